@@ -94,6 +94,8 @@ export interface Capabilities {
   readonly quotes?: boolean
   /** Tasks of checklists and options of polls can be answered. */
   readonly answersParts?: boolean
+  /** Takes file_ids of the network's own, which other programs of the account have. */
+  readonly ownFileIds?: boolean
   /** A message may come with an effect that plays once. */
   readonly effects?: boolean
   readonly entities: readonly string[]

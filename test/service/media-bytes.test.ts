@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Document, Photo, type tl } from '@mtcute/core'
 import sharp from 'sharp'
 import t, { type Test } from 'tap'
 import { findTools } from '../../src/media/confinement.ts'
@@ -14,8 +15,9 @@ import { startStub, token } from '../platforms/upstream-bot/stub.ts'
 import { type Client, until } from '../support/client.ts'
 import { prosodyMissing } from '../support/prosody.ts'
 import { type Service, startService } from '../support/service.ts'
+import { photoOf } from '../support/telegram-dc/media.ts'
 import { callWithFiles } from './files.ts'
-import { scene } from './scene.ts'
+import { refused, scene } from './scene.ts'
 import { xmppScene } from './xmpp-scene.ts'
 
 const tools = await findTools(process.env.PATH ?? '')
@@ -113,7 +115,27 @@ t.test('Telegram', async (t) => {
   const client = await service.client()
   const [person, friend] = [network.person(), network.person()]
   const { key } = await linkOver(client, person)
-  await roundTrips(t, { service, client, key, chat: friend.id })
+  const place = { service, client, key, chat: friend.id }
+  await roundTrips(t, place)
+
+  await t.test('a file_id of its own is taken', async (t) => {
+    const { files } = network
+    const document = await sentBy(place, 'document')
+    const raw = [...files.documents.values()].at(-1)!
+    const photo = new Photo(photoOf(files, files.add(fit.photo!.bytes)) as tl.RawPhoto)
+    const send = (method: string, parameters: object) =>
+      client.bot(key, method, { chat_id: friend.id, ...parameters })
+    const again = await send('sendDocument', { document: new Document(raw).fileId })
+    const name = document.document.file_unique_id
+    t.match(again.body, { result: { document: { file_unique_id: name } } })
+    const shown = await send('sendPhoto', { photo: photo.fileId })
+    t.match(shown.body, { ok: true })
+    t.ok((await fetched(place, fileIdOf(shown.body.result, 'photo'))).equals(fit.photo!.bytes))
+    t.match(
+      await send('sendDocument', { document: 'AgAD-no-file' }),
+      refused(400, 'Bad Request: wrong file identifier/HTTP URL specified'),
+    )
+  })
 })
 
 t.test('XMPP', { skip: prosodyMissing ?? false }, async (t) => {

@@ -48,6 +48,7 @@ export const capabilities: Capabilities = {
   quotes: true,
   answersParts: true,
   effects: true,
+  ownFileIds: true,
   operations: OPERATION_KINDS.filter((kind) => !LACKING.includes(kind)),
   surfaces: ['private', 'group', 'supergroup', 'channel'],
   content: CONTENT_NAMES,

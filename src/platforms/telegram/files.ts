@@ -1,5 +1,6 @@
 /** Files of the network: named, found again by their names, read from any place on, and uploaded. */
 import { downloadAsIterable, uploadFile } from '@mtcute/core/methods.js'
+import { fileIdToInputDocument, fileIdToInputPhoto } from '@mtcute/core/utils.js'
 import { Long, type tl } from '@mtcute/node'
 import { blobMoved } from '../../../actors/credential/perform.ts'
 import { within } from '../../../actors/host/time.ts'
@@ -30,6 +31,8 @@ export type FileName = {
   | { readonly of: 'gift' }
   /** Uploaded and in no message yet: `chat` is its access hash, and `size` its reference in hexadecimal digits. */
   | { readonly of: 'upload' }
+  /** The same of a photo. */
+  | { readonly of: 'photo' }
 )
 
 /** File references expire, numbers do not: names contain only numbers. */
@@ -42,11 +45,29 @@ function readFileName(native: string): FileName | undefined {
   const found = /^([\w-]+)\.(\d+|peer|profile|set|emoji|gift|upload)\.(-?\d+)(?:\.(\w+))?$/.exec(
     native,
   )
-  if (!found) return undefined
+  if (!found) return foreignFile(native)
   const [, chat = '', place = '', id = '', size] = found
   const named = { chat, id, ...(size !== undefined && { size }) }
   if (isPlace(place)) return { ...named, of: place }
   return { ...named, of: 'message', message: Number(place) }
+}
+
+/** A file_id in the network's own form: other programs of this account get and give such. */
+function foreignFile(fileId: string): FileName | undefined {
+  const forms = [
+    ['photo', fileIdToInputPhoto],
+    ['upload', fileIdToInputDocument],
+  ] as const
+  for (const [of, read] of forms) {
+    try {
+      const { id, accessHash, fileReference } = read(fileId)
+      const size = Buffer.from(fileReference).toString('hex')
+      return { of, chat: accessHash.toString(), id: id.toString(), size }
+    } catch {
+      // It has not this form.
+    }
+  }
+  return undefined
 }
 
 const PLACES = ['peer', 'profile', 'set', 'emoji', 'gift', 'upload'] as const
@@ -109,7 +130,7 @@ export async function download(
   signal: AbortSignal,
 ): Promise<FileStream> {
   const name = named(native)
-  if (name.of === 'upload') throw gone()
+  if (name.of === 'upload' || name.of === 'photo') throw gone()
   const { location, centre, size, mime, called } =
     name.of === 'peer'
       ? { location: await pictureLocation(calls, name, signal), centre: undefined }
@@ -162,6 +183,8 @@ async function filesAt(calls: Calls, name: FileName, signal: AbortSignal): Promi
       return giftPictures(calls, name, looking)
     case 'upload':
       return [uploadedBefore(name)]
+    case 'photo':
+      return [{ ...placed(name), _: 'photo', sizes: [] }]
     default:
       return profilePhoto(calls, name, signal)
   }
@@ -184,16 +207,20 @@ export const CATALOGUE = 'catalogue'
 const isDocument = (document: tl.TypeDocument): document is tl.RawDocument =>
   document._ === 'document'
 
-/** A document of which only the name is known. */
-const uploadedBefore = ({ chat, id, size = '' }: FileName): tl.RawDocument => ({
-  _: 'document',
+const placed = ({ chat, id, size = '' }: FileName) => ({
   id: Long.fromString(id),
   accessHash: Long.fromString(chat),
   fileReference: Buffer.from(size, 'hex'),
   date: 0,
+  dcId: 0,
+})
+
+/** A document of which only the name is known. */
+const uploadedBefore = (name: FileName): tl.RawDocument => ({
+  ...placed(name),
+  _: 'document',
   mimeType: 'application/octet-stream',
   size: 0,
-  dcId: 0,
   attributes: [],
 })
 
