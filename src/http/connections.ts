@@ -56,7 +56,7 @@ export interface ConnectionLimits {
 
 interface ConnectionOptions {
   readonly limits: ConnectionLimits
-  /** Proxies bring the connections of everybody. */
+  /** The limit for trusted proxies, whose connections carry the requests of many users. */
   isProxy(address: string): boolean
   readonly logger: Pick<FastifyBaseLogger, 'warn'>
   readonly metrics: {
@@ -87,7 +87,7 @@ export function limitConnections(app: FastifyInstance, options: ConnectionOption
   app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
     if (!connections.isReserved(raw.socket)) return
     reply.header('connection', 'close')
-    // Streams of events would hold their places for as long as they like.
+    // Calls of bots and event streams would keep the reserved connections for long.
     if (/^\/(bot|file)|\/events$/.test(routeOptions.url ?? '')) {
       throw failed('unavailable', 'there are too many connections', { retryAfterSeconds: 1 })
     }

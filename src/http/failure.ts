@@ -76,7 +76,7 @@ export function replyWithFailure(
   return reply.code(body.error_code).send(body)
 }
 
-/** A call ends with its client: what it ended with is no defect then. */
+/** An error after the client has left is no defect. */
 const hasLeft = ({ name, code }: FastifyError, { raw }: FastifyReply): boolean =>
   raw.destroyed && (name === 'AbortError' || partings.has(code))
 
@@ -101,7 +101,7 @@ function bodyOf(error: FastifyError, request: FastifyRequest, reply: FastifyRepl
 /** The bot API has the reference's envelope; everywhere else a failure also has its code, its values and its field. */
 function refused(failure: Failure, { routeOptions, audit }: FastifyRequest): FailureBody {
   const { reason, params, field } = failure
-  // An application without a request log has nothing to write it to.
+  // An application without a request log cannot record it.
   if (audit) Object.assign(audit, { reason, params })
   const body = failureBody(failure)
   if (routeOptions.url?.startsWith('/bot')) return body

@@ -17,7 +17,7 @@ function outgoing(source: Readable, raw: ServerResponse): Readable {
   let total = 0
   async function* pieces() {
     for await (const chunk of source as AsyncIterable<Buffer>) {
-      // Bytes that neither this stream nor the response holds have left the process.
+      // Bytes that neither this stream nor the response holds were sent.
       const gone = total - stream.readableLength - raw.writableLength
       while (waiting[0] && waiting[0].end <= gone) {
         const piece = waiting.shift()
@@ -58,7 +58,7 @@ function isUnchanged(header: string | undefined, etag: string): boolean {
   return tags.includes('*') || tags.includes(etag)
 }
 
-/** A range is given only of the bytes that the client has the beginning of. */
+/** A range is answered only if the client has the beginning of the same bytes. */
 const rangeApplies = (ifRange: unknown, etag: string): boolean =>
   ifRange === undefined || ifRange === etag
 
@@ -66,7 +66,7 @@ interface FileRoutesOptions {
   readonly gate: KeyGate
   readonly downloads: Pick<Downloads, 'find'>
   readonly passFile: PassFile
-  /** The largest file that is given out. */
+  /** The largest file for download. */
   readonly downloadBytes: number
 }
 
@@ -74,10 +74,10 @@ interface Route {
   Params: { token: string; '*': string }
 }
 
-/** How long a client may take nothing of what is there for it. */
+/** How long a client may read nothing while bytes wait for it. */
 const STALLED_MS = 60_000
 
-/** The folders and numbers that we give out; whatever else stands there is no path of ours. */
+/** The form of the paths that getFile gives out; other paths do not exist. */
 const ours = /^[a-z_]{1,20}\/file_\d{1,10}(\.[a-z\d]{1,8})?$/
 
 export async function fileRoutes(app: FastifyInstance, options: FileRoutesOptions) {
@@ -117,7 +117,7 @@ export const filePaths = {
   },
 }
 
-/** Types in which nothing runs, even where a browser shows them. */
+/** Types that browsers show without running code. */
 const inert =
   /^(image\/(?!svg)[\w.+-]+|(audio|video)\/[\w.+-]+|application\/(pdf|zip|ogg|json|x-tgsticker)|text\/plain)$/
 
@@ -180,14 +180,14 @@ async function opened(file: Download, { raw }: FastifyReply, span?: Span): Promi
 
 function untilClosed(raw: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  // Its client may have left while the file was looked up.
+  // The client may have left while the file was looked up.
   if (raw.destroyed) gone.abort()
   raw.once('close', () => gone.abort())
   raw.setTimeout(STALLED_MS, () => raw.destroy())
   return gone.signal
 }
 
-/** Old clients get plain letters, the others the name as it is. */
+/** The file name twice: in ASCII for old clients, and unchanged for others. */
 function disposition(name: string): string {
   const plain = name.replace(/[^\w.-]/g, '_')
   const encoded = encodeURIComponent(name).replace(

@@ -35,7 +35,7 @@ export function setSecurityHeaders(app: FastifyInstance): void {
   })
 }
 
-/** Where a key in the path is all that lets anybody in, a page of any site may read the answer, too. */
+/** For routes authorized only by a key in the path: pages of any site may read their answers. */
 export function openToEveryOrigin(app: FastifyInstance): void {
   app.addHook('onRequest', (_, reply, done) => {
     reply.header('access-control-allow-origin', '*')

@@ -1,4 +1,4 @@
-/** What operators ask: GET /health/live, /health/ready and /metrics, and the checks that decide whether this node is ready. */
+/** Routes for operators: GET /health/live, /health/ready and /metrics, with the checks of readiness. */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -25,13 +25,13 @@ export async function within<Result>(
   }
 }
 
-/** Why requests should go elsewhere, in words for an operator, or null. */
+/** The reason why this node is not ready, in words for an operator, or null. */
 type Check = () => string | null | Promise<string | null>
 
 export interface Readiness {
   /** `failure` is the reason where the check itself fails or takes too long. */
   addCheck(check: Check, failure?: string): void
-  /** From now on the answer is no, while requests under way are finished. */
+  /** From now on the node is not ready, while it finishes requests. */
   drain(): void
   /** Resolves with the first reason against, or null. */
   ask(): Promise<string | null>
@@ -81,7 +81,7 @@ export function createReadiness({
     },
     async ask() {
       if (isDraining) return 'the service is shutting down'
-      // Shared, so that impatient probes of a slow database do not pile up on it.
+      // One check for all concurrent requests, so that probes do not pile up on a slow database.
       asking ??= runAll().finally(() => {
         asking = undefined
       })
@@ -92,7 +92,7 @@ export function createReadiness({
 
 interface HealthOptions {
   readonly readiness: Pick<Readiness, 'ask'>
-  /** Parts that are missing although requests are served, in words for an operator. */
+  /** Parts that do not work although requests are served, in words for an operator. */
   readonly missing?: () => readonly string[]
 }
 

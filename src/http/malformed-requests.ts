@@ -50,7 +50,7 @@ function drain(request: IncomingMessage, limits: LeftoverLimits): void {
     const isTooLong = socket.bytesRead - bytesBefore > limits.leftoverBytes
     const isLate = performance.now() - startedAt > limits.leftoverTimeout
     if (isOver(request) || socket.destroyed) clearInterval(look)
-    // And the connection with it.
+    // Ends the connection, too.
     else if (isTooLong || isLate) request.destroy()
   }, LOOK_MS)
   request.unpipe()
@@ -84,7 +84,7 @@ export function parseJsonBodies(app: FastifyInstance): void {
   })
 }
 
-/** Some clients name a type even for nothing, and a form of no fields at that. */
+/** Some clients send a content type without a body, or a form without fields. */
 export function forgetTypeOfNothing(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw, routeOptions }, _, done) => {
     // Bot calls take forms.
@@ -103,7 +103,7 @@ function isTooWide(value: unknown): boolean {
   return members.some(isTooWide)
 }
 
-/** Two servers that read such a request differently could be played against each other. */
+/** Refuses requests that a proxy and this server could read differently (request smuggling). */
 export function refuseUnclearLines(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _, done) => {
     if (raw.url?.startsWith('/') !== true) {
@@ -128,14 +128,14 @@ function refusalOfHost(rawHeaders: readonly string[], version: string): Error | 
 export function answerForNode({ server }: FastifyInstance): void {
   server.on('checkExpectation', (_: unknown, answer: ServerResponse) => {
     const body = JSON.stringify(plainFailure(417))
-    // The body may be on its way or not: only the client knows.
+    // Whether a body follows is not known.
     const framing = { 'content-length': Buffer.byteLength(body), connection: 'close' }
     const type = { 'content-type': 'application/json; charset=utf-8' }
     const id = { 'x-request-id': requestIds.genReqId() }
     answer.writeHead(417, { ...securityHeaders, ...id, ...type, ...framing }).end(body)
   })
   server.on('connect', (_: unknown, socket: Duplex) => {
-    // The peer may be gone before it has the answer.
+    // The client may leave before it has the answer.
     socket.on('error', () => socket.destroy())
     socket.end(rawAnswer(405, requestIds.genReqId()))
   })

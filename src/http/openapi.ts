@@ -74,7 +74,7 @@ export async function describeRoutes(
   { version, addresses }: OpenapiOptions,
 ): Promise<Openapi> {
   const extra: Record<string, object> = {}
-  /** By order of the servers: the document is large and does not change. */
+  /** Cached documents by the order of the servers: they are large and do not change. */
   const documents = new Map<string, object>()
 
   await app.register(swagger, {

@@ -92,7 +92,7 @@ const pages = ['/login', '/dashboard', '/dashboard/*', '/link/:token']
 const forever = 'public, max-age=31536000, immutable'
 
 interface PanelOptions {
-  /** Where the build lies; without one the pages say so. */
+  /** The folder of the build; without a build the pages say so. */
   readonly directory: string
 }
 
@@ -148,7 +148,7 @@ function refuseOtherSites(panelUrls: readonly string[]): onRequestAsyncHookHandl
     if (origin === undefined || !URL.canParse(origin)) throw foreign()
     if (origins.has(origin)) return
     const { host, protocol } = new URL(origin)
-    // A page without TLS may be anybody's on the way: it does not stand for one with TLS.
+    // A page without TLS may be forged on the way, so it does not count as a page with TLS.
     const isDowngraded = request.protocol === 'https' || secureHosts.has(host)
     if (host !== request.host || (protocol !== 'https:' && isDowngraded)) throw foreign()
   }
@@ -171,7 +171,7 @@ const NoBody = Type.Object({}, { additionalProperties: false })
 
 interface PanelSessionOptions {
   readonly accounts: Accounts
-  /** At home and abroad, as those of the panel. */
+  /** The addresses of the API, in the order of those of the panel. */
   readonly baseUrls: readonly string[]
   readonly panelUrls: readonly string[]
 }
@@ -181,7 +181,7 @@ export const panelSessionRoutes: FastifyPluginAsyncTypebox<PanelSessionOptions> 
   { accounts, baseUrls, panelUrls },
 ) => {
   const addresses = new Map(panelUrls.map((url, place) => [new URL(url).host, baseUrls[place]]))
-  // A trial is often looked at by another name than the one it knows of itself.
+  // A trial on one machine is often opened by another host name than the configured one.
   const baseUrlOf = ({ host, protocol }: FastifyRequest) =>
     addresses.get(host) ?? `${protocol}://${host}`
 

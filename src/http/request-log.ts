@@ -44,7 +44,7 @@ export class RequestLogger implements FastifyBaseLogger {
   }
 
   silent(): void {
-    // Nothing is written at this level.
+    // This level is not written.
   }
 
   child(...given: Parameters<FastifyBaseLogger['child']>): FastifyBaseLogger {
@@ -76,7 +76,7 @@ interface RequestAudit {
   /** Taken down at the start, since a closed connection has no address any more. */
   readonly ip: string
   isRecorded: boolean
-  /** The line says that there was such a request, not from where. */
+  /** The line does not show where the request came from. */
   isAnonymous?: boolean
 }
 
@@ -97,7 +97,7 @@ export interface RequestLogOptions {
   readonly metrics: Pick<Metrics, 'answered' | 'botCalled'>
 }
 
-/** Stands for the method of a call that names none of the bot API. */
+/** The name in the log of calls with an unknown method. */
 const UNKNOWN_METHOD = 'unknown method'
 
 /** Not a status of HTTP but a common one of logs: the client went away before the answer. */
@@ -190,7 +190,7 @@ function noteFailure(audit: RequestAudit, payload: unknown): void {
   if (typeof description === 'string') audit.description ??= description
 }
 
-/** Whose key a call came with. */
+/** The key of a call, with its owner. */
 export const ofKey =
   ({ audit }: FastifyRequest) =>
   ({ apiKeyId, userId, credentialId }: KeyFacts): void => {
@@ -199,7 +199,7 @@ export const ofKey =
     audit.credentialId = credentialId
   }
 
-/** A header's number, and nothing for one that is missing or made up. */
+/** The number in a header; undefined if it is missing or invalid. */
 function length(header: number | string | string[] | undefined): number {
   const bytes = Number(header ?? 0)
   return Number.isSafeInteger(bytes) && bytes > 0 ? bytes : 0

@@ -178,7 +178,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     keepAliveTimeout: options.trustProxy ? limits.proxyKeepAlive : limits.keepAlive,
     maxRequestsPerSocket: limits.maxRequestsPerSocket,
     connectionTimeout: 0,
-    // While thousands of accounts begin on a busy machine, reading a few files takes long: that is no reason to end.
+    // While thousands of accounts start on a busy machine, reading a few files may take long, which is no failure.
     pluginTimeout: 0,
     forceCloseConnections: 'idle',
     return503OnClosing: true,

@@ -42,7 +42,7 @@ function fieldOf({ instancePath, params }: FastifySchemaValidationError): string
   return shown([...unescaped, ...(own === undefined ? [] : [own])].join('.'))
 }
 
-/** Clients choose names too: one may be long, or be a secret that got into the wrong place. */
+/** Clients choose field names: one may be long, or a secret in the wrong place. */
 export const shown = (name: string): string => {
   const clean = redactKeys(name)
   return clean.length > LONGEST_NAME ? `${clean.slice(0, LONGEST_NAME)}…` : clean
@@ -129,7 +129,7 @@ function reasonOf({ keyword, params, message }: FastifySchemaValidationError): s
   }
 }
 
-/** `null` goes without saying: it stands for what was left out. */
+/** `null` is not mentioned: it means an absent value. */
 function types(all: readonly string[]): string {
   const named = [...new Set(all.filter((type) => type !== 'null'))]
   return named.map((type) => `${/^[aeiou]/.test(type) ? 'an' : 'a'} ${type}`).join(' or ')
@@ -176,7 +176,7 @@ export function refuseNul(
 }
 
 function refusalOfNul(params: unknown, values: readonly unknown[]): Error | undefined {
-  // Nothing is called so.
+  // No resource has such a name.
   if (unstorableIn(params)) return failed('not_found')
   const [found] = values.flatMap((value) => unstorableIn(value) ?? [])
   return found && invalidField(shown(found.path.join('.')), reasons[found.reason])

@@ -1,4 +1,4 @@
-/** The chats of the account and what was written in them before, out of the archives of its server and its rooms. */
+/** Chats of the account and their earlier messages, from the archives of its server and its rooms. */
 import { type Element, xml } from '@xmpp/client'
 import type { Message } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
@@ -20,9 +20,9 @@ import type { Rooms } from './rooms/rooms.ts'
 
 /** How many pages back a message is looked for. */
 const mostPages = 20
-/** How many pages of the account's archive tell which chats were written in lately. */
+/** How many pages of the account's archive are read to find recent chats. */
 const recentPages = 4
-/** Enough to find a message among those that say nothing. */
+/** The page size: enough to find a message among stanzas without content. */
 const fewMessages = 20
 /** How many places in archives are remembered, for callers who read on. */
 const mostBookmarks = 200
@@ -38,7 +38,7 @@ interface HistoryParts {
 /** An archive, and how its messages are read. */
 interface Source {
   readonly archive: Archive
-  /** With whom the messages were exchanged. */
+  /** The other side of the messages. */
   readonly with?: string
   read(archived: ArchivedMessage): Happening | undefined
   author(message: Element): string

@@ -32,7 +32,7 @@ export class Inbox {
     this.#events = events
   }
 
-  /** Resolves once it is stored; never, when that fails. */
+  /** Resolves once it is stored; never resolves if that fails. */
   push(delivery: Delivery): Promise<void> {
     const { promise, resolve: stored } = Promise.withResolvers<void>()
     const waiting = this.#held ?? this.#queue
@@ -49,13 +49,13 @@ export class Inbox {
     await this.#draining
   }
 
-  /** Resolves once all that came before is committed; what comes from now on waits. */
+  /** Holds later messages back. Resolves once all earlier ones are committed. */
   async hold(): Promise<void> {
     this.#held ??= []
     await this.#draining
   }
 
-  /** Goes on with what was held back, but for what the catch-up has brought already, by their keys. */
+  /** Continues with the messages held back, except those that the catch-up has stored, by their keys. */
   release(caughtUp: ReadonlySet<string>) {
     const held = this.#held ?? []
     this.#held = undefined

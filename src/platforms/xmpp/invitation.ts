@@ -1,4 +1,4 @@
-/** Being asked into a room: by the room (XEP-0045) or by somebody directly (XEP-0249). */
+/** Invitations to rooms: by the room (XEP-0045) or directly by a person (XEP-0249). */
 import type { Element } from '@xmpp/client'
 import type { Json } from '../../../machines/model/protocol.ts'
 import { fieldsOf } from '../kit/platform.ts'
@@ -6,7 +6,7 @@ import { parseAddress } from './address.ts'
 import { ns } from './namespaces.ts'
 
 export interface Invitation {
-  /** The same for the same invitation, whenever it is read. */
+  /** Equal whenever the same invitation is read. */
   readonly key: string
   readonly room: string
   /** Who asks: an address, or an occupant of the room. */
@@ -16,7 +16,7 @@ export interface Invitation {
   readonly at: number
 }
 
-/** Nobody vouches for who asks. */
+/** The inviting person is not verified. */
 export function readInvitation(message: Element): Omit<Invitation, 'key' | 'at'> | undefined {
   if (message.attrs.type === 'error') return undefined
   const from = parseAddress(message.attrs.from)
@@ -35,7 +35,7 @@ export function readInvitation(message: Element): Omit<Invitation, 'key' | 'at'>
   }
 }
 
-/** Those that are not answered yet are kept along with the checkpoint. */
+/** Reads the unanswered invitations that were stored with the checkpoint. */
 export function parseInvited(stored: Json): Invitation[] {
   const { invited } = fieldsOf(stored)
   return (Array.isArray(invited) ? invited : []).flatMap((each: Json): Invitation[] => {

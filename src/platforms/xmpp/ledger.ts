@@ -1,4 +1,4 @@
-/** Turns deliveries into events, has them stored with the checkpoint, and only then tells senders of the receipt. */
+/** Turns deliveries into events, stores them with the checkpoint, and confirms receipt to senders only afterwards. */
 import type { Element } from '@xmpp/client'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
@@ -72,7 +72,7 @@ interface LedgerStart {
   readonly sent: Sent
 }
 
-/** More than this nobody means. */
+/** More invitations than real people send. */
 const mostInvitations = 20
 const mostUnacknowledged = 100
 /** A server that has talked to a session for so long has its acknowledgements, and repeats nothing of earlier ones. */
@@ -128,7 +128,7 @@ export class Ledger {
     return this.#checkpoints.get(archive)
   }
 
-  /** Those not answered yet. */
+  /** The invitations that are not answered yet. */
   get invited(): readonly Invitation[] {
     return this.#invited
   }
@@ -141,12 +141,12 @@ export class Ledger {
     })
   }
 
-  /** Of what is in no archive. */
+  /** Stores a happening that is in no archive. */
   tell(happening: Happening): Promise<void> {
     return this.#line.run(() => this.#store([happening], this.#checkpoints, this.#invited))
   }
 
-  /** `joined`: what came of it. */
+  /** Removes an answered invitation. `joined`: the result. */
   answered({ room }: Invitation, joined?: Happening): Promise<void> {
     return this.#line.run(() => {
       const invited = this.#invited.filter((other) => other.room !== room)

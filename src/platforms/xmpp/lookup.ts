@@ -7,7 +7,7 @@ import type { Sent } from './sent.ts'
 
 /** How many pages back a message is looked for. */
 const mostPages = 20
-/** What was sent a moment ago is among the newest. */
+/** How many of the newest pages are searched for a message that was just sent. */
 const mostPagesOfLate = 2
 
 /** `id`: what the writer named it, by which it is corrected. */
@@ -18,7 +18,7 @@ interface Scope {
   isOwn(message: Element): boolean
   /** Who wrote it. */
   author(message: Element): string
-  /** With whom it was exchanged. */
+  /** The other side of the chat. */
   readonly with?: string
   /** Whether messages go by their place in the archive; else by what their writers call them. */
   readonly byPlace: boolean
@@ -42,7 +42,7 @@ export class Lookup {
     const matches = (archived: ArchivedMessage) =>
       this.#isCalled(archived, native) && !isChange(archived.message)
     const found = await this.#search(matches, mostPages, signal)
-    // Without an archive nobody knows; other clients ignore a change by who is not the author.
+    // Without an archive the author is not known; other clients ignore changes by anybody else.
     if (found === 'unknown') return { id: networkId(native) }
     if (!found) return 'absent'
     if (!this.#scope.isOwn(found.message)) return 'foreign'

@@ -1,4 +1,4 @@
-/** Messages on their way out: each is waited for until the server has it, or has refused it. */
+/** Outgoing messages: each waits until the server has confirmed or refused it. */
 import { type Element, xml } from '@xmpp/client'
 import { failed } from '../../../machines/model/failure.ts'
 import { reconnecting } from '../kit/failures.ts'
@@ -8,7 +8,7 @@ import { ns } from './namespaces.ts'
 import type { Requests } from './requests.ts'
 import type { Stream } from './stream.ts'
 
-/** What shows that a message has arrived: the server's word, or the copy that a room sends to all. */
+/** The proof that a message has arrived: the server's acknowledgement, or the copy that a room sends to all. */
 type Proof = 'acknowledgement' | 'reflection'
 
 interface Waiting {
@@ -106,12 +106,12 @@ export class Outbox {
     return written.map(([id, { to, proof }]) => ({ id, to, proof }))
   }
 
-  /** What was written to a stream that is gone and is not in the archive, the server never got. */
+  /** Messages of a lost stream that are not in the archive never reached the server. */
   repeat(open: Outbox['open']) {
     for (const { id } of open) this.#waiting.get(id)?.write()
   }
 
-  /** Where there is no archive, nobody knows. */
+  /** Without an archive the outcome stays unknown. */
   abandon(open: Outbox['open'], cause?: unknown) {
     for (const { id } of open) this.#waiting.get(id)?.reject(unknownOutcome('unavailable', cause))
   }

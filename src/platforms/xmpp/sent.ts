@@ -1,4 +1,4 @@
-/** What this session has sent lately: recognised when the archive shows it, or when it is to be sent again. */
+/** The messages that this session has sent lately, to recognize them in the archive and in repeated requests. */
 import { RecentMap } from '../kit/recent-map.ts'
 
 const mostRemembered = 500

@@ -1,4 +1,4 @@
-/** One account, live: what comes in is stored in order, what goes out is confirmed, short cuts are survived. */
+/** The session of one account: stores incoming messages in order, confirms outgoing ones, and survives short interruptions. */
 import { type Element, xml } from '@xmpp/client'
 import type { Dispatcher } from 'undici'
 import type {
@@ -37,7 +37,7 @@ import { receipt } from './writing.ts'
 export interface SessionOptions
   extends LoginOptions,
     Pick<RoomsParts, 'logger' | 'tendMilliseconds'> {
-  /** For how long a cut connection is taken up again before it is reported as lost; 0: not at all. */
+  /** How long a broken connection is resumed before it counts as lost; 0: not at all. */
   readonly resumeMilliseconds: number
   /** For how long a message waits for its acknowledgement. */
   readonly confirmMilliseconds: number
@@ -304,7 +304,7 @@ export class XmppSession implements Session {
     this.#options.logger.warn({ id, from, condition }, 'a message came back')
   }
 
-  /** For what nobody waits for: a receipt that gets lost is asked for again by who wants it. */
+  /** Sends without waiting: the other side asks again for a lost receipt. */
   #whisper(stanza: Element) {
     this.#stream.send(stanza).catch((cause) => {
       this.#options.logger.info({ err: cause }, 'a receipt was not sent')

@@ -1,4 +1,4 @@
-/** The life of one login: connected, resumed after short cuts, given up after long ones. */
+/** One login: connected, resumed after short interruptions, given up after long ones. */
 import type { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Element } from '@xmpp/client'
@@ -8,7 +8,7 @@ import { TakenOver } from './failures.ts'
 import { createTransport, type Login, Oversized, type Transport } from './transport.ts'
 
 interface StreamEvents {
-  /** A new stream is bound; what was under way on one before it has to be found out. */
+  /** A new stream is bound: the outcome of requests on the stream before has to be found out. */
   bound(): void
   /** The stream of before goes on: the server sends again whatever was not acknowledged. */
   resumed(): void
@@ -24,7 +24,7 @@ interface StreamEvents {
 
 interface StreamOptions {
   readonly login: Login
-  /** For how long a cut connection is taken up again before the stream is given up; 0: not at all. */
+  /** How long a broken connection is resumed before the stream is given up; 0: not at all. */
   readonly resumeMilliseconds: number
 }
 
@@ -118,7 +118,7 @@ export class Stream {
   #listen(transport: Transport): Transport {
     const { client } = transport
     const { streamManagement } = client
-    // A connection that was given up may still have something to say.
+    // A connection that was given up may still emit events.
     const on = <Fact>(emitter: EventEmitter, event: string, hear: (fact: Fact) => void) =>
       emitter.on(event, (fact: Fact) => transport === this.#transport && hear(fact))
     on(client, 'stanza', (stanza: Element) => {

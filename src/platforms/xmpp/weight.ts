@@ -1,4 +1,4 @@
-/** How much memory a stanza takes, roughly: what waits is bound by it, since one may be as large as a thousand others. */
+/** Estimates the memory of a stanza, which bounds the waiting ones: a stanza may be as large as a thousand others. */
 import type { Element } from '@xmpp/client'
 
 /** Of an element without anything in it. */

@@ -1,4 +1,4 @@
-/** Messages as they go out. */
+/** Outgoing messages as XML. */
 import { type Element, xml } from '@xmpp/client'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'

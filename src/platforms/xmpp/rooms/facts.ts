@@ -1,4 +1,4 @@
-/** What a room says of itself when asked. */
+/** The facts about a room, by service discovery. */
 import type { Element } from '@xmpp/client'
 import { discover, formField, hasFeature } from '../discovery.ts'
 import { ns } from '../namespaces.ts'
@@ -8,7 +8,7 @@ export interface RoomFacts {
   readonly title?: string
   readonly description?: string
   readonly hasArchive: boolean
-  /** It tells everybody who is behind a nick. */
+  /** Whether the room shows the addresses of its occupants to everybody. */
   readonly showsAddresses: boolean
 }
 

@@ -1,4 +1,4 @@
-/** Goes where the account is invited to, one room after the other, and tells of it once it is in. */
+/** Joins the rooms that the account is invited to, one after the other, and reports each once it is joined. */
 
 import type { Logger } from '../../../../actors/ports/ports.ts'
 import { RequestFailed } from '../../../../machines/model/failure.ts'
@@ -9,7 +9,7 @@ import type { Invitation } from '../invitation.ts'
 import type { Ledger } from '../ledger.ts'
 import type { Room } from './room.ts'
 
-/** For how long a room that cannot be reached is asked again. */
+/** How long an unreachable room is tried again. */
 const mostSeconds = 86_400
 
 interface InvitationsParts {
@@ -65,7 +65,7 @@ export class Invitations {
     try {
       joined = await this.#join(invitation, signal)
     } catch (err) {
-      // What is only out of reach is tried again by the next session, for a while.
+      // An unreachable room is tried again by the next session, for a while.
       const isOver = isRefusal(err) || at < Date.now() / 1000 - mostSeconds
       logger.info({ err, room, isOver }, 'an invitation led nowhere')
       if (!isOver) return

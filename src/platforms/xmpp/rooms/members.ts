@@ -1,4 +1,4 @@
-/** Who belongs to a room, and in what standing (XEP-0045): by the room's lists, else by who is in it now. */
+/** The members of a room and their affiliations (XEP-0045): from the room's lists, otherwise from its occupants. */
 import { type Element, xml } from '@xmpp/client'
 import type { Member } from '../../../../machines/model/membership.ts'
 import type { Person } from '../../../../machines/model/person.ts'
@@ -53,7 +53,7 @@ export class Members {
     return { person: personAt(native, nameOf(native)), status: 'left' }
   }
 
-  /** Of somebody who is there now. */
+  /** The member record of a present occupant. */
   present(native: string): Member | undefined {
     const occupant = this.#occupants.find(native)
     if (!occupant) return undefined

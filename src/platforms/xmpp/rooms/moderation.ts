@@ -1,4 +1,4 @@
-/** What those in charge of a room do with its people (XEP-0045): affiliations last, roles end with the visit. */
+/** Moderation of a room (XEP-0045): affiliations are permanent, roles end with the visit. */
 import { xml } from '@xmpp/client'
 import { failed } from '../../../../machines/model/failure.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
@@ -69,7 +69,7 @@ export class Moderation {
     }
   }
 
-  /** May come back, but not as one of the members. */
+  /** The person may come back, but not as a member. */
   async #putOut(person: string, signal: AbortSignal): Promise<void> {
     if (this.#parts.occupants.standing(person) === 'member') {
       await this.#affiliate(person, 'none', signal)
