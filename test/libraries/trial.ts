@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { freePort } from '../support/free-port.ts'
 import { startService } from '../support/service.ts'
 import { Absent, BotProcess, type Mode, type Program, Refused, type Start } from './bot-process.ts'
+import { RecordingProxy } from './recording-proxy.ts'
 import { type Account, openAccount, Stage } from './stage.ts'
 import { updateKinds } from './steps/all.ts'
 import type { Step } from './steps/step.ts'
@@ -38,24 +39,37 @@ export async function runTrial(
     const folder = await mkdtemp(join(tmpdir(), 'chapar-libraries-'))
     t.teardown(() => rm(folder, { recursive: true, force: true }))
     const account = await openAccount(service, 'librarybot', folder)
-    const start = await startOf(service.url, account, mode)
+    const proxy = new RecordingProxy()
+    t.teardown(() => proxy.close())
+    const start = await startOf(service.url, account, mode, proxy)
     const bot = await BotProcess.start(program, start)
     t.teardown(() => bot.stop())
     const stage = new Stage(bot, account, start, () => service.restart())
     const steps: StepResult[] = []
-    for (const step of script) steps.push(await tryStep(stage, step))
+    const judged: Step = [
+      'shapes of answers and updates',
+      async () => proxy.judge(mode !== 'sending'),
+    ]
+    for (const step of [...script, judged]) steps.push(await tryStep(stage, step))
     return { version: bot.version, steps }
   } finally {
     for (const close of closing) await close()
   }
 }
 
-async function startOf(address: string, { key }: Account, mode: Mode): Promise<Start> {
+async function startOf(
+  url: string,
+  { key }: Account,
+  mode: Mode,
+  proxy: RecordingProxy,
+): Promise<Start> {
+  const address = await proxy.inFrontOfService(url)
   const start = { address, key, mode, allowed_updates: updateKinds }
   if (mode !== 'webhook') return start
   const port = await freePort()
   const path = '/hook'
-  return { ...start, webhook: { port, path, url: `http://127.0.0.1:${port}${path}`, secret } }
+  const told = await proxy.inFrontOfWebhook(`http://127.0.0.1:${port}`)
+  return { ...start, webhook: { port, path, url: `${told}${path}`, secret } }
 }
 
 async function tryStep(stage: Stage, [name, run]: Step): Promise<StepResult> {
