@@ -61,7 +61,7 @@ function putInPlace(aside, output, sources) {
   for (let left = TRIES; builtFrom(join(output, '.built-from')) !== sources; left--) {
     moveAway(output, `${aside}-old`)
     try {
-      // Whoever moves it away at once has the same to put there.
+      // Another process that moves it away at the same time puts an equal build there.
       return renameSync(aside, output)
     } catch (error) {
       if (!['ENOTEMPTY', 'EEXIST', 'EPERM'].includes(error.code) || left === 0) throw error

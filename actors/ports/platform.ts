@@ -62,7 +62,7 @@ interface LinkMethod {
   readonly fields: readonly LinkField[]
 }
 
-/** Who the account is on its network. */
+/** The account on its network. */
 export interface AccountIdentity {
   /** Stable over links: linking the same account again yields the same value. */
   readonly native: string
@@ -193,7 +193,7 @@ export interface LinkAttempt {
 /** What `open` gets: the account, its decrypted secrets, and how far its events are stored. */
 export interface LinkedAccount {
   readonly credentialId: number
-  /** Of the owner that opens the session: what the platform writes for the account counts only in it. */
+  /** The epoch of the owner that opens the session: it fences everything that the platform writes for the account. */
   readonly epoch: number
   readonly identity: AccountIdentity
   readonly secrets: Json

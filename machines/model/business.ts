@@ -24,7 +24,7 @@ export type BusinessRight = (typeof BUSINESS_RIGHTS)[number]
 
 export interface BusinessConnection {
   readonly id: string
-  /** Whose business it is. */
+  /** The owner of the business. */
   readonly person: Person
   /** Unix time in seconds. */
   readonly at: number

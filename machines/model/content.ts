@@ -199,7 +199,7 @@ export interface Message {
   readonly forward?: Origin
   /** The bot that offered it in inline mode. */
   readonly via?: Person
-  /** Whose message has called the bot that wrote it, which is no member of the chat. */
+  /** The person whose message called the bot as a guest: the bot wrote this and is no member of the chat. */
   readonly guestCaller?: Person
   /** The account that sent it on behalf of a business. */
   readonly sentBy?: Person

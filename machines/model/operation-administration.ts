@@ -48,7 +48,7 @@ export type AdministrationOperation<Place, Item> =
   /** `chat` may be a person, too. */
   | { readonly kind: 'verify'; readonly chat: Place; readonly description: string }
   | { readonly kind: 'unverify'; readonly chat: Place }
-  /** Who joins by the link pays the Stars for the seconds. */
+  /** People who join by the link pay the Stars for so many seconds. */
   | {
       readonly kind: 'subscription_invite'
       readonly chat: Place

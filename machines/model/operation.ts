@@ -122,7 +122,7 @@ interface Changing<Place, Item> {
   readonly buttons?: Buttons
 }
 
-/** Of each kind of change: the same, of one message in a chat. */
+/** For each kind of change the same operation on one message of a chat. */
 type ChangeOf<Kind, Place, Item> = Kind extends Change ? Kind & Changing<Place, Item> : never
 
 /** `Place` names a chat, `Item` a message in it: native strings towards a session, integers towards a client. */

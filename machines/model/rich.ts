@@ -52,7 +52,7 @@ export interface RichBlock {
   readonly items?: readonly RichListItem[]
   readonly cells?: readonly (readonly RichCell[])[]
   readonly buttons?: readonly RichButton[]
-  /** Of a table a text; of other blocks a text with its author. */
+  /** A text for a table; a text with its author for other blocks. */
   readonly caption?: RichText | RichCaption
   readonly location?: { readonly latitude: number; readonly longitude: number }
   readonly media?: Media

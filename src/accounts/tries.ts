@@ -107,7 +107,7 @@ const LONGEST_LOCK = '24 hours'
 const triesOf = (bond: string) =>
   `case ${bond} when 'own' then own_tries when 'near' then tries else far_tries end`
 
-/** Of those without an id the newest that this network asked for, or else the newest of all. */
+/** Without an id: the newest challenge that this network requested, otherwise the newest of all. */
 const find = `
   select *, ${triesOf('bond')} as tries from (
     select id, code_mac as mac, created_at, expires_at, number, tries, own_tries, far_tries,

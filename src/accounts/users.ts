@@ -33,7 +33,7 @@ export function createUsers(db: Database, vault: Vault) {
         const id = next!.id
         const phoneSealed = await vault.seal(`user:${id}`, placeOf(id), Buffer.from(phone))
         const row = { id, phoneIndex: index, phoneSealed, createdAt: now }
-        // Of two first sign-ins at the same moment one adds the row; the next turn finds it.
+        // If two first sign-ins happen at once, one adds the row, and the next turn finds it.
         await db.records((em) =>
           em.upsert(AppUser, row, { onConflictFields: ['phoneIndex'], onConflictAction: 'ignore' }),
         )

@@ -126,7 +126,7 @@ const Environment = Type.Object({
   METRICS_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
   TRUST_PROXY: Type.Optional(Type.String({ minLength: 1 })),
   SANDBOX: Type.Boolean({ default: true }),
-  /** Of each user. */
+  /** Limits for each user. */
   SANDBOX_PEOPLE: Type.Integer({ minimum: 1, maximum: 1e9, default: 1_000 }),
   SANDBOX_CHATS: Type.Integer({ minimum: 1, maximum: 1e9, default: 1_000 }),
   SANDBOX_MESSAGES: Type.Integer({ minimum: 1, maximum: 1e12, default: 1_000_000 }),

@@ -98,7 +98,7 @@ export interface MediaService {
 /** A file that a client asked the path of: on the network, or in the store. */
 export interface PathRequest {
   readonly credentialId: number
-  /** Of the reference's folders: `photos`, `videos`, `music` … */
+  /** One of the reference's folders: `photos`, `videos`, `music` … */
   readonly folder: Folder
   readonly file: { readonly native: string } | { readonly blob: string }
   readonly name?: string

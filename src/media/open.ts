@@ -27,7 +27,7 @@ export interface MediaOptions {
   readonly vault: Vault
   readonly logger: Logger
   readonly dataDir: string
-  /** Of several processes that share the folder each has its own temporary files. */
+  /** Processes that share the folder each have their own temporary files. */
   readonly node: string
   readonly limits: MediaLimits
   /** Where programs are looked for; empty: ffmpeg is not used. */

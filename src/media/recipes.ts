@@ -28,7 +28,7 @@ export const videoNote = [
   ...[...firstFilm, ...perhapsSound, ...aac, '-t', '60'],
   ...h264(`crop=min(iw\\,ih):min(iw\\,ih),scale=${NOTE_SIDE}:${NOTE_SIDE}`),
 ]
-/** Of a film its first picture, of a song its cover. */
+/** The first frame of a film, or the cover of a song. */
 export const still = [
   ...[...firstFilm, '-an', '-frames:v', '1'],
   ...['-vf', 'scale=320:320:force_original_aspect_ratio=decrease'],

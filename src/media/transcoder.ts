@@ -8,7 +8,7 @@ import { type Asker, inTurn, type MediaPool } from './pool.ts'
 import { inputOf, type Probe, probeArguments, readProbe } from './probe.ts'
 
 interface Budget {
-  /** Of the encoder, in milliseconds. */
+  /** Time limit of the encoder in milliseconds. */
   readonly timeMs: number
   /** Address space of the encoder. */
   readonly memoryBytes: number

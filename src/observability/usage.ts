@@ -25,7 +25,7 @@ export interface RequestRecord {
   readonly userAgent: string | null
 }
 
-/** Whose figures they are. What belongs to no key or no credential leaves it out. */
+/** The owner of the figures. Requests without a key or credential leave these out. */
 export interface UsageOwner {
   readonly userId: number
   readonly credentialId?: number | undefined

@@ -51,7 +51,7 @@ const entryAt = (column: string, updateId: string) => `(
 export const kindsAt = (updateId: string): string =>
   `coalesce(${entryAt("(entry->>'kinds')::bigint", updateId)}, ${DEFAULT_KINDS})`
 
-/** Of the kinds without a number, the names of those that it wants; null for all. */
+/** The names of wanted kinds that have no number; null for all. */
 export const othersAt = (updateId: string): string => entryAt("entry->'others'", updateId)
 
 /** Whether the key `k` gets the update `u`. */

@@ -7,7 +7,7 @@ import { type Call, type Method, result } from '../method.ts'
 import { pollTextOf } from '../text.ts'
 
 const said = { text: 'string', text_parse_mode: 'string', text_entities: 'json' } as const
-/** Of formatted parts, `pollTextOf` reads any by its name. */
+/** Formatted texts are read by `pollTextOf`, which takes the name of any parameter. */
 const textOf = (args: Arguments) => pollTextOf(args, 'text')
 
 const groups = Object.fromEntries(

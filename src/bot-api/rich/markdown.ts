@@ -78,7 +78,7 @@ function pieceAt(source: string, at: number): Found | undefined {
 function closing(rest: string, mark: string): number {
   if (/^\s/.test(rest.slice(mark.length))) return -1
   for (let at = rest.indexOf(mark, mark.length + 1); at > 0; at = rest.indexOf(mark, at + 1)) {
-    // Of three marks in a row the last two belong together: `**a *b***`.
+    // The last two of three marks in a row belong together: `**a *b***`.
     if (mark.length === 2 && rest[at + 2] === mark[0]) continue
     const isEscaped = rest[at - 1] === '\\'
     const isLonger = mark.length === 1 && (rest[at + 1] === mark || rest[at - 1] === mark)

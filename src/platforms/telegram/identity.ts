@@ -1,4 +1,4 @@
-/** Who the account is, as the network tells. */
+/** The identity of the account as the network gives it. */
 import type { tl } from '@mtcute/node'
 import type { AccountIdentity } from '../../../actors/ports/platform.ts'
 

@@ -26,7 +26,7 @@ export interface Delivery {
   readonly own: boolean
   /** Kept by the server while the account was offline, and perhaps in its archive too. */
   readonly kept?: true
-  /** Of a message in a room. */
+  /** Only for a message in a room. */
   readonly room?: RoomReader
 }
 

@@ -9,7 +9,7 @@ export interface Invitation {
   /** Equal whenever the same invitation is read. */
   readonly key: string
   readonly room: string
-  /** Who asks: an address, or an occupant of the room. */
+  /** The inviting person: an address, or an occupant of the room. */
   readonly by: string
   readonly password?: string
   /** Unix time in seconds. */

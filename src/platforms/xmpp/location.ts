@@ -27,7 +27,7 @@ export function locationElement({ latitude, longitude, accuracy, venue }: Place)
   )
 }
 
-/** Of a message that tells of nothing but a place. */
+/** Reads a message that contains only a place. */
 export function readLocation(message: Element, text: string): Place | undefined {
   const lines = text.trim().split('\n')
   const [, north, east, parameters = ''] = link.exec(lines.at(-1) ?? '') ?? []

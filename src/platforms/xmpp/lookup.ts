@@ -16,7 +16,7 @@ export type Found = 'absent' | 'foreign' | { readonly id: string; readonly at?: 
 interface Scope {
   /** Whether the account wrote it. */
   isOwn(message: Element): boolean
-  /** Who wrote it. */
+  /** The author. */
   author(message: Element): string
   /** The other side of the chat. */
   readonly with?: string

@@ -1,6 +1,6 @@
 /** The XML namespaces of the extensions spoken here, under the names of what they are for. */
 export const ns = {
-  /** Of this gateway's own making. */
+  /** Defined by this gateway. */
   album: 'urn:chapar:album:0',
   archive: 'urn:xmpp:mam:2',
   bookmarks: 'urn:xmpp:bookmarks:1',

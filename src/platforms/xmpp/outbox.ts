@@ -122,7 +122,7 @@ export class Outbox {
   }
 }
 
-/** Whom it was for, or a server on the way; the own one may leave out that it is itself. */
+/** Whether a bounce comes from the receiver or a server on the way. The account's own server may leave out its address. */
 function mayRefuse(from: string | undefined, to: string | undefined): boolean {
   const sender = parseAddress(from)
   return !sender?.local || sender.bare === parseAddress(to)?.bare

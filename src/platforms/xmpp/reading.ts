@@ -80,7 +80,7 @@ export function read(delivery: Delivery, known: Known): Happening | undefined {
   return { kind: target ? 'edited' : 'message', ...event, message: result }
 }
 
-/** Who wrote it, and in which chat; `undefined` for what a room that nobody knows claims to pass on. */
+/** The author and the chat; undefined for messages that an unknown room claims to pass on. */
 function endsOf(message: Element, own: boolean, known: Known) {
   const { from, to } = message.attrs
   const other = parseAddress(own ? to : from)

@@ -78,7 +78,7 @@ export interface Transport {
 }
 
 const stepTimeout = 10_000
-/** Of one stanza. Servers take half a megabyte from each other; what never ends would fill the memory of all. */
+/** The largest stanza in bytes. Servers accept half a megabyte from each other; an endless one would fill the memory. */
 const mostBytes = 2 * 2 ** 20
 
 export function createTransport(login: Login, resumption?: Resumption): Transport {

@@ -1,7 +1,7 @@
 /** Estimates the memory of a stanza, which bounds the waiting ones: a stanza may be as large as a thousand others. */
 import type { Element } from '@xmpp/client'
 
-/** Of an element without anything in it. */
+/** The weight of an empty element. */
 const bareElement = 200
 
 /** In characters. Not by calls within calls: the depth is the writer's choice. */

@@ -124,7 +124,7 @@ async function detailsOf(db: Database, viewer: number, native: number): Promise<
     : { ...chat, ...(await ofGroup(db, viewer, native, chat.surface)) }
 }
 
-/** Whoever has not said otherwise takes them all. */
+/** By default a person accepts all gifts. */
 const EVERY_GIFT: AcceptedGifts = {
   unlimited: true,
   limited: true,

@@ -16,7 +16,7 @@ import { storedMedia } from '../files/files.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
 
 const TEXT_LENGTH = 128
-/** Of the price, the part that the owner gets for a gift: the reference's. */
+/** The part of the price that the owner gets for a gift, as in the reference. */
 const CONVERTED = 0.85
 const MONTHS: Readonly<Record<number, number>> = { 3: 1000, 6: 1500, 12: 2500 }
 

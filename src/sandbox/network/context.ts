@@ -91,6 +91,6 @@ export interface Call {
   readonly context: NetworkContext
   readonly by: ActingPerson
   readonly request: string
-  /** Whom an account acts for: `by` is the owner of the business then. */
+  /** The business for which an account acts: `by` is then its owner. */
   readonly business?: { readonly connection: string; readonly account: number }
 }

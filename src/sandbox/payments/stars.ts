@@ -116,7 +116,7 @@ export async function refundStars(
     )
     if (rows.length === 0) throw bad('CHARGE_ALREADY_REFUNDED')
     await moveStars(tx, by.person, payment.person.id, receipt.total)
-    // Who has blocked the bot gets the Stars back, too, without a message.
+    // People who have blocked the bot get the Stars back, but no message.
     await announce({ outbox }, by, native, { fact: 'refunded', receipt }).catch(unlessForbidden)
   })
   return { kind: 'done' }

@@ -41,7 +41,7 @@ export function personById(id: number, { peers }: View): Person {
   return user ? personOf(user) : { native: `${id}`, firstName: '' }
 }
 
-/** Who wrote in `chat`; undefined for posts of channels. */
+/** The author of a message in `chat`; undefined for posts of channels. */
 export function writerOf(
   peer: tl.TypePeer,
   chat: { readonly native: string; readonly surface: Surface },

@@ -8,7 +8,7 @@ import { download } from './download.ts'
 const mostBytes = 128 * 1024
 /** Messages wait for it. */
 const longestMilliseconds = 2_000
-/** Of one batch; what exceeds it stays unmeasured. */
+/** Pictures of one batch; further ones stay unmeasured. */
 const mostPictures = 8
 
 /** The same happenings, with the measures of those pictures that could be had in time. */

@@ -11,7 +11,7 @@ import { ns } from '../namespaces.ts'
 import { RequestRefused, type Requests } from '../requests.ts'
 import { isLink, nameFor } from './shared.ts'
 
-/** Whoever waits for a file gives up earlier, once it moves no more. */
+/** The longest upload. Callers give up earlier if no bytes move. */
 const uploadMilliseconds = 60 * 60_000
 /** The only ones that a server may ask for. */
 const headersTaken: ReadonlySet<string> = new Set(['authorization', 'cookie', 'expires'])

@@ -83,7 +83,7 @@ export class Entrance {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(enterMilliseconds)])
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const before = this.#waiting
-    // Whoever is on the way in already, for a call of before a break perhaps, gets in by the same answer.
+    // An attempt in progress, perhaps from before a break, succeeds by the same answer.
     const waiting = {
       resolve() {
         before?.resolve()

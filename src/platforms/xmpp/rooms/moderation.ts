@@ -77,7 +77,7 @@ export class Moderation {
     await this.#give(person, 'none', signal)
   }
 
-  /** Whoever does not show an address is known by the nick. */
+  /** Occupants without a visible address are named by their nick. */
   async #affiliate(person: string, affiliation: string, signal: AbortSignal): Promise<void> {
     const { room } = this.#parts
     const address = parseAddress(person)

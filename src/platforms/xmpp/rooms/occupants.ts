@@ -1,4 +1,4 @@
-/** Who is in a room: nicks, and the people behind them where the room shows them. */
+/** The occupants of a room: their nicks, and their addresses if the room shows them. */
 import type { Element } from '@xmpp/client'
 import type { Person } from '../../../../machines/model/person.ts'
 import { RecentMap } from '../../kit/recent-map.ts'

@@ -220,7 +220,7 @@ export class Room implements RoomReader {
     })
   }
 
-  /** Of an archived message. */
+  /** The facts of an archived message. */
   author(message: Element): Person {
     const nick = parseAddress(message.attrs.from)?.resource ?? this.address
     return this.#occupants.person(nick, this.#shown(message))
@@ -240,7 +240,7 @@ export class Room implements RoomReader {
     return nick === this.#entrance.nick || this.#occupants.address(nick) === own
   }
 
-  /** Who the room says has written an archived message; in a live one anybody can claim to be somebody. */
+  /** The author of an archived message, as the room gives it. In live messages anybody could forge that element. */
   #shown(message: Element): string | undefined {
     return this.#facts.showsAddresses ? shownAddress(message) : undefined
   }

@@ -19,7 +19,7 @@ const shareMilliseconds = 30_000
 const forgetMilliseconds = 15_000
 /** All of them are joined by every new session. */
 const mostRooms = 1_000
-/** Whoever is in so many is not invited to more. */
+/** Invitations are ignored once the account is in so many rooms. */
 const mostByInvitation = 200
 
 export interface RoomsParts extends Omit<RoomParts, 'putOut'> {
@@ -188,7 +188,7 @@ export class Rooms {
 
   async #join(bookmark: Bookmark, signal: AbortSignal): Promise<Room> {
     const facts = await roomFacts(this.#parts.requests, bookmark.room, signal)
-    // Whoever joins a room that is not there would create it.
+    // Joining a room that does not exist would create it.
     if (!facts) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
     const known = this.#rooms.get(bookmark.room)
     const room = known ?? new Room(bookmark, facts, this.#parts)
