@@ -19,6 +19,7 @@ import type { MessageRef } from './chats/find-message.ts'
 import { joinChat, lookAtInvite } from './chats/joining.ts'
 import { findByName } from './chats/lookup.ts'
 import { markDelivered } from './chats/reading.ts'
+import { senderOf } from './chats/titles.ts'
 import type { Hub } from './delivery/hub.ts'
 import { callGuests } from './inline/inline-mode.ts'
 import { type CallbackAnswer, findAnswer, press } from './messages/callback.ts'
@@ -26,7 +27,7 @@ import { addTask, markTasks } from './messages/checklists.ts'
 import type { Edit } from './messages/edit.ts'
 import { type Share, sharedContent, webAppData } from './messages/sharing.ts'
 import { openDirectMessages } from './messages/suggested-posts.ts'
-import type { NetworkContext } from './network/context.ts'
+import type { Call, NetworkContext } from './network/context.ts'
 import { execute } from './operations.ts'
 import { subscriptionsOf } from './payments/stars.ts'
 import { allowEmojiStatus } from './people/honours.ts'
@@ -57,9 +58,13 @@ interface Sending {
   readonly isProtected?: boolean
   /** The terms on which the message suggests a post to a channel. */
   readonly suggested?: PostTerms
+  /** A channel of the person, in whose name it is written to a supergroup. */
+  readonly sendAs?: number
   /** The one member of a group who shall see it. */
   readonly receiver?: number
 }
+
+type Sender = Pick<Call, 'sendAs'>
 
 type Without<Whole> = Whole extends Edit ? Omit<Whole, 'chat' | 'message'> : never
 /** An edit without the message that it changes. */
@@ -116,26 +121,30 @@ export class PersonActions {
       ...(sending.suggested && { suggested: sending.suggested }),
     }
     const [content] = contents
+    const at = { to: Number(terms.chat), channel: sending.sendAs }
+    const sender = await senderOf(this.#context, person, at)
     if (sending.receiver !== undefined) return [await this.#whisper(person, sending, terms)]
     if (contents.length === 1) {
       const operation = { kind: 'send' as const, ...terms, content: content! }
       const markup = { ...(buttons && { buttons }), ...(keyboard && { keyboard }) }
-      const message = await this.#message(person, { ...operation, ...markup })
+      const message = await this.#message(person, { ...operation, ...markup }, sender)
       await callGuests(this.#context, person, message)
       return [message]
     }
     const media = contents.filter((item) => item.kind === 'media')
-    const result = await this.#do(person, { kind: 'send_album', ...terms, contents: media })
+    const album = { kind: 'send_album' as const, ...terms, contents: media }
+    const result = await this.#do(person, album, sender)
     return result.kind === 'messages' ? result.messages : []
   }
 
   #whisper(
     person: number,
-    { contents, buttons, receiver }: Sending,
+    { contents, buttons, receiver, sendAs }: Sending,
     { chat, replyTo, topic }: { chat: string; replyTo?: string; topic?: string },
   ): Promise<Message> {
     const [content] = contents
     if (contents.length !== 1) throw failed('bad_request', "an album can't be ephemeral")
+    if (sendAs !== undefined) throw failed('bad_request', 'SEND_AS_PEER_INVALID')
     return this.#message(person, {
       kind: 'send_ephemeral',
       chat,
@@ -363,15 +372,16 @@ export class PersonActions {
     return lookAtInvite(this.#context, link)
   }
 
-  async #message(person: number, operation: Operation): Promise<Message> {
-    const result = await this.#do(person, operation)
+  async #message(person: number, operation: Operation, sender?: Sender): Promise<Message> {
+    const result = await this.#do(person, operation, sender)
     if (result.kind !== 'message') throw failed('internal', '')
     return result.message
   }
 
-  async #do(person: number, operation: Operation) {
+  async #do(person: number, operation: Operation, sender?: Sender) {
     await this.#assertIn(person)
-    const call = { context: this.#context, by: { person }, request: crypto.randomUUID() }
+    const by = { person }
+    const call = { context: this.#context, by, request: crypto.randomUUID(), ...sender }
     return execute(call, operation)
   }
 

@@ -147,6 +147,7 @@ export function messageBody(message: Message) {
     date: message.at,
     ...present({
       from: message.from && nameBody(message.from),
+      sender_chat: message.fromChat && chatBody(message.fromChat),
       edit_date: message.editedAt,
       media_group_id: message.album,
       has_protected_content: message.isProtected,

@@ -334,6 +334,7 @@ export const Message = Type.Object({
   ),
   via_bot: optional(PersonName),
   guest_caller: optional(PersonName),
+  sender_chat: optional(Chat),
   suggestion: optional(
     Type.Object({
       state: Type.Enum(['pending', 'approved', 'declined']),

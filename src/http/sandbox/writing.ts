@@ -66,6 +66,7 @@ const Write = Type.Object(
     protect_content: Type.Optional(Type.Boolean()),
     receiver: Type.Optional(Id),
     suggested_post: Type.Optional(SuggestedPost),
+    send_as: Type.Optional(ChatId),
   },
   strict,
 )
@@ -144,6 +145,7 @@ export const writingRoutes: SandboxRoutes = async (app, { network }) => {
         ...(keyboard && { keyboard }),
         ...(body.protect_content && { isProtected: true }),
         ...(body.receiver !== undefined && { receiver: body.receiver }),
+        ...(body.send_as !== undefined && { sendAs: body.send_as }),
         ...(body.suggested_post && { suggested: postTerms(body.suggested_post) }),
       })
       return ok(sentBody(sent))

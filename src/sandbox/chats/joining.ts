@@ -145,7 +145,10 @@ export async function decideJoin(
       'delete from sandbox_join_request where chat_id = $1 and person_id = $2 returning link',
       [place.id, asker],
     )
-    if (!request) throw bad('HIDE_REQUESTER_MISSING')
+    if (!request) {
+      const isMember = isInside(await memberOf(db, place.id, asker))
+      throw bad(approves && isMember ? 'USER_ALREADY_PARTICIPANT' : 'HIDE_REQUESTER_MISSING')
+    }
     if (!approves) return
     const row = request.link === null ? undefined : await inviteBy(db, request.link)
     const change = { role: 'member', keepsLimits: true } as const

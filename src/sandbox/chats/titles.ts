@@ -1,8 +1,8 @@
 /** Titles of administrators, tags of members, and channels on whose behalf nobody may write. */
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
-import { parseChatId } from '../delivery/mapping.ts'
-import type { Call } from '../network/context.ts'
+import { chatOf, parseChatId } from '../delivery/mapping.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
 import { accessOf, assertMay, may } from './access.ts'
 import { isInside, memberOf, retitleMember } from './members.ts'
 import { lockChat } from './transaction.ts'
@@ -93,4 +93,25 @@ export async function banSender(
     [access.chat.id, sender.id],
   )
   return done
+}
+
+/** The channel, if any is named, of a person who writes in its name to a supergroup. Rejects where it may not. */
+export async function senderOf(
+  { db }: NetworkContext,
+  person: number,
+  { to, channel }: { readonly to: number; readonly channel: number | undefined },
+): Promise<Pick<Call, 'sendAs'>> {
+  if (channel === undefined) return {}
+  const [place, own] = [await accessOf(db, person, to), await accessOf(db, person, channel)]
+  const isRight = place.chat.kind === 'supergroup' && own.chat.kind === 'channel'
+  if (!isRight || own.role !== 'owner') throw bad('SEND_AS_PEER_INVALID')
+  // A ban of one channel is one of all channels of its owner.
+  const bans = await db.query(
+    `select from sandbox_sender_ban b
+     join sandbox_member m on m.chat_id = b.sender_id and m.role = 'owner' and m.person_id = $2
+     where b.chat_id = $1`,
+    [place.chat.id, person],
+  )
+  if (bans.length > 0) throw bad('USER_BANNED_IN_CHANNEL')
+  return { sendAs: chatOf(own.chat, null) }
 }

@@ -8,7 +8,14 @@ import type { ChatRow, MessageRow, MessageView, PersonRow } from './rows.ts'
 /** The facts of a message that few messages have. */
 export type MessageAttributes = Pick<
   Message,
-  'quote' | 'externalReply' | 'ephemeral' | 'via' | 'sentBy' | 'suggestion' | 'isPaidPost'
+  | 'quote'
+  | 'externalReply'
+  | 'ephemeral'
+  | 'via'
+  | 'sentBy'
+  | 'suggestion'
+  | 'isPaidPost'
+  | 'fromChat'
 > & {
   /** The bot of `via` wrote it; its sender has called the bot. */
   readonly isGuest?: true
@@ -79,8 +86,17 @@ function bareMessage(row: MessageRow, chat: Chat, sender: PersonRow): Message {
   }
 }
 
+/** The reference's stand-in for the author of a message in the name of a channel. */
+const CHANNEL_BOT: Person = {
+  native: '136817688',
+  firstName: 'Channel',
+  username: 'Channel_Bot',
+  isBot: true,
+}
+
 function shownAttributes({ attributes }: MessageRow, sender: PersonRow): Partial<Message> {
   const { isGuest, via, ...shown } = (attributes ?? {}) as MessageAttributes
+  if (shown.fromChat) return { ...shown, from: CHANNEL_BOT }
   if (!via) return shown
   return isGuest ? { ...shown, from: via, guestCaller: personOf(sender) } : { ...shown, via }
 }

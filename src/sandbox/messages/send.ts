@@ -232,6 +232,7 @@ export async function envelopeOf(
   const attributes = {
     ...parts?.attributes,
     ...(await accountOf(call)),
+    ...(call.sendAs && { fromChat: call.sendAs }),
     ...(isDirect && (await suggestionOf(call, native, operation))),
   }
   return {

@@ -2,7 +2,7 @@
 
 import type { Logger } from '../../../actors/ports/ports.ts'
 import type { ReplyKeyboard } from '../../../machines/model/buttons.ts'
-import type { Content, Message } from '../../../machines/model/content.ts'
+import type { Chat, Content, Message } from '../../../machines/model/content.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import type { MediaService } from '../../media/media.ts'
 import type { Capacity } from './capacity.ts'
@@ -91,6 +91,8 @@ export interface Call {
   readonly context: NetworkContext
   readonly by: ActingPerson
   readonly request: string
+  /** The channel in whose name a person writes to a supergroup. */
+  readonly sendAs?: Chat
   /** The business for which an account acts: `by` is then its owner. */
   readonly business?: { readonly connection: string; readonly account: number }
 }
