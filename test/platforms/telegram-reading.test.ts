@@ -108,5 +108,19 @@ t.test('Telegram accounts read their chats', async (t) => {
       user: { id: friend.id },
     })
     t.same(await call('resolvePhone', { phone_number: '+99900000001' }), { is_registered: false })
+
+    const personal = { user_id: friend.id, limit: 2 }
+    t.same(await call('getUserPersonalChatMessages', personal), [])
+    const channel = network.channel(friend, [person])
+    for (const message of ['one', 'two', 'three']) {
+      network.delivery.send(friend, channel, { message })
+    }
+    friend.personal = channel
+    const place = { id: Number(nativeOfPlace(channel)), type: 'channel' }
+    t.match(await call('getUserPersonalChatMessages', personal), [
+      { text: 'three', chat: place },
+      { text: 'two', chat: place },
+    ])
+    t.match(await call('getChat', { chat_id }), { personal_chat: place })
   })
 })

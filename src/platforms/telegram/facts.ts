@@ -27,7 +27,7 @@ const LACKING: readonly OperationKind[] = [
   'refund_stars',
   'change_subscription',
   ...EPHEMERAL_OPERATIONS,
-  ...BOT_OPERATIONS,
+  ...BOT_OPERATIONS.filter((kind) => kind !== 'personal_messages'),
   ...GAME_OPERATIONS,
   // An account acts for itself alone.
   'transfer_stars',

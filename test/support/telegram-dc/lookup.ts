@@ -27,8 +27,13 @@ export function lookupHandlers(network: TelegramNetwork): Handlers {
         settings: { _: 'peerSettings' },
         notifySettings: { _: 'peerNotifySettings' },
         commonChatsCount: 0,
+        ...(person.personal && {
+          personalChannelId: person.personal.id,
+          personalChannelMessage: 1,
+        }),
       }
-      return { _: 'users.userFull', fullUser, chats: [], users: [userOf(person, asker)] }
+      const chats = person.personal ? [chatOf(person.personal)] : []
+      return { _: 'users.userFull', fullUser, chats, users: [userOf(person, asker)] }
     },
     'contacts.resolveUsername': ({ username }, origin) => {
       const asker = network.asker(origin)

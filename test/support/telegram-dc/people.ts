@@ -1,5 +1,7 @@
 /** The people of the test network, each with the box of events that Telegram numbers for them. */
+
 import { Long, type tl } from '@mtcute/core'
+import type { Place } from './channel.ts'
 import type { SecondFactor } from './srp.ts'
 
 /** An update together with the count of its box after it. */
@@ -20,6 +22,8 @@ export interface Person {
   firstName: string
   lastName: string
   about: string
+  /** The channel that their profile shows. */
+  personal?: Place
   /** The newest first. */
   photos: readonly tl.RawPhoto[]
   emojiStatus?: tl.TypeEmojiStatus

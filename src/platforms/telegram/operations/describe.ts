@@ -76,11 +76,15 @@ async function person(context: Context, native: string): Promise<Chat> {
   const user = peers.users.get(fullUser.id)
   const photo = pictureOf(native, user?._ === 'user' ? user.photo : undefined)
   const chat = chatOf({ _: 'peerUser', userId: fullUser.id }, { self, peers })
+  const { personalChannelId: channelId } = fullUser
   const pinned = await newestPin(context, native, fullUser.pinnedMsgId)
   return {
     ...chat,
     ...(fullUser.about && { description: fullUser.about }),
     ...(photo && { photo }),
+    ...(channelId !== undefined && {
+      personal: chatOf({ _: 'peerChannel', channelId }, { self, peers }),
+    }),
     ...pinned,
   }
 }

@@ -29,22 +29,18 @@ export const readings: Handlers<Context> = {
   },
 
   async read_history(context, { chat, message, limit }) {
-    const { calls, self, signal } = context
     const offsetId = message === undefined ? 0 : messageId(message, 'message to go back from')
-    const peer = await calls.peer(chat, signal)
-    const bounds = { offsetDate: 0, addOffset: 0, maxId: 0, minId: 0, hash: Long.ZERO }
-    const request = { _: 'messages.getHistory', peer, offsetId, limit, ...bounds } as const
-    const found = await calls.call(request, looking(context))
-    if (found._ === 'messages.messagesNotModified') return { kind: 'history', messages: [] }
-    const view = { self, peers: PeersIndex.from(found) }
-    const messages = found.messages
-      .filter((one): one is Written => one._ !== 'messageEmpty')
-      .map((one) => pastOf(one, view))
-    await keepPlaces(
-      context,
-      messages.map((past) => past.message),
-    )
-    return { kind: 'history', messages }
+    return historyOf(context, await context.calls.peer(chat, context.signal), offsetId, limit)
+  },
+
+  async personal_messages(context, { person, limit }) {
+    const { calls, signal } = context
+    const id = await calls.user(person, signal)
+    const found = await calls.call({ _: 'users.getFullUser', id }, looking(context))
+    const { personalChannelId: channelId } = found.fullUser
+    if (channelId === undefined) return { kind: 'history', messages: [] }
+    const channel = nativeOf({ _: 'peerChannel', channelId })
+    return historyOf(context, await calls.peer(channel, signal), 0, limit)
   },
 
   async mark_read({ calls, signal }, { chat, message }) {
@@ -69,6 +65,29 @@ export const readings: Handlers<Context> = {
     const view = { self, peers: PeersIndex.from(found) }
     return { kind: 'person', person: personById(found.peer.userId, view) }
   },
+}
+
+/** The newest messages before `offsetId`; 0: the newest of all. */
+async function historyOf(
+  context: Context,
+  peer: tl.TypeInputPeer,
+  offsetId: number,
+  limit: number,
+): Promise<OperationResult> {
+  const { calls, self } = context
+  const bounds = { offsetDate: 0, addOffset: 0, maxId: 0, minId: 0, hash: Long.ZERO }
+  const request = { _: 'messages.getHistory', peer, offsetId, limit, ...bounds } as const
+  const found = await calls.call(request, looking(context))
+  if (found._ === 'messages.messagesNotModified') return { kind: 'history', messages: [] }
+  const view = { self, peers: PeersIndex.from(found) }
+  const messages = found.messages
+    .filter((one): one is Written => one._ !== 'messageEmpty')
+    .map((one) => pastOf(one, view))
+  await keepPlaces(
+    context,
+    messages.map((past) => past.message),
+  )
+  return { kind: 'history', messages }
 }
 
 /** The network says the same of people who do not let themselves be found. */
