@@ -37,8 +37,7 @@ t.test('moderation of XMPP rooms', { skip: serverUnderTest().skip }, async (t) =
     t.notOk(store.texts().includes('unheard'))
   })
 
-  const bans = unable('keep the banned out')
-  await t.test('whoever is put out may come back, whoever is banned may not', bans, async (t) => {
+  await t.test('whoever is put out may come back, whoever is banned may not', async (t) => {
     const isOut = (count: number) =>
       friend.until(() => friend.lines.filter(({ left }) => left).length === count)
     t.match(await does({ kind: 'unban', chat, person, onlyIfBanned: true }), done)
@@ -51,9 +50,13 @@ t.test('moderation of XMPP rooms', { skip: serverUnderTest().skip }, async (t) =
     await isOut(2)
     t.match(await member(), { status: 'kicked' })
     friend.enter(chat, 'friend-once-more')
-    await friend.until(({ refused }) => refused === 'forbidden')
+    // ejabberd 23.01 lets in whom it shows as an outcast: the account puts them out again.
+    const isRefused = () => friend.lines.some((line) => line.refused === 'forbidden')
+    const isPutOut = () => friend.lines.filter(({ left }) => left).length === 3
+    await friend.until(() => isRefused() || isPutOut())
     t.match(await does({ kind: 'unban', chat, person, onlyIfBanned: true }), done)
     await friend.join(chat, 'friend-at-last')
+    if (unable('let the unbanned speak').skip) t.match(await does(restrict(PERMISSIONS)), done)
     friend.send(chat, 'back again')
     await store.message('back again')
     t.match(await member(), { status: 'member' })

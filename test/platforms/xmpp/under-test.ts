@@ -8,7 +8,8 @@ const cannot = {
   Prosody: {},
   ejabberd: {
     'forget an occupant': 'no command of ejabberd makes a room forget one of its people',
-    'keep the banned out': 'ejabberd 23.01 was seen to let somebody in whom it shows as an outcast',
+    'let the unbanned speak':
+      'ejabberd 23.01 lets in without a voice who was put out as an outcast',
     'end streams with the password': 'ejabberd leaves those online who know the old password',
   },
 } satisfies Record<Name, Record<string, string>>

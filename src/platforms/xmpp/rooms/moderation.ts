@@ -16,6 +16,9 @@ export type Moderating = Of<'ban' | 'unban' | 'restrict' | 'promote'>
 /** A room knows who may speak, and nothing of what is said. */
 const SPEAKING = PERMISSIONS.filter((name) => name.startsWith('send_'))
 
+/** Limits the time of a request that no caller waits for. */
+const BAN_MS = 15_000
+
 const bad = (description: string) => failed('bad_request', description)
 const unknownHere = (what: string) => bad(`${what} is not supported on XMPP`)
 
@@ -49,6 +52,11 @@ export class Moderation {
     await this.#change(operation, member, signal).catch((cause) => {
       throw cause instanceof RequestRefused ? refusal(cause, purpose) : cause
     })
+  }
+
+  /** A room that lets in somebody whom it shows as banned (ejabberd 23.01 does) does not keep its own ban. */
+  async keepBanOf(nick: string): Promise<void> {
+    await this.#set({ nick, role: 'none' }, AbortSignal.timeout(BAN_MS))
   }
 
   async #change(operation: Moderating, { status }: Member, signal: AbortSignal): Promise<void> {

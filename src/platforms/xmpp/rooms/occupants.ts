@@ -7,7 +7,7 @@ import { ns } from '../namespaces.ts'
 
 interface Occupant {
   readonly nick: string
-  /** How the person stands in the room: `owner`, `admin`, `member`, `none`. */
+  /** How the person stands in the room: `owner`, `admin`, `member`, `none`, `outcast`. */
   readonly affiliation: string
   /** What the person may do during this visit: `moderator`, `participant`, or `visitor`, who may not speak. */
   readonly role: string
@@ -51,6 +51,11 @@ export class Occupants {
   /** How somebody who is there stands in the room. */
   standing(native: string): string | undefined {
     return this.find(native)?.affiliation
+  }
+
+  /** Somebody who is there now. */
+  under(nick: string): Occupant | undefined {
+    return this.#present.get(nick)
   }
 
   clear() {

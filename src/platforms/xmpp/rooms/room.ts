@@ -156,10 +156,22 @@ export class Room implements RoomReader {
   takePresence(presence: Element) {
     const nick = parseAddress(presence.attrs.from)?.resource
     const before = nick === this.#entrance.nick ? this.members.present(this.#parts.own) : undefined
-    if (nick && presence.attrs.type !== 'error') this.#occupants.take(nick, presence)
+    if (nick && presence.attrs.type !== 'error') {
+      this.#occupants.take(nick, presence)
+      this.#keepBan(nick)
+    }
     const wasInside = this.#entrance.isInside
     this.#entrance.take(presence)
     if (wasInside && !this.#entrance.isInside) this.#out(presence, before)
+  }
+
+  #keepBan(nick: string) {
+    const { logger } = this.#parts
+    const isModerator = this.#occupants.under(this.#entrance.nick)?.role === 'moderator'
+    if (!isModerator || this.#occupants.under(nick)?.affiliation !== 'outcast') return
+    this.moderation.keepBanOf(nick).catch((err: unknown) => {
+      logger.warn({ err, room: this.address }, 'a banned person could not be put out of a room')
+    })
   }
 
   #out(presence: Element, before?: Member) {
