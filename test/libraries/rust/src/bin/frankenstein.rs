@@ -99,6 +99,8 @@ async fn ask(bot: Bot, files: String, method: String, mut parameters: Value) -> 
         "sendInvoice" send_invoice SendInvoiceParams
         "createInvoiceLink" create_invoice_link CreateInvoiceLinkParams
         "sendGame" send_game SendGameParams
+        "setGameScore" set_game_score SetGameScoreParams
+        "getGameHighScores" get_game_high_scores GetGameHighScoresParams
         "getStickerSet" get_sticker_set GetStickerSetParams
         "answerPreCheckoutQuery" answer_pre_checkout_query AnswerPreCheckoutQueryParams
         "uploadStickerFile" upload_sticker_file UploadStickerFileParams

@@ -157,7 +157,7 @@ async fn call(bot: Bot, method: String, mut given: Value) -> Result<Value, Failu
         "editMessageMedia" MultipartRequest EditMessageMedia
             [chat_id: Recipient, message_id: MessageId, media: InputMedia] []
         "deleteMessage" JsonRequest DeleteMessage [chat_id: Recipient, message_id: MessageId] []
-        "answerCallbackQuery" JsonRequest AnswerCallbackQuery [callback_query_id: CallbackQueryId] [text show_alert]
+        "answerCallbackQuery" JsonRequest AnswerCallbackQuery [callback_query_id: CallbackQueryId] [text show_alert url]
         "answerInlineQuery" JsonRequest AnswerInlineQuery
             [inline_query_id: InlineQueryId, results: Vec<InlineQueryResult>] [cache_time]
         "answerPreCheckoutQuery" JsonRequest AnswerPreCheckoutQuery
