@@ -14,6 +14,7 @@ import { send } from './send.ts'
 import { start } from './start.ts'
 import { type Benchmark, type Finding, tableOf } from './support/finding.ts'
 import { dataDir, openTheatre } from './support/stage.ts'
+import { tables } from './tables.ts'
 import { waiting } from './waiting.ts'
 import { webhooks } from './webhooks.ts'
 import { xmpp } from './xmpp.ts'
@@ -28,6 +29,7 @@ const standard: Readonly<Record<string, Benchmark>> = {
   g: files,
   h: xmpp,
   i: passing,
+  j: tables,
 }
 const all: Readonly<Record<string, Benchmark>> = {
   ...standard,

@@ -43,6 +43,7 @@ import { SandboxReadMarks } from './0052-sandbox-read-marks.ts'
 import { SandboxBots } from './0053-sandbox-bots.ts'
 import { DirectMessages } from './0063-direct-messages.ts'
 import { SandboxDeliveryMarks } from './0066-sandbox-delivery-marks.ts'
+import { LogFilters } from './0070-log-filters.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -94,4 +95,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0053-sandbox-bots', class: SandboxBots },
   { name: '0063-direct-messages', class: DirectMessages },
   { name: '0066-sandbox-delivery-marks', class: SandboxDeliveryMarks },
+  { name: '0070-log-filters', class: LogFilters },
 ]
