@@ -171,6 +171,8 @@ export type Happening =
       readonly payload: string
       readonly state: 'canceled' | 'active'
     })
+  /** The reader of a draft wants no more of it. */
+  | (Happened & { readonly kind: 'draft_stopped'; readonly chat: Chat; readonly draft: number })
   /** A bot was made for the account, which manages it, or its owner has replaced its token. */
   | (Happened & { readonly kind: 'managed_bot'; readonly person: Person; readonly bot: Person })
 

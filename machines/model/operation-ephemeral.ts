@@ -12,6 +12,8 @@ export interface DraftOperation<Place> {
   readonly chat: Place
   readonly draft: number
   readonly text: Text
+  /** The reader may stop it; `keeps`: what is written by then stays in sight. */
+  readonly stop?: { readonly keeps: boolean }
 }
 
 export const EPHEMERAL_OPERATIONS = [

@@ -155,11 +155,9 @@ const FORMERLY: Readonly<Record<string, ParameterName>> = {
 const COSMETIC: readonly string[] = [
   'allows_revoting',
   'cache_time',
-  'can_stop',
   'cover',
   'description_parse_mode',
   'disable_content_type_detection',
-  'keep_on_stop',
   'return_bots',
   'shuffle_options',
   'start_timestamp',

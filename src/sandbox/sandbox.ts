@@ -154,7 +154,7 @@ function networkOf(context: NetworkContext, { hub, members, cleaner }: Shared): 
     bots: new BotTasks(context, assertIn),
     inline: new InlineMode(context, hub, assertIn),
     checkout: new Checkout(context, hub, assertIn),
-    inboxes: new Inboxes({ db, hub, now, assertIn }),
+    inboxes: new Inboxes({ ...context, hub, assertIn }),
     stickerSets: new StickerSets(context),
     gifts: {
       available: async () => (await availableGifts({ context })).gifts,

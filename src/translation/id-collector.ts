@@ -145,6 +145,9 @@ export class IdCollector implements WantedIds {
         this.addPerson(happening.person)
         if (happening.kind === 'managed_bot') this.addPerson(happening.bot)
         break
+      case 'draft_stopped':
+        this.addChat(happening.chat)
+        break
       case 'member':
         this.addChat(happening.chat)
         this.addPerson(happening.by)

@@ -10,6 +10,7 @@ type Testing = Parameters<typeof startService>[0]
 const HEARD = [
   'message',
   'callback_query',
+  'stopped_message_generation',
   'inline_query',
   'chosen_inline_result',
   'shipping_query',

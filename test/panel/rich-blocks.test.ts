@@ -36,6 +36,14 @@ t.test('a rich message is shown in blocks', { skip: noBrowser, timeout: 180_000 
     await page.locator('.line.draft', { hasText: 'Our menu is' }).waitFor()
   })
 
+  await t.test('until the reader stops it', async (t) => {
+    await ask('sendMessageDraft', { draft_id: 8, text: 'Once upon a time', can_stop: true })
+    const draft = page.locator('.line.draft', { hasText: 'Once upon a time' })
+    await draft.getByRole('button', { name: 'Stop' }).click()
+    t.match(await heard('stopped_message_generation'), { draft_id: 8 })
+    await draft.waitFor({ state: 'detached' })
+  })
+
   await t.test('when it is there', async (t) => {
     await ask('sendRichMessage', { rich_message: { blocks } })
     const menu = line('Tea is')

@@ -1,6 +1,7 @@
 /** Drafts: a person sees a bot's text while it is being written, until the message is there. */
 import { Api } from 'grammy'
 import t from 'tap'
+import { until } from '../support/client.ts'
 import { refused, scene } from './scene.ts'
 
 const { service, client, ada, bot, key } = await scene(t)
@@ -51,6 +52,59 @@ t.test('what the other one writes ends no draft, and nobody sees their own', asy
   t.match(shown, { text: 'still writing' })
   const own = await client.result('GET', `/sandbox/people/${bot.id}/inbox`)
   t.same(own.drafts, [])
+})
+
+t.test('a person stops a draft, and the bot is told', async (t) => {
+  const stop = (draft_id: number, chat = bot.id) =>
+    client.ask('POST', `/sandbox/people/${ada.id}/stopped_drafts`, { chat, draft_id })
+  const none = { status: 400 }
+  const shown = async (draft_id: number) =>
+    (await drafts()).find((one: { draft_id: number }) => one.draft_id === draft_id)
+  let offset = 0
+  const told = () =>
+    until(async () => {
+      const allowed_updates = ['stopped_message_generation']
+      const asked = { offset, timeout: 5, limit: 1, allowed_updates }
+      const [update] = (await client.bot(key, 'getUpdates', asked)).body.result
+      if (update) offset = update.update_id + 1
+      return update?.stopped_message_generation && update
+    })
+  const stopped = (draft_id: number) => ({
+    stopped_message_generation: {
+      chat: { id: ada.id, type: 'private', first_name: 'Ada' },
+      draft_id,
+    },
+  })
+
+  await api.sendMessageDraft(ada.id, 40, 'no way out')
+  t.match(await shown(40), { can_stop: false })
+  t.match(await stop(40), none, 'the bot has not offered it')
+
+  const offered = { chat_id: ada.id, draft_id: 41, can_stop: true }
+  await call({ ...offered, text: 'gone soon' })
+  t.match(await shown(41), { can_stop: true })
+  t.match(await stop(41, 424_242), { status: 404 })
+  t.match(await stop(41), { status: 200, body: { result: true } })
+  t.equal(await shown(41), undefined)
+  t.match(await told(), stopped(41))
+  t.match(await stop(41), none, 'once is enough')
+  await call({ ...offered, text: 'gone soon, and more' })
+  t.equal(await shown(41), undefined, 'words that were under way do not bring it back')
+
+  await call({ ...offered, draft_id: 42, keep_on_stop: true, text: 'so far' })
+  await stop(42)
+  t.match(await told(), stopped(42))
+  await call({ ...offered, draft_id: 42, keep_on_stop: true, text: 'so far, so good' })
+  t.match(await shown(42), { text: 'so far', can_stop: false }, 'what was written stays in sight')
+  await client.write(ada.id, bot.id, 'go on')
+  await call({ ...offered, draft_id: 42, text: 'again' })
+  t.match(await shown(42), { text: 'again', can_stop: true }, 'a new question has a new answer')
+
+  const anonymous = await fetch(`${service.url}/sandbox/people/${ada.id}/stopped_drafts`, {
+    method: 'POST',
+  })
+  t.equal(anonymous.status, 401)
+  await api.sendMessage(ada.id, 'Done.')
 })
 
 t.test('drafts that cannot be are refused', async (t) => {

@@ -12,6 +12,8 @@ const draftParameters = {
   chat_id: 'chat',
   message_thread_id: 'integer',
   draft_id: 'integer',
+  can_stop: 'boolean',
+  keep_on_stop: 'boolean',
 } as const
 
 function draftOf(args: Arguments) {
@@ -19,7 +21,8 @@ function draftOf(args: Arguments) {
   const { MIN_SAFE_INTEGER: min, MAX_SAFE_INTEGER: max } = Number
   const draft = args.integer('draft_id', { min, max })
   if (draft === 0) throw failed('bad_request', 'draft_id must be non-zero')
-  return { chat, draft }
+  const stop = args.boolean('can_stop') && { keeps: args.boolean('keep_on_stop') }
+  return { chat, draft, ...(stop && { stop }) }
 }
 
 const sendMessage: Method = {

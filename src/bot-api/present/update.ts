@@ -160,6 +160,11 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
     case 'inline_choice':
     case 'inline_callback':
       return inlineJson(happening, ids)
+    case 'draft_stopped': {
+      const { chat, draft: draft_id } = happening
+      const value = { chat: chatJson(chat, ids), draft_id }
+      return ['stopped_message_generation', ids.chat(chat.native), value]
+    }
     case 'managed_bot': {
       const [user, bot] = [userJson(happening.person, ids), userJson(happening.bot, ids)]
       return ['managed_bot', ids.chat(happening.person.native), { user, bot }]

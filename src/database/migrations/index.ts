@@ -41,6 +41,7 @@ import { MessageAttributes } from './0049-message-attributes.ts'
 import { EphemeralMessages } from './0050-ephemeral-messages.ts'
 import { SandboxReadMarks } from './0052-sandbox-read-marks.ts'
 import { SandboxBots } from './0053-sandbox-bots.ts'
+import { SandboxStoppedDrafts } from './0061-sandbox-stopped-drafts.ts'
 import { DirectMessages } from './0063-direct-messages.ts'
 import { SandboxDeliveryMarks } from './0066-sandbox-delivery-marks.ts'
 import { LogFilters } from './0070-log-filters.ts'
@@ -93,6 +94,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0050-ephemeral-messages', class: EphemeralMessages },
   { name: '0052-sandbox-read-marks', class: SandboxReadMarks },
   { name: '0053-sandbox-bots', class: SandboxBots },
+  { name: '0061-sandbox-stopped-drafts', class: SandboxStoppedDrafts },
   { name: '0063-direct-messages', class: DirectMessages },
   { name: '0066-sandbox-delivery-marks', class: SandboxDeliveryMarks },
   { name: '0070-log-filters', class: LogFilters },

@@ -50,6 +50,8 @@ function pressedIn({ chat, message_id: message, ephemeral_message_id: ephemeral 
   throw failed('bad_request', 'name either message_id or ephemeral_message_id')
 }
 
+const Stopping = Type.Object({ chat: ChatId, draft_id: Type.Integer() }, strict)
+
 const Reactions = Type.Object({ reactions: Type.Array(ReactionBody, { maxItems: 20 }) }, strict)
 const Vote = Type.Object(
   { option_ids: Type.Array(Type.Integer({ minimum: 0, maximum: 1000 }), { maxItems: 100 }) },
@@ -157,6 +159,25 @@ export const typingAndPressRoutes: SandboxRoutes = async (app, { network }) => {
         ...shown,
         ...(alert !== undefined && { show_alert: alert }),
       })
+    },
+  )
+}
+
+export const draftRoutes: SandboxRoutes = async (app, { network }) => {
+  app.post(
+    '/people/:person/stopped_drafts',
+    {
+      schema: {
+        ...described('Stop a draft that a bot is writing; the bot is told'),
+        params: PersonParams,
+        body: Stopping,
+        response: answers(Type.Literal(true)),
+      },
+    },
+    async (request) => {
+      const { chat, draft_id } = request.body
+      await network(request).inboxes.stopDraft(request.params.person, chat, draft_id)
+      return ok(true as const)
     },
   )
 }

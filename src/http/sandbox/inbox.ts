@@ -120,12 +120,13 @@ async function sightOf(inboxes: Network['inboxes'], person: number, messages: re
       action: shown.action,
       ...(shown.topic !== null && { message_thread_id: shown.topic }),
     })),
-    drafts: drafts.map(({ chat, person, draft, text }) => ({
+    drafts: drafts.map(({ chat, person, draft, text, can_stop }) => ({
       chat: chatBody(chat),
       person: nameBody(personOf(person)),
       draft_id: draft,
       text: text.text,
       ...(text.entities.length > 0 && { entities: text.entities.map(entityBody) }),
+      can_stop,
     })),
     keyboards: keyboards.map(shownKeyboardBody),
     codes: codes.map(({ code, sent_at, expires_at }) => ({

@@ -7,6 +7,7 @@ import { answers, ok } from '../envelope.ts'
 import { userOf } from '../management/owner.ts'
 import {
   checklistRoutes,
+  draftRoutes,
   messageRoutes,
   reactionRoutes,
   readingRoutes,
@@ -82,6 +83,7 @@ const all = [
   writingRoutes,
   messageRoutes,
   typingAndPressRoutes,
+  draftRoutes,
   reactionRoutes,
   checklistRoutes,
   suggestionRoutes,

@@ -379,6 +379,7 @@ export const Inbox = Type.Object({
       draft_id: Type.Integer(),
       text: Type.String({ description: 'As far as it is written; empty while it is thought of' }),
       entities: Type.Optional(Type.Array(Entity)),
+      can_stop: Type.Boolean({ description: 'It has a button by which this person stops it' }),
     }),
     { description: 'Messages that are being written' },
   ),

@@ -140,6 +140,8 @@ export function personApi(person: number) {
     mark: (message: Message, done: readonly number[], undone: readonly number[]) =>
       call<true>('PUT', `${at(message)}/tasks`, { body: { done, undone } }),
     type: (to: number) => call<true>('POST', `${own}/typing`, { body: { to } }),
+    stopDraft: (chat: number, draft_id: number) =>
+      call<true>('POST', `${own}/stopped_drafts`, { body: { chat, draft_id } }),
     /** Without data, the button that starts a game. */
     press: (
       { chat, message_id, ephemeral_message_id }: Message,

@@ -51,6 +51,7 @@ export const capabilities: Capabilities = {
     'chat_boost',
     'removed_chat_boost',
     'managed_bot',
+    'stopped_message_generation',
     'deleted_messages',
     'message_delivered',
     'message_read',

@@ -2,7 +2,7 @@
 
 import type { ReplyKeyboard } from '../../../machines/model/buttons.ts'
 import type { Chat, Message, Reaction } from '../../../machines/model/content.ts'
-import type { Queryable } from '../../database/database.ts'
+import type { Database, Queryable } from '../../database/database.ts'
 import type { Hub } from '../delivery/hub.ts'
 import { chatOf, messageOf } from '../delivery/mapping.ts'
 import {
@@ -16,9 +16,10 @@ import {
   viewColumns,
   viewJoins,
 } from '../delivery/rows.ts'
-import { draftsFor, type ShownDraft } from '../messages/drafts.ts'
+import { draftsFor, type ShownDraft, stopDraft } from '../messages/composing.ts'
 import { ephemeralFor } from '../messages/ephemeral.ts'
 import { isKeyboardFor, keyboardsFor, type ShownKeyboard } from '../messages/reply-keyboards.ts'
+import type { Wake } from '../network/context.ts'
 
 interface InboxQuery {
   /** The native id of one chat; absent: all chats. */
@@ -74,7 +75,8 @@ const reading = `
   order by m.at desc, m.chat_id, m.id desc limit $4`
 
 interface InboxesOptions {
-  readonly db: Queryable
+  readonly db: Database
+  readonly wake: Wake
   readonly hub: Hub
   /** Unix milliseconds. */
   readonly now: () => number
@@ -175,5 +177,12 @@ export class Inboxes {
   async drafts(person: number): Promise<ShownDraft[]> {
     await this.#options.assertIn(person)
     return draftsFor(this.#db, person, this.#options.now())
+  }
+
+  /** Stops a draft that an account shows to this person. */
+  async stopDraft(person: number, writer: number, draft: number): Promise<void> {
+    const { assertIn } = this.#options
+    await Promise.all([assertIn(person), assertIn(writer)])
+    await stopDraft(this.#options, person, writer, draft)
   }
 }

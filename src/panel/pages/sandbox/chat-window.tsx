@@ -1,11 +1,12 @@
 /** An open chat: who it is with, what was written, and where one writes. */
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { groupsQuery, personApi } from '../../api/sandbox.ts'
 import type { Chat, Inbox, Message, Person } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { AboutDialog, Members } from './about.tsx'
 import { ActingContext, useActing } from './acting.ts'
@@ -186,19 +187,35 @@ const isOneAlbum = ({ media_group_id: album }: Message, before: Message | undefi
 
 /** Messages that grow while a bot writes them. */
 function Drafts({ chat, inbox }: Pick<ChatWindowProps, 'chat' | 'inbox'>) {
-  const t = useT()
   return inbox.drafts
     .filter((draft) => draft.chat.id === chat.id)
-    .map(({ draft_id, person, text, entities }) => (
-      <li key={`${person.id} ${draft_id}`} className="line draft">
-        <div className="bubble" aria-busy="true">
-          <RichText text={text} entities={entities} />
-          <span className="quiet tiny">
-            {t('messenger.drafting', { name: personName(person) })}
-          </span>
-        </div>
-      </li>
-    ))
+    .map((draft) => <Draft key={`${draft.person.id} ${draft.draft_id}`} draft={draft} />)
+}
+
+function Draft({ draft }: { readonly draft: Inbox['drafts'][number] }) {
+  const t = useT()
+  const toast = useToast()
+  const reason = useReason()
+  const { api } = useActing()
+  const stopping = useMutation({
+    mutationFn: () => api.stopDraft(draft.chat.id, draft.draft_id),
+    onError: (cause) => toast(reason(cause), 'bad'),
+  })
+  return (
+    <li className="line draft">
+      <div className="bubble" aria-busy="true">
+        <RichText text={draft.text} entities={draft.entities} />
+        <span className="quiet tiny">
+          {t('messenger.drafting', { name: personName(draft.person) })}
+        </span>
+        {draft.can_stop && (
+          <Button size="slim" busy={stopping.isPending} onClick={() => stopping.mutate()}>
+            {t('messenger.stopDraft')}
+          </Button>
+        )}
+      </div>
+    </li>
+  )
 }
 
 function Typing({ chat, inbox, isLost }: Pick<ChatWindowProps, 'chat' | 'inbox' | 'isLost'>) {
