@@ -64,6 +64,24 @@ t.test(
       await page.unroute('**/settings')
     })
 
+    await t.test('a switch says when the network has nothing of its kind', async (t) => {
+      await page.route('**/platforms', async (route) => {
+        const response = await route.fetch()
+        const answer = await response.json()
+        for (const { capabilities } of answer.result) {
+          capabilities.update_types = capabilities.update_types.filter(
+            (kind: string) => kind !== 'channel_post',
+          )
+        }
+        await route.fulfill({ response, json: answer })
+      })
+      await page.reload()
+      const hint = page.getByText('Sandbox sends nothing of this kind: the switch changes nothing.')
+      await hint.first().waitFor()
+      t.equal(await hint.count(), 2)
+      await page.unroute('**/platforms')
+    })
+
     await t.test('the timeline begins with what happened last', async (t) => {
       const { items } = await client.result('GET', `/platforms/credentials/${otherId}/transitions`)
       const [newest] = items

@@ -5,7 +5,7 @@ import { Link, useNavigate, useParams } from 'react-router'
 import { call } from '../../api/call.ts'
 import { isGone } from '../../api/failure.ts'
 import { handleOf, nameOf } from '../../api/names.ts'
-import { credentialQuery, keysQuery } from '../../api/queries.ts'
+import { credentialQuery, keysQuery, platformsQuery } from '../../api/queries.ts'
 import { follow } from '../../api/stream.ts'
 import type {
   Credential,
@@ -138,11 +138,12 @@ export function CredentialKeys({ credential }: { readonly credential: Credential
   )
 }
 
-const names = [
-  'include_self_updates',
-  'include_channel_updates',
-  'include_channel_update_recovery',
-  'include_deleted_updates',
+/** The switches, each with a kind of update that a network must have for it to change anything. */
+const switches = [
+  ['include_self_updates', 'message'],
+  ['include_channel_updates', 'channel_post'],
+  ['include_channel_update_recovery', 'channel_post'],
+  ['include_deleted_updates', 'deleted_messages'],
 ] as const
 
 const without = (all: Partial<Settings>, some: Partial<Settings>): Partial<Settings> =>
@@ -174,13 +175,20 @@ export function ReceiveSettings({ credential }: { readonly credential: Credentia
     onError: (cause) => toast(reason(cause), 'bad'),
   })
   const shown = { ...credential.settings, ...unsaved }
+  const platforms = useQuery(platformsQuery)
+  const network = platforms.data?.find(({ platform }) => platform === credential.platform)
+  const lacks = (kind: string) => network && !network.capabilities.update_types.includes(kind)
   return (
     <Card title={t('account.settings')}>
-      {names.map((name) => (
+      {switches.map(([name, kind]) => (
         <Toggle
           key={name}
           label={t(`setting.${name}`)}
-          hint={t(`setting.${name}.hint`)}
+          hint={
+            lacks(kind)
+              ? t('setting.withoutEffect', { network: network?.name ?? '' })
+              : t(`setting.${name}.hint`)
+          }
           on={shown[name]}
           onChange={(on) => saving.mutate({ [name]: on })}
         />
