@@ -195,7 +195,18 @@ t.test('what the bot says of itself is kept', async (t) => {
   await done('setChatMenuButton', { menu_button: { type: 'commands' } })
   t.strictSame(await done('getChatMenuButton'), { type: 'commands' })
   await done('setMyDefaultAdministratorRights', { rights: { can_pin_messages: true } })
-  t.match(await done('getMyDefaultAdministratorRights'), { can_pin_messages: true })
+  const inGroups = await done('getMyDefaultAdministratorRights')
+  t.match(inGroups, { can_pin_messages: true, can_manage_chat: false })
+  t.notOk('can_post_messages' in inGroups)
+  const for_channels = true
+  const rights = { can_post_messages: true, can_pin_messages: true }
+  t.match(await done('getMyDefaultAdministratorRights', { for_channels }), {
+    can_post_messages: false,
+  })
+  await done('setMyDefaultAdministratorRights', { rights, for_channels })
+  const inChannels = await done('getMyDefaultAdministratorRights', { for_channels })
+  t.match(inChannels, { can_post_messages: true, can_edit_messages: false })
+  t.notOk('can_pin_messages' in inChannels, 'a channel knows no such right')
   t.strictSame(await done('getUserProfileAudios', { user_id: ada.id }), {
     total_count: 0,
     audios: [],

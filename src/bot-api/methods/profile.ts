@@ -4,7 +4,7 @@ import type { CredentialFacts } from '../../../actors/ports/ports.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationKind } from '../../../machines/model/operation.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
-import { RIGHTS } from '../../../machines/model/rights.ts'
+import { RIGHTS, type Right } from '../../../machines/model/rights.ts'
 import type { Database } from '../../database/database.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, type ParameterType, type ProfileStore, result } from '../method.ts'
@@ -226,18 +226,28 @@ function menuButtonOf({ args }: Call): Json {
   throw failed('bad_request', "can't parse menu button: unsupported type specified")
 }
 
-const RIGHT_NAMES = [
-  'is_anonymous',
-  ...RIGHTS.map((right) => `can_${right}`),
-  'can_send_welcome_messages',
+const ONLY_IN_CHANNELS: readonly Right[] = [
+  'post_messages',
+  'edit_messages',
+  'manage_direct_messages',
 ]
+const ONLY_IN_GROUPS: readonly Right[] = ['pin_messages', 'manage_topics', 'manage_tags']
 
+/** The rights asked for as the reference has them: those that the kind of chat knows, and no others. */
 function rightsOf({ args }: Call): Json {
-  const given = Arguments.from(objectOf(args, 'rights') as object)
-  return Object.fromEntries(RIGHT_NAMES.map((name) => [name, given.boolean(name)]))
+  const wanted = Arguments.from(objectOf(args, 'rights') as object)
+  return shownRights(args, (name) => wanted.boolean(name))
 }
 
-const noRights = Object.fromEntries(RIGHT_NAMES.map((name) => [name, false]))
+function shownRights(args: Arguments, has: (name: string) => boolean): Json {
+  const unknown = args.boolean('for_channels') ? ONLY_IN_GROUPS : ONLY_IN_CHANNELS
+  const names = [
+    'is_anonymous',
+    ...RIGHTS.filter((right) => !unknown.includes(right)).map((right) => `can_${right}`),
+    'can_send_welcome_messages',
+  ]
+  return Object.fromEntries(names.map((name) => [name, has(name)]))
+}
 
 async function nameShown(kept: Json | undefined, { key, world }: Call): Promise<Json> {
   if (kept) return { name: kept }
@@ -256,5 +266,7 @@ export const profileMethods: readonly Method[] = [
   setter(menuButton, menuButtonOf),
   getter(menuButton, (kept = { type: 'default' }) => kept),
   setter(rights, rightsOf),
-  getter(rights, (kept = noRights) => kept),
+  getter(rights, (kept, { args }) =>
+    shownRights(args, (name) => (kept as Record<string, Json> | undefined)?.[name] === true),
+  ),
 ]
