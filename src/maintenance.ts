@@ -1,4 +1,4 @@
-/** What is done again and again: retention, passivation, and the census of actors. */
+/** Work that is repeated at intervals: retention, passivation, and the census of actors. */
 import { visibleState } from '../actors/credential/timeline.ts'
 import { forgetAnswers } from './bot-api/idempotency.ts'
 import type { Core } from './composition/core.ts'

@@ -58,7 +58,7 @@ const host = new ActorHost<typeof credentialMachine, CredentialEffects>({
     }),
 })
 
-/** What the earlier actors of a credential leave to the next one. */
+/** The state that the earlier actors of a credential leave to the next one. */
 export interface Past {
   readonly timeline: Timeline
   readonly crashes: readonly number[]

@@ -1,4 +1,4 @@
-/** What the actors of credentials share and use: ports, time limits, and the budget of starts. */
+/** The ports, time limits and budget of starts that the actors of credentials share. */
 import type { Platform } from '../ports/platform.ts'
 import type {
   Clock,

@@ -46,7 +46,7 @@ interface Caller {
   readonly leave: (() => void) | undefined
 }
 
-/** What an actor needs from its host. */
+/** The services that an actor needs from its host. */
 export interface Hosting<Machine extends AnyStateMachine> {
   newRequestId(): string
   cutShort(event: EventFromLogic<Machine>): Reply | undefined
@@ -54,7 +54,7 @@ export interface Hosting<Machine extends AnyStateMachine> {
 }
 
 export class HostedActor<Machine extends AnyStateMachine, Effects> {
-  /** What this actor does in the world. */
+  /** The effects of this actor in the world. */
   readonly effects: Effects
   readonly #ref: Actor<Machine>
   readonly #clock: Pick<Clock, 'now'>

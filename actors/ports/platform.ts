@@ -75,7 +75,7 @@ export interface AccountIdentity {
 export interface Capabilities {
   readonly operations: readonly OperationKind[]
   readonly surfaces: readonly Surface[]
-  /** What a message may carry. */
+  /** The kinds of content that a message may carry. */
   readonly content: readonly ContentName[]
   /** The network is the reference's own: as its bots reach it, or as people do. */
   readonly reference?: 'bots' | 'people'
@@ -190,7 +190,7 @@ export interface LinkAttempt {
   close(): Promise<void>
 }
 
-/** What `open` gets: the account, its decrypted secrets, and how far its events are stored. */
+/** The input of `open`: the account, its decrypted secrets, and how far its events are stored. */
 export interface LinkedAccount {
   readonly credentialId: number
   /** The epoch of the owner that opens the session: it fences everything that the platform writes for the account. */
@@ -272,7 +272,7 @@ export interface FileStream {
   readonly stream: ReadableStream<Uint8Array>
   readonly size?: number
   readonly mime?: string
-  /** What its sender called it; shown to people, never used as a path. */
+  /** The name that its sender gave it; shown to people, never used as a path. */
   readonly name?: string
 }
 

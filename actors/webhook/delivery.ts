@@ -56,14 +56,14 @@ export class WebhookDelivery {
   readonly #alarm: Alarm
   readonly #cut = new AbortController()
   #endpoint: WebhookEndpoint | undefined
-  /** What the machine allows now. */
+  /** Whether, and how carefully, the machine lets updates go out now. */
   #flow: Flow = 'closed'
   #width = CAUTIOUS
   #inFlight = 0
   #isPoked = false
   /** When attempts ended last. */
   #activeAt: number
-  /** What the machine had noted last: the next delivery goes on from there, also after a crash. */
+  /** The last state of the machine: the next delivery goes on from there, also after a crash. */
   #noted: WebhookState
   /** The cursor that the key's machine is to get. */
   #moved: { cursor: number; readonly cancel: () => void } | undefined

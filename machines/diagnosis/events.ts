@@ -10,11 +10,11 @@ export type Step = (typeof STEPS)[number]
 export interface Finding {
   readonly step: Step
   readonly verdict: 'passed' | 'failed' | 'skipped'
-  /** What is wrong or remarkable, for programs. */
+  /** The finding as a code for programs. */
   readonly code?: FindingCode
-  /** What was seen; a row of an older version holds the English text instead. */
+  /** The observation; a row of an older version holds the English text instead. */
   readonly evidence: readonly (Sentence | string)[]
-  /** What to do about it; a row of an older version holds the English text instead. */
+  /** The remedy; a row of an older version holds the English text instead. */
   readonly remedy?: Sentence | string
 }
 

@@ -1,4 +1,4 @@
-/** What a diagnosis or a health test says, as codes with values: `src/diagnosis/words.ts` makes English sentences of them. */
+/** Findings of a diagnosis or a health test as codes with values: `src/diagnosis/words.ts` makes English sentences of them. */
 import type { FailureCode } from '../model/protocol.ts'
 import type { FailureReason, Reason } from '../model/reason.ts'
 
@@ -12,7 +12,7 @@ type Key = { readonly key: number }
 /** The words of a network or of the service itself; `reason` where they have a code. */
 type Refusal = { readonly refusal: string; readonly reason?: FailureReason }
 
-/** What was seen: each code with the values of its sentence. */
+/** Observations: each code with the values of its sentence. */
 export interface Facts {
   readonly key_revoked: At
   readonly key_expired: At
@@ -68,7 +68,7 @@ export interface Facts {
   readonly dropped: Count & At
 }
 
-/** What can be done: each code with the values of its sentence. */
+/** Remedies: each code with the values of its sentence. */
 interface Remedies {
   readonly make_key: None
   readonly extend_key: Key
@@ -116,7 +116,7 @@ type AccountState =
   | 'deactivated'
   | 'active'
 
-/** What is wrong or remarkable, for programs. */
+/** Codes of findings, for programs. */
 export type FindingCode =
   | Reason
   | AccountState

@@ -25,7 +25,7 @@ export type SentWay = {
   readonly params?: Params
 }
 
-/** What the flow waits for, as the user may see it; times in milliseconds since 1970. */
+/** The step that the flow waits for, as the user may see it; times in milliseconds since 1970. */
 export interface ShownStep {
   readonly state: 'code_sent' | 'password_needed' | 'waiting'
   readonly codeLength?: number

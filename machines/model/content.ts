@@ -227,7 +227,7 @@ export const CONTENT_NAMES = [
   'dice',
 ] as const
 
-/** What few networks have. */
+/** Kinds of content that few networks have. */
 export const SPECIAL_CONTENT_NAMES = ['rich', 'checklist', 'invoice', 'game'] as const
 
 export type ContentName = (typeof CONTENT_NAMES)[number] | (typeof SPECIAL_CONTENT_NAMES)[number]

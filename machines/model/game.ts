@@ -7,7 +7,7 @@ export interface Game {
   readonly name: string
   readonly title: string
   readonly description: string
-  /** What the bot writes below it, or the scores. */
+  /** The text that the bot writes below it, or the scores. */
   readonly text?: Text
 }
 

@@ -25,13 +25,13 @@ export interface OwnedGift {
   readonly at: number
   readonly text: Text
   readonly isSaved: boolean
-  /** What the sender paid for an upgrade. */
+  /** Stars that the sender paid for an upgrade. */
   readonly prepaidStars?: number
-  /** What the owner gets for it. */
+  /** Stars that the owner gets for it. */
   readonly convertStars?: number
   /** Only for an upgraded gift. */
   readonly unique?: UniqueGift
-  /** What passing an upgraded gift on costs its owner; absent: it cannot be done. */
+  /** Stars that the owner pays to pass an upgraded gift on; absent: it cannot be done. */
   readonly transferStars?: number
 }
 

@@ -18,7 +18,7 @@ interface Happened {
   readonly recovered?: boolean
 }
 
-/** What a pressed button carries: words of the bot, or the name of the game that it starts. */
+/** The content of a pressed button: words of the bot, or the name of the game that it starts. */
 type Pressed = { readonly data: string } | { readonly game: string }
 
 export type Happening =

@@ -32,7 +32,7 @@ export interface Invite {
   readonly expiresAt?: number
   readonly memberLimit?: number
   readonly pendingRequests?: number
-  /** What joining costs, and for how long. */
+  /** The price of joining, and the period it pays for. */
   readonly subscription?: { readonly seconds: number; readonly stars: number }
 }
 

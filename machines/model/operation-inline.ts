@@ -44,7 +44,7 @@ export type InlineButton =
   | { readonly text: string; readonly start: string }
   | { readonly text: string; readonly webApp: string }
 
-/** What a person wrote after the bot's name. */
+/** The text that a person wrote after the bot's name. */
 export interface InlineQuery {
   readonly text: string
   readonly offset: string

@@ -30,7 +30,7 @@ export interface RichCell {
   readonly valign: string
 }
 
-/** What the button does stands beside its text, in the reference's words. */
+/** The action of the button stands beside its text, in the reference's words. */
 export interface RichButton {
   readonly text: RichText
   readonly url?: string

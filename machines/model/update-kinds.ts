@@ -116,7 +116,7 @@ interface FilterEntry extends Partial<Wanted> {
 
 export type Filter = readonly FilterEntry[]
 
-/** What is wanted now. */
+/** The kinds that are wanted now. */
 export const currentlyWanted = (filter: Filter): Wanted => {
   const { kinds = DEFAULT_KINDS, others } = filter.at(-1) ?? {}
   return { kinds, ...(others && { others }) }

@@ -82,9 +82,9 @@ export interface Method {
   readonly name: string
   readonly summary: string
   readonly scope: Scope | undefined
-  /** What the platform must be able to do; undefined where the gateway answers by itself. */
+  /** The operation that the platform must have; undefined where the gateway answers by itself. */
   readonly operation: OperationKind | undefined
-  /** What a message of the platform must be able to carry. */
+  /** The content that a message of the platform must be able to carry. */
   readonly content?: ContentName
   /** Counts as a message to the chat it names, for the sending rates. */
   readonly sends?: boolean

@@ -48,7 +48,7 @@ export const METHOD_NAMES: readonly string[] = [...reference.keys(), ...NEWER]
 /** Methods that the reference does not have: an account of a person has chats, a bot has none. */
 export const METHODS_BEYOND = ['getChats', 'getChatHistory', 'markAsRead', 'resolvePhone'] as const
 
-/** What some methods were called before; the reference still answers to these names. */
+/** Earlier names of some methods; the reference still answers to them. */
 const FORMERLY = {
   kickChatMember: 'banChatMember',
   getChatMembersCount: 'getChatMemberCount',

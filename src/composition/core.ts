@@ -69,7 +69,7 @@ interface CoreOptions {
   readonly logger: Logger
 }
 
-/** What one part announces and a part that is built later acts on. */
+/** Announcements of one part that a part built later acts on. */
 interface CoreEvents {
   /** A write was refused: another node has claimed these credentials. */
   fenced: [lost: readonly Owned[]]

@@ -2,7 +2,7 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import type { Static, TObject } from 'typebox'
 
-/** What is wrong with the environment: names the variable, never its value, which may be a secret. */
+/** A mistake in the environment. The text names the variable, never its value, which may be a secret. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError'
 

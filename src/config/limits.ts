@@ -56,7 +56,7 @@ export interface Limits {
   readonly connections: ConnectionLimits
   readonly links: LinkLimits
   readonly codeLength: number | undefined
-  /** What differs from the limits of the sender. */
+  /** The limits that differ from those of the sender. */
   readonly otp: Partial<OtpLimits>
 }
 

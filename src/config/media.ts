@@ -12,7 +12,7 @@ export const mediaVariables = {
   PHOTO_LIMIT: Bytes(usualLimits.photoBytes),
   UPLOAD_LIMIT: Bytes(usualLimits.uploadBytes),
   DOWNLOAD_LIMIT: Bytes(usualLimits.downloadBytes),
-  /** Of each user, in bytes. */
+  /** Bytes that one user may use. */
   FILE_QUOTA: Type.Integer({ minimum: 0, maximum: 2 ** 50, default: usualLimits.quotaBytes }),
   FILE_QUOTA_COUNT: Type.Integer({
     minimum: 0,

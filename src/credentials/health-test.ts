@@ -13,7 +13,7 @@ export interface Check {
   readonly ok: boolean | null
   readonly latencyMs: number | null
   readonly seen: Sentence
-  /** What is wrong, for programs. */
+  /** The fault as a code for programs. */
   readonly code: FindingCode | null
   readonly remedy: Sentence | null
 }

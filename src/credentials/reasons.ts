@@ -183,11 +183,11 @@ export const storedReason = <Stored extends LinkReason = Reason>(
   word: string | null,
 ): Stored | undefined => (word ?? undefined) as Stored | undefined
 
-/** What is wrong with an account that does not work, for programs: its reason, else its state. */
+/** The fault of an account that does not work, as a code for programs: its reason, else its state. */
 export const troubleOf = (reason: string | null, state: string): FindingCode =>
   (reason ?? state) as FindingCode
 
-/** What `reason` means and what to do; a word of another version is shown as it is. */
+/** The meaning of `reason` and the remedy; a word of another version is shown as it is. */
 export function explained(reason: string | null, action: string): Explained {
   if (reason === null) return { text: 'The account is connecting', remedy: actions[action] ?? WAIT }
   if (isKnown(reason)) return reasons[reason]

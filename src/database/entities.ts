@@ -216,7 +216,7 @@ export const Diagnosis = defineEntity({
   },
 })
 
-/** What the path leads to. */
+/** The file at the path. */
 export interface PathFile {
   readonly file: { readonly native: string } | { readonly blob: string }
   readonly name?: string

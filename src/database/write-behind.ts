@@ -91,7 +91,7 @@ export class Latest<Key, Value> {
     this.#flusher.schedule()
   }
 
-  /** What is not written yet. */
+  /** Rows that are not written yet. */
   get(key: Key): Value | undefined {
     return this.#values.get(key)
   }

@@ -27,7 +27,7 @@ interface StoredDiagnosis extends DiagnosisFacts {
   readonly startedAt: Date
 }
 
-/** What a user or a network wrote may hold half a character, which Postgres refuses. */
+/** Texts of users and networks may hold half a character, which Postgres refuses. */
 const wellFormed = (_: string, value: unknown) =>
   typeof value === 'string' ? value.toWellFormed() : value
 

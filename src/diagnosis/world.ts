@@ -1,4 +1,4 @@
-/** What the steps of a diagnosis see (the port and its facts), and how they say what they found. */
+/** The port and the facts that the steps of a diagnosis see, and how they say their findings. */
 import type { CredentialActor } from '../../actors/credential/actor.ts'
 import type { Finding, Step } from '../../machines/diagnosis/events.ts'
 import type { FindingCode, Sentence, Sentences } from '../../machines/diagnosis/facts.ts'
@@ -54,7 +54,7 @@ export interface ExaminerWorld {
   profile(credentialId: number): Promise<Json>
   readonly irregularities: Pick<Irregularities, 'of'>
   receiving(key: ApiKeyRecord): Promise<ReceivingFacts>
-  /** What calls of the key were refused with lately, newest first. */
+  /** The latest refusals of the key's calls, newest first. */
   refusals(apiKeyId: number): Promise<readonly Refusal[]>
   /** Whether somebody polls with the key, or did a moment ago. */
   isPolled(apiKeyId: number): boolean

@@ -51,7 +51,7 @@ export class KeysWantedUpdates implements WantedUpdates {
       [credentialId],
     )
     const names = union(rows.map(({ filter }) => filter))
-    // What was read before a change is not kept.
+    // Rows that were read before a change are not kept.
     if (changes === this.#changes) this.#names.set(credentialId, names)
     return names
   }

@@ -173,7 +173,7 @@ class Target implements AsyncDisposable {
 interface SealedFile {
   readonly object: string
   readonly key: Uint8Array
-  /** Of the plain bytes. */
+  /** The number of plain bytes. */
   readonly size: number
 }
 

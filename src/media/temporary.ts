@@ -16,7 +16,7 @@ export class TemporaryFiles {
     this.#folder = folder
   }
 
-  /** What an earlier process left behind is removed. */
+  /** Files that an earlier process left behind are removed. */
   static async open(folder: string): Promise<TemporaryFiles> {
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { recursive: true, mode: 0o700 })

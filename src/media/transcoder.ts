@@ -54,7 +54,7 @@ interface TranscoderOptions {
   readonly measures: Pick<MediaMeasures, 'transcoded'>
   readonly atOnce?: number
   readonly probeTakes?: number
-  /** What a file of this size may cost. */
+  /** The budget for a file of this size. */
   readonly budget?: (bytes: number) => Budget
   /** No result is larger. */
   readonly maxBytes: number

@@ -33,7 +33,7 @@ export function atMostEvery<Value>(
     if (known && now() < known.until) return known.value
     const value = read()
     known = { value, until: now() + milliseconds }
-    // What failed is asked for again.
+    // A question that failed is asked again.
     value.catch(() => {
       if (known?.value === value) known = undefined
     })

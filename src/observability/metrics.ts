@@ -1,4 +1,4 @@
-/** What operators measure: every number that `/metrics` shows, and how the rest of the code reports it. */
+/** The metrics for operators: every number that `/metrics` shows, and how the rest of the code reports it. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { MediaMeasures } from '../media/media.ts'
 

@@ -32,7 +32,7 @@ export interface UsageOwner {
   readonly apiKeyId?: number | undefined
 }
 
-/** What is counted beside the requests themselves. */
+/** The counters beside the requests themselves. */
 export interface UsageCounts {
   readonly updatesReceived?: number
   readonly updatesDelivered?: number
@@ -157,7 +157,7 @@ export function readUsage(database: Queryable, filter: UsageFilter): Promise<Usa
 
 interface Usage {
   requests: number
-  /** Of them the calls of bots, and those of the management API and the panel. */
+  /** The part that bots called, and the part of the management API and the panel. */
   bot_requests: number
   management_requests: number
   requests_by_method: Record<string, number>

@@ -6,7 +6,7 @@ export interface PersonalTable {
   readonly of: 'user' | 'credential'
   /** In SQL; $1 is that id. */
   readonly where: string
-  /** What tells its rows apart, in the order in which they are exported. */
+  /** The columns that tell its rows apart, in the order in which they are exported. */
   readonly key: readonly string[]
   /** Columns that an export leaves out: hashes, sealed secrets, and what only the service understands. */
   readonly omit?: readonly string[]

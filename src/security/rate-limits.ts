@@ -46,7 +46,7 @@ class Window {
 
 export interface RateLimit {
   readonly perSecond: number
-  /** What may come at once after a pause. */
+  /** The calls that may come at once after a pause. */
   readonly burst: number
 }
 

@@ -238,7 +238,7 @@ export interface Place {
   readonly row: string | number
 }
 
-/** What derived keys are for; the same purpose always gives the same key. */
+/** The purposes of derived keys; the same purpose always gives the same key. */
 type Purpose =
   | 'otp-pepper'
   | 'phone-index'

@@ -21,7 +21,7 @@ export interface Row {
   readonly payload: string
 }
 
-/** What stands around the id and the rest of an update: before the id, between them, and at the end. */
+/** The text around the id and the rest of an update: before the id, between them, and at the end. */
 type Frame = readonly [before: string, between: string, end: string]
 
 /** The reference's: it has a line break after the id. */

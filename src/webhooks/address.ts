@@ -1,4 +1,4 @@
-/** What `setWebhook` may name: checked in the reference's order and refused in its words. */
+/** Addresses that `setWebhook` may name, checked in the reference's order and refused in its words. */
 import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import { failed, invalidField } from '../../machines/model/failure.ts'

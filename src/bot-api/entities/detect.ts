@@ -65,7 +65,7 @@ function trimPath(text: string, start: number, end: number): number {
 const mailbox = /^(?:[\w-]{0,26}[.+]){0,10}[\w-]{1,35}$/
 const mailHost = /^(?:(?:[a-z\d][\w-]{0,28})?[a-z\d]\.){1,6}[a-z]{2,8}$/i
 
-/** What counts as an e-mail address in running text; stricter than what mail servers accept. */
+/** An e-mail address in running text; stricter than the form that mail servers accept. */
 function isEmail(text: string): boolean {
   const at = text.indexOf('@')
   return at > 0 && mailbox.test(text.slice(0, at)) && mailHost.test(text.slice(at + 1))

@@ -134,7 +134,7 @@ const plain: Readonly<Record<string, EntityKind>> = {
   pre: 'pre',
 }
 
-/** What an HTML element means: the entity it makes of the text between its tags. */
+/** The meaning of an HTML element: the entity that it makes of the text between its tags. */
 function meaningOf({ name, attributes }: StartTag, content: string): Meaning | undefined {
   switch (name) {
     case 'a':

@@ -51,7 +51,7 @@ const PARTS: Readonly<Record<string, OrderPart>> = {
 
 const described = ['title', 'description', 'payload', 'currency', 'prices']
 
-/** What a call or an inline result asks to be paid. Any provider token will do: nothing is charged. */
+/** The invoice of a call or an inline result. Any provider token will do: nothing is charged. */
 export function invoiceOf(args: Arguments): Invoice {
   const needed = (name: string) => {
     const value = args.text(name)

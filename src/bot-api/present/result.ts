@@ -112,7 +112,7 @@ const scoresJson = ({ scores }: ResultOf<'scores'>, ids: Names): object[] =>
     score,
   }))
 
-/** What has a price: gifts and Stars. */
+/** Results with a price: gifts and Stars. */
 function valuesJson(
   result: ResultOf<'gifts' | 'owned_gifts' | 'stars' | 'transactions'>,
   ids: Names,

@@ -18,7 +18,7 @@ const quotedBytes = 4_000
 
 interface ServerLog {
   readonly handle: FileHandle
-  /** What was written since it was opened, its end at most. */
+  /** The text written since the file was opened; of a long one only the end. */
   written(): Promise<string>
 }
 

@@ -98,7 +98,7 @@ const devices = [
     ended text,
     created_at timestamptz not null default now())`,
   `create index sandbox_session_person on sandbox_session (person_id) where ended is null`,
-  // What a session did itself is for the person's other devices alone.
+  // Only the person's other devices need the events that a session caused itself.
   `create table sandbox_event (
     person_id bigint not null,
     seq bigint not null,

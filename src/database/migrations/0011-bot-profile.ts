@@ -1,4 +1,4 @@
-/** What clients say of their bot and no network keeps: commands, descriptions, the menu button. */
+/** Profiles of bots that clients set and no network keeps: commands, descriptions, the menu button. */
 import { Migration } from '@mikro-orm/migrations'
 
 export class BotProfile extends Migration {

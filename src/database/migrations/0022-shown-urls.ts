@@ -21,6 +21,6 @@ export class ShownUrls extends Migration {
   }
 
   override async down(): Promise<void> {
-    // What was hidden is known only to the sealed column, which still has it.
+    // Only the sealed column still has the hidden part.
   }
 }

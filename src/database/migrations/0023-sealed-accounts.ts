@@ -1,4 +1,4 @@
-/** What is known of a linked account (names, phone, username) is sealed; of a deleted one nothing is kept. */
+/** Seals the facts of linked accounts (names, phone, username), and removes those of deleted accounts. */
 import { Migration } from '@mikro-orm/migrations'
 
 export class SealedAccounts extends Migration {

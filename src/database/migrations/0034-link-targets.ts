@@ -1,4 +1,4 @@
-/** What a link flow tries, as a keyed hash: a code that is sent again counts as the first one did. */
+/** The target of a link flow as a keyed hash: a code that is sent again counts as the first one did. */
 import { Migration } from '@mikro-orm/migrations'
 
 export class LinkTargets extends Migration {

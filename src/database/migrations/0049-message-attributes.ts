@@ -1,4 +1,4 @@
-/** What few messages of the sandbox have: a quote, an answer to a message of another chat. */
+/** Attributes that few messages of the sandbox have: a quote, an answer to a message of another chat. */
 import { Migration } from '@mikro-orm/migrations'
 
 export class MessageAttributes extends Migration {

@@ -54,7 +54,7 @@ export const entityBody = ({
 export const keyboardBody = (buttons: Buttons): Static<typeof keyboards.ShownKeyboard> =>
   buttons.map((row) => row.map((button) => ({ text: button.text, ...effectBody(button) })))
 
-/** What a button does, and how it looks. */
+/** The action of a button, and its look. */
 function effectBody(button: Button): object {
   const { style, icon } = button.look ?? {}
   const look = present({ style, icon_custom_emoji_id: icon })

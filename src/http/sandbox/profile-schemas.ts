@@ -1,4 +1,4 @@
-/** What a person has, sees and has asked for, in answers under /sandbox: schemas that the panel reads too. */
+/** Schemas of a person's possessions, subscriptions and requests in answers under /sandbox. The panel reads them too. */
 import { Type } from 'typebox'
 import { BUSINESS_RIGHTS } from '../../../machines/model/business.ts'
 import { ShownMedia } from './media-schemas.ts'

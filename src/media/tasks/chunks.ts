@@ -17,7 +17,7 @@ const tagged = { authTagLength: TAG_BYTES }
 export const CHUNK_BYTES = 65_536
 export const SEALED_CHUNK_BYTES = CHUNK_BYTES + TAG_BYTES
 
-/** What is encrypted at a time, and has a digest of its own. */
+/** The number of chunks that are encrypted at a time and share a digest. */
 export const SEGMENT_CHUNKS = 16
 export const SEGMENT_BYTES = SEGMENT_CHUNKS * CHUNK_BYTES
 
@@ -146,7 +146,7 @@ export const unseal = (task: UnsealTask): Uint8Array => move(plainOf(task)) as U
 export interface UnsealFileTask {
   readonly path: string
   readonly key: Uint8Array
-  /** Of the plain bytes. */
+  /** The number of plain bytes. */
   readonly size: number
   /** Does not exist yet. */
   readonly target: string

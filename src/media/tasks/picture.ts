@@ -40,7 +40,7 @@ export interface Made {
   readonly size: number
 }
 
-/** What a camera noted about the place and itself is left out. Undefined: it cannot be decoded. */
+/** The notes of a camera about the place and itself are left out. Undefined: it cannot be decoded. */
 export async function picture({ source, wanted }: PictureTask): Promise<Made[] | undefined> {
   const made: Made[] = []
   for (const { target, box, format, enlarge = false } of wanted) {

@@ -177,11 +177,11 @@ interface NewBot {
   readonly manager: number
   readonly first_name: string
   readonly username: string
-  /** Of the key that asks for a bot. */
+  /** The id of the key that asks for a bot. */
   readonly request_id?: number
 }
 
-/** What one person has, joins, pays for and lets others do. */
+/** The possessions, memberships, payments and delegates of one person. */
 export function profileOf(person: number) {
   const own = `/sandbox/people/${person}`
   const boosts = (chat: number) => `${own}/chats/${chat}/boosts`

@@ -1,4 +1,4 @@
-/** Who is signed in. The access token lives in memory alone; the refresh token in a cookie that no script reads. */
+/** The user who is signed in. The access token lives in memory alone; the refresh token in a cookie that no script reads. */
 import { useSyncExternalStore } from 'react'
 import { ask, posting } from './ask.ts'
 import { ApiFailure } from './failure.ts'

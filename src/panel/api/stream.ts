@@ -76,7 +76,7 @@ async function within<Value>(work: Promise<Value>, milliseconds: number): Promis
   }
 }
 
-/** What a stream brings, piece by piece; rejects when nothing comes for so long. */
+/** The pieces of a stream as they come; rejects when nothing comes for so long. */
 export async function* piecesOf<Piece>(
   stream: ReadableStream<Piece>,
   silentMs: number,

@@ -11,7 +11,7 @@ export interface Bar {
 interface BarsProps {
   readonly title: string
   readonly bars: readonly Bar[]
-  /** What the parts are. */
+  /** The name and colour of the marked part of each bar. */
   readonly part?: { readonly name: string; readonly tone: 'warn' | 'bad' }
 }
 

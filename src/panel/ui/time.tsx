@@ -43,7 +43,7 @@ function subscribe(listener: () => void): () => void {
 export function Ago({ at }: { readonly at: string | number }) {
   const { ago, moment } = useFormats()
   const shownNow = useSyncExternalStore(subscribe, () => now)
-  // What has just happened may be a moment ahead of the last tick.
+  // An event of this moment may be ahead of the last tick.
   const text = ago(at, Math.max(shownNow, Math.min(new Date(at).getTime(), shownNow + TICK_MS)))
   return (
     <time dateTime={new Date(at).toISOString()} title={moment(at)}>

@@ -14,7 +14,7 @@ interface Steadiness {
   readonly report?: Pick<SessionReport, 'limited'>
   /** Aborts when the session is over. */
   readonly signal: AbortSignal
-  /** What the failure means for the session; undefined: nothing, and asking again does not help. */
+  /** The meaning of the failure for the session; undefined: none, and asking again does not help. */
   endingOf(cause: unknown): Ending | Restriction | undefined
   /** How many failures are forgiven before the request fails. */
   readonly forgives?: number

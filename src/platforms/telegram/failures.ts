@@ -1,4 +1,4 @@
-/** What the network's refusals mean: for a request, and for the session. */
+/** The meaning of the network's refusals: for a request, and for the session. */
 
 import { MtPeerNotFoundError, MtTimeoutError, tl } from '@mtcute/node'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'

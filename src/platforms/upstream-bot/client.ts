@@ -225,7 +225,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Whatever its content type, an answer of a bot API is an object with `ok`. */
+/** An answer of a bot API is an object with `ok`, under any content type. */
 function answerIn(text: string, status: number): Answer {
   try {
     const envelope = fields(JSON.parse(text))

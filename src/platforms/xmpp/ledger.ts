@@ -33,7 +33,7 @@ export class RecentIds {
     this.#before = before
   }
 
-  /** What the archive has up to this id is stored for certain; `undefined`: nothing is. */
+  /** Messages of the archive up to this id are stored for certain; `undefined`: none are. */
   get before(): string | undefined {
     return this.#before
   }
@@ -225,7 +225,7 @@ export class Ledger {
 
   #isRepeat(delivery: Delivery): boolean {
     if (this.#recent.has(delivery.key) || this.#repeats.take(delivery)) return true
-    // What the session before has sent it has not reported, so the log does not know it.
+    // The session before has not reported all that it sent, so the log does not know it.
     const { again, own, message } = delivery
     return again === true && own && isRandom(message.attrs.id ?? '')
   }

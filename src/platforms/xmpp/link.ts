@@ -81,7 +81,7 @@ function openProbe(own: string, login: Login) {
 
 const TRUST = 'whoever runs this service can have it trusted with NODE_EXTRA_CA_CERTS'
 
-/** What is wrong with a certificate, by the names of OpenSSL and Node.js. */
+/** Faults of a certificate, by the names of OpenSSL and Node.js. */
 const certificates: readonly (readonly [
   code: RegExp,
   description: string,

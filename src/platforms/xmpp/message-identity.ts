@@ -50,7 +50,7 @@ export function keyOf(copy: Copy): string {
   return storable(`${place}:${fingerprintOf(message)}`)
 }
 
-/** What the sender says of a message and no server changes: the sender, the ids, the text. */
+/** The part of a message that the sender sets and no server changes: the sender, the ids, the text. */
 export function fingerprintOf(message: Element): string {
   const sender = parseAddress(message.attrs.from)
   const originId = message.getChild('origin-id', ns.ids)?.attrs.id

@@ -9,7 +9,7 @@ import { SaltedKeys } from './sasl/scram.ts'
 import { parseSecrets } from './secrets.ts'
 import { type SessionOptions, XmppSession } from './session.ts'
 
-/** What XMPP can do here; the contract suite holds it to this. */
+/** The capabilities of XMPP here; the contract suite holds it to them. */
 export const capabilities: Capabilities = {
   operations: operationsOf(handlers),
   surfaces: ['private', 'supergroup'],

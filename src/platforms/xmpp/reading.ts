@@ -1,4 +1,4 @@
-/** What a message of the network means as an event; `undefined` when it is none. */
+/** Reads a message of the network as an event; `undefined` when it is none. */
 import type { Element } from '@xmpp/client'
 import type { Content, Message } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
@@ -104,7 +104,7 @@ function nameOfMessage(delivery: Delivery, chat: string, writer: string, known: 
   return native
 }
 
-/** What the other side says has become of a message: XEP-0184, XEP-0333. */
+/** Receipts of the other side: a message was delivered (XEP-0184) or read (XEP-0333). */
 export function receiptIn(message: Element) {
   const delivered = message.getChild('received', ns.receipts)?.attrs.id
   if (delivered) return { state: 'delivered', id: storable(delivered) } as const
@@ -119,7 +119,7 @@ export function repliedTo(message: Element): string | undefined {
 
 const mostQuoted = 1024
 
-/** What an answer repeats of the message answered, for clients that do not show that one. */
+/** The part of the message answered that an answer repeats, for clients that do not show that message. */
 export function quoteOf(message: Element): Pick<Message, 'quote'> {
   const fallback = message
     .getChildren('fallback', ns.fallback)
@@ -131,7 +131,7 @@ export function quoteOf(message: Element): Pick<Message, 'quote'> {
   return text === '' ? {} : { quote: { text, entities: [], position: 0 } }
 }
 
-/** What the sender says of its origin; nobody vouches for it. */
+/** The origin as the sender states it; nobody vouches for it. */
 export function forwardOf(message: Element): Pick<Message, 'forward'> {
   const forwarded = message.getChild('forwarded', ns.forward)
   const from = parseAddress(forwarded?.getChild('message')?.attrs.from)

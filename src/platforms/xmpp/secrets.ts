@@ -1,4 +1,4 @@
-/** What is kept of a link, encrypted: enough to log in again as the same device. */
+/** The encrypted secrets of a link: enough to log in again as the same device. */
 import type { Json } from '../../../machines/model/protocol.ts'
 import { fieldsOf } from '../kit/platform.ts'
 import { parseAddress, parseServer } from './address.ts'

@@ -216,7 +216,7 @@ export class XmppSession implements Session {
     this.#isOpened = true
     if (!this.#hasArchive && wasHere) this.#report.skipped('unknown')
     if (this.#hasArchive && unconfirmed.length > 0 && place) {
-      // What was archived before something that did arrive is not among what comes after the checkpoint.
+      // A message that was archived before one that did arrive is not among those after the checkpoint.
       const earlier = await this.#archive.before(place, signal)
       for (const { message } of earlier) this.#outbox.found(message.attrs.id ?? '')
     }
@@ -241,7 +241,7 @@ export class XmppSession implements Session {
     })
   }
 
-  /** What a room says needs no waiting for: the room, or its archive, says it again to those who were away. */
+  /** Nobody waits for messages of a room: the room, or its archive, repeats them to those who were away. */
   #receive(stanza: Element): Promise<void> | undefined {
     if (this.#requests.take(stanza) || this.#rooms.take(stanza)) return undefined
     if (!stanza.is('message') || this.#archive.take(stanza)) return undefined

@@ -8,7 +8,7 @@ import { ns } from './namespaces.ts'
 import { useMechanisms } from './sasl/mechanisms.ts'
 import type { SaltedKeys } from './sasl/scram.ts'
 
-/** What keeps a connection alive, and has to go where it belongs: not before the greeting of the next stream. */
+/** The longest whitespace keep-alive, in characters. It must be read at once, not together with the next greeting. */
 const longestPause = 16
 
 export class Pieces {
@@ -55,7 +55,7 @@ export class Oversized extends Error {
   override readonly name = 'Oversized'
 }
 
-/** What the next connection needs to go on with the stream of this one (XEP-0198). */
+/** The state that the next connection needs to resume the stream of this one (XEP-0198). */
 interface Resumption extends Pick<StreamManagement, 'id' | 'outbound' | 'outbound_q'> {
   /** How many stanzas were received. */
   readonly received: number

@@ -57,7 +57,7 @@ declare module '@xmpp/client' {
   /** A class; the library calls nothing but what its prototype has. */
   export interface Way {
     readonly prototype: {
-      /** What `net.connect` or `tls.connect` is given; of other ways an address. */
+      /** The options of `net.connect` or `tls.connect`; for other transports an address. */
       socketParameters(service: string): object | string | undefined
     }
     new (): Way['prototype']

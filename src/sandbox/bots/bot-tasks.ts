@@ -1,4 +1,4 @@
-/** What people do where bots have a task of their own: assign it, make bots, show a channel, correct a passport. */
+/** Tasks that people give to bots, the bots that they make, channels in profiles, and corrected passports. */
 import type { Person } from '../../../machines/model/person.ts'
 import { assignJoinBot, joinRequestsOf } from '../chats/join-queries.ts'
 import { setPersonalChat } from '../chats/reading.ts'

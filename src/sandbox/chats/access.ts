@@ -10,7 +10,7 @@ export interface ChatAccess {
   readonly chat: ChatRow
   readonly role: Role | null
   readonly rights: readonly Right[] | null
-  /** What ordinary members may do, less the limits of this one. */
+  /** The permissions of ordinary members, without those that this one lost. */
   readonly permissions: readonly Permission[]
 }
 
@@ -19,7 +19,7 @@ type Row = Omit<ChatAccess, 'permissions'> & {
   readonly chatLimits: readonly Permission[] | null
 }
 
-/** What members may do where the chat does not say it. */
+/** The permissions of members where the chat sets none. */
 const BY_KIND: Readonly<Record<ChatRow['kind'], readonly Permission[]>> = {
   private: PERMISSIONS,
   group: PERMISSIONS,

@@ -56,7 +56,7 @@ export async function joinChat(
   })
 }
 
-/** What a person learns of an invite link before they follow it. */
+/** The facts of an invite link that a person sees before they follow it. */
 export async function lookAtInvite(context: NetworkContext, link: string): Promise<InviteLook> {
   const [chat] = await context.db.query<{ title: string; kind: ChatKey['kind'] }>(
     `select c.title, c.kind from sandbox_chat c join sandbox_invite i on i.chat_id = c.id

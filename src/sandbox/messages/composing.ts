@@ -1,4 +1,4 @@
-/** What the others see while somebody writes: typing for some seconds, and drafts until the message is there. */
+/** The signs that somebody writes: typing for some seconds, and drafts until the message is there. */
 
 import type { Chat } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'

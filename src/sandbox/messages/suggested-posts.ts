@@ -56,7 +56,7 @@ export async function openDirectMessages(
   })
 }
 
-/** What a message to the direct messages of a channel carries. Rejects where the chat is none. */
+/** The extra fields of a message to the direct messages of a channel. Rejects for any other chat. */
 export async function suggestionOf(
   { context: { db }, by }: Call,
   native: number,

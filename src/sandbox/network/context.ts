@@ -25,7 +25,7 @@ export interface OutgoingMessage {
   /** Messages with the same key are one album. */
   readonly album?: string
   readonly isProtected?: boolean
-  /** What few messages have, as the message shows it. */
+  /** Attributes that few messages have, as the message shows them. */
   readonly attributes?: object
   /** The topic of a forum. Absent: the topic of the message answered, or the general one. */
   readonly topic?: number

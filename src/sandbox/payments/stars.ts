@@ -146,7 +146,7 @@ interface PaidSubscription {
   readonly isCanceled: boolean
 }
 
-/** What a person pays for again and again, what ends next first. */
+/** The subscriptions of a person; the one that ends next comes first. */
 export function subscriptionsOf(
   { db, now }: Pick<NetworkContext, 'db' | 'now'>,
   person: number,

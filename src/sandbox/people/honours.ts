@@ -1,4 +1,4 @@
-/** What accounts give to people and chats: verification, and an emoji status where the person allows it. */
+/** Honours that accounts give to people and chats: verification, and an emoji status where the person allows it. */
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { readAccessOf } from '../chats/access.ts'

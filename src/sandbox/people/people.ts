@@ -54,7 +54,7 @@ interface PersonChange {
   readonly deactivated?: boolean
 }
 
-/** Of the person `p`. */
+/** Columns of the person `p`. */
 const columns = `p.id, p.phone, p.username, p.first_name, p.last_name, p.language_code,
   p.password_hash is not null as has_password, p.deactivated, p.banned, p.sessions, p.faults,
   p.stars, p.created_at, p.verification,

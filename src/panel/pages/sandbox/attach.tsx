@@ -1,4 +1,4 @@
-/** What goes along with a text or in its stead: files, a place, a poll. */
+/** Attachments that go with a text or instead of it: files, a place, a poll. */
 
 import { Menu } from '@base-ui/react/menu'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -61,7 +61,7 @@ interface AttachProps {
   write(content: Omit<Written, 'to'>): Promise<unknown>
 }
 
-/** What else than text can be put into a chat: files, a place, a poll. */
+/** The menu of attachments: files, a place, a poll. */
 export function Attach({ disabled, take, write }: AttachProps) {
   const t = useT()
   const picker = useRef<HTMLInputElement>(null)
@@ -120,7 +120,7 @@ interface ChipProps {
   onDrop(): void
 }
 
-/** What goes along with the text, until it is taken off. */
+/** The attachment of the text, until it is taken off. */
 export function Chip({ children, onDrop }: ChipProps) {
   const t = useT()
   return (

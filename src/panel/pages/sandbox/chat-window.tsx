@@ -24,7 +24,7 @@ interface ChatHeadProps {
   readonly people: readonly Person[]
 }
 
-/** Who a chat is with, and what there is to set about them. */
+/** The head of a chat: its name, and its settings. */
 function ChatHead({ chat, person, people }: ChatHeadProps) {
   const t = useT()
   const groups = useQuery(groupsQuery)
@@ -88,7 +88,7 @@ interface ChatWindowProps {
   readonly people: readonly Person[]
   readonly chat: Chat
   readonly inbox: Inbox
-  /** What is new is not heard of at the moment. */
+  /** New messages do not arrive at the moment. */
   readonly isLost: boolean
   /** Where a message may be passed on to. */
   readonly chats: readonly Chat[]

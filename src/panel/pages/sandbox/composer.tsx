@@ -28,7 +28,7 @@ interface ComposerProps {
   resume(aim: Aim): void
 }
 
-/** What was on its way when it failed comes before what was typed since. */
+/** The text that failed to go out comes before the text typed since. */
 const joined = (sent: string, typed: string) =>
   typed.trim() === '' ? sent : sent.trim() === '' ? typed : `${sent}\n${typed}`
 
@@ -47,7 +47,7 @@ export function Composer({ chat, person, api, standing, aim, release, resume }: 
   const area = useRef<HTMLTextAreaElement>(null)
   const typedAt = useRef(0)
   const [text, setText] = useDraft(person.id, chat)
-  /** What was being written when the change of an older message began. */
+  /** The draft from before the change of an older message began. */
   const setAside = useRef('')
   const resumed = useRef<Aim>(undefined)
   const [files, setFiles] = useState<readonly File[]>([])

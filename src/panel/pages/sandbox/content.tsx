@@ -1,4 +1,4 @@
-/** What a message carries, whatever its kind. */
+/** The content of a message of any kind. */
 
 import { useState } from 'react'
 import type { Message, Poll } from '../../api/sandbox-types.ts'

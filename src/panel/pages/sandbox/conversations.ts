@@ -53,7 +53,7 @@ export function linesIn(inbox: Inbox, chat: number): readonly Message[] {
   }, lines)
 }
 
-/** What tells a message of a chat apart from the others. */
+/** The key that tells a message of a chat apart from the others. */
 export const lineKey = ({ message_id, ephemeral_message_id: ephemeral }: Message): string =>
   ephemeral === undefined ? `${message_id}` : `ephemeral ${ephemeral}`
 

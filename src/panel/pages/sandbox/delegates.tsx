@@ -1,4 +1,4 @@
-/** Who acts for a person: accounts with rights in their private chats, and the bots that the person has made. */
+/** Delegates of a person: accounts with rights in their private chats, and the bots that the person has made. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { peopleQuery, profileOf } from '../../api/sandbox.ts'
@@ -168,7 +168,7 @@ export function Bots({ person, people }: DelegatesProps) {
 interface NewBotProps {
   readonly person: Person
   readonly managers: readonly Person[]
-  /** Of the key that asks for a bot. */
+  /** The id of the key that asks for a bot. */
   readonly request?: number
   onClose(): void
 }

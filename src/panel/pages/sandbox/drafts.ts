@@ -1,4 +1,4 @@
-/** What is written and not sent yet: kept for each person and chat until the page is left, and changed from anywhere. */
+/** Texts that are not sent yet: kept for each person and chat until the page is left, and changed from anywhere. */
 import { type SetStateAction, useCallback, useSyncExternalStore } from 'react'
 
 const kept = new Map<string, string>()

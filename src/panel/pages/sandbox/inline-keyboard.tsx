@@ -86,7 +86,7 @@ interface AlertProps {
   onClose(): void
 }
 
-/** What the bot wants to be read before anything else is done. */
+/** The alert of the bot, to be read before anything else is done. */
 function Alert({ text, address, onClose }: AlertProps) {
   const t = useT()
   return (
@@ -110,7 +110,7 @@ const opensDialog = (button: InlineButton, message: Message): boolean =>
   button.login_url !== undefined ||
   elsewhere(button) !== undefined
 
-/** What is asked of the bot in a chat that the person chooses. */
+/** The inline query for the bot in a chat that the person chooses. */
 const elsewhere = (button: InlineButton): string | undefined =>
   button.switch_inline_query ??
   (button.switch_inline_query_chosen_chat && (button.switch_inline_query_chosen_chat.query ?? ''))
@@ -125,7 +125,7 @@ interface OpenedProps {
   onClose(): void
 }
 
-/** What a button opens: a web app, a sign-in, or the choice of a chat. */
+/** The dialog that a button opens: a web app, a sign-in, or the choice of a chat. */
 function Opened({ button, bot, message, onClose }: OpenedProps) {
   const t = useT()
   const acting = useActing()

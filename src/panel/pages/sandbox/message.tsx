@@ -168,7 +168,7 @@ interface MessageMenuProps {
   react(reaction: Reaction | undefined): void
 }
 
-/** What can be done with a message. */
+/** The actions for a message. */
 function MessageMenu(props: MessageMenuProps) {
   const { isOwn, canEdit, reaction, reply, edit, forward, remove, react } = props
   const t = useT()

@@ -83,7 +83,7 @@ interface Seen {
 
 const nothing: Seen = { inbox: undefined, failure: undefined }
 
-/** What a person sees, kept up to date: each look waits until there is something else to see. */
+/** The inbox of a person, kept up to date: each request waits until something has changed. */
 function useInbox(person: number): Seen {
   const [seen, setSeen] = useState<Seen & { readonly of: number }>({ ...nothing, of: person })
   useEffect(() => {

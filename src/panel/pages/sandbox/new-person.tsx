@@ -10,7 +10,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Field, Form } from '../../ui/form.tsx'
 import { useFieldReason, Wrong } from '../../ui/states.tsx'
 
-/** What can be wrong in the eyes of the service. */
+/** The faults that the service may name. */
 const fields = ['first_name', 'phone', 'username', 'password'] as const
 
 interface NewPersonProps {

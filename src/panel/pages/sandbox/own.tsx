@@ -1,4 +1,4 @@
-/** What the person one acts as has of their own: a photo, gifts, subscriptions, requests to join, stories, and those who act for them. */
+/** The possessions of the person one acts as: a photo, gifts, subscriptions, requests to join, stories, delegates. */
 import {
   type QueryFunction,
   type UseQueryResult,
@@ -74,7 +74,7 @@ interface PartProps {
   readonly people: readonly Person[]
 }
 
-/** What a person has, and how it is changed: every change shows what there is then. */
+/** A list of a person's possessions that is read again after each change. */
 function useOwn<Data>(person: Person, name: string, queryFn: QueryFunction<Data>, every?: number) {
   const queries = useQueryClient()
   const own = useQuery({

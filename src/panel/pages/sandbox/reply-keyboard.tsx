@@ -149,7 +149,7 @@ export function useKeys(standing: StandingKeyboard | undefined): Keys {
   const hasKeys = rows.length > 0
   const isUsed = standing?.used ?? false
   const isFixed = (standing?.is_persistent ?? false) && !isUsed
-  // What was chosen for one keyboard says nothing of the next, nor of this one after its use.
+  // A choice holds for one keyboard, and only until it is used.
   const of = `${standing?.message_id} ${isUsed}`
   const isOpen = hasKeys && (isFixed || (chosen?.of === of ? chosen.isOpen : !isUsed))
   return {

@@ -1,4 +1,4 @@
-/** What every operation gets of its session, and the steps that many operations share. */
+/** The context that every operation gets from its session, and the steps that many operations share. */
 import { createHash } from 'node:crypto'
 import { Long, type tl } from '@mtcute/node'
 import type { Request } from '../../../../actors/ports/platform.ts'

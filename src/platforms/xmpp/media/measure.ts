@@ -42,7 +42,7 @@ function withFacts(happening: Happening, facts: Partial<Media> | undefined): Hap
   if (!facts || (happening.kind !== 'message' && happening.kind !== 'edited')) return happening
   const { message } = happening
   if (message.content.kind !== 'media') return happening
-  // What the file shows is more than what its sender says.
+  // The file itself is trusted more than the words of its sender.
   const media = { ...message.content.media, ...facts }
   return { ...happening, message: { ...message, content: { ...message.content, media } } }
 }

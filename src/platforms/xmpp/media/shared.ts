@@ -139,7 +139,7 @@ export function isLink(link: string | undefined): link is string {
   return /^https?:$/.test(new URL(link).protocol)
 }
 
-/** What the file behind a link is called: the end of its path. */
+/** The name of the file behind a link: the end of its path. */
 export function nameInLink(link: string): string | undefined {
   const { pathname } = new URL(link)
   const last = pathname.slice(pathname.lastIndexOf('/') + 1)

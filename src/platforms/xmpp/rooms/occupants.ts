@@ -9,7 +9,7 @@ interface Occupant {
   readonly nick: string
   /** How the person stands in the room: `owner`, `admin`, `member`, `none`, `outcast`. */
   readonly affiliation: string
-  /** What the person may do during this visit: `moderator`, `participant`, or `visitor`, who may not speak. */
+  /** The role of the person during this visit: `moderator`, `participant`, or `visitor`, who may not speak. */
   readonly role: string
 }
 

@@ -82,7 +82,7 @@ export class Rooms {
     void this.#tending.run(signal)
   }
 
-  /** What is kept here counts; of the bookmarks it takes over what devices added, and what they take back. */
+  /** The rooms kept here count; from the bookmarks come those that other devices added or removed. */
   async #takeUp(signal: AbortSignal): Promise<void> {
     const { kept, requests } = this.#parts
     const known = new Map((await kept.load()).map((room) => [room.room, room]))
@@ -113,7 +113,7 @@ export class Rooms {
     if (!room) return stanza.attrs.type === 'groupchat'
     if (room.isJoined) this.#tending.heard(room.address)
     const { type } = stanza.attrs
-    // What one of its people says to the account alone is a private message.
+    // A message of one of its people to the account alone is a private message.
     const isOfRoom = type === 'groupchat' || (type !== 'error' && !from.resource)
     const isInvited = !room.isJoined && readInvitation(stanza) !== undefined
     if (stanza.is('presence')) room.takePresence(stanza)
@@ -197,7 +197,7 @@ export class Rooms {
       await room.join(facts, signal)
       return room
     } catch (cause) {
-      // What comes in waits for what was missed, and nobody fetches that any more.
+      // Incoming messages wait for the missed ones, and nobody fetches those any more.
       room.left()
       if (!known) this.#rooms.delete(bookmark.room)
       throw cause

@@ -15,9 +15,9 @@ export const fence = '```'
 export const isSpace = (character: string | undefined) =>
   character === undefined || /\s/.test(character)
 
-/** What is nested deeper is read as plain text. */
+/** A text that is nested deeper is read as plain text. */
 const mostDepth = 8
-/** What has more of them is made to be large: it stays as it was written. */
+/** A text with more of them was made to be large: it stays as it was written. */
 const mostEntities = 2_000
 
 export function readStyled(body: string): Text {

@@ -3,7 +3,7 @@ import type { Element } from '@xmpp/client'
 import type { Text, TextEntity } from '../../../../machines/model/text.ts'
 import { ns } from '../namespaces.ts'
 
-/** What is larger is read as the plain text that comes along. */
+/** A larger body is read as the plain text that comes along. */
 const mostDepth = 24
 const mostElements = 2_000
 const longestText = 65_536
@@ -84,7 +84,7 @@ class Reader {
     return this.#text.length <= longestText
   }
 
-  /** What there is, ready for a line to end. */
+  /** The text so far, ready for a line to end. */
   get #line(): string {
     return this.#text.endsWith(' ') ? this.#text.slice(0, -1) : this.#text
   }
