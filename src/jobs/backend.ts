@@ -17,8 +17,15 @@ const freezeStatistics = `
   alter table bullmq.job
     set (autovacuum_analyze_threshold = 2000000000, autovacuum_analyze_scale_factor = 0)`
 
+/** A pool does not listen to a connection while it is borrowed: without a listener its loss would end the process. */
+function surviveLosses({ pool }: PostgresConnection): void {
+  // The statement under way, or the next one, is rejected and tells of the loss.
+  pool.on('connect', (client) => client.on('error', () => undefined))
+}
+
 export async function prepareSchema(connectionString: string): Promise<void> {
   const connection = new PostgresConnection({ connectionString, migrate: true, max: 1 })
+  surviveLosses(connection)
   try {
     await connection.waitUntilReady()
     const { rows } = await connection.pool.query(
@@ -81,9 +88,15 @@ export interface Backend {
 
 const CONNECT_MILLISECONDS = 5_000
 
+const survivingBackend: typeof createPostgresBackend = (...options) => {
+  const backend = createPostgresBackend(...options)
+  surviveLosses(backend.connection)
+  return backend
+}
+
 export async function postgresBackend(url: string): Promise<Backend> {
   await prepareSchema(url)
-  const { Queue, Worker } = withBackend(createPostgresBackend)
+  const { Queue, Worker } = withBackend(survivingBackend)
   const pool = (max: number) => ({
     connectionString: url,
     application_name: 'chapar jobs',

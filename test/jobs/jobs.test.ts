@@ -1,5 +1,8 @@
 /** Jobs: retried, deduplicated and resumed, on PostgreSQL and on Redis alike. */
+import { setTimeout } from 'node:timers/promises'
+import type { PostgresConnection } from 'bullmq'
 import t, { type Test } from 'tap'
+import { postgresBackend } from '../../src/jobs/backend.ts'
 import { createJobs, type Jobs, PermanentFailure } from '../../src/jobs/jobs.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLog } from '../support/log.ts'
@@ -105,6 +108,21 @@ t.test('on PostgreSQL', async (t) => {
     return jobs
   }
   behaviour(t, open)
+
+  t.test('a connection lost while it is borrowed does not end the process', async (t) => {
+    const { url, database } = await testDatabase(t)
+    const queue = (await postgresBackend(url)).queue('lost', {})
+    t.teardown(() => queue.close())
+    const { backend } = queue as unknown as { backend: { connection: PostgresConnection } }
+    const client = await backend.connection.pool.connect()
+    const { rows } = await client.query('select pg_backend_pid() as pid')
+    const [{ pid }] = rows as [{ pid: number }]
+    await database.query(`select pg_terminate_backend(${pid})`)
+    // No statement is under way when the end is heard.
+    await setTimeout(200)
+    await t.rejects(client.query('select 1'))
+    client.release(true)
+  })
 
   t.test('jobs outlive a restart and lost connections', async (t) => {
     const { url, database } = await testDatabase(t)
