@@ -115,7 +115,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   })
   // The pool does not listen to a connection while it is borrowed.
   pool.on('connect', (client) => client.on('error', reportedByStatement))
-  pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection was lost'))
+  pool.on('error', (err) => {
+    // The server may end a connection that is being closed.
+    if (!pool.ending) logger.warn({ err }, 'an idle database connection was lost')
+  })
   const orm = once(() => openOrm(pool))
   return {
     pool,

@@ -34,7 +34,10 @@ export function openWriteProbe({
     keepAlive: true,
   })
   pool.on('connect', (client) => client.on('error', () => undefined))
-  pool.on('error', (error) => logger.warn({ err: error }, 'an idle database connection was lost'))
+  pool.on('error', (err) => {
+    // The server may end a connection that is being closed.
+    if (!pool.ending) logger.warn({ err }, 'an idle database connection was lost')
+  })
   return {
     async write(bytes) {
       await pool.query(
