@@ -113,6 +113,7 @@ t.test('on PostgreSQL', async (t) => {
     const { url, database } = await testDatabase(t)
     const queue = (await postgresBackend(url)).queue('lost', {})
     t.teardown(() => queue.close())
+    queue.on('error', () => undefined)
     const { backend } = queue as unknown as { backend: { connection: PostgresConnection } }
     const client = await backend.connection.pool.connect()
     const { rows } = await client.query('select pg_backend_pid() as pid')
