@@ -17,10 +17,30 @@ const freezeStatistics = `
   alter table bullmq.job
     set (autovacuum_analyze_threshold = 2000000000, autovacuum_analyze_scale_factor = 0)`
 
-/** A pool does not listen to a connection while it is borrowed: without a listener its loss would end the process. */
-function surviveLosses({ pool }: PostgresConnection): void {
+/** The connection that waits for notifications; a borrowed one has no `end`. */
+type ListenClient = Awaited<ReturnType<PostgresConnection['getListenClient']>> & {
+  end?: () => Promise<void>
+}
+
+/** Nobody listens to a connection while it is borrowed or ends: without a listener its loss would end the process. */
+function surviveLosses(connection: PostgresConnection): void {
   // The statement under way, or the next one, is rejected and tells of the loss.
-  pool.on('connect', (client) => client.on('error', () => undefined))
+  const ignore = () => undefined
+  connection.pool.on('connect', (client) => client.on('error', ignore))
+  const guarded = new WeakSet<object>()
+  const getListenClient = connection.getListenClient.bind(connection)
+  connection.getListenClient = async () => {
+    const client: ListenClient = await getListenClient()
+    const { end } = client
+    if (end && !guarded.has(client)) {
+      guarded.add(client)
+      client.end = () => {
+        client.on('error', ignore)
+        return end.call(client)
+      }
+    }
+    return client
+  }
 }
 
 export async function prepareSchema(connectionString: string): Promise<void> {
