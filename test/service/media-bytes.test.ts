@@ -18,7 +18,7 @@ import { type Service, startService } from '../support/service.ts'
 import { photoOf } from '../support/telegram-dc/media.ts'
 import { callWithFiles } from './files.ts'
 import { refused, scene } from './scene.ts'
-import { xmppScene } from './xmpp-scene.ts'
+import { linkedXmpp } from './xmpp-scene.ts'
 
 const tools = await findTools(process.env.PATH ?? '')
 const folder = mkdtempSync(join(tmpdir(), 'chapar-bytes-'))
@@ -139,20 +139,7 @@ t.test('Telegram', async (t) => {
 })
 
 t.test('XMPP', { skip: prosodyMissing ?? false }, async (t) => {
-  const { prosody, slixmpp, service, client } = await xmppScene(t, { env })
-  const [jid, friendJid] = [
-    await prosody.register('bytes', 'secret'),
-    await prosody.register('friend', 'friend-secret'),
-  ]
-  const friend = await slixmpp.client(`${friendJid}/phone`, 'friend-secret', prosody.port)
-  const linked = await client.result('POST', '/platforms/xmpp/link/start', {
-    jid,
-    password: 'secret',
-    server: prosody.server,
-  })
-  const { credential_id } = linked.credential
-  await client.state(credential_id, 'active')
-  const { key } = await client.key(credential_id)
+  const { service, client, friend, friendJid, key } = await linkedXmpp(t, 'bytes', { env })
   const place = { service, client, key, chat: `@${friendJid}` }
   const kinds = Object.keys(fit).filter((kind) => !['sticker', 'video_note'].includes(kind))
   await roundTrips(t, place, kinds)

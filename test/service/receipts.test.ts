@@ -5,7 +5,7 @@ import { until } from '../support/client.ts'
 import { quietLog } from '../support/log.ts'
 import { prosodyMissing } from '../support/prosody.ts'
 import { refused, scene } from './scene.ts'
-import { xmppScene } from './xmpp-scene.ts'
+import { linkedXmpp } from './xmpp-scene.ts'
 
 t.test('people of the sandbox read what the account wrote', async (t) => {
   const { client, bot, ada, key, credentialId } = await scene(t)
@@ -124,18 +124,7 @@ t.test(
 const skip = prosodyMissing ?? false
 
 t.test('on XMPP a message is delivered, then read', { skip }, async (t) => {
-  const { prosody, slixmpp, client } = await xmppScene(t)
-  const jid = await prosody.register('teller', 'secret')
-  const friendJid = await prosody.register('friend', 'friend-secret')
-  const friend = await slixmpp.client(`${friendJid}/phone`, 'friend-secret', prosody.port)
-  const linked = await client.result('POST', '/platforms/xmpp/link/start', {
-    jid,
-    password: 'secret',
-    server: prosody.server,
-  })
-  const { credential_id } = linked.credential
-  await client.state(credential_id, 'active')
-  const { key } = await client.key(credential_id)
+  const { client, jid, friend, friendJid, key } = await linkedXmpp(t, 'teller')
   const allowed_updates = ['message_delivered', 'message_read']
   const updates = async () => (await client.bot(key, 'getUpdates', { allowed_updates })).body.result
   await updates()

@@ -6,7 +6,7 @@ import { type Client, until } from '../support/client.ts'
 import { prosodyMissing } from '../support/prosody.ts'
 import { type Service, startService } from '../support/service.ts'
 import { callWithFiles } from './files.ts'
-import { xmppScene } from './xmpp-scene.ts'
+import { linkedXmpp } from './xmpp-scene.ts'
 
 const words = { type: 'paragraph', text: 'words' }
 const caption = { text: 'seen', credit: 'Ada' }
@@ -180,20 +180,7 @@ t.test("Telegram's people", async (t) => {
 })
 
 t.test('XMPP', { skip: prosodyMissing ?? false }, async (t) => {
-  const { prosody, slixmpp, service, client } = await xmppScene(t)
-  const [jid, friendJid] = [
-    await prosody.register('rich', 'secret'),
-    await prosody.register('friend', 'friend-secret'),
-  ]
-  const friend = await slixmpp.client(`${friendJid}/phone`, 'friend-secret', prosody.port)
-  const linked = await client.result('POST', '/platforms/xmpp/link/start', {
-    jid,
-    password: 'secret',
-    server: prosody.server,
-  })
-  const { credential_id } = linked.credential
-  await client.state(credential_id, 'active')
-  const { key } = await client.key(credential_id)
+  const { service, client, jid, friend, friendJid, key } = await linkedXmpp(t, 'rich')
   const place = { service, client, key, chat: `@${friendJid}` }
   const blocks = ROWS.map(({ block }) => block)
   await send(place, { rich_message: { blocks } })
