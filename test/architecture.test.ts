@@ -187,6 +187,20 @@ t.test('a file has at most 400 lines, a machine 250', async (t) => {
   }
 })
 
+t.test('every own connection to the database has somebody who listens to its errors', async (t) => {
+  let seen = 0
+  for (const file of everything.filter((file) => file.startsWith('src/'))) {
+    const text = read(file)
+    const made = text.match(/new pg\.(Client|Pool)\(/g)?.length ?? 0
+    seen += made
+    t.ok(
+      (text.match(/\.on\('error'/g)?.length ?? 0) >= made,
+      `${file}: the loss of one ends the process`,
+    )
+  }
+  t.ok(seen >= 5)
+})
+
 t.test('a file says on its first line what it is', async (t) => {
   for (const file of everything) {
     const [first = '', second = ''] = read(file).split('\n')

@@ -1,4 +1,5 @@
 /** Jobs: retried, deduplicated and resumed, on PostgreSQL and on Redis alike. */
+import type { EventEmitter } from 'node:events'
 import { setTimeout } from 'node:timers/promises'
 import type { PostgresConnection } from 'bullmq'
 import t, { type Test } from 'tap'
@@ -123,6 +124,19 @@ t.test('on PostgreSQL', async (t) => {
     await setTimeout(200)
     await t.rejects(client.query('select 1'))
     client.release(true)
+  })
+
+  t.test('nor does one that the server ends while it is being closed', async (t) => {
+    const { url } = await testDatabase(t)
+    const queue = (await postgresBackend(url)).queue('closed', {})
+    queue.on('error', () => undefined)
+    const { backend } = queue as unknown as { backend: { connection: PostgresConnection } }
+    const client: unknown = await backend.connection.getListenClient()
+    const closed = backend.connection.close()
+    // An error that nobody listens to is thrown.
+    t.doesNotThrow(() => (client as EventEmitter).emit('error', new Error('ended by the server')))
+    await closed
+    await queue.close()
   })
 
   t.test('jobs outlive a restart and lost connections', async (t) => {
