@@ -1,6 +1,6 @@
 /** Starts the panel in the page. */
 import { CSPProvider } from '@base-ui/react/csp-provider'
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { notifyManager, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
@@ -44,6 +44,10 @@ onSession(() => {
   if (reader !== undefined && user !== reader) queries.clear()
   reader = user
 })
+
+// By default a pending change is drawn after a timer, and the browser handles keys and clicks before timers: Esc would
+// still close a dialog whose secret is being made, and a second click would ask twice.
+notifyManager.setScheduler(queueMicrotask)
 
 startTheme()
 startSession()

@@ -60,6 +60,20 @@ t.test('keys and tokens stay until they are kept', { skip: noBrowser }, async (t
     await make('**/rotate', () => inDialog('Rotate').click(), /^\d+:\S{30,}/)
   })
 
+  await t.test('a key pressed before the page draws again', async () => {
+    await page.goto(`/dashboard/keys/${keyId}`)
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click()
+    await inDialog('Rotate').waitFor()
+    const disabled = await inDialog('Rotate').evaluate(`async (button) => {
+      button.click()
+      for (let turns = 0; turns < 20; turns++) await undefined
+      return button.ariaDisabled
+    }`)
+    t.equal(disabled, 'true', 'the dialog is busy in the same turn as the click')
+    await kept.waitFor()
+    await kept.click()
+  })
+
   await t.test('a personal token', async () => {
     await page.goto('/dashboard/account')
     await page.getByRole('button', { name: 'Make a token' }).first().click()
