@@ -64,11 +64,12 @@ t.test('keys and tokens stay until they are kept', { skip: noBrowser }, async (t
     await page.goto(`/dashboard/keys/${keyId}`)
     await page.getByRole('button', { name: 'Rotate', exact: true }).click()
     await inDialog('Rotate').waitFor()
-    const disabled = await inDialog('Rotate').evaluate(`async (button) => {
+    const disabled = await inDialog('Rotate').evaluate(async (element) => {
+      const button = element as unknown as { click(): void; readonly ariaDisabled: string | null }
       button.click()
       for (let turns = 0; turns < 20; turns++) await undefined
       return button.ariaDisabled
-    }`)
+    })
     t.equal(disabled, 'true', 'the dialog is busy in the same turn as the click')
     await kept.waitFor()
     await kept.click()
