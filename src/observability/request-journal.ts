@@ -226,6 +226,10 @@ export async function upkeep(database: Queryable, retentionDays: number): Promis
   ])
 }
 
+/** A call may end after the erasure of its user: the erasure flushes this journal, and what comes later is not stored. */
+const isKept = `user_id is null
+  or exists (select from app_user where app_user.id = user_id and erasing_at is null)`
+
 const insertRequests = {
   name: 'store_requests',
   text: `
@@ -239,7 +243,8 @@ const insertRequests = {
       $7::smallint[], $8::smallint[], $9::text[], $10::text[], $11::jsonb[], $12::real[],
       $13::bigint[], $14::bigint[], $15::text[], $16::text[])
       as record(at_ms, request_id, user_id, api_key_id, credential_id, method, status, error_code,
-        description, reason, params, duration_ms, request_bytes, response_bytes, ip, user_agent)`,
+        description, reason, params, duration_ms, request_bytes, response_bytes, ip, user_agent)
+    where ${isKept}`,
 }
 
 const maxLength = 300
@@ -293,6 +298,7 @@ const addUsage = {
     select user_id, to_timestamp(hour_ms / 1000), credential_id, api_key_id, measure, label, amount
     from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::bigint[], $5::text[], $6::text[],
       $7::bigint[]) as tally(user_id, hour_ms, credential_id, api_key_id, measure, label, amount)
+    where ${isKept}
     order by 1, 2, 3, 4, 5, 6
     on conflict (user_id, hour, credential_id, api_key_id, measure, label)
     do update set amount = usage_hour.amount + excluded.amount`,

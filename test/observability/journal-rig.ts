@@ -15,6 +15,8 @@ export async function journalRig(
   options: Partial<RequestJournalOptions> = {},
 ) {
   const { database } = await testDatabase(t)
+  // The user of the records.
+  await database.query(`insert into app_user (phone_index, phone_sealed) values ('1', '')`)
   return { database, ...journalOn(t, database, options) }
 }
 

@@ -147,3 +147,20 @@ t.test('text from the caller is stored in one line, without secrets and NUL', as
   t.match(row?.user_agent, /^agent {2}\[31m token=\[redacted\] x+$/)
   t.equal(row?.user_agent.length, 300)
 })
+
+t.test('calls that end after the erasure of their user leave nothing', async (t) => {
+  const { database, journal, dropped } = await journalRig(t)
+  const rows = () =>
+    database.query('select user_id from request_log union all select user_id from usage_hour')
+  await database.query('update app_user set erasing_at = now() where id = 1')
+  journal.record(requestRecord())
+  journal.record(requestRecord({ userId: 2 }))
+  journal.count({ userId: 1 }, { updatesReceived: 5 })
+  await journal.flush()
+  t.same(await rows(), [])
+
+  journal.record(requestRecord({ userId: null }))
+  await journal.flush()
+  t.same(await rows(), [{ user_id: null }], 'a call of nobody is kept')
+  t.equal(await dropped(), 0)
+})
