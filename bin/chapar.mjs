@@ -20,13 +20,17 @@ const judging = [
 ]
 const slow = [
   'test/{bin,faults,fuzz,kill,libraries,openapi,panel,database/embedded}/**',
-  'test/{http/{pace,slow-clients},jobs/queue-away,media/{sound-and-film,costly-films}}.test.ts',
-  'test/service/refused-then-served.test.ts',
+  'test/{http/{pace,sandbox-emptying,slow-clients},jobs/{queue-away,redis-away}}.test.ts',
+  'test/media/{sound-and-film,costly-films}.test.ts',
   'test/platforms/ejabberd/**',
-  'test/platforms/{telegram-uploads,xmpp-kept-rooms,xmpp-outage,xmpp-servers}.test.ts',
-  'test/service/{erasure-crash,process,start-failures,drop-signing-keys,lost-connections}.test.ts',
-  'test/service/{media-round-trips,storage-trouble,two-addresses,upstream-restarts}.test.ts',
-  'test/service/xmpp-{bot,mellium}.test.ts',
+  'test/platforms/telegram-{contract,uploads}.test.ts',
+  'test/platforms/xmpp-{contract,kept-rooms,late-archive,outage,servers,used-ids}.test.ts',
+  'test/service/{draining,drop-signing-keys,lost-connections,process,start-failures,unlock}.test.ts',
+  'test/service/{erasure-crash,erasure-races,passing-kill,webhook-crash}.test.ts',
+  'test/service/{diagnosis-faults,linking,media-bytes,media-round-trips,method-table}.test.ts',
+  'test/service/{refused-then-served,relinking,rich-rendered,sandbox-networks}.test.ts',
+  'test/service/{sticker-sets,storage-trouble,two-addresses,upstream-restarts,upstream-topics}.test.ts',
+  'test/service/{libraries,xmpp-bot,xmpp-health,xmpp-mellium}.test.ts',
 ].map((files) => `--exclude=${files}`)
 const wholeTree = { development: true, panel: true, timed: true }
 
