@@ -7,7 +7,7 @@ import { failed } from '../../machines/model/failure.ts'
 import type { OwnedGift } from '../../machines/model/gift.ts'
 import type { Media } from '../../machines/model/media.ts'
 import type { Boost } from '../../machines/model/membership.ts'
-import type { Operation } from '../../machines/model/operation.ts'
+import type { Operation, OperationOf } from '../../machines/model/operation.ts'
 import type { AdministrationOperation } from '../../machines/model/operation-administration.ts'
 import type { TopicOperation } from '../../machines/model/operation-chats.ts'
 import type { PostTerms } from '../../machines/model/payment.ts'
@@ -245,7 +245,7 @@ export class PersonActions {
 
   async administer(
     person: number,
-    operation: AdministrationOperation<string, string>,
+    operation: AdministrationOperation<string, string> | OperationOf<'answer_join'>,
   ): Promise<void> {
     await this.#do(person, operation)
   }

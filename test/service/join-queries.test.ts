@@ -75,6 +75,34 @@ t.test('the bot declines, leaves it to others, or lets in after its web app', as
   t.same(await requests(), [])
 })
 
+t.test('a person who runs the chat answers those who ask', async (t) => {
+  const club = await make({ kind: 'supergroup', username: 'club', join_by_request: true })
+  const asking = `/sandbox/people/${ada.id}/chats/${club}/join_requests`
+  const ask = (person: { id: number }) =>
+    client.result('POST', `/sandbox/people/${person.id}/follow`, { invite_link: '@club' })
+  const answer = (person: { id: number }, body: object) =>
+    client.ask('POST', `${asking}/${person.id}`, body)
+  const lea = await client.person('Lea')
+  await ask(kim)
+  await ask(lea)
+  t.match(await client.result('GET', asking), [
+    { person: { id: kim.id } },
+    { person: { id: lea.id } },
+  ])
+  t.match(await answer(kim, {}), { status: 400 })
+  t.match(await answer(kim, { approve: true }), { status: 200 })
+  t.match(await answer(lea, { approve: false }), { status: 200 })
+  t.same(await client.result('GET', asking), [])
+  t.match(await answer(lea, { approve: true }), bad('HIDE_REQUESTER_MISSING'))
+  const { members } = await client.result('GET', `/sandbox/chats/${club}`)
+  t.match(members, [{ person: { id: ada.id } }, { person: { id: kim.id }, role: 'member' }])
+  const byMember = `/sandbox/people/${kim.id}/chats/${club}/join_requests`
+  const refusal = bad('not enough rights to manage chat join requests')
+  t.match(await client.ask('GET', byMember), refusal)
+  await ask(lea)
+  t.match(await client.ask('POST', `${byMember}/${lea.id}`, { approve: true }), refusal)
+})
+
 t.test(
   'the newest messages of a personal channel are read by whoever sees the profile',
   async (t) => {

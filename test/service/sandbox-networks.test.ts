@@ -72,6 +72,7 @@ const bodies: Record<string, object> = {
   'PUT /sandbox/people/{person}/chats/{chat}/messages/{message}/reactions': { reactions: [] },
   'PUT /sandbox/people/{person}/chats/{chat}/messages/{message}/vote': { option_ids: [] },
   'PATCH /sandbox/people/{person}/chats/{chat}/messages/{message}': { text: 'changed' },
+  'POST /sandbox/people/{person}/chats/{chat}/join_requests/{asker}': { approve: true },
   'POST /sandbox/people/{person}/chats/{chat}/topics': { name: 'Mine' },
   'PATCH /sandbox/people/{person}/chats/{chat}/topics/{topic}': { name: 'Mine' },
 }

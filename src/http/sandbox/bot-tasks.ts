@@ -4,7 +4,7 @@ import type { PassportError } from '../../../machines/model/operation-bots.ts'
 import { Nullable } from '../../json/nullable.ts'
 import { answers, ok } from '../envelope.ts'
 import { nameBody, present } from './present.ts'
-import { JoinRequest, ManagedBot } from './profile-schemas.ts'
+import { JoinRequest, ManagedBot, OpenRequest } from './profile-schemas.ts'
 import { described, PersonParams, type SandboxRoutes } from './route.ts'
 import { ChatId, Id, PersonName, Username } from './schemas.ts'
 
@@ -64,6 +64,52 @@ export const joinQueryRoutes: SandboxRoutes = async (app, { network }) => {
     },
     async (request) => {
       await network(request).bots.setPersonalChat(request.params.person, request.body.chat)
+      return ok(done)
+    },
+  )
+}
+
+export const joinAnswerRoutes: SandboxRoutes = async (app, { network }) => {
+  app.get(
+    '/people/:person/chats/:chat/join_requests',
+    {
+      schema: {
+        ...described('The people who ask to join a chat that this person runs'),
+        params: ChatPlace,
+        response: answers(Type.Array(OpenRequest)),
+      },
+    },
+    async (request) => {
+      const { person, chat } = request.params
+      const asking = await network(request).bots.openRequests(person, chat)
+      return ok(
+        asking.map(({ person, at, bio }) => ({
+          person: nameBody(person),
+          date: at,
+          ...present({ bio }),
+        })),
+      )
+    },
+  )
+
+  app.post(
+    '/people/:person/chats/:chat/join_requests/:asker',
+    {
+      schema: {
+        ...described('Let somebody in who asks to join, or turn them away'),
+        params: Type.Object({ person: Id, chat: ChatId, asker: Id }),
+        body: Type.Object({ approve: Type.Boolean() }, strict),
+        response: answers(Done),
+      },
+    },
+    async (request) => {
+      const { person, chat, asker } = request.params
+      await network(request).actions.administer(person, {
+        kind: 'answer_join',
+        chat: String(chat),
+        person: String(asker),
+        approves: request.body.approve,
+      })
       return ok(done)
     },
   )

@@ -253,7 +253,7 @@ export function contentBody(content: Content): object {
           ...(content.gift.text.text && { caption: content.gift.text.text }),
         }),
         ...(content.fact === 'topic_created' && { topic: lookBody(content) }),
-        ...sharedBody(content),
+        ...factDetails(content),
       }
     case 'checklist':
       return { checklist: checklistBody(content.checklist) }
@@ -293,7 +293,8 @@ export const invoiceBody = (invoice: Invoice): Static<typeof wire.InvoiceBody> =
   ...present({ photo_url: invoice.photoUrl, subscription_period: invoice.periodSeconds }),
 })
 
-function sharedBody(content: Content & { readonly kind: 'service' }): object {
+/** The details of those service messages that have some. */
+function factDetails(content: Content & { readonly kind: 'service' }): object {
   switch (content.fact) {
     case 'users_shared': {
       const user_ids = content.people.map(({ native }) => Number(native))
@@ -306,6 +307,8 @@ function sharedBody(content: Content & { readonly kind: 'service' }): object {
       const { currency, total, charge } = content.receipt
       return { payment: { currency, total_amount: total, charge_id: charge } }
     }
+    case 'post_declined':
+      return present({ caption: content.comment })
     case 'web_app_data':
       return { web_app_data: { button_text: content.button, data: content.data } }
     default:

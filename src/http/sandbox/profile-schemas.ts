@@ -72,6 +72,12 @@ export const JoinRequest = Type.Object({
   web_app_url: optional(Type.String({ description: 'What the bot shows to the person' })),
 })
 
+export const OpenRequest = Type.Object({
+  person: PersonName,
+  date: Type.Integer(),
+  bio: optional(Type.String()),
+})
+
 export const InviteLook = Type.Object({
   title: Type.String({ description: 'Of the chat' }),
   type: Type.String(),

@@ -20,7 +20,7 @@ import {
   emojiStatusRoutes,
   photoRoutes,
 } from './administration.ts'
-import { joinQueryRoutes, managedBotRoutes, passportRoutes } from './bot-tasks.ts'
+import { joinAnswerRoutes, joinQueryRoutes, managedBotRoutes, passportRoutes } from './bot-tasks.ts'
 import { businessRoutes, giftRoutes, ownedGiftRoutes } from './business.ts'
 import { chatRoutes, joinRoutes, memberRoutes } from './chats.ts'
 import { faultClearingRoutes, faultRoutes } from './faults.ts'
@@ -68,6 +68,7 @@ const all = [
   memberRoutes,
   joinRoutes,
   joinQueryRoutes,
+  joinAnswerRoutes,
   managedBotRoutes,
   passportRoutes,
   topicRoutes,

@@ -37,6 +37,7 @@ export type Boost = Static<typeof profiles.Boost>
 export type BusinessConnection = Static<typeof profiles.BusinessConnection>
 export type Story = Static<typeof profiles.Story>
 export type JoinRequest = Static<typeof profiles.JoinRequest>
+export type OpenRequest = Static<typeof profiles.OpenRequest>
 export type InviteLook = Static<typeof profiles.InviteLook>
 export type ManagedBot = Static<typeof profiles.ManagedBot>
 export type Subscription = Static<typeof profiles.Subscription>

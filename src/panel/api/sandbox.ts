@@ -4,6 +4,7 @@ import { call } from './call.ts'
 import type {
   Boost,
   BusinessConnection,
+  Chat,
   Faults,
   Gift,
   Group,
@@ -13,6 +14,7 @@ import type {
   LinkedInvoice,
   ManagedBot,
   Message,
+  OpenRequest,
   OpenWebApp,
   OwnedGift,
   Paying,
@@ -95,6 +97,9 @@ export interface Written {
   readonly contact?: object
   readonly poll?: object
   readonly reply_to_message_id?: number
+  /** A channel of the writer. */
+  readonly send_as?: number
+  readonly suggested_post?: { readonly star_count?: number }
 }
 
 interface PressAnswer {
@@ -128,6 +133,11 @@ export function personApi(person: number) {
     write: (body: Written) => call<Message>('POST', `${own}/messages`, { body }),
     edit: (message: Message, text: string) =>
       call<Message>('PATCH', at(message), { body: message.media ? { caption: text } : { text } }),
+    /** Without a comment where the post is approved. */
+    answerPost: (message: Message, approve: boolean, comment?: string) =>
+      call<true>('POST', `${at(message)}/suggestion`, {
+        body: { approve, ...(comment && { comment }) },
+      }),
     remove: (message: Message) => call<true>('DELETE', at(message)),
     react: (message: Message, reaction: Reaction | undefined) =>
       call<true>('PUT', `${at(message)}/reactions`, {
@@ -196,6 +206,12 @@ export function profileOf(person: number) {
     /** By an invite link or a public name. */
     follow: (invite_link: string) =>
       call<{ membership: 'in' | 'asked' }>('POST', `${own}/follow`, { body: { invite_link } }),
+    openRequests: (chat: number) =>
+      call<readonly OpenRequest[]>('GET', `${own}/chats/${chat}/join_requests`),
+    answerRequest: (chat: number, asker: number, approve: boolean) =>
+      call<true>('POST', `${own}/chats/${chat}/join_requests/${asker}`, { body: { approve } }),
+    openDirectMessages: (channel: number) =>
+      call<Chat>('PUT', `${own}/chats/${channel}/direct_messages`),
     lookAtInvite: (link: string) => call<InviteLook>('GET', `${own}/invite`, { query: { link } }),
     joinRequests: () => call<readonly JoinRequest[]>('GET', `${own}/join_requests`),
     subscriptions: () => call<readonly Subscription[]>('GET', `${own}/subscriptions`),

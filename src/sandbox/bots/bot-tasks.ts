@@ -1,6 +1,6 @@
 /** Tasks that people give to bots, the bots that they make, channels in profiles, and corrected passports. */
 import type { Person } from '../../../machines/model/person.ts'
-import { assignJoinBot, joinRequestsOf } from '../chats/join-queries.ts'
+import { assignJoinBot, joinRequestsOf, openRequestsOf } from '../chats/join-queries.ts'
 import { setPersonalChat } from '../chats/reading.ts'
 import { assertBotAsked } from '../messages/sharing.ts'
 import type { NetworkContext } from '../network/context.ts'
@@ -33,6 +33,12 @@ export class BotTasks {
   async joinRequests(person: number): ReturnType<typeof joinRequestsOf> {
     await this.#assertIn(person)
     return joinRequestsOf(this.#context, person)
+  }
+
+  /** The people who ask to join a chat that this person runs. */
+  async openRequests(person: number, chat: number): ReturnType<typeof openRequestsOf> {
+    await this.#assertIn(person)
+    return openRequestsOf(this.#context, person, chat)
   }
 
   /** Shows a public channel in the person's profile; null: none. */

@@ -1,8 +1,8 @@
-/** A bot that answers those who ask to join, in the place of a chat's administrators. */
+/** Requests to join a chat: who has asked where, and the bot that answers in the place of the administrators. */
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
-import { chatOf } from '../delivery/mapping.ts'
-import { type ChatRow, chatJson } from '../delivery/rows.ts'
+import { chatOf, personOf } from '../delivery/mapping.ts'
+import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
 import { accessOf, assertMay } from './access.ts'
 import { decideJoin } from './joining.ts'
@@ -84,4 +84,22 @@ export async function joinRequestsOf({ db }: NetworkContext, person: number) {
     [person],
   )
   return rows.map(({ chat, ...request }) => ({ ...request, chat: chatOf(chat, null) }))
+}
+
+/** The people who ask to join a chat, the oldest request first. Rejects for a person who may not answer them. */
+export async function openRequestsOf({ db }: NetworkContext, person: number, chat: number) {
+  const access = await accessOf(db, person, chat)
+  assertMay(access, 'manage chat join requests', 'invite_users')
+  const rows = await db.query<{
+    readonly person: PersonRow
+    readonly at: number
+    readonly bio: string | null
+  }>(
+    `select ${personJson('p')} as person, floor(extract(epoch from r.at))::bigint as at,
+       p.about as bio
+     from sandbox_join_request r join sandbox_person p on p.id = r.person_id
+     where r.chat_id = $1 order by r.at, p.id limit 100`,
+    [access.chat.id],
+  )
+  return rows.map(({ person, ...request }) => ({ ...request, person: personOf(person) }))
 }

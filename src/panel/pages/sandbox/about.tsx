@@ -18,8 +18,10 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field, Form } from '../../ui/form.tsx'
 import { Loading, Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { useActing } from './acting.ts'
 import { base64 } from './attach.tsx'
 import { isPicture, Picture } from './attachment.tsx'
+import { OpenRequests } from './links.tsx'
 import { chatName, Face, handlesOf, personName } from './names.tsx'
 
 interface AboutProps {
@@ -53,6 +55,9 @@ export function AboutDialog({ person, chat, about, onClose }: AboutProps) {
           )}
         </div>
       </div>
+      {'members' in about && chat.type === 'channel' && (
+        <DirectMessages person={person} channel={about} />
+      )}
       {canHaveGifts && <GiveGift person={person} to={chat.id} />}
       {canHaveGifts && <NewGift />}
       {canBeBoosted && <Boosts person={person} chat={chat.id} />}
@@ -60,6 +65,39 @@ export function AboutDialog({ person, chat, about, onClose }: AboutProps) {
         <Button onClick={onClose}>{t('close')}</Button>
       </div>
     </Dialog>
+  )
+}
+
+interface DirectMessagesProps {
+  readonly person: Person
+  readonly channel: Group
+}
+
+const runs = (group: Group, person: Person) =>
+  group.members.some(
+    (member) => member.person.id === person.id && ['owner', 'admin'].includes(member.role),
+  )
+
+/** The way to the direct messages of a channel; its administrators find theirs among the chats. */
+function DirectMessages({ person, channel }: DirectMessagesProps) {
+  const t = useT()
+  const queries = useQueryClient()
+  const { open } = useActing()
+  const opening = useMutation({
+    mutationFn: () => profileOf(person.id).openDirectMessages(channel.id),
+    async onSuccess({ id }) {
+      await queries.invalidateQueries(groupsQuery)
+      open(id)
+    },
+  })
+  if (runs(channel, person)) return null
+  return (
+    <>
+      <Button icon="send" busy={opening.isPending} onClick={() => opening.mutate()}>
+        {t('messenger.direct')}
+      </Button>
+      <Wrong cause={opening.error} />
+    </>
   )
 }
 
@@ -283,6 +321,7 @@ export function Members({ group, person, people, onClose }: MembersProps) {
         </div>
       )}
       <Wrong cause={changing.error} />
+      {runs(group, person) && <OpenRequests person={person} chat={group.id} />}
       <div className="actions">
         <Button onClick={onClose}>{t('close')}</Button>
       </div>

@@ -1,7 +1,8 @@
 /** The person one acts as in an open chat, and the way to the other chats: for everything shown in it. */
+import { useQuery } from '@tanstack/react-query'
 import { createContext, use } from 'react'
-import type { PersonApi } from '../../api/sandbox.ts'
-import type { Chat, Person } from '../../api/sandbox-types.ts'
+import { groupsQuery, type PersonApi } from '../../api/sandbox.ts'
+import type { Chat, Group, Person } from '../../api/sandbox-types.ts'
 
 export interface Acting {
   readonly person: Person
@@ -18,4 +19,12 @@ export function useActing(): Acting {
   const acting = use(ActingContext)
   if (!acting) throw new Error('outside of a chat')
   return acting
+}
+
+/** The channels that this person owns, and in whose names they may write to supergroups. */
+export function useOwnChannels(person: number): readonly Group[] {
+  const groups = useQuery(groupsQuery)
+  const owns = ({ members }: Group) =>
+    members.some((member) => member.person.id === person && member.role === 'owner')
+  return groups.data?.items.filter((group) => group.type === 'channel' && owns(group)) ?? []
 }

@@ -1,4 +1,4 @@
-/** Attachments that go with a text or instead of it: files, a place, a poll. */
+/** Attachments that go with a text or instead of it: files, a place, a poll, a suggested post. */
 
 import { Menu } from '@base-ui/react/menu'
 import { useMutation, useQuery } from '@tanstack/react-query'
@@ -11,7 +11,12 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Loading, Wrong } from '../../ui/states.tsx'
 import { isPicture, Picture } from './attachment.tsx'
-import { type NewContentProps, NewPlaceDialog, NewPollDialog } from './new-content.tsx'
+import {
+  type NewContentProps,
+  NewPlaceDialog,
+  NewPollDialog,
+  NewPostDialog,
+} from './new-content.tsx'
 
 /** The stickers of all sets, to pick one and send it. */
 function StickersDialog({ write, onClose }: NewContentProps) {
@@ -57,15 +62,17 @@ function StickersDialog({ write, onClose }: NewContentProps) {
 
 interface AttachProps {
   readonly disabled: boolean
+  /** In the direct messages of a channel. */
+  readonly canSuggest: boolean
   take(files: readonly File[]): void
   write(content: Omit<Written, 'to'>): Promise<unknown>
 }
 
-/** The menu of attachments: files, a place, a poll. */
-export function Attach({ disabled, take, write }: AttachProps) {
+/** The menu of attachments: files, a place, a poll, a sticker, a suggested post. */
+export function Attach({ disabled, canSuggest, take, write }: AttachProps) {
   const t = useT()
   const picker = useRef<HTMLInputElement>(null)
-  const [making, setMaking] = useState<'place' | 'poll' | 'sticker'>()
+  const [making, setMaking] = useState<'place' | 'poll' | 'sticker' | 'post'>()
   const close = () => setMaking(undefined)
   return (
     <>
@@ -93,6 +100,12 @@ export function Attach({ disabled, take, write }: AttachProps) {
                 <Icon name="image" size={16} />
                 {t('messenger.kind.sticker')}
               </Menu.Item>
+              {canSuggest && (
+                <Menu.Item onClick={() => setMaking('post')}>
+                  <Icon name="edit" size={16} />
+                  {t('suggestion.suggest')}
+                </Menu.Item>
+              )}
             </Menu.Popup>
           </Menu.Positioner>
         </Menu.Portal>
@@ -110,6 +123,7 @@ export function Attach({ disabled, take, write }: AttachProps) {
       />
       {making === 'place' && <NewPlaceDialog write={write} onClose={close} />}
       {making === 'poll' && <NewPollDialog write={write} onClose={close} />}
+      {making === 'post' && <NewPostDialog write={write} onClose={close} />}
       {making === 'sticker' && <StickersDialog write={write} onClose={close} />}
     </>
   )

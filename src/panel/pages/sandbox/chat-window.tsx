@@ -55,7 +55,7 @@ function ChatHead({ chat, person, people }: ChatHeadProps) {
             <span className="ltr">{handlesOf(other)}</span>
           ) : (
             <>
-              {t.word('messenger.type', chat.type)}
+              {t.word('messenger.type', chat.direct_with ? 'direct' : chat.type)}
               {group && ` · ${t.count('messenger.members', group.members.length)}`}
             </>
           )}
@@ -137,7 +137,7 @@ export function ChatWindow(props: ChatWindowProps) {
         <Typing chat={chat} inbox={inbox} isLost={isLost} />
         <Composer
           key={chat.id}
-          chat={chat.id}
+          chat={chat}
           person={person}
           api={api}
           standing={standing}

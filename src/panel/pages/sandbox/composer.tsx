@@ -2,14 +2,17 @@
 import { useMutation } from '@tanstack/react-query'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import type { PersonApi, Written } from '../../api/sandbox.ts'
-import type { Message, Person, StandingKeyboard } from '../../api/sandbox-types.ts'
+import type { Chat, Message, Person, StandingKeyboard } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Choice } from '../../ui/form.tsx'
 import { useReason } from '../../ui/states.tsx'
+import { useOwnChannels } from './acting.ts'
 import { Attach, areTooLarge, areTooMany, Chip, contentOf } from './attach.tsx'
 import { useSummary } from './content.tsx'
 import { useDraft } from './drafts.ts'
 import { InlineResults, useInlineText } from './inline-results.tsx'
+import { chatName, personName } from './names.tsx'
 import { ReplyKeyboard, useKeys } from './reply-keyboard.tsx'
 
 export interface Aim {
@@ -18,7 +21,7 @@ export interface Aim {
 }
 
 interface ComposerProps {
-  readonly chat: number
+  readonly chat: Chat
   readonly person: Person
   readonly api: PersonApi
   readonly standing: StandingKeyboard | undefined
@@ -40,7 +43,9 @@ interface Sent {
 
 const TYPING_EVERY_MS = 5_000
 
-export function Composer({ chat, person, api, standing, aim, release, resume }: ComposerProps) {
+export function Composer(props: ComposerProps) {
+  const { chat: place, person, api, standing, aim, release, resume } = props
+  const chat = place.id
   const t = useT()
   const reason = useReason()
   const summary = useSummary()
@@ -55,6 +60,7 @@ export function Composer({ chat, person, api, standing, aim, release, resume }: 
   const keys = useKeys(isEditing ? undefined : standing)
   const keysId = useId()
   const inline = useInlineText(isEditing ? '' : text)
+  const [channel, setChannel] = useState<number>()
   const current = useRef(aim)
   current.current = aim
 
@@ -73,6 +79,7 @@ export function Composer({ chat, person, api, standing, aim, release, resume }: 
     api.write({
       to: chat,
       ...content,
+      ...(channel !== undefined && { send_as: channel }),
       ...(at?.act === 'reply' && { reply_to_message_id: at.message.message_id }),
     })
   const writeAtOnce = async (content: Omit<Written, 'to'>) => {
@@ -165,8 +172,14 @@ export function Composer({ chat, person, api, standing, aim, release, resume }: 
         </p>
       )}
       {inline && <InlineResults {...inline} chat={chat} onPicked={() => setText('')} />}
+      {!isEditing && <SendAs place={place} person={person} channel={channel} choose={setChannel} />}
       <div className="entry">
-        <Attach disabled={isEditing} take={setFiles} write={writeAtOnce} />
+        <Attach
+          disabled={isEditing}
+          canSuggest={place.direct_with !== undefined}
+          take={setFiles}
+          write={writeAtOnce}
+        />
         <textarea
           ref={area}
           className="input"
@@ -200,6 +213,31 @@ export function Composer({ chat, person, api, standing, aim, release, resume }: 
       </div>
       {keys.isOpen && <ReplyKeyboard id={keysId} chat={chat} rows={keys.rows} write={press} />}
     </form>
+  )
+}
+
+interface SendAsProps {
+  readonly place: Chat
+  readonly person: Person
+  readonly channel: number | undefined
+  choose(channel: number | undefined): void
+}
+
+/** In whose name it is written: the person's own, or that of a channel of theirs. */
+function SendAs({ place, person, channel, choose }: SendAsProps) {
+  const t = useT()
+  const channels = useOwnChannels(person.id)
+  if (place.type !== 'supergroup' || place.direct_with || channels.length === 0) return null
+  return (
+    <Choice
+      label={t('messenger.sendAs')}
+      value={`${channel ?? ''}`}
+      options={[
+        ['', personName(person)],
+        ...channels.map((one) => [`${one.id}`, chatName(one)] as const),
+      ]}
+      onChange={(chosen) => choose(Number(chosen) || undefined)}
+    />
   )
 }
 

@@ -1,7 +1,8 @@
-/** Links that lead into the sandbox: to a chat that one joins, or to an invoice that one pays. */
+/** Links that lead into the sandbox: to a chat that one joins or asks to join, or to an invoice that one pays. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { groupsQuery, peopleQuery, profileOf } from '../../api/sandbox.ts'
+import type { Person } from '../../api/sandbox-types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -9,6 +10,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Loading, Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { useActing } from './acting.ts'
+import { personName } from './names.tsx'
 import { PayDialog } from './pay.tsx'
 
 const INVITE = 'https://sandbox.invalid/+'
@@ -112,5 +114,71 @@ export function JoinDialog({ link, onClose }: LinkProps) {
         )}
       </div>
     </Dialog>
+  )
+}
+
+const LOOK_AGAIN_MS = 3_000
+
+interface OpenRequestsProps {
+  readonly person: Person
+  readonly chat: number
+}
+
+/** The people who ask to be let in, with the buttons to answer them. */
+export function OpenRequests({ person, chat }: OpenRequestsProps) {
+  const t = useT()
+  const queries = useQueryClient()
+  const { day } = useFormats()
+  const profile = profileOf(person.id)
+  const queryKey = ['sandbox', 'own', person.id, 'open requests', chat]
+  const asking = useQuery({
+    queryKey,
+    queryFn: () => profile.openRequests(chat),
+    staleTime: 0,
+    refetchInterval: LOOK_AGAIN_MS,
+  })
+  const answering = useMutation({
+    mutationFn: ({ asker, approve }: { asker: number; approve: boolean }) =>
+      profile.answerRequest(chat, asker, approve),
+    onSettled: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey }),
+        queries.invalidateQueries(groupsQuery),
+      ]),
+  })
+  if (!asking.data?.length) return <Wrong cause={asking.error ?? answering.error} />
+  return (
+    <section className="stack tight" aria-label={t('members.asking')}>
+      <h3 className="label">{t('members.asking')}</h3>
+      <ul className="records">
+        {asking.data.map(({ person: asker, date, bio }) => (
+          <li key={asker.id} className="record">
+            <span className="grow">
+              <bdi className="label">{personName(asker)}</bdi>{' '}
+              <span className="quiet small">{t('joining.since', { day: day(date * 1000) })}</span>
+              {bio && (
+                <span className="block small" dir="auto">
+                  {bio}
+                </span>
+              )}
+            </span>
+            {([true, false] as const).map((approve) => (
+              <Button
+                key={`${approve}`}
+                size="slim"
+                disabled={answering.isPending}
+                aria-label={t(approve ? 'members.approve' : 'members.decline', {
+                  name: personName(asker),
+                })}
+                onClick={() => answering.mutate({ asker: asker.id, approve })}
+              >
+                {t(approve ? 'members.add' : 'suggestion.decline')}
+              </Button>
+            ))}
+          </li>
+        ))}
+      </ul>
+      <Wrong cause={asking.error ?? answering.error} />
+    </section>
   )
 }

@@ -1,18 +1,22 @@
 /** One message in a chat. */
 import { Menu } from '@base-ui/react/menu'
 import { useMutation, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { type PersonApi, type Reaction, stickerSetsQuery } from '../../api/sandbox.ts'
 import type { Message } from '../../api/sandbox-types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Field, Form } from '../../ui/form.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { useOwnChannels } from './acting.ts'
 import { Attachment, CustomEmoji } from './attachment.tsx'
 import { Content, useSummary } from './content.tsx'
 import { InlineKeyboard } from './inline-keyboard.tsx'
-import { personName } from './names.tsx'
+import { chatName, personName } from './names.tsx'
 
 interface BubbleProps {
   readonly message: Message
@@ -30,38 +34,35 @@ export function Bubble(props: BubbleProps) {
   const { message, person, repliedTo, isJoined, api, reply, edit, forward } = props
   const reason = useReason()
   const toast = useToast()
-  const summary = useSummary()
   const acting = useMutation({
     mutationFn: (act: () => Promise<unknown>) => act(),
     onError: (cause) => toast(reason(cause), 'bad'),
   })
-  const isOwn = message.from?.id === person
+  const channels = useOwnChannels(person)
+  const isOwn =
+    message.from?.id === person || channels.some(({ id }) => id === message.sender_chat?.id)
   const canEdit = isOwn && (message.text !== undefined || message.media !== undefined)
   const rows = message.inline_keyboard ?? []
   const own = message.reactions?.find((one) => one.person.id === person)
-  if (message.service !== undefined) {
-    return (
-      <li className="fact quiet small">
-        {message.from && personName(message.from)} {summary(message)}
-        {message.media && <Attachment media={message.media} />}
-        {message.caption && (
-          <span className="block" dir="auto">
-            {message.caption}
-          </span>
-        )}
-      </li>
-    )
-  }
+  if (message.service !== undefined) return <Fact message={message} />
   return (
     <li className={['line', isOwn && 'own', isJoined && 'joined'].filter(Boolean).join(' ')}>
       <div className="bubble">
-        <Above message={message} person={person} repliedTo={repliedTo} />
+        <Above message={message} person={person} isOwn={isOwn} repliedTo={repliedTo} />
         <Content
           message={message}
           mark={(done, undone) => acting.mutate(() => api.mark(message, done, undone))}
           vote={(options) => acting.mutate(() => api.vote(message, options))}
         />
         <Foot message={message} />
+        {message.suggestion && (
+          <Suggestion
+            message={message}
+            person={person}
+            suggestion={message.suggestion}
+            answer={(...given) => acting.mutate(() => api.answerPost(message, ...given))}
+          />
+        )}
         {rows.length > 0 && <InlineKeyboard message={message} rows={rows} />}
       </div>
       {message.receiver === undefined && (
@@ -80,19 +81,39 @@ export function Bubble(props: BubbleProps) {
   )
 }
 
+/** A service message: somebody did something in the chat. */
+function Fact({ message }: Pick<BubbleProps, 'message'>) {
+  const summary = useSummary()
+  return (
+    <li className="fact quiet small">
+      {message.from && personName(message.from)} {summary(message)}
+      {message.media && <Attachment media={message.media} />}
+      {message.caption && (
+        <span className="block" dir="auto">
+          {message.caption}
+        </span>
+      )}
+    </li>
+  )
+}
+
 /** The lines above the content: the author, the origin, the receiver, and the message that it answers. */
 function Above({
   message,
   person,
+  isOwn,
   repliedTo,
-}: Pick<BubbleProps, 'message' | 'person' | 'repliedTo'>) {
+}: Pick<BubbleProps, 'message' | 'person' | 'repliedTo'> & { readonly isOwn: boolean }) {
   const t = useT()
   const summary = useSummary()
-  const isOwn = message.from?.id === person
+  const { sender_chat: channel, from } = message
   return (
     <>
-      {message.chat.type !== 'private' && !isOwn && message.from && (
-        <span className="label small">{personName(message.from)}</span>
+      {channel && (
+        <span className="label small">{t('messenger.as', { name: chatName(channel) })}</span>
+      )}
+      {message.chat.type !== 'private' && !isOwn && !channel && from && (
+        <span className="label small">{personName(from)}</span>
       )}
       {message.forwarded_from && (
         <span className="quiet tiny">
@@ -127,6 +148,84 @@ function Above({
         </span>
       )}
     </>
+  )
+}
+
+interface SuggestionProps {
+  readonly message: Message
+  readonly person: number
+  readonly suggestion: NonNullable<Message['suggestion']>
+  answer(approve: boolean, comment?: string): void
+}
+
+/** The terms of a post that one side suggests. The other side approves or declines it. */
+function Suggestion({ message, person, suggestion, answer }: SuggestionProps) {
+  const t = useT()
+  const { money, moment } = useFormats()
+  const [isDeclining, setDeclining] = useState(false)
+  const { state, star_count: stars, send_date: at } = suggestion
+  const writer = message.chat.direct_with?.id
+  const isOwnSide = (message.from?.id === writer) === (person === writer)
+  const terms = [
+    stars !== undefined && money(stars, 'XTR'),
+    at !== undefined && t('suggestion.at', { moment: moment(at * 1000) }),
+  ]
+  return (
+    <section className="stack tight" aria-label={t('suggestion.title')}>
+      <span className="small">
+        <span className="label">{t(`suggestion.${state}`)}</span>{' '}
+        {terms.filter(Boolean).join(' · ')}
+      </span>
+      {state === 'pending' && !isOwnSide && (
+        <div className="row">
+          <Button size="slim" kind="first" onClick={() => answer(true)}>
+            {t('suggestion.approve')}
+          </Button>
+          <Button size="slim" onClick={() => setDeclining(true)}>
+            {t('suggestion.decline')}
+          </Button>
+        </div>
+      )}
+      {isDeclining && (
+        <DeclineDialog
+          decline={(comment) => answer(false, comment)}
+          onClose={() => setDeclining(false)}
+        />
+      )}
+    </section>
+  )
+}
+
+interface DeclineProps {
+  decline(comment: string): void
+  onClose(): void
+}
+
+function DeclineDialog({ decline, onClose }: DeclineProps) {
+  const t = useT()
+  const [comment, setComment] = useState('')
+  const mutate = () => {
+    decline(comment.trim())
+    onClose()
+  }
+  return (
+    <Dialog title={t('suggestion.declining')} open onClose={onClose}>
+      <Form by={{ isPending: false, mutate }}>
+        <Field
+          label={t('suggestion.comment')}
+          maxLength={128}
+          dir="auto"
+          value={comment}
+          onChange={(event) => setComment(event.target.value)}
+        />
+        <div className="actions">
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button type="submit" kind="first">
+            {t('suggestion.decline')}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
   )
 }
 

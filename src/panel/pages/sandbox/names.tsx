@@ -10,8 +10,11 @@ export const personName = ({ first_name, last_name }: PersonName): string =>
 export const handlesOf = ({ username, phone }: Person): string =>
   username ? `@${username} · ${phone}` : phone
 
-export const chatName = ({ title, first_name, last_name, id }: Chat): string =>
-  title ?? ([first_name, last_name].filter(Boolean).join(' ') || `${id}`)
+/** The direct messages of a channel are named after the channel and the person who writes to it. */
+export const chatName = ({ title, first_name, last_name, direct_with, id }: Chat): string =>
+  [title, direct_with && personName(direct_with)].filter(Boolean).join(' · ') ||
+  [first_name, last_name].filter(Boolean).join(' ') ||
+  `${id}`
 
 interface FaceProps {
   readonly name: string

@@ -1,4 +1,4 @@
-/** Dialogs in which one makes something to be sent: a place, which may have a name, or a poll. */
+/** Dialogs in which one makes something to be sent: a place, which may have a name, a poll, or a suggested post. */
 import { useMutation } from '@tanstack/react-query'
 import { useId, useState } from 'react'
 import type { Written } from '../../api/sandbox.ts'
@@ -167,5 +167,52 @@ function OptionLines({ lines, change }: OptionLinesProps) {
         {t('messenger.optionsHint', { most: MOST_OPTIONS })}
       </span>
     </div>
+  )
+}
+
+const FEWEST_STARS = 5
+
+/** A text that a channel shall post, for a price or for nothing. */
+export function NewPostDialog({ write, onClose }: NewContentProps) {
+  const t = useT()
+  const [text, setText] = useState('')
+  const [stars, setStars] = useState('')
+  const sending = useMutation({
+    mutationFn: () =>
+      write({
+        text: text.trim(),
+        suggested_post: stars === '' ? {} : { star_count: Number(stars) },
+      }),
+    onSuccess: onClose,
+  })
+  return (
+    <Dialog title={t('suggestion.suggest')} open onClose={onClose}>
+      <Form by={sending} isReady={text.trim() !== ''}>
+        <Field
+          label={t('suggestion.text')}
+          required
+          maxLength={4096}
+          dir="auto"
+          autoComplete="off"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+        />
+        <Field
+          label={`${t('gifts.price')} (${t('optional')})`}
+          hint={t('suggestion.priceHint', { fewest: FEWEST_STARS })}
+          inputMode="numeric"
+          pattern="[0-9]{1,6}"
+          value={stars}
+          onChange={(event) => setStars(latinDigits(event.target.value))}
+        />
+        <Wrong cause={sending.error} />
+        <div className="actions">
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button type="submit" kind="first" busy={sending.isPending}>
+            {t('messenger.send')}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
   )
 }

@@ -1,0 +1,120 @@
+/** Channels in the sandbox's messenger: posts that are suggested to them, messages in their names, and requests to join. */
+import t from 'tap'
+import { until } from '../support/client.ts'
+import { seriousIn } from './axe.ts'
+import { noBrowser } from './browser.ts'
+import { chatScene } from './chat-scene.ts'
+
+t.test('a person and their channels', { skip: noBrowser, timeout: 240_000 }, async (t) => {
+  const scene = await chatScene(t, '+14155559383')
+  const { client, page, ada, bot, ask, heard, field, dialog, button, line, complaints } = scene
+  const make = async (more: object): Promise<{ id: number }> =>
+    client.result('POST', '/sandbox/chats', more)
+  const enter = async (chat: number, name: string) => {
+    await page.goto(`/dashboard/sandbox?as=${ada.id}&chat=${chat}`)
+    await page.getByRole('heading', { name }).waitFor()
+  }
+  const press = (name: string) => dialog.getByRole('button', { name, exact: true }).click()
+  const stateOf = async (chat: number, text: string) => {
+    const path = `/sandbox/people/${ada.id}/inbox?chat=${chat}`
+    const { messages } = await client.result('GET', path)
+    return messages.find((one: { text?: string }) => one.text === text)?.suggestion?.state
+  }
+  const news = await make({ kind: 'channel', title: 'News', owner: ada.id, members: [bot.id] })
+
+  await t.test('the owner of a channel approves and declines what is suggested', async (t) => {
+    const direct = `/sandbox/people/${bot.id}/chats/${news.id}/direct_messages`
+    const { id: chat_id } = await client.result('PUT', direct)
+    const suggest = (text: string, amount: number) =>
+      ask('sendMessage', {
+        chat_id,
+        text,
+        suggested_post_parameters: { price: { currency: 'XTR', amount } },
+      })
+    await suggest('Buy my tea', 50)
+    await suggest('Buy my coffee', 60)
+    await enter(chat_id, 'News · Bot')
+    await line('Buy my tea').getByText('⭐ 50').waitFor()
+    t.same(await seriousIn(page), [])
+    await line('Buy my tea').getByRole('button', { name: 'Approve' }).click()
+    await line('Buy my tea').getByText('Suggested post, approved').waitFor()
+    await line('Buy my tea').getByRole('button', { name: 'Approve' }).waitFor({ state: 'detached' })
+    await line('Buy my coffee').getByRole('button', { name: 'Decline' }).click()
+    await dialog.getByLabel('Comment (optional)').fill('we drink tea')
+    await press('Decline')
+    await line('Buy my coffee').getByText('Suggested post, declined').waitFor()
+    await page.locator('.fact', { hasText: 'we drink tea' }).waitFor()
+    t.equal(await stateOf(chat_id, 'Buy my tea'), 'approved')
+    t.equal(await stateOf(chat_id, 'Buy my coffee'), 'declined')
+  })
+
+  await t.test('a reader of a channel suggests a post to the bot that runs it', async (t) => {
+    const { id } = await make({ kind: 'channel', title: 'Tea', owner: bot.id, members: [ada.id] })
+    await enter(id, 'Tea')
+    await button('About Tea').click()
+    await press('Write to the channel')
+    await page.getByRole('heading', { name: 'Tea · Ada' }).waitFor()
+    await button('Attach').click()
+    await page.getByRole('menuitem', { name: 'Suggest a post' }).click()
+    await dialog.getByLabel('Text of the post').fill('My best tea')
+    await dialog.getByLabel('Price in Stars (optional)').fill('25')
+    await press('Send')
+    const post = await until(async () => {
+      const message = await heard('message')
+      return message?.suggested_post_info ? message : undefined
+    })
+    t.match(post, { text: 'My best tea', suggested_post_info: { price: { amount: 25 } } })
+    t.equal(await line('My best tea').getByRole('button', { name: 'Approve' }).count(), 0)
+    await ask('approveSuggestedPost', { chat_id: post.chat.id, message_id: post.message_id })
+    await line('My best tea').getByText('Suggested post, approved').waitFor()
+  })
+
+  await t.test('an owner of a channel writes to a group in its name', async (t) => {
+    const { id } = await make({
+      kind: 'supergroup',
+      title: 'Team',
+      owner: bot.id,
+      members: [ada.id],
+    })
+    await enter(id, 'Team')
+    await page.getByLabel('Write as').selectOption('News')
+    await field.fill('from all of us')
+    await field.press('Enter')
+    const message = await until(async () => {
+      const found = await heard('message')
+      return found?.text ? found : undefined
+    })
+    t.match(message, { text: 'from all of us', sender_chat: { id: news.id } })
+    await line('from all of us').getByText('News (channel)').waitFor()
+    t.match(await line('from all of us').getAttribute('class'), 'own')
+    await page.getByLabel('Write as').selectOption('Ada')
+    await field.fill('only me')
+    await field.press('Enter')
+    await line('only me').waitFor()
+    t.equal(await line('only me').getByText('(channel)').count(), 0)
+  })
+
+  await t.test('an administrator lets in and turns away those who ask', async (t) => {
+    const room = { username: 'tea_room', join_by_request: true }
+    const { id } = await make({ kind: 'supergroup', title: 'Room', owner: ada.id, ...room })
+    const [kim, lea] = [await client.person('Kim'), await client.person('Lea')]
+    for (const person of [kim, lea]) {
+      const invite_link = '@tea_room'
+      await client.result('POST', `/sandbox/people/${person.id}/follow`, { invite_link })
+    }
+    await enter(id, 'Room')
+    await button('Members').click()
+    const asking = dialog.getByRole('region', { name: 'Asking to be let in' })
+    await asking.getByRole('button', { name: 'Let in Kim' }).click()
+    await dialog.getByLabel('Role of Kim').waitFor()
+    t.same(await seriousIn(page), [])
+    await asking.getByRole('button', { name: 'Decline Lea' }).click()
+    await asking.waitFor({ state: 'detached' })
+    const { members } = await client.result('GET', `/sandbox/chats/${id}`)
+    t.same(
+      members.map(({ person }: { person: { id: number } }) => person.id),
+      [ada.id, kim.id],
+    )
+  })
+  t.same(complaints, [])
+})
