@@ -66,7 +66,7 @@ export function everyHour(
   }
   jobs.onReminder('updates', async () => {
     await remind(HOUR_MS)
-    // One that fails is tried again in an hour, and keeps no other from its turn.
+    // A chore that fails is tried again in an hour and does not stop the others.
     for (const [chore, work] of Object.entries(chores)) {
       await work().catch((err) => logger.error({ chore, err }, 'what is old was not removed'))
     }

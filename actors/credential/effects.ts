@@ -272,7 +272,7 @@ export class CredentialEffects {
     return () => {}
   }
 
-  /** Neither before an operation nor in the middle of one: the next owner may have sent the same already. */
+  /** Checked before an operation and during it, because the next owner may have sent the same already. */
   #assertOwner(): void {
     if (this.#owner.getSnapshot().status !== 'active') throw new OwnershipLost()
     if (this.world.lease.isValid) return
@@ -339,7 +339,7 @@ export class CredentialEffects {
     }
   }
 
-  /** Where the storage cannot say when it is back, it is tried again a second later: nothing else would end the wait. */
+  /** Waits for the storage. If it cannot tell when it is back, another try follows a second later. */
   async #recovered(atMostMs: number): Promise<void> {
     const { storage, clock } = this.world
     try {

@@ -138,7 +138,7 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
   }
 }
 
-/** None of these will be stored: their sessions must not acknowledge them. */
+/** Rejects batches that will not be stored, so that their sessions do not acknowledge them. */
 export function rejectAll(batches: Batches): void {
   for (const { reject } of batches.values()) reject(failed('unavailable', 'the session is over'))
   batches.clear()

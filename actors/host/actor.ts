@@ -246,7 +246,7 @@ export class ActorRegistry<Id, Actor extends Registered> {
   }
 
   #beginOnce(id: Id): Promise<Actor> {
-    // Nothing would stop the actor later.
+    // An actor that begins after the stop would never be stopped.
     if (this.#isStopped) {
       throw failed('unavailable', 'the service is going down', {
         reason: 'going_down',

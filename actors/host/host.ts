@@ -138,7 +138,7 @@ interface ActorOptions<Machine extends AnyStateMachine> {
 
 interface Resident<Hosted> {
   readonly actor: Hosted
-  /** How to end the services that run. Most actors of some kinds never run any. */
+  /** Functions that end the running services; absent until the first one, since most actors never run any. */
   services?: Set<() => void>
 }
 

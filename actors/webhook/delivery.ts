@@ -132,7 +132,7 @@ export class WebhookDelivery {
     return this.#endpoint?.address
   }
 
-  /** Nothing has been done for so long, or there is nothing to do before it is woken. */
+  /** Whether it has been inactive for that long, or is suspended until something wakes it. */
   isIdle(forMilliseconds: number): boolean {
     const { value, context } = this.snapshot
     const now = this.#world.clock.now()

@@ -206,7 +206,7 @@ export const apiKeyMachine = apiKey.createMachine({
                 ],
               },
               {
-                // Nothing that the key wants: it waits on, past what was looked at.
+                // The key wants none of these updates: it waits on, behind the last one read.
                 guard: { type: 'isWaiting', params: ({ event }) => event.poll },
                 actions: [
                   { type: 'advance', params: ({ event }) => event.head },

@@ -8,7 +8,7 @@ import { type CredentialContext, credential, type Resume } from './setup.ts'
 
 const resumesAs = (params: Resume) => ({ type: 'resumesAs' as const, params })
 
-/** Where it goes on. */
+/** The state in which a credential goes on. */
 export const resumed = [
   { guard: resumesAs('signedOut'), target: '#credential.signedOut' as const },
   { guard: resumesAs('invalid'), target: '#credential.invalid' as const },

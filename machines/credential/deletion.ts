@@ -7,7 +7,7 @@ import { credential } from './setup.ts'
 
 const meta = { state: 'deactivated', action: 'none' }
 
-/** Nothing is taken up any more, and nothing brings the credential back. */
+/** Refuses every operation and every way back. */
 const gone = { ...refuse(refusal.leaving), ...refuseReturn }
 
 /** With a session: it is to end on the network too. */

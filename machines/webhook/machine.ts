@@ -12,9 +12,9 @@ const DAY = 24 * HOUR
 const first = [0, 1, 2, 4, 8, 15, 30, 60].map((seconds) => seconds * SECOND)
 const JITTER = 0.2
 
-/** Nothing but failures for so long: nobody is there any more. */
+/** After so long with failures alone, the endpoint counts as abandoned. */
 export const HOPELESS_MS = 7 * DAY
-/** Nothing but `410 Gone` for so long: the receiver wants no more (the reference's figure). */
+/** After so long with `410 Gone` alone, the receiver wants no more (the reference's figure). */
 const GONE_MS = 23 * HOUR
 /** How long a receiver may ask to be left alone (the reference's figure). */
 export const LONGEST_REST_MS = HOUR

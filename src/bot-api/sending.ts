@@ -345,8 +345,8 @@ interface Quoting {
 }
 
 /**
- * Where the network has no quotes, the quoted words stand before the answer, as a block of their own. The quote itself
- * stays beside it, so that the network can tell its readers which words these are.
+ * On a network without quotes, puts the quoted words before the answer as a block. The quote itself stays in the
+ * message, so that the network can mark these words.
  */
 export function withQuote<Terms extends Quoting>(
   { capabilities, name }: Platform,

@@ -238,7 +238,7 @@ async function sendPassed(
   return reply.send(Readable.from(atMost(limit, body), { objectMode: false }))
 }
 
-/** Where it is one of the bot API, it goes on as it came. */
+/** Passes an error of the bot API on unchanged. */
 async function sendRefusal(status: number, body: PassedFile['body'], reply: FastifyReply) {
   const pieces: Uint8Array[] = []
   for await (const piece of atMost(ERROR_BYTES, body)) pieces.push(piece)

@@ -69,7 +69,7 @@ function toNone(cause: NodeJS.ErrnoException): never[] {
   throw cause
 }
 
-/** Nothing but what this service serves itself, and no markup from strings; web apps of bots only in frames. */
+/** Allows only content of this service, no markup from strings, and web apps of bots only in frames. */
 const policy = [
   "default-src 'none'",
   "script-src 'self'",

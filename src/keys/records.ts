@@ -63,7 +63,7 @@ export async function findKey(
 }
 
 async function recordOf(db: Database, row: Row): Promise<StoredApiKey> {
-  // Nothing waits for a revoked key, and nothing is delivered to it.
+  // A revoked key has no backlog and no deliveries.
   const isRevoked = row.revoked_at !== null
   const pending = isRevoked ? 0 : await pendingOf(db, row)
   const webhook = isRevoked ? null : row.webhook

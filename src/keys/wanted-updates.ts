@@ -18,7 +18,7 @@ const DEFAULT_NAMES: readonly string[] = UPDATE_KINDS.filter((_, number) =>
   hasKind(DEFAULT_KINDS, number),
 )
 
-/** None stands for what the network sends without being asked, kinds included that are newer than this version. */
+/** The kinds that the keys want together. An empty list asks for the network's default, newer kinds included. */
 function union(filters: readonly Filter[]): readonly string[] {
   const wanted = filters.map((filter) => namesWanted(currentlyWanted(filter)))
   const named = [...new Set(wanted.flatMap((names) => names ?? []))]

@@ -79,7 +79,7 @@ export class Gcra<Key extends string | number> {
 
   #dueAt(key: Key, now: number): number {
     const known = this.#due.get(key) ?? now
-    // Nobody gets that far ahead: the clock was set back.
+    // Calls cannot lead that far ahead: the clock was set back.
     return known > now + 2 * this.#tolerance + this.#interval ? now : Math.max(known, now)
   }
 }

@@ -17,7 +17,7 @@ export type EntityKind = StyleKind | QuoteKind | CodeKind | RunKind | DetectedKi
 /** Styles may overlap anything but code, so they are cut where other entities begin or end. */
 export type StyleKind = 'bold' | 'italic' | 'underline' | 'strikethrough' | 'spoiler'
 export type QuoteKind = 'blockquote' | 'expandable_blockquote'
-/** Nothing may stand inside these. */
+/** Kinds that contain no other entity. */
 export type CodeKind = 'code' | 'pre' | 'date_time'
 type RunKind = 'text_link' | 'text_mention' | 'custom_emoji'
 /** Found in the text by the service itself, never taken from a sender. */

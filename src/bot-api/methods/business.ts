@@ -12,7 +12,7 @@ const MESSAGES = 100
 
 const bad = (description: string) => failed('bad_request', description)
 
-/** Where accounts do not act for others, each acts for itself: the connection is left out. */
+/** Requires a connection, except on networks whose accounts act only for themselves. */
 function assertBusiness({ args, platform }: Call): void {
   const hasBusinesses = platform.capabilities.operations.includes('for_business')
   if (hasBusinesses && !args.has('business_connection_id')) {

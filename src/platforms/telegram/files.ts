@@ -99,7 +99,7 @@ class ReadAhead {
     this.#wake()
   }
 
-  /** Nobody waits any more: the library itself checks whether the download has ended. */
+  /** Lets a waiting download go on. The library itself then sees that the download has ended. */
   end(): void {
     this.#taken = Number.POSITIVE_INFINITY
     this.#wake()

@@ -127,7 +127,7 @@ export class Intake {
     this.abandon()
   }
 
-  /** Nothing more is committed. */
+  /** Stops without committing the rest. */
   abandon(): void {
     clearTimeout(this.#waiting)
     this.#isOver = true

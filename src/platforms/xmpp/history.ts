@@ -47,7 +47,7 @@ interface Source {
 /** The newest changes of messages, by the author and the id that the message goes by. */
 type Changes = ReadonlyMap<string, ArchivedMessage>
 
-/** Where an archive is read back from, and what became of older messages after that. */
+/** The place from which an archive is read backward, and later changes to older messages. */
 interface Bookmark {
   readonly before: string
   readonly changes: Changes

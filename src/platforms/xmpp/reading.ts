@@ -38,7 +38,7 @@ export function read(delivery: Delivery, known: Known): Happening | undefined {
     ...(delivery.recovered && { recovered: true }),
   } as const
   const target = targetOf(message)
-  // Nobody may change what this account wrote but the account itself.
+  // Only the account itself may change its own messages.
   if (target && !own && known.sent(target.id)) return undefined
   if (target?.change === 'retract') {
     return {

@@ -70,7 +70,7 @@ export class Requests {
     return true
   }
 
-  /** Nobody but the one who was asked; the server may leave out who answers for the account. */
+  /** Only the asked address may answer; the server may leave out the sender when it answers for the account. */
   #mayAnswer({ to }: Question, from: string | undefined): boolean {
     if (to) return from === to
     return from === undefined || parseAddress(from)?.bare === this.#own

@@ -241,7 +241,7 @@ export class XmppSession implements Session {
     })
   }
 
-  /** Nobody waits for messages of a room: the room, or its archive, repeats them to those who were away. */
+  /** Messages of a room are not awaited: the room, or its archive, repeats them after an absence. */
   #receive(stanza: Element): Promise<void> | undefined {
     if (this.#requests.take(stanza) || this.#rooms.take(stanza)) return undefined
     if (!stanza.is('message') || this.#archive.take(stanza)) return undefined

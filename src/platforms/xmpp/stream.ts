@@ -73,7 +73,7 @@ export class Stream {
     await unlessAborted(this.#up.promise, signal)
   }
 
-  /** Whether the server acknowledges what it gets, be it after a cut. */
+  /** Whether the server acknowledges stanzas, now or after a resumption. */
   get acknowledges(): boolean {
     const { enabled, id } = this.#transport.client.streamManagement
     return enabled || id !== ''
@@ -109,7 +109,7 @@ export class Stream {
     const wasUp = this.#state === 'up'
     this.#stop(new Error('The session is closed'))
     const { client } = this.#transport
-    // Whether the goodbye arrives does not matter: the connection is cut either way.
+    // The goodbye may fail: the connection is cut either way.
     const goodbye = wasUp && client.stop().catch(() => undefined)
     await Promise.race([goodbye, delay(closeMilliseconds, undefined, { ref: false })])
     this.#transport.cut()

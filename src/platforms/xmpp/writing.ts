@@ -134,7 +134,7 @@ function chatMessage(
   ...children: (Element | false | undefined)[]
 ): Element {
   const origin = xml('origin-id', { xmlns: ns.ids, id })
-  // Nothing but a whisper goes to a full address.
+  // Only a whisper goes to a full address.
   const whisper = parseAddress(to)?.resource !== undefined && xml('x', ns.mucUser)
   const message = xml('message', { type, to, id }, ...children, origin, whisper)
   if (Buffer.byteLength(message.toString()) > mostBytes) {

@@ -56,7 +56,7 @@ export function fileIn(
 ): FileStream | undefined {
   if (status !== 200 && status !== 206) {
     body.on('error', () => undefined).destroy()
-    // Nothing begins at the end of a file.
+    // A server answers 416 when the offset is the end of the file: the rest is empty.
     if (status !== 416 || offset === 0) return undefined
     return { stream: webStream(Readable.from([])) }
   }

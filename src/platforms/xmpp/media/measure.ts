@@ -47,7 +47,7 @@ function withFacts(happening: Happening, facts: Partial<Media> | undefined): Hap
   return { ...happening, message: { ...message, content: { ...message.content, media } } }
 }
 
-/** Nothing where the server is slow, away or says something else. */
+/** An empty object when the server is slow, away or answers with an error. */
 async function look(link: string, agent: Dispatcher, signal: AbortSignal): Promise<Partial<Media>> {
   try {
     const { stream, size } = await download(agent, link, 0, signal)

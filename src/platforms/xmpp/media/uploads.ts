@@ -149,7 +149,7 @@ export class Uploads {
 
 const tooBig = () => failed('bad_request', 'file is too big')
 
-/** Nothing was sent to anybody. */
+/** The failure of an upload; no message has been sent yet. */
 function unreachable(cause?: unknown) {
   const description = 'the server of the account did not take the file'
   return failed('unavailable', description, { retryAfterSeconds: 10 }, { cause })

@@ -15,7 +15,7 @@ interface SharedBookmark extends Bookmark {
   readonly autojoin: boolean
 }
 
-/** None where the server keeps none. */
+/** The bookmarks that the server keeps; an empty list from a server without bookmarks. */
 export async function bookmarks(
   requests: Requests,
   signal: AbortSignal,
@@ -41,7 +41,7 @@ export async function bookmarks(
 
 type Settings = Readonly<Record<string, string>>
 
-/** Nobody else may read it: a bookmark may hold a password. */
+/** Keeps the node private, because a bookmark may hold a password. */
 const secret: Settings = { 'pubsub#persist_items': 'true', 'pubsub#access_model': 'whitelist' }
 /** Without room for all of them each bookmark would push out the one before. */
 const lasting: Settings = { ...secret, 'pubsub#max_items': 'max' }

@@ -60,7 +60,7 @@ export function readRoom(delivery: Delivery, view: RoomView): Happening | undefi
   const corrected = target && ids.find(from.native, target.id)
   if (id && !corrected) {
     ids.remember(from.native, id, native)
-    // Where the room gives ids, others name those; a writer's own id may be another message's in the room.
+    // Others name a message by the id of the room, if it gives one. Two writers may use the same id of their own.
     if (!delivery.archived) names.remember(chat.native, from.native, id, native)
   }
   const reply = repliedTo(message)

@@ -257,7 +257,7 @@ export class Room implements RoomReader {
     return this.#facts.showsAddresses ? shownAddress(message) : undefined
   }
 
-  /** Where a room keeps no archive, the time of a message is its place. */
+  /** The place of a message in the archive; in a room without an archive its time is the place. */
   #placeOf(archived: string | undefined) {
     if (!this.#facts.hasArchive) return { archived: '' }
     return archived !== undefined && { archived }

@@ -38,7 +38,7 @@ const blocks: ReadonlySet<string> = new Set([
 /** Not for reading. */
 const silent: ReadonlySet<string> = new Set(['script', 'style', 'head', 'title', 'object'])
 
-/** Where a tap leads nowhere but to an address. */
+/** Schemes of harmless links: a tap on one opens an address and runs nothing. */
 const linkable = /^(https?|xmpp|mailto|tel|geo):/i
 
 /** `undefined` where there is none, none with words in it, or one that is made to be slow. */
