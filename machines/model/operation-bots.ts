@@ -1,5 +1,6 @@
-/** Operations of bots with a task of their own: join queries, personal channels, bots that they manage, and passports. */
+/** Operations of bots with a task of their own: join queries, personal channels, bots that they manage, passports, and the rights that they ask for. */
 import type { Person } from './person.ts'
+import type { Right } from './rights.ts'
 
 export const BOT_OPERATIONS = [
   'answer_join_query',
@@ -9,6 +10,7 @@ export const BOT_OPERATIONS = [
   'managed_bot_access',
   'set_managed_bot_access',
   'passport_errors',
+  'set_default_rights',
 ] as const
 
 export const JOIN_DECISIONS = ['approve', 'decline', 'queue'] as const
@@ -17,6 +19,12 @@ export type JoinDecision = (typeof JOIN_DECISIONS)[number]
 
 /** A mistake in one element of a passport, in the reference's names. */
 export type PassportError = Readonly<Record<string, string | readonly string[]>>
+
+/** The rights that an account asks for as an administrator. */
+export interface DefaultRights {
+  readonly rights: readonly Right[]
+  readonly isAnonymous: boolean
+}
 
 export type BotOperation<Place> =
   /** `queue` leaves the request to the administrators. */
@@ -41,6 +49,8 @@ export type BotOperation<Place> =
       readonly person: Place
       readonly errors: readonly PassportError[]
     }
+  /** Offered to a person who makes the account an administrator. Without rights nothing is asked for any more. */
+  | ({ readonly kind: 'set_default_rights'; readonly inChannels: boolean } & DefaultRights)
 
 export type BotOutcome =
   | { readonly kind: 'token'; readonly token: string }

@@ -15,6 +15,7 @@ import {
   describeMember,
   listAdministrators,
   moderate,
+  setDefaultRights,
 } from './chats/moderation.ts'
 import { pin, unpin, unpinAll } from './chats/pins.ts'
 import { listChats, markRead, personalMessages, readHistory } from './chats/reading.ts'
@@ -181,6 +182,7 @@ export const handlers: Handlers<Call> = {
   managed_bot_access: managedBotAccess,
   set_managed_bot_access: setManagedBotAccess,
   passport_errors: setPassportErrors,
+  set_default_rights: setDefaultRights,
   set_score: setScore,
   scores: listScores,
 }

@@ -116,5 +116,51 @@ t.test('a person and their channels', { skip: noBrowser, timeout: 240_000 }, asy
       [ada.id, kim.id],
     )
   })
+
+  await t.test('a bot is added by its link, with the rights that it asks for', async (t) => {
+    const { id } = await make({ kind: 'supergroup', title: 'Garden', owner: ada.id })
+    await ask('setMyDefaultAdministratorRights', { rights: { can_pin_messages: true } })
+    await page.goto(`/dashboard/sandbox?as=${ada.id}&chat=${bot.id}`)
+    const link = (query: string, text: string) =>
+      ask('sendMessage', {
+        text: `<a href="https://t.me/gatebot?${query}">${text}</a>`,
+        parse_mode: 'HTML',
+      })
+    await link('startgroup=plants', 'Add me to a group')
+    await button('Add me to a group').click()
+    await dialog.getByRole('button', { name: 'Garden' }).click()
+    await dialog
+      .getByRole('checkbox', { name: 'Pin messages' })
+      .and(page.locator(':checked'))
+      .waitFor()
+    t.equal(await dialog.locator(':checked').count(), 1)
+    t.same(await seriousIn(page), [])
+    await dialog.getByRole('checkbox', { name: 'Delete messages' }).check()
+    await press('Save')
+    const started = await until(async () => {
+      const message = await heard('message')
+      return message?.text?.startsWith('/start') ? message : undefined
+    })
+    t.match(started, { text: '/start@gatebot plants', chat: { id } })
+    t.match(await ask('getChatMember', { chat_id: id, user_id: bot.id }), {
+      status: 'administrator',
+      can_pin_messages: true,
+      can_delete_messages: true,
+      can_invite_users: false,
+    })
+    const tidings = await make({ kind: 'channel', title: 'Tidings', owner: ada.id })
+    await link('startchannel&admin=post_messages+edit_messages', 'Add me to a channel')
+    await button('Add me to a channel').click()
+    await dialog.getByRole('button', { name: 'Tidings' }).click()
+    await dialog.getByRole('checkbox', { name: 'Change posts' }).waitFor()
+    await press('Save')
+    await dialog.waitFor({ state: 'detached' })
+    const place = { chat_id: tidings.id, user_id: bot.id }
+    t.match(await ask('getChatMember', place), {
+      can_post_messages: true,
+      can_edit_messages: true,
+      can_delete_messages: false,
+    })
+  })
   t.same(complaints, [])
 })

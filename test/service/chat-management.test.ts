@@ -207,6 +207,31 @@ t.test('what the bot says of itself is kept', async (t) => {
   const inChannels = await done('getMyDefaultAdministratorRights', { for_channels })
   t.match(inChannels, { can_post_messages: true, can_edit_messages: false })
   t.notOk('can_pin_messages' in inChannels, 'a channel knows no such right')
+  const channel = await makeChat('channel', ada.id, [kim.id])
+  const member = `/sandbox/chats/${channel.id}/members/${bot.id}`
+  t.match(await client.result('GET', `${member}/offered_rights`), {
+    rights: ['post_messages'],
+    is_asked: true,
+  })
+  await client.result('PUT', member, { role: 'admin' })
+  const asked = { chat_id: channel.id, user_id: bot.id }
+  t.match(await done('getChatMember', asked), {
+    status: 'administrator',
+    can_manage_chat: true,
+    can_post_messages: true,
+    can_delete_messages: false,
+  })
+  const chosen = { role: 'admin', rights: ['delete_messages'], is_anonymous: true }
+  await client.result('PUT', member, chosen)
+  t.match(await done('getChatMember', asked), {
+    is_anonymous: true,
+    can_post_messages: false,
+    can_delete_messages: true,
+  })
+  t.match(await client.ask('PUT', member, { ...chosen, role: 'member' }), { status: 400 })
+  t.match(await client.ask('PUT', member, { role: 'admin', rights: ['fly'] }), { status: 400 })
+  await done('setMyDefaultAdministratorRights', { for_channels })
+  t.match(await client.result('GET', `${member}/offered_rights`), { is_asked: false })
   t.strictSame(await done('getUserProfileAudios', { user_id: ada.id }), {
     total_count: 0,
     audios: [],

@@ -234,18 +234,29 @@ const ONLY_IN_CHANNELS: readonly Right[] = [
 const ONLY_IN_GROUPS: readonly Right[] = ['pin_messages', 'manage_topics', 'manage_tags']
 
 /** The rights asked for as the reference has them: those that the kind of chat knows, and no others. */
-function rightsOf({ args }: Call): Json {
+async function rightsOf({ args, platform, perform }: Call): Promise<Json> {
   const wanted = Arguments.from(objectOf(args, 'rights') as object)
+  // A network without bots has nobody who could be offered them: they are kept for the bot to read.
+  if (platform.capabilities.operations.includes('set_default_rights')) {
+    await perform({
+      kind: 'set_default_rights',
+      inChannels: args.boolean('for_channels'),
+      rights: rightsKnown(args).filter((right) => wanted.boolean(`can_${right}`)),
+      isAnonymous: wanted.boolean('is_anonymous'),
+    })
+  }
   return shownRights(args, (name) => wanted.boolean(name))
 }
 
-function shownRights(args: Arguments, has: (name: string) => boolean): Json {
+/** The rights that the kind of chat asked for knows. */
+function rightsKnown(args: Arguments): readonly Right[] {
   const unknown = args.boolean('for_channels') ? ONLY_IN_GROUPS : ONLY_IN_CHANNELS
-  const names = [
-    'is_anonymous',
-    ...RIGHTS.filter((right) => !unknown.includes(right)).map((right) => `can_${right}`),
-    'can_send_welcome_messages',
-  ]
+  return RIGHTS.filter((right) => !unknown.includes(right))
+}
+
+function shownRights(args: Arguments, has: (name: string) => boolean): Json {
+  const rights = rightsKnown(args).map((right) => `can_${right}`)
+  const names = ['is_anonymous', ...rights, 'can_send_welcome_messages']
   return Object.fromEntries(names.map((name) => [name, has(name)]))
 }
 

@@ -43,6 +43,7 @@ import { SandboxReadMarks } from './0052-sandbox-read-marks.ts'
 import { SandboxBots } from './0053-sandbox-bots.ts'
 import { SandboxStoppedDrafts } from './0061-sandbox-stopped-drafts.ts'
 import { DirectMessages } from './0063-direct-messages.ts'
+import { SandboxDefaultRights } from './0065-sandbox-default-rights.ts'
 import { SandboxDeliveryMarks } from './0066-sandbox-delivery-marks.ts'
 import { LogFilters } from './0070-log-filters.ts'
 
@@ -96,6 +97,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0053-sandbox-bots', class: SandboxBots },
   { name: '0061-sandbox-stopped-drafts', class: SandboxStoppedDrafts },
   { name: '0063-direct-messages', class: DirectMessages },
+  { name: '0065-sandbox-default-rights', class: SandboxDefaultRights },
   { name: '0066-sandbox-delivery-marks', class: SandboxDeliveryMarks },
   { name: '0070-log-filters', class: LogFilters },
 ]

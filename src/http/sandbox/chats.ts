@@ -1,11 +1,13 @@
 /** /sandbox/chats: groups and channels, and who is in them. */
 
 import { Type } from 'typebox'
+import { failed } from '../../../machines/model/failure.ts'
+import { RIGHTS } from '../../../machines/model/rights.ts'
 import type { ChatRecord } from '../../sandbox/chats/chats.ts'
 import { personOf } from '../../sandbox/delivery/mapping.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { chatBody, mediaBody, nameBody } from './present.ts'
-import { InviteLook } from './profile-schemas.ts'
+import { InviteLook, OfferedRights } from './profile-schemas.ts'
 import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
 import { ChatId, ChatWithMembers, Id, Username } from './schemas.ts'
 
@@ -27,6 +29,20 @@ const NewChat = Type.Object(
     is_forum: Type.Optional(Type.Boolean({ description: 'Of a supergroup: with topics' })),
   },
   { additionalProperties: false },
+)
+
+const Rights = Type.Array(Type.Enum([...RIGHTS]), {
+  maxItems: RIGHTS.length,
+  description: "The reference's names without `can_`",
+})
+
+const Membership = Type.Object(
+  {
+    role: Type.Enum(['owner', 'admin', 'member'], { default: 'member' }),
+    rights: Type.Optional(Rights),
+    is_anonymous: Type.Boolean({ default: false }),
+  },
+  strict,
 )
 
 const ChatParams = Type.Object({ chat: ChatId })
@@ -98,16 +114,33 @@ export const memberRoutes: SandboxRoutes = async (app, { network }) => {
       schema: {
         ...described('Let a person join, or change their role'),
         params: MemberParams,
-        body: Type.Object(
-          { role: Type.Enum(['owner', 'admin', 'member'], { default: 'member' }) },
-          { additionalProperties: false },
-        ),
+        body: Membership,
         response: answers(ChatWithMembers),
       },
     },
     async (request) => {
       const { chat, person } = request.params
-      return ok(body(await network(request).chats.join(chat, person, request.body.role)))
+      const { role, rights, is_anonymous: isAnonymous } = request.body
+      if (rights && role !== 'admin') throw failed('bad_request', 'only administrators have rights')
+      const given = rights && { rights, isAnonymous }
+      return ok(body(await network(request).chats.join(chat, person, role, given)))
+    },
+  )
+
+  app.get(
+    '/chats/:chat/members/:person/offered_rights',
+    {
+      schema: {
+        ...described('The rights to offer to a new administrator: those that a bot asks for'),
+        params: MemberParams,
+        response: answers(OfferedRights),
+      },
+    },
+    async (request) => {
+      const { chat, person } = request.params
+      const offered = await network(request).chats.offeredRights(chat, person)
+      const { rights, isAnonymous, isAsked } = offered
+      return ok({ rights: [...rights], is_anonymous: isAnonymous, is_asked: isAsked })
     },
   )
 

@@ -1,6 +1,7 @@
 /** Schemas of a person's possessions, subscriptions and requests in answers under /sandbox. The panel reads them too. */
 import { Type } from 'typebox'
 import { BUSINESS_RIGHTS } from '../../../machines/model/business.ts'
+import { RIGHTS } from '../../../machines/model/rights.ts'
 import { ShownMedia } from './media-schemas.ts'
 import { InvoiceBody, PersonName, shownContent, Time } from './schemas.ts'
 
@@ -85,6 +86,14 @@ export const InviteLook = Type.Object({
   subscription: optional(
     Type.Object({ star_count: Type.Integer(), period: Type.Integer({ description: 'Seconds' }) }),
   ),
+})
+
+export const OfferedRights = Type.Object({
+  rights: Type.Array(Type.Enum([...RIGHTS]), {
+    description: "The reference's names without `can_`",
+  }),
+  is_anonymous: Type.Boolean(),
+  is_asked: Type.Boolean({ description: 'The bot asks for them; else they are the usual ones' }),
 })
 
 export const ManagedBot = Type.Object({

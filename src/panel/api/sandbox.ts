@@ -7,6 +7,7 @@ import type {
   Chat,
   Faults,
   Gift,
+  GivenRights,
   Group,
   InlineAnswer,
   InviteLook,
@@ -14,6 +15,7 @@ import type {
   LinkedInvoice,
   ManagedBot,
   Message,
+  OfferedRights,
   OpenRequest,
   OpenWebApp,
   OwnedGift,
@@ -81,8 +83,13 @@ export const createGroup = (body: NewGroup) => call<Group>('POST', '/sandbox/cha
 
 const memberPath = (chat: number, person: number) => `/sandbox/chats/${chat}/members/${person}`
 
-export const setRole = (chat: number, person: number, role: Role) =>
-  call<Group>('PUT', memberPath(chat, person), { body: { role } })
+/** `given` only for an administrator. */
+export const setRole = (chat: number, person: number, role: Role, given?: GivenRights) =>
+  call<Group>('PUT', memberPath(chat, person), { body: { role, ...given } })
+
+/** The rights that a bot asks for as an administrator, or else those that are usual. */
+export const offeredRights = (chat: number, person: number) =>
+  call<OfferedRights>('GET', `${memberPath(chat, person)}/offered_rights`)
 
 export const removeMember = (chat: number, person: number) =>
   call<Group>('DELETE', memberPath(chat, person))

@@ -3,13 +3,23 @@
 import type { Chat } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
+import type { DefaultRights } from '../../../machines/model/operation-bots.ts'
 import type { Queryable } from '../../database/database.ts'
 import { chatOf } from '../delivery/mapping.ts'
 import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
 import type { NetworkContext } from '../network/context.ts'
 import { assertFreeUsernames, takenName } from '../network/usernames.ts'
 import type { Role } from './access.ts'
-import { type ChatKey, changeMember, isInside, memberOf, notifyFirstMembers } from './members.ts'
+import {
+  ALL_BUT_PROMOTING,
+  type ChatKey,
+  changeMember,
+  isInside,
+  memberOf,
+  notifyFirstMembers,
+  withManaging,
+} from './members.ts'
+import { defaultRightsOf } from './moderation.ts'
 import { lockChat } from './transaction.ts'
 
 interface NewChat {
@@ -36,6 +46,11 @@ export interface ChatRecord {
   /** Which account verified the chat, and in which words. */
   readonly verification: Verification | null
   readonly photo: Media | null
+}
+
+interface OfferedRights extends DefaultRights {
+  /** The person asks for them: they are not just the usual ones. */
+  readonly isAsked: boolean
 }
 
 /** Clients take a forum's messages without a topic for messages of this topic: no message may have its number. */
@@ -126,13 +141,34 @@ export class Chats {
     return rows.map((row) => ({ id: row.chat.id, record: recordOf(row) }))
   }
 
-  async join(native: number, person: number, role: Role): Promise<ChatRecord> {
+  /** An administrator without `given` has the rights that they ask for; without those all but promoting. */
+  async join(
+    native: number,
+    person: number,
+    role: Role,
+    given?: DefaultRights,
+  ): Promise<ChatRecord> {
     await this.#assertPeople([person])
     const chat = await this.#find(native)
-    await lockChat(this.#context, { chat: chat.id, person }, (transaction) =>
-      changeMember(transaction, { person }, chat, person, { role, keepsLimits: role === 'member' }),
-    )
+    await lockChat(this.#context, { chat: chat.id, person }, async (transaction) => {
+      const isAdmin = role === 'admin'
+      const rights = given ?? (await defaultRightsOf(transaction.db, person, chat.kind))
+      await changeMember(transaction, { person }, chat, person, {
+        role,
+        keepsLimits: role === 'member',
+        ...(isAdmin && rights && { ...rights, rights: withManaging(rights.rights) }),
+      })
+    })
     return this.get(native)
+  }
+
+  /** The rights to offer where the person is made an administrator of the chat. */
+  async offeredRights(native: number, person: number): Promise<OfferedRights> {
+    await this.#assertPeople([person])
+    const { kind } = await this.#find(native)
+    const asked = await defaultRightsOf(this.#context.db, person, kind)
+    if (asked) return { ...asked, isAsked: true }
+    return { rights: ALL_BUT_PROMOTING, isAnonymous: false, isAsked: false }
   }
 
   async leave(native: number, person: number, how: 'left' | 'kicked'): Promise<ChatRecord> {

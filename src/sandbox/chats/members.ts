@@ -236,6 +236,11 @@ async function announceMember(
   if (kind !== 'channel' && native !== null) await announce(transaction, by, native, fact)
 }
 
+/** Every administrator may manage the chat. */
+export const withManaging = (rights: readonly Right[]): readonly Right[] => [
+  ...new Set<Right>(['manage_chat', ...rights]),
+]
+
 export const isInside = (member: Member | undefined) =>
   member !== undefined && member.status !== 'left' && member.status !== 'kicked'
 
@@ -256,7 +261,7 @@ function memberFrom(row: MemberRow): Member {
   }
 }
 
-const ALL_BUT_PROMOTING: readonly Right[] = [
+export const ALL_BUT_PROMOTING: readonly Right[] = [
   'manage_chat',
   'delete_messages',
   'manage_video_chats',

@@ -1,8 +1,10 @@
-/** Members as administrators see and change them: lists, bans, restrictions and promotions. */
+/** Members as administrators see and change them: lists, bans, restrictions, promotions, and the rights that bots ask for. */
 import { failed } from '../../../machines/model/failure.ts'
 import type { Member } from '../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { DefaultRights } from '../../../machines/model/operation-bots.ts'
 import { PERMISSIONS, type Right } from '../../../machines/model/rights.ts'
+import type { Queryable } from '../../database/database.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { messageChange, queueing, woken } from '../delivery/queue.ts'
 import { holderOf, releaseFiles } from '../files/files.ts'
@@ -15,6 +17,7 @@ import {
   countMembers,
   isInside,
   memberOf,
+  withManaging,
 } from './members.ts'
 import { type ChatTransaction, lockChat } from './transaction.ts'
 
@@ -118,11 +121,9 @@ async function change(
     case 'promote': {
       if (!isInside(target)) throw bad('USER_NOT_PARTICIPANT')
       const { rights, isAnonymous = false } = operation
-      // Every administrator may manage the chat.
-      const all = [...new Set<Right>(['manage_chat', ...rights])]
       const change =
         rights.length > 0 || isAnonymous
-          ? { role: 'admin' as const, rights: all, isAnonymous }
+          ? { role: 'admin' as const, rights: withManaging(rights), isAnonymous }
           : { role: 'member' as const }
       return changeMember(transaction, by, chat, person, change)
     }
@@ -159,6 +160,32 @@ async function knownMember(
   const found = await memberOf(db, chat.id, parseChatId(person))
   if (!found) throw bad('user not found')
   return found
+}
+
+export async function setDefaultRights(
+  { context: { db }, by: { person } }: Call,
+  { inChannels, rights, isAnonymous }: OperationOf<'set_default_rights'>,
+): Promise<OperationResult> {
+  const isAsking = rights.length > 0 || isAnonymous
+  await db.query(
+    `update sandbox_person set ${inChannels ? 'channel_rights' : 'group_rights'} = $2 where id = $1`,
+    [person, isAsking ? JSON.stringify({ rights, isAnonymous } satisfies DefaultRights) : null],
+  )
+  return done
+}
+
+/** The rights that a person asks for in a channel or a group; undefined where they ask for none. */
+export async function defaultRightsOf(
+  db: Queryable,
+  person: number,
+  kind: string,
+): Promise<DefaultRights | undefined> {
+  const [row] = await db.query<{ asked: DefaultRights | null }>(
+    `select ${kind === 'channel' ? 'channel_rights' : 'group_rights'} as asked
+     from sandbox_person where id = $1`,
+    [person],
+  )
+  return row?.asked ?? undefined
 }
 
 const forgetting = {

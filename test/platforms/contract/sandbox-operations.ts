@@ -149,6 +149,12 @@ export const sandboxOperations = {
     isRestricted: true,
     added: [],
   }),
+  set_default_rights: () => ({
+    kind: 'set_default_rights',
+    inChannels: false,
+    rights: ['pin_messages'],
+    isAnonymous: false,
+  }),
   passport_errors: (chat) => ({ kind: 'passport_errors', person: chat, errors: [] }),
   personal_messages: (chat) => ({ kind: 'personal_messages', person: chat, limit: 1 }),
 } satisfies Record<string, (chat: string) => Operation>

@@ -10,7 +10,7 @@ import {
   removeMember,
   setRole,
 } from '../../api/sandbox.ts'
-import type { Chat, Gift, Group, Person, Role } from '../../api/sandbox-types.ts'
+import type { Chat, Gift, GivenRights, Group, Person, Role } from '../../api/sandbox-types.ts'
 import { latinDigits, useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -18,11 +18,12 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field, Form } from '../../ui/form.tsx'
 import { Loading, Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { useActing } from './acting.ts'
+import { runs, useActing } from './acting.ts'
 import { base64 } from './attach.tsx'
 import { isPicture, Picture } from './attachment.tsx'
 import { OpenRequests } from './links.tsx'
 import { chatName, Face, handlesOf, personName } from './names.tsx'
+import { PickRightsDialog } from './pick.tsx'
 
 interface AboutProps {
   readonly person: Person
@@ -72,11 +73,6 @@ interface DirectMessagesProps {
   readonly person: Person
   readonly channel: Group
 }
-
-const runs = (group: Group, person: Person) =>
-  group.members.some(
-    (member) => member.person.id === person.id && ['owner', 'admin'].includes(member.role),
-  )
 
 /** The way to the direct messages of a channel; its administrators find theirs among the chats. */
 function DirectMessages({ person, channel }: DirectMessagesProps) {
@@ -294,7 +290,10 @@ export function Members({ group, person, people, onClose }: MembersProps) {
             key={member.person.id}
             member={member}
             isYou={member.person.id === person.id}
-            change={(role) => changing.mutate(() => setRole(group.id, member.person.id, role))}
+            group={group.id}
+            change={(...role) =>
+              changing.mutateAsync(() => setRole(group.id, member.person.id, ...role))
+            }
             remove={() => changing.mutate(() => removeMember(group.id, member.person.id))}
           />
         ))}
@@ -332,12 +331,14 @@ export function Members({ group, person, people, onClose }: MembersProps) {
 interface MemberRowProps {
   readonly member: Group['members'][number]
   readonly isYou: boolean
-  change(role: Role): void
+  readonly group: number
+  change(role: Role, given?: GivenRights): Promise<unknown>
   remove(): void
 }
 
-function MemberRow({ member, isYou, change, remove }: MemberRowProps) {
+function MemberRow({ member, isYou, group, change, remove }: MemberRowProps) {
   const t = useT()
+  const [isPromoting, setPromoting] = useState(false)
   return (
     <li className="record">
       <span className="grow label clip">
@@ -349,8 +350,20 @@ function MemberRow({ member, isYou, change, remove }: MemberRowProps) {
         hidesLabel
         value={member.role}
         options={roles.map((role) => [role, t(`members.role.${role}`)])}
-        onChange={(role) => change(role as Role)}
+        onChange={(role) => {
+          if (role === 'admin') setPromoting(true)
+          // The dialog says what went wrong.
+          else change(role as Role).catch(() => undefined)
+        }}
       />
+      {isPromoting && (
+        <PickRightsDialog
+          chat={group}
+          person={member.person}
+          pick={(given) => change('admin', given)}
+          onClose={() => setPromoting(false)}
+        />
+      )}
       <Button
         kind="bare"
         size="slim"

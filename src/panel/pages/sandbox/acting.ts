@@ -28,3 +28,9 @@ export function useOwnChannels(person: number): readonly Group[] {
     members.some((member) => member.person.id === person && member.role === 'owner')
   return groups.data?.items.filter((group) => group.type === 'channel' && owns(group)) ?? []
 }
+
+/** Whether the person is an administrator of the group or channel. */
+export const runs = (group: Group, person: Person): boolean =>
+  group.members.some(
+    (member) => member.person.id === person.id && ['owner', 'admin'].includes(member.role),
+  )

@@ -1,23 +1,32 @@
-/** Links that lead into the sandbox: to a chat that one joins or asks to join, or to an invoice that one pays. */
+/** Links that lead into the sandbox: to a chat that one joins or asks to join, to a bot that one adds to a chat, or to an invoice. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { groupsQuery, peopleQuery, profileOf } from '../../api/sandbox.ts'
-import type { Person } from '../../api/sandbox-types.ts'
+import { groupsQuery, offeredRights, peopleQuery, profileOf, setRole } from '../../api/sandbox.ts'
+import type { Chat, GivenRights, Group, Person } from '../../api/sandbox-types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Loading, Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { useActing } from './acting.ts'
-import { personName } from './names.tsx'
+import { runs, useActing } from './acting.ts'
+import { chatName, personName } from './names.tsx'
 import { PayDialog } from './pay.tsx'
+import { allRights, PickChatDialog, PickRightsDialog } from './pick.tsx'
 
 const INVITE = 'https://sandbox.invalid/+'
 const INVOICE = 'https://sandbox.invalid/$'
 
+/** The reference's links that add a bot to a group or channel. */
+const ADD_BOT = /^https:\/\/t\.me\/\w+\?(?:.*&)?(?:startgroup|startchannel)\b/
+
 export const isSandboxLink = (address: string): boolean =>
-  address.startsWith(INVITE) || address.startsWith(INVOICE)
+  address.startsWith(INVITE) || address.startsWith(INVOICE) || ADD_BOT.test(address)
+
+function dialogFor(address: string) {
+  if (address.startsWith(INVITE)) return JoinDialog
+  return address.startsWith(INVOICE) ? InvoiceDialog : AddBotDialog
+}
 
 interface SandboxLinkProps {
   readonly address: string
@@ -27,7 +36,7 @@ interface SandboxLinkProps {
 
 export function SandboxLink({ address, className = 'sandbox-link', children }: SandboxLinkProps) {
   const [isOpen, setOpen] = useState(false)
-  const Opened = address.startsWith(INVITE) ? JoinDialog : InvoiceDialog
+  const Opened = dialogFor(address)
   return (
     <>
       <button type="button" className={className} onClick={() => setOpen(true)}>
@@ -180,5 +189,68 @@ export function OpenRequests({ person, chat }: OpenRequestsProps) {
       </ul>
       <Wrong cause={asking.error ?? answering.error} />
     </section>
+  )
+}
+
+/** The parts of a link that adds a bot: where to, with which rights, and the text that starts it there. */
+function partsOf(link: string) {
+  const { pathname, searchParams: query } = new URL(link)
+  const admin = query.get('admin')
+  const named = new Set(admin?.split(/[ +]/))
+  return {
+    username: pathname.slice(1),
+    toChannel: query.has('startchannel'),
+    payload: query.get('startgroup') ?? '',
+    asked: admin ? allRights.filter((right) => named.has(right)) : undefined,
+  }
+}
+
+/** Adds a bot to a group or channel that the person runs: with the rights that it asks for, else as a member. */
+function AddBotDialog({ link, onClose }: LinkProps) {
+  const t = useT()
+  const toast = useToast()
+  const queries = useQueryClient()
+  const { person, people, api } = useActing()
+  const groups = useQuery(groupsQuery)
+  const [promotedIn, promoteIn] = useState<Chat>()
+  const { username, toChannel, payload, asked } = partsOf(link)
+  const bot = people.find((one) => one.username?.toLowerCase() === username.toLowerCase())
+  const isPlace = (group: Group) => (group.type === 'channel') === toChannel
+  if (!bot) {
+    return (
+      <Dialog title={t('adding.title', { name: username })} open onClose={onClose}>
+        <p>{t('adding.nobody', { name: username })}</p>
+      </Dialog>
+    )
+  }
+  const add = async (chat: Chat, given?: GivenRights) => {
+    await setRole(chat.id, bot.id, given ? 'admin' : 'member', given)
+    if (payload) await api.write({ to: chat.id, text: `/start@${username} ${payload}` })
+    await queries.invalidateQueries(groupsQuery)
+    toast(t('adding.done', { name: personName(bot), chat: chatName(chat) }))
+  }
+  if (promotedIn) {
+    return (
+      <PickRightsDialog
+        chat={promotedIn.id}
+        person={bot}
+        asked={asked}
+        pick={(given) => add(promotedIn, given)}
+        onClose={onClose}
+      />
+    )
+  }
+  return (
+    <PickChatDialog
+      title={t('adding.title', { name: personName(bot) })}
+      chats={groups.data?.items.filter((group) => isPlace(group) && runs(group, person)) ?? []}
+      pick={async (chat) => {
+        const isAdmin = toChannel || asked || (await offeredRights(chat.id, bot.id)).is_asked
+        if (!isAdmin) return add(chat)
+        promoteIn(chat)
+        return 'goes on'
+      }}
+      onClose={onClose}
+    />
   )
 }

@@ -1,24 +1,37 @@
-/** Dialogs in which one chooses: one chat, or several people. */
-import { useMutation } from '@tanstack/react-query'
+/** Dialogs in which one chooses: one chat, several people, or the rights of an administrator. */
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Chat, Person } from '../../api/sandbox-types.ts'
+import { offeredRights } from '../../api/sandbox.ts'
+import type {
+  AdministratorRight,
+  Chat,
+  GivenRights,
+  Person,
+  PersonName,
+} from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Form } from '../../ui/form.tsx'
-import { Wrong } from '../../ui/states.tsx'
+import { Loading, Wrong } from '../../ui/states.tsx'
 import { chatName, personName } from './names.tsx'
 
 interface PickChatProps {
   readonly title: string
   readonly chats: readonly Chat[]
+  /** Resolves with `goes on` where another dialog follows. */
   pick(chat: Chat): Promise<unknown>
   onClose(): void
 }
 
 export function PickChatDialog({ title, chats, pick, onClose }: PickChatProps) {
   const t = useT()
-  const picking = useMutation({ mutationFn: pick, onSuccess: onClose })
+  const picking = useMutation({
+    mutationFn: pick,
+    onSuccess(result) {
+      if (result !== 'goes on') onClose()
+    },
+  })
   return (
     <Dialog title={title} open onClose={onClose}>
       <ul className="records pick">
@@ -85,6 +98,85 @@ export function PickPeopleDialog({ title, people, most, pick, onClose }: PickPeo
           </Button>
         </div>
       </Form>
+    </Dialog>
+  )
+}
+
+/** All of them: the compiler names one that is missing. */
+const known: Readonly<Record<AdministratorRight, true>> = {
+  manage_chat: true,
+  delete_messages: true,
+  manage_video_chats: true,
+  restrict_members: true,
+  promote_members: true,
+  change_info: true,
+  invite_users: true,
+  post_stories: true,
+  edit_stories: true,
+  delete_stories: true,
+  post_messages: true,
+  edit_messages: true,
+  pin_messages: true,
+  manage_topics: true,
+  manage_direct_messages: true,
+  manage_tags: true,
+}
+export const allRights = Object.keys(known) as AdministratorRight[]
+
+interface PickRightsProps {
+  readonly chat: number
+  readonly person: PersonName
+  /** In the place of those that the bot always asks for. */
+  readonly asked?: readonly AdministratorRight[] | undefined
+  pick(given: GivenRights): Promise<unknown>
+  onClose(): void
+}
+
+/** The rights of a new administrator: those that a bot asks for are chosen first. */
+export function PickRightsDialog({ chat, person, asked, pick, onClose }: PickRightsProps) {
+  const t = useT()
+  const offered = useQuery({
+    queryKey: ['sandbox', 'offered rights', chat, person.id],
+    queryFn: () => offeredRights(chat, person.id),
+    gcTime: 0,
+  })
+  const [changed, change] = useState<readonly AdministratorRight[]>()
+  const chosen = changed ?? asked ?? offered.data?.rights ?? []
+  const picking = useMutation({
+    mutationFn: () =>
+      pick({ rights: [...chosen], is_anonymous: offered.data?.is_anonymous ?? false }),
+    onSuccess: onClose,
+  })
+  const toggle = (right: AdministratorRight) =>
+    change(chosen.includes(right) ? chosen.filter((one) => one !== right) : [...chosen, right])
+  return (
+    <Dialog title={t('rights.title', { name: personName(person) })} open onClose={onClose}>
+      {offered.isPending && <Loading lines={4} />}
+      {offered.data && (
+        <Form by={picking}>
+          <fieldset className="records pick">
+            <legend className="quiet small">{t('rights.lead')}</legend>
+            {allRights.map((right) => (
+              <label key={right} className="record">
+                <input
+                  type="checkbox"
+                  checked={chosen.includes(right)}
+                  onChange={() => toggle(right)}
+                />
+                <span className="grow">{t(`rights.${right}`)}</span>
+              </label>
+            ))}
+          </fieldset>
+          <Wrong cause={picking.error} />
+          <div className="actions">
+            <Button onClick={onClose}>{t('cancel')}</Button>
+            <Button type="submit" kind="first" busy={picking.isPending}>
+              {t('save')}
+            </Button>
+          </div>
+        </Form>
+      )}
+      <Wrong cause={offered.error} />
     </Dialog>
   )
 }
