@@ -3,7 +3,7 @@
 /*
  * Both sides speak JSON lines over stdin and stdout:
  *
- *     → {"start": {"address", "key", "mode", "allowed_updates", "webhook": {"port", "path", "url", "secret"}}}
+ *     → {"start": {"address", "key", "mode", "chat", "allowed_updates", "webhook": {"port", "path", "url", "secret"}}}
  *     ← {"ready": {"version": "22.8"}}                       the bot receives updates from now on
  *     → {"id": 1, "call": "sendMessage", "parameters": {…}}   a file among them is {"upload": path, "name": "a.jpg"}
  *     → {"id": 2, "download": file_id}                        answered with {"size", "sha256"}
@@ -14,7 +14,7 @@
  *     ← {"update": {…}}                                       as the library's handler got it
  *     → {"stop": true}
  *
- * A program that only sends gets {"call": "notify", "parameters": {"chat_id", "title", "body", "attachment"}}.
+ * A program that only sends gets {"call": "notify", "parameters": {"chat_id", "title", "body", "attachment", "buttons"}}.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -31,6 +31,8 @@ export interface Start {
   readonly address: string
   readonly key: string
   readonly mode: Mode
+  /** Of the person it talks with, for programs that ask whom they may talk with. */
+  readonly chat: number
   readonly allowed_updates: readonly string[]
   readonly webhook?: {
     readonly port: number

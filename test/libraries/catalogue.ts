@@ -2,7 +2,13 @@
 import type { Mode } from './bot-process.ts'
 import { chatSdkSteps } from './steps/chat-sdk.ts'
 import { flowSteps, nodeSteps } from './steps/flows.ts'
-import { attachmentSteps, noticeSteps } from './steps/notices.ts'
+import {
+  attachmentSteps,
+  gatewaySteps,
+  homeSteps,
+  noticeSteps,
+  notifyingGatewaySteps,
+} from './steps/notices.ts'
 import { pluginSteps } from './steps/plugins.ts'
 import type { Step } from './steps/step.ts'
 import type { Toolchain } from './toolchains.ts'
@@ -141,6 +147,28 @@ export const libraries: readonly Library[] = [
     adapter: 'n8n.mjs',
     modes: ['webhook'],
     script: nodeSteps,
+  },
+  {
+    name: 'OpenClaw',
+    page: 'https://docs.openclaw.ai/channels/telegram',
+    toolchain: 'openclaw',
+    adapter: 'openclaw.mjs',
+    script: notifyingGatewaySteps,
+  },
+  {
+    name: 'Hermes',
+    page: 'https://hermes-agent.nousresearch.com/docs/user-guide/messaging/telegram',
+    toolchain: 'hermes',
+    adapter: 'hermes_gateway.py',
+    script: gatewaySteps,
+  },
+  {
+    name: 'Home Assistant',
+    page: 'https://www.home-assistant.io/integrations/telegram_bot',
+    toolchain: 'home-assistant',
+    adapter: 'home_assistant.py',
+    modes: ['polling'],
+    script: homeSteps,
   },
   {
     name: 'Apprise',

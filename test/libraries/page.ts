@@ -29,6 +29,9 @@ const fences: Readonly<Record<Toolchain, string>> = {
   alertmanager: 'yaml',
   'node-red': 'js',
   n8n: 'js',
+  openclaw: 'js',
+  hermes: 'python',
+  'home-assistant': 'python',
 }
 
 /** The page with its generated part made anew. */

@@ -108,10 +108,10 @@ export class Stage {
   }
 
   /** A message that Ada sees. */
-  sees(wanted: object): Promise<Value> {
+  sees(wanted: object, patience = 10_000): Promise<Value> {
     return until(
       async () => (await this.seen()).messages.find((shown: Value) => includes(shown, wanted)),
-      10_000,
+      patience,
     ).catch(async () => {
       const { messages } = await this.seen()
       const shown = JSON.stringify(messages.slice(0, 2))

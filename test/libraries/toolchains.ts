@@ -17,6 +17,9 @@ export type Toolchain =
   | 'alertmanager'
   | 'node-red'
   | 'n8n'
+  | 'openclaw'
+  | 'hermes'
+  | 'home-assistant'
 
 /** Makes the program of one adapter: a file of the toolchain's folder. */
 export type Workshop = (adapter: string) => Program
@@ -109,13 +112,13 @@ export async function pythonWith(source: string): Promise<string> {
   })
 }
 
-async function python(): Promise<Workshop> {
-  const source = sourceFolder('python')
+const fromPip = (toolchain: Toolchain) => async (): Promise<Workshop> => {
+  const source = sourceFolder(toolchain)
   const folder = await pythonWith(source)
   return (adapter) => ({
     command: join(folder, 'bin/python'),
     args: ['-u', join(source, adapter)],
-    env: { PYTHONDONTWRITEBYTECODE: '1' },
+    env: { PYTHONDONTWRITEBYTECODE: '1', PYTHONPATH: sourceFolder('python') },
   })
 }
 
@@ -210,7 +213,7 @@ async function alertmanager(): Promise<Workshop> {
 }
 
 const makers: Readonly<Record<Toolchain, () => Promise<Workshop>>> = {
-  python,
+  python: fromPip('python'),
   javascript: fromNpm('javascript'),
   go,
   rust,
@@ -218,6 +221,9 @@ const makers: Readonly<Record<Toolchain, () => Promise<Workshop>>> = {
   alertmanager,
   'node-red': fromNpm('node-red'),
   n8n: fromNpm('n8n'),
+  openclaw: fromNpm('openclaw'),
+  hermes: fromPip('hermes'),
+  'home-assistant': fromPip('home-assistant'),
 }
 const made = new Map<Toolchain, Promise<Workshop>>()
 

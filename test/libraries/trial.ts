@@ -59,12 +59,12 @@ export async function runTrial(
 
 async function startOf(
   url: string,
-  { key }: Account,
+  { key, ada }: Account,
   mode: Mode,
   proxy: RecordingProxy,
 ): Promise<Start> {
   const address = await proxy.inFrontOfService(url)
-  const start = { address, key, mode, allowed_updates: updateKinds }
+  const start = { address, key, mode, chat: ada.id, allowed_updates: updateKinds }
   if (mode !== 'webhook') return start
   const port = await freePort()
   const path = '/hook'

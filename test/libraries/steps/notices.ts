@@ -68,3 +68,74 @@ export const attachmentSteps: readonly Step[] = [
     },
   ],
 ]
+
+/** Gateways go on preparing their agent after they have begun to listen. */
+const agentPatience = 40_000
+
+const commandAnswered = async (stage: Stage) => {
+  await stage.write('/whoami')
+  const { ada, me } = stage.account
+  await stage.sees({ text: saying(`${ada.id}`), from: { id: me.id } }, agentPatience)
+}
+
+const modelAnswers = (kettle: number) => async (stage: Stage) => {
+  await stage.write(`Tell me about kettle ${kettle} , please`)
+  const answer = { text: `Kettle ${kettle} boils.`, entities: [{ type: 'bold' }] }
+  await stage.sees({ ...answer, from: { id: stage.account.me.id } }, agentPatience)
+}
+
+/** Of a gateway for agents, whose model knows about kettles. */
+export const gatewaySteps: readonly Step[] = [
+  ['command answered', commandAnswered],
+  ['answer of the model', modelAnswers(1)],
+  [
+    'answer of the model after a restart of the service',
+    async (stage) => {
+      await stage.restart()
+      await modelAnswers(2)(stage)
+    },
+  ],
+]
+
+/** Of a program that also notifies. */
+export const notifyingGatewaySteps: readonly Step[] = [
+  ...gatewaySteps,
+  ...noticeSteps.filter(([name]) => name !== 'signs of markup'),
+]
+
+const automationAnswers = (word: string) => async (stage: Stage) => {
+  await stage.write(`/echo ${word}`)
+  await stage.sees({ text: `echo ${word}` })
+}
+
+/** Of a home that tells one person something and has automations for what she answers. */
+export const homeSteps: readonly Step[] = [
+  ['automation answers a command', automationAnswers('one')],
+  [
+    'text heard',
+    async (stage) => {
+      const { ada } = stage.account
+      await stage.write('It is cold')
+      const told = { text: 'It is cold', user_id: ada.id, from_first: 'Ada' }
+      await stage.bot.hears({ telegram_text: told })
+    },
+  ],
+  ...noticeSteps.filter(([name]) => name === 'notice'),
+  ...attachmentSteps,
+  [
+    'button pressed and answered',
+    async (stage) => {
+      const { ada, me } = stage.account
+      const buttons = [['Boil', '/boil']]
+      expect(await notify(stage, { title: 'Kettle', body: 'Cold', buttons }), true)
+      const inline_keyboard = [[{ text: 'Boil', callback_data: '/boil' }]]
+      const { message_id } = await stage.sees({ text: saying('Cold'), inline_keyboard })
+      const press = { chat: me.id, message_id, callback_data: '/boil' }
+      const pressed = await stage.asAda('POST', '/presses', press)
+      expect(pressed, { answered: true, text: 'It will', show_alert: true })
+      await stage.bot.hears({ telegram_callback: { data: '/boil', user_id: ada.id } })
+    },
+  ],
+  ...noticeSteps.filter(([name]) => name === 'notice after a restart of the service'),
+  ['automation answers after the restart', automationAnswers('two')],
+]
