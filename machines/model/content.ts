@@ -6,7 +6,7 @@ import type { AcceptedGifts, OwnedGift } from './gift.ts'
 import type { Location, Venue } from './location.ts'
 import { MEDIA_KINDS, type Media, type StickerType } from './media.ts'
 import type { Invoice, PostFact, Receipt, SuggestedPost } from './payment.ts'
-import type { ChatDetails, Person } from './person.ts'
+import type { ChatDetails, Community, Person } from './person.ts'
 import type { RichMessage } from './rich.ts'
 import type { Permission } from './rights.ts'
 import type { Preview, Quote, Text } from './text.ts'
@@ -106,6 +106,11 @@ export type Service =
         | 'general_topic_hidden'
         | 'general_topic_unhidden'
     }
+  /** Tells of the chat; in a private chat, of the bot. */
+  | { readonly fact: 'community_added'; readonly community: Community }
+  /** Somebody came into the chat by way of the community. */
+  | { readonly fact: 'community_joined'; readonly community: Community }
+  | { readonly fact: 'community_removed' }
   /** A key asked for them; the names are there where it asked for those, too. */
   | { readonly fact: 'users_shared'; readonly request: number; readonly people: readonly Shared[] }
   | { readonly fact: 'chat_shared'; readonly request: number; readonly chat: Chat }

@@ -1,4 +1,4 @@
-/** A person or a bot of a network, and details of a chat that only few networks have. */
+/** A person or a bot of a network, communities, and details of a chat that only few networks have. */
 
 export interface Person {
   readonly native: string
@@ -12,7 +12,14 @@ export interface Person {
   readonly isPremium?: boolean
 }
 
+/** Chats and bots that belong together. */
+export interface Community {
+  readonly id: number
+  readonly name: string
+}
+
 export interface ChatDetails {
+  readonly community?: Community
   /** Only for the direct messages of a channel: the person who writes to it. */
   readonly directWith?: Person
   /** The name of the supergroup's sticker set. */

@@ -105,6 +105,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('sandbox_photo', 'id', ofPeople),
   ofUser('sandbox_file', 'native kind'),
   ofUser('sandbox_sticker_set', 'name'),
+  ofUser('sandbox_community', 'id'),
   ofUser('sandbox_chat', 'id'),
   ofUser('sandbox_person', 'id', undefined, { omit: ['password_hash'] }),
 

@@ -9,7 +9,8 @@ import type { Range } from '../media/media.ts'
 import { BotTasks } from './bots/bot-tasks.ts'
 import { BusinessConnections } from './business/connections.ts'
 import { Chats } from './chats/chats.ts'
-import { DueSubscriptions } from './chats/renewals.ts'
+import { Communities } from './chats/communities.ts'
+import { DueSubscriptions } from './chats/subscriptions.ts'
 import { FaultControls } from './delivery/fault-controls.ts'
 import { Hub } from './delivery/hub.ts'
 import { endSessions } from './delivery/sessions.ts'
@@ -60,6 +61,7 @@ export interface Network {
   readonly actions: PersonActions
   readonly inline: InlineMode
   readonly bots: BotTasks
+  readonly communities: Communities
   readonly checkout: Checkout
   readonly inboxes: Inboxes
   readonly stickerSets: StickerSets
@@ -152,6 +154,7 @@ function networkOf(context: NetworkContext, { hub, members, cleaner }: Shared): 
     topics: (chat) => listTopics(context, chat),
     actions: new PersonActions(context, hub, assertIn),
     bots: new BotTasks(context, assertIn),
+    communities: new Communities(context, assertIn),
     inline: new InlineMode(context, hub, assertIn),
     checkout: new Checkout(context, hub, assertIn),
     inboxes: new Inboxes({ ...context, hub, assertIn }),

@@ -117,6 +117,47 @@ t.test('a person and their channels', { skip: noBrowser, timeout: 240_000 }, asy
     )
   })
 
+  await t.test('chats are put together in a community, and joined by way of it', async (t) => {
+    const { id } = await make({ kind: 'supergroup', title: 'Kitchen', owner: ada.id })
+    const kim = await client.person('Kim')
+    const { id: hall } = await make({
+      kind: 'supergroup',
+      title: 'Hall',
+      owner: ada.id,
+      members: [kim.id, bot.id],
+    })
+    await enter(id, 'Kitchen')
+    await button('What Ada has').click()
+    await dialog.getByRole('tab', { name: 'Communities' }).click()
+    await dialog.getByLabel('Name of the community').fill('House')
+    await press('Make a community')
+    const house = dialog.getByRole('region', { name: 'House' })
+    for (const name of ['Kitchen', 'Hall']) {
+      await house.getByLabel('Add to House').selectOption(name)
+      await house.locator('.record', { hasText: name }).waitFor()
+    }
+    t.same(await seriousIn(page), [])
+    const added = await until(async () => {
+      const message = await heard('message')
+      return message?.community_chat_added ? message : undefined
+    })
+    t.match(added, { chat: { id: hall }, community_chat_added: { community: { name: 'House' } } })
+    await page.goto(`/dashboard/sandbox?as=${kim.id}&chat=${hall}`)
+    await page
+      .locator('.fact', { hasText: 'added this to a community' })
+      .getByText('House')
+      .waitFor()
+    await button('What Kim has').click()
+    await dialog.getByRole('tab', { name: 'Communities' }).click()
+    await house
+      .locator('.record', { hasText: 'Kitchen' })
+      .getByRole('button', { name: 'Join' })
+      .click()
+    await page.getByText('You are in').waitFor()
+    await press('Close')
+    await page.locator('.chats').getByText('Kitchen').waitFor()
+  })
+
   await t.test('a bot is added by its link, with the rights that it asks for', async (t) => {
     const { id } = await make({ kind: 'supergroup', title: 'Garden', owner: ada.id })
     await ask('setMyDefaultAdministratorRights', { rights: { can_pin_messages: true } })

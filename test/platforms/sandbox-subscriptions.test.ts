@@ -1,6 +1,6 @@
 /** Subscriptions to channels of the sandbox are paid again when their time is over, or end. */
 import t from 'tap'
-import { DueSubscriptions } from '../../src/sandbox/chats/renewals.ts'
+import { DueSubscriptions } from '../../src/sandbox/chats/subscriptions.ts'
 import { perform } from './contract/scene.ts'
 import { stage } from './sandbox/stage.ts'
 

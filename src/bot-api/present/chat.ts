@@ -1,6 +1,6 @@
-/** Chats, people, members and invite links in the reference's JSON. */
+/** Chats, people, members, invite links, and service messages about members and communities, in the reference's JSON. */
 
-import type { Chat, Surface } from '../../../machines/model/content.ts'
+import type { Chat, Service, Surface } from '../../../machines/model/content.ts'
 import type { Boost, Invite, Member } from '../../../machines/model/membership.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import { PERMISSIONS, type Permission, RIGHTS } from '../../../machines/model/rights.ts'
@@ -118,4 +118,27 @@ export const userJson = (person: Person, ids: Names) =>
 export function surfaceOfId(chatId: number): Surface {
   if (chatId > 0) return 'private'
   return chatId > -1_000_000_000_000 ? 'group' : 'supergroup'
+}
+
+type ServiceOf<Fact extends Service['fact']> = Extract<Service, { fact: Fact }>
+
+/** With the older names that libraries still read. */
+export function memberFactJson(fact: ServiceOf<'joined' | 'left'>, ids: Names): object {
+  if (fact.fact === 'left') {
+    const member = userJson(fact.person, ids)
+    return { left_chat_member: member, left_chat_participant: member }
+  }
+  const members = fact.people.map((person) => userJson(person, ids))
+  const [first] = members
+  return { new_chat_members: members, new_chat_member: first, new_chat_participant: first }
+}
+
+type CommunityFact = ServiceOf<'community_added' | 'community_joined' | 'community_removed'>
+
+export function communityFactJson(fact: CommunityFact): object {
+  if (fact.fact === 'community_removed') return { community_chat_removed: {} }
+  const { community } = fact
+  return fact.fact === 'community_added'
+    ? { community_chat_added: { community } }
+    : { community_chat_joined: { community } }
 }

@@ -12,7 +12,14 @@ import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { Preview, Quote } from '../../../machines/model/text.ts'
 import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
-import { chatJson, type Names, present, userJson } from './chat.ts'
+import {
+  chatJson,
+  communityFactJson,
+  memberFactJson,
+  type Names,
+  present,
+  userJson,
+} from './chat.ts'
 import {
   checklistJson,
   entitiesJson,
@@ -205,15 +212,9 @@ type ServiceOf<Fact extends ServiceContent['fact']> = Extract<ServiceContent, { 
 
 function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | undefined {
   switch (content.fact) {
-    case 'joined': {
-      const members = content.people.map((person) => userJson(person, ids))
-      const [first] = members
-      return { new_chat_members: members, new_chat_member: first, new_chat_participant: first }
-    }
-    case 'left': {
-      const member = userJson(content.person, ids)
-      return { left_chat_member: member, left_chat_participant: member }
-    }
+    case 'joined':
+    case 'left':
+      return memberFactJson(content, ids)
     case 'title':
       return { new_chat_title: content.title }
     case 'photo':
@@ -259,6 +260,10 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
     case 'post_paid':
     case 'post_refunded':
       return postFactJson(content, content.post && shownJson(content.post, undefined, ids))
+    case 'community_added':
+    case 'community_joined':
+    case 'community_removed':
+      return communityFactJson(content)
     case 'web_app_data':
       return { web_app_data: { data: content.data, button_text: content.button } }
   }

@@ -33,6 +33,7 @@ const fullChatJson = (chat: Chat, ids: Names) => ({
     emoji_status_expiration_date: chat.emojiStatus?.until,
     personal_chat: chat.personal && chatJson(chat.personal, ids),
     parent_chat: chat.parent && chatJson(chat.parent, ids),
+    community: chat.community,
     sticker_set_name: chat.stickerSet,
     can_set_sticker_set: chat.maySetStickers,
     active_usernames: chat.username === undefined ? undefined : [chat.username],

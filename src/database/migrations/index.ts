@@ -45,6 +45,7 @@ import { SandboxStoppedDrafts } from './0061-sandbox-stopped-drafts.ts'
 import { DirectMessages } from './0063-direct-messages.ts'
 import { SandboxDefaultRights } from './0065-sandbox-default-rights.ts'
 import { SandboxDeliveryMarks } from './0066-sandbox-delivery-marks.ts'
+import { SandboxCommunities } from './0067-sandbox-communities.ts'
 import { LogFilters } from './0070-log-filters.ts'
 
 export interface NamedMigration {
@@ -99,5 +100,6 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0063-direct-messages', class: DirectMessages },
   { name: '0065-sandbox-default-rights', class: SandboxDefaultRights },
   { name: '0066-sandbox-delivery-marks', class: SandboxDeliveryMarks },
+  { name: '0067-sandbox-communities', class: SandboxCommunities },
   { name: '0070-log-filters', class: LogFilters },
 ]

@@ -7,7 +7,7 @@ import type { ChatRecord } from '../../sandbox/chats/chats.ts'
 import { personOf } from '../../sandbox/delivery/mapping.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { chatBody, mediaBody, nameBody } from './present.ts'
-import { InviteLook, OfferedRights } from './profile-schemas.ts'
+import { Community, InviteLook, OfferedRights } from './profile-schemas.ts'
 import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
 import { ChatId, ChatWithMembers, Id, Username } from './schemas.ts'
 
@@ -212,6 +212,91 @@ export const joinRoutes: SandboxRoutes = async (app, { network }) => {
           subscription: { star_count: subscription.stars, period: subscription.seconds },
         }),
       })
+    },
+  )
+}
+
+const Done = Type.Literal(true)
+const CommunityPlace = Type.Object({
+  person: Id,
+  community: Id,
+  chat: Type.Integer({
+    ...ChatId,
+    description: 'A supergroup or channel; to add or remove a bot, its id',
+  }),
+})
+
+export const communityRoutes: SandboxRoutes = async (app, { network }) => {
+  app.post(
+    '/people/:person/communities',
+    {
+      schema: {
+        ...described('Make a community: supergroups, channels and bots that belong together'),
+        params: PersonParams,
+        body: Type.Object({ name: Type.String({ minLength: 1, maxLength: 128 }) }, strict),
+        response: answers(Type.Object({ id: Type.Integer(), name: Type.String() })),
+      },
+    },
+    async (request) => {
+      const { communities } = network(request)
+      return ok(await communities.create(request.params.person, request.body.name))
+    },
+  )
+
+  app.get(
+    '/people/:person/communities',
+    {
+      schema: {
+        ...described('The communities of a person, and those of the chats that they are in'),
+        params: PersonParams,
+        response: answers(Type.Array(Community)),
+      },
+    },
+    async (request) => {
+      const known = await network(request).communities.list(request.params.person)
+      return ok(
+        known.map(({ id, name, isOwn, chats, bots }) => ({
+          id,
+          name,
+          is_own: isOwn,
+          chats: chats.map(({ chat, isInside }) => ({ ...chatBody(chat), is_inside: isInside })),
+          bots: bots.map(nameBody),
+        })),
+      )
+    },
+  )
+}
+
+export const communityChatRoutes: SandboxRoutes = async (app, { network }) => {
+  for (const [method, summary, action] of [
+    ['PUT', 'Add a chat or a bot to a community that this person owns', 'add'],
+    ['DELETE', 'Remove a chat or a bot from a community that this person owns', 'remove'],
+  ] as const) {
+    app.route({
+      method,
+      url: '/people/:person/communities/:community/chats/:chat',
+      schema: { ...described(summary), params: CommunityPlace, response: answers(Done) },
+      handler: async (request) => {
+        const { person, community, chat } = request.params
+        await network(request).communities[action](person, community, chat)
+        return ok(true as const)
+      },
+    })
+  }
+
+  app.post(
+    '/people/:person/communities/:community/chats/:chat/join',
+    {
+      schema: {
+        ...described('Come into a chat by way of its community, or ask to be let in'),
+        params: CommunityPlace,
+        response: answers(Type.Object({ membership: Type.Enum(['in', 'asked']) })),
+      },
+    },
+    async (request) => {
+      const { person, community, chat } = request.params
+      const membership = await network(request).communities.join(person, community, chat)
+      return ok({ membership })
     },
   )
 }

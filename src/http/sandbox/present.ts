@@ -309,6 +309,9 @@ function factDetails(content: Content & { readonly kind: 'service' }): object {
     }
     case 'post_declined':
       return present({ caption: content.comment })
+    case 'community_added':
+    case 'community_joined':
+      return { caption: content.community.name }
     case 'web_app_data':
       return { web_app_data: { button_text: content.button, data: content.data } }
     default:

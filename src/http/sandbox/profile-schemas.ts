@@ -96,6 +96,21 @@ export const OfferedRights = Type.Object({
   is_asked: Type.Boolean({ description: 'The bot asks for them; else they are the usual ones' }),
 })
 
+export const Community = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  is_own: Type.Boolean(),
+  chats: Type.Array(
+    Type.Object({
+      id: Type.Integer(),
+      type: Type.String(),
+      title: optional(Type.String()),
+      is_inside: Type.Boolean({ description: 'The person is in it' }),
+    }),
+  ),
+  bots: Type.Array(PersonName),
+})
+
 export const ManagedBot = Type.Object({
   bot: PersonName,
   manager: PersonName,

@@ -22,7 +22,13 @@ import {
 } from './administration.ts'
 import { joinAnswerRoutes, joinQueryRoutes, managedBotRoutes, passportRoutes } from './bot-tasks.ts'
 import { businessRoutes, giftRoutes, ownedGiftRoutes } from './business.ts'
-import { chatRoutes, joinRoutes, memberRoutes } from './chats.ts'
+import {
+  chatRoutes,
+  communityChatRoutes,
+  communityRoutes,
+  joinRoutes,
+  memberRoutes,
+} from './chats.ts'
 import { faultClearingRoutes, faultRoutes } from './faults.ts'
 import { fileRoutes, stickerSetRoutes } from './files.ts'
 import { inboxRoutes, storyRoutes } from './inbox.ts'
@@ -67,6 +73,8 @@ const all = [
   chatRoutes,
   memberRoutes,
   joinRoutes,
+  communityRoutes,
+  communityChatRoutes,
   joinQueryRoutes,
   joinAnswerRoutes,
   managedBotRoutes,

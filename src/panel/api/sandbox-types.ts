@@ -37,6 +37,7 @@ export type Boost = Static<typeof profiles.Boost>
 export type BusinessConnection = Static<typeof profiles.BusinessConnection>
 export type Story = Static<typeof profiles.Story>
 export type JoinRequest = Static<typeof profiles.JoinRequest>
+export type Community = Static<typeof profiles.Community>
 export type OfferedRights = Static<typeof profiles.OfferedRights>
 export type GivenRights = Omit<OfferedRights, 'is_asked'>
 export type AdministratorRight = OfferedRights['rights'][number]

@@ -5,6 +5,7 @@ import type {
   Boost,
   BusinessConnection,
   Chat,
+  Community,
   Faults,
   Gift,
   GivenRights,
@@ -224,6 +225,19 @@ export function profileOf(person: number) {
     subscriptions: () => call<readonly Subscription[]>('GET', `${own}/subscriptions`),
     changeSubscription: (charge_id: string, is_canceled: boolean) =>
       call<true>('POST', `${own}/subscriptions`, { body: { charge_id, is_canceled } }),
+    communities: () => call<readonly Community[]>('GET', `${own}/communities`),
+    makeCommunity: (name: string) =>
+      call<Pick<Community, 'id' | 'name'>>('POST', `${own}/communities`, { body: { name } }),
+    /** `chat` may be a bot, too. */
+    addToCommunity: (community: number, chat: number) =>
+      call<true>('PUT', `${own}/communities/${community}/chats/${chat}`),
+    takeFromCommunity: (community: number, chat: number) =>
+      call<true>('DELETE', `${own}/communities/${community}/chats/${chat}`),
+    joinInCommunity: (community: number, chat: number) =>
+      call<{ membership: 'in' | 'asked' }>(
+        'POST',
+        `${own}/communities/${community}/chats/${chat}/join`,
+      ),
     invoice: (link: string) => call<LinkedInvoice>('GET', `${own}/invoice`, { query: { link } }),
     stories: () => call<readonly Story[]>('GET', `${own}/stories`),
     business: () => call<readonly BusinessConnection[]>('GET', `${own}/business`),

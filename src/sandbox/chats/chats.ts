@@ -8,7 +8,7 @@ import type { Queryable } from '../../database/database.ts'
 import { chatOf } from '../delivery/mapping.ts'
 import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
 import type { NetworkContext } from '../network/context.ts'
-import { assertFreeUsernames, takenName } from '../network/usernames.ts'
+import { assertFreeUsernames, takenName } from '../network/members.ts'
 import type { Role } from './access.ts'
 import {
   ALL_BUT_PROMOTING,

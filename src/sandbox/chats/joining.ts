@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Invite } from '../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Community } from '../../../machines/model/person.ts'
 import type { Queryable } from '../../database/database.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
@@ -14,7 +15,7 @@ import { type ChatKey, changeMember, isInside, memberOf } from './members.ts'
 import { beginSubscription, paySubscription } from './subscriptions.ts'
 import { type ChatTransaction, lockChat } from './transaction.ts'
 
-type Joined = 'in' | 'asked'
+export type Joined = 'in' | 'asked'
 
 interface FoundChat extends ChatKey {
   readonly asks: boolean
@@ -44,13 +45,9 @@ export async function joinChat(
     const row = await openInvite(transaction, way)
     // Before the person is in: without Stars nobody joins.
     await paySubscription(transaction.db, person, row)
-    const joined = await enter(
-      { ...transaction, now },
-      chat,
-      person,
-      row.needs_approval,
-      inviteOf(row),
-    )
+    const joined = await enter({ ...transaction, now }, chat, person, row.needs_approval, {
+      invite: inviteOf(row),
+    })
     await beginSubscription(transaction.db, chat.id, person, row, now())
     return joined
   })
@@ -81,19 +78,20 @@ async function openInvite({ db }: { readonly db: Queryable }, link: string): Pro
   return row
 }
 
-async function enter(
+/** Lets a person into the chat, or stores their request where the chat asks for one. */
+export async function enter(
   { now, ...transaction }: ChatTransaction & Pick<NetworkContext, 'now'>,
   chat: ChatKey,
   person: number,
   asks: boolean,
-  invite?: Invite,
+  way: { readonly invite?: Invite; readonly community?: Community } = {},
 ): Promise<Joined> {
+  const { invite } = way
   const { db } = transaction
   const member = await memberOf(db, chat.id, person)
   if (!member) throw failed('not_found', '')
   if (member.status === 'kicked') throw bad('USER_BANNED_IN_CHANNEL')
   if (isInside(member)) throw bad('USER_ALREADY_PARTICIPANT')
-  const way = invite && { invite }
   if (!asks) {
     const change = { role: 'member', keepsLimits: true } as const
     await changeMember(transaction, { person }, chat, person, change, way)
@@ -111,7 +109,11 @@ async function enter(
     'select about from sandbox_person where id = $1',
     [person],
   )
-  const facts = { person: member.person, ...way, ...(about?.about && { bio: about.about }) }
+  const facts = {
+    person: member.person,
+    ...(invite && { invite }),
+    ...(about?.about && { bio: about.about }),
+  }
   const { query, bot } = request!
   const asking = { kind: 'join_request' as const, chat: chat.id, actor: person }
   await notify(transaction, { ...asking, facts }, { administrators: true, except: bot })

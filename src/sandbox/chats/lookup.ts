@@ -5,6 +5,7 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { AcceptedGifts } from '../../../machines/model/gift.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Community } from '../../../machines/model/person.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import { chatOf, messageOf, parseChatId, personOf, privateChatWith } from '../delivery/mapping.ts'
@@ -115,6 +116,7 @@ interface GroupRow {
   readonly stickerSet: string | null
   readonly isInside: boolean
   readonly parent: ChatRow | null
+  readonly community: Community | null
 }
 
 async function detailsOf(db: Database, viewer: number, native: number): Promise<Chat> {
@@ -168,7 +170,9 @@ async function ofGroup(
     `select c.id, c.photo, c.permissions, c.join_by_request as "needsApproval",
        c.sticker_set as "stickerSet", exists (select from sandbox_member m
        where m.chat_id = c.id and m.person_id = $2 and m.role not in ('left', 'kicked')) as "isInside",
-       (select ${chatJson('pc')} from sandbox_chat pc where pc.id = c.direct_of) as parent
+       (select ${chatJson('pc')} from sandbox_chat pc where pc.id = c.direct_of) as parent,
+       (select jsonb_build_object('id', x.id, 'name', x.name) from sandbox_community x
+         where x.id = c.community_id) as community
      from sandbox_chat c where c.native = $1`,
     [native, viewer],
   )
@@ -180,6 +184,7 @@ async function ofGroup(
   const approval = {
     ...(row.needsApproval && { needsApproval: true }),
     ...(row.parent && { parent: chatOf(row.parent, null) }),
+    ...(row.community && { community: row.community }),
     ...(row.stickerSet !== null && { stickerSet: row.stickerSet }),
   }
   if (!row.isInside) return { ...photo, ...permissions, ...approval }

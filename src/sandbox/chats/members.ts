@@ -2,6 +2,7 @@
 
 import type { Service } from '../../../machines/model/content.ts'
 import type { Invite, Member } from '../../../machines/model/membership.ts'
+import type { Community } from '../../../machines/model/person.ts'
 import type { Permission, Right } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
 import { personOf } from '../delivery/mapping.ts'
@@ -134,6 +135,7 @@ interface Entry {
   readonly invite?: Invite
   /** An administrator answered their request, which had no link. */
   readonly viaRequest?: boolean
+  readonly community?: Community
 }
 
 /** Stores the change, announces in the chat a person who comes or goes, and notifies the person and the administrators. */
@@ -143,7 +145,7 @@ export async function changeMember(
   chat: ChatKey,
   person: number,
   change: MemberChange,
-  entry: Entry = {},
+  { community, ...entry }: Entry = {},
 ): Promise<void> {
   const { db } = transaction
   const before = await memberOf(db, chat.id, person)
@@ -165,7 +167,10 @@ export async function changeMember(
   const after = await memberOf(db, chat.id, person)
   if (!before || !after) return
   if (!isInside(before) && isInside(after)) {
-    await announceMember(transaction, { person }, chat, { fact: 'joined', people: [after.person] })
+    const fact = community
+      ? ({ fact: 'community_joined', community } as const)
+      : ({ fact: 'joined', people: [after.person] } as const)
+    await announceMember(transaction, { person }, chat, fact)
   }
   if (JSON.stringify(before) === JSON.stringify(after)) return
   const actor = await memberOf(db, chat.id, by.person)
@@ -231,7 +236,7 @@ async function announceMember(
   transaction: ChatTransaction,
   by: ActingPerson,
   { kind, native }: ChatKey,
-  fact: Extract<Service, { fact: 'joined' | 'left' }>,
+  fact: Extract<Service, { fact: 'joined' | 'left' | 'community_joined' }>,
 ): Promise<void> {
   if (kind !== 'channel' && native !== null) await announce(transaction, by, native, fact)
 }

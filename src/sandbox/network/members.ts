@@ -1,4 +1,4 @@
-/** The network that each person belongs to. It never changes, so an answer is kept until the network is emptied. */
+/** Who belongs to a network: the people in it, and public names, which no two of its people and chats may share. */
 import { failed } from '../../../machines/model/failure.ts'
 import type { Queryable } from '../../database/database.ts'
 
@@ -10,6 +10,7 @@ const lookup = {
   text: 'select user_id as network from sandbox_person where id = $1',
 }
 
+/** The network of a person never changes, so an answer is kept until the network is emptied. */
 export class NetworkMembers {
   readonly #db: Queryable
   readonly #networks = new Map<number, number>()
@@ -37,3 +38,40 @@ export class NetworkMembers {
     return found.network
   }
 }
+
+/** Rejects with `conflict` where a name is taken. `except`: a person who may keep their name. */
+export async function assertFreeUsernames(
+  { db, network }: { readonly db: Queryable; readonly network: number },
+  owners: readonly { readonly username?: string | null }[],
+  except?: number,
+): Promise<void> {
+  const names = owners.flatMap(({ username }) => (username ? [username.toLowerCase()] : []))
+  if (names.length === 0) return
+  if (new Set(names).size < names.length) throw taken()
+  const found = await db.query(
+    `select from sandbox_person
+     where user_id = $3 and lower(username) = any($1) and id is distinct from $2
+     union all
+     select from sandbox_chat where user_id = $3 and lower(username) = any($1)`,
+    [names, except ?? null, network],
+  )
+  if (found.length > 0) throw taken()
+}
+
+/** Explains a violated index: two may take a name or phone number at once. */
+export function takenName(cause: unknown): never {
+  if (!(cause instanceof Error && 'constraint' in cause)) throw cause
+  if (String(cause.constraint).includes('phone')) {
+    throw failed(
+      'conflict',
+      'the phone number is already registered',
+      { reason: 'phone_taken' },
+      { cause },
+    )
+  }
+  if (String(cause.constraint).includes('username')) throw taken({ cause })
+  throw cause
+}
+
+const taken = (options?: ErrorOptions) =>
+  failed('conflict', 'the username is already taken', { reason: 'username_taken' }, options)

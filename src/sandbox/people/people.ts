@@ -10,7 +10,7 @@ import { personOf } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
 import { type PersonRow, personJson } from '../delivery/rows.ts'
 import type { NetworkContext, Services } from '../network/context.ts'
-import { assertFreeUsernames, takenName } from '../network/usernames.ts'
+import { assertFreeUsernames, takenName } from '../network/members.ts'
 import { type SeenStory, storiesFor } from '../stories/stories.ts'
 import { hashPassword } from './sign-in.ts'
 

@@ -7,7 +7,7 @@ import { parseChatId } from '../delivery/mapping.ts'
 import { SERVICE_PERSON } from '../delivery/rows.ts'
 import { storedMedia } from '../files/files.ts'
 import type { Call } from '../network/context.ts'
-import { assertFreeUsernames, takenName } from '../network/usernames.ts'
+import { assertFreeUsernames, takenName } from '../network/members.ts'
 
 const done: OperationResult = { kind: 'done' }
 

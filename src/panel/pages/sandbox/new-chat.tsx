@@ -1,15 +1,18 @@
-/** Begins a chat with somebody, or makes a group or a channel. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+/** Begins a chat with somebody, makes a group or a channel, and puts such chats together in communities. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { createGroup, groupsQuery, type NewGroup } from '../../api/sandbox.ts'
-import type { Person } from '../../api/sandbox-types.ts'
+import { createGroup, groupsQuery, type NewGroup, profileOf } from '../../api/sandbox.ts'
+import type { Community, Person } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field, Form } from '../../ui/form.tsx'
-import { useReason } from '../../ui/states.tsx'
-import { handlesOf, personName } from './names.tsx'
+import { useReason, Wrong } from '../../ui/states.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { runs } from './acting.ts'
+import { privateChat } from './conversations.ts'
+import { chatName, handlesOf, personName } from './names.tsx'
 
 interface NewChatProps {
   readonly person: Person
@@ -122,5 +125,126 @@ function GroupForm({ kind, owner, others, onMade, onClose }: GroupFormProps) {
         </Button>
       </div>
     </Form>
+  )
+}
+
+interface CommunitiesProps {
+  readonly person: Person
+  readonly people: readonly Person[]
+}
+
+/** The communities that a person owns or knows, with the way to make one. */
+export function Communities({ person, people }: CommunitiesProps) {
+  const t = useT()
+  const queries = useQueryClient()
+  const profile = profileOf(person.id)
+  const queryKey = ['sandbox', 'own', person.id, 'communities']
+  const known = useQuery({ queryKey, queryFn: profile.communities, staleTime: 0 })
+  const [name, setName] = useState('')
+  const changing = useMutation({
+    mutationFn: (change: () => Promise<unknown>) => change(),
+    onSettled: () =>
+      Promise.all([
+        queries.invalidateQueries({ queryKey }),
+        queries.invalidateQueries(groupsQuery),
+      ]),
+  })
+  const make = () =>
+    changing.mutate(async () => {
+      await profile.makeCommunity(name.trim())
+      setName('')
+    })
+  return (
+    <>
+      {known.data?.length === 0 && <p className="quiet">{t('communities.none')}</p>}
+      {known.data?.map((community) => (
+        <CommunityPart
+          key={community.id}
+          community={community}
+          person={person}
+          people={people}
+          change={changing.mutate}
+        />
+      ))}
+      <Wrong cause={known.error ?? changing.error} />
+      <Form by={{ isPending: changing.isPending, mutate: make }} isReady={name.trim() !== ''}>
+        <Field
+          label={t('communities.name')}
+          required
+          maxLength={128}
+          autoComplete="off"
+          value={name}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <Button type="submit" busy={changing.isPending}>
+          {t('communities.make')}
+        </Button>
+      </Form>
+    </>
+  )
+}
+
+interface CommunityPartProps extends CommunitiesProps {
+  readonly community: Community
+  change(change: () => Promise<unknown>): void
+}
+
+/** The chats and bots of one community. Its owner adds and removes them, others come into its chats. */
+function CommunityPart({ community, person, people, change }: CommunityPartProps) {
+  const t = useT()
+  const toast = useToast()
+  const groups = useQuery(groupsQuery)
+  const profile = profileOf(person.id)
+  const { id, name, is_own: isOwn, chats, bots } = community
+  const parts = [...chats, ...bots.map(privateChat)]
+  const inside = new Set(parts.map((one) => one.id))
+  const addable = [
+    ...(groups.data?.items ?? []).filter(
+      (group) => ['supergroup', 'channel'].includes(group.type) && runs(group, person),
+    ),
+    ...people.filter((one) => one.linked_sessions > 0).map(privateChat),
+  ].filter((one) => !inside.has(one.id))
+  const join = (chat: number) =>
+    change(async () => {
+      const { membership } = await profile.joinInCommunity(id, chat)
+      toast(t(`joining.${membership}`))
+    })
+  return (
+    <section className="stack tight" aria-label={name}>
+      <h3 className="label">
+        <bdi>{name}</bdi>
+      </h3>
+      <ul className="records">
+        {parts.map((one) => (
+          <li key={one.id} className="record">
+            <bdi className="grow clip">{chatName(one)}</bdi>
+            {'is_inside' in one && !one.is_inside && (
+              <Button size="slim" onClick={() => join(one.id)}>
+                {t('joining.join')}
+              </Button>
+            )}
+            {isOwn && (
+              <Button
+                kind="bare"
+                size="slim"
+                icon="cross"
+                aria-label={t('members.remove', { name: chatName(one) })}
+                onClick={() => change(() => profile.takeFromCommunity(id, one.id))}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      {isOwn && addable.length > 0 && (
+        <Choice
+          label={t('communities.add', { name })}
+          value=""
+          options={[['', '…'], ...addable.map((one) => [`${one.id}`, chatName(one)] as const)]}
+          onChange={(chosen) => {
+            if (chosen !== '') change(() => profile.addToCommunity(id, Number(chosen)))
+          }}
+        />
+      )}
+    </section>
   )
 }

@@ -1,4 +1,4 @@
-/** The possessions of the person one acts as: a photo, gifts, subscriptions, requests to join, stories, delegates. */
+/** The possessions of the person one acts as: a photo, gifts, subscriptions, requests to join, communities, stories, delegates. */
 import {
   type QueryFunction,
   type UseQueryResult,
@@ -24,6 +24,7 @@ import { Attachment } from './attachment.tsx'
 import { Bots, Business } from './delegates.tsx'
 import { JoinDialog } from './links.tsx'
 import { Face, handlesOf, personName } from './names.tsx'
+import { Communities } from './new-chat.tsx'
 import { RichText } from './rich-text.tsx'
 import { WebAppDialog } from './web-app.tsx'
 
@@ -38,11 +39,20 @@ const parts = {
   gifts: Gifts,
   subscriptions: Subscriptions,
   joining: Joining,
+  communities: Communities,
   stories: Stories,
   business: Business,
   bots: Bots,
 }
-const names = ['gifts', 'subscriptions', 'joining', 'stories', 'business', 'bots'] as const
+const names = [
+  'gifts',
+  'subscriptions',
+  'joining',
+  'communities',
+  'stories',
+  'business',
+  'bots',
+] as const
 
 export function OwnDialog({ person, people, open, onClose }: OwnDialogProps) {
   const t = useT()
