@@ -1,7 +1,7 @@
 /** An event on the network as a session reports it, before it becomes an update of the bot API. */
 import type { BusinessEvent } from './business.ts'
 import type { Buttons } from './buttons.ts'
-import type { Chat, Message, Poll, Reaction, Surface } from './content.ts'
+import type { Chat, Message, Poll, Reaction, Service, Surface } from './content.ts'
 import type { Boost, Invite, Member } from './membership.ts'
 import type { InlineQuery } from './operation-inline.ts'
 import type { Address, Order } from './payment.ts'
@@ -194,16 +194,34 @@ export interface ReceiveSettings {
 /** Changes of state are updates for a bot, no matter who made them. */
 const ALWAYS_TOLD: readonly Happening['kind'][] = ['member', 'poll']
 
-/** So are the answers to suggested posts, as in the reference. */
-const isPostFact = (happening: Happening): boolean =>
+/** So are these service messages, as in the reference. */
+const TOLD_FACTS: ReadonlySet<Service['fact']> = new Set<Service['fact']>([
+  'left',
+  'title',
+  'photo',
+  'pinned',
+  'topic_created',
+  'topic_edited',
+  'topic_closed',
+  'topic_reopened',
+  'general_topic_hidden',
+  'general_topic_unhidden',
+  'post_approved',
+  'post_approval_failed',
+  'post_declined',
+  'post_paid',
+  'post_refunded',
+])
+
+const isToldFact = (happening: Happening): boolean =>
   happening.kind === 'message' &&
   happening.message.content.kind === 'service' &&
-  happening.message.content.fact.startsWith('post_')
+  TOLD_FACTS.has(happening.message.content.fact)
 
 /** Whether the receive settings let this event become an update. */
 export function admits(settings: ReceiveSettings, happening: Happening): boolean {
   const channel = surfaceOf(happening) === 'channel'
-  const isAlwaysTold = ALWAYS_TOLD.includes(happening.kind) || isPostFact(happening)
+  const isAlwaysTold = ALWAYS_TOLD.includes(happening.kind) || isToldFact(happening)
   const isEcho = happening.direction === 'own' && !isAlwaysTold
   if (isEcho && !settings.includeSelfUpdates) return false
   if (channel && !settings.includeChannelUpdates) return false

@@ -23,14 +23,12 @@ let offset = 0
 // What is not wanted yet when it happens is never shown.
 await done('getUpdates', { allowed_updates })
 
-/** What came since the last look, of one kind. */
-async function news(kind: string) {
-  const updates = await done('getUpdates', { offset, timeout: 5, allowed_updates })
-  offset = (updates.at(-1)?.update_id ?? offset - 1) + 1
-  const found = updates.find((update: object) => kind in update)
-  if (found) return found[kind]
-  if (updates.length === 0) throw new Error(`no ${kind} came`)
-  return news(kind)
+/** The next update of one kind; others are left out. */
+async function news(kind: string): Promise<ReturnType<typeof JSON.parse>> {
+  const [update] = await done('getUpdates', { offset, timeout: 5, limit: 1, allowed_updates })
+  if (!update) throw new Error(`no ${kind} came`)
+  offset = update.update_id + 1
+  return kind in update ? update[kind] : news(kind)
 }
 
 t.test('its name, description and permissions', async (t) => {
@@ -51,6 +49,19 @@ t.test('its name, description and permissions', async (t) => {
   await client.write(bot.id, ada.id, 'hi')
   const alone = { chat_id: ada.id, title: 'Us' }
   t.match(await call('setChatTitle', alone), bad("can't change private chat title"))
+})
+
+t.test('the bot hears what it changes in a chat, but not what it writes there', async (t) => {
+  t.match(await news('message'), { new_chat_title: 'Tea' }, 'of the test before')
+  const { message_id } = await done('sendMessage', { chat_id, text: 'pin me' })
+  await done('setChatTitle', { chat_id, title: 'More tea' })
+  await done('pinChatMessage', { chat_id, message_id })
+  const topics = await makeChat('supergroup')
+  await done('leaveChat', { chat_id: topics.id })
+  const from = { id: bot.id }
+  t.match(await news('message'), { from, chat: { id: chat_id }, new_chat_title: 'More tea' })
+  t.match(await news('message'), { from, pinned_message: { message_id } })
+  t.match(await news('message'), { from, left_chat_member: from, chat: { id: topics.id } })
 })
 
 t.test('who is in it', async (t) => {

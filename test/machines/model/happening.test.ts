@@ -42,6 +42,22 @@ t.test('what the account itself did comes through only if asked for', async (t) 
   t.ok(admits(only('includeSelfUpdates', 'includeChannelUpdates'), post))
 })
 
+t.test('changes that the account made to a chat are told, as in the reference', async (t) => {
+  const own = (surface: Surface, content: object) =>
+    message(surface, {
+      direction: 'own',
+      message: { native: 'm', chat: { native: 'c', surface }, at: 1, content },
+    } as Partial<Happening>)
+  const fact = (name: string) => ({ kind: 'service', fact: name })
+  for (const name of ['title', 'photo', 'pinned', 'left', 'topic_closed', 'post_declined']) {
+    t.ok(admits(nothing, own('supergroup', fact(name))), name)
+    t.notOk(admits(nothing, own('channel', fact(name))), `${name} in a channel`)
+  }
+  for (const name of ['joined', 'created', 'tasks_done', 'gift', 'paid']) {
+    t.notOk(admits(nothing, own('supergroup', fact(name))), name)
+  }
+})
+
 t.test('channel posts need one setting, recovered ones two', async (t) => {
   const recovered = message('channel', { recovered: true })
   t.notOk(admits(nothing, message('channel')))
