@@ -110,11 +110,19 @@ t.test('a person and their channels', { skip: noBrowser, timeout: 240_000 }, asy
     t.same(await seriousIn(page), [])
     await asking.getByRole('button', { name: 'Decline Lea' }).click()
     await asking.waitFor({ state: 'detached' })
+    await dialog.getByLabel('Role of Kim').selectOption('admin')
+    const rights = page.getByRole('dialog', { name: 'Make Kim an administrator' })
+    await rights.getByRole('checkbox', { name: 'Pin messages' }).uncheck()
+    t.equal(await rights.getByText('Post in the channel').count(), 0, 'no right in a group')
+    await rights.getByRole('button', { name: 'Save' }).click()
+    await rights.waitFor({ state: 'detached' })
+    t.equal(await dialog.getByLabel('Role of Kim').inputValue(), 'admin')
     const { members } = await client.result('GET', `/sandbox/chats/${id}`)
-    t.same(
-      members.map(({ person }: { person: { id: number } }) => person.id),
-      [ada.id, kim.id],
-    )
+    t.match(members, [
+      { person: { id: ada.id }, role: 'owner' },
+      { person: { id: kim.id }, role: 'admin' },
+    ])
+    t.equal(members.length, 2)
   })
 
   await t.test('chats are put together in a community, and joined by way of it', async (t) => {

@@ -290,7 +290,7 @@ export function Members({ group, person, people, onClose }: MembersProps) {
             key={member.person.id}
             member={member}
             isYou={member.person.id === person.id}
-            group={group.id}
+            group={group}
             change={(...role) =>
               changing.mutateAsync(() => setRole(group.id, member.person.id, ...role))
             }
@@ -331,7 +331,7 @@ export function Members({ group, person, people, onClose }: MembersProps) {
 interface MemberRowProps {
   readonly member: Group['members'][number]
   readonly isYou: boolean
-  readonly group: number
+  readonly group: Group
   change(role: Role, given?: GivenRights): Promise<unknown>
   remove(): void
 }

@@ -232,7 +232,7 @@ function AddBotDialog({ link, onClose }: LinkProps) {
   if (promotedIn) {
     return (
       <PickRightsDialog
-        chat={promotedIn.id}
+        chat={promotedIn}
         person={bot}
         asked={asked}
         pick={(given) => add(promotedIn, given)}

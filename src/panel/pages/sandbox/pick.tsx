@@ -102,29 +102,29 @@ export function PickPeopleDialog({ title, people, most, pick, onClose }: PickPeo
   )
 }
 
-/** All of them: the compiler names one that is missing. */
-const known: Readonly<Record<AdministratorRight, true>> = {
-  manage_chat: true,
-  delete_messages: true,
-  manage_video_chats: true,
-  restrict_members: true,
-  promote_members: true,
-  change_info: true,
-  invite_users: true,
-  post_stories: true,
-  edit_stories: true,
-  delete_stories: true,
-  post_messages: true,
-  edit_messages: true,
-  pin_messages: true,
-  manage_topics: true,
-  manage_direct_messages: true,
-  manage_tags: true,
+/** All of them, with the kind of chat where the right means something: the compiler names one that is missing. */
+const places: Readonly<Record<AdministratorRight, 'any' | 'channel' | 'group'>> = {
+  manage_chat: 'any',
+  delete_messages: 'any',
+  manage_video_chats: 'any',
+  restrict_members: 'any',
+  promote_members: 'any',
+  change_info: 'any',
+  invite_users: 'any',
+  post_stories: 'any',
+  edit_stories: 'any',
+  delete_stories: 'any',
+  post_messages: 'channel',
+  edit_messages: 'channel',
+  pin_messages: 'group',
+  manage_topics: 'group',
+  manage_direct_messages: 'channel',
+  manage_tags: 'group',
 }
-export const allRights = Object.keys(known) as AdministratorRight[]
+export const allRights = Object.keys(places) as AdministratorRight[]
 
 interface PickRightsProps {
-  readonly chat: number
+  readonly chat: Pick<Chat, 'id' | 'type'>
   readonly person: PersonName
   /** In the place of those that the bot always asks for. */
   readonly asked?: readonly AdministratorRight[] | undefined
@@ -136,12 +136,15 @@ interface PickRightsProps {
 export function PickRightsDialog({ chat, person, asked, pick, onClose }: PickRightsProps) {
   const t = useT()
   const offered = useQuery({
-    queryKey: ['sandbox', 'offered rights', chat, person.id],
-    queryFn: () => offeredRights(chat, person.id),
+    queryKey: ['sandbox', 'offered rights', chat.id, person.id],
+    queryFn: () => offeredRights(chat.id, person.id),
     gcTime: 0,
   })
   const [changed, change] = useState<readonly AdministratorRight[]>()
-  const chosen = changed ?? asked ?? offered.data?.rights ?? []
+  const kind = chat.type === 'channel' ? 'channel' : 'group'
+  const shown = allRights.filter((right) => places[right] === 'any' || places[right] === kind)
+  const first = asked ?? offered.data?.rights ?? []
+  const chosen = changed ?? shown.filter((right) => first.includes(right))
   const picking = useMutation({
     mutationFn: () =>
       pick({ rights: [...chosen], is_anonymous: offered.data?.is_anonymous ?? false }),
@@ -156,7 +159,7 @@ export function PickRightsDialog({ chat, person, asked, pick, onClose }: PickRig
         <Form by={picking}>
           <fieldset className="records pick">
             <legend className="quiet small">{t('rights.lead')}</legend>
-            {allRights.map((right) => (
+            {shown.map((right) => (
               <label key={right} className="record">
                 <input
                   type="checkbox"
