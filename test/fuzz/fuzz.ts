@@ -3,7 +3,7 @@ import fc from '../support/fast-check.ts'
 import type { Operation } from './operations.ts'
 import { type Request, requestFor } from './requests.ts'
 import { defectOf, secretIn } from './verdict.ts'
-import { Wire } from './wire.ts'
+import { type Reply, Wire } from './wire.ts'
 import type { FuzzWorld } from './world.ts'
 
 export interface FuzzOptions {
@@ -17,6 +17,8 @@ export interface FuzzReport {
   readonly answered: number
   /** How often each status was answered. */
   readonly statuses: Readonly<Record<string, number>>
+  /** The operations that were not served now, each with what the answer says, and how often. */
+  readonly unserved: Readonly<Record<string, number>>
   readonly slowestMs: number
   /** Each with the request that shows it. */
   readonly defects: readonly string[]
@@ -33,6 +35,7 @@ export async function fuzz(
   { cases, seed, among = () => true }: FuzzOptions,
 ): Promise<FuzzReport> {
   const statuses: Record<string, number> = {}
+  const unserved: Record<string, number> = {}
   const defects = new Map<string, string>()
   let [answered, slowestMs] = [0, 0]
   const requests = () =>
@@ -55,7 +58,8 @@ export async function fuzz(
     const startedAt = performance.now()
     try {
       const reply = await wire.send(request.bytes, request.isHead, WITHIN_MS)
-      statuses[reply.status] = (statuses[reply.status] ?? 0) + 1
+      increase(statuses, reply.status)
+      if (reply.status >= 500) increase(unserved, refusalOf(request, reply))
       const defect = defectOf(request, reply, world.known)
       if (defect) note(defect, request, `: ${reply.body.slice(0, 600)}`)
       if (request.isFramed && !(await wire.servesNext(WITHIN_MS))) {
@@ -85,7 +89,16 @@ export async function fuzz(
   }
   for (const wire of wires) wire.close()
   if (!(await world.works())) defects.set('end', 'the service does not work any more')
-  return { answered, statuses, slowestMs, defects: [...defects.values()] }
+  return { answered, statuses, unserved, slowestMs, defects: [...defects.values()] }
+}
+
+function increase(counts: Record<string, number>, name: string | number): void {
+  counts[name] = (counts[name] ?? 0) + 1
+}
+
+function refusalOf({ operation, isHead }: Request, { status, body }: Reply): string {
+  const said = isHead ? 'no body' : body.slice(0, LEGIBLE)
+  return `${operation.method} ${operation.path}: ${status} ${said}`
 }
 
 function shown(bytes: Buffer): string {

@@ -21,10 +21,12 @@ const toEnd: (() => Promise<void> | void)[] = []
 const startedAt = performance.now()
 try {
   const world = await openWorld({ teardown: (work) => void toEnd.unshift(work) })
-  const { defects, statuses, slowestMs } = await fuzz(world, { cases, seed })
+  const { defects, statuses, unserved, slowestMs } = await fuzz(world, { cases, seed })
   const seconds = (performance.now() - startedAt) / 1_000
   const facts = { seconds, slowestMs, statuses, operations: world.operations.length }
-  process.stdout.write(`${[JSON.stringify(facts), ...defects].join('\n\n')}\n`)
+  const notNow = Object.entries(unserved).map(([refusal, times]) => `${times} × ${refusal}`)
+  const parts = [JSON.stringify(facts), notNow.join('\n'), ...defects]
+  process.stdout.write(`${parts.filter((part) => part !== '').join('\n\n')}\n`)
   process.exitCode = defects.length === 0 ? 0 : 1
 } finally {
   for (const work of toEnd) await work()
