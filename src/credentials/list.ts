@@ -6,13 +6,14 @@ import { type IdentityRow, identityColumns } from './identity.ts'
 import type { CredentialRow } from './records.ts'
 import { type RecordSource, recordOf, shownColumns } from './records.ts'
 
-type CredentialSort = 'created' | 'name' | 'state' | 'last_event' | 'urgency'
+export type CredentialSort = 'created' | 'name' | 'state' | 'last_event' | 'urgency'
 
 export interface CredentialQuery {
   readonly search: string | undefined
   readonly states: readonly string[] | undefined
   readonly platform: string | undefined
   readonly actions: readonly string[] | undefined
+  readonly reasons: readonly string[] | undefined
   readonly sort: CredentialSort
   readonly order: 'asc' | 'desc'
   readonly before: string | undefined
@@ -37,7 +38,8 @@ interface CredentialPage {
 const wanted = `${mine}
   and ($2::text[] is null or state = any($2))
   and ($3::text is null or platform = $3)
-  and ($4::text[] is null or action = any($4))`
+  and ($4::text[] is null or action = any($4))
+  and ($5::text[] is null or reason = any($5))`
 
 /** Sealed names cannot be searched or sorted in SQL: they are decrypted, but only for a search or sort by name. */
 export async function searchCredentials(
@@ -48,11 +50,11 @@ export async function searchCredentials(
   await source.flush()
   const { sort, limit, before } = query
   const from = before === undefined ? undefined : positionOf(before, sort)
-  const filter = [userId, query.states ?? null, query.platform ?? null, query.actions ?? null]
+  const filter = filterOf(userId, query)
   const rows =
     sort === 'name'
       ? await pageByName(source, query, filter, from)
-      : await pageByColumn(source, query, sort, filter, from)
+      : await pageByColumn(source, query, sort, filter, from, await foundIds(source, query, filter))
   const page = rows.slice(0, limit)
   const last = rows.length > limit ? page.at(-1) : undefined
   return {
@@ -61,26 +63,87 @@ export async function searchCredentials(
   }
 }
 
+const filterOf = (
+  userId: number,
+  query: Pick<CredentialQuery, 'states' | 'platform' | 'actions' | 'reasons'>,
+) => [userId, query.states, query.platform, query.actions, query.reasons].map((one) => one ?? null)
+
+const EXPORT_PAGE = 500
+
+/** The credentials as CSV (RFC 4180), oldest first, read page by page: a header, then a line for each of them. */
+export async function* exportCredentials(
+  source: RecordSource,
+  userId: number,
+  query: Omit<CredentialQuery, 'sort' | 'order' | 'before' | 'limit'>,
+): AsyncGenerator<string> {
+  yield csvLine(Object.keys(csvColumns))
+  await source.flush()
+  const filter = filterOf(userId, query)
+  const found = await foundIds(source, query, filter)
+  const page = { order: 'asc', limit: EXPORT_PAGE } as const
+  let from: Position
+  for (;;) {
+    const rows = await pageByColumn(source, page, 'created', filter, from, found)
+    const records = await Promise.all(rows.map((row) => recordOf(source, row)))
+    yield records.map((record) => csvLine(csvCells(record))).join('')
+    const last = rows.at(-1)
+    if (!last || rows.length <= EXPORT_PAGE) return
+    from = { key: 0, id: last.id }
+  }
+}
+
+const foundIds = async (
+  source: RecordSource,
+  { search }: Pick<CredentialQuery, 'search'>,
+  filter: readonly unknown[],
+) => (search === undefined ? null : (await named(source, search, filter)).map(({ id }) => id))
+
+const csvColumns: Readonly<
+  Record<string, (record: CredentialRecord) => string | number | null | undefined>
+> = {
+  credential_id: (record) => record.credential_id,
+  platform: (record) => record.platform,
+  first_name: (record) => record.account.first_name,
+  last_name: (record) => record.account.last_name,
+  username: (record) => record.account.username,
+  phone: (record) => record.account.phone,
+  state: (record) => record.state,
+  reason: (record) => record.reason,
+  action: (record) => record.action,
+  online_since: (record) => record.online_since,
+  last_event_at: (record) => record.health.last_event_at,
+  created_at: (record) => record.created_at,
+}
+
+const csvCells = (record: CredentialRecord) =>
+  Object.values(csvColumns).map((cell) => `${cell(record) ?? ''}`)
+
+/** A spreadsheet would run a name that begins like a formula; a quote in front keeps it text. A phone is a number. */
+const csvLine = (cells: readonly string[]) =>
+  `${cells
+    .map((cell) => (/^[=+\-@\t\r]/.test(cell) && !/^\+\d+$/.test(cell) ? `'${cell}` : cell))
+    .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))
+    .join(',')}\r\n`
+
 type Sorted = CredentialRow & { readonly sort_key: string | number }
 type Position = ReturnType<typeof positionOf> | undefined
 
 /** One more than the page, if there are more. */
 async function pageByColumn(
   source: RecordSource,
-  { search, order, limit }: CredentialQuery,
+  { order, limit }: Pick<CredentialQuery, 'order' | 'limit'>,
   sort: Exclude<CredentialSort, 'name'>,
   filter: readonly unknown[],
   from: Position,
+  found: readonly number[] | null,
 ): Promise<Sorted[]> {
-  const found =
-    search === undefined ? null : (await named(source, search, filter)).map(({ id }) => id)
   const key = keys[sort]
   return source.db.query<Sorted>(
     `select ${shownColumns}, ${key} as sort_key from credential
-      where ${wanted} and ($8::bigint[] is null or id = any($8))
-        and ($5::bigint is null
-             or (${key}, id) ${order === 'desc' ? '<' : '>'} ($6::${typeOf(sort)}, $5))
-      order by sort_key ${order}, id ${order} limit $7`,
+      where ${wanted} and ($9::bigint[] is null or id = any($9))
+        and ($6::bigint is null
+             or (${key}, id) ${order === 'desc' ? '<' : '>'} ($7::${typeOf(sort)}, $6))
+      order by sort_key ${order}, id ${order} limit $8`,
     [...filter, from?.id ?? null, from?.key ?? null, limit + 1, found],
   )
 }
@@ -100,7 +163,7 @@ async function pageByName(
     .sort(compare)
     .slice(0, limit + 1)
   const rows = await source.db.query<CredentialRow>(
-    `select ${shownColumns} from credential where ${wanted} and id = any($5)`,
+    `select ${shownColumns} from credential where ${wanted} and id = any($6)`,
     [...filter, found.map(({ id }) => id)],
   )
   const byId = new Map(rows.map((row) => [row.id, row]))
@@ -130,8 +193,8 @@ async function named(
     `select ${identityColumns} from credential where ${wanted}`,
     [...filter],
   )
-  const words = search?.toLowerCase()
-  const id = search?.replace(/^#/, '')
+  const words = search && folded(search)
+  const id = words?.replace(/^#/, '')
   const found: Named[] = []
   for (let at = 0; at < rows.length; at += AT_ONCE) {
     if (at > 0) await setImmediate()
@@ -140,7 +203,7 @@ async function named(
       if (!identity) continue
       const { firstName, lastName = '', username = '', phone = '' } = identity
       const name = (lastName === '' ? firstName : `${firstName} ${lastName}`).toLowerCase()
-      const texts = [name, username.toLowerCase(), phone]
+      const texts = [name, username, phone].map(folded)
       const isFound =
         words === undefined || `${row.id}` === id || texts.some((text) => text.includes(words))
       if (isFound) found.push({ id: row.id, name })
@@ -149,11 +212,21 @@ async function named(
   return found
 }
 
+/** Small Latin letters without accents and Latin digits: "zoe" finds Zoë, and ۲۷ finds 27. */
+const folded = (text: string) =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{Mn}/gu, '')
+    .replace(/[۰-۹٠-٩]/g, (digit) => `${digit.charCodeAt(0) & 15}`)
+    .toLowerCase()
+
 interface CredentialCounts {
   readonly total: number
   readonly by_state: Record<string, number>
   readonly by_platform: Record<string, number>
   readonly needing_action: number
+  /** Of those that need an action. */
+  readonly by_reason: Record<string, number>
 }
 
 export async function countCredentials(
@@ -165,15 +238,19 @@ export async function countCredentials(
     state: string
     platform: string
     needs: boolean
+    reason: string | null
     count: number
   }>(
-    `select state, platform, action not in ('none', 'wait') as needs, count(*)::int as count
-       from credential where ${mine} group by 1, 2, 3`,
+    `select state, platform, action not in ('none', 'wait') as needs, reason, count(*)::int as count
+       from credential where ${mine} group by 1, 2, 3, 4`,
     [userId],
   )
-  const sumBy = (keyOf: (row: (typeof rows)[number]) => string) => {
+  const sumBy = (keyOf: (row: (typeof rows)[number]) => string | null) => {
     const sums: Record<string, number> = {}
-    for (const row of rows) sums[keyOf(row)] = (sums[keyOf(row)] ?? 0) + row.count
+    for (const row of rows) {
+      const key = keyOf(row)
+      if (key !== null) sums[key] = (sums[key] ?? 0) + row.count
+    }
     return sums
   }
   const total = rows.reduce((sum, { count }) => sum + count, 0)
@@ -182,6 +259,7 @@ export async function countCredentials(
     by_state: sumBy(({ state }) => state),
     by_platform: sumBy(({ platform }) => platform),
     needing_action: rows.reduce((sum, { needs, count }) => sum + (needs ? count : 0), 0),
+    by_reason: sumBy(({ needs, reason }) => (needs ? reason : null)),
   }
 }
 

@@ -1,4 +1,6 @@
 /** The one envelope of every answer, as schemas and as values. */
+import { Readable } from 'node:stream'
+import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { Nullable } from '../json/nullable.ts'
 import { Values } from '../records/sentence.ts'
@@ -50,3 +52,20 @@ export const PageQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
   before: Type.Optional(Type.String({ maxLength: 200 })),
 })
+
+/** How long in milliseconds a caller may read nothing of a file while bytes wait. */
+const STALLED_MS = 60_000
+
+/** Makes the answer a file to keep, named `name`. The stream ends when the caller leaves or stops reading. */
+export function fileOf(
+  reply: FastifyReply,
+  pieces: AsyncIterable<string>,
+  file: { readonly name: string; readonly type: string },
+): Readable {
+  const stream = Readable.from(pieces, { objectMode: false })
+  reply.raw.once('close', () => stream.destroy())
+  reply.raw.setTimeout(STALLED_MS, () => reply.raw.destroy())
+  reply.header('content-disposition', `attachment; filename="${file.name}"`)
+  reply.type(`${file.type}; charset=utf-8`)
+  return stream
+}

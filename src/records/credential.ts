@@ -42,6 +42,9 @@ export const CredentialSummary = Type.Object({
   by_state: Counts,
   by_platform: Counts,
   needing_action: Type.Integer({ description: 'Those that do not come back by themselves' }),
+  by_reason: Type.Record(Type.String(), Type.Integer(), {
+    description: 'How many of those that need an action are out for each reason',
+  }),
 })
 
 export const TransitionRecord = Type.Object({

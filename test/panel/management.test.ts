@@ -18,6 +18,7 @@ for (const [place, name] of names.entries()) {
 }
 const { bela = 0, Cyrus = 0 } = ids
 await client.state(bela, 'logged_out')
+const { reason } = await client.result('GET', `/platforms/credentials/${bela}`)
 
 interface Item {
   readonly credential_id: number
@@ -42,6 +43,50 @@ t.test('accounts are filtered by state, action and platform', async (t) => {
   t.same(await list('action=link_again'), ['bela'])
   t.equal((await list('state=active&platform=sandbox')).length, 3)
   t.same(await list('platform=xmpp'), [])
+})
+
+t.test('accounts are found without their accents and digits of other scripts', async (t) => {
+  const zoe = await client.person('Zoë', 'zoe_acc', { phone: '+16505550007' })
+  const id = await client.link(zoe)
+  t.same(await list('search=zoe'), ['Zoë'])
+  t.same(await list(`search=${encodeURIComponent('ＺOË')}`), ['Zoë'])
+  t.same(await list(`search=${encodeURIComponent('+۱۶۵۰۵۵۵۰۰۰۷')}`), ['Zoë'])
+  t.same(await list(`search=${encodeURIComponent('٠٠٠٧')}`), ['Zoë'])
+  await client.result('DELETE', `/platforms/credentials/${id}`)
+})
+
+t.test('accounts that are out for one reason are a group', async (t) => {
+  t.same(await list(`reason=${reason}`), ['bela'])
+  t.same(await list(`reason=banned,${reason}&action=link_again`), ['bela'])
+  t.same(await list('reason=banned'), [])
+})
+
+t.test('the list is exported as CSV, oldest first', async (t) => {
+  const exported = async (query: string, token = client.token) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const answer = await fetch(`${service.url}/platforms/credentials/export?${query}`, { headers })
+    return { answer, text: await answer.text() }
+  }
+  const formula = await client.person('=HYPERLINK("x")', 'formula', { phone: '+16505550009' })
+  const id = await client.link(formula)
+  const { answer, text } = await exported('search=a')
+  t.match(answer.headers.get('content-type'), 'text/csv')
+  t.match(answer.headers.get('content-disposition'), 'attachment; filename="accounts.csv"')
+  const [head, ...lines] = text.split('\r\n')
+  t.equal(
+    head,
+    'credential_id,platform,first_name,last_name,username,phone,state,reason,action,online_since,last_event_at,created_at',
+  )
+  t.equal(lines.pop(), '')
+  t.equal(lines.length, 5)
+  const start = `${bela},sandbox,bela,,bela_acc,+16505550080,logged_out,${reason},link_again,,`
+  t.equal(lines[1]?.slice(0, start.length), start)
+  t.match(lines[4], `${id},sandbox,"'=HYPERLINK(""x"")",,formula,+16505550009,active,`)
+  t.equal((await exported('state=logged_out')).text.split('\r\n').length, 3)
+  t.equal((await exported('', stranger.token)).text, `${head}\r\n`)
+  t.match(await exported('reason=A'), { answer: { status: 400 }, text: /"ok":false/ })
+  t.match(await exported('', 'x'), { answer: { status: 401 }, text: /"ok":false/ })
+  await client.result('DELETE', `/platforms/credentials/${id}`)
 })
 
 t.test('every order goes by pages without a gap or a repetition', async (t) => {
@@ -86,6 +131,7 @@ t.test('the summary counts by state', async (t) => {
     by_state: { active: 3, logged_out: 1 },
     by_platform: { sandbox: 4 },
     needing_action: 1,
+    by_reason: { [reason]: 1 },
   })
   t.match(await stranger.result('GET', '/platforms/credentials/summary'), { total: 0 })
 })

@@ -1,9 +1,14 @@
-/** All credentials of a user: the list, searched and filtered, their counts by state, and the stream of their changes. */
+/** All credentials of a user: the list, searched, filtered and as CSV, their counts, and the stream of their changes. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import type { Transition } from '../../../actors/ports/ports.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import { countCredentials, searchCredentials } from '../../credentials/list.ts'
+import {
+  type CredentialSort,
+  countCredentials,
+  exportCredentials,
+  searchCredentials,
+} from '../../credentials/list.ts'
 import type { RecordSource } from '../../credentials/records.ts'
 import type { TimelineBuffer } from '../../credentials/timeline.ts'
 import {
@@ -11,7 +16,7 @@ import {
   CredentialRecord,
   CredentialSummary,
 } from '../../records/credential.ts'
-import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { answers, Failed, fileOf, ok, PageOf, PageQuery } from '../envelope.ts'
 import { WORDS } from '../validation.ts'
 import { type EventStreams, streamAnswers } from './event-stream.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
@@ -94,20 +99,41 @@ const shown = (one: Transition): Static<typeof CredentialChange> => ({
 const Words = (description: string) =>
   Type.Optional(Type.String({ pattern: WORDS, maxLength: 600, description }))
 
-const ListQuery = Type.Object({
-  ...PageQuery.properties,
+const FilterQuery = Type.Object({
   search: Type.Optional(
     Type.String({ maxLength: 100, description: 'In names, usernames and phones; or an id' }),
   ),
   state: Words('One state or several, with commas between'),
   action: Words('One action or several, with commas between'),
+  reason: Words('One reason or several, with commas between'),
   platform: Type.Optional(Type.String({ maxLength: 64 })),
+})
+
+const ListQuery = Type.Object({
+  ...PageQuery.properties,
+  ...FilterQuery.properties,
   sort: Type.String({
     enum: ['created', 'name', 'state', 'last_event', 'urgency'],
     default: 'created',
     description: '`urgency`: what needs somebody comes first',
   }),
   order: Type.String({ enum: ['desc', 'asc'], default: 'desc' }),
+})
+
+/** A hundred thousand accounts, read by a slow caller. */
+const EXPORT_MS = 600_000
+
+const csvAnswers = {
+  200: { description: 'The lines', content: { 'text/csv': { schema: Type.String() } } },
+  default: Failed,
+}
+
+const filterOf = (given: Static<typeof FilterQuery>) => ({
+  search: given.search?.trim() || undefined,
+  states: listOf(given.state),
+  actions: listOf(given.action),
+  reasons: listOf(given.reason),
+  platform: given.platform,
 })
 
 interface CredentialListOptions extends Authenticated {
@@ -134,19 +160,34 @@ export const credentialListRoutes: FastifyPluginAsyncTypebox<CredentialListOptio
       },
     },
     async (request) => {
-      const { sort, order, before, search, state, action, platform, limit } = request.query
+      const { sort, order, before, limit } = request.query
       if (sort === 'created') idBefore(before)
       const query = {
-        search: search?.trim() || undefined,
-        states: listOf(state),
-        actions: listOf(action),
-        platform,
-        sort: sort as 'created',
+        ...filterOf(request.query),
+        sort: sort as CredentialSort,
         order: order as 'desc',
         before,
         limit,
       }
       return ok(await searchCredentials(source, userOf(request), query))
+    },
+  )
+
+  app.get(
+    '/platforms/credentials/export',
+    {
+      config: { answerWithin: EXPORT_MS },
+      schema: {
+        tags,
+        summary: 'Linked accounts as CSV, filtered like the list, oldest first',
+        querystring: FilterQuery,
+        response: csvAnswers,
+      },
+    },
+    async (request, reply) => {
+      const lines = exportCredentials(source, userOf(request), filterOf(request.query))
+      const file = fileOf(reply, lines, { name: 'accounts.csv', type: 'text/csv' })
+      return reply.send(file as never)
     },
   )
 

@@ -1,5 +1,4 @@
 /** The rights of users over their data: GET /user/export answers all that is stored, DELETE /user erases it. */
-import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { onRequestAsyncHookHandler } from 'fastify'
@@ -8,7 +7,7 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { Eraser } from '../../privacy/erase.ts'
 import { authenticate } from '../authenticate.ts'
-import { answers, ok } from '../envelope.ts'
+import { answers, fileOf, ok } from '../envelope.ts'
 
 const Erased = Type.Object({
   erased: Type.Boolean({
@@ -29,7 +28,6 @@ const Export = Type.Object(
 const ERASE_MS = 30_000
 /** The time limit of an export: a slow reader may have millions of rows. */
 const EXPORT_MS = 3_600_000
-const STALLED_MS = 60_000
 
 interface PrivacyRoutesOptions {
   readonly accounts: Accounts
@@ -72,12 +70,9 @@ const exportRoute: Routes<'exportUser'> = async (app, { onRequest, exportUser })
         }
       }
       // The `finally` above does not run for a stream that nobody read from.
-      const stream = Readable.from(pieces(), { objectMode: false })
+      const file = { name: 'chapar-export.json', type: 'application/json' }
+      const stream = fileOf(reply, pieces(), file)
       stream.once('close', () => exporting.delete(id))
-      reply.raw.once('close', () => stream.destroy())
-      reply.raw.setTimeout(STALLED_MS, () => reply.raw.destroy())
-      reply.header('content-disposition', 'attachment; filename="chapar-export.json"')
-      reply.type('application/json; charset=utf-8')
       return reply.send(stream as never)
     },
   )
