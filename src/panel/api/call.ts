@@ -49,3 +49,16 @@ function send(
     throw new ApiFailure(0, 'no answer')
   })
 }
+
+/** Saves what a GET answers as a file of this name. */
+export async function save(
+  path: string,
+  query: NonNullable<CallOptions['query']>,
+  name: string,
+): Promise<void> {
+  const response = await send('GET', path, { query }, await accessToken())
+  if (!response.ok) return resultOf<void>(response)
+  const address = URL.createObjectURL(await response.blob())
+  Object.assign(document.createElement('a'), { href: address, download: name }).click()
+  URL.revokeObjectURL(address)
+}

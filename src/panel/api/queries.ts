@@ -77,7 +77,10 @@ export const urgentQuery = queryOptions({
 })
 
 export type ListFilter = Readonly<
-  Record<'search' | 'state' | 'action' | 'platform' | 'sort' | 'order', string | undefined>
+  Record<
+    'search' | 'state' | 'action' | 'reason' | 'platform' | 'sort' | 'order',
+    string | undefined
+  >
 >
 
 const PAGE = 250

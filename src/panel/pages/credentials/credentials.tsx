@@ -1,8 +1,9 @@
 /** /dashboard/accounts: all messenger accounts, with their search and filters. */
 
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
+import { save } from '../../api/call.ts'
 import { credentialsQuery, type ListFilter, summaryQuery } from '../../api/queries.ts'
 import type { Summary } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -12,7 +13,8 @@ import { Choice } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/page.tsx'
 import { recordsOf } from '../../ui/records.tsx'
-import { Empty, Failed, Loading } from '../../ui/states.tsx'
+import { Empty, Failed, Loading, useReason } from '../../ui/states.tsx'
+import { useToast } from '../../ui/toasts.tsx'
 import { CredentialRows } from './rows.tsx'
 
 const sorts = ['created', 'urgency', 'nameUp', 'name', 'state', 'lastEvent'] as const
@@ -42,13 +44,14 @@ export function useFilter() {
       search: givenOf('search'),
       state: givenOf('state'),
       action: givenOf('action') === 'needed' ? NEEDED : undefined,
+      reason: givenOf('reason'),
       platform: givenOf('platform'),
       ...columns[sort],
     }
     return {
       filter,
       sort,
-      isFiltered: ['search', 'state', 'action', 'platform'].some(givenOf),
+      isFiltered: ['search', 'state', 'action', 'reason', 'platform'].some(givenOf),
       /** An empty value removes the filter. */
       set(changes: Readonly<Record<string, string>>) {
         setQuery(
@@ -76,6 +79,12 @@ export function Filters({ summary }: { readonly summary: Summary | undefined }) 
   const t = useT()
   const { filter, sort, set } = useFilter()
   const platforms = Object.keys(summary?.by_platform ?? {}).sort()
+  const reasons = [
+    ...new Set([
+      ...Object.keys(summary?.by_reason ?? {}),
+      ...(filter.reason ? [filter.reason] : []),
+    ]),
+  ]
   return (
     <search className="row filters">
       <SearchField given={filter.search ?? ''} set={set} />
@@ -89,9 +98,25 @@ export function Filters({ summary }: { readonly summary: Summary | undefined }) 
           ...states.map((state) => [state, t.word('state', state)] as const),
         ]}
         onChange={(value) =>
-          set(value === 'needed' ? { action: value, state: '' } : { action: '', state: value })
+          set(
+            value === 'needed'
+              ? { action: value, state: '', reason: '' }
+              : { action: '', state: value, reason: '' },
+          )
         }
       />
+      {(reasons.length > 1 || filter.reason) && (
+        <Choice
+          label={t('accounts.filter.reason')}
+          hidesLabel
+          value={filter.reason ?? ''}
+          options={[
+            ['', t('accounts.filter.anyReason')],
+            ...reasons.map((reason) => [reason, t.word('reason', reason)] as const),
+          ]}
+          onChange={(reason) => set({ reason })}
+        />
+      )}
       {platforms.length > 1 && (
         <Choice
           label={t('accounts.filter.platform')}
@@ -158,6 +183,23 @@ function SearchField({ given, set }: SearchFieldProps) {
   )
 }
 
+/** Saves what the filters show as a table for other programs. */
+function Export({ filter }: { readonly filter: ListFilter }) {
+  const t = useT()
+  const toast = useToast()
+  const reason = useReason()
+  const { sort, order, ...shown } = filter
+  const saving = useMutation({
+    mutationFn: () => save('/platforms/credentials/export', shown, 'accounts.csv'),
+    onError: (cause) => toast(reason(cause), 'bad'),
+  })
+  return (
+    <Button icon="download" busy={saving.isPending} onClick={() => saving.mutate()}>
+      {t('accounts.export')}
+    </Button>
+  )
+}
+
 export function CredentialsPage() {
   const t = useT()
   const { filter, isFiltered, clear } = useFilter()
@@ -173,6 +215,7 @@ export function CredentialsPage() {
       actions={
         <>
           <LiveBadge />
+          {rows.length > 0 && <Export filter={filter} />}
           <ButtonLink to="/dashboard/link" kind="first" icon="plus">
             {t('accounts.link')}
           </ButtonLink>

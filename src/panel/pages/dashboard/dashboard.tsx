@@ -14,11 +14,12 @@ import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
 
 /** The accounts that do not recover by themselves, each with its remedy. */
-function Attention({ needing }: { readonly needing: number }) {
+function Attention({ summary }: { readonly summary: Summary | undefined }) {
   const t = useT()
   const { number } = useFormats()
   const urgent = useQuery(urgentQuery)
   const items = urgent.data?.items ?? []
+  const needing = summary?.needing_action ?? 0
   return (
     <Card
       title={t('dashboard.attention')}
@@ -53,12 +54,31 @@ function Attention({ needing }: { readonly needing: number }) {
           ))}
         </ul>
       )}
+      {needing > items.length && <Reasons counts={summary?.by_reason ?? {}} />}
       {needing > items.length && (
         <Link to="/dashboard/accounts?action=needed" className="small">
           {t('dashboard.attention.all')}
         </Link>
       )}
     </Card>
+  )
+}
+
+/** More accounts than the list has room for, as one line for each reason. */
+function Reasons({ counts }: { readonly counts: Readonly<Record<string, number>> }) {
+  const t = useT()
+  const { number } = useFormats()
+  const groups = Object.entries(counts).sort(([, one], [, other]) => other - one)
+  return (
+    <ul className="reasons">
+      {groups.map(([reason, count]) => (
+        <li key={reason}>
+          <Link to={`/dashboard/accounts?action=needed&reason=${reason}`}>
+            <strong>{number(count)}</strong> {t.word('reason', reason)}
+          </Link>
+        </li>
+      ))}
+    </ul>
   )
 }
 
@@ -171,7 +191,7 @@ export function DashboardPage() {
         <>
           <Counts summary={summary.data} />
           <div className="columns">
-            <Attention needing={summary.data.needing_action} />
+            <Attention summary={summary.data} />
             <UsageToday />
           </div>
         </>
