@@ -3,10 +3,9 @@
 import { accepted } from '../model/protocol.ts'
 import { afterCrash, crashed, resumed } from './crash.ts'
 import { deactivating, leaving } from './deletion.ts'
-import { probing, proven } from './probing.ts'
 import * as refusal from './refusals.ts'
 import { refuse, toRefusal, untilLimitEnds } from './refusals.ts'
-import { credential, initially } from './setup.ts'
+import { credential, initially, probing, proven } from './setup.ts'
 
 export const credentialMachine = credential.createMachine({
   id: 'credential',

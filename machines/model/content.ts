@@ -5,7 +5,7 @@ import type { Game } from './game.ts'
 import type { AcceptedGifts, OwnedGift } from './gift.ts'
 import type { Location, Venue } from './location.ts'
 import { MEDIA_KINDS, type Media, type StickerType } from './media.ts'
-import type { Invoice, PostFact, Receipt, SuggestedPost } from './payment.ts'
+import type { Invoice, PaidMedia, PostFact, Receipt, SuggestedPost } from './payment.ts'
 import type { ChatDetails, Community, Person } from './person.ts'
 import type { RichMessage } from './rich.ts'
 import type { Permission } from './rights.ts'
@@ -146,6 +146,12 @@ export type Content =
   | { readonly kind: 'dice'; readonly emoji: string; readonly value: number }
   | { readonly kind: 'invoice'; readonly invoice: Invoice }
   | { readonly kind: 'game'; readonly game: Game }
+  | {
+      readonly kind: 'paid_media'
+      readonly paid: PaidMedia
+      readonly caption: Text
+      readonly captionAbove?: boolean
+    }
   | ({ readonly kind: 'service' } & Service)
   /** Something the network has and the bot API has no word for; `label` says what it was. */
   | { readonly kind: 'unsupported'; readonly label: string }
@@ -233,7 +239,7 @@ export const CONTENT_NAMES = [
 ] as const
 
 /** Kinds of content that few networks have. */
-export const SPECIAL_CONTENT_NAMES = ['rich', 'checklist', 'invoice', 'game'] as const
+export const SPECIAL_CONTENT_NAMES = ['rich', 'checklist', 'invoice', 'game', 'paid_media'] as const
 
 export type ContentName = (typeof CONTENT_NAMES)[number] | (typeof SPECIAL_CONTENT_NAMES)[number]
 

@@ -1,4 +1,4 @@
-/** Games that bots send, in the terms of no particular network. */
+/** Games that bots send, and operations about their scores, in the terms of no particular network. */
 import type { Person } from './person.ts'
 import type { Text } from './text.ts'
 
@@ -16,4 +16,30 @@ export interface Score {
   readonly place: number
   readonly person: Person
   readonly score: number
+}
+
+export const GAME_OPERATIONS = ['set_score', 'scores'] as const
+
+/** The message of a game: in a chat, or by the id that the bot got of a message that was sent by way of it. */
+type GamePlace<Place, Item> =
+  | { readonly chat: Place; readonly message: Item }
+  | { readonly inline: string }
+
+export type GameOperation<Place, Item> = { readonly person: Place } & GamePlace<Place, Item> &
+  (
+    | {
+        readonly kind: 'set_score'
+        readonly score: number
+        /** The score may also become lower. */
+        readonly mayFall: boolean
+        /** The message shows the scores afterwards. */
+        readonly isShown: boolean
+      }
+    /** Those of the person and of those next to them, and the best. */
+    | { readonly kind: 'scores' }
+  )
+
+export interface GameOutcome {
+  readonly kind: 'scores'
+  readonly scores: readonly Score[]
 }

@@ -171,6 +171,12 @@ export type Happening =
       readonly payload: string
       readonly state: 'canceled' | 'active'
     })
+  /** A reader has paid for media that the account sent with a payload. */
+  | (Happened & {
+      readonly kind: 'media_purchase'
+      readonly person: Person
+      readonly payload: string
+    })
   /** The reader of a draft wants no more of it. */
   | (Happened & { readonly kind: 'draft_stopped'; readonly chat: Chat; readonly draft: number })
   /** A bot was made for the account, which manages it, or its owner has replaced its token. */

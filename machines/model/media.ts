@@ -41,6 +41,8 @@ export interface Media {
   /** Only for a custom emoji: it takes the colour of the text around it. */
   readonly needsRepainting?: boolean
   readonly thumbnail?: Media
+  /** Only for a live photo: the video of the seconds around it. */
+  readonly live?: Media
   /** Only for a photo: its smaller sizes, smallest first; the media itself is the largest. */
   readonly sizes?: readonly Media[]
 }

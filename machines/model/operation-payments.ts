@@ -1,7 +1,7 @@
 /** Operations about payments: links to invoices, answers to buyers, and the account's own Telegram Stars. */
 import type { Chat } from './content.ts'
 import type { Gift } from './gift.ts'
-import type { Invoice, ShippingOption } from './payment.ts'
+import type { Invoice, PaidItem, ShippingOption } from './payment.ts'
 import type { Person } from './person.ts'
 
 export const PAYMENT_OPERATIONS = [
@@ -51,6 +51,8 @@ export interface StarTransaction {
     | 'paid_media_payment'
     | 'business_account_transfer'
   readonly payload?: string
+  /** Only of paid media. */
+  readonly media?: readonly PaidItem[]
   readonly gift?: Gift
   readonly premiumMonths?: number
   readonly periodSeconds?: number

@@ -8,6 +8,7 @@ import {
 } from './business.ts'
 import type { Buttons, ReplyKeyboard } from './buttons.ts'
 import type { Chat, Content, Message, Poll, Reaction, StickerSet, Surface } from './content.ts'
+import { GAME_OPERATIONS, type GameOperation, type GameOutcome } from './game.ts'
 import type { Gift, OwnedGiftPage } from './gift.ts'
 import type { Media } from './media.ts'
 import type { Boost, Invite, Member } from './membership.ts'
@@ -30,7 +31,6 @@ import {
   EPHEMERAL_OPERATIONS,
   type EphemeralOperation,
 } from './operation-ephemeral.ts'
-import { GAME_OPERATIONS, type GameOperation, type GameOutcome } from './operation-games.ts'
 import { GIFT_OPERATIONS, type GiftOperation } from './operation-gifts.ts'
 import {
   type Change,

@@ -1,5 +1,7 @@
 /** Invoices and payments, in the terms of no particular network. Amounts are in the smallest unit of their currency. */
 
+import type { Media } from './media.ts'
+
 /** The currency of Telegram Stars: paid without a provider, and can be given back. */
 export const STARS = 'XTR'
 
@@ -65,6 +67,26 @@ export interface Receipt {
   readonly order?: Order
   /** Unix time in seconds. Only for a subscription: when it has to be paid again. */
   readonly paidUntil?: number
+}
+
+/** The outline of a file that its reader has not paid for. */
+export interface PaidPreview {
+  readonly kind: 'preview'
+  readonly width?: number
+  readonly height?: number
+  readonly durationSeconds?: number
+}
+
+export type PaidItem = Media | PaidPreview
+
+/** Photos and videos that each reader pays for. */
+export interface PaidMedia {
+  /** Given by the network; absent on the way to it. */
+  readonly id?: string
+  readonly stars: number
+  /** Only the account that sells it sees it. */
+  readonly payload?: string
+  readonly items: readonly PaidItem[]
 }
 
 interface PostPrice {

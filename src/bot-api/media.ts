@@ -57,6 +57,26 @@ export async function mediaOf(
   return kind === 'sticker' && emoji !== undefined ? { ...media, emoji } : media
 }
 
+const LIVE_SECONDS = 10
+const LIVE_BYTES = 10_000_000
+
+/** A live photo: `photo` holds the still picture, `parameter` its video. */
+export async function livePhotoOf(call: Call, parameter: string, args: Arguments): Promise<Media> {
+  for (const name of ['photo', parameter]) {
+    const value = args.text(name) ?? ''
+    if (value.includes('.') && !value.startsWith('attach://')) {
+      throw bad("live photos can't be sent by a URL")
+    }
+  }
+  const photo = await mediaOf(call, 'photo', 'photo', args)
+  const live = await mediaOf(call, 'video', parameter, args)
+  if (live.kind !== 'video') throw bad('VIDEO_CONTENT_TYPE_INVALID')
+  if ((live.durationSeconds ?? 0) > LIVE_SECONDS || (live.size ?? 0) > LIVE_BYTES) {
+    throw bad(`the video of a live photo must have at most ${LIVE_SECONDS} seconds and 10 MB`)
+  }
+  return { ...photo, live }
+}
+
 /** A file that must come along with the call: `attach://part`, or a part with the parameter's own name. */
 export function uploadOf(call: Call, args: Arguments, parameter: string): Upload | undefined {
   const value = args.text(parameter) ?? ''

@@ -94,6 +94,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('sandbox_prepared_message', 'id', ofPeople),
   ofUser('sandbox_web_app', 'id', ofPeople),
   ofUser('sandbox_payment', 'id', ofPeople),
+  ofUser('sandbox_paid_media', 'id', within('seller_id', 'sandbox_person')),
   ofUser('sandbox_invoice', 'slug', within('bot_id', 'sandbox_person')),
   ofUser('sandbox_prepared_key', 'id', ofPeople),
   ofUser('sandbox_managed_bot', 'bot_id', within('bot_id', 'sandbox_person'), { omit: ['token'] }),

@@ -29,6 +29,7 @@ function textsIn(content: Written): readonly Text[] {
     case 'text':
       return [content]
     case 'media':
+    case 'paid_media':
       return [content.caption]
     case 'game':
       return content.game.text ? [content.game.text] : []
@@ -116,9 +117,6 @@ export class IdCollector implements WantedIds {
 
   addHappening(happening: Happening): void {
     switch (happening.kind) {
-      case 'deleted':
-      case 'update':
-        break
       case 'poll':
         this.#addContent(happening)
         break
@@ -141,12 +139,10 @@ export class IdCollector implements WantedIds {
       case 'shipping_query':
       case 'checkout_query':
       case 'subscription':
+      case 'media_purchase':
       case 'managed_bot':
         this.addPerson(happening.person)
         if (happening.kind === 'managed_bot') this.addPerson(happening.bot)
-        break
-      case 'draft_stopped':
-        this.addChat(happening.chat)
         break
       case 'member':
         this.addChat(happening.chat)
@@ -160,6 +156,9 @@ export class IdCollector implements WantedIds {
       case 'business_edited':
       case 'guest_message':
         this.addMessage(happening.letter, happening.direction === 'own')
+        break
+      case 'draft_stopped':
+        this.addChat(happening.chat)
         break
       case 'business_deleted':
         this.addChat(happening.place)

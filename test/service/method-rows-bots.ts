@@ -1,5 +1,7 @@
 /** What the methods that only bots have are called with on the sandbox, and what they answer. */
+
 import type { MethodRow } from './method-rows.ts'
+import { sized } from './method-shapes.ts'
 import type { MethodStage } from './method-stage.ts'
 
 export function botMethodRows({
@@ -73,6 +75,21 @@ export function botMethodRows({
         await done('setGameScore', { ...place, score: ++score })
         return place
       },
+    ],
+    sendPaidMedia: [
+      {
+        chat: { id: ada.id },
+        paid_media: { star_count: 3, paid_media: [{ type: 'photo', photo: [sized] }] },
+      },
+      {
+        chat_id: ada.id,
+        star_count: 3,
+        media: [{ type: 'photo', media: 'attach://picture' }],
+      },
+    ],
+    sendLivePhoto: [
+      { chat: { id: ada.id }, photo: [sized], live_photo: { ...sized, duration: Number } },
+      { chat_id: ada.id, photo: 'attach://picture', live_photo: 'attach://film' },
     ],
     sendInvoice: [
       { invoice, chat: { id: ada.id }, from: { id: bot.id } },

@@ -2,9 +2,9 @@
 
 import type { Content } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
-import type { MediaKind } from '../../../machines/model/media.ts'
+import type { Media, MediaKind } from '../../../machines/model/media.ts'
 import { Arguments } from '../arguments.ts'
-import { mediaOf, uploadOf } from '../media.ts'
+import { livePhotoOf, mediaOf, uploadOf } from '../media.ts'
 import { type Call, type Method, type ParameterType, result } from '../method.ts'
 import {
   assertQuotable,
@@ -33,15 +33,18 @@ const thumbnail = { thumbnail: 'file' } as const
 const framed = { duration: 'integer', width: 'integer', height: 'integer', ...thumbnail } as const
 const spoiler = { has_spoiler: 'boolean' } as const
 
+/** A live photo is a photo with a video beside it. */
+type ItemKind = MediaKind | 'live_photo'
+
 /** The message that carries a file, with what `args` say of it. */
 async function mediaContent(
   call: Call,
-  kind: MediaKind,
+  kind: ItemKind,
   parameter: string = kind,
   args: Arguments = call.args,
 ): Promise<Content & { readonly kind: 'media' }> {
   const caption = captionOf(args)
-  const media = await mediaOf(call, kind, parameter, args)
+  const media = await fileOf(call, kind, parameter, args)
   return {
     kind: 'media',
     media,
@@ -51,20 +54,28 @@ async function mediaContent(
   }
 }
 
-const sender = (name: string, summary: string, kind: MediaKind, more: Parameters): Method => ({
+const fileOf = (call: Call, kind: ItemKind, parameter: string, args: Arguments): Promise<Media> =>
+  kind === 'live_photo' ? livePhotoOf(call, parameter, args) : mediaOf(call, kind, parameter, args)
+
+const sender = (name: string, summary: string, kind: ItemKind, more: Parameters): Method => ({
   name,
   summary,
   scope: 'bot:send',
   operation: 'send',
-  content: kind,
+  content: kind === 'live_photo' ? 'photo' : kind,
   sends: true,
   parameters: { ...sending, ...ephemeralParameters, ...suggesting, [kind]: 'file', ...more },
-  required: ['chat_id', kind],
+  required: ['chat_id', kind, ...(kind === 'live_photo' ? ['photo'] : [])],
   run: async (call) => result(await send(call, () => mediaContent(call, kind))),
 })
 
 export const mediaMethods: readonly Method[] = [
   sender('sendPhoto', 'Sends a photo', 'photo', { ...captioned, ...spoiler }),
+  sender('sendLivePhoto', 'Sends a photo with a short video of the moment', 'live_photo', {
+    ...captioned,
+    ...spoiler,
+    photo: 'file',
+  }),
   sender('sendVideo', 'Sends a video', 'video', { ...captioned, ...spoiler, ...framed }),
   sender('sendAnimation', 'Sends a silent video or a GIF', 'animation', {
     ...captioned,
@@ -89,10 +100,10 @@ export const mediaMethods: readonly Method[] = [
 ]
 
 const ITEMS = 10
-const IN_ALBUMS: readonly MediaKind[] = ['photo', 'video', 'audio', 'document']
-const EDITABLE: readonly MediaKind[] = [...IN_ALBUMS, 'animation']
+const IN_ALBUMS: readonly ItemKind[] = ['photo', 'live_photo', 'video', 'audio', 'document']
+const EDITABLE: readonly ItemKind[] = [...IN_ALBUMS, 'animation']
 /** Music and documents stand among their own kind only. */
-const APART: readonly MediaKind[] = ['audio', 'document']
+const APART: readonly ItemKind[] = ['audio', 'document']
 const KINDS = { photo: 'Photo', video: 'Video', audio: 'Audio', document: 'Document' } as const
 
 const bad = (description: string) => failed('bad_request', description)
@@ -126,6 +137,61 @@ const sendMediaGroup: Method = {
   },
 }
 
+const MOST_STARS = 25_000
+const PAYLOAD_BYTES = 128
+const SOLD: readonly ItemKind[] = ['photo', 'live_photo', 'video']
+
+const sendPaidMedia: Method = {
+  name: 'sendPaidMedia',
+  summary: 'Sends photos and videos that each reader pays for with Telegram Stars',
+  scope: 'bot:send',
+  operation: 'send',
+  content: 'paid_media',
+  sends: true,
+  parameters: {
+    chat_id: 'chat',
+    ...forBusiness,
+    ...delivery,
+    ...replying,
+    reply_markup: 'json',
+    ...suggesting,
+    star_count: 'integer',
+    media: 'json',
+    payload: 'string',
+    ...captioned,
+  },
+  required: ['chat_id', 'star_count', 'media'],
+  run: async (call) => result(await send(call, () => paidContent(call))),
+}
+
+async function paidContent(call: Call): Promise<Content> {
+  const { args } = call
+  const stars = Number(args.text('star_count'))
+  if (!Number.isInteger(stars) || stars < 1 || stars > MOST_STARS) {
+    throw bad('invalid media price specified')
+  }
+  const payload = args.text('payload') ?? ''
+  if (Buffer.byteLength(payload) > PAYLOAD_BYTES) throw bad('PAYLOAD_INVALID')
+  const given = args.json('media')
+  if (given === undefined) throw bad("can't parse media JSON object")
+  if (!Array.isArray(given)) throw bad('expected an Array of InputPaidMedia')
+  if (given.length === 0 || given.length > ITEMS) {
+    throw bad('invalid number of paid media specified')
+  }
+  const caption = captionOf(args)
+  const items: Media[] = []
+  for (const value of given) {
+    const { kind, item } = itemOf(value, SOLD, 'sendPaidMedia')
+    items.push(await fileOf(call, kind, 'media', item))
+  }
+  return {
+    kind: 'paid_media',
+    paid: { stars, items, ...(payload && { payload }) },
+    caption,
+    ...(args.boolean('show_caption_above_media') && { captionAbove: true }),
+  }
+}
+
 const editMessageMedia: Method = {
   name: 'editMessageMedia',
   summary: 'Puts another file into a message',
@@ -155,7 +221,7 @@ export async function editedMedia(call: Call, method: string) {
 }
 
 interface Item {
-  readonly kind: MediaKind
+  readonly kind: ItemKind
   readonly item: Arguments
 }
 
@@ -193,7 +259,7 @@ function objectIn(args: Arguments): unknown {
   return given
 }
 
-function itemOf(value: unknown, kinds: readonly MediaKind[], method: string): Item {
+function itemOf(value: unknown, kinds: readonly ItemKind[], method: string): Item {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw bad("can't parse InputMedia: expected an Object")
   }
@@ -206,4 +272,4 @@ function itemOf(value: unknown, kinds: readonly MediaKind[], method: string): It
   return { kind, item }
 }
 
-export const albumMethods = [sendMediaGroup, editMessageMedia]
+export const albumMethods = [sendMediaGroup, sendPaidMedia, editMessageMedia]

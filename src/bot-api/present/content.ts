@@ -2,7 +2,9 @@
 
 import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
 import type { Content, Poll, StickerSet } from '../../../machines/model/content.ts'
+import type { Game } from '../../../machines/model/game.ts'
 import type { Media } from '../../../machines/model/media.ts'
+import type { PaidItem, PaidMedia } from '../../../machines/model/payment.ts'
 import type { RichBlock, RichListItem, RichMessage } from '../../../machines/model/rich.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { detectEntities } from '../entities/detect.ts'
@@ -61,15 +63,39 @@ export function markedJson(name: string, text: Text, ids: Names): object {
   return entities.length > 0 ? { [name]: entities } : {}
 }
 
-export function mediaJson(content: Content & { kind: 'media' }, ids: Names): object {
-  const { media, caption, captionAbove, spoiler } = content
-  return {
-    ...memberOf(media, ids),
-    ...(caption.text && { caption: caption.text }),
-    ...entitiesJson('caption_entities', caption, ids),
-    ...(captionAbove && { show_caption_above_media: true }),
-    ...(spoiler && { has_media_spoiler: true }),
+export const mediaJson = (content: Content & { kind: 'media' }, ids: Names): object => ({
+  ...memberOf(content.media, ids),
+  ...captionJson(content, ids),
+  ...(content.spoiler && { has_media_spoiler: true }),
+})
+
+export const paidMediaJson = (content: Content & { kind: 'paid_media' }, ids: Names): object => ({
+  paid_media: paidJson(content.paid, ids),
+  ...captionJson(content, ids),
+})
+
+const captionJson = (
+  { caption, captionAbove }: Content & { kind: 'media' | 'paid_media' },
+  ids: Names,
+) => ({
+  ...(caption.text && { caption: caption.text }),
+  ...entitiesJson('caption_entities', caption, ids),
+  ...(captionAbove && { show_caption_above_media: true }),
+})
+
+const paidJson = ({ stars, items }: PaidMedia, ids: Names) => ({
+  star_count: stars,
+  paid_media: items.map((item) => paidItemJson(item, ids)),
+})
+
+export function paidItemJson(item: PaidItem, ids: Names): object {
+  if (item.kind === 'preview') {
+    const { width, height, durationSeconds: duration } = item
+    return { type: 'preview', ...present({ width, height, duration }) }
   }
+  const type = item.live ? 'live_photo' : item.kind
+  const shown: Readonly<Record<string, unknown>> = { ...memberOf(item, ids) }
+  return { type, [type]: shown[type] }
 }
 
 /** The sizes of a photo, the smallest first. */
@@ -78,8 +104,10 @@ export const photoJson = (photo: Media, ids: Names): object[] =>
 
 function memberOf(media: Media, ids: Names): object {
   switch (media.kind) {
-    case 'photo':
-      return { photo: photoJson(media, ids) }
+    case 'photo': {
+      const photo = photoJson(media, ids)
+      return media.live ? { live_photo: liveJson(media.live, photo, ids), photo } : { photo }
+    }
     case 'video':
       return { video: { ...framed(media, ids), ...named(media) } }
     case 'animation': {
@@ -116,6 +144,16 @@ function memberOf(media: Media, ids: Names): object {
       return { sticker: stickerJson(media, ids) }
   }
 }
+
+/** The video of a live photo, with the sizes of its still picture. */
+const liveJson = (live: Media, photo: readonly object[], ids: Names) => ({
+  photo,
+  ...file(live, ids),
+  width: live.width ?? 0,
+  height: live.height ?? 0,
+  duration: live.durationSeconds ?? 0,
+  ...present({ mime_type: live.mime }),
+})
 
 export const stickerJson = (media: Media, ids: Names) => ({
   ...file(media, ids),
@@ -201,6 +239,14 @@ export const checklistJson = (checklist: Checklist, ids: Names) => ({
   tasks: checklist.tasks.map((task) => taskJson(task, ids)),
   ...(checklist.othersMayAdd && { others_can_add_tasks: true }),
   ...(checklist.othersMayMark && { others_can_mark_tasks_as_done: true }),
+})
+
+/** The reference requires a picture, but the networks give none for games. */
+export const gameJson = ({ title, description, text }: Game, ids: Names): object => ({
+  title,
+  description,
+  photo: [],
+  ...(text && { text: text.text, ...entitiesJson('text_entities', text, ids) }),
 })
 
 export const richJson = ({ blocks, isRtl }: RichMessage, ids: Names): object => ({

@@ -7,7 +7,6 @@ import type {
   Message,
   Origin,
 } from '../../../machines/model/content.ts'
-import type { Game } from '../../../machines/model/game.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { Preview, Quote } from '../../../machines/model/text.ts'
@@ -23,8 +22,10 @@ import {
 import {
   checklistJson,
   entitiesJson,
+  gameJson,
   markedJson,
   mediaJson,
+  paidMediaJson,
   photoJson,
   pollJson,
   richJson,
@@ -180,6 +181,8 @@ function contentJson(content: Content, chat: Chat | undefined, ids: Names): obje
       }
     case 'media':
       return mediaJson(content, ids)
+    case 'paid_media':
+      return paidMediaJson(content, ids)
     case 'poll':
       return { poll: pollJson(content.poll, ids) }
     case 'checklist':
@@ -198,14 +201,6 @@ function contentJson(content: Content, chat: Chat | undefined, ids: Names): obje
       return undefined
   }
 }
-
-/** The reference requires a picture, but the networks give none for games. */
-const gameJson = ({ title, description, text }: Game, ids: Names): object => ({
-  title,
-  description,
-  photo: [],
-  ...(text && { text: text.text, ...entitiesJson('text_entities', text, ids) }),
-})
 
 type ServiceContent = Content & { kind: 'service' }
 type ServiceOf<Fact extends ServiceContent['fact']> = Extract<ServiceContent, { fact: Fact }>

@@ -12,7 +12,7 @@ import {
   type SuggestedPost,
 } from '../../../machines/model/payment.ts'
 import { chatJson, type Names, present, userJson } from './chat.ts'
-import { markedJson, stickerJson } from './content.ts'
+import { markedJson, paidItemJson, stickerJson } from './content.ts'
 
 export const invoiceJson = ({ title, description, start, currency, total }: Invoice): object => ({
   title,
@@ -51,7 +51,7 @@ function transactionJson(transaction: StarTransaction, ids: Names): object {
 
 function partnerJson(transaction: StarTransaction, ids: Names): object {
   const { person, chat, service = 'other', purpose = 'invoice_payment' } = transaction
-  const { payload, periodSeconds, gift, premiumMonths } = transaction
+  const { payload, periodSeconds, gift, premiumMonths, media } = transaction
   const given = { gift: gift && giftJson(gift, ids) }
   if (chat) return { type: 'chat', chat: chatJson(chat, ids), ...present(given) }
   if (!person) return { type: service }
@@ -60,7 +60,8 @@ function partnerJson(transaction: StarTransaction, ids: Names): object {
     transaction_type: purpose,
     user: userJson(person, ids),
     ...present({
-      invoice_payload: payload,
+      [purpose === 'paid_media_payment' ? 'paid_media_payload' : 'invoice_payload']: payload,
+      paid_media: media?.map((item) => paidItemJson(item, ids)),
       subscription_period: periodSeconds,
       premium_subscription_duration: premiumMonths,
       ...given,
@@ -70,14 +71,17 @@ function partnerJson(transaction: StarTransaction, ids: Names): object {
 
 type PaymentHappening = Extract<
   Happening,
-  { kind: 'shipping_query' | 'checkout_query' | 'subscription' }
+  { kind: 'shipping_query' | 'checkout_query' | 'subscription' | 'media_purchase' }
 >
 
 /** The name of the update and its value. */
 export function paymentJson(
   happening: PaymentHappening,
   ids: Names,
-): readonly ['shipping_query' | 'pre_checkout_query' | 'subscription', object] {
+): readonly [
+  'shipping_query' | 'pre_checkout_query' | 'subscription' | 'purchased_paid_media',
+  object,
+] {
   const user = userJson(happening.person, ids)
   const { payload } = happening
   switch (happening.kind) {
@@ -94,6 +98,8 @@ export function paymentJson(
     }
     case 'subscription':
       return ['subscription', { user, invoice_payload: payload, state: happening.state }]
+    case 'media_purchase':
+      return ['purchased_paid_media', { from: user, paid_media_payload: payload }]
   }
 }
 

@@ -171,7 +171,8 @@ function changeOf(happening: Exclude<Told, Telling>, ids: Names): Shown | undefi
     }
     case 'shipping_query':
     case 'checkout_query':
-    case 'subscription': {
+    case 'subscription':
+    case 'media_purchase': {
       const [kind, value] = paymentJson(happening, ids)
       return [kind, ids.chat(happening.person.native), value]
     }

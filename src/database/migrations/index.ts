@@ -42,6 +42,7 @@ import { EphemeralMessages } from './0050-ephemeral-messages.ts'
 import { SandboxReadMarks } from './0052-sandbox-read-marks.ts'
 import { SandboxBots } from './0053-sandbox-bots.ts'
 import { SandboxStoppedDrafts } from './0061-sandbox-stopped-drafts.ts'
+import { SandboxPaidMedia } from './0062-sandbox-paid-media.ts'
 import { DirectMessages } from './0063-direct-messages.ts'
 import { SandboxDefaultRights } from './0065-sandbox-default-rights.ts'
 import { SandboxDeliveryMarks } from './0066-sandbox-delivery-marks.ts'
@@ -97,6 +98,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0052-sandbox-read-marks', class: SandboxReadMarks },
   { name: '0053-sandbox-bots', class: SandboxBots },
   { name: '0061-sandbox-stopped-drafts', class: SandboxStoppedDrafts },
+  { name: '0062-sandbox-paid-media', class: SandboxPaidMedia },
   { name: '0063-direct-messages', class: DirectMessages },
   { name: '0065-sandbox-default-rights', class: SandboxDefaultRights },
   { name: '0066-sandbox-delivery-marks', class: SandboxDeliveryMarks },

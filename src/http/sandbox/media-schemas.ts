@@ -15,7 +15,7 @@ const shownFigures = {
   emoji: optional(Type.String()),
 }
 
-export const ShownMedia = Type.Object({
+const shownFile = {
   type: Kind,
   file: Type.String(),
   url: Type.String({ description: 'Where the bytes are, for whoever may see this' }),
@@ -26,4 +26,26 @@ export const ShownMedia = Type.Object({
   set_name: optional(Type.String()),
   custom_emoji_id: optional(Type.String()),
   has_spoiler: optional(Type.Boolean()),
+}
+
+export const ShownMedia = Type.Object({
+  ...shownFile,
+  live: optional(
+    Type.Object(shownFile, {
+      description: 'Only of a live photo: the video of the seconds around it',
+    }),
+  ),
+})
+
+export const PaidMediaBody = Type.Object({
+  star_count: Type.Integer(),
+  items: Type.Array(
+    Type.Object({
+      media: optional(ShownMedia),
+      duration: optional(Type.Integer()),
+      width: optional(Type.Integer()),
+      height: optional(Type.Integer()),
+    }),
+    { description: 'Without `media` where this person has not paid' },
+  ),
 })

@@ -12,10 +12,10 @@ import type {
 } from '../../../machines/model/content.ts'
 import type { Location } from '../../../machines/model/location.ts'
 import type { Media } from '../../../machines/model/media.ts'
-import type { Invoice } from '../../../machines/model/payment.ts'
+import type { Invoice, PaidMedia, PaidPreview } from '../../../machines/model/payment.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { RichBlock, RichMessage } from '../../../machines/model/rich.ts'
-import type { Quote, TextEntity } from '../../../machines/model/text.ts'
+import type { Quote, Text, TextEntity } from '../../../machines/model/text.ts'
 import type { TopicLook } from '../../../machines/model/topic.ts'
 import { buttonsWithin, renderRich } from '../../bot-api/rich/render.ts'
 import type { Faults as FaultState } from '../../sandbox/delivery/faults.ts'
@@ -25,7 +25,7 @@ import type { Received } from '../../sandbox/people/inbox.ts'
 import type { PersonRecord } from '../../sandbox/people/people.ts'
 import type * as keyboards from './keyboard-schemas.ts'
 import { replyKeyboardJson } from './keyboard-schemas.ts'
-import type { ShownMedia } from './media-schemas.ts'
+import type { PaidMediaBody, ShownMedia } from './media-schemas.ts'
 import type { RichBlockBody, RichBody } from './rich-schemas.ts'
 import type * as wire from './schemas.ts'
 
@@ -99,10 +99,7 @@ export function faultsBody(faults: FaultState, isBanned: boolean, now: number) {
 export const nameBody = (person: Person) => ({
   id: Number(person.native),
   first_name: person.firstName,
-  ...present({
-    last_name: person.lastName,
-    username: person.username,
-  }),
+  ...present({ last_name: person.lastName, username: person.username }),
 })
 
 export const chatBody = (chat: Chat) => ({
@@ -209,14 +206,13 @@ export function contentBody(content: Content): object {
   switch (content.kind) {
     case 'text':
       return { text: content.text, ...entitiesBody('entities', content.entities) }
-    case 'media': {
-      const { media, caption, spoiler } = content
+    case 'media':
       return {
-        media: { ...mediaBody(media), ...present({ has_spoiler: spoiler }) },
-        ...(caption.text && { caption: caption.text }),
-        ...entitiesBody('caption_entities', caption.entities),
+        media: { ...mediaBody(content.media), ...present({ has_spoiler: content.spoiler }) },
+        ...captionBody(content.caption),
       }
-    }
+    case 'paid_media':
+      return { paid_media: paidBody(content.paid), ...captionBody(content.caption) }
     case 'location':
       return present({
         location: locationBody(content),
@@ -266,6 +262,18 @@ export function contentBody(content: Content): object {
   }
 }
 
+const captionBody = ({ text, entities }: Text) => ({
+  ...(text && { caption: text }),
+  ...entitiesBody('caption_entities', entities),
+})
+
+const paidBody = ({ stars, items }: PaidMedia): Static<typeof PaidMediaBody> => ({
+  star_count: stars,
+  items: items.map((item) =>
+    item.kind === 'preview' ? figuresBody(item) : { media: mediaBody(item) },
+  ),
+})
+
 const richBody = ({ blocks, isRtl }: RichMessage): Static<typeof RichBody> => ({
   blocks: blocks.map(blockBody),
   ...(isRtl && { is_rtl: true }),
@@ -275,9 +283,7 @@ const blockBody = ({ media, blocks, items, ...block }: RichBlock): RichBlockBody
   ...block,
   ...(media && { media: mediaBody(media) }),
   ...(blocks && { blocks: blocks.map(blockBody) }),
-  ...(items && {
-    items: items.map((item) => ({ ...item, blocks: item.blocks.map(blockBody) })),
-  }),
+  ...(items && { items: items.map((item) => ({ ...item, blocks: item.blocks.map(blockBody) })) }),
 })
 
 export const invoiceBody = (invoice: Invoice): Static<typeof wire.InvoiceBody> => ({
@@ -328,6 +334,9 @@ export const lookBody = ({ name, iconColor, icon }: TopicLook) => ({
   ...present({ icon_custom_emoji_id: icon }),
 })
 
+const figuresBody = ({ width, height, durationSeconds: duration }: Omit<PaidPreview, 'kind'>) =>
+  present({ duration, width, height })
+
 export function mediaBody(media: Media): Static<typeof ShownMedia> {
   const file = 'native' in media.file ? media.file.native : media.file.blob
   return {
@@ -338,15 +347,14 @@ export function mediaBody(media: Media): Static<typeof ShownMedia> {
       file_name: media.name,
       mime_type: media.mime,
       file_size: media.size,
-      duration: media.durationSeconds,
-      width: media.width,
-      height: media.height,
       title: media.title,
       performer: media.performer,
       emoji: media.emoji,
       set_name: media.setName,
       custom_emoji_id: media.customEmojiId,
+      live: media.live && mediaBody(media.live),
     }),
+    ...figuresBody(media),
   }
 }
 

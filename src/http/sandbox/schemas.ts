@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { Nullable } from '../../json/nullable.ts'
 import { USERNAME } from '../validation.ts'
 import { ReplyKeyboard, ShownKeyboard } from './keyboard-schemas.ts'
-import { Kind, ShownMedia } from './media-schemas.ts'
+import { Kind, PaidMediaBody, ShownMedia } from './media-schemas.ts'
 import { RichBody } from './rich-schemas.ts'
 
 const strict = { additionalProperties: false }
@@ -278,6 +278,7 @@ export const shownContent = {
     ),
   ),
   invoice: optional(InvoiceBody),
+  paid_media: optional(PaidMediaBody),
   game: optional(
     Type.Object({
       name: Type.String(),

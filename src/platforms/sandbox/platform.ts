@@ -36,6 +36,7 @@ export const capabilities: Capabilities = {
     'chosen_inline_result',
     'shipping_query',
     'pre_checkout_query',
+    'purchased_paid_media',
     'subscription',
     'my_chat_member',
     'chat_member',

@@ -5,10 +5,10 @@ import {
   unavailablePlatform,
 } from '../../../actors/ports/platform.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content.ts'
+import { GAME_OPERATIONS } from '../../../machines/model/game.ts'
 import { OPERATION_KINDS, type OperationKind } from '../../../machines/model/operation.ts'
 import { BOT_OPERATIONS } from '../../../machines/model/operation-bots.ts'
 import { EPHEMERAL_OPERATIONS } from '../../../machines/model/operation-ephemeral.ts'
-import { GAME_OPERATIONS } from '../../../machines/model/operation-games.ts'
 import { INLINE_OPERATIONS } from '../../../machines/model/operation-inline.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
 

@@ -2,9 +2,11 @@
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { ListedChat, PastMessage } from '../../../machines/model/operation-reading.ts'
+import type { Queryable } from '../../database/database.ts'
 import { withoutSolution } from '../delivery/event-page.ts'
 import { chatOf, messageOf, parseChatId, parseMessageId, personOf } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
+import { openPaid } from '../delivery/paid-media.ts'
 import {
   byKey,
   type ChatRow,
@@ -71,7 +73,8 @@ export async function listChats(
     page.map(({ chat }) => chat.id),
     page.map(({ last }) => last ?? 0),
   ])
-  const last = new Map(newest.map((view) => [view.chat.id, pastOf(view, person)]))
+  const past = await pastFor(db, person, newest)
+  const last = new Map(newest.map((view, place) => [view.chat.id, past[place]]))
   const chats = page.map(({ chat, other, unread }): ListedChat => {
     const message = last.get(chat.id)
     return { chat: chatOf(chat, other), unread, ...(message && { last: message }) }
@@ -112,7 +115,7 @@ export async function readHistory(
   const views = await db.query<MessageView>(showing(PAST), [
     ...[person, access.chat.id, before, limit],
   ])
-  return { kind: 'history', messages: views.map((view) => pastOf(view, person)) }
+  return { kind: 'history', messages: await pastFor(db, person, views) }
 }
 
 /** The channel in a person's profile is public: whoever sees the profile reads it. */
@@ -128,7 +131,7 @@ export async function personalMessages(
   if (found.chat === null) return { kind: 'history', messages: [] }
   const newest = [by.person, found.chat, null, limit]
   const views = await db.query<MessageView>(showing(PAST), newest)
-  return { kind: 'history', messages: views.map((view) => pastOf(view, by.person)) }
+  return { kind: 'history', messages: await pastFor(db, by.person, views) }
 }
 
 /** Shows a channel with a public name in the person's profile; null: none. */
@@ -149,9 +152,16 @@ export async function setPersonalChat(
   if (changed.length === 0) throw failed('bad_request', 'PERSONAL_CHANNEL_INVALID')
 }
 
-function pastOf(view: MessageView, person: number): PastMessage {
-  const isOwn = view.message.sender_id === person
-  return { message: withoutSolution(messageOf(view), isOwn ? 'own' : 'incoming'), isOwn }
+async function pastFor(
+  db: Queryable,
+  person: number,
+  views: readonly MessageView[],
+): Promise<PastMessage[]> {
+  const messages = await openPaid(db, person, views.map(messageOf))
+  return messages.map((message, place) => {
+    const isOwn = views[place]!.message.sender_id === person
+    return { message: withoutSolution(message, isOwn ? 'own' : 'incoming'), isOwn }
+  })
 }
 
 /** A mark never moves back. Those who wrote what is read now are notified, but in channels. */

@@ -6,6 +6,7 @@ import type { Invite } from '../../../machines/model/membership.ts'
 import type { Queryable } from '../../database/database.ts'
 import { chatOf, inlineId, type MessageAttributes, messageOf, personOf, viaOf } from './mapping.ts'
 import type { Facts } from './notify.ts'
+import { openPaid } from './paid-media.ts'
 import {
   byKey,
   type MessageRow,
@@ -65,8 +66,23 @@ export async function readPage(db: Queryable, reader: Reader, after: number): Pr
   return {
     last: rows.at(-1)?.seq ?? after,
     isFull: rows.length === PAGE_SIZE,
-    happenings: rows.filter((row) => isFor(reader, row)).map((row) => happeningOf(reader, row)),
+    happenings: await withPaid(
+      db,
+      reader,
+      rows.filter((row) => isFor(reader, row)).map((row) => happeningOf(reader, row)),
+    ),
   }
+}
+
+/** With the paid media that the reader may see. */
+async function withPaid(db: Queryable, { person }: Reader, happenings: readonly Happening[]) {
+  const told = happenings.flatMap((happening) => ('message' in happening ? happening.message : []))
+  const opened = await openPaid(db, person, told)
+  if (opened === told) return happenings
+  const messages = opened.values()
+  return happenings.map((happening) =>
+    'message' in happening ? { ...happening, message: messages.next().value! } : happening,
+  )
 }
 
 function isFor({ session, openedAt, recoverChannels }: Reader, row: Row): boolean {
@@ -132,6 +148,7 @@ const WITHOUT_CHAT: readonly Happening['kind'][] = [
   'shipping_query',
   'checkout_query',
   'subscription',
+  'media_purchase',
   'managed_bot',
 ]
 

@@ -14,7 +14,16 @@ const wrongFile = (options?: ErrorOptions) =>
   failed('bad_request', 'wrong file identifier/HTTP URL specified', {}, options)
 
 /** Resolves with the media as messages carry it: with native names, and held for `holder`. */
-export async function storedMedia(files: Files, media: Media, holder: string): Promise<Media> {
+export async function storedMedia(
+  files: Files,
+  { live, ...media }: Media,
+  holder: string,
+): Promise<Media> {
+  const stored = await storedFile(files, media, holder)
+  return live ? { ...stored, live: await storedFile(files, live, holder) } : stored
+}
+
+async function storedFile(files: Files, media: Media, holder: string): Promise<Media> {
   const known = 'native' in media.file ? await find(files, media) : named(media)
   if (!known) throw wrongFile()
   await files.media.hold(asBlobs(known), holder).catch(missing)

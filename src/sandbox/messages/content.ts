@@ -2,10 +2,11 @@
 import { randomInt } from 'node:crypto'
 import { type Content, type ContentName, contentName } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { MediaKind } from '../../../machines/model/media.ts'
+import type { Media, MediaKind } from '../../../machines/model/media.ts'
 import type { RichBlock, RichListItem } from '../../../machines/model/rich.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
 import type { Text } from '../../../machines/model/text.ts'
+import { isMedia, soldFiles } from '../delivery/paid-media.ts'
 import { holderOf, storedMedia } from '../files/files.ts'
 import type { NetworkContext } from '../network/context.ts'
 import { openPoll } from '../polls/polls.ts'
@@ -32,6 +33,9 @@ export function checkedContent(given: Content): Content {
       checkCaption(caption)
       return content
     }
+    case 'paid_media':
+      checkCaption(content.caption)
+      return content
     case 'unsupported': {
       const kind = contentName(content)
       throw failed(
@@ -84,6 +88,8 @@ export async function prepareContent(
   switch (content.kind) {
     case 'media':
       return { ...content, media: await storedMedia(context, content.media, holder()) }
+    case 'paid_media':
+      return withHeldFiles(context, content, holder())
     case 'rich':
       return { ...content, blocks: await withStoredFiles(context, content.blocks, holder()) }
     case 'dice':
@@ -116,6 +122,26 @@ export async function withStoredFiles(
   async function storedItem(item: RichListItem): Promise<RichListItem> {
     return { ...item, blocks: await withStoredFiles(context, item.blocks, holder) }
   }
+}
+
+export type PaidContent = Content & { readonly kind: 'paid_media' }
+
+/** Holds the files for `holder`, also those that an earlier message has sold. */
+export async function withHeldFiles(
+  context: NetworkContext,
+  content: PaidContent,
+  holder: string,
+): Promise<PaidContent> {
+  const { paid } = content
+  const isNew = paid.id === undefined
+  const files = isNew ? paid.items.filter(isMedia) : await soldFiles(context.db, paid.id)
+  const items: Media[] = []
+  for (const media of files) items.push(await storedMedia(context, media, holder))
+  if (!isNew) return content
+  if (items.some(({ kind }) => kind !== 'photo' && kind !== 'video')) {
+    throw failed('bad_request', 'paid media must be a photo or a video')
+  }
+  return { ...content, paid: { ...paid, items } }
 }
 
 /** Dice have as many sides as in the reference. */
@@ -153,6 +179,7 @@ const NEEDED: Readonly<Record<ContentName, readonly [needs: Permission, words: s
   dice: ['send_other_messages', 'dice'],
   poll: ['send_polls', 'polls'],
   invoice: ['send_messages', 'invoices'],
+  paid_media: ['send_photos', 'paid media'],
   game: ['send_other_messages', 'games'],
 }
 
@@ -165,10 +192,15 @@ interface Sendable {
 
 const isInline = ({ attributes = {}, forward }: Sendable) => 'via' in attributes && !forward
 
+const isPaidVideo = (content: Content) =>
+  content.kind === 'paid_media' &&
+  content.paid.items.some(({ durationSeconds }) => durationSeconds !== undefined)
+
 /** The permission that a member needs to send it. Service messages need none. */
 export function neededPermission(message: Sendable): Permission | undefined {
   const name = contentName(message.content)
   if (isInline(message)) return 'send_other_messages'
+  if (isPaidVideo(message.content)) return 'send_videos'
   return name === 'service' || name === 'unsupported' ? undefined : NEEDED[name][0]
 }
 

@@ -18,6 +18,7 @@ import {
   parseInlineId,
   parseMessageId,
 } from '../delivery/mapping.ts'
+import { openPaid } from '../delivery/paid-media.ts'
 import { messageChange, queueing, woken } from '../delivery/queue.ts'
 import {
   chatCondition,
@@ -53,7 +54,7 @@ const deleting = {
     ),
     change as (${messageChange('1', '$1::bigint', '$2::bigint')}), ${queueing('deleted')}
     select ${woken}, sender_id as sender, request_id as request,
-      content ->> 'kind' in ('media', 'rich') as "hasFiles",
+      content ->> 'kind' in ('media', 'rich', 'paid_media') as "hasFiles",
       (select kind from target) as surface
     from message`,
 }
@@ -118,7 +119,9 @@ export async function edit({ context, by }: Call, operation: Edit): Promise<Oper
     if (sender !== by.person || isFixed) throw bad("message can't be edited")
     return found
   }
-  return { kind: 'message', message: await change(context, by, find, operation) }
+  const edited = await change(context, by, find, operation)
+  const [message = edited] = await openPaid(context.db, by.person, [edited])
+  return { kind: 'message', message }
 }
 
 /** Changes a message that a person sent by way of this bot. */
@@ -205,7 +208,7 @@ export async function contentAfter(
       return replaced(context, target, checkedContent(operation.content))
     case 'edit_caption': {
       const { content } = target
-      if (content.kind !== 'media' || !takesCaption(content.media.kind)) {
+      if (!hasCaption(content)) {
         throw bad('there is no caption in the message to edit')
       }
       const { captionAbove: _, ...rest } = content
@@ -218,6 +221,11 @@ export async function contentAfter(
       return moved(target, operation.location, now)
   }
 }
+
+type Captioned = Content & { readonly kind: 'media' | 'paid_media' }
+
+const hasCaption = (content: Content): content is Captioned =>
+  content.kind === 'paid_media' || (content.kind === 'media' && takesCaption(content.media.kind))
 
 async function replaced(
   context: NetworkContext,

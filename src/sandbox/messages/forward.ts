@@ -5,10 +5,11 @@ import type { OperationOf, OperationResult } from '../../../machines/model/opera
 import type { Text } from '../../../machines/model/text.ts'
 import { viewOf } from '../chats/find-message.ts'
 import { messageOf, originOf, parseChatId, parseMessageId, viaOf } from '../delivery/mapping.ts'
+import { openPaid } from '../delivery/paid-media.ts'
 import type { MessageView } from '../delivery/rows.ts'
 import { holderOf, storedMedia, withFileHolds } from '../files/files.ts'
 import type { Call } from '../network/context.ts'
-import { prepareContent, takesCaption } from './content.ts'
+import { prepareContent, takesCaption, withHeldFiles } from './content.ts'
 import { envelopeOf, sentBefore } from './send.ts'
 
 export async function forwardOrCopy(
@@ -38,9 +39,7 @@ export async function forwardOrCopy(
     const content =
       as === 'copy'
         ? await prepareContent(context, sender, request, captioned(original, caption))
-        : original.kind === 'media'
-          ? { ...original, media: await storedMedia(context, original.media, holder) }
-          : original
+        : await withHolds(original)
     const via = viaOf(source.message)
     const origin = as === 'forward' && {
       forward: originOf(source),
@@ -48,7 +47,14 @@ export async function forwardOrCopy(
     }
     return context.outbox.send({ ...envelope, content, ...origin })
   })
-  return { kind: 'message', message }
+  const [shown = message] = await openPaid(context.db, sender, [message])
+  return { kind: 'message', message: shown }
+
+  async function withHolds(content: Content): Promise<Content> {
+    if (content.kind === 'paid_media') return withHeldFiles(context, content, holder)
+    if (content.kind !== 'media') return content
+    return { ...content, media: await storedMedia(context, content.media, holder) }
+  }
 }
 
 function forwardableContent({ message }: MessageView, as: 'forward' | 'copy'): Content {
@@ -56,7 +62,7 @@ function forwardableContent({ message }: MessageView, as: 'forward' | 'copy'): C
     throw failed('bad_request', "message has protected content and can't be forwarded")
   }
   const content = message.content as Content
-  if (content.kind === 'service') {
+  if (content.kind === 'service' || (as === 'copy' && content.kind === 'paid_media')) {
     throw failed('bad_request', `message can't be ${as === 'copy' ? 'copied' : 'forwarded'}`)
   }
   return withoutLiveLocation(content)

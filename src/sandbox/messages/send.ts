@@ -10,6 +10,7 @@ import type { Person } from '../../../machines/model/person.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf } from '../chats/access.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
+import { withOutbox } from '../chats/transaction.ts'
 import {
   type MessageAttributes,
   messageOf,
@@ -17,6 +18,7 @@ import {
   parseTopicId,
   personOf,
 } from '../delivery/mapping.ts'
+import { openPaid, storePaid } from '../delivery/paid-media.ts'
 import {
   type MessageView,
   messageJson,
@@ -27,7 +29,7 @@ import {
 } from '../delivery/rows.ts'
 import { holderOf, withFileHolds } from '../files/files.ts'
 import type { Call, NetworkContext, Outbox, OutgoingMessage, Wake } from '../network/context.ts'
-import { neededPermission, prepareContent } from './content.ts'
+import { neededPermission, type PaidContent, prepareContent } from './content.ts'
 import { refusalOf } from './refusal.ts'
 import { replyParts } from './replies.ts'
 import { checkedKeyboard } from './reply-keyboards.ts'
@@ -188,6 +190,8 @@ export function send(call: Call, operation: OperationOf<'send'>): Promise<Operat
   return sendVia(call, operation)
 }
 
+const HAS_FILES: readonly Content['kind'][] = ['media', 'rich', 'paid_media']
+
 /** `via` names the bot that offered the message. */
 export async function sendVia(
   call: Call,
@@ -202,17 +206,36 @@ export async function sendVia(
   const envelope = { ...addressed, ...attributes, ...(buttons && { buttons }) }
   const { sender } = envelope
   const before = given.kind === 'text' ? undefined : await sentBefore(context.db, envelope)
-  if (before) return { kind: 'message', message: messageOf(before) }
+  if (before) {
+    const [message] = await openPaid(context.db, sender, [messageOf(before)])
+    return { kind: 'message', message: message! }
+  }
   if (given.kind === 'game') await assertTakesGames(context, sender, envelope.native)
   const deliver = async () => {
     const content = await prepareContent(context, sender, request, given)
-    return context.outbox.send({ ...envelope, content })
+    return content.kind === 'paid_media'
+      ? sendPaid(context, { ...envelope, content })
+      : context.outbox.send({ ...envelope, content })
   }
-  const message =
-    given.kind === 'media' || given.kind === 'rich'
-      ? await withFileHolds(context, [holderOf(sender, request)], deliver)
-      : await deliver()
+  const message = HAS_FILES.includes(given.kind)
+    ? await withFileHolds(context, [holderOf(sender, request)], deliver)
+    : await deliver()
   return { kind: 'message', message }
+}
+
+/** The message and the files that it sells are stored together. Its sender sees the files. */
+async function sendPaid(
+  context: NetworkContext,
+  message: Omit<OutgoingMessage, 'content'> & { readonly content: PaidContent },
+): Promise<Message> {
+  const { content, sender, native } = message
+  const sent = await withOutbox(context, async (tx, outbox) => {
+    if (content.paid.id !== undefined) return outbox.send(message)
+    const paid = await storePaid(tx, sender, native, content.paid)
+    return outbox.send({ ...message, content: { ...content, paid } })
+  })
+  const [opened = sent] = await openPaid(context.db, sender, [sent])
+  return opened
 }
 
 export async function envelopeOf(

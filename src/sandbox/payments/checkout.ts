@@ -10,7 +10,7 @@ import {
   STARS,
 } from '../../../machines/model/payment.ts'
 import type { Queryable } from '../../database/database.ts'
-import { findMessage, type MessageRef } from '../chats/find-message.ts'
+import { type FoundMessage, findMessage, type MessageRef } from '../chats/find-message.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
 import { announce, withOutbox } from '../chats/transaction.ts'
 import type { Hub } from '../delivery/hub.ts'
@@ -19,6 +19,7 @@ import { notify } from '../delivery/notify.ts'
 import { type PersonRow, personJson } from '../delivery/rows.ts'
 import { storable } from '../messages/content.ts'
 import type { Call, NetworkContext, Outbox } from '../network/context.ts'
+import { buyPaid, moveStars } from './stars.ts'
 
 const bad = (description: string) => failed('bad_request', description)
 const TOO_OLD = 'query is too old and response timeout expired or query ID is invalid'
@@ -27,7 +28,7 @@ const SHIPPING_SECONDS = 60
 const CHECKOUT_SECONDS = 10
 const LINK = 'https://sandbox.invalid/$'
 
-/** By the message that carries the invoice, by a link to it, or a payment that waits for the way of shipping. */
+/** By the message that carries the invoice or paid media, by a link to it, or a payment that waits for the way of shipping. */
 export type Payable =
   | { readonly at: MessageRef }
   | { readonly link: string }
@@ -92,9 +93,13 @@ export class Checkout {
   ): Promise<Paid> {
     await this.#assertIn(person)
     if ('payment' in payable) return this.#goOn(person, payable.payment, details, signal)
+    const found = 'at' in payable && (await findMessage(this.#context.db, person, payable.at))
+    if (found && found.content.kind === 'paid_media') {
+      return { state: 'paid', ...(await buyPaid(this.#context, person, found, found.content.paid)) }
+    }
     const bill =
       'at' in payable
-        ? await this.#sent(person, payable.at)
+        ? await this.#sent(person, payable.at, found || undefined)
         : await this.#linked(person, payable.link)
     assertDetails(bill.invoice, details)
     const step = bill.invoice.isFlexible ? 'shipping' : 'checkout'
@@ -116,8 +121,7 @@ export class Checkout {
     return { invoice, bot: personOf(await this.#person(bot)) }
   }
 
-  async #sent(person: number, at: MessageRef): Promise<Bill> {
-    const found = await findMessage(this.#context.db, person, at)
+  async #sent(person: number, at: MessageRef, found: FoundMessage | undefined): Promise<Bill> {
     if (found?.content.kind !== 'invoice') throw bad('message is not an invoice')
     const { content, chat, sender, via } = found
     const isForeign = found.isForwarded || found.isInline
@@ -301,25 +305,6 @@ function totalOf({ invoice, details, answer }: Row): number {
 function assertDetails({ asks, maxTip }: Invoice, { order = {}, tip = 0 }: Details): void {
   if (asks.some((part) => order[part] === undefined)) throw bad('ORDER_INFO_INVALID')
   if (tip > maxTip) throw bad('TIP_AMOUNT_INVALID')
-}
-
-/** Within a transaction. Rejects where the person has too few. */
-export async function moveStars(
-  tx: Queryable,
-  from: number,
-  to: number,
-  amount: number,
-): Promise<void> {
-  // In one order, so that two payments cannot wait for each other.
-  await tx.query('select from sandbox_person where id = any($1) order by id for no key update', [
-    [from, to],
-  ])
-  const rows = await tx.query(
-    'update sandbox_person set stars = stars - $2 where id = $1 and stars >= $2 returning id',
-    [from, amount],
-  )
-  if (rows.length === 0) throw bad('BALANCE_TOO_LOW')
-  await tx.query('update sandbox_person set stars = stars + $2 where id = $1', [to, amount])
 }
 
 export async function answerPayment(

@@ -5,6 +5,7 @@ import type { Chat, Message, Reaction } from '../../../machines/model/content.ts
 import type { Database, Queryable } from '../../database/database.ts'
 import type { Hub } from '../delivery/hub.ts'
 import { chatOf, messageOf } from '../delivery/mapping.ts'
+import { openPaid } from '../delivery/paid-media.ts'
 import {
   type ChatRow,
   chatCondition,
@@ -100,11 +101,12 @@ export class Inboxes {
       reading,
       [person, chat ?? null, after ?? 0, limit],
     )
-    return rows.map((row) => ({
+    const found = rows.map((row) => ({
       ...messageOf(row),
       reactions: row.reactions,
       keyboard: row.keyboard,
     }))
+    return [...(await openPaid(this.#db, person, found))]
   }
 
   /** Resolves once there is a message, or with none when the signal aborts. */
