@@ -227,6 +227,7 @@ t.test('no file switches a check off', async (t) => {
 const unawaited: Readonly<Record<string, readonly string[]>> = {
   'actors/api-key/effects.ts': ['this.read'],
   'actors/api-key/actor.ts': ['host.effectsOf'],
+  'actors/credential/report.ts': ['this.#run'],
   'actors/host/host.ts': ['failure.then'],
   'actors/webhook/delivery.ts': ['this.#attempt', 'this.#feed.read'],
   'src/composition/core.ts': ['events.emit', 'roster.begin'],

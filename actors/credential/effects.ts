@@ -1,32 +1,23 @@
 /** The effects of one credential's actor: it opens the session, stores its events, and performs operations over it. */
-import type {
-  CredentialEvent,
-  EventsReported,
-  PerformOperation,
-} from '../../machines/credential/events.ts'
+import type { CredentialEvent, PerformOperation } from '../../machines/credential/events.ts'
 import type { CredentialContext } from '../../machines/credential/setup.ts'
-import {
-  failed,
-  OwnershipLost,
-  RequestFailed,
-  SecretsUnreadable,
-  settle,
-} from '../../machines/model/failure.ts'
-import { admits, type Happening, type ReceiveSettings } from '../../machines/model/happening.ts'
+import { failed, OwnershipLost, SecretsUnreadable, settle } from '../../machines/model/failure.ts'
 import type { Passed } from '../../machines/model/operation-passing.ts'
 import type { Outcome } from '../../machines/model/protocol.ts'
-import { jittered, within } from '../host/time.ts'
+import { within } from '../host/time.ts'
 import type { FileStream, LinkedAccount, PassedFile, Session } from '../ports/platform.ts'
 import type { CredentialFacts } from '../ports/ports.ts'
 import { type PassCall, pass } from './pass.ts'
 import { perform } from './perform.ts'
-import { type Batch, type Batches, rejectAll, reportTo, UnstorableEvents } from './report.ts'
+import {
+  type Batches,
+  LONGEST_RETRY_MS,
+  type Reported,
+  ReportQueue,
+  rejectAll,
+  reportTo,
+} from './report.ts'
 import type { CredentialWorld } from './world.ts'
-
-interface Reported {
-  readonly event: EventsReported
-  readonly settings: ReceiveSettings
-}
 
 type Send = (event: CredentialEvent) => void
 
@@ -34,11 +25,6 @@ interface Ends {
   readonly done: 'deletion.stored' | 'deactivation.finished'
   readonly undone: 'deletion.failed' | 'deactivation.failed'
 }
-
-const FIRST_RETRY_MS = 50
-const LONGEST_RETRY_MS = 1_000
-/** After so many tries with a database that answers, the session ends; the next one reports the events again. */
-const MOST_TRIES = 30
 
 /** The actor whose effects these are. */
 interface Owner {
@@ -58,9 +44,8 @@ export class CredentialEffects {
   readonly #facts: CredentialFacts
   readonly #owner: Owner
   readonly #batches: Batches = new Map()
-  readonly #unstorable: UnstorableEvents
+  readonly #reports: ReportQueue
   #session: Session | undefined
-  #storing = Promise.resolve()
   #releaseTurn = () => {}
   readonly #begunAt: number
   /** The session was taken soon after the claim, and was opened once more. */
@@ -73,8 +58,15 @@ export class CredentialEffects {
     this.world = world
     this.#owner = owner
     this.#begunAt = world.clock.now()
-    const skipped = () => owner.send({ type: 'messages.skipped' })
-    this.#unstorable = new UnstorableEvents(world, facts.credentialId, skipped)
+    this.#reports = new ReportQueue({
+      facts,
+      world,
+      batches: this.#batches,
+      session: () => this.#session,
+      recovered: (atMostMs) => this.#recovered(atMostMs),
+      send: (event) => owner.send(event),
+      onDefect: (cause) => this.onDefect(cause),
+    })
   }
 
   onDefect(cause: unknown): void {
@@ -255,9 +247,8 @@ export class CredentialEffects {
     )
   }
 
-  /** One after another: what follows a batch that failed must not move the checkpoint past it. */
   store(reported: Reported): void {
-    this.#storing = this.#storing.then(() => this.#keep(reported))
+    this.#reports.push(reported)
   }
 
   #tellEnd(work: Promise<void>, send: Send, { done, undone }: Ends): () => void {
@@ -309,36 +300,6 @@ export class CredentialEffects {
     return this.#session.probe(signal)
   }
 
-  /** The session waits for its batch as long as the database is in trouble: that is no fault of the network. */
-  async #keep({ event, settings }: Reported): Promise<void> {
-    const batch = this.#batches.get(event.batch)
-    if (!batch) return
-    const happenings = event.happenings.filter((happening) => admits(settings, happening))
-    const reporter = this.#session
-    try {
-      this.world.store.noteEvents(this.#facts.credentialId, event.happenings)
-    } catch (cause) {
-      this.#batches.delete(event.batch)
-      this.onDefect(cause)
-      return this.#giveUp(batch, reporter, cause)
-    }
-    for (let tries = 1; ; tries++) {
-      // A write under way is not interrupted, also when the session is over.
-      this.#batches.delete(event.batch)
-      try {
-        return await this.#append(batch, happenings)
-      } catch (cause) {
-        if (tries % MOST_TRIES === 1) this.onDefect(cause)
-        const isRetried = this.#session === reporter && isTransient(cause, tries)
-        if (!isRetried) return this.#giveUp(batch, reporter, cause)
-      }
-      this.#batches.set(event.batch, batch)
-      await this.#recovered(retryAfter(tries))
-      // The session ended meanwhile, and its batch was rejected.
-      if (this.#batches.get(event.batch) !== batch) return
-    }
-  }
-
   /** Waits for the storage. If it cannot tell when it is back, another try follows a second later. */
   async #recovered(atMostMs: number): Promise<void> {
     const { storage, clock } = this.world
@@ -347,30 +308,6 @@ export class CredentialEffects {
     } catch (cause) {
       this.onDefect(cause)
       await new Promise<void>((resolve) => clock.setTimeout(resolve, LONGEST_RETRY_MS))
-    }
-  }
-
-  #giveUp(batch: Batch, reporter: Session | undefined, cause: unknown): void {
-    batch.reject(cause)
-    if (this.#session !== reporter) return
-    this.#owner.send({ type: 'session.lost', reason: 'events_not_stored' })
-  }
-
-  async #append(batch: Batch, happenings: readonly Happening[]): Promise<void> {
-    const { store, clock } = this.world
-    const { credentialId, epoch } = this.#facts
-    const { checkpoint } = batch
-    const appended = await this.#unstorable.append({ credentialId, epoch, happenings, checkpoint })
-    if (!appended.stored) {
-      batch.reject(new OwnershipLost())
-      this.world.lost(this.#facts)
-      return
-    }
-    batch.resolve()
-    try {
-      store.noteHealth(this.#facts, { healthy: true, at: clock.now() })
-    } catch (cause) {
-      this.onDefect(cause)
     }
   }
 }
@@ -388,10 +325,3 @@ const withLiveSettings = (account: LinkedAccount, owner: Owner): LinkedAccount =
     return owner.getSnapshot().context.settings.includeChannelUpdateRecovery
   },
 })
-
-const retryAfter = (tries: number) =>
-  jittered(Math.min(LONGEST_RETRY_MS / 1.2, FIRST_RETRY_MS * 2 ** (tries - 1)))
-
-/** A database that is away comes back, so it is tried for ever; any other error gets a limited number of tries. */
-const isTransient = (cause: unknown, tries: number) =>
-  tries < MOST_TRIES || (cause instanceof RequestFailed && cause.failure.code === 'unavailable')

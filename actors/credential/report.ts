@@ -1,11 +1,18 @@
 /** Turns what a session reports into events of its actor, and stores them; one that can never be stored is skipped. */
 
-import type { CredentialEvent } from '../../machines/credential/events.ts'
-import { EventsUnstorable, failed, OwnershipLost } from '../../machines/model/failure.ts'
-import type { Happening } from '../../machines/model/happening.ts'
+import type { CredentialEvent, EventsReported } from '../../machines/credential/events.ts'
+import {
+  EventsUnstorable,
+  failed,
+  OwnershipLost,
+  RequestFailed,
+} from '../../machines/model/failure.ts'
+import { admits, type Happening, type ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Json } from '../../machines/model/protocol.ts'
-import type { SessionReport } from '../ports/platform.ts'
+import { jittered } from '../host/time.ts'
+import type { Session, SessionReport } from '../ports/platform.ts'
 import type { Appended, CredentialStore, Logger, Owned, UpdateLog } from '../ports/ports.ts'
+import type { CredentialWorld } from './world.ts'
 
 /** Stores events in the log; an event that can never be stored is skipped after a few tries, so that the rest is stored. */
 type StoredBatch = Parameters<UpdateLog['append']>[0]
@@ -18,7 +25,7 @@ interface StoringWorld {
   readonly logger: Pick<Logger, 'error'>
 }
 
-export class UnstorableEvents {
+class UnstorableEvents {
   readonly #world: StoringWorld
   readonly #credentialId: number
   readonly #skipped: () => void
@@ -64,7 +71,7 @@ export class UnstorableEvents {
   }
 }
 
-export interface Batch {
+interface Batch {
   readonly checkpoint: Json
   resolve(): void
   reject(cause: unknown): void
@@ -143,3 +150,160 @@ export function rejectAll(batches: Batches): void {
   for (const { reject } of batches.values()) reject(failed('unavailable', 'the session is over'))
   batches.clear()
 }
+
+const FIRST_RETRY_MS = 50
+export const LONGEST_RETRY_MS = 1_000
+/** After so many tries with a database that answers, the session ends; the next one reports the events again. */
+const MOST_TRIES = 30
+/** Reports that wait are stored together up to so many events, so that one account does not hold up the others. */
+const MOST_TOGETHER = 500
+
+/** A report that the machine let through, with the settings of that moment. */
+export interface Reported {
+  readonly event: EventsReported
+  readonly settings: ReceiveSettings
+}
+
+interface QueueOwner {
+  readonly facts: Owned
+  readonly world: Pick<CredentialWorld, 'store' | 'updates' | 'clock' | 'logger' | 'lost'>
+  readonly batches: Batches
+  /** The open session. */
+  session(): Session | undefined
+  /** Resolves when storage may work again, after at most so many milliseconds. */
+  recovered(atMostMs: number): Promise<void>
+  send(event: CredentialEvent): void
+  onDefect(cause: unknown): void
+}
+
+/** Reports that share one commit, in their order. */
+interface Group {
+  readonly batches: ReadonlyMap<string, Batch>
+  readonly happenings: readonly Happening[]
+  /** Of the newest report. */
+  readonly checkpoint: Json
+}
+
+/**
+ * Stores the reports of one credential in their order: those that arrive during a commit share the next one. They are
+ * stored together or tried again together, because a report that follows a failed one must not move the checkpoint past
+ * it. Each is acknowledged after its own commit.
+ */
+export class ReportQueue {
+  readonly #owner: QueueOwner
+  readonly #unstorable: UnstorableEvents
+  #waiting: Reported[] = []
+  #isStoring = false
+
+  constructor(owner: QueueOwner) {
+    this.#owner = owner
+    const skipped = () => owner.send({ type: 'messages.skipped' })
+    this.#unstorable = new UnstorableEvents(owner.world, owner.facts.credentialId, skipped)
+  }
+
+  push(reported: Reported): void {
+    this.#waiting.push(reported)
+    if (!this.#isStoring) void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    this.#isStoring = true
+    // The action of the machine that pushed the report ends first.
+    await undefined
+    while (this.#waiting.length > 0) await this.#store(this.#take())
+    this.#isStoring = false
+  }
+
+  /** The oldest reports. One alone may be larger than the limit. */
+  #take(): readonly Reported[] {
+    let events = 0
+    const end = this.#waiting.findIndex(({ event }) => {
+      events += event.happenings.length
+      return events > MOST_TOGETHER
+    })
+    return this.#waiting.splice(0, end < 0 ? this.#waiting.length : Math.max(1, end))
+  }
+
+  /** The session waits for its reports as long as the database is in trouble: that is no fault of the network. */
+  async #store(taken: readonly Reported[]): Promise<void> {
+    const { batches, onDefect } = this.#owner
+    const reporter = this.#owner.session()
+    // The session of those that are missing ended, and they were rejected.
+    const reports = taken.filter(({ event }) => batches.has(event.batch))
+    const group = this.#together(reports)
+    if (!group) return
+    try {
+      this.#note(reports)
+    } catch (cause) {
+      onDefect(cause)
+      return this.#giveUp(group, reporter, cause)
+    }
+    for (let tries = 1; ; tries++) {
+      // A write under way is not interrupted, also when the session is over.
+      for (const id of group.batches.keys()) batches.delete(id)
+      try {
+        return await this.#append(group)
+      } catch (cause) {
+        if (tries % MOST_TRIES === 1) onDefect(cause)
+        const isRetried = this.#owner.session() === reporter && isTransient(cause, tries)
+        if (!isRetried) return this.#giveUp(group, reporter, cause)
+      }
+      for (const [id, batch] of group.batches) batches.set(id, batch)
+      await this.#owner.recovered(retryAfter(tries))
+      // The session ended meanwhile, and its batches were rejected.
+      for (const id of group.batches.keys()) if (!batches.has(id)) return
+    }
+  }
+
+  #together(reports: readonly Reported[]): Group | undefined {
+    const known = new Map<string, Batch>()
+    const happenings: Happening[] = []
+    for (const { event, settings } of reports) {
+      const batch = this.#owner.batches.get(event.batch)
+      if (!batch) continue
+      known.set(event.batch, batch)
+      for (const one of event.happenings) if (admits(settings, one)) happenings.push(one)
+    }
+    const newest = [...known.values()].at(-1)
+    return newest && { batches: known, happenings, checkpoint: newest.checkpoint }
+  }
+
+  #note(reports: readonly Reported[]): void {
+    const { store } = this.#owner.world
+    const { credentialId } = this.#owner.facts
+    for (const { event } of reports) store.noteEvents(credentialId, event.happenings)
+  }
+
+  #giveUp({ batches }: Group, reporter: Session | undefined, cause: unknown): void {
+    for (const [id, { reject }] of batches) {
+      this.#owner.batches.delete(id)
+      reject(cause)
+    }
+    if (this.#owner.session() !== reporter) return
+    this.#owner.send({ type: 'session.lost', reason: 'events_not_stored' })
+  }
+
+  async #append({ batches, happenings, checkpoint }: Group): Promise<void> {
+    const { facts, world } = this.#owner
+    const { credentialId, epoch } = facts
+    const appended = await this.#unstorable.append({ credentialId, epoch, happenings, checkpoint })
+    if (!appended.stored) {
+      for (const { reject } of batches.values()) reject(new OwnershipLost())
+      world.lost(facts)
+      return
+    }
+    for (const { resolve } of batches.values()) resolve()
+    try {
+      world.store.noteHealth(facts, { healthy: true, at: world.clock.now() })
+    } catch (cause) {
+      this.#owner.onDefect(cause)
+    }
+  }
+}
+
+const retryAfter = (tries: number) =>
+  jittered(Math.min(LONGEST_RETRY_MS / 1.2, FIRST_RETRY_MS * 2 ** (tries - 1)))
+
+/** A database that is away comes back, so it is tried for ever; any other error gets a limited number of tries. */
+const isTransient = (cause: unknown, tries: number) =>
+  tries < MOST_TRIES || (cause instanceof RequestFailed && cause.failure.code === 'unavailable')

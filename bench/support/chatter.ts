@@ -15,8 +15,10 @@ export interface Speech {
   readonly batch: number
   /** Reports of each credential, one after another. */
   readonly reports: number
-  /** Between the beginnings of two reports; 0: as soon as the one before is stored. */
+  /** Between the beginnings of two reports; 0: as soon as there is room. */
   readonly everyMs: number
+  /** Reports of one credential that may wait for their acknowledgement; one, unless given. */
+  readonly inFlight?: number
 }
 
 export interface Drizzle {
@@ -58,15 +60,19 @@ export class Chatter {
   }
 
   /** Every credential reports in its own time; resolves once all of it is stored. */
-  async speak({ credentialIds, batch, reports, everyMs }: Speech): Promise<void> {
+  async speak({ credentialIds, batch, reports, everyMs, inFlight = 1 }: Speech): Promise<void> {
     await Promise.all(
       credentialIds.map(async (credentialId) => {
         const began = now()
-        for (let round = 0; round < reports; round++) {
-          const early = began + round * everyMs - now()
-          if (early > 1) await pause(early)
-          await this.#report(credentialId, batch)
+        let round = 0
+        const speak = async () => {
+          while (round < reports) {
+            const early = began + round++ * everyMs - now()
+            if (early > 1) await pause(early)
+            await this.#report(credentialId, batch)
+          }
         }
+        await Promise.all(Array.from({ length: inFlight }, speak))
       }),
     )
   }

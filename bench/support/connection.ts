@@ -62,7 +62,7 @@ export const post = (path: string, body: unknown): string => {
 }
 
 /** The service closes a connection after a thousand requests. */
-const REQUESTS = 900
+export const REQUESTS = 900
 
 /** Every connection asks again as soon as it is answered; resolves with the milliseconds of each answer. */
 export async function load(
@@ -87,5 +87,24 @@ export async function load(
     connection.close()
   }
   await Promise.all(requests.map(ask))
+  return delays
+}
+
+/** Each connection sends its requests once, one after another; resolves with the milliseconds of each answer. */
+export async function sendAll(
+  port: number,
+  lists: readonly (readonly Buffer[])[],
+): Promise<number[]> {
+  const delays: number[] = []
+  const ask = async (requests: readonly Buffer[]) => {
+    const connection = await Connection.open(port)
+    for (const request of requests) {
+      const began = now()
+      await connection.request(request)
+      delays.push(now() - began)
+    }
+    connection.close()
+  }
+  await Promise.all(lists.map(ask))
   return delays
 }

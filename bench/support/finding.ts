@@ -32,6 +32,12 @@ export const below = (value: number, limit: number, shown: string) => ({
   met: value < limit,
 })
 
+/** A figure that has to reach a floor of its own. */
+export const reaches = (value: number, floor: number, shown: string) => ({
+  target: `≥ ${shown}`,
+  met: value >= floor,
+})
+
 const columns = ['', 'what', 'ours', 'bare', 'ratio', 'target', 'met'] as const
 
 export function tableOf(found: readonly (Finding & { readonly benchmark: string })[]): string {

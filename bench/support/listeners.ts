@@ -1,5 +1,5 @@
 /** Bots that long-poll, one connection each, and note how long every update took from report to receipt. */
-import { Connection, get } from './connection.ts'
+import { Connection, get, REQUESTS } from './connection.ts'
 import { now } from './statistics.ts'
 
 /** Connecting all at once would overrun the server's queue of connections. */
@@ -11,7 +11,7 @@ interface ReceivedUpdate {
 }
 
 export class Listeners {
-  readonly #connections: Connection[] = []
+  readonly #connections = new Set<Connection>()
   readonly #failed = Promise.withResolvers<never>()
   #onUpdate: (delayMs: number) => void = () => undefined
   #isOver = false
@@ -45,14 +45,25 @@ export class Listeners {
   }
 
   async #begin(port: number, key: string, offset: number): Promise<void> {
-    const connection = await Connection.open(port)
-    this.#connections.push(connection)
-    this.#poll(connection, key, offset).catch((cause) => this.#failed.reject(cause))
+    const connection = await this.#connect(port)
+    this.#poll(connection, port, key, offset).catch((cause) => this.#failed.reject(cause))
   }
 
-  async #poll(connection: Connection, key: string, from: number): Promise<void> {
+  async #connect(port: number): Promise<Connection> {
+    const connection = await Connection.open(port)
+    this.#connections.add(connection)
+    return connection
+  }
+
+  async #poll(first: Connection, port: number, key: string, from: number): Promise<void> {
     let offset = from
-    while (!this.#isOver) {
+    let connection = first
+    for (let polls = 1; !this.#isOver; polls++) {
+      if (polls % REQUESTS === 0) {
+        connection.close()
+        this.#connections.delete(connection)
+        connection = await this.#connect(port)
+      }
       const body = await connection.request(
         get(`/bot${key}/getUpdates?timeout=50&offset=${offset}`),
       )

@@ -2,11 +2,15 @@
 import t from 'tap'
 import type { Appended } from '../../../actors/ports/ports.ts'
 import { EventsUnstorable, failed } from '../../../machines/model/failure.ts'
+import type { Happening } from '../../../machines/model/happening.ts'
 import { settled } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
 import { CredentialRig, deleted, stateOf } from './rig.ts'
 
 const stored: Appended = { stored: true, count: 1 }
+
+const keysOf = (batch: { readonly happenings: readonly Happening[] } | undefined) =>
+  batch?.happenings.map(({ sourceKey }) => sourceKey)
 
 t.test('a session is told that its events are stored, and not before', async (t) => {
   const rig = new CredentialRig(t)
@@ -100,8 +104,10 @@ t.test('what follows a batch that failed is not stored before it', async (t) => 
   const first = Promise.withResolvers<Appended>()
   rig.updates.onAppend = () => first.promise
   const { report } = rig.platform.session
+  const begun = report.events([deleted('a')], 'c1')
+  await settled()
   const batches = Promise.all([
-    report.events([deleted('a')], 'c1'),
+    begun,
     report.events([deleted('b')], 'c2'),
     report.events([deleted('c')], 'c3'),
   ])
@@ -112,8 +118,9 @@ t.test('what follows a batch that failed is not stored before it', async (t) => 
   await batches
   t.same(
     rig.updates.appended.map(({ checkpoint }) => checkpoint),
-    ['c1', 'c1', 'c2', 'c3'],
+    ['c1', 'c1', 'c3'],
   )
+  t.same(keysOf(rig.updates.appended.at(-1)), ['b', 'c'], 'those that waited go together')
 })
 
 t.test('a session that ends while its batch waits for the database is told so', async (t) => {
@@ -186,15 +193,53 @@ t.test(
   },
 )
 
-t.test('batches are stored in the order they were reported', async (t) => {
+t.test('reports are stored in their order, and those of one moment share a commit', async (t) => {
   const rig = new CredentialRig(t)
   await rig.online()
   const { report } = rig.platform.session
   await Promise.all(['c1', 'c2', 'c3'].map((at) => report.events([deleted(at)], at)))
+  t.same(rig.updates.appended.flatMap(keysOf), ['c1', 'c2', 'c3'])
+  t.equal(rig.updates.appended.at(-1)?.checkpoint, 'c3')
+  t.ok(rig.updates.appended.length < 3, `${rig.updates.appended.length} commits`)
+})
+
+t.test('what is reported during a commit shares the next one, up to a limit', async (t) => {
+  const rig = new CredentialRig(t)
+  await rig.online()
+  const commits = new Set<PromiseWithResolvers<Appended>>()
+  rig.updates.onAppend = () => {
+    const commit = Promise.withResolvers<Appended>()
+    commits.add(commit)
+    return commit.promise
+  }
+  const { report } = rig.platform.session
+  const acknowledged: number[] = []
+  const tell = async (number: number, events: number) => {
+    const keys = Array.from({ length: events }, (_, place) => deleted(`${number}.${place}`))
+    await report.events(keys, number)
+    acknowledged.push(number)
+  }
+  const all = [tell(1, 1)]
+  await settled()
+  for (let number = 2; number <= 7; number++) all.push(tell(number, 150))
+  all.push(tell(8, 900), tell(9, 1))
+  const commit = async () => {
+    await settled()
+    for (const { resolve } of commits) resolve(stored)
+    commits.clear()
+    await settled()
+    return acknowledged.splice(0)
+  }
+  t.same(await commit(), [1])
+  t.same(await commit(), [2, 3, 4], 'as many as fit')
+  t.same(await commit(), [5, 6, 7])
+  t.same(await commit(), [8], 'one alone may be larger')
+  t.same(await commit(), [9])
   t.same(
     rig.updates.appended.map(({ checkpoint }) => checkpoint),
-    ['c1', 'c2', 'c3'],
+    [1, 4, 7, 8, 9],
   )
+  await Promise.all(all)
 })
 
 t.test('events of a session that is over are refused, not stored', async (t) => {
@@ -204,6 +249,7 @@ t.test('events of a session that is over are refused, not stored', async (t) => 
   const slow = Promise.withResolvers<Appended>()
   rig.updates.onAppend = () => slow.promise
   const taken = old.report.events([deleted('a')], 'c1')
+  await settled()
   const queued = old.report.events([deleted('b')], 'c2')
   await settled()
   old.report.lost('network')
@@ -257,6 +303,7 @@ t.test('stopping leaves what is being stored to its end and refuses the rest', a
   rig.updates.onAppend = () => commit.promise
   const { report, signal } = rig.platform.session
   const taken = report.events([deleted('a')], 'c1')
+  await settled()
   const queued = report.events([deleted('b')], 'c2')
   await settled()
   actor.stop()
