@@ -1,8 +1,21 @@
 /** How the sandbox numbers, stores and queues what is sent, also when much is sent at once. */
 import t from 'tap'
+import type { Database } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
 import { perform, refusalOf, sending, sent, words } from './contract/scene.ts'
 import { stage } from './sandbox/stage.ts'
+
+/** Counts the statements from now on. */
+function counted(db: Database): () => number {
+  let statements = 0
+  const { query } = db
+  const counting: Database['query'] = (...asked) => {
+    statements++
+    return query(...asked)
+  }
+  Object.assign(db, { query: counting })
+  return () => statements
+}
 
 t.test('many sends at once make one row of ids in each chat', async (t) => {
   const { online, register, sandbox } = await stage(t)
@@ -45,6 +58,64 @@ t.test('what is sent to one chat at once keeps its order', async (t) => {
       `to ${id}`,
     )
   }
+})
+
+t.test('first messages open their chats together, and keep their order', async (t) => {
+  const scene = await stage(t)
+  const { session } = await scene.online()
+  const others = await Promise.all(Array.from({ length: 40 }, scene.register))
+  const count = counted(scene.db)
+  const send = ({ id }: { readonly id: number }) => sent(session, String(id), words('hello'))
+  const messages = await Promise.all([...others, ...others].map(send))
+  const spent = count()
+  t.ok(spent < 20, `${spent} statements for 80 messages to 40 new chats`)
+  t.strictSame(
+    messages.map(({ native }) => native),
+    [...others.map(() => '1'), ...others.map(() => '2')],
+  )
+  const ids = others.map(({ id }) => id)
+  const rows = await scene.db.query<{ chats: number; members: number }>(
+    `select count(distinct c.id)::int as chats, count(*)::int as members
+       from sandbox_chat c join sandbox_member m on m.chat_id = c.id
+      where c.low_id = any($1) or c.high_id = any($1)`,
+    [ids],
+  )
+  t.strictSame(rows, [{ chats: 40, members: 80 }])
+})
+
+t.test('beside first messages, those to nobody and to a deleted person are refused', async (t) => {
+  const { online, register, db } = await stage(t)
+  const { session } = await online()
+  const [one, gone] = await Promise.all([register(), register()])
+  await db.query('update sandbox_person set deactivated = true where id = $1', [gone.id])
+  const [good, nobody, deactivated] = await Promise.all([
+    sent(session, String(one.id), 'hello'),
+    refusalOf(perform(session, sending('999999999', 'hello'))),
+    refusalOf(perform(session, sending(String(gone.id), 'hello'))),
+  ])
+  t.equal(good.native, '1')
+  t.match(nobody, { code: 'bad_request', reason: 'chat_not_found' })
+  t.match(deactivated, { code: 'forbidden', reason: 'user_deactivated' })
+})
+
+t.test('a chat that was deleted meanwhile is opened again', async (t) => {
+  const { online, register, db } = await stage(t)
+  const { session } = await online()
+  const { id } = await register()
+  t.equal((await sent(session, String(id), 'one')).native, '1')
+  t.equal((await sent(session, String(id), 'two')).native, '2')
+  for (const [table, chat] of [
+    ['sandbox_message', 'chat_id'],
+    ['sandbox_member', 'chat_id'],
+    ['sandbox_chat', 'id'],
+  ]) {
+    await db.query(
+      `delete from ${table} where ${chat} in (
+         select id from sandbox_chat where $1 in (low_id, high_id))`,
+      [id],
+    )
+  }
+  t.equal((await sent(session, String(id), 'again')).native, '1')
 })
 
 t.test('the same request from two processes at once is one message', async (t) => {

@@ -1,6 +1,7 @@
 /** Sends messages and albums: those that arrive while a statement is under way go together into the next one. */
 
 import { randomInt } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Button, Buttons } from '../../../machines/model/buttons.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
@@ -9,7 +10,7 @@ import type { OperationOf, OperationResult } from '../../../machines/model/opera
 import type { Person } from '../../../machines/model/person.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf } from '../chats/access.ts'
-import { openPrivateChat } from '../chats/private-chat.ts'
+import { openPrivateChats } from '../chats/private-chat.ts'
 import { withOutbox } from '../chats/transaction.ts'
 import {
   type MessageAttributes,
@@ -40,6 +41,8 @@ import { suggestionOf } from './suggested-posts.ts'
 const LARGEST_BATCH = 200
 /** While one statement waits for the disk another one runs. More lanes would make the batches too small. */
 const LANES = 2
+/** Private chats that are remembered as open. */
+const REMEMBERED = 50_000
 
 /** The messages as their sender sees them; undefined where they were not admitted. */
 type Sent = readonly MessageView[] | undefined
@@ -53,17 +56,38 @@ interface Waiting {
 
 type SentRow = MessageView & { readonly ord: number; readonly woken: readonly number[] }
 
+/** By `keyOf` their two people; a chat that was deleted meanwhile is found out. */
+interface OpenChats {
+  get(key: string): true | undefined
+  set(key: string, isOpen: true): unknown
+  delete(key: string): unknown
+}
+
+const rememberedChats = (): OpenChats =>
+  new LRUCache<string, true>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
+
+const keyOf = ({ sender, native }: OutgoingMessage) =>
+  sender < native ? `${sender} ${native}` : `${native} ${sender}`
+
 export class BatchedOutbox implements Outbox {
   readonly #db: Queryable
+  readonly #open: OpenChats
   readonly #lanes: readonly Lane[]
 
-  constructor(db: Queryable, wake: Wake) {
+  constructor(db: Queryable, wake: Wake, open: OpenChats = rememberedChats()) {
     this.#db = db
-    this.#lanes = Array.from({ length: LANES }, () => new Lane(db, wake))
+    this.#open = open
+    this.#lanes = Array.from({ length: LANES }, () => new Lane(db, wake, open))
   }
 
+  /** Chats that the transaction opens are not remembered, because it may be undone. */
   within(tx: Queryable, wake: Wake): Outbox {
-    return new BatchedOutbox(tx, wake)
+    const open = this.#open
+    return new BatchedOutbox(tx, wake, {
+      get: (key) => open.get(key),
+      delete: (key) => open.delete(key),
+      set: () => undefined,
+    })
   }
 
   async send(message: OutgoingMessage): Promise<Message> {
@@ -71,13 +95,15 @@ export class BatchedOutbox implements Outbox {
     return sent!
   }
 
-  /** One round trip when all is well. Else it finds out why: the messages were sent before, or their chat is not open. */
+  /** Where a message is not admitted, it finds out why: it was sent before, or its chat was deleted meanwhile. */
   async sendTogether(messages: readonly OutgoingMessage[]): Promise<Message[]> {
+    const wasOpen = this.#open.get(keyOf(messages[0]!))
     const sent =
       (await this.#send(messages)) ??
       (await this.#allSentBefore(messages)) ??
-      (await this.#sendAfterOpening(messages))
-    return sent.map(messageOf)
+      (wasOpen ? await this.#sendAgain(messages) : undefined)
+    if (sent) return sent.map(messageOf)
+    throw await refusalOf(this.#db, messages)
   }
 
   #send(messages: readonly OutgoingMessage[]): Promise<Sent> {
@@ -92,12 +118,10 @@ export class BatchedOutbox implements Outbox {
     return known.length === messages.length ? known : undefined
   }
 
-  async #sendAfterOpening(messages: readonly OutgoingMessage[]): Promise<readonly MessageView[]> {
-    const [first] = messages
-    await openPrivateChat(this.#db, first!.sender, first!.native)
-    const sent = await this.#send(messages)
-    if (sent) return sent
-    throw await refusalOf(this.#db, messages)
+  /** With its chat opened. */
+  #sendAgain(messages: readonly OutgoingMessage[]): Promise<Sent> {
+    this.#open.delete(keyOf(messages[0]!))
+    return this.#send(messages)
   }
 }
 
@@ -115,15 +139,19 @@ export async function sentBefore(
   return view
 }
 
+const pairOf = ({ sender, native }: OutgoingMessage) => ({ person: sender, other: native })
+
 class Lane {
   readonly #db: Queryable
   readonly #wake: Wake
+  readonly #open: OpenChats
   #waiting: Waiting[] = []
   #isBusy = false
 
-  constructor(db: Queryable, wake: Wake) {
+  constructor(db: Queryable, wake: Wake, open: OpenChats) {
     this.#db = db
     this.#wake = wake
+    this.#open = open
   }
 
   send(messages: readonly OutgoingMessage[]): Promise<Sent> {
@@ -151,12 +179,16 @@ class Lane {
       needs: neededPermission(message),
     }))
     try {
+      const fresh = messages.filter((one) => one.native > 0 && !this.#open.get(keyOf(one)))
+      if (fresh.length > 0) await openPrivateChats(this.#db, fresh.map(pairOf))
       const rows = await this.#db.query<SentRow>(sendStatement, [JSON.stringify(given)])
       const sent = new Map(rows.map((row) => [row.ord, row]))
       this.#wake(rows[0]?.woken ?? [])
       let ord = 0
       for (const { messages, resolve } of batch) {
         const views = messages.flatMap(() => sent.get(ord++) ?? [])
+        const [first] = messages
+        if (first && first.native > 0 && views.length > 0) this.#open.set(keyOf(first), true)
         resolve(views.length === messages.length ? views : undefined)
       }
     } catch (cause) {
@@ -176,10 +208,17 @@ const UNIQUE_VIOLATION = '23505'
 /** A deleted chat gives its message no number. */
 const NOT_NULL_VIOLATION = '23502'
 
+/** A person was deleted while their chat was opened. */
+const FOREIGN_KEY_VIOLATION = '23503'
+
+const ofOneMessage: readonly unknown[] = [
+  UNIQUE_VIOLATION,
+  NOT_NULL_VIOLATION,
+  FOREIGN_KEY_VIOLATION,
+]
+
 const isOfOneMessage = (cause: unknown) =>
-  cause instanceof Error &&
-  'code' in cause &&
-  (cause.code === UNIQUE_VIOLATION || cause.code === NOT_NULL_VIOLATION)
+  cause instanceof Error && 'code' in cause && ofOneMessage.includes(cause.code)
 
 type MediaContent = Content & { readonly kind: 'media' }
 /** A message that still lacks its content. */
