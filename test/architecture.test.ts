@@ -232,7 +232,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'actors/webhook/delivery.ts': ['this.#attempt', 'this.#feed.read'],
   'src/composition/core.ts': ['events.emit', 'roster.begin'],
   'src/credentials/ownership.ts': ['this.check'],
-  'src/database/write-behind.ts': ['this.flush'],
+  'src/database/write-behind.ts': ['this.#drain', 'this.flush'],
   'src/database/write-watch.ts': ['this.#findOut'],
   'src/http/bot/routes.ts': ['reply.send'],
   'src/http/health.ts': ['checks.push'],

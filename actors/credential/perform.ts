@@ -129,7 +129,7 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
   const operation = await identities.toNative(credentialId, request.operation, resolve)
   const result = await ask(operation, request.requestId)
   try {
-    const json = await identities.present(facts, result)
+    const json = await identities.present(facts, result, SENDS.includes(operation.kind))
     await noteOwn(actor, request, operation, result)
     if (operation.kind === 'set_name') await noteName(actor, operation)
     return json

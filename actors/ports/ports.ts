@@ -137,10 +137,10 @@ export interface Identities {
     resolve: (name: string) => Promise<OperationResult>,
   ): Promise<Operation>
   /**
-   * The bot API's JSON of a result; the ids it introduces are stored before it resolves. Rejects with `OwnershipLost`
-   * where they may not be.
+   * The bot API's JSON of a result; the ids it introduces are stored before it resolves. `isSent`: its messages are most
+   * likely new. Rejects with `OwnershipLost` where ids may not be stored.
    */
-  present(owned: Owned, result: OperationResult): Promise<Json>
+  present(owned: Owned, result: OperationResult, isSent: boolean): Promise<Json>
 }
 
 export interface KeyFacts extends OwnedKey {

@@ -206,7 +206,7 @@ export function createCore(options: CoreOptions) {
     for (const id of credentialIds) {
       roster.forget(id)
       updates.close(id)
-      translator.forget(id)
+      translator.leave(id)
     }
   })
   events.on('claimed', (credentialId) => void roster.begin(credentialId))

@@ -1,4 +1,5 @@
-/** Rows and newest values that may be written a moment late: many at a time, never out of order, again after a failure. */
+/** Writes that are made many at a time: of rows and newest values that may be written a moment late, and of rows waited for. */
+import { RequestFailed } from '../../machines/model/failure.ts'
 
 const RETRY_MS = 1_000
 
@@ -111,6 +112,57 @@ export class Latest<Key, Value> {
     }
     for (const [key, value] of entries) {
       if (this.#values.get(key) === value) this.#values.delete(key)
+    }
+  }
+}
+
+interface TogetherOptions<Item, Result> {
+  /** Items of one write. */
+  readonly most: number
+  /** All or none. Resolves with a result for each item, in their order. */
+  write(items: readonly Item[]): Promise<readonly Result[]>
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item
+  resolve(result: Result): void
+  reject(cause: unknown): void
+}
+
+/** Writes that callers wait for: the first is made at once, and those that arrive meanwhile share the next one. */
+export class SharedWrites<Item, Result> {
+  readonly #options: TogetherOptions<Item, Result>
+  #waiting: Waiting<Item, Result>[] = []
+  #isWriting = false
+
+  constructor(options: TogetherOptions<Item, Result>) {
+    this.#options = options
+  }
+
+  /** Resolves once it is written. Rejects for this item alone, unless the database is away. */
+  write(item: Item): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ item, resolve, reject })
+      if (!this.#isWriting) void this.#drain()
+    })
+  }
+
+  async #drain(): Promise<void> {
+    this.#isWriting = true
+    while (this.#waiting.length > 0) {
+      await this.#together(this.#waiting.splice(0, this.#options.most))
+    }
+    this.#isWriting = false
+  }
+
+  async #together(some: readonly Waiting<Item, Result>[]): Promise<void> {
+    try {
+      const results = await this.#options.write(some.map(({ item }) => item))
+      for (const [place, { resolve }] of some.entries()) resolve(results[place] as Result)
+    } catch (cause) {
+      const isAway = cause instanceof RequestFailed && cause.failure.code === 'unavailable'
+      if (isAway || some.length === 1) for (const { reject } of some) reject(cause)
+      else for (const one of some) await this.#together([one])
     }
   }
 }

@@ -10,6 +10,8 @@ import {
   type GivenIds,
   type NewChat,
   type NewMessage,
+  nativeChat,
+  nativeMessage,
   newestMessage,
   nextChatNumber,
   type WantedIds,
@@ -17,6 +19,8 @@ import {
 
 /** `maxSize` and not `max`: the cache allocates the room for `max` at once. */
 const cached = { maxSize: 200_000, sizeCalculation: () => 1 }
+/** Of native ids by public ones. */
+const cachedNatives = { ...cached, maxSize: 50_000 }
 /** The reference keeps supergroups and channels below this. */
 const SUPERGROUPS = -1_000_000_000_000
 
@@ -46,6 +50,8 @@ export class IdentityBook {
   readonly #chats = new LRUCache<string, number>(cached)
   readonly #messages = new LRUCache<string, Known>(cached)
   readonly #newest = new LRUCache<string, number>(cached)
+  /** By credential and chat, or also message; only what is stored, which never changes, whoever owns the credential. */
+  readonly #natives = new LRUCache<string, string>(cachedNatives)
   readonly #chapters = new Map<number, Chapter>()
   #chaptersBegun = 0
   readonly #last = new Map<number, Promise<unknown>>()
@@ -66,6 +72,29 @@ export class IdentityBook {
       if (this.#last.get(credentialId) === settled) this.#last.delete(credentialId)
     })
     return giving
+  }
+
+  /** The native id of a chat or a person; undefined where the integer stands for nothing. */
+  nativeChat(credentialId: number, chatId: number): Promise<string | undefined> {
+    const look = () => nativeChat(this.#db, credentialId, chatId)
+    return this.#native(`${credentialId} ${chatId}`, look)
+  }
+
+  nativeMessage(
+    credentialId: number,
+    chatId: number,
+    messageId: number,
+  ): Promise<string | undefined> {
+    const look = () => nativeMessage(this.#db, credentialId, chatId, messageId)
+    return this.#native(`${credentialId} ${chatId} ${messageId}`, look)
+  }
+
+  async #native(key: string, look: () => Promise<string | undefined>): Promise<string | undefined> {
+    const known = this.#natives.get(key)
+    if (known !== undefined) return known
+    const native = await look()
+    if (native !== undefined) this.#natives.set(key, native)
+    return native
   }
 
   /** Another node has claimed the credential, or the cached ids are wrong. */
@@ -97,28 +126,33 @@ export class IdentityBook {
     }
 
     const messages = [...pairs(wanted.messages, chatIds), ...pairs(wanted.mentioned, chatIds)]
-    await this.#loadMessages(credentialId, messages, messageKey)
+    const known = messages.filter(({ native }) => !wanted.fresh.has(native))
+    await this.#loadMessages(credentialId, known, messageKey)
     const newMessages: NewMessage[] = []
     for (const { native, chatId } of pairs(wanted.messages, chatIds)) {
       const at = messageKey(chatId, native)
       const own = wanted.own.has(native)
-      const known =
+      const given =
         this.#messages.get(at) ??
         (await this.#newMessage(credentialId, chapter, at, { chatId, own }))
-      if (unstored.has(at)) newMessages.push({ native, chatId, ...known })
+      if (unstored.has(at)) newMessages.push({ native, chatId, ...given })
     }
-    const known = (chat: string, native: string) =>
+    const find = (chat: string, native: string) =>
       this.#messages.get(messageKey(chatIds.get(chat) ?? 0, native))
     return {
       chat: (native) => chatIds.get(native) ?? this.#chats.get(key(native)) ?? 0,
-      message: (chat, native) => known(chat, native)?.messageId,
-      isOwn: (chat, native) => known(chat, native)?.own,
+      message: (chat, native) => find(chat, native)?.messageId,
+      isOwn: (chat, native) => find(chat, native)?.own,
       newChats,
       newMessages,
       stored: () => {
-        for (const { native } of newChats) unstored.delete(key(native))
-        for (const { chatId, native } of newMessages) {
+        for (const { native, chatId } of newChats) {
+          unstored.delete(key(native))
+          this.#natives.set(`${credentialId} ${chatId}`, native)
+        }
+        for (const { chatId, native, messageId } of newMessages) {
           unstored.delete(messageKey(chatId, native))
+          this.#natives.set(`${credentialId} ${chatId} ${messageId}`, native)
         }
       },
     }

@@ -2,8 +2,9 @@
 import type { Owned } from '../../actors/ports/ports.ts'
 import type { Surface } from '../../machines/model/content.ts'
 import { OwnershipLost } from '../../machines/model/failure.ts'
-import type { Database, Queryable } from '../database/database.ts'
+import type { Database, Queryable, Statement } from '../database/database.ts'
 import { despiteRace } from '../database/failures.ts'
+import { SharedWrites } from '../database/write-behind.ts'
 
 export interface NewChat {
   readonly native: string
@@ -23,6 +24,8 @@ export interface WantedIds {
   readonly messages: ReadonlyMap<string, ReadonlySet<string>>
   /** Native ids of the messages that the account wrote itself. */
   readonly own: ReadonlySet<string>
+  /** Native ids of messages that are most likely new: they are not looked up, and a conflict shows the mistake. */
+  readonly fresh: ReadonlySet<string>
   /** Messages that are only mentioned get no integer: an old message must not get a new, higher number. */
   readonly mentioned: ReadonlyMap<string, ReadonlySet<string>>
 }
@@ -43,6 +46,8 @@ export interface GivenIds extends Ids {
 }
 
 const AT_ONCE = 5_000
+/** Results of one write of ids. */
+const MOST_TOGETHER = 200
 
 /** The lateral join uses the index for each account, however large the table is. */
 const forget = `
@@ -92,8 +97,11 @@ export async function findMessages(
   natives: readonly string[],
 ): Promise<NewMessage[]> {
   return db.query<NewMessage>(
-    `select native, chat_id as "chatId", message_id as "messageId", own from message_identity
-      where credential_id = $1 and native = any($2)`,
+    {
+      name: 'identities-messages',
+      text: `select native, chat_id as "chatId", message_id as "messageId", own from message_identity
+              where credential_id = $1 and native = any($2)`,
+    },
     [credentialId, natives],
   )
 }
@@ -149,7 +157,10 @@ export async function nativeChat(
   chatId: number,
 ): Promise<string | undefined> {
   const [row] = await db.query<{ native: string }>(
-    'select native from chat_identity where credential_id = $1 and chat_id = $2',
+    {
+      name: 'identities-native-chat',
+      text: 'select native from chat_identity where credential_id = $1 and chat_id = $2',
+    },
     [credentialId, chatId],
   )
   return row?.native
@@ -169,44 +180,102 @@ export async function nativeMessage(
   return row?.native
 }
 
-/**
- * Stores ids that come with a result and not with an update, in the order of the update log's statement to avoid a
- * deadlock. Rejects with `OwnershipLost` when another node owns the credential: it may have given the same integers.
- */
-export async function insertIdentities(
-  db: Database,
-  owned: Owned,
-  chats: readonly NewChat[],
-  messages: readonly NewMessage[],
-): Promise<void> {
-  const store = () =>
-    db.query(
-      `with owned as materialized (
-       select id from credential where id = $1 and epoch = $8 for share
+/** Ids that a result introduced. */
+interface NewIds {
+  readonly owned: Owned
+  readonly chats: readonly NewChat[]
+  readonly messages: readonly NewMessage[]
+}
+
+const insertion: Statement = {
+  name: 'identities-insert',
+  text: `with owned as materialized (
+       select c.id, c.epoch from credential c
+         join unnest($1::bigint[], $2::bigint[]) as o (id, epoch)
+           on o.id = c.id and o.epoch = c.epoch
+        order by c.id for share of c
      ), chats as (
        insert into chat_identity (credential_id, native, chat_id)
-       select owned.id, c.* from owned, unnest($2::text[], $3::bigint[]) as c (native, chat_id)
-       order by native
+       select n.id, n.native, n.chat_id
+         from unnest($3::bigint[], $4::bigint[], $5::text[], $6::bigint[])
+              as n (id, epoch, native, chat_id)
+         join owned using (id, epoch)
+        order by n.id, n.native
        ${unlessSame.chat}
      ), messages as (
        insert into message_identity (credential_id, native, chat_id, message_id, own)
-       select owned.id, c.*
-         from owned, unnest($4::text[], $5::bigint[], $6::int[], $7::boolean[])
-              as c (native, chat_id, message_id, own)
-       order by native
+       select n.id, n.native, n.chat_id, n.message_id, n.own
+         from unnest($7::bigint[], $8::bigint[], $9::text[], $10::bigint[], $11::int[], $12::boolean[])
+              as n (id, epoch, native, chat_id, message_id, own)
+         join owned using (id, epoch)
+        order by n.id, n.native
        ${unlessSame.message}
      )
-     select from owned`,
-      [
-        owned.credentialId,
-        chats.map(({ native }) => native),
-        chats.map(({ chatId }) => chatId),
-        messages.map(({ native }) => native),
-        messages.map(({ chatId }) => chatId),
-        messages.map(({ messageId }) => messageId),
-        messages.map(({ own }) => own),
-        owned.epoch,
-      ],
-    )
-  if ((await despiteRace(store)).length === 0) throw new OwnershipLost()
+     select id, epoch from owned`,
+}
+
+/**
+ * Stores ids that come with results and not with updates, in the order of the update log's statement to avoid a
+ * deadlock. Resolves with whether each was stored: not where another node owns the credential, which may have given
+ * the same integers.
+ */
+async function insertTogether(db: Database, all: readonly NewIds[]): Promise<boolean[]> {
+  const owners = new Map(all.map(({ owned }) => [keyOf(owned), owned]))
+  const chats = onceEach(all, ({ chats }) => chats)
+  const messages = onceEach(all, ({ messages }) => messages)
+  const stored = await despiteRace(() =>
+    db.query<{ id: number; epoch: number }>(insertion, [
+      [...owners.values()].map(({ credentialId }) => credentialId),
+      [...owners.values()].map(({ epoch }) => epoch),
+      chats.map(({ owned }) => owned.credentialId),
+      chats.map(({ owned }) => owned.epoch),
+      chats.map(({ id }) => id.native),
+      chats.map(({ id }) => id.chatId),
+      messages.map(({ owned }) => owned.credentialId),
+      messages.map(({ owned }) => owned.epoch),
+      messages.map(({ id }) => id.native),
+      messages.map(({ id }) => id.chatId),
+      messages.map(({ id }) => id.messageId),
+      messages.map(({ id }) => id.own),
+    ]),
+  )
+  const kept = new Set(stored.map(({ id, epoch }) => keyOf({ credentialId: id, epoch })))
+  return all.map(({ owned }) => kept.has(keyOf(owned)))
+}
+
+const keyOf = ({ credentialId, epoch }: Owned) => `${credentialId} ${epoch}`
+
+/** Two results may introduce the same id: it belongs to both until it is stored. */
+function onceEach<Id extends NewChat>(
+  all: readonly NewIds[],
+  idsIn: (one: NewIds) => readonly Id[],
+): { readonly owned: Owned; readonly id: Id }[] {
+  const each = new Map<string, { readonly owned: Owned; readonly id: Id }>()
+  for (const one of all) {
+    for (const id of idsIn(one)) {
+      each.set(`${keyOf(one.owned)} ${JSON.stringify(id)}`, { owned: one.owned, id })
+    }
+  }
+  return [...each.values()]
+}
+
+/** Stores ids that results introduced; those that arrive during a write share the next one. */
+export class IdentityWrites {
+  readonly #writes: SharedWrites<NewIds, boolean>
+
+  constructor(db: Database) {
+    this.#writes = new SharedWrites({
+      most: MOST_TOGETHER,
+      write: (all) => insertTogether(db, all),
+    })
+  }
+
+  /** Rejects with `OwnershipLost`, and with a conflict where an integer is taken. */
+  async insert(
+    owned: Owned,
+    chats: readonly NewChat[],
+    messages: readonly NewMessage[],
+  ): Promise<void> {
+    if (!(await this.#writes.write({ owned, chats, messages }))) throw new OwnershipLost()
+  }
 }

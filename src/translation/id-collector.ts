@@ -114,6 +114,13 @@ export class IdCollector implements WantedIds {
   readonly messages = new Map<string, Set<string>>()
   readonly own = new Set<string>()
   readonly mentioned = new Map<string, Set<string>>()
+  readonly fresh = new Set<string>()
+
+  /** The messages so far were sent just now. */
+  assumeNew(): void {
+    for (const natives of this.messages.values())
+      for (const native of natives) this.fresh.add(native)
+  }
 
   addHappening(happening: Happening): void {
     switch (happening.kind) {

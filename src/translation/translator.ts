@@ -22,10 +22,8 @@ import {
   findChats,
   findMessages,
   type GivenIds,
+  IdentityWrites,
   type Ids,
-  insertIdentities,
-  nativeChat,
-  nativeMessage,
   personId,
 } from '../identities/store.ts'
 import type { Translated, Translation } from '../updates/log.ts'
@@ -34,6 +32,9 @@ import { type Find, IdCollector, renamedContent, renamedText } from './id-collec
 
 /** How long a resolved name is cached, in milliseconds. */
 const NAME_LIVES = 300_000
+const DOUBT_MS = 10_000
+
+type IdForm = (credentialId: number) => 'integer' | 'mapped'
 
 type Resolve = (name: string) => Promise<OperationResult>
 
@@ -57,11 +58,13 @@ const purposes: Partial<Record<OperationKind, string>> = {
 
 class OperationTranslator {
   readonly #db: Database
+  readonly #book: IdentityBook
   readonly #names = new LRUCache<string, string>({ max: 50_000, ttl: NAME_LIVES })
-  readonly #idForm: (credentialId: number) => 'integer' | 'mapped'
+  readonly #idForm: IdForm
 
-  constructor(db: Database, idForm: (credentialId: number) => 'integer' | 'mapped') {
+  constructor(db: Database, book: IdentityBook, idForm: IdForm) {
     this.#db = db
+    this.#book = book
     this.#idForm = idForm
   }
 
@@ -141,7 +144,7 @@ class OperationTranslator {
     const find: Find = async (person) =>
       // A person's id is a positive integer; groups have negative ones.
       /^[1-9]\d{0,15}$/.test(person)
-        ? nativeChat(this.#db, credentialId, Number(person))
+        ? this.#book.nativeChat(credentialId, Number(person))
         : undefined
     if (operation.kind === 'draft') native.text = await renamedText(operation.text, find)
     if ('content' in operation && operation.content)
@@ -169,7 +172,7 @@ class OperationTranslator {
   async #chat(credentialId: number, place: PublicChat, resolve: Resolve): Promise<string> {
     if (typeof place === 'string') return this.#named(credentialId, place.slice(1), resolve)
     if (this.#idForm(credentialId) === 'integer') return `${place}`
-    const native = await nativeChat(this.#db, credentialId, place)
+    const native = await this.#book.nativeChat(credentialId, place)
     if (native === undefined)
       throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
     return native
@@ -190,7 +193,7 @@ class OperationTranslator {
     if (id <= 0) return undefined
     if (this.#idForm(credentialId) === 'integer') return `${id}`
     const chatId = typeof place === 'number' ? place : await this.#chatId(credentialId, place)
-    return chatId === undefined ? undefined : nativeMessage(this.#db, credentialId, chatId, id)
+    return chatId === undefined ? undefined : this.#book.nativeMessage(credentialId, chatId, id)
   }
 
   /** The chat id of a name that was resolved just before. */
@@ -213,11 +216,12 @@ interface WantedKinds {
 const isReceipt = (happening: Happening): happening is Extract<Happening, { kind: 'receipt' }> =>
   happening.kind === 'receipt'
 
-type IdForm = (credentialId: number) => 'integer' | 'mapped'
-
 export class Translator implements Identities, Translation {
   readonly #db: Database
   readonly #book: IdentityBook
+  readonly #writes: IdentityWrites
+  /** Credentials with an integer that was taken, and until when all their ids are looked up first. */
+  readonly #doubtful = new Map<number, number>()
   readonly #operations: OperationTranslator
   readonly #files: FileIds
   readonly #idForm: IdForm
@@ -232,7 +236,8 @@ export class Translator implements Identities, Translation {
     this.#wanted = wanted
     this.#idForm = idForm
     this.#book = new IdentityBook(db)
-    this.#operations = new OperationTranslator(db, idForm)
+    this.#writes = new IdentityWrites(db)
+    this.#operations = new OperationTranslator(db, this.#book, idForm)
   }
 
   toNative(credentialId: number, operation: PublicOperation, resolve: Resolve) {
@@ -244,14 +249,22 @@ export class Translator implements Identities, Translation {
   }
 
   forget(credentialId: number): void {
-    this.#selves.delete(credentialId)
+    this.#doubtful.set(credentialId, performance.now() + DOUBT_MS)
     this.#book.forget(credentialId)
   }
 
-  async present(owned: Owned, result: OperationResult): Promise<Json> {
+  /** Another node has claimed the credential. */
+  leave(credentialId: number): void {
+    this.#selves.delete(credentialId)
+    this.#doubtful.delete(credentialId)
+    this.#book.forget(credentialId)
+  }
+
+  async present(owned: Owned, result: OperationResult, isSent: boolean): Promise<Json> {
     if (result.kind === 'done') return true
     const collector = new IdCollector()
     collector.addResult(result)
+    if (isSent) collector.assumeNew()
     const ids = await this.#stored(owned, () => this.#give(owned, collector))
     return resultJson(result, ids) as Json
   }
@@ -259,7 +272,10 @@ export class Translator implements Identities, Translation {
   async drafts(owned: Owned, reported: readonly Happening[]): Promise<Translated> {
     const happenings = await this.#withoutUnwanted(owned, reported)
     const collector = new IdCollector()
-    for (const happening of happenings) collector.addHappening(happening)
+    for (const happening of happenings) {
+      collector.addHappening(happening)
+      if (happening.kind === 'message') collector.fresh.add(happening.message.native)
+    }
     const ids = await this.#give(owned, collector)
     const drafts: Draft[] = []
     for (const happening of happenings) {
@@ -296,9 +312,17 @@ export class Translator implements Identities, Translation {
   async #give(owned: Owned, wanted: IdCollector): Promise<GivenIds & Names> {
     const { credentialId } = owned
     const isInteger = this.#idForm(credentialId) === 'integer'
+    if (this.#isDoubtful(credentialId)) wanted.fresh.clear()
     const ids = isInteger ? integerIds : await this.#book.give(owned, wanted)
     const file = (file: NamedFile) => this.#files.write(credentialId, file)
     return { ...ids, file, self: this.#selves.get(credentialId) }
+  }
+
+  #isDoubtful(credentialId: number): boolean {
+    const until = this.#doubtful.get(credentialId)
+    if (until === undefined) return false
+    if (performance.now() < until) return true
+    return !this.#doubtful.delete(credentialId)
   }
 
   /** No caller has seen ids that turn out to be taken: the cache is dropped and new ids are given, once. */
@@ -307,7 +331,7 @@ export class Translator implements Identities, Translation {
       const ids = await give()
       if (ids.newChats.length + ids.newMessages.length === 0) return ids
       try {
-        await insertIdentities(this.#db, owned, ids.newChats, ids.newMessages)
+        await this.#writes.insert(owned, ids.newChats, ids.newMessages)
         ids.stored()
         return ids
       } catch (cause) {

@@ -2,7 +2,8 @@
 
 import t from 'tap'
 import type { Happening } from '../../machines/model/happening.ts'
-import { insertIdentities } from '../../src/identities/store.ts'
+import { isIdentityConflict } from '../../src/database/failures.ts'
+import { IdentityWrites } from '../../src/identities/store.ts'
 import { Translator } from '../../src/translation/translator.ts'
 import { commit } from '../../src/updates/commit.ts'
 import { testFileIds } from '../support/file-ids.ts'
@@ -21,14 +22,20 @@ async function ids(
   happenings: readonly Happening[],
   store = true,
 ): Promise<Told[]> {
-  const { drafts, chats, messages, stored } = await translator.drafts(
-    { credentialId, epoch: 0 },
-    happenings,
-  )
-  if (store) {
-    await insertIdentities(db, { credentialId, epoch: 0 }, chats, messages)
-    stored()
+  const owned = { credentialId, epoch: 0 }
+  const translate = async () => {
+    const translated = await translator.drafts(owned, happenings)
+    if (!store) return translated.drafts
+    await new IdentityWrites(db).insert(owned, translated.chats, translated.messages)
+    translated.stored()
+    return translated.drafts
   }
+  // As the log does: messages that were taken for new ones are looked up.
+  const drafts = await translate().catch((cause) => {
+    if (!isIdentityConflict(cause)) throw cause
+    translator.forget(credentialId)
+    return translate()
+  })
   return drafts.map(({ payload }) => {
     const { message, channel_post: { chat, message_id } = message } = JSON.parse(`{${payload}}`)
     return { chat: chat.id, message: message_id }
@@ -150,7 +157,7 @@ t.test('whoever claims an account reads anew what others gave in between', async
       owned,
       names.map((name) => written(name)),
     )
-    await insertIdentities(db, owned, drafts.chats, drafts.messages)
+    await new IdentityWrites(db).insert(owned, drafts.chats, drafts.messages)
     drafts.stored()
     return drafts.drafts.map(({ payload }) => JSON.parse(`{${payload}}`).message.message_id)
   }
@@ -178,8 +185,8 @@ t.test('an integer that is taken is an error, and nothing is stored beside it', 
     own: false,
   })
   const chat = { native: 'ada', chatId: 7 }
-  await insertIdentities(scene.db, owned, [chat], [message('m1', 1)])
-  await insertIdentities(scene.db, owned, [chat], [message('m1', 1)])
+  await new IdentityWrites(scene.db).insert(owned, [chat], [message('m1', 1)])
+  await new IdentityWrites(scene.db).insert(owned, [chat], [message('m1', 1)])
   const wrong = [
     [[chat], [message('m2', 2), message('m3', 1)]],
     [[chat], [message('m2', 2), message('m1', 3)]],
@@ -187,7 +194,7 @@ t.test('an integer that is taken is an error, and nothing is stored beside it', 
     [[{ native: 'bob', chatId: 7 }], []],
   ] as const
   for (const [chats, messages] of wrong) {
-    await t.rejects(insertIdentities(scene.db, owned, chats, messages))
+    await t.rejects(new IdentityWrites(scene.db).insert(owned, chats, messages))
     const batch = { ...owned, drafts: [], checkpoint: null, apiKeyId: null, traceId: null }
     await t.rejects(commit(scene.db, [{ ...batch, chats, messages }]))
   }

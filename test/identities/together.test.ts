@@ -1,6 +1,6 @@
 /** Ids that several store at once, each in an order of its own: nobody waits for somebody who waits. */
 import t from 'tap'
-import { insertIdentities } from '../../src/identities/store.ts'
+import { IdentityWrites } from '../../src/identities/store.ts'
 import { commit } from '../../src/updates/commit.ts'
 import fc from '../support/fast-check.ts'
 import { stage } from '../updates/stage.ts'
@@ -27,7 +27,7 @@ t.test('the same new ids are stored by results and by the log', async (t) => {
         const [chats = [], messages = []] = orders.slice(2 * n)
         return n % 3 === 0
           ? commit(db, [{ ...update, credentialId, chats, messages }])
-          : insertIdentities(db, { credentialId, epoch: 0 }, chats, messages)
+          : new IdentityWrites(db).insert({ credentialId, epoch: 0 }, chats, messages)
       }),
     )
     const [row] = await db.query<{ stored: number }>(

@@ -69,7 +69,7 @@ t.test('who wrote a message is remembered by the table', async (t) => {
   const result = { kind: 'message', message: written('sent', 'own').message } as const
   const translator = new Translator(db, testFileIds, () => 'mapped')
   translator.identified(owned.credentialId, me.native)
-  t.match(await translator.present(owned, result), { from: { is_bot: true } })
+  t.match(await translator.present(owned, result, false), { from: { is_bot: true } })
   const later = new Translator(db, testFileIds, () => 'mapped')
   t.same((await later.drafts(owned, [deleted('sent', 'incoming')])).drafts, [])
   t.equal((await later.drafts(owned, [deleted('sent', 'own')])).drafts.length, 1)

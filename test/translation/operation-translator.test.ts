@@ -4,7 +4,7 @@ import type { Content, Message } from '../../machines/model/content.ts'
 import type { RequestFailed } from '../../machines/model/failure.ts'
 import type { PublicOperation } from '../../machines/model/operation.ts'
 import type { Text } from '../../machines/model/text.ts'
-import { insertIdentities } from '../../src/identities/store.ts'
+import { IdentityWrites } from '../../src/identities/store.ts'
 import { Translator } from '../../src/translation/translator.ts'
 import { testFileIds } from '../support/file-ids.ts'
 import { stage, written } from '../updates/stage.ts'
@@ -21,7 +21,7 @@ const native = (operation: PublicOperation): Promise<ReturnType<typeof JSON.pars
 
 /** `ada` and her messages are known by their integers. */
 const told = await translator.drafts(owned, [written('a', { chat: 'ada' })])
-await insertIdentities(scene.db, owned, told.chats, told.messages)
+await new IdentityWrites(scene.db).insert(owned, told.chats, told.messages)
 told.stored()
 const chat = told.chats.find((known) => known.native === 'ada')!.chatId
 
@@ -108,10 +108,14 @@ t.test('all whom a result speaks of have an integer', async (t) => {
     content: { kind: 'text', ...mentioning('lea') },
   })
   const shown = JSON.stringify(
-    await translator.present(owned, {
-      kind: 'message',
-      message: message('b', { replyTo: { native: answered.native, message: answered } }),
-    }),
+    await translator.present(
+      owned,
+      {
+        kind: 'message',
+        message: message('b', { replyTo: { native: answered.native, message: answered } }),
+      },
+      true,
+    ),
   )
   t.match(shown, /"reply_to_message"/)
   t.notMatch(shown, /"id":(0|null)\b/)
@@ -125,10 +129,11 @@ t.test('an old message gets no new number because it is pinned', async (t) => {
     content: { kind: 'text', text: 'x', entities: [] },
   })
   const described = (name: string) =>
-    translator.present(owned, {
-      kind: 'chat',
-      chat: { native: 'ada', surface: 'private', pinned: pinned(name) },
-    })
+    translator.present(
+      owned,
+      { kind: 'chat', chat: { native: 'ada', surface: 'private', pinned: pinned(name) } },
+      false,
+    )
   const known = told.messages[0]!
   t.match(await described(known.native), { pinned_message: { message_id: known.messageId } })
   t.notOk('pinned_message' in ((await described('never told')) as object))
@@ -141,9 +146,13 @@ t.test('a message of a chat that is named is found by the name', async (t) => {
     written('z', { chat: 'zoe' }),
     written('theirs', { chat: 'ada' }),
   ])
-  await insertIdentities(scene.db, { credentialId: other, epoch: 0 }, theirs.chats, theirs.messages)
+  await new IdentityWrites(scene.db).insert(
+    { credentialId: other, epoch: 0 },
+    theirs.chats,
+    theirs.messages,
+  )
   const more = await translator.drafts(owned, [written('b', { chat: 'bob' })])
-  await insertIdentities(scene.db, owned, more.chats, more.messages)
+  await new IdentityWrites(scene.db).insert(owned, more.chats, more.messages)
   more.stored()
   const asked: string[] = []
   const named = (name: string, message: number) =>
@@ -168,3 +177,92 @@ t.test('a message of a chat that is named is found by the name', async (t) => {
   t.equal(await refusal(named('ada', 999)), 'message to edit not found')
   t.same(asked, ['ada', 'bob', 'nobody'], 'a name is resolved once')
 })
+
+t.test(
+  'what was sent just now costs one statement, and calls of one moment share it',
+  async (t) => {
+    const id = await scene.credential()
+    const sender = { credentialId: id, epoch: 0 }
+    const { translator, spent } = counting()
+    const first = await translator.present(sender, sent('first'), true)
+    const { chat } = first as { chat: { id: number } }
+    spent()
+    await translator.toNative(id, { kind: 'send', chat: chat.id, content: text }, unresolved)
+    t.match(await translator.present(sender, sent('second'), true), { message_id: 2 })
+    t.equal(spent(), 1)
+    const names = Array.from({ length: 50 }, (_, place) => `at once ${place}`)
+    const all = await Promise.all(names.map((name) => translator.present(sender, sent(name), true)))
+    t.same(
+      all.map((one) => (one as { message_id: number }).message_id),
+      names.map((_, place) => place + 3),
+    )
+    const statements = spent()
+    t.ok(statements < 10, `${statements} statements`)
+  },
+)
+
+t.test(
+  'a message that was sent before keeps its number, also where it was taken for a new one',
+  async (t) => {
+    const id = await scene.credential()
+    const sender = { credentialId: id, epoch: 0 }
+    const before = counting().translator
+    for (const name of ['a', 'b', 'c']) await before.present(sender, sent(name), true)
+    const { translator } = counting()
+    t.match(await translator.present(sender, sent('b'), true), { message_id: 2 })
+    t.match(await translator.present(sender, sent('d'), true), { message_id: 4 })
+    t.match(await translator.present(sender, sent('a'), true), { message_id: 1 })
+  },
+)
+
+t.test('an owner of before stores no ids, and costs its neighbours nothing', async (t) => {
+  const [lost, kept] = [await scene.credential(), await scene.credential()]
+  const { translator } = counting()
+  await scene.epoch(lost, 1)
+  const outcomes = await Promise.allSettled(
+    [lost, kept, lost, kept].map((credentialId, place) =>
+      translator.present({ credentialId, epoch: 0 }, sent(`${place}`), true),
+    ),
+  )
+  t.same(
+    outcomes.map(({ status }) => status),
+    ['rejected', 'fulfilled', 'rejected', 'fulfilled'],
+  )
+  const rows = await scene.db.query<{ id: number }>(
+    'select distinct credential_id as id from message_identity where credential_id = any($1)',
+    [[lost, kept]],
+  )
+  t.same(rows, [{ id: kept }])
+})
+
+const text = { kind: 'text', text: 'hello', entities: [] } as const
+
+const sent = (name: string) => ({
+  kind: 'message' as const,
+  message: {
+    native: name,
+    chat: { native: 'bob', surface: 'private' as const },
+    at: 1,
+    content: text,
+  },
+})
+
+/** A translator of its own, and the statements that it made since it was last asked. */
+function counting() {
+  let statements = 0
+  const db: typeof scene.db = {
+    ...scene.db,
+    query: (...asked) => {
+      statements++
+      return scene.db.query<never>(...asked)
+    },
+  }
+  return {
+    translator: new Translator(db, testFileIds, () => 'mapped'),
+    spent: () => {
+      const spent = statements
+      statements = 0
+      return spent
+    },
+  }
+}

@@ -14,7 +14,9 @@ const native = (operation: PublicOperation): Promise<ReturnType<typeof JSON.pars
     throw new Error('no name is asked for')
   })
 const present = (result: Parameters<Translator['present']>[1]) =>
-  translator.present({ credentialId, epoch: 0 }, result) as Promise<ReturnType<typeof JSON.parse>>
+  translator.present({ credentialId, epoch: 0 }, result, false) as Promise<
+    ReturnType<typeof JSON.parse>
+  >
 
 const forum: Chat = { native: 'forum', surface: 'supergroup', title: 'Forum', isForum: true }
 const look = { name: 'Tea', iconColor: 0x6fb9f0 }
