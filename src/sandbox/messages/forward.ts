@@ -10,7 +10,8 @@ import type { MessageView } from '../delivery/rows.ts'
 import { holderOf, storedMedia, withFileHolds } from '../files/files.ts'
 import type { Call } from '../network/context.ts'
 import { prepareContent, takesCaption, withHeldFiles } from './content.ts'
-import { envelopeOf, sentBefore } from './send.ts'
+import { envelopeOf } from './send.ts'
+import { sentBefore } from './send-statement.ts'
 
 export async function forwardOrCopy(
   call: Call,

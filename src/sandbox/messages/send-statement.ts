@@ -1,8 +1,11 @@
-/** The SQL statement that admits, numbers, stores and queues any number of messages. */
+/** The SQL statement that admits, numbers, stores and queues any number of messages, and what is known before it runs. */
 
+import { LRUCache } from 'lru-cache'
+import type { Queryable } from '../../database/database.ts'
 import { keepsOut, MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from '../chats/access.ts'
 import { queueing, woken } from '../delivery/queue.ts'
-import { byKey, messageJson, viewColumns, viewJoins } from '../delivery/rows.ts'
+import { byKey, type MessageView, messageJson, viewColumns, viewJoins } from '../delivery/rows.ts'
+import type { OutgoingMessage } from '../network/context.ts'
 
 const given = `
   given as (
@@ -109,4 +112,34 @@ export const sendStatement = {
   text: `with ${[given, place, numbered, stored, queueing('message', { detail })].join(',')}
     select message.ord, ${messageJson('message')} as message, ${viewColumns}, ${woken}
     from message ${viewJoins('message', 'message.sender_id')}`,
+}
+
+/** Private chats that are remembered as open. */
+const REMEMBERED = 50_000
+
+/** By `keyOf` their two people; a chat that was deleted meanwhile is found out. */
+export interface OpenChats {
+  get(key: string): true | undefined
+  set(key: string, isOpen: true): unknown
+  delete(key: string): unknown
+}
+
+export const rememberedChats = (): OpenChats =>
+  new LRUCache<string, true>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
+
+export const keyOf = ({ sender, native }: OutgoingMessage) =>
+  sender < native ? `${sender} ${native}` : `${native} ${sender}`
+
+/** Finds the message that an earlier, equal request has sent. */
+export async function sentBefore(
+  db: Queryable,
+  { sender, request }: Pick<OutgoingMessage, 'sender' | 'request'>,
+): Promise<MessageView | undefined> {
+  const [view] = await db.query<MessageView>(
+    `select ${messageJson('m')} as message, ${viewColumns}
+     from sandbox_message m ${viewJoins('m', 'm.sender_id')}
+     where m.sender_id = $1 and m.request_id = $2`,
+    [sender, request],
+  )
+  return view
 }

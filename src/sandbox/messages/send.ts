@@ -1,7 +1,6 @@
 /** Sends messages and albums: those that arrive while a statement is under way go together into the next one. */
 
 import { randomInt } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { Button, Buttons } from '../../../machines/model/buttons.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
@@ -20,29 +19,26 @@ import {
   personOf,
 } from '../delivery/mapping.ts'
 import { openPaid, storePaid } from '../delivery/paid-media.ts'
-import {
-  type MessageView,
-  messageJson,
-  type PersonRow,
-  personJson,
-  viewColumns,
-  viewJoins,
-} from '../delivery/rows.ts'
+import { type MessageView, type PersonRow, personJson } from '../delivery/rows.ts'
 import { holderOf, withFileHolds } from '../files/files.ts'
 import type { Call, NetworkContext, Outbox, OutgoingMessage, Wake } from '../network/context.ts'
 import { neededPermission, type PaidContent, prepareContent } from './content.ts'
 import { refusalOf } from './refusal.ts'
 import { replyParts } from './replies.ts'
 import { checkedKeyboard } from './reply-keyboards.ts'
-import { sendStatement } from './send-statement.ts'
+import {
+  keyOf,
+  type OpenChats,
+  rememberedChats,
+  sendStatement,
+  sentBefore,
+} from './send-statement.ts'
 import { suggestionOf } from './suggested-posts.ts'
 
 /** Sends messages: those that arrive while a statement is under way go together into the next one. */
 const LARGEST_BATCH = 200
 /** While one statement waits for the disk another one runs. More lanes would make the batches too small. */
 const LANES = 2
-/** Private chats that are remembered as open. */
-const REMEMBERED = 50_000
 
 /** The messages as their sender sees them; undefined where they were not admitted. */
 type Sent = readonly MessageView[] | undefined
@@ -55,19 +51,6 @@ interface Waiting {
 }
 
 type SentRow = MessageView & { readonly ord: number; readonly woken: readonly number[] }
-
-/** By `keyOf` their two people; a chat that was deleted meanwhile is found out. */
-interface OpenChats {
-  get(key: string): true | undefined
-  set(key: string, isOpen: true): unknown
-  delete(key: string): unknown
-}
-
-const rememberedChats = (): OpenChats =>
-  new LRUCache<string, true>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
-
-const keyOf = ({ sender, native }: OutgoingMessage) =>
-  sender < native ? `${sender} ${native}` : `${native} ${sender}`
 
 export class BatchedOutbox implements Outbox {
   readonly #db: Queryable
@@ -123,20 +106,6 @@ export class BatchedOutbox implements Outbox {
     this.#open.delete(keyOf(messages[0]!))
     return this.#send(messages)
   }
-}
-
-/** Finds the message that an earlier, equal request has sent. */
-export async function sentBefore(
-  db: Queryable,
-  { sender, request }: Pick<OutgoingMessage, 'sender' | 'request'>,
-): Promise<MessageView | undefined> {
-  const [view] = await db.query<MessageView>(
-    `select ${messageJson('m')} as message, ${viewColumns}
-     from sandbox_message m ${viewJoins('m', 'm.sender_id')}
-     where m.sender_id = $1 and m.request_id = $2`,
-    [sender, request],
-  )
-  return view
 }
 
 const pairOf = ({ sender, native }: OutgoingMessage) => ({ person: sender, other: native })
