@@ -1,4 +1,5 @@
 /** The list of accounts in the browser: what stands in the address is what is searched for. */
+import { readFile } from 'node:fs/promises'
 import t from 'tap'
 import { startService } from '../support/service.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
@@ -43,6 +44,21 @@ t.test(
       `(({ direction, textAlign }) => ({ direction, textAlign }))(getComputedStyle(${name}))`,
     )) as Readonly<Record<string, string>>
     t.same({ direction, textAlign }, { direction: 'rtl', textAlign: 'left' })
+
+    const eve = await client.person('Eve', 'eve_listed')
+    const out = await client.link(eve)
+    await client.result('PUT', `/sandbox/people/${eve.id}/faults/revoke`, {})
+    await client.state(out, 'logged_out')
+    await page.goto('/dashboard/accounts?reason=session_revoked')
+    await page.getByRole('link', { name: 'Eve' }).waitFor()
+    t.equal(await page.getByRole('link', { name: 'Ada' }).count(), 0, 'a reason is a filter')
+    const saved = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Export' }).click()
+    const file = await saved
+    t.equal(file.suggestedFilename(), 'accounts.csv')
+    const lines = (await readFile(await file.path(), 'utf8')).trim().split('\r\n')
+    t.equal(lines.length, 2)
+    t.match(lines[1], `${out},sandbox,Eve,,eve_listed,`)
     t.same(complaints, [])
   },
 )

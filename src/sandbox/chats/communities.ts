@@ -102,9 +102,12 @@ export class Communities {
   async remove(person: number, id: number, native: number): Promise<void> {
     await this.#own(person, id)
     await this.#change(person, native, async (db, place) => {
-      const table = place.kind === 'bot' ? 'sandbox_person' : 'sandbox_chat'
       const removed = await db.query(
-        `update ${table} set community_id = null where id = $1 and community_id = $2 returning id`,
+        place.kind === 'bot'
+          ? `update sandbox_person set community_id = null
+             where id = $1 and community_id = $2 returning id`
+          : `update sandbox_chat set community_id = null
+             where id = $1 and community_id = $2 returning id`,
         [place.id, id],
       )
       if (removed.length === 0) throw bad('COMMUNITY_PEER_INVALID')

@@ -79,12 +79,6 @@ export function Filters({ summary }: { readonly summary: Summary | undefined }) 
   const t = useT()
   const { filter, sort, set } = useFilter()
   const platforms = Object.keys(summary?.by_platform ?? {}).sort()
-  const reasons = [
-    ...new Set([
-      ...Object.keys(summary?.by_reason ?? {}),
-      ...(filter.reason ? [filter.reason] : []),
-    ]),
-  ]
   return (
     <search className="row filters">
       <SearchField given={filter.search ?? ''} set={set} />
@@ -105,18 +99,7 @@ export function Filters({ summary }: { readonly summary: Summary | undefined }) 
           )
         }
       />
-      {(reasons.length > 1 || filter.reason) && (
-        <Choice
-          label={t('accounts.filter.reason')}
-          hidesLabel
-          value={filter.reason ?? ''}
-          options={[
-            ['', t('accounts.filter.anyReason')],
-            ...reasons.map((reason) => [reason, t.word('reason', reason)] as const),
-          ]}
-          onChange={(reason) => set({ reason })}
-        />
-      )}
+      <ReasonChoice summary={summary} />
       {platforms.length > 1 && (
         <Choice
           label={t('accounts.filter.platform')}
@@ -137,6 +120,27 @@ export function Filters({ summary }: { readonly summary: Summary | undefined }) 
         onChange={(value) => set({ sort: value === 'created' ? '' : value })}
       />
     </search>
+  )
+}
+
+/** Shown while accounts are out for several reasons, or one is picked. */
+function ReasonChoice({ summary }: { readonly summary: Summary | undefined }) {
+  const t = useT()
+  const { filter, set } = useFilter()
+  const picked = filter.reason ?? ''
+  const reasons = new Set(['', picked, ...Object.keys(summary?.by_reason ?? {})])
+  if (reasons.size < 3 && picked === '') return null
+  return (
+    <Choice
+      label={t('accounts.filter.reason')}
+      hidesLabel
+      value={picked}
+      options={[...reasons].map((reason) => [
+        reason,
+        reason === '' ? t('accounts.filter.anyReason') : t.word('reason', reason),
+      ])}
+      onChange={(reason) => set({ reason })}
+    />
   )
 }
 
