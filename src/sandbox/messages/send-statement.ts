@@ -1,6 +1,5 @@
 /** The SQL statement that admits, numbers, stores and queues any number of messages, and what is known before it runs. */
 
-import { LRUCache } from 'lru-cache'
 import type { Queryable } from '../../database/database.ts'
 import { keepsOut, MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from '../chats/access.ts'
 import { queueing, woken } from '../delivery/queue.ts'
@@ -114,22 +113,6 @@ export const sendStatement = {
     from message ${viewJoins('message', 'message.sender_id')}`,
 }
 
-/** Private chats that are remembered as open. */
-const REMEMBERED = 50_000
-
-/** By `keyOf` their two people; a chat that was deleted meanwhile is found out. */
-export interface OpenChats {
-  get(key: string): true | undefined
-  set(key: string, isOpen: true): unknown
-  delete(key: string): unknown
-}
-
-export const rememberedChats = (): OpenChats =>
-  new LRUCache<string, true>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
-
-export const keyOf = ({ sender, native }: OutgoingMessage) =>
-  sender < native ? `${sender} ${native}` : `${native} ${sender}`
-
 /** Finds the message that an earlier, equal request has sent. */
 export async function sentBefore(
   db: Queryable,
@@ -143,3 +126,19 @@ export async function sentBefore(
   )
   return view
 }
+
+const UNIQUE_VIOLATION = '23505'
+/** A deleted chat gives its message no number. */
+const NOT_NULL_VIOLATION = '23502'
+
+/** A person was deleted while their chat was opened. */
+const FOREIGN_KEY_VIOLATION = '23503'
+
+const ofOneMessage: readonly unknown[] = [
+  UNIQUE_VIOLATION,
+  NOT_NULL_VIOLATION,
+  FOREIGN_KEY_VIOLATION,
+]
+
+export const isOfOneMessage = (cause: unknown) =>
+  cause instanceof Error && 'code' in cause && ofOneMessage.includes(cause.code)

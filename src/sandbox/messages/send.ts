@@ -1,6 +1,7 @@
 /** Sends messages and albums: those that arrive while a statement is under way go together into the next one. */
 
 import { randomInt } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Button, Buttons } from '../../../machines/model/buttons.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
@@ -26,19 +27,16 @@ import { neededPermission, type PaidContent, prepareContent } from './content.ts
 import { refusalOf } from './refusal.ts'
 import { replyParts } from './replies.ts'
 import { checkedKeyboard } from './reply-keyboards.ts'
-import {
-  keyOf,
-  type OpenChats,
-  rememberedChats,
-  sendStatement,
-  sentBefore,
-} from './send-statement.ts'
+import { isOfOneMessage, sendStatement, sentBefore } from './send-statement.ts'
 import { suggestionOf } from './suggested-posts.ts'
 
 /** Sends messages: those that arrive while a statement is under way go together into the next one. */
 const LARGEST_BATCH = 200
 /** While one statement waits for the disk another one runs. More lanes would make the batches too small. */
 const LANES = 2
+
+/** Private chats that are remembered as open. */
+const REMEMBERED = 50_000
 
 /** The messages as their sender sees them; undefined where they were not admitted. */
 type Sent = readonly MessageView[] | undefined
@@ -51,6 +49,19 @@ interface Waiting {
 }
 
 type SentRow = MessageView & { readonly ord: number; readonly woken: readonly number[] }
+
+/** By `keyOf` their two people; a chat that was deleted meanwhile is found out. */
+interface OpenChats {
+  get(key: string): true | undefined
+  set(key: string, isOpen: true): unknown
+  delete(key: string): unknown
+}
+
+const rememberedChats = (): OpenChats =>
+  new LRUCache<string, true>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
+
+const keyOf = ({ sender, native }: OutgoingMessage) =>
+  sender < native ? `${sender} ${native}` : `${native} ${sender}`
 
 export class BatchedOutbox implements Outbox {
   readonly #db: Queryable
@@ -172,22 +183,6 @@ class Lane {
     else for (const waiting of batch) await this.#sendTogether([waiting])
   }
 }
-
-const UNIQUE_VIOLATION = '23505'
-/** A deleted chat gives its message no number. */
-const NOT_NULL_VIOLATION = '23502'
-
-/** A person was deleted while their chat was opened. */
-const FOREIGN_KEY_VIOLATION = '23503'
-
-const ofOneMessage: readonly unknown[] = [
-  UNIQUE_VIOLATION,
-  NOT_NULL_VIOLATION,
-  FOREIGN_KEY_VIOLATION,
-]
-
-const isOfOneMessage = (cause: unknown) =>
-  cause instanceof Error && 'code' in cause && ofOneMessage.includes(cause.code)
 
 type MediaContent = Content & { readonly kind: 'media' }
 /** A message that still lacks its content. */
