@@ -26,7 +26,7 @@ export function defectOf(request: Request, reply: Reply, known: Known): string |
 }
 
 function defectOfSuccess(body: string, headers: Reply['headers']): string | undefined {
-  if (headers.get('content-type')?.startsWith('text/html')) return undefined
+  if (/^text\/(html|csv)/.test(headers.get('content-type') ?? '')) return undefined
   const answer = parsed(body)
   return answer?.ok === true ? undefined : 'it is not in the envelope'
 }

@@ -37,6 +37,14 @@ t.test('whoever waits for a change is told of one', async (t) => {
   })
 })
 
+t.test('a wait may be any part of a second', async (t) => {
+  const { tag } = await result(inbox)
+  for (const seconds of [0, 0.0005, 0.0123456]) {
+    const { status } = await ask(`${inbox}?known=${tag}&wait_seconds=${seconds}`)
+    t.equal(status, 200, `${seconds} s`)
+  }
+})
+
 t.test('no more keys are kept than the reference keeps', async (t) => {
   const row = (length: number) => Array.from({ length }, (_, place) => ({ text: `${place}` }))
   const rows = Array.from({ length: 30 }, () => row(20))

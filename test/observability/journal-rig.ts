@@ -15,8 +15,9 @@ export async function journalRig(
   options: Partial<RequestJournalOptions> = {},
 ) {
   const { database } = await testDatabase(t)
-  // The user of the records.
-  await database.query(`insert into app_user (phone_index, phone_sealed) values ('1', '')`)
+  // The users of the records: a call of anybody else is not kept.
+  await database.query(`insert into app_user (phone_index, phone_sealed)
+    select n::text::bytea, '' from generate_series(1, 50) n`)
   return { database, ...journalOn(t, database, options) }
 }
 

@@ -39,6 +39,6 @@ export const pageOf = <Item, Body>(
   return { items: items.map(body), next_before: last ? String(idOfItem(last)) : null }
 }
 
-/** Aborts after so many seconds, or when the caller closes the connection. */
+/** Aborts after so many seconds, or when the caller closes the connection. A timer takes no part of a millisecond. */
 export const within = (seconds: number, caller: AbortSignal) =>
-  AbortSignal.any([caller, AbortSignal.timeout(seconds * 1000)])
+  AbortSignal.any([caller, AbortSignal.timeout(Math.ceil(seconds * 1000))])
