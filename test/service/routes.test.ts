@@ -142,7 +142,9 @@ t.test('every answer to a user has the headers and the envelope', async (t) => {
     t.match(answer.headers, standard, named(route))
     t.ok((answer.status ?? 500) < 500, `${named(route)}: ${answer.text}`)
     if (route.pattern === '/.well-known/jwks.json') continue
-    if (answer.status === 200) t.match(answer.body, { ok: true }, named(route))
+    if (answer.status === 200 && answer.headers['content-type']?.startsWith('text/csv')) {
+      t.match(answer.headers, { 'content-disposition': /^attachment; filename=/ }, named(route))
+    } else if (answer.status === 200) t.match(answer.body, { ok: true }, named(route))
     else t.match(answer.body, { ok: false, error_code: answer.status, description: String })
   }
 })
