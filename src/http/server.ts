@@ -31,7 +31,7 @@ import {
 import { describeRoutes } from './openapi.ts'
 import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
 import type { Route } from './routes.ts'
-import { refuseHugeNumbers, refuseNul, validators } from './validation.ts'
+import { refuseHugeNumbers, refuseNul, serializers, validators } from './validation.ts'
 
 /** Listens: the public port with every route, and a private one for metrics. */
 interface ListenOptions extends Pick<Storage, 'metrics' | 'journal'> {
@@ -204,6 +204,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   parseJsonBodies(app)
   const verbsOf = collectPaths(app)
   app.setValidatorCompiler(validators())
+  app.setSerializerCompiler(serializers())
   setSecurityHeaders(app)
   recordRequests(app, options.requestLog)
   followAnswers(app)

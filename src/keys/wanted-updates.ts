@@ -29,7 +29,11 @@ function union(filters: readonly Filter[]): readonly string[] {
 
 export class KeysWantedUpdates implements WantedUpdates {
   readonly #db: Database
-  readonly #names = new LRUCache<number, readonly string[]>({ max: 50_000, ttl: KEPT_MS })
+  readonly #names = new LRUCache<number, readonly string[]>({
+    maxSize: 50_000,
+    sizeCalculation: () => 1,
+    ttl: KEPT_MS,
+  })
   readonly #listeners = new Map<number, () => void>()
   #changes = 0
 

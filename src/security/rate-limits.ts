@@ -24,6 +24,9 @@ export class Guesses {
   }
 }
 
+/** A bound in sizes. For `max` the cache would set aside the memory of all entries at once, at every start. */
+const atMost = (entries: number) => ({ maxSize: entries, sizeCalculation: () => 1 })
+
 class Window {
   readonly #most: number
   readonly #lengthMs: number
@@ -32,7 +35,7 @@ class Window {
   constructor(most: number, lengthMs: number) {
     this.#most = most
     this.#lengthMs = lengthMs
-    this.#counts = new LRUCache({ max: NETWORKS, ttl: lengthMs })
+    this.#counts = new LRUCache({ ...atMost(NETWORKS), ttl: lengthMs })
   }
 
   add(network: string): number {
@@ -55,7 +58,7 @@ export class Gcra<Key extends string | number> {
   readonly #tolerance: number
   readonly #now: () => number
   /** For each key the time at which it will have used up nothing. */
-  readonly #due = new LRUCache<Key, number>({ max: 100_000 })
+  readonly #due = new LRUCache<Key, number>(atMost(100_000))
 
   constructor({ perSecond, burst }: RateLimit, now: () => number = Date.now) {
     this.#interval = 1_000 / perSecond

@@ -59,7 +59,11 @@ const purposes: Partial<Record<OperationKind, string>> = {
 class OperationTranslator {
   readonly #db: Database
   readonly #book: IdentityBook
-  readonly #names = new LRUCache<string, string>({ max: 50_000, ttl: NAME_LIVES })
+  readonly #names = new LRUCache<string, string>({
+    maxSize: 50_000,
+    sizeCalculation: () => 1,
+    ttl: NAME_LIVES,
+  })
   readonly #idForm: IdForm
 
   constructor(db: Database, book: IdentityBook, idForm: IdForm) {
