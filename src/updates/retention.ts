@@ -1,14 +1,14 @@
 /** Deletes old updates from the log, and counts for each key how many of them it has not read. */
-import { OTHER_KIND } from '../../machines/model/update-kinds.ts'
+import { DEFAULT_KINDS, OTHER_KIND } from '../../machines/model/update-kinds.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { BLOCK } from './pending.ts'
-import { isOneOf, kindsAt, othersAt, wantedBy } from './wanted.ts'
+import { isOneOf, nameOf } from './wanted.ts'
 
 const AT_ONCE = 5_000
 /** Credentials that one statement looks at. */
 const CREDENTIALS_AT_ONCE = 10_000
-/** Keys with changing filters that one statement counts. */
-const KEYS_AT_ONCE = 200
+/** Keys that one statement counts. */
+const KEYS_AT_ONCE = 2_000
 
 interface RetentionLimits {
   readonly days: number
@@ -98,68 +98,54 @@ async function removeSome(
   })
 }
 
-/** Counts the dropped updates of each key, which its owner can see. */
+/** Counts the dropped updates of each key, which its owner can see. Keys go in groups: no statement takes long. */
 async function tellKeys(tx: Queryable, credentialId: number, last: number): Promise<void> {
-  await tx.query(tellSteady, [credentialId, last])
-  const changing = await tx.query<{ id: number }>(
-    `select k.id from api_key k where ${behind} and ${changesWithin} order by k.id`,
-    [credentialId, last],
-  )
-  for (let from = 0; from < changing.length; from += KEYS_AT_ONCE) {
-    const ids = changing.slice(from, from + KEYS_AT_ONCE).map(({ id }) => id)
-    await tx.query(tellChanging, [credentialId, last, ids])
+  for (let after = 0; ; ) {
+    const keys = await tx.query<{ id: number }>(
+      `select id from api_key k
+        where k.credential_id = $1 and k.revoked_at is null and k.cursor < $2 and k.id > $3
+        order by id limit ${KEYS_AT_ONCE}`,
+      [credentialId, last, after],
+    )
+    if (keys.length > 0) await tx.query(tell, [credentialId, last, keys.map(({ id }) => id)])
+    const end = keys.at(-1)
+    if (!end || keys.length < KEYS_AT_ONCE) return
+    after = end.id
   }
 }
 
-/** Keys that have not read all of the updates to be deleted. */
-const behind = 'k.credential_id = $1 and k.revoked_at is null and k.cursor < $2'
-
-/** The filter changes within the updates to be deleted, which happens once for each change of a filter. */
-const changesWithin = `exists (
-  select from jsonb_array_elements(k.filter) entry
-   where (entry->>'from')::bigint <= $2 and (entry->>'from')::bigint > (
-     select min(update_id) from update_log where credential_id = $1))`
-
 /**
- * Counts once for each filter, not once for each key: a key has missed the updates that its filter wants, less those
- * before its cursor (found by binary search), less those that it caused itself.
+ * Looks at each update once, not once for each key: a key has missed, in each part of the log that one of its filters
+ * holds for (`segment`), the updates of each kind (`listed`, found by binary search) that the filter names, less those
+ * that it caused itself.
  */
-const tellSteady = `
+const tell = `
   with gone as materialized (
-    select update_id, kind, api_key_id, case when kind = ${OTHER_KIND} then payload end as payload
-      from update_log where credential_id = $1 and update_id <= $2
-  ), reader as materialized (
-    select k.id, k.cursor, ${kindsAt('$2')} as kinds, ${othersAt('$2')} as others from api_key k
-     where ${behind} and not ${changesWithin}
-  ), wanted as materialized (
-    select f.kinds, f.others, coalesce(
-             array_agg(g.update_id order by g.update_id) filter (where g.update_id is not null),
-             '{}') as ids
-      from (select distinct kinds, others from reader) f
-      left join gone g on ${isOneOf('g', 'f.kinds', 'f.others')}
-     group by f.kinds, f.others
-  ), own as (
-    select r.id, count(*) as updates from reader r
-      join gone g on g.api_key_id = r.id and g.update_id > r.cursor
-                     and ${isOneOf('g', 'r.kinds', 'r.others')}
-     group by r.id
+    select update_id, kind, api_key_id, case when kind = ${OTHER_KIND} then ${nameOf('u')} end as name
+      from update_log u where credential_id = $1 and update_id <= $2
+  ), listed as materialized (
+    select kind, name, array_agg(update_id order by update_id) as ids from gone group by kind, name
+  ), segment as materialized (
+    select id, greatest(cursor, start - 1) as past, least($2, until - 1) as last, kinds, others
+      from (
+        select k.id, k.cursor, e.start, e.kinds, e.others,
+               lead(e.start, 1, $2 + 1) over (partition by k.id order by e.start) as until
+          from api_key k, lateral (
+            select 0::bigint as start, ${DEFAULT_KINDS}::bigint as kinds, null::jsonb as others
+             union all
+            select (entry->>'from')::bigint, coalesce((entry->>'kinds')::bigint, ${DEFAULT_KINDS}),
+                   entry->'others'
+              from jsonb_array_elements(k.filter) entry) e
+         where k.id = any($3)) part
+     where greatest(cursor, start - 1) < least($2, until - 1)
+  ), missed as (
+    select s.id, width_bucket(s.last, l.ids) - width_bucket(s.past, l.ids) as updates
+      from segment s join listed l on ${isOneOf('l', 's.kinds', 's.others', 'l.name')}
+     union all
+    select s.id, -1 from segment s
+      join gone g on g.api_key_id = s.id and g.update_id > s.past and g.update_id <= s.last
+                     and ${isOneOf('g', 's.kinds', 's.others', 'g.name')}
   )
   update api_key k set dropped_updates = k.dropped_updates + d.unread, dropped_at = now()
-    from (
-      select r.id, cardinality(w.ids) - width_bucket(r.cursor, w.ids) - coalesce(o.updates, 0)
-               as unread
-        from reader r
-        join wanted w on w.kinds = r.kinds and w.others is not distinct from r.others
-        left join own o using (id)) d
+    from (select id, sum(updates) as unread from missed group by id) d
    where k.id = d.id and d.unread > 0`
-
-const tellChanging = `
-  update api_key k set dropped_updates = k.dropped_updates + d.unread, dropped_at = now()
-    from (
-      select k.id, count(*) as unread
-        from api_key k join update_log u
-          on u.credential_id = k.credential_id and u.update_id > k.cursor
-             and u.update_id <= $2 and ${wantedBy}
-       where k.credential_id = $1 and k.id = any($3)
-       group by k.id) d
-   where k.id = d.id`
