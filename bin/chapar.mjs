@@ -43,6 +43,7 @@ const commands = {
   'build-panel': { steps: [], panel: true },
   'drop-signing-keys': { steps: [['src/operator/drop-signing-keys.ts']] },
   unlock: { steps: [['src/operator/unlock.ts']] },
+  nodes: { steps: [['src/nodes/command.ts']] },
   test: { steps: [tap], development: true, panel: true },
   'kill-test': { steps: [['test/kill/run.ts']], development: true },
   'fault-test': { steps: [['test/faults/run.ts']], development: true },

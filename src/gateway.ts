@@ -15,10 +15,11 @@ import type { Config } from './config/config.ts'
 import { startAll, warnOfMemory } from './credentials/ownership.ts'
 import { createReadiness } from './http/health.ts'
 import { routesOf } from './http/routes.ts'
-import { listen } from './http/server.ts'
+import { listen, VERSION } from './http/server.ts'
 import { rearm, webhookReminders } from './jobs/jobs.ts'
 import { everyHour, watchActors } from './maintenance.ts'
 import type { OpenedMedia } from './media/open.ts'
+import { joinNodes } from './nodes/nodes.ts'
 import type { Logger } from './observability/log.ts'
 import { concerning } from './process/fatal-errors.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
@@ -68,6 +69,15 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const { config, logger, print } = options
   await assertPortsFree(config)
   const storage = await openStorage(options, opened)
+  const nodes = await joinNodes({
+    ...storage,
+    url: options.databaseUrl,
+    name: config.node,
+    address: `${config.host}:${config.port}`,
+    version: VERSION,
+    logger,
+  })
+  opened.defer(() => nodes.leave())
   const accounts = openAccounts({ config, storage, logger, print }, opened)
   const networks = { config, storage, logger, more: options.platforms ?? [] }
   const { sandbox, platforms } = await openNetworks(networks, opened)
@@ -88,7 +98,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const readiness = createReadiness({ database: storage.db, logger })
   readiness.addCheck(() => storage.writes.trouble(), 'the database takes no writes')
   const [leaving, draining] = [new AbortController(), new AbortController()]
-  const parts = { config, storage, accounts, core, services, sandbox, readiness }
+  const parts = { config, storage, accounts, core, services, sandbox, readiness, nodes }
   const routes = routesOf({ ...parts, draining: draining.signal })
   const { metrics, journal } = storage
   const { close, address } = await listen({
@@ -96,11 +106,13 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     logger,
     metrics,
     journal,
+    nodes,
     routes,
     leaving: leaving.signal,
   })
   opened.defer(async () => {
     readiness.drain()
+    nodes.drain()
     leaving.abort()
     // Until the load balancer notices, requests still come and are answered.
     await pause(config.drainMs, undefined, { signal: hurry }).catch(() => undefined)

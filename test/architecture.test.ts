@@ -229,6 +229,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'actors/api-key/actor.ts': ['host.effectsOf'],
   'actors/credential/report.ts': ['this.#run'],
   'actors/host/host.ts': ['failure.then'],
+  'actors/node/actor.ts': ['beat', 'this.#declare'],
   'actors/webhook/delivery.ts': ['this.#attempt', 'this.#feed.read'],
   'src/composition/core.ts': ['events.emit', 'roster.begin'],
   'src/credentials/ownership.ts': ['this.check'],

@@ -95,7 +95,7 @@ const explainer =
     throw new RequestFailed(databaseFailure(error), { cause: error })
   }
 
-const queryableOn = (target: pg.Pool | pg.PoolClient, explain = explainer()): Queryable => ({
+const queryableOn = (target: pg.Pool | pg.ClientBase, explain = explainer()): Queryable => ({
   async query<Row extends object>(statement: string | Statement, values: readonly unknown[] = []) {
     const named = typeof statement === 'string' ? { text: statement } : statement
     const result = await target.query<Row>({ ...named, values: [...values] }).catch(explain)
@@ -177,6 +177,29 @@ async function abandon(client: pg.PoolClient): Promise<void> {
     // The caller gets the first error; this one only says that the connection is broken.
     client.release(true)
   }
+}
+
+/** A connection of its own, for what must not wait for the pool. Once a statement has failed, open another. */
+export interface Connection extends Queryable {
+  close(): Promise<void>
+}
+
+/** Below the pause after which a node no longer trusts itself, so that one silent connection is not the end of it. */
+const CONNECTION_TAKES_MS = 2_000
+
+export async function connect(url: string, name: string): Promise<Connection> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: name,
+    connectionTimeoutMillis: CONNECTION_TAKES_MS,
+    statement_timeout: CONNECTION_TAKES_MS,
+    query_timeout: CONNECTION_TAKES_MS,
+    keepAlive: true,
+    types,
+  })
+  client.on('error', reportedByStatement)
+  await client.connect()
+  return { ...queryableOn(client), close: () => client.end() }
 }
 
 /** Gives the connection back clean, or not at all. */

@@ -10,7 +10,13 @@ import type { Sandbox } from '../sandbox/sandbox.ts'
 import { authenticate } from './authenticate.ts'
 import { botRoutes } from './bot/routes.ts'
 import { fileRoutes } from './files.ts'
-import { healthRoutes, metricsRoute, type Readiness } from './health.ts'
+import {
+  healthRoutes,
+  metricsRoute,
+  type NodesSource,
+  nodesRoute,
+  type Readiness,
+} from './health.ts'
 import { apiKeyRoutes, backlogRoute } from './management/api-keys.ts'
 import { authRoutes } from './management/auth.ts'
 import { credentialChangesRoute, credentialListRoutes } from './management/credential-list.ts'
@@ -39,6 +45,7 @@ interface RoutesOptions {
   readonly services: Services
   readonly sandbox: Sandbox | undefined
   readonly readiness: Readiness
+  readonly nodes: NodesSource
   /** Aborted when the service stops: streams of events end then. */
   readonly draining: AbortSignal
 }
@@ -55,7 +62,8 @@ const route =
     app.register(plugin, options)
 
 export function routesOf(options: RoutesOptions): Route[] {
-  const { config, storage, accounts, core, services, sandbox, readiness, draining } = options
+  const { config, storage, accounts, core, services, sandbox, readiness, nodes } = options
+  const { draining } = options
   const { baseUrls, panelUrls } = config
   const { db, jobs, metrics } = storage
   const { supervisor: credentials, timeline, links, gate, keys, webhooks } = core
@@ -71,6 +79,7 @@ export function routesOf(options: RoutesOptions): Route[] {
   return [
     route(healthRoutes, { readiness, missing }),
     route(metricsRoute, { metrics, token: config.metrics.token }),
+    route(nodesRoute, { nodes, token: config.metrics.token }),
 
     route(authRoutes, { accounts }),
     route(panelSessionRoutes, { accounts, baseUrls, panelUrls }),

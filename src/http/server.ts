@@ -18,7 +18,7 @@ import { drained, limitConnections, withReserve } from './connections.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { filePaths } from './files.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
-import { metricsRoute } from './health.ts'
+import { metricsRoute, type NodesSource, nodesRoute } from './health.ts'
 import {
   answerClientError,
   answerForNode,
@@ -33,10 +33,11 @@ import { RequestLogger, type RequestLogOptions, recordRequests } from './request
 import type { Route } from './routes.ts'
 import { refuseHugeNumbers, refuseNul, serializers, validators } from './validation.ts'
 
-/** Listens: the public port with every route, and a private one for metrics. */
+/** Listens: the public port with every route, and a private one for operators. */
 interface ListenOptions extends Pick<Storage, 'metrics' | 'journal'> {
   readonly config: Config
   readonly logger: Logger
+  readonly nodes: NodesSource
   readonly routes: readonly Route[]
   /** Aborted when the service is about to stop: it still answers, and closes each connection after its answer. */
   readonly leaving: AbortSignal
@@ -71,7 +72,7 @@ export async function listen(options: ListenOptions) {
 
 /** Figures on a port of their own need no token: the public does not reach it. */
 async function listenForMetrics(options: ListenOptions): Promise<() => Promise<void>> {
-  const { config, logger, metrics, journal } = options
+  const { config, logger, metrics, journal, nodes } = options
   if (config.metrics.port === undefined) return async () => undefined
   const app = await createServer({
     logger,
@@ -79,6 +80,7 @@ async function listenForMetrics(options: ListenOptions): Promise<() => Promise<v
     trustProxy: false,
   })
   await app.register(metricsRoute, { metrics, isPrivate: true })
+  await app.register(nodesRoute, { nodes, isPrivate: true })
   await app.listen({ host: config.host, port: config.metrics.port })
   return () => app.close()
 }
@@ -227,4 +229,4 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
 
 const file = new URL('../../package.json', import.meta.url)
 
-const VERSION: string = JSON.parse(readFileSync(file, 'utf8')).version
+export const VERSION: string = JSON.parse(readFileSync(file, 'utf8')).version

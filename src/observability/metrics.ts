@@ -35,6 +35,10 @@ export interface Metrics {
   openConnections(read: () => number): void
   /** 1 while the queue takes jobs, 0 while it is away. */
   jobQueueUp(read: () => number): void
+  /** Seconds since this node sent the last beat that the database has counted. */
+  beatAge(read: () => number): void
+  /** 1 while this node is suspended, because the database has been silent for too long. */
+  suspended(read: () => number): void
   readonly media: MediaMeasures
   /** The exposition format of Prometheus, and its content type. */
   text(): Promise<string>
@@ -61,6 +65,8 @@ export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metri
     waitingPolls: gauge('chapar_waiting_polls', 'getUpdates calls that wait for updates.'),
     pendingRecords: gauge('chapar_request_log_pending', 'Request records not yet stored.'),
     jobQueueUp: gauge('chapar_job_queue_up', 'Whether the job queue takes jobs.'),
+    beatAge: gauge('chapar_beat_age_seconds', 'Time since the last counted beat of this node.'),
+    suspended: gauge('chapar_suspended', 'Whether this node has not been heard for too long.'),
     media: createMediaMetrics(registers),
     text: () => registry.metrics(),
     contentType: registry.contentType,

@@ -7,6 +7,7 @@ import { credentialMachine } from '../../machines/credential/machine.ts'
 import { STEPS } from '../../machines/diagnosis/events.ts'
 import { diagnosisMachine } from '../../machines/diagnosis/machine.ts'
 import { linkMachine } from '../../machines/link/machine.ts'
+import { nodeMachine } from '../../machines/node/machine.ts'
 import { supervisionMachine } from '../../machines/supervision/machine.ts'
 import { webhookMachine } from '../../machines/webhook/machine.ts'
 import { charts } from '../../src/http/management/machines.ts'
@@ -144,8 +145,23 @@ t.test('every state of a supervision', async (t) => {
   )
 })
 
+t.test('every state of a node', async (t) => {
+  const events = () => [
+    { type: 'node.joined' },
+    { type: 'join.failed' },
+    { type: 'beat.answered', tookMs: 1 },
+    { type: 'beat.refused' },
+    { type: 'node.drain' },
+    { type: 'node.leave' },
+  ]
+  t.same(
+    unreached(nodeMachine, [{}], events, () => 0),
+    [],
+  )
+})
+
 t.test('every guard has a name that its chart can show', async (t) => {
-  t.equal(charts.size, 6)
+  t.equal(charts.size, 7)
   for (const [name, { transitions }] of charts) {
     const unnamed = transitions.filter(({ guard }) => guard === 'condition')
     t.same(unnamed, [], name)

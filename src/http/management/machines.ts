@@ -8,6 +8,7 @@ import { credentialMachine } from '../../../machines/credential/machine.ts'
 import { diagnosisMachine } from '../../../machines/diagnosis/machine.ts'
 import { linkMachine } from '../../../machines/link/machine.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import { nodeMachine } from '../../../machines/node/machine.ts'
 import { supervisionMachine } from '../../../machines/supervision/machine.ts'
 import { webhookMachine } from '../../../machines/webhook/machine.ts'
 import { Chart } from '../../records/credential.ts'
@@ -72,6 +73,7 @@ export const charts: ReadonlyMap<string, Chart> = new Map(
     webhook: chartOf('webhook', webhookMachine.root),
     diagnosis: chartOf('diagnosis', diagnosisMachine.root),
     supervision: chartOf('supervision', supervisionMachine.root),
+    node: chartOf('node', nodeMachine.root),
   }),
 )
 

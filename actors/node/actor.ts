@@ -1,0 +1,225 @@
+/** The node machine with its effects: joining, a beat four times a second, and a new incarnation for a node declared gone. */
+import type { EventObject } from 'xstate'
+import { type NodeEvent, nodeMachine } from '../../machines/node/machine.ts'
+import { HostedActor } from '../host/actor.ts'
+import { ActorHost } from '../host/host.ts'
+import type { Clock, Logger } from '../ports/ports.ts'
+import { type NodeRow, Observer, type Verdict } from './observer.ts'
+
+const BEAT_MS = 250
+/** Beats further apart than this leave a gap in what was seen of the others. */
+const GAP_MS = 1_000
+
+/** The rows of all nodes. Everything rejects where the database does not answer in time. */
+export interface NodeTable {
+  /** Adds a row for this start of the process and takes its lock; resolves with its number. */
+  join(): Promise<number>
+  /** Counts a beat; resolves with all rows that have not ended, or undefined where this node was declared gone. */
+  beat(incarnation: number, state: 'up' | 'draining'): Promise<readonly NodeRow[] | undefined>
+  /** False for a node that has beaten since, or has ended. */
+  declareGone(row: NodeRow): Promise<boolean>
+  leave(incarnation: number): Promise<void>
+}
+
+interface NodeWorld {
+  readonly table: NodeTable
+  /** Runs on evenly, whatever happens to the time of day. */
+  readonly clock: Clock
+  readonly logger: Logger
+}
+
+type Send = (event: EventObject & NodeEvent) => void
+type NodeActor = HostedActor<typeof nodeMachine, NodeEffects>
+
+class NodeEffects {
+  incarnation: number | undefined
+  /** Why the last try to join failed. */
+  joinFailure: unknown
+  /** When the last beat was sent that the database has counted. */
+  heardAt: number
+  readonly observer = new Observer()
+  readonly #world: NodeWorld
+  isDraining = false
+  /** One line for an outage, not one for each beat. */
+  #isHeard = true
+
+  constructor(world: NodeWorld) {
+    this.#world = world
+    this.heardAt = world.clock.now()
+  }
+
+  join(send: Send): () => void {
+    const { table, clock, logger } = this.#world
+    let hasLeft = false
+    const join = async () => {
+      const sentAt = clock.now()
+      const incarnation = await table.join()
+      if (hasLeft) return table.leave(incarnation)
+      this.incarnation = incarnation
+      this.heardAt = sentAt
+      send({ type: 'node.joined' })
+    }
+    join().catch((err) => {
+      this.joinFailure = err
+      logger.warn({ err }, 'this node could not join the others')
+      if (!hasLeft) send({ type: 'join.failed' })
+    })
+    return () => {
+      hasLeft = true
+    }
+  }
+
+  /** The next beat is sent a quarter of a second after the last, or once that one has been answered. */
+  beat(send: Send): () => void {
+    const { clock } = this.#world
+    let timer: unknown
+    let hasEnded = false
+    const beat = async () => {
+      const sentAt = clock.now()
+      const event = await this.#beatOnce(sentAt)
+      if (hasEnded) return
+      timer = clock.setTimeout(beat, Math.max(0, sentAt + BEAT_MS - clock.now()))
+      if (event) send(event)
+    }
+    void beat()
+    return () => {
+      hasEnded = true
+      clock.clearTimeout(timer)
+    }
+  }
+
+  async #beatOnce(sentAt: number): Promise<NodeEvent | undefined> {
+    const { table, clock, logger } = this.#world
+    const incarnation = this.incarnation ?? 0
+    let rows: Awaited<ReturnType<NodeTable['beat']>>
+    try {
+      rows = await table.beat(incarnation, this.isDraining ? 'draining' : 'up')
+    } catch (err) {
+      this.observer.interrupted()
+      if (this.#isHeard) logger.warn({ err }, 'the database did not answer a beat of this node')
+      this.#isHeard = false
+      return undefined
+    }
+    if (!rows) return { type: 'beat.refused' }
+    const now = clock.now()
+    if (now - this.heardAt > GAP_MS) this.observer.interrupted()
+    this.heardAt = sentAt
+    this.#isHeard = true
+    for (const verdict of this.observer.saw(rows, incarnation, now)) void this.#declare(verdict)
+    return { type: 'beat.answered', tookMs: now - sentAt }
+  }
+
+  async #declare({ row, cause }: Verdict): Promise<void> {
+    const { table, logger } = this.#world
+    const { name, incarnation } = row
+    try {
+      if (await table.declareGone(row)) logger.warn({ name, incarnation, cause }, 'a node is gone')
+    } catch (err) {
+      logger.warn({ err, name, incarnation }, 'a node could not be declared gone')
+    }
+  }
+}
+
+const host = new ActorHost<typeof nodeMachine, NodeEffects>({
+  provide: (host) =>
+    nodeMachine.provide({
+      actors: {
+        join: host.service((effects, send) => effects.join(send)),
+        beat: host.service((effects, send) => effects.beat(send)),
+      },
+    }),
+})
+
+/** What this node knows of itself and the others. */
+export interface NodesView {
+  readonly incarnation: number | undefined
+  readonly state: string
+  /** Since its last counted beat was sent. */
+  readonly beatAgeMs: number
+  /** Itself too, once it has beaten. */
+  readonly rows: readonly (NodeRow & { readonly beatAgeMs: number })[]
+}
+
+/** This process among the nodes: one actor after the other, since a node that was declared gone joins as a new one. */
+export class Membership {
+  readonly #world: NodeWorld
+  #effects: NodeEffects
+  #actor: NodeActor | undefined
+  #isLeaving = false
+
+  constructor(world: NodeWorld) {
+    this.#world = world
+    this.#effects = new NodeEffects(world)
+  }
+
+  /** Resolves once this node has joined; rejects if the first try fails. */
+  join(): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#begin(() => {
+      const actor = this.#actor
+      if (actor?.snapshot.matches('member')) resolve()
+      if (!actor?.snapshot.matches({ joining: 'waiting' })) return
+      actor.tell({ type: 'node.leave' })
+      reject(this.#effects.joinFailure)
+    })
+    return promise
+  }
+
+  /** From now on the others see that it is about to leave. A node that is gone by then does not join again. */
+  drain(): void {
+    this.#isLeaving = true
+    this.#effects.isDraining = true
+    this.#actor?.tell({ type: 'node.drain' })
+  }
+
+  /** Its row says so at once, so that nobody has to notice. */
+  async leave(): Promise<void> {
+    this.#isLeaving = true
+    this.#actor?.tell({ type: 'node.leave' })
+    const { incarnation } = this.#effects
+    if (incarnation === undefined) return
+    const { table, logger } = this.#world
+    await table.leave(incarnation).catch((err) => {
+      logger.warn({ err }, 'the others have to notice by themselves that this node has left')
+    })
+  }
+
+  get view(): NodesView {
+    const { incarnation, heardAt, observer } = this.#effects
+    const now = this.#world.clock.now()
+    return {
+      incarnation,
+      state: this.#state,
+      beatAgeMs: now - heardAt,
+      rows: observer.view(now),
+    }
+  }
+
+  get #state(): string {
+    const value = this.#actor?.snapshot.value ?? 'joining'
+    if (typeof value === 'string') return value
+    return 'member' in value ? String(value.member) : 'joining'
+  }
+
+  #begin(changed?: () => void): void {
+    const { clock } = this.#world
+    const effects = new NodeEffects(this.#world)
+    this.#effects = effects
+    const options = { clock, input: undefined, ...(changed && { changed }) }
+    const actor = host.begin(options, (ref) => new HostedActor(ref, effects, clock, host))
+    this.#actor = actor
+    actor.onEnd((cause) => this.#ended(cause))
+  }
+
+  #ended(cause: unknown): void {
+    if (this.#isLeaving || (cause === undefined && this.#state !== 'gone')) return
+    const { incarnation } = this.#effects
+    if (cause === undefined) {
+      this.#world.logger.error({ incarnation }, 'the others declared this node gone: it joins anew')
+    } else this.#world.logger.error({ err: cause, incarnation }, 'the actor of this node crashed')
+    // Not at once: an actor that cannot begin must not spin.
+    this.#world.clock.setTimeout(() => {
+      if (!this.#isLeaving) this.#begin()
+    }, BEAT_MS)
+  }
+}

@@ -1,0 +1,82 @@
+/** What one node sees of the others, and whom it takes for gone. It counts its own successful beats, never seconds. */
+
+/** A row of the table of nodes that has not ended. */
+export interface NodeRow {
+  readonly incarnation: number
+  readonly name: string
+  /** Where it listens; null for a node that does not say. */
+  readonly address: string | null
+  readonly version: string
+  /** The newest migration of the database when it joined. */
+  readonly schema: string
+  readonly weight: number
+  readonly state: 'joining' | 'up' | 'draining'
+  readonly beats: number
+  /** Whether its connection to the database stands. */
+  readonly isLocked: boolean
+  readonly startedAt: Date
+}
+
+/** What has ended: a process whose connection is closed, or one that is frozen or cut off. */
+export interface Verdict {
+  readonly row: NodeRow
+  readonly cause: 'crashed' | 'silent'
+}
+
+/** Of a peer whose lock is free. */
+const CRASHED_AFTER = 3
+/** Of a peer whose lock is held: ten seconds. */
+const SILENT_AFTER = 40
+/** When the database restarts, all locks are free for a moment. */
+const LOCKS_NOT_TRUSTED_FOR = 20
+
+interface Watched {
+  readonly row: NodeRow
+  /** By the observer's own count of beats. */
+  readonly changedAtBeat: number
+  /** In milliseconds of the caller's clock; shown, never judged by. */
+  readonly changedAt: number
+}
+
+export class Observer {
+  #beats = 0
+  #trustsLocksFrom = 0
+  #watched: ReadonlyMap<number, Watched> = new Map()
+
+  /** The rows that an own successful beat came back with. Returns the peers to be declared gone. */
+  saw(rows: readonly NodeRow[], self: number, now: number): Verdict[] {
+    this.#beats++
+    this.#watched = new Map(rows.map((row) => [row.incarnation, this.#watch(row, now)]))
+    return rows.filter(({ incarnation }) => incarnation !== self).flatMap((row) => this.#judge(row))
+  }
+
+  /** An own beat failed or came late: the others may have beaten unseen. */
+  interrupted(): void {
+    this.#trustsLocksFrom = this.#beats + LOCKS_NOT_TRUSTED_FOR
+    this.#watched = new Map(
+      [...this.#watched].map(([id, watched]) => [id, { ...watched, changedAtBeat: this.#beats }]),
+    )
+  }
+
+  /** All rows of the last beat, with the milliseconds since each was seen to beat. */
+  view(now: number): (NodeRow & { readonly beatAgeMs: number })[] {
+    return [...this.#watched.values()].map(({ row, changedAt }) => ({
+      ...row,
+      beatAgeMs: now - changedAt,
+    }))
+  }
+
+  #watch(row: NodeRow, now: number): Watched {
+    const known = this.#watched.get(row.incarnation)
+    if (known?.row.beats === row.beats) return { ...known, row }
+    return { row, changedAtBeat: this.#beats, changedAt: now }
+  }
+
+  #judge(row: NodeRow): Verdict[] {
+    const silentFor =
+      this.#beats - (this.#watched.get(row.incarnation)?.changedAtBeat ?? this.#beats)
+    if (silentFor >= SILENT_AFTER) return [{ row, cause: 'silent' }]
+    const isFree = !row.isLocked && this.#beats >= this.#trustsLocksFrom
+    return isFree && silentFor >= CRASHED_AFTER ? [{ row, cause: 'crashed' }] : []
+  }
+}

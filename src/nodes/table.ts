@@ -1,0 +1,168 @@
+/** The rows of all nodes in PostgreSQL: each node holds a lock while its connection stands, and counts its beats. */
+import type { NodeTable } from '../../actors/node/actor.ts'
+import type { NodeRow } from '../../actors/node/observer.ts'
+import { type Connection, connect, type Database } from '../database/database.ts'
+
+/** The class of the locks; the other half of a lock's key is the incarnation. Every version has to use the same. */
+const LOCK_CLASS = 0x6e6f6465
+
+const DAYS_KEPT = 7
+
+/** A part of a `with`: the incarnations whose lock is held, as `locks (id, pid)`. */
+const locks = `locks as materialized (
+  select l.objid::int as id, l.pid from pg_locks l
+   where l.locktype = 'advisory' and l.classid = ${LOCK_CLASS} and l.objsubid = 2 and l.granted
+     and l.database = (select oid from pg_database where datname = current_database()))`
+
+const columns = `n.id as incarnation, n.name, n.address, n.version, n.schema, n.weight, n.state, n.beats,
+  n.id in (select id from locks) as "isLocked", n.started_at as "startedAt"`
+
+/** How this node shows itself to the others. */
+export interface NodeFacts {
+  readonly name: string
+  readonly address: string | null
+  readonly version: string
+}
+
+/** A node that has ended: it left, or others declared it gone. */
+export interface EndedRow extends Omit<NodeRow, 'state'> {
+  readonly state: 'left' | 'gone'
+  readonly endedAt: Date
+}
+
+interface TableOptions extends NodeFacts {
+  readonly db: Database
+  /** For a connection of its own: the beats of a busy node must not wait for the pool. */
+  readonly url: string
+}
+
+export class PostgresNodes implements NodeTable {
+  readonly #options: TableOptions
+  #connection: Connection | undefined
+  #isLocked = false
+
+  constructor(options: TableOptions) {
+    this.#options = options
+  }
+
+  async join(): Promise<number> {
+    const { db, name, address, version } = this.#options
+    // A predecessor that crashed need not wait for the others to notice.
+    const [row] = await db.query<{ id: number }>(
+      `with ${locks}, predecessors as (
+         update node set state = 'gone', ended_at = now()
+          where name = $1 and ended_at is null and id not in (select id from locks)
+       ), old as (
+         delete from node where ended_at < now() - interval '${DAYS_KEPT} days'
+       )
+       insert into node (name, address, version, schema)
+       values ($1, $2, $3, (select max(name) from migration)) returning id`,
+      [name, address, version],
+    )
+    const id = row?.id ?? 0
+    await this.#disconnect()
+    await this.#lock(await this.#connected(), id)
+    return id
+  }
+
+  async beat(
+    incarnation: number,
+    state: 'up' | 'draining',
+  ): Promise<readonly NodeRow[] | undefined> {
+    try {
+      const connection = await this.#connected()
+      if (!this.#isLocked) await this.#lock(connection, incarnation)
+      return await beatOn(connection, incarnation, state)
+    } catch (cause) {
+      await this.#disconnect()
+      throw cause
+    }
+  }
+
+  async declareGone({ incarnation, beats }: NodeRow): Promise<boolean> {
+    const { db } = this.#options
+    const declared = await db.query(
+      `update node set state = 'gone', ended_at = now()
+        where id = $1 and beats = $2 and ended_at is null returning id`,
+      [incarnation, beats],
+    )
+    if (declared.length === 0) return false
+    // The lock of a frozen process would stand for a living one.
+    await db.query(`with ${locks} select pg_terminate_backend(pid) from locks where id = $1`, [
+      incarnation,
+    ])
+    return true
+  }
+
+  async leave(incarnation: number): Promise<void> {
+    try {
+      await this.#options.db.query(
+        `update node set state = 'left', ended_at = now() where id = $1 and ended_at is null`,
+        [incarnation],
+      )
+    } finally {
+      await this.#disconnect()
+    }
+  }
+
+  async #connected(): Promise<Connection> {
+    if (this.#connection) return this.#connection
+    const connection = await connect(this.#options.url, 'chapar node')
+    this.#connection = connection
+    // A host that loses its power sends no goodbye: the server looks for it after eight seconds. A beat that the server
+    // forgets in a crash is no loss.
+    await connection.query(
+      `select set_config('tcp_keepalives_idle', '2', false), set_config('tcp_keepalives_interval', '2', false),
+              set_config('tcp_keepalives_count', '2', false), set_config('synchronous_commit', 'off', false)`,
+    )
+    return connection
+  }
+
+  /** The server may still hold the lock for a connection that is lost: then the next beat tries again. */
+  async #lock(connection: Connection, incarnation: number): Promise<void> {
+    const [row] = await connection.query<{ taken: boolean }>(
+      'select pg_try_advisory_lock($1, $2) as taken',
+      [LOCK_CLASS, incarnation],
+    )
+    this.#isLocked = row?.taken === true
+  }
+
+  async #disconnect(): Promise<void> {
+    const connection = this.#connection
+    this.#connection = undefined
+    this.#isLocked = false
+    await connection?.close().catch(() => undefined)
+  }
+}
+
+async function beatOn(
+  connection: Connection,
+  incarnation: number,
+  state: 'up' | 'draining',
+): Promise<readonly NodeRow[] | undefined> {
+  const rows = await connection.query<NodeRow & { counted: number | null }>(
+    {
+      name: 'node-beat',
+      text: `with ${locks}, mine as (
+               update node set beats = beats + 1, state = $2 where id = $1 and ended_at is null
+               returning id)
+             select ${columns}, (select id from mine) as counted from node n
+              where n.ended_at is null order by n.id`,
+    },
+    [incarnation, state],
+  )
+  return rows[0]?.counted === incarnation ? rows.map(({ counted, ...row }) => row) : undefined
+}
+
+/** The nodes that ended within a week, the latest first. */
+export const endedNodes = (db: Pick<Database, 'query'>): Promise<EndedRow[]> =>
+  db.query<EndedRow>(
+    `with ${locks} select ${columns}, n.ended_at as "endedAt" from node n
+      where n.ended_at is not null order by n.ended_at desc limit 100`,
+  )
+
+/** All nodes that have not ended, as their rows stand now. */
+export const livingNodes = (db: Pick<Database, 'query'>): Promise<NodeRow[]> =>
+  db.query<NodeRow>(
+    `with ${locks} select ${columns} from node n where n.ended_at is null order by n.id`,
+  )

@@ -1,0 +1,197 @@
+/** Nodes on one table in memory and one simulated clock: who joins, beats, is suspended, and is declared gone. */
+import t from 'tap'
+import { Membership, type NodeTable } from '../../../actors/node/actor.ts'
+import type { NodeRow } from '../../../actors/node/observer.ts'
+import { settled, TestClock } from '../../support/clock.ts'
+import { quietLog } from '../../support/log.ts'
+
+interface Kept extends Omit<NodeRow, 'state'> {
+  beats: number
+  isLocked: boolean
+  state: NodeRow['state'] | 'left' | 'gone'
+}
+
+const hasEnded = ({ state }: Kept) => state === 'left' || state === 'gone'
+
+/** What PostgreSQL keeps for all nodes. */
+class Rows {
+  readonly all: Kept[] = []
+  readonly clock = new TestClock()
+
+  of(membership: Membership): Kept | undefined {
+    return this.all.find(({ incarnation }) => incarnation === membership.view.incarnation)
+  }
+
+  states(): string[] {
+    return this.all.map(({ state }) => state)
+  }
+}
+
+/** One node's way to the rows: it can be cut. */
+class Way implements NodeTable {
+  readonly #rows: Rows
+  isCut = false
+
+  constructor(rows: Rows) {
+    this.#rows = rows
+  }
+
+  async join(): Promise<number> {
+    this.#assertOpen()
+    const incarnation = this.#rows.all.length + 1
+    this.#rows.all.push({
+      incarnation,
+      name: `node-${incarnation}`,
+      address: null,
+      version: '1',
+      schema: '0083-nodes',
+      weight: 1,
+      state: 'joining',
+      beats: 0,
+      isLocked: true,
+      startedAt: new Date(0),
+    })
+    return incarnation
+  }
+
+  async beat(incarnation: number, state: 'up' | 'draining') {
+    this.#assertOpen()
+    const own = this.#rows.all[incarnation - 1]
+    if (!own || hasEnded(own)) return undefined
+    Object.assign(own, { state, beats: own.beats + 1, isLocked: true })
+    return this.#rows.all.filter((row) => !hasEnded(row)).map((row) => ({ ...row }) as NodeRow)
+  }
+
+  async declareGone({ incarnation, beats }: NodeRow): Promise<boolean> {
+    const row = this.#rows.all[incarnation - 1]
+    if (!row || row.beats !== beats || hasEnded(row)) return false
+    Object.assign(row, { state: 'gone', isLocked: false })
+    return true
+  }
+
+  async leave(incarnation: number): Promise<void> {
+    this.#assertOpen()
+    Object.assign(this.#rows.all[incarnation - 1] ?? {}, { state: 'left', isLocked: false })
+  }
+
+  #assertOpen(): void {
+    if (this.isCut) throw new Error('the database does not answer')
+  }
+}
+
+/** So many nodes that have joined and seen each other. */
+async function nodes(count: number) {
+  const rows = new Rows()
+  const all = Array.from({ length: count }, () => {
+    const way = new Way(rows)
+    return { way, node: new Membership({ table: way, clock: rows.clock, logger: quietLog }) }
+  })
+  for (const { node } of all) await node.join()
+  await rows.clock.advance(1_000)
+  return { rows, clock: rows.clock, all: all as [(typeof all)[0], ...typeof all] }
+}
+
+t.test('a node that has joined is up, and sees itself', async (t) => {
+  const { rows, clock, all } = await nodes(1)
+  const [{ node }] = all
+  t.match(node.view, { incarnation: 1, state: 'up', rows: [{ name: 'node-1', state: 'up' }] })
+  const before = rows.of(node)?.beats ?? 0
+  await clock.advance(10_000)
+  t.equal((rows.of(node)?.beats ?? 0) - before, 40)
+  await node.leave()
+  t.same(rows.states(), ['left'])
+  t.equal(clock.timers, 0)
+})
+
+t.test('a node that the database does not let join says why', async (t) => {
+  const rows = new Rows()
+  const way = new Way(rows)
+  way.isCut = true
+  const node = new Membership({ table: way, clock: rows.clock, logger: quietLog })
+  await t.rejects(node.join(), { message: 'the database does not answer' })
+  await rows.clock.advance(1_000)
+  t.same(rows.all, [], 'and it does not try again')
+})
+
+t.test('three nodes see each other, and one that drains', async (t) => {
+  const { clock, all } = await nodes(3)
+  for (const { node } of all) t.equal(node.view.rows.length, 3)
+  all[2]?.node.drain()
+  await clock.advance(500)
+  const states = all[0].node.view.rows.map(({ state }) => state)
+  t.same(states, ['up', 'up', 'draining'])
+  await all[2]?.node.leave()
+  await clock.advance(500)
+  t.equal(all[0].node.view.rows.length, 2)
+})
+
+t.test('a node without its database is suspended after seven seconds, and up again', async (t) => {
+  const { rows, clock, all } = await nodes(1)
+  const [{ node, way }] = all
+  way.isCut = true
+  await clock.advance(6_500)
+  t.equal(node.view.state, 'up')
+  await clock.advance(600)
+  t.equal(node.view.state, 'suspended')
+  t.ok(node.view.beatAgeMs > 7_000)
+  way.isCut = false
+  await clock.advance(300)
+  t.equal(node.view.state, 'up')
+  t.same(rows.states(), ['up'], 'nobody else was there to declare it gone')
+})
+
+t.test('a crashed node is gone within a second; the others stay', async (t) => {
+  const { rows, clock, all } = await nodes(3)
+  const dead = all[2]?.way as Way
+  dead.isCut = true
+  Object.assign(rows.all[2] ?? {}, { isLocked: false })
+  await clock.advance(1_000)
+  t.same(rows.states(), ['up', 'up', 'gone'])
+})
+
+t.test('a silent node is gone after ten seconds; it comes back as another', async (t) => {
+  const { rows, clock, all } = await nodes(2)
+  const [, silent] = all
+  if (silent) silent.way.isCut = true
+  await clock.advance(9_500)
+  t.same(rows.states(), ['up', 'up'])
+  await clock.advance(1_000)
+  t.same(rows.states(), ['up', 'gone'])
+  t.equal(silent?.node.view.state, 'suspended')
+  if (silent) silent.way.isCut = false
+  await clock.advance(1_000)
+  t.same(rows.states(), ['up', 'gone', 'up'])
+  t.match(silent?.node.view, { incarnation: 3, state: 'up' })
+})
+
+t.test('a database that was away for all has nobody declared gone', async (t) => {
+  const { rows, clock, all } = await nodes(3)
+  for (const { way } of all) way.isCut = true
+  await clock.advance(20_000)
+  for (const row of rows.all) row.isLocked = false
+  // The first is back a second before the others.
+  for (const { way } of all) {
+    way.isCut = false
+    await clock.advance(1_000)
+  }
+  await clock.advance(10_000)
+  t.same(rows.states(), ['up', 'up', 'up'])
+})
+
+t.test('a node that beats at the last moment is not declared gone', async (t) => {
+  const { rows, clock, all } = await nodes(2)
+  const [first, second] = all
+  const declare = first.way.declareGone.bind(first.way)
+  let outcome: boolean | undefined
+  first.way.declareGone = async (row) => {
+    if (second) second.way.isCut = false
+    await second?.way.beat(2, 'up')
+    outcome = await declare(row)
+    return outcome
+  }
+  if (second) second.way.isCut = true
+  await clock.advance(10_500)
+  await settled()
+  t.equal(outcome, false)
+  t.same(rows.states(), ['up', 'up'])
+})

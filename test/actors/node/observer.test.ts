@@ -1,0 +1,82 @@
+/** Whom a node takes for gone: counted in its own successful beats, with the lock as a second sign. */
+import t from 'tap'
+import { type NodeRow, Observer } from '../../../actors/node/observer.ts'
+
+const row = (incarnation: number, beats: number, isLocked = true): NodeRow => ({
+  incarnation,
+  name: `node-${incarnation}`,
+  address: null,
+  version: '1',
+  schema: '0083-nodes',
+  weight: 1,
+  state: 'up',
+  beats,
+  isLocked,
+  startedAt: new Date(0),
+})
+
+/** The own beats after which the peer is declared gone; undefined where it is not within `most`. */
+function declaredAfter(observer: Observer, peer: NodeRow, most = 60) {
+  for (let beat = 1; beat <= most; beat++) {
+    const [verdict] = observer.saw([row(1, beat), peer], 1, 0)
+    if (verdict) return { beat, cause: verdict.cause }
+  }
+  return undefined
+}
+
+/** It has seen the peer once, `beats` old. */
+function watching(peer: NodeRow) {
+  const observer = new Observer()
+  observer.saw([row(1, 0), peer], 1, 0)
+  return observer
+}
+
+t.test('a peer whose lock is free and that does not beat has crashed', async (t) => {
+  const observer = watching(row(2, 5))
+  t.same(declaredAfter(observer, row(2, 5, false)), { beat: 3, cause: 'crashed' })
+})
+
+t.test('a peer whose lock is held is declared gone only after forty beats', async (t) => {
+  t.same(declaredAfter(watching(row(2, 5)), row(2, 5)), { beat: 40, cause: 'silent' })
+})
+
+t.test('a peer that beats is alive, whatever its lock says', async (t) => {
+  const observer = watching(row(2, 0, false))
+  for (let beat = 1; beat < 200; beat++) {
+    t.same(observer.saw([row(1, beat), row(2, Math.floor(beat / 2), false)], 1, 0), [])
+  }
+})
+
+t.test('a node never judges itself', async (t) => {
+  const observer = new Observer()
+  for (let beat = 0; beat < 100; beat++) t.same(observer.saw([row(1, 5, false)], 1, 0), [])
+})
+
+t.test('after a gap all counts begin anew, and locks say nothing for twenty beats', async (t) => {
+  const silent = watching(row(2, 5))
+  t.equal(declaredAfter(silent, row(2, 5), 39), undefined)
+  silent.interrupted()
+  t.same(declaredAfter(silent, row(2, 5)), { beat: 40, cause: 'silent' })
+  const crashed = watching(row(2, 5))
+  crashed.interrupted()
+  t.same(declaredAfter(crashed, row(2, 5, false)), { beat: 20, cause: 'crashed' })
+})
+
+t.test('a database that restarts frees all locks, and nobody is declared gone', async (t) => {
+  const observer = watching(row(2, 5))
+  observer.interrupted()
+  // The peer comes back a moment later than this node.
+  t.equal(declaredAfter(observer, row(2, 5, false), 4), undefined)
+  t.equal(declaredAfter(observer, row(2, 6, true), 30), undefined)
+})
+
+t.test('the age of a beat is shown as this node has seen it', async (t) => {
+  const observer = new Observer()
+  observer.saw([row(2, 5)], 1, 1_000)
+  observer.saw([row(2, 5)], 1, 1_250)
+  t.match(observer.view(1_400), [{ incarnation: 2, beatAgeMs: 400 }])
+  observer.saw([row(2, 6)], 1, 1_500)
+  t.match(observer.view(1_600), [{ beatAgeMs: 100 }])
+  observer.saw([], 1, 1_750)
+  t.same(observer.view(1_800), [], 'a peer that has ended is forgotten')
+})
