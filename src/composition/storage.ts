@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.ts'
 import { sealIdentities } from '../credentials/identity.ts'
 import { openDatabase } from '../database/database.ts'
-import { migrate } from '../database/migrate.ts'
+import { enterCell, migrate } from '../database/migrate.ts'
 import { openWriteProbe, WriteWatch } from '../database/write-watch.ts'
 import { createJobs } from '../jobs/jobs.ts'
 import { KeysWantedUpdates } from '../keys/wanted-updates.ts'
@@ -27,6 +27,7 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
   const store = config.databaseUrl === undefined ? 'DATA_DIR' : 'DATABASE_URL'
   const migrated = await concerning(store, migrate(databaseUrl))
   for (const name of migrated) logger.info({ migration: name }, 'migrated')
+  await concerning('CELL', enterCell(databaseUrl, config.cell))
 
   const probe = openWriteProbe({ url: databaseUrl, node: config.node, logger })
   opened.defer(() => probe.close())

@@ -118,6 +118,7 @@ const Environment = Type.Object({
   ),
   KEY_FILE: Type.Optional(Type.String({ minLength: 1 })),
   NODE_NAME: Type.String({ minLength: 1, default: hostname() }),
+  CELL: Type.Integer({ minimum: 0, maximum: 8_999, default: 0 }),
   LOG_LEVEL: Type.Enum(levels, {
     default: 'info',
     description: `must be one of ${levels.join(', ')}`,
@@ -169,6 +170,8 @@ export interface Config {
   readonly redisUrl: string | undefined
   readonly keyFile: string
   readonly node: string
+  /** Which range of ids this database gives out. */
+  readonly cell: number
   readonly logLevel: string
   readonly metrics: { readonly token: string | undefined; readonly port: number | undefined }
   readonly trustProxy: string[] | false
@@ -228,6 +231,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     redisUrl: redisUrlFrom(env.REDIS_URL),
     keyFile: env.KEY_FILE ?? join(env.DATA_DIR, 'keys'),
     node: env.NODE_NAME,
+    cell: env.CELL,
     logLevel: env.LOG_LEVEL,
     metrics: { token: env.METRICS_TOKEN, port: env.METRICS_PORT },
     trustProxy: env.TRUST_PROXY !== undefined && proxiesFrom(env.TRUST_PROXY),

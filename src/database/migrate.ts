@@ -23,6 +23,32 @@ class DatabaseIsNewer extends Error {
   }
 }
 
+/** The ids of one cell. Beyond 2⁵³ a number is not exact in JSON, which leaves 9,000 cells. */
+const IDS_OF_A_CELL = 1_000_000_000_000
+
+/** What users, and the addresses of requests, are told apart by in all cells. */
+const sequences = [
+  'app_user_id_seq',
+  'user_session_id_seq',
+  'personal_token_id_seq',
+  'credential_id_seq',
+  'api_key_number',
+  'sandbox_person_id',
+] as const
+
+const cellOf = (id: string) => Math.floor(Number(id) / IDS_OF_A_CELL)
+
+class ForeignCell extends Error {
+  override readonly name = 'ForeignCell'
+
+  constructor(found: number, cell: number) {
+    super(
+      `this database gives out ids of cell ${found}, and CELL is ${cell}: ` +
+        `set CELL to ${found}, or use another database`,
+    )
+  }
+}
+
 /** The names come from the files: importing them would load the whole migrator for nothing. */
 async function isUpToDate(client: pg.Client): Promise<boolean> {
   const known = await client.query(`select from pg_tables
@@ -53,5 +79,31 @@ export async function migrate(url: string): Promise<string[]> {
     return await runPending(url)
   } finally {
     await lock.end()
+  }
+}
+
+/**
+ * Lets ids begin at `cell` × 10¹², so that no other cell gives out the same: a user who moves keeps them. Rejects with
+ * `ForeignCell` if the database gives out those of another one.
+ */
+export async function enterCell(url: string, cell: number): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
+  await client.connect()
+  try {
+    await client.query('begin')
+    await client.query('select pg_advisory_xact_lock($1)', [lockKey])
+    const { rows } = await client.query<{ sequence: string; last: string }>(
+      sequences
+        .map((it) => `select '${it}' as sequence, last_value as last from ${it}`)
+        .join(' union all '),
+    )
+    const foreign = rows.find(({ last }) => ![0, cell].includes(cellOf(last)))
+    if (foreign) throw new ForeignCell(cellOf(foreign.last), cell)
+    for (const { sequence, last } of rows.filter(({ last }) => cellOf(last) !== cell)) {
+      await client.query('select setval($1, $2)', [sequence, cell * IDS_OF_A_CELL + Number(last)])
+    }
+    await client.query('commit')
+  } finally {
+    await client.end()
   }
 }

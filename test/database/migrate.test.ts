@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import t from 'tap'
 import { openOrm } from '../../src/database/database.ts'
-import { migrate } from '../../src/database/migrate.ts'
+import { enterCell, migrate } from '../../src/database/migrate.ts'
 import { migrationsList } from '../../src/database/migrations/index.ts'
 import { testDatabase } from '../support/database.ts'
 import { joinTestServer } from '../support/postgres.ts'
@@ -32,6 +32,28 @@ t.test('a database that a newer version has used is left alone', async (t) => {
     name: 'DatabaseIsNewer',
     message: /a newer version .*9999-from-the-future.*restore a backup/,
   })
+})
+
+t.test('ids begin where those of the cell do, and no other cell takes the database', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const next = async (sequence: string) => {
+    const [row] = await database.query<{ id: number }>(`select nextval('${sequence}') as id`)
+    return row?.id
+  }
+  const key = Number(await next('api_key_number'))
+  await enterCell(url, 0)
+  t.equal(await next('api_key_number'), key + 1, 'the first cell changes nothing')
+  await Promise.all([enterCell(url, 7), enterCell(url, 7)])
+  t.equal(await next('api_key_number'), 7e12 + key + 2, 'nodes that start at once move it once')
+  t.ok(Number(await next('credential_id_seq')) > 7e12)
+  await enterCell(url, 7)
+  t.equal(await next('api_key_number'), 7e12 + key + 3)
+  await t.rejects(enterCell(url, 8), {
+    name: 'ForeignCell',
+    message: /ids of cell 7, and CELL is 8: set CELL to 7/,
+  })
+  await t.rejects(enterCell(url, 0), { name: 'ForeignCell' })
+  t.equal(await next('api_key_number'), 7e12 + key + 4, 'and a refusal leaves them')
 })
 
 t.test('every migration file is listed under its name, in order', async (t) => {

@@ -1,0 +1,91 @@
+/** Every statement that reads or changes rows of many users stands here with its reason: a second cell would have to answer it too. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import t from 'tap'
+
+const source = join(import.meta.dirname, '..', 'src')
+
+const old = 'removes what is old, whoever it belonged to; each cell does it for itself'
+const starting = 'a start looks at all accounts of its database; each cell does it for itself'
+const keys = 'keys of the service; each cell has its own'
+const measured = 'a figure of one database; the metrics of all cells add up'
+const server = 'asks PostgreSQL about itself'
+const oneUser = 'rows of one user, named in another part of the statement'
+
+/** By file and the table that is named first: why a statement is not of one user. */
+const spanning: Readonly<Record<string, string>> = {
+  'accounts/accounts.ts otp_challenge': old,
+  'accounts/accounts.ts otp_failures': old,
+  'accounts/accounts.ts personal_token': old,
+  'accounts/accounts.ts quota': old,
+  'accounts/accounts.ts user_session': old,
+  'accounts/signing-keys.ts signing_key': keys,
+  'accounts/unlock.ts quota': oneUser,
+  'bot-api/idempotency.ts idempotent_call': old,
+  'credentials/identity.ts credential': starting,
+  'credentials/list.ts credential': oneUser,
+  'credentials/ownership.ts credential': measured,
+  'credentials/timeline.ts credential': old,
+  'database/durability.ts pg_settings': server,
+  'database/embedded/supervisor.ts pg_database': server,
+  'database/migrate.ts migration': server,
+  'database/migrate.ts pg_tables': server,
+  'jobs/backend.ts pg_class': server,
+  'media/blob-rows.ts media_object': old,
+  'observability/request-journal.ts request_log': oneUser,
+  'observability/request-journal.ts usage_hour': old,
+  'platforms/sandbox/link.ts sandbox_person': oneUser,
+  'platforms/telegram/storage/retention.ts telegram_message': old,
+  'platforms/xmpp/rooms/kept.ts xmpp_room': old,
+  'privacy/erase.ts app_user': starting,
+  'privacy/erase.ts credential': old,
+  'privacy/erase.ts pg_partition_tree': server,
+  'security/vault.ts data_key': keys,
+  'updates/commit.ts moved': oneUser,
+  'updates/retention.ts api_key': old,
+  'webhooks/delivery-log.ts webhook_delivery': oneUser,
+  'webhooks/roster.ts webhook': starting,
+}
+
+/** A condition that names one owner, or a list of them. */
+const owned =
+  /\b(?:\w*id|\w*index|key|jti|hash|owner|kid|object|blob|holder|link|session|native)\s*(?:=|in)\s*\(?\s*(?:any|\$|unnest|select|l\.|k\.|c\.)|\bunnest\(|\$\{\w*(?:where|which|mine|owned)\w*\}/i
+
+interface Statement {
+  readonly place: string
+  readonly text: string
+}
+
+function statements(file: string, code: string): Statement[] {
+  const bare = code.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+  const strings = bare.match(/`(?:[^`\\]|\\[\s\S])*`|'(?:[^'\\\n]|\\.)*'/g) ?? []
+  return strings
+    .filter((text) => /^['`]\s*(?:with|select|update|delete)\b/i.test(text))
+    .flatMap((text) => {
+      const table = /\b(?:from|update)\s+([a-z_]{3,})/.exec(text)?.[1]
+      return table === undefined ? [] : [{ place: `${file} ${table}`, text }]
+    })
+}
+
+const found: Statement[] = []
+for (const name of await readdir(source, { recursive: true })) {
+  // People of the sandbox meet inside one cell only. Migrations are run in each.
+  if (!name.endsWith('.ts') || /^(?:panel|sandbox)|migrations/.test(name)) continue
+  const path = join(source, name)
+  found.push(...statements(relative(source, path), await readFile(path, 'utf8')))
+}
+
+t.test('a statement is of one user, or reviewed', async (t) => {
+  t.ok(found.length > 150, `${found.length} statements`)
+  const open = [...new Set(found.filter(({ text }) => !owned.test(text)).map(({ place }) => place))]
+  t.same(
+    open.filter((place) => !(place in spanning)),
+    [],
+    'name the user, the account or the key in the statement; or add it to the list, with the reason',
+  )
+  t.same(
+    Object.keys(spanning).filter((place) => !open.includes(place)),
+    [],
+    'what is of one user by now is no exception',
+  )
+})
