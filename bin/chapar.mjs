@@ -19,7 +19,7 @@ const judging = [
   ['node_modules/typescript/bin/tsc', '--noEmit', '--project', 'src/panel'],
 ]
 const slow = [
-  'test/{bin,faults,fuzz,kill,libraries,openapi,panel,database/embedded}/**',
+  'test/{bin,faults,fuzz,house,kill,libraries,openapi,panel,database/embedded}/**',
   'test/{http/{pace,sandbox-emptying,slow-clients},jobs/{queue-away,redis-away}}.test.ts',
   'test/media/{sound-and-film,costly-films}.test.ts',
   'test/platforms/ejabberd/**',
