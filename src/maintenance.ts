@@ -12,6 +12,7 @@ import type { OpenedMedia } from './media/open.ts'
 import { atMostEvery } from './observability/bounded.ts'
 import type { Logger } from './observability/log.ts'
 import type { Metrics } from './observability/metrics.ts'
+import { retainUsage } from './observability/usage.ts'
 import { retainTelegram } from './platforms/telegram/storage/retention.ts'
 import { retainRooms } from './platforms/xmpp/rooms/kept.ts'
 import { type Eraser, wipeDeletedAccounts } from './privacy/erase.ts'
@@ -62,6 +63,7 @@ export function everyHour(
     sandbox: () => retainSandbox(db),
     media: () => media.sweep(),
     accounts: () => wipeDeletedAccounts(db),
+    usage: () => retainUsage(db),
     erasures: () => eraser.resume(),
   }
   jobs.onReminder('updates', async () => {

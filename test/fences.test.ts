@@ -7,6 +7,7 @@ import { testDatabase } from './support/database.ts'
 const source = join(import.meta.dirname, '..', 'src')
 
 const user = 'what its user orders counts, whichever node is asked'
+const added = 'an amount that is added'
 const history = 'a line of history: it is kept, whoever wrote it'
 const old = 'what is old or belongs to a deleted account goes, whoever removes it'
 
@@ -30,8 +31,8 @@ const unfenced: Readonly<Record<string, string>> = {
   'bot-api/methods/profile.ts bot_profile': user,
   'diagnosis/diagnoses.ts diagnosis': 'a run is its user’s, and has no owner',
   'observability/request-journal.ts request_log': history,
-  'observability/request-journal.ts usage_hour':
-    'an amount that is added; what is old goes, whoever removes it',
+  'observability/request-journal.ts usage_hour': added,
+  'observability/usage.ts usage_hour': 'old hours become days at once, whoever adds them up',
   'platforms/telegram/storage/retention.ts telegram_message': old,
   'platforms/xmpp/rooms/kept.ts xmpp_room': old,
   'privacy/erase.ts credential_log': old,

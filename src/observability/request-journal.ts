@@ -215,15 +215,9 @@ export function listRequests(database: Queryable, filter: RequestFilter): Promis
 /** Partitions are made two days ahead, so an upkeep that is late does no harm. */
 const upkeepEveryMs = 3_600_000
 
-/** Hourly figures are small; a year and a month lets a user compare with the same month a year ago. */
-const usageDays = 400
-
-/** Makes partitions ahead of time and deletes rows that are too old. */
+/** Makes partitions ahead of time and deletes those that are too old. */
 export async function upkeep(database: Queryable, retentionDays: number): Promise<void> {
   await database.query('select request_log_upkeep(make_interval(days => $1))', [retentionDays])
-  await database.query('delete from usage_hour where hour < now() - make_interval(days => $1)', [
-    usageDays,
-  ])
 }
 
 /** A call may end after the erasure of its user: the erasure flushes this journal, and what comes later is not stored. */
@@ -290,21 +284,34 @@ async function storeRequests(
   ])
 }
 
-/** Sorted, since two nodes that add to the same rows in different orders would block each other. */
+/**
+ * The figures and the totals of their users in one statement: none is counted without the other. Sorted, since two nodes
+ * that add to the same rows in different orders would block each other.
+ */
 const addUsage = {
   name: 'store_usage',
   text: `
+    with kept as materialized (
+      select user_id, to_timestamp(hour_ms / 1000) as hour, credential_id, api_key_id, measure, label,
+        amount
+      from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::bigint[], $5::text[], $6::text[],
+        $7::bigint[]) as tally(user_id, hour_ms, credential_id, api_key_id, measure, label, amount)
+      where ${isKept}
+    ), totals as (
+      insert into usage_total (user_id, hour, measure, label, amount)
+      select user_id, hour, measure, label, sum(amount) from kept
+      group by 1, 2, 3, 4 order by 1, 2, 3, 4
+      on conflict (user_id, hour, measure, label)
+      do update set amount = usage_total.amount + excluded.amount
+    )
     insert into usage_hour (user_id, hour, credential_id, api_key_id, measure, label, amount)
-    select user_id, to_timestamp(hour_ms / 1000), credential_id, api_key_id, measure, label, amount
-    from unnest($1::bigint[], $2::float8[], $3::bigint[], $4::bigint[], $5::text[], $6::text[],
-      $7::bigint[]) as tally(user_id, hour_ms, credential_id, api_key_id, measure, label, amount)
-    where ${isKept}
+    select user_id, hour, credential_id, api_key_id, measure, label, amount from kept
     order by 1, 2, 3, 4, 5, 6
     on conflict (user_id, hour, credential_id, api_key_id, measure, label)
     do update set amount = usage_hour.amount + excluded.amount`,
 }
 
-/** Adds a batch of usage figures to the hourly ones. */
+/** Adds a batch of usage figures to those of accounts, keys and users. */
 async function storeUsage(database: Queryable, rows: readonly UsageRow[]): Promise<void> {
   await database.query(addUsage, [
     rows.map((row) => row.userId),

@@ -139,21 +139,110 @@ interface UsageSum {
   readonly amount: number
 }
 
-const text = `
+const ofUser = `
   select date_trunc($1, hour, 'UTC') as at, measure, label, sum(amount)::bigint as amount
-  from usage_hour
-  where user_id = $2 and hour >= $3 and hour < $4
-    and ($5::bigint is null or credential_id = $5)
-    and ($6::bigint is null or api_key_id = $6
-      -- An account receives for all of its keys.
-      or measure = 'updates_received' and credential_id = (
-        select credential_id from api_key where id = $6 and user_id = $2))
+  from usage_total where user_id = $2 and hour >= $3 and hour < $4
   group by 1, 2, 3`
 
-export function readUsage(database: Queryable, filter: UsageFilter): Promise<UsageSum[]> {
-  const { step, userId, from, to, credentialId = null, apiKeyId = null } = filter
-  return database.query<UsageSum>(text, [step, userId, from, to, credentialId, apiKeyId])
+/** Hour by hour, since all accounts of an hour lie together: a range of hours would read those of others, too. */
+const ofCredential = `
+  select date_trunc($1, u.hour, 'UTC') as at, measure, label, sum(amount)::bigint as amount
+  from generate_series($3::timestamptz, $4::timestamptz - interval '1 hour', interval '1 hour') h
+    cross join lateral (
+      select hour, measure, label, amount from usage_hour
+      where user_id = $2 and hour = h.h and credential_id = $5
+        -- An account receives for all of its keys.
+        and ($6::bigint is null or api_key_id = $6 or measure = 'updates_received')
+      -- Keeps the planner from reading all hours at once.
+      offset 0) u
+  group by 1, 2, 3`
+
+/** Without a filter from the totals of the user, which are a few rows an hour whatever there is of accounts. */
+export async function readUsage(database: Queryable, filter: UsageFilter): Promise<UsageSum[]> {
+  const { step, userId, from, to, credentialId, apiKeyId = null } = filter
+  const range = [step, userId, from, to]
+  if (apiKeyId === null && credentialId === undefined) return database.query(ofUser, range)
+  const account = apiKeyId === null ? credentialId : await accountOf(database, userId, apiKeyId)
+  if (account === undefined || (credentialId ?? account) !== account) return []
+  return database.query(ofCredential, [...range, account, apiKeyId])
 }
+
+/** Rows of keys stay when keys are revoked. */
+async function accountOf(database: Queryable, userId: number, apiKeyId: number) {
+  const [key] = await database.query<{ credential_id: number }>(
+    'select credential_id from api_key where id = $1 and user_id = $2',
+    [apiKeyId, userId],
+  )
+  return key?.credential_id
+}
+
+/** A year and a month lets a user compare with the same month a year ago. */
+const KEPT_DAYS = 400
+/** The hours of an account are kept for a little longer than the longest range that is shown by hours. */
+const HOURS_DAYS = 35
+const ROWS_AT_ONCE = 10_000
+
+/** Adds the old hours of accounts and keys up to days, and removes what is too old, in steps of one transaction each. */
+export async function retainUsage(
+  database: Queryable,
+  rowsAtOnce = ROWS_AT_ONCE,
+): Promise<{ added: number; removed: number }> {
+  const untilDone = async (text: string, days: number) => {
+    for (let total = 0; ; ) {
+      const [step] = await database.query<{ rows: number }>(text, [days, rowsAtOnce])
+      total += step?.rows ?? 0
+      if ((step?.rows ?? 0) < rowsAtOnce) return total
+    }
+  }
+  const added = await untilDone(addUpDays, HOURS_DAYS)
+  const ofUsers = await untilDone(removeTotals, KEPT_DAYS)
+  return { added, removed: ofUsers + (await untilDone(removeDays, KEPT_DAYS)) }
+}
+
+const oldest = "date_trunc('day', now() - make_interval(days => $1), 'UTC')"
+
+/**
+ * One statement: after a crash either the hours are there or their day has them. It holds the users, so that the erasure
+ * of one of them begins before it or finds the days.
+ */
+const addUpDays = `
+  with chosen as materialized (
+    select ctid, user_id from usage_hour
+     where hour < ${oldest} and extract(hour from hour at time zone 'UTC') <> 0
+       and exists (select from app_user where app_user.id = user_id and erasing_at is null)
+     order by hour limit $2 for update
+  ), users as materialized (
+    select id from app_user
+     where id in (select user_id from chosen) and erasing_at is null for share
+  ), gone as (
+    delete from usage_hour where ctid = any(array(
+      select ctid from chosen where user_id in (select id from users)))
+    returning *
+  ), days as (
+    insert into usage_hour (user_id, hour, credential_id, api_key_id, measure, label, amount)
+    select user_id, date_trunc('day', hour, 'UTC'), credential_id, api_key_id, measure, label,
+           sum(amount)
+      from gone group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
+    on conflict (user_id, hour, credential_id, api_key_id, measure, label)
+    do update set amount = usage_hour.amount + excluded.amount
+  )
+  select count(*)::int as rows from gone`
+
+const removeTotals = `
+  with gone as (
+    delete from usage_total where ctid = any(array(
+      select ctid from usage_total where hour < ${oldest} limit $2))
+    returning 1
+  )
+  select count(*)::int as rows from gone`
+
+const removeDays = `
+  with gone as (
+    delete from usage_hour where ctid = any(array(
+      select ctid from usage_hour where hour < ${oldest} limit $2))
+    returning 1
+  )
+  select count(*)::int as rows from gone`
 
 interface Usage {
   requests: number

@@ -59,6 +59,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('webhook_delivery', 'at id'),
   ofUser('request_log', 'at id'),
   ofUser('usage_hour', 'hour credential_id api_key_id measure label'),
+  ofUser('usage_total', 'hour measure label'),
   ofUser('idempotent_call', 'api_key_id key', ofKeys),
   ofUser('api_key', 'id', undefined, { omit: ['secret_hash', 'old_secret_hash'] }),
   ofCredential('credential_transition', 'id'),

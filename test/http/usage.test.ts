@@ -1,10 +1,19 @@
 /** GET /user/usage. */
 import t from 'tap'
+import type { Database } from '../../src/database/database.ts'
 import { requestRecord } from '../observability/journal-rig.ts'
 import { observedServer } from './observability-rig.ts'
 
 const hourMs = 3_600_000
 const iso = (at: number) => new Date(at).toISOString()
+
+async function addKeys(database: Database, values: string) {
+  await database.query('alter table api_key disable trigger all')
+  await database.query(
+    `insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor)
+     values ${values}`,
+  )
+}
 
 t.test('totals and a series without holes, hour by hour', async (t) => {
   const { journal, ask } = await observedServer(t)
@@ -55,7 +64,8 @@ t.test('figures of many flushes and of several sources add up', async (t) => {
 })
 
 t.test('filters narrow by credential and by key', async (t) => {
-  const { journal, ask } = await observedServer(t)
+  const { journal, ask, database } = await observedServer(t)
+  await addKeys(database, "(1, 1, 1, 'one', '{}', '', '', 0), (2, 1, 1, 'two', '{}', '', '', 0)")
   journal.record(requestRecord({ credentialId: 1, apiKeyId: 1 }))
   journal.record(requestRecord({ credentialId: 1, apiKeyId: 2 }))
   journal.record(requestRecord({ credentialId: null, apiKeyId: null, method: 'GET /user' }))
@@ -66,14 +76,15 @@ t.test('filters narrow by credential and by key', async (t) => {
   t.equal(await requests('credential_id=1'), 2)
   t.equal(await requests('api_key_id=2'), 1)
   t.equal(await requests('credential_id=2'), 0)
+  t.equal(await requests('credential_id=1&step=day'), 2)
 })
 
 t.test('days start at midnight UTC, whatever the database thinks', async (t) => {
   const { database, ask } = await observedServer(t)
   await database.query(
-    `insert into usage_hour values
-       (1, '2026-03-01T23:00Z', 0, 0, 'request', 'getMe', 5),
-       (1, '2026-03-02T00:00Z', 0, 0, 'request', 'getMe', 7)`,
+    `insert into usage_total values
+       (1, '2026-03-01T23:00Z', 'request', 'getMe', 5),
+       (1, '2026-03-02T00:00Z', 'request', 'getMe', 7)`,
   )
   const { result } = (
     await ask('/user/usage?step=day&from=2026-03-01T05:00:00Z&to=2026-03-02T05:00:00Z')
@@ -130,10 +141,9 @@ t.test('calls of bots are told from those of the management API', async (t) => {
 
 t.test('of one key, what its account received counts, too', async (t) => {
   const { journal, ask, database } = await observedServer(t)
-  await database.query('alter table api_key disable trigger all')
-  await database.query(
-    `insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor)
-     values (100001, 1, 10, 'one', '{}', '', '', 0), (100002, 2, 10, 'of another', '{}', '', '', 0)`,
+  await addKeys(
+    database,
+    "(100001, 1, 10, 'one', '{}', '', '', 0), (100002, 2, 10, 'of another', '{}', '', '', 0)",
   )
   journal.count({ userId: 1, credentialId: 10 }, { updatesReceived: 4 })
   journal.count({ userId: 1, credentialId: 11 }, { updatesReceived: 5 })

@@ -110,6 +110,28 @@ t.test('an absent database is waited for, and nothing is counted twice', async (
     { measure: 'request', label: 'sendMessage', amount: 1 },
     { measure: 'updates_received', label: '', amount: 5 },
   ])
+  const totals = await database.query(
+    `select measure, label, amount from usage_total where measure in ('request', 'updates_received')
+     order by measure`,
+  )
+  t.strictSame(totals, usage, 'counted once, also for the user as a whole')
+})
+
+t.test('the totals of a user have what all accounts and keys did', async (t) => {
+  const { database, journal } = await journalRig(t)
+  for (let n = 0; n < 30; n++) {
+    journal.record(requestRecord({ userId: 1 + (n % 2), apiKeyId: n % 5, credentialId: n % 3 }))
+    if (n % 10 === 0) await journal.flush()
+  }
+  await journal.close()
+  const sums = (table: string) =>
+    database.query(
+      `select user_id, hour, measure, label, sum(amount)::int as amount from ${table}
+        group by 1, 2, 3, 4 order by 1, 2, 3, 4`,
+    )
+  const totals = await sums('usage_total')
+  t.equal(totals.length, 6)
+  t.strictSame(totals, await sums('usage_hour'))
 })
 
 t.test('a batch that cannot be stored is dropped, counted, and holds up nobody', async (t) => {
@@ -151,7 +173,10 @@ t.test('text from the caller is stored in one line, without secrets and NUL', as
 t.test('calls that end after the erasure of their user leave nothing', async (t) => {
   const { database, journal, dropped } = await journalRig(t)
   const rows = () =>
-    database.query('select user_id from request_log union all select user_id from usage_hour')
+    database.query(
+      `select user_id from request_log union all select user_id from usage_hour
+       union all select user_id from usage_total`,
+    )
   await database.query('update app_user set erasing_at = now() where id = 1')
   journal.record(requestRecord())
   journal.record(requestRecord({ userId: 99 }))

@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
 import { upkeep } from '../../src/observability/request-journal.ts'
+import { retainUsage } from '../../src/observability/usage.ts'
 import { testDatabase } from '../support/database.ts'
 
 const partitions = async (database: Database) =>
@@ -34,13 +35,68 @@ t.test('a partition is dropped once all of its rows are too old', async (t) => {
   t.strictSame(await partitions(database), [day(-7), day(-6), day(-1), day(0), day(1), day(2)])
 })
 
-t.test('hourly figures are kept for more than a year, not for ever', async (t) => {
-  const { database } = await testDatabase(t)
+async function usageAt(
+  database: Database,
+  rows: readonly (readonly [days: number, hour: number])[],
+) {
   await database.query(
-    `insert into usage_hour select 1, now() - make_interval(days => d), 0, 0, 'request', '', 1
-     from unnest(array[1, 370, 401]) d`,
+    "insert into app_user (id, phone_index, phone_sealed) overriding system value values (1, '', '')",
   )
-  await upkeep(database, 30)
-  const [row] = await database.query('select count(*) from usage_hour')
-  t.strictSame(row, { count: 2 })
+  await database.query(
+    `insert into usage_hour
+     select 1, date_trunc('day', now(), 'UTC') - make_interval(days => d, hours => -h), 2, 3,
+            'request', 'getMe', 1
+     from unnest($1::int[], $2::int[]) as at (d, h)`,
+    [rows.map(([days]) => days), rows.map(([, hour]) => hour)],
+  )
+}
+
+t.test('figures are kept for more than a year, not for ever', async (t) => {
+  const { database } = await testDatabase(t)
+  await usageAt(database, [
+    [1, 5],
+    [370, 0],
+    [401, 0],
+    [402, 0],
+  ])
+  await database.query(
+    'insert into usage_total select user_id, hour, measure, label, amount from usage_hour',
+  )
+  t.strictSame(await retainUsage(database, 1), { added: 0, removed: 4 })
+  for (const table of ['usage_hour', 'usage_total']) {
+    const [row] = await database.query(`select count(*) from ${table}`)
+    t.strictSame(row, { count: 2 }, table)
+  }
 })
+
+t.test(
+  'old hours of an account become days, whatever the steps, and no call is lost',
+  async (t) => {
+    const { database } = await testDatabase(t)
+    const hours = Array.from({ length: 24 }, (_, hour) => hour)
+    await usageAt(
+      database,
+      [34, 36, 37].flatMap((days) => hours.map((hour) => [days, hour] as const)),
+    )
+    await t.rejects(
+      database.transaction(async (tx) => {
+        await retainUsage(tx, 10)
+        throw new Error('the service dies')
+      }),
+      /dies/,
+    )
+    t.strictSame(await retainUsage(database, 10), { added: 46, removed: 0 })
+    t.strictSame(await retainUsage(database, 10), { added: 0, removed: 0 }, 'a second time nothing')
+    const days = await database.query(
+      `select extract(day from date_trunc('day', now(), 'UTC') - hour)::int as ago,
+            count(*)::int as rows, sum(amount)::int as calls
+       from usage_hour group by 1, hour having sum(amount) > 1 order by 1`,
+    )
+    t.strictSame(days, [
+      { ago: 36, rows: 1, calls: 24 },
+      { ago: 37, rows: 1, calls: 24 },
+    ])
+    const [all] = await database.query('select count(*)::int as rows from usage_hour')
+    t.strictSame(all, { rows: 26 }, 'younger hours stay hours')
+  },
+)
