@@ -33,15 +33,16 @@ interface PollOptions {
 const GRACE_MS = 10_000
 const MOST = 100
 /**
- * The shortest time of a poll, for servers that do not hold polls or repeat the same updates. It grows while nothing
- * new comes: a busy bot does not wait, and a thousand quiet bots are no flood.
+ * The shortest time of a poll, for servers that do not hold polls or repeat the same updates: a hundredth of the time
+ * without anything new. An update waits little beside the silence before it, and a thousand quiet bots are no flood.
  */
-const SHORTEST_MS = { first: 20, last: 1_000 }
+const shortestMs = (quietMs: number) => Math.min(Math.max(20, quietMs / 100), 1_000)
 
 export class Updates {
   readonly #options: PollOptions
   #offset: number | undefined
-  #shortestMs = SHORTEST_MS.first
+  /** When something new came last. */
+  #newAt = performance.now()
   #hasWarned = false
 
   constructor(options: PollOptions, checkpoint: Json) {
@@ -64,13 +65,10 @@ export class Updates {
       await this.#options.report.events(happenings, { offset })
       this.#offset = offset
     }
-    const tookMs = performance.now() - began
-    if (this.#offset !== before || tookMs >= SHORTEST_MS.last) {
-      this.#shortestMs = SHORTEST_MS.first
-      return
-    }
-    await pause(Math.max(0, this.#shortestMs - tookMs), undefined, { signal })
-    this.#shortestMs = Math.min(2 * this.#shortestMs, SHORTEST_MS.last)
+    const now = performance.now()
+    if (this.#offset !== before) this.#newAt = now
+    else
+      await pause(Math.max(0, shortestMs(now - this.#newAt) - (now - began)), undefined, { signal })
   }
 
   /** Undefined if the wanted kinds changed meanwhile: updates that were not acknowledged come again. */
