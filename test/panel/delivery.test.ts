@@ -51,6 +51,16 @@ t.test(
       await page.getByText('Next attempt').first().waitFor()
     })
 
+    await t.test('the key is no longer shown as one that works', async () => {
+      const failing = page.locator('.badge', { hasText: 'Webhook fails' })
+      await failing.waitFor()
+      await page.goto('/dashboard/keys')
+      await failing.waitFor()
+      const record = page.locator('.record').first()
+      await record.filter({ hasNotText: `Account ${key.credential_id}` }).waitFor()
+      await page.goto(`/dashboard/keys/${key.api_key_id}?tab=deliveries`)
+    })
+
     await t.test('a diagnosis leads to the webhook', async () => {
       await page.getByRole('link', { name: 'Diagnose' }).click()
       await button('Take all steps').click()
@@ -64,6 +74,10 @@ t.test(
       status = 200
       await until(() => texts.includes('Are you there?'), 90_000)
       await arrived.first().waitFor()
+      await page.locator('.badge', { hasText: 'Webhook fails' }).waitFor({ state: 'detached' })
+      await page.getByRole('tab', { name: 'Overview' }).click()
+      await page.getByText('deliveries succeed since').waitFor()
+      await page.getByRole('tab', { name: 'Deliveries' }).click()
       texts.length = 0
       await button('Replay').click()
       await page.getByLabel('Starting at').selectOption('update')

@@ -51,6 +51,7 @@ t.test(
       await button('I have kept it').click()
       const { items } = await client.result('GET', '/api_keys')
       t.match(items[0], { name: "Bela's", credential_id: ids[1], expires_at: null })
+      // The list at hand lacks its name.
       await page.getByText(`Account ${ids[1]}`).waitFor()
     })
 

@@ -97,6 +97,17 @@ export const credentialsQuery = (filter: ListFilter) =>
     getNextPageParam: ({ next_before }) => next_before ?? undefined,
   })
 
+/** The newest accounts, as many as one answer holds, that a search finds. */
+export const accountsQuery = (search: string) =>
+  queryOptions({
+    queryKey: ['accounts', search],
+    queryFn: ({ signal }) =>
+      call<RecordPage<Credential>>('GET', '/platforms/credentials', {
+        query: { limit: 200, search },
+        signal,
+      }),
+  })
+
 export const credentialQuery = (id: number) =>
   queryOptions({
     queryKey: ['credential', id],

@@ -19,7 +19,7 @@ import { Tabs } from '../../ui/tabs.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { NewKey } from '../keys/new-key.tsx'
-import { standingTones } from '../keys/records.tsx'
+import { ReceivingBadge, standingTones } from '../keys/records.tsx'
 import { expiryIn, lifetimeOptions, Scopes } from '../keys/terms.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { Overview } from './overview.tsx'
@@ -159,6 +159,7 @@ export function KeyPage() {
       lead={
         <span className="row">
           <Badge tone={standingTones[standing]}>{t(`keys.${standing}`)}</Badge>
+          {standing === 'usable' && <ReceivingBadge apiKey={key} />}
           <span className="mono">{key.key_hint}</span>
           <span>
             {t('keys.created')} <Ago at={key.created_at} />

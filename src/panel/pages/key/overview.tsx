@@ -13,6 +13,7 @@ import { Figure } from '../../ui/figure.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Failed, Loading, Notice } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { isTroubled } from '../keys/records.tsx'
 
 export function Overview({ apiKey }: { readonly apiKey: ApiKey }) {
   return (
@@ -44,8 +45,10 @@ function Receiving({ apiKey }: { readonly apiKey: ApiKey }) {
       </dl>
       {dropped > 0 && <Notice tone="warn">{t.count('keys.dropped', dropped)}</Notice>}
       {webhook?.last_error_date !== undefined && (
-        <Notice tone="bad">
-          <p className="label">{t('webhook.lastError')}</p>
+        <Notice tone={isTroubled(webhook) ? 'bad' : 'good'}>
+          <p className="label">
+            {t(isTroubled(webhook) ? 'webhook.lastError' : 'webhook.pastError')}
+          </p>
           <p className="small ltr">{webhook.last_error_message}</p>
           <p className="quiet small">
             <Ago at={webhook.last_error_date * 1000} />

@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { call } from '../../api/call.ts'
 import { handleOf, nameOf } from '../../api/names.ts'
-import { credentialQuery, keysQuery } from '../../api/queries.ts'
-import type { ApiKey, Credential, RecordPage } from '../../api/types.ts'
+import { accountsQuery, credentialQuery, keysQuery } from '../../api/queries.ts'
+import type { ApiKey, Credential } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -16,20 +16,9 @@ import { NewKey } from './new-key.tsx'
 import { KeyRecords } from './records.tsx'
 import { expiryIn, lifetimeOptions, Scopes } from './terms.tsx'
 
-/** The number of accounts offered at once; the user searches for others. */
-const SHOWN = 200
-
 function useAccounts(chosen: string) {
   const [search, setSearch] = useState('')
-  const found = useQuery({
-    queryKey: ['accounts', search],
-    queryFn: ({ signal }) =>
-      call<RecordPage<Credential>>('GET', '/platforms/credentials', {
-        query: { limit: SHOWN, search },
-        signal,
-      }),
-    placeholderData: keepPreviousData,
-  })
+  const found = useQuery({ ...accountsQuery(search), placeholderData: keepPreviousData })
   const items = found.data?.items ?? []
   const isChosen = ({ credential_id }: Credential) => `${credential_id}` === chosen
   const isAmong = items.some(isChosen)

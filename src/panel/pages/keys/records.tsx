@@ -1,7 +1,10 @@
 /** A list of keys: name, hint, way of receiving or reason why not, and number of waiting updates. */
 
+import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { keyStanding, type Standing } from '../../../../machines/api-key/events.ts'
+import { nameOf } from '../../api/names.ts'
+import { accountsQuery } from '../../api/queries.ts'
 import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
@@ -28,6 +31,11 @@ interface KeyRecordsProps {
 
 export function KeyRecords({ keys, tellsAccount = false }: KeyRecordsProps) {
   const t = useT()
+  const accounts = useQuery({ ...accountsQuery(''), enabled: tellsAccount })
+  const nameOfAccount = (id: number) => {
+    const account = accounts.data?.items.find(({ credential_id }) => credential_id === id)
+    return account ? `\u2068${nameOf(account)}\u2069` : t('account.number', { id: `${id}` })
+  }
   return (
     <ul className="records">
       {keys.map((key) => (
@@ -39,7 +47,7 @@ export function KeyRecords({ keys, tellsAccount = false }: KeyRecordsProps) {
               </span>{' '}
               <span className="quiet mono">{key.key_hint}</span>
               <span className="quiet small block">
-                {tellsAccount && `${t('account.number', { id: `${key.credential_id}` })} · `}
+                {tellsAccount && `${nameOfAccount(key.credential_id)} · `}
                 {t('keys.used')} {key.last_used_at ? <Ago at={key.last_used_at} /> : t('never')}
                 {' · '}
                 {t.count('keys.waiting', key.pending_update_count)}
@@ -53,11 +61,29 @@ export function KeyRecords({ keys, tellsAccount = false }: KeyRecordsProps) {
   )
 }
 
+/** How a usable key receives; red or amber while its webhook does not get what it should. */
+export function ReceivingBadge({ apiKey }: { readonly apiKey: ApiKey }) {
+  const t = useT()
+  const { receive_mode: mode, webhook } = apiKey
+  if (!webhook || !isTroubled(webhook)) {
+    return <Badge tone={tones[mode]}>{t(`keys.mode.${mode}`)}</Badge>
+  }
+  return webhook.state === 'suspended' ? (
+    <Badge tone="bad">{t('keys.webhook.suspended')}</Badge>
+  ) : (
+    <Badge tone="warn">{t('keys.webhook.failing')}</Badge>
+  )
+}
+
+/** Whether updates of a webhook wait because an attempt failed, or nothing attempts them. */
+export const isTroubled = ({ state, failing_since }: NonNullable<ApiKey['webhook']>) =>
+  state !== 'delivering' || failing_since !== undefined
+
 function StandingBadge({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
   const standing = keyStanding(apiKey, Date.now())
   return standing === 'usable' ? (
-    <Badge tone={tones[apiKey.receive_mode]}>{t(`keys.mode.${apiKey.receive_mode}`)}</Badge>
+    <ReceivingBadge apiKey={apiKey} />
   ) : (
     <Badge tone={standingTones[standing]}>{t(`keys.${standing}`)}</Badge>
   )
