@@ -33,6 +33,7 @@ const standard: Readonly<Record<string, Benchmark>> = {
 }
 const all: Readonly<Record<string, Benchmark>> = {
   ...standard,
+  tables,
   partitioning,
   panel,
   burst,

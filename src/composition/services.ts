@@ -5,6 +5,7 @@ import { IdempotentCalls } from '../bot-api/idempotency.ts'
 import type { CallServices } from '../bot-api/method.ts'
 import { profileStore, profiles } from '../bot-api/methods/profile.ts'
 import type { Config } from '../config/config.ts'
+import { AccountNames } from '../credentials/identity.ts'
 import { ReceiveSettingsService } from '../credentials/receive-settings.ts'
 import type { RecordSource } from '../credentials/records.ts'
 import { createDiagnoses } from '../diagnosis/diagnoses.ts'
@@ -48,6 +49,7 @@ export function createServices(options: ServicesOptions) {
     flush: () => core.store.flush(),
     accountId,
     identity: (row) => core.store.identityOf(row),
+    names: new AccountNames(db, (row) => core.store.identityOf(row)),
   }
   const keyService = new KeyService({
     downOf: (id) => core.keys.downOf(id),

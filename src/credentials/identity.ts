@@ -1,6 +1,7 @@
 /** Names of linked accounts, sealed at rest with a key of their user, so that one key opens a whole list. */
 
 import { createHmac } from 'node:crypto'
+import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { Database } from '../database/database.ts'
@@ -110,4 +111,202 @@ export class OpenedIdentities {
     if (identity) this.#opened.set(id, { sealed, identity })
     return identity
   }
+}
+
+/** A name as lists are searched and sorted by it. */
+interface AccountName {
+  readonly id: number
+  /** First and last, in small letters. */
+  readonly name: string
+  /** Name, username and phone, folded, a line each. */
+  readonly folded: string
+}
+
+/** Small Latin letters without accents and Latin digits: "zoe" finds Zoë, and ۲۷ finds 27. */
+const folded = (text: string) =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{Mn}/gu, '')
+    .replace(/[۰-۹٠-٩]/g, (digit) => `${digit.charCodeAt(0) & 15}`)
+    .toLowerCase()
+
+const collator = new Intl.Collator('und')
+
+export const byName = (one: AccountName, other: AccountName): number =>
+  collator.compare(one.name, other.name) || one.id - other.id
+
+/** Names kept at most, of all users together; some 300 bytes each. A user with more has them opened for each search. */
+const NAMES = 300_000
+const READ_AT_ONCE = 2_000
+/** How many names are opened, compared or searched before other work gets a turn. */
+const OPENED_AT_ONCE = 200
+const COMPARED_AT_ONCE = 2_000
+const SEARCHED_AT_ONCE = 10_000
+
+type Open = (row: IdentityRow) => Promise<AccountIdentity | undefined>
+
+/** The opened names of users that search their lists. What is sealed cannot be indexed in a table. */
+export class AccountNames {
+  readonly #db: Database
+  readonly #open: Open
+  readonly #lists = new LRUCache<number, NameList>({
+    maxSize: NAMES,
+    ttl: LIVES_MS,
+    updateAgeOnGet: true,
+  })
+
+  constructor(db: Database, open: Open) {
+    this.#db = db
+    this.#open = open
+  }
+
+  /** All that was committed before the call is in it. */
+  async of(userId: number): Promise<NameList> {
+    const list = this.#lists.get(userId) ?? new NameList(this.#db, userId, this.#open)
+    this.#lists.set(userId, list, { size: Math.max(1, list.size) })
+    await list.refresh()
+    this.#lists.set(userId, list, { size: Math.max(1, list.size) })
+    return list
+  }
+}
+
+/** Names of one user's accounts, also of those that are being deleted. */
+class NameList {
+  readonly #db: Database
+  readonly #userId: number
+  readonly #open: Open
+  readonly #names = new Map<number, AccountName>()
+  #sorted: readonly AccountName[] = []
+  readonly #unsorted = new Set<number>()
+  /** Transactions before it are read. */
+  #since: string | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(db: Database, userId: number, open: Open) {
+    this.#db = db
+    this.#userId = userId
+    this.#open = open
+  }
+
+  get size(): number {
+    return this.#names.size
+  }
+
+  refresh(): Promise<void> {
+    return this.#inTurn(() => this.#read())
+  }
+
+  /** The ids of accounts in whose texts the words are, or that have this id, in no order. */
+  async find(search: string): Promise<number[]> {
+    const found = await matching([...this.#names.values()], search)
+    return found.map(({ id }) => id)
+  }
+
+  /** By name; only those that `find` finds if there is a search. */
+  async sorted(search: string | undefined): Promise<readonly AccountName[]> {
+    const all = await this.#inTurn(() => this.#sort())
+    return search === undefined ? all : matching(all, search)
+  }
+
+  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = this.#turn.then(work)
+    this.#turn = done.catch(() => undefined)
+    return done
+  }
+
+  async #read(): Promise<void> {
+    const [snapshot] = await this.#db.query<{ oldest: string; next: string }>(
+      `select pg_snapshot_xmin(pg_current_snapshot())::text as oldest,
+         pg_snapshot_xmax(pg_current_snapshot())::text as next`,
+    )
+    if (!snapshot) return
+    // Rows from a backup may have numbers that this server reaches in years: they are read once.
+    const until = this.#since === undefined ? null : snapshot.next
+    for (let [at, id] = [this.#since ?? '0', 0]; ; ) {
+      const rows = await this.#db.query<IdentityRow & { at: string }>(
+        `select ${identityColumns}, identity_at::text as at from credential
+          where user_id = $1 and (identity_at, id) > ($2::xid8, $3)
+            and ($4::xid8 is null or identity_at < $4)
+          order by identity_at, id limit ${READ_AT_ONCE}`,
+        [this.#userId, at, id, until],
+      )
+      for (const [index, row] of rows.entries()) {
+        if (index % OPENED_AT_ONCE === OPENED_AT_ONCE - 1) await setImmediate()
+        await this.#take(row)
+      }
+      const last = rows.at(-1)
+      if (!last || rows.length < READ_AT_ONCE) break
+      ;({ at, id } = last)
+    }
+    this.#since = snapshot.oldest
+  }
+
+  async #take(row: IdentityRow): Promise<void> {
+    const identity = await this.#open(row)
+    this.#unsorted.add(row.id)
+    if (!identity) {
+      this.#names.delete(row.id)
+      return
+    }
+    const { firstName, lastName = '', username = '', phone = '' } = identity
+    const name = (lastName === '' ? firstName : `${firstName} ${lastName}`).toLowerCase()
+    const texts = [name, username, phone].map(folded).join('\n')
+    this.#names.set(row.id, { id: row.id, name, folded: texts })
+  }
+
+  /** Merges what changed into what is sorted, so that a change does not cost a sort. */
+  async #sort(): Promise<readonly AccountName[]> {
+    if (this.#unsorted.size === 0) return this.#sorted
+    const changed = [...this.#unsorted].flatMap((id) => this.#names.get(id) ?? [])
+    const kept = this.#sorted.filter(({ id }) => !this.#unsorted.has(id))
+    this.#unsorted.clear()
+    this.#sorted = await merged(kept, await sortedInSteps(changed))
+    return this.#sorted
+  }
+}
+
+async function matching(names: readonly AccountName[], search: string): Promise<AccountName[]> {
+  const words = folded(search)
+  const id = Number(/^#?(\d+)$/.exec(words)?.[1])
+  const found: AccountName[] = []
+  for (let at = 0; at < names.length; at += SEARCHED_AT_ONCE) {
+    if (at > 0) await setImmediate()
+    for (const one of names.slice(at, at + SEARCHED_AT_ONCE)) {
+      if (one.id === id || one.folded.includes(words)) found.push(one)
+    }
+  }
+  return found
+}
+
+async function sortedInSteps(names: readonly AccountName[]): Promise<readonly AccountName[]> {
+  let runs: (readonly AccountName[])[] = []
+  for (let at = 0; at < names.length; at += OPENED_AT_ONCE) {
+    runs.push(names.slice(at, at + OPENED_AT_ONCE).sort(byName))
+    await setImmediate()
+  }
+  while (runs.length > 1) {
+    const longer: (readonly AccountName[])[] = []
+    for (let at = 0; at < runs.length; at += 2) {
+      longer.push(await merged(runs[at] ?? [], runs[at + 1] ?? []))
+    }
+    runs = longer
+  }
+  return runs[0] ?? []
+}
+
+async function merged(
+  one: readonly AccountName[],
+  other: readonly AccountName[],
+): Promise<readonly AccountName[]> {
+  if (other.length === 0) return one
+  const all: AccountName[] = []
+  for (let [at, beside] = [0, 0]; at < one.length || beside < other.length; ) {
+    const [left, right] = [one[at], other[beside]]
+    const next = left && (!right || byName(left, right) <= 0) ? left : right
+    if (!next) break
+    if (next === left) at++
+    else beside++
+    if (all.push(next) % COMPARED_AT_ONCE === 0) await setImmediate()
+  }
+  return all
 }

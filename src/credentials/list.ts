@@ -1,8 +1,7 @@
 /** A user's credentials, searched, filtered and in order, page by page; and how many there are of each state. */
-import { setImmediate } from 'node:timers/promises'
 import { invalidField } from '../../machines/model/failure.ts'
 import type { CredentialRecord } from '../records/credential.ts'
-import { type IdentityRow, identityColumns } from './identity.ts'
+import { byName } from './identity.ts'
 import type { CredentialRow } from './records.ts'
 import { type RecordSource, recordOf, shownColumns } from './records.ts'
 
@@ -41,7 +40,7 @@ const wanted = `${mine}
   and ($4::text[] is null or action = any($4))
   and ($5::text[] is null or reason = any($5))`
 
-/** Sealed names cannot be searched or sorted in SQL: they are decrypted, but only for a search or sort by name. */
+/** Sealed names cannot be searched or sorted in SQL: they are opened, but only for a search or sort by name. */
 export async function searchCredentials(
   source: RecordSource,
   userId: number,
@@ -51,10 +50,7 @@ export async function searchCredentials(
   const { sort, limit, before } = query
   const from = before === undefined ? undefined : positionOf(before, sort)
   const filter = filterOf(userId, query)
-  const rows =
-    sort === 'name'
-      ? await pageByName(source, query, filter, from)
-      : await pageByColumn(source, query, sort, filter, from, await foundIds(source, query, filter))
+  const rows = await pageOf(source, query, filter, from)
   const page = rows.slice(0, limit)
   const last = rows.length > limit ? page.at(-1) : undefined
   return {
@@ -66,7 +62,10 @@ export async function searchCredentials(
 const filterOf = (
   userId: number,
   query: Pick<CredentialQuery, 'states' | 'platform' | 'actions' | 'reasons'>,
-) => [userId, query.states, query.platform, query.actions, query.reasons].map((one) => one ?? null)
+): Filter => [
+  userId,
+  ...[query.states, query.platform, query.actions, query.reasons].map((one) => one ?? null),
+]
 
 const EXPORT_PAGE = 500
 
@@ -79,11 +78,10 @@ export async function* exportCredentials(
   yield csvLine(Object.keys(csvColumns))
   await source.flush()
   const filter = filterOf(userId, query)
-  const found = await foundIds(source, query, filter)
-  const page = { order: 'asc', limit: EXPORT_PAGE } as const
+  const page = { ...query, sort: 'created', order: 'asc', limit: EXPORT_PAGE } as const
   let from: Position
   for (;;) {
-    const rows = await pageByColumn(source, page, 'created', filter, from, found)
+    const rows = await pageOf(source, page, filter, from)
     const records = await Promise.all(rows.map((row) => recordOf(source, row)))
     yield records.map((record) => csvLine(csvCells(record))).join('')
     const last = rows.at(-1)
@@ -91,12 +89,6 @@ export async function* exportCredentials(
     from = { key: 0, id: last.id }
   }
 }
-
-const foundIds = async (
-  source: RecordSource,
-  { search }: Pick<CredentialQuery, 'search'>,
-  filter: readonly unknown[],
-) => (search === undefined ? null : (await named(source, search, filter)).map(({ id }) => id))
 
 const csvColumns: Readonly<
   Record<string, (record: CredentialRecord) => string | number | null | undefined>
@@ -128,12 +120,60 @@ const csvLine = (cells: readonly string[]) =>
 type Sorted = CredentialRow & { readonly sort_key: string | number }
 type Position = ReturnType<typeof positionOf> | undefined
 
+type Page = Pick<CredentialQuery, 'search' | 'sort' | 'order' | 'limit'>
+type Filter = readonly [userId: number, ...unknown[]]
+
 /** One more than the page, if there are more. */
+async function pageOf(
+  source: RecordSource,
+  query: Page,
+  filter: Filter,
+  from: Position,
+): Promise<Sorted[]> {
+  const { search, sort, order } = query
+  if (sort !== 'name' && search === undefined) {
+    return pageByColumn(source, { ...query, sort }, filter, from, null)
+  }
+  const names = await source.names.of(filter[0])
+  if (sort === 'name') {
+    const sorted = await names.sorted(search)
+    const start = from && { id: from.id, name: `${from.key}`, folded: '' }
+    return pageInOrder(source, query, filter, after(sorted, start, order, byName))
+  }
+  const found = await names.find(search ?? '')
+  if (sort !== 'created') return pageByColumn(source, { ...query, sort }, filter, from, found)
+  const ids = found.sort((one, other) => one - other).map((id) => ({ id }))
+  return pageInOrder(
+    source,
+    query,
+    filter,
+    after(ids, from, order, (one, other) => one.id - other.id),
+  )
+}
+
+/** The part of what is sorted that comes after `start`, in this order. */
+function after<One>(
+  sorted: readonly One[],
+  start: One | undefined,
+  order: 'asc' | 'desc',
+  compare: (one: One, other: One) => number,
+): One[] {
+  let [low, high] = [0, sorted.length]
+  if (start === undefined) return order === 'asc' ? [...sorted] : sorted.toReversed()
+  const isBefore = (one: One) => compare(one, start) < (order === 'asc' ? 1 : 0)
+  while (low < high) {
+    const middle = (low + high) >> 1
+    const one = sorted[middle]
+    if (one !== undefined && isBefore(one)) low = middle + 1
+    else high = middle
+  }
+  return order === 'asc' ? sorted.slice(low) : sorted.slice(0, low).reverse()
+}
+
 async function pageByColumn(
   source: RecordSource,
-  { order, limit }: Pick<CredentialQuery, 'order' | 'limit'>,
-  sort: Exclude<CredentialSort, 'name'>,
-  filter: readonly unknown[],
+  { sort, order, limit }: Page & { readonly sort: Exclude<CredentialSort, 'name'> },
+  filter: Filter,
   from: Position,
   found: readonly number[] | null,
 ): Promise<Sorted[]> {
@@ -148,77 +188,33 @@ async function pageByColumn(
   )
 }
 
-async function pageByName(
+/** Candidates that one statement looks at, at most. */
+const LOOKED_AT_ONCE = 20_000
+
+/** The first of these candidates that pass the filter: looks at few of them, and at more where few pass. */
+async function pageInOrder(
   source: RecordSource,
-  { search, order, limit }: CredentialQuery,
-  filter: readonly unknown[],
-  from: Position,
+  { limit }: Page,
+  filter: Filter,
+  candidates: readonly { readonly id: number; readonly name?: string }[],
 ): Promise<Sorted[]> {
-  const sign = order === 'desc' ? -1 : 1
-  const compare = (one: Named, other: Named) =>
-    sign * (collator.compare(one.name, other.name) || one.id - other.id)
-  const start = from && { id: from.id, name: `${from.key}` }
-  const found = (await named(source, search, filter))
-    .filter((each) => start === undefined || compare(each, start) > 0)
-    .sort(compare)
-    .slice(0, limit + 1)
-  const rows = await source.db.query<CredentialRow>(
-    `select ${shownColumns} from credential where ${wanted} and id = any($6)`,
-    [...filter, found.map(({ id }) => id)],
-  )
-  const byId = new Map(rows.map((row) => [row.id, row]))
-  return found.flatMap(({ id, name }) => {
-    const row = byId.get(id)
-    return row ? [{ ...row, sort_key: name }] : []
-  })
-}
-
-interface Named {
-  readonly id: number
-  /** First and last, in small letters. */
-  readonly name: string
-}
-
-const collator = new Intl.Collator('und')
-/** How many names are decrypted before other work gets a turn. */
-const AT_ONCE = 200
-
-/** Those in whose names, username, phone or id the search is found; all of them where there is no search. */
-async function named(
-  source: RecordSource,
-  search: string | undefined,
-  filter: readonly unknown[],
-): Promise<Named[]> {
-  const rows = await source.db.query<IdentityRow>(
-    `select ${identityColumns} from credential where ${wanted}`,
-    [...filter],
-  )
-  const words = search && folded(search)
-  const id = words?.replace(/^#/, '')
-  const found: Named[] = []
-  for (let at = 0; at < rows.length; at += AT_ONCE) {
-    if (at > 0) await setImmediate()
-    for (const row of rows.slice(at, at + AT_ONCE)) {
-      const identity = await source.identity(row)
-      if (!identity) continue
-      const { firstName, lastName = '', username = '', phone = '' } = identity
-      const name = (lastName === '' ? firstName : `${firstName} ${lastName}`).toLowerCase()
-      const texts = [name, username, phone].map(folded)
-      const isFound =
-        words === undefined || `${row.id}` === id || texts.some((text) => text.includes(words))
-      if (isFound) found.push({ id: row.id, name })
+  const rows: Sorted[] = []
+  let looked = limit + 1
+  for (let at = 0; at < candidates.length && rows.length <= limit; at += looked) {
+    if (at > 0) looked = Math.min(LOOKED_AT_ONCE, 8 * looked)
+    const some = candidates.slice(at, at + looked)
+    const found = await source.db.query<CredentialRow>(
+      `select ${shownColumns} from credential where ${wanted} and id = any($6)`,
+      [...filter, some.map(({ id }) => id)],
+    )
+    const byId = new Map(found.map((row) => [row.id, row]))
+    for (const { id, name = 0 } of some) {
+      const row = byId.get(id)
+      if (row) rows.push({ ...row, sort_key: name })
     }
   }
-  return found
+  return rows.slice(0, limit + 1)
 }
-
-/** Small Latin letters without accents and Latin digits: "zoe" finds Zoë, and ۲۷ finds 27. */
-const folded = (text: string) =>
-  text
-    .normalize('NFKD')
-    .replace(/\p{Mn}/gu, '')
-    .replace(/[۰-۹٠-٩]/g, (digit) => `${digit.charCodeAt(0) & 15}`)
-    .toLowerCase()
 
 interface CredentialCounts {
   readonly total: number

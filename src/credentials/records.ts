@@ -3,7 +3,7 @@ import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import type { CredentialRecord } from '../records/credential.ts'
-import { type IdentityRow, identityColumns } from './identity.ts'
+import { type AccountNames, type IdentityRow, identityColumns } from './identity.ts'
 
 export interface CredentialRow extends IdentityRow {
   readonly platform: string
@@ -77,6 +77,7 @@ export interface RecordSource {
   accountId(credentialId: number, native: string): Promise<number>
   /** Undefined once it was wiped. */
   identity(row: IdentityRow): Promise<AccountIdentity | undefined>
+  readonly names: Pick<AccountNames, 'of'>
 }
 
 /** Rejects with `not_found`, also for another user's credential. */

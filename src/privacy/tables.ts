@@ -114,7 +114,9 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('media_hold', 'blob holder', within('blob', 'media_blob', 'blob')),
   ofUser('media_blob', 'blob', undefined, { omit: ['object', 'sealed_key'] }),
   ofUser('media_usage', 'user_id'),
-  ofUser('credential', 'id', undefined, { omit: ['native_id', 'account_sealed', 'secrets'] }),
+  ofUser('credential', 'id', undefined, {
+    omit: ['native_id', 'account_sealed', 'identity_at', 'secrets'],
+  }),
   ofUser('personal_token', 'id', undefined, { omit: ['hash'] }),
   ofUser('refresh_token', 'created_at hash', within('session_id', 'user_session'), {
     omit: ['hash'],

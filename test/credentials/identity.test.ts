@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import {
+  AccountNames,
   type IdentityRow,
   OpenedIdentities,
   openIdentity,
@@ -48,6 +49,7 @@ async function rig(t: Test) {
     flush: async () => undefined,
     accountId: async () => 1,
     identity: (row) => openIdentity(vault, row),
+    names: new AccountNames(db, (row) => openIdentity(vault, row)),
   }
   return { db, url, vault, userId, inTheClear, link, source }
 }
@@ -108,7 +110,7 @@ t.test('the migration wipes what is left of accounts that were deleted before', 
   // What a version before the migration has left: its column did not know null.
   await inTheClear(bird, { deleted: true })
   await inTheClear(bird, { deleted: true })
-  await db.query('alter table credential drop column account_sealed')
+  await db.query('alter table credential drop column account_sealed cascade')
   await db.query('drop index credential_unsealed')
   await db.query(`delete from migration where name = '0023-sealed-accounts'`)
   t.same(await migrate(url), ['0023-sealed-accounts'])
@@ -190,4 +192,37 @@ t.test('a list opens each account once, and anew when it was sealed anew or wipe
   t.same([await look(), await look(), opened], ['Renamed', 'Renamed', 2])
   await db.query('update credential set account_sealed = null where id = $1', [credentialId])
   t.same([await look(), opened], [undefined, 2])
+})
+
+t.test('a search knows what changed since the one before, also by what commits late', async (t) => {
+  const { db, vault, userId, link, source } = await rig(t)
+  for (let n = 0; n < 5; n++) await link({ native: `${n}`, firstName: `Person ${n}` })
+  const found = async (more: Partial<CredentialQuery>) =>
+    (await searchCredentials(source, userId, query(more))).items.map(
+      ({ account }) => account.first_name,
+    )
+  t.same(await found({ search: 'zoe' }), [])
+  const [first] = await db.query<{ id: number }>('select min(id) as id from credential')
+  const rename = async (firstName: string) =>
+    sealIdentity(vault, userId, first!.id, { native: '0', firstName })
+  const [zoe, other] = [await rename('Zoë ۲۷'), await rename('Other')]
+  await db.transaction(async (tx) => {
+    await tx.query('update credential set account_sealed = $1 where id = $2', [zoe, first!.id])
+    await link({ native: '9', firstName: 'Person 9' })
+    t.same(await found({ search: 'zoe' }), [], 'not committed yet')
+  })
+  t.same(await found({ search: 'zoe 27' }), ['Zoë ۲۷'])
+  t.same(await found({ search: 'person', sort: 'name', order: 'asc' }), [
+    'Person 1',
+    'Person 2',
+    'Person 3',
+    'Person 4',
+    'Person 9',
+  ])
+  t.same(await found({ search: `#${first!.id}` }), ['Zoë ۲۷'])
+  await db.query('update credential set account_sealed = $1 where id = $2', [other, first!.id])
+  t.same(await found({ sort: 'name', order: 'asc', limit: 1 }), ['Other'])
+  await db.query('update credential set account_sealed = null where id = $1', [first!.id])
+  t.same(await found({ search: 'other' }), [], 'a wiped name is forgotten')
+  t.same(await found({ search: 'person', states: ['limited'] }), [])
 })

@@ -4,6 +4,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { Transition } from '../../actors/ports/ports.ts'
+import { AccountNames } from '../../src/credentials/identity.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline.ts'
 import type { Database } from '../../src/database/database.ts'
 import { credentialChangesRoute } from '../../src/http/management/credential-list.ts'
@@ -39,6 +40,7 @@ async function streaming(t: Test, draining: AbortController, whileRead: () => vo
       flush: async () => whileRead(),
       accountId: async () => 1,
       identity: async (row) => row.account ?? undefined,
+      names: new AccountNames(db, async (row) => row.account ?? undefined),
     },
     timeline,
     node: 'node',

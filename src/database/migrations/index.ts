@@ -49,6 +49,7 @@ import { SandboxDeliveryMarks } from './0066-sandbox-delivery-marks.ts'
 import { SandboxCommunities } from './0067-sandbox-communities.ts'
 import { LogFilters } from './0070-log-filters.ts'
 import { UsageTotals } from './0071-usage-totals.ts'
+import { IdentityChanges } from './0072-identity-changes.ts'
 import { Nodes } from './0083-nodes.ts'
 
 export interface NamedMigration {
@@ -107,5 +108,6 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0067-sandbox-communities', class: SandboxCommunities },
   { name: '0070-log-filters', class: LogFilters },
   { name: '0071-usage-totals', class: UsageTotals },
+  { name: '0072-identity-changes', class: IdentityChanges },
   { name: '0083-nodes', class: Nodes },
 ]
