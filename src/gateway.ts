@@ -12,14 +12,14 @@ import { openNetworks } from './composition/networks.ts'
 import { createServices, type Services } from './composition/services.ts'
 import { openStorage, type Storage } from './composition/storage.ts'
 import type { Config } from './config/config.ts'
-import { startAll, warnOfMemory } from './credentials/ownership.ts'
+import { claimUnowned, followNodes, warnOfMemory } from './credentials/ownership.ts'
 import { createReadiness } from './http/health.ts'
 import { routesOf } from './http/routes.ts'
 import { listen, VERSION } from './http/server.ts'
 import { rearm, webhookReminders } from './jobs/jobs.ts'
 import { everyHour, watchActors } from './maintenance.ts'
 import type { OpenedMedia } from './media/open.ts'
-import { joinNodes } from './nodes/nodes.ts'
+import { joinNodes, type Nodes } from './nodes/nodes.ts'
 import type { Logger } from './observability/log.ts'
 import { concerning } from './process/fatal-errors.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
@@ -83,7 +83,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const { sandbox, platforms } = await openNetworks(networks, opened)
 
   const reminders = webhookReminders(storage.jobs, logger)
-  const core = createCore({ ...storage, config, platforms, reminders, logger })
+  const core = createCore({ ...storage, config, platforms, reminders, nodes, logger })
   opened.defer(() => core.stop())
   reminders.onDue((apiKeyId) => core.roster.remind(apiKeyId))
   const services = createServices({ config, storage, accounts, core, logger })
@@ -93,7 +93,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   )
 
   await accounts.start()
-  await begin({ config, storage, core, services, logger }, opened)
+  await begin({ config, storage, core, services, nodes, logger }, opened)
 
   const readiness = createReadiness({ database: storage.db, logger })
   readiness.addCheck(() => storage.writes.trouble(), 'the database takes no writes')
@@ -157,13 +157,14 @@ interface BeginParts extends Pick<GatewayOptions, 'config' | 'logger'> {
   readonly storage: Storage
   readonly core: Core
   readonly services: Services
+  readonly nodes: Nodes
 }
 
 /** Starts maintenance and jobs, connects the accounts and resumes webhooks. */
 async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<void> {
-  const { config, storage, core, services, logger } = parts
+  const { config, storage, core, services, nodes, logger } = parts
   const { db, jobs, media, metrics } = storage
-  const { updates, ownership, supervisor, roster, store } = core
+  const { updates, ownership, roster } = core
   everyHour(jobs, {
     db,
     updates,
@@ -176,10 +177,21 @@ async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<v
   opened.defer(rearm(jobs, recurring, logger))
   ownership.watch()
   await warnOfMemory(db, logger)
-  const started = await startAll(store, updates, supervisor)
-  if (started > 0) logger.info({ credentials: started }, 'credentials are coming back')
+  const claiming = { ...core, isPlacedHere: nodes.isPlacedHere }
+  const started = await claimUnowned(claiming)
+  if (started.length > 0)
+    logger.info({ credentials: started.length }, 'credentials are coming back')
   const behind = await roster.start()
   if (behind > 0) logger.info({ keys: behind }, 'webhooks have something to deliver')
+  opened.defer(
+    followNodes({
+      ...claiming,
+      nodes,
+      owned: () => core.supervisor.owned(),
+      logger,
+      claimed: () => roster.start(),
+    }),
+  )
   opened.defer(watchActors(core, { db, metrics, config, logger }))
 }
 

@@ -5,14 +5,12 @@ import type { Resume } from '../../machines/credential/setup.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
+import { LEASE_MS } from '../../machines/node/machine.ts'
 import { type Platform, unavailablePlatform } from '../ports/platform.ts'
 import type { Clock, CredentialFacts, Owned, Platforms } from '../ports/ports.ts'
 import { activateCredential, type CredentialActor, type Past } from './actor.ts'
 import { Timeline, visibleState } from './timeline.ts'
 import type { CredentialWorld } from './world.ts'
-
-/** A node that falls silent has stopped acting long before others may take its accounts for left behind. */
-const LEASE_MS = 7_000
 
 /** No wall clock: it also runs on while the process is held up. */
 const monotonic = () => performance.now()

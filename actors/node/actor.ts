@@ -8,7 +8,7 @@ import { type NodeRow, Observer, type Verdict } from './observer.ts'
 
 const BEAT_MS = 250
 /** Beats further apart than this leave a gap in what was seen of the others. */
-const GAP_MS = 1_000
+const GAP_MS = 3_000
 
 /** The rows of all nodes. Everything rejects where the database does not answer in time. */
 export interface NodeTable {
@@ -26,6 +26,10 @@ interface NodeWorld {
   /** Runs on evenly, whatever happens to the time of day. */
   readonly clock: Clock
   readonly logger: Logger
+  /** Another set of nodes can be seen, or another state of one of them. */
+  membersChanged?(): void
+  /** The others have declared this node gone: what it owned may be theirs by now. */
+  declaredGone?(): void
 }
 
 type Send = (event: EventObject & NodeEvent) => void
@@ -42,6 +46,8 @@ class NodeEffects {
   isDraining = false
   /** One line for an outage, not one for each beat. */
   #isHeard = true
+  /** Which nodes the last beat has shown, in which states. */
+  #members = ''
 
   constructor(world: NodeWorld) {
     this.#world = world
@@ -106,6 +112,9 @@ class NodeEffects {
     this.heardAt = sentAt
     this.#isHeard = true
     for (const verdict of this.observer.saw(rows, incarnation, now)) void this.#declare(verdict)
+    const members = rows.map((row) => `${row.incarnation} ${row.state}`).join()
+    if (members !== this.#members) this.#world.membersChanged?.()
+    this.#members = members
     return { type: 'beat.answered', tookMs: now - sentAt }
   }
 
@@ -152,12 +161,12 @@ export class Membership {
     this.#effects = new NodeEffects(world)
   }
 
-  /** Resolves once this node has joined; rejects if the first try fails. */
+  /** Resolves once this node has joined and sees the others; rejects if it cannot join at once. */
   join(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     this.#begin(() => {
       const actor = this.#actor
-      if (actor?.snapshot.matches('member')) resolve()
+      if (actor?.snapshot.matches('member') && this.view.rows.length > 0) resolve()
       if (!actor?.snapshot.matches({ joining: 'waiting' })) return
       actor.tell({ type: 'node.leave' })
       reject(this.#effects.joinFailure)
@@ -216,6 +225,7 @@ export class Membership {
     const { incarnation } = this.#effects
     if (cause === undefined) {
       this.#world.logger.error({ incarnation }, 'the others declared this node gone: it joins anew')
+      this.#world.declaredGone?.()
     } else this.#world.logger.error({ err: cause, incarnation }, 'the actor of this node crashed')
     // Not at once: an actor that cannot begin must not spin.
     this.#world.clock.setTimeout(() => {

@@ -2,8 +2,8 @@
 import { setup } from 'xstate'
 import * as port from '../model/effects.ts'
 
-/** Others declare a silent node gone after ten seconds: by then it has long stopped trusting itself. */
-const LEASE_MS = 7_000
+/** How long a node trusts itself after a beat. The others declare a silent node gone after ten seconds. */
+export const LEASE_MS = 7_000
 const AGAIN_MS = 250
 
 export type NodeEvent =

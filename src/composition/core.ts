@@ -14,6 +14,7 @@ import type { Platform } from '../../actors/ports/platform.ts'
 import type { Clock, Owned } from '../../actors/ports/ports.ts'
 import type { WebhookKey } from '../../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
+import { LEASE_MS } from '../../machines/node/machine.ts'
 import { FileIds } from '../bot-api/file-id.ts'
 import type { Config } from '../config/config.ts'
 import type { Fenced } from '../credentials/fence.ts'
@@ -31,6 +32,7 @@ import type { Finished } from '../links/finish.ts'
 import { LinkFlows } from '../links/flows.ts'
 import { limitLinks } from '../links/limits.ts'
 import { PostgresLinkStore } from '../links/store.ts'
+import type { Nodes } from '../nodes/nodes.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
@@ -64,6 +66,7 @@ interface CoreOptions {
   readonly journal: Pick<RequestJournal, 'count'>
   readonly wanted: Pick<KeysWantedUpdates, 'changed' | 'names'>
   readonly writes: WriteWatch
+  readonly nodes: Pick<Nodes, 'view'>
   /** Absent: a webhook that rests is looked for by the sweep alone. */
   readonly reminders?: Pick<WebhookReminders, 'set'>
   readonly logger: Logger
@@ -86,7 +89,7 @@ interface CoreEvents {
 export type Core = ReturnType<typeof createCore>
 
 export function createCore(options: CoreOptions) {
-  const { db, vault, config, platforms, metrics, writes, logger } = options
+  const { db, vault, config, platforms, metrics, writes, nodes, logger } = options
   const clock = systemClock
   const events = new EventEmitter<CoreEvents>()
   const fenced: Fenced = (lost) => void events.emit('fenced', lost)
@@ -131,7 +134,7 @@ export function createCore(options: CoreOptions) {
   const store = new PostgresCredentialStore({
     db,
     vault,
-    node: config.node,
+    node: { name: config.node, incarnation: () => nodes.view().incarnation ?? null },
     timeline,
     health,
     keysRevoked: async (ids) => void events.emit('keysRevoked', ids),
@@ -158,6 +161,7 @@ export function createCore(options: CoreOptions) {
     supervisor,
     lease,
     logger,
+    isHeard: () => nodes.view().beatAgeMs < LEASE_MS,
     lost: (credentialIds) => void events.emit('lost', credentialIds),
   })
 

@@ -4,6 +4,7 @@ import { getHeapStatistics } from 'node:v8'
 import type { CredentialSupervisor, Lease } from '../../actors/credential/supervisor.ts'
 import type { CredentialStore, Logger, Owned } from '../../actors/ports/ports.ts'
 import type { Queryable } from '../database/database.ts'
+import type { Nodes } from '../nodes/nodes.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
 import type { PostgresCredentialStore } from './store.ts'
 
@@ -12,6 +13,8 @@ interface OwnershipOptions {
   readonly supervisor: Pick<CredentialSupervisor, 'owned' | 'lose'>
   readonly lease: Lease
   readonly logger: Logger
+  /** Whether the other nodes have heard this one lately: they may have declared a silent one gone. */
+  isHeard(): boolean
   /** Ends everything else that this process runs for these credentials. Their actors have ended already. */
   lost(credentialIds: ReadonlySet<number>): void
 }
@@ -56,12 +59,12 @@ export class Ownership {
   }
 
   async #check(): Promise<void> {
-    const { store, supervisor, lease, logger } = this.#options
+    const { store, supervisor, lease, logger, isHeard } = this.#options
     const askedAt = lease.now()
     try {
       const owned = [...supervisor.owned()]
       if (owned.length > 0) this.lost(await store.fenced(owned))
-      lease.renew(askedAt)
+      if (isHeard()) lease.renew(askedAt)
     } catch (err) {
       if (lease.isValid) return
       logger.warn({ err }, 'nothing is sent before the database says what this node owns')
@@ -71,23 +74,70 @@ export class Ownership {
 
 const PAGE = 500
 
-/** Claims page by page; the start budget limits how many connect at once. Resolves with their number. */
-export async function startAll(
-  store: PostgresCredentialStore,
-  updates: PostgresUpdateLog,
-  supervisor: CredentialSupervisor,
-): Promise<number> {
-  let started = 0
+/** What a start, and the end of another node, leave to be claimed. */
+interface Claiming {
+  readonly store: Pick<PostgresCredentialStore, 'unowned' | 'claimAll'>
+  readonly updates: Pick<PostgresUpdateLog, 'opened'>
+  readonly supervisor: Pick<CredentialSupervisor, 'adopt'>
+  /** Whether this is the node for a credential that belongs to none. */
+  isPlacedHere(credentialId: number): boolean
+}
+
+/**
+ * Claims page by page those that belong to no living node and are placed here; the start budget limits how many connect
+ * at once. Resolves with their ids.
+ */
+export async function claimUnowned(parts: Claiming): Promise<number[]> {
+  const { store, updates, supervisor, isPlacedHere } = parts
+  const claimed: number[] = []
   let after = 0
   for (;;) {
-    const page = await store.claimPage(after, PAGE)
-    for (const facts of page) {
+    const page = await store.unowned(after, PAGE)
+    const here = page.filter(isPlacedHere)
+    for (const facts of here.length > 0 ? await store.claimAll(here) : []) {
       updates.opened(facts.credentialId, facts.epoch, facts.next)
       supervisor.adopt(facts)
+      claimed.push(facts.credentialId)
     }
-    started += page.length
-    after = page.at(-1)?.credentialId ?? after
-    if (page.length < PAGE) return started
+    after = page.at(-1) ?? after
+    if (page.length < PAGE) return claimed
+  }
+}
+
+/** Should a change of the nodes be missed, or a claim fail. */
+const LOOK_AGAIN_MS = 30_000
+
+interface Following extends Claiming {
+  readonly nodes: Pick<Nodes, 'onMembersChanged' | 'onDeclaredGone'>
+  readonly ownership: Pick<Ownership, 'lost'>
+  readonly owned: () => Iterable<Owned>
+  readonly logger: Logger
+  claimed(): Promise<unknown>
+}
+
+/** Claims what nodes that have ended leave, and drops everything once this one was declared gone. Returns how to stop. */
+export function followNodes(parts: Following): () => void {
+  const { nodes, ownership, owned, logger, claimed } = parts
+  let isStopped = false
+  let claiming = Promise.resolve()
+  const claim = async () => {
+    if (isStopped) return
+    const credentials = (await claimUnowned(parts)).length
+    if (credentials === 0) return
+    logger.info({ credentials }, 'credentials that belonged to no node are taken over')
+    await claimed()
+  }
+  const look = () => {
+    claiming = claiming.then(claim).catch((err) => {
+      logger.warn({ err }, 'credentials that belong to no node could not be claimed')
+    })
+  }
+  nodes.onMembersChanged(look)
+  nodes.onDeclaredGone(() => ownership.lost([...owned()]))
+  const timer = setInterval(look, LOOK_AGAIN_MS)
+  return () => {
+    isStopped = true
+    clearInterval(timer)
   }
 }
 

@@ -47,8 +47,22 @@ interface Row {
   readonly next_update_id: number
 }
 
+/** This process, as the owner of credentials. */
+interface ClaimingNode {
+  readonly name: string
+  /** Null where there is none to be named: then nothing keeps others from claiming. */
+  incarnation(): number | null
+}
+
 /** Called with the keys that ended with their credential. */
 type KeysRevoked = (apiKeyIds: readonly number[]) => Promise<void>
+
+/**
+ * Belongs to no node that lives, or to this one. `$2` is its incarnation. It names no table but the one that is updated:
+ * only then is it asked anew of a row that another node has claimed meanwhile.
+ */
+const isFree = `(l.owner = any (array(
+  select n.id from node n where n.ended_at is null and n.id is distinct from $2))) is not true`
 
 /**
  * Moves the epoch of every matching credential on: from here, whoever wrote before is fenced. What is returned is the
@@ -56,9 +70,9 @@ type KeysRevoked = (apiKeyIds: readonly number[]) => Promise<void>
  */
 const claim = (which: string) => `
   with mine as (
-    update credential_log l set epoch = l.epoch + 1
+    update credential_log l set epoch = l.epoch + 1, owner = $2
       from credential c
-     where c.id = l.credential_id and c.deactivated_at is null and ${which}
+     where c.id = l.credential_id and c.deactivated_at is null and ${isFree} and ${which}
     returning l.credential_id, l.epoch, l.next_update_id
   ), marked as (
     update credential c set node = $1, epoch = mine.epoch from mine where c.id = mine.credential_id
@@ -79,7 +93,7 @@ export class PostgresCredentialStore implements CredentialStore {
   readonly #db: Database
   readonly #vault: Vault
   readonly #opened: OpenedIdentities
-  readonly #node: string
+  readonly #node: ClaimingNode
   readonly #timeline: TimelineBuffer
   readonly #health: HealthBuffer
   readonly #keysRevoked: KeysRevoked
@@ -88,7 +102,7 @@ export class PostgresCredentialStore implements CredentialStore {
   constructor(world: {
     db: Database
     vault: Vault
-    node: string
+    node: ClaimingNode
     timeline: TimelineBuffer
     health: HealthBuffer
     keysRevoked: KeysRevoked
@@ -102,18 +116,38 @@ export class PostgresCredentialStore implements CredentialStore {
     this.#keysRevoked = world.keysRevoked
   }
 
+  /** Rejects with `OwnershipLost` where another node that lives owns it. */
   async claim(credentialId: number): Promise<ClaimedCredential | undefined> {
-    const [row] = await this.#db.query<Row>(claim('c.id = $2'), [this.#node, credentialId])
-    return row && factsOf(row)
+    const { name, incarnation } = this.#node
+    const [row] = await this.#db.query<Row>(claim('c.id = $3'), [name, incarnation(), credentialId])
+    if (row) return factsOf(row)
+    // Not "is it owned?": its owner may have ended since the claim.
+    const linked = await this.#db.query(
+      'select from credential where id = $1 and deactivated_at is null',
+      [credentialId],
+    )
+    if (linked.length > 0) throw new OwnershipLost()
+    return undefined
   }
 
-  /** The next page of linked credentials after `after`, claimed in one statement. */
-  async claimPage(after: number, limit: number): Promise<ClaimedCredential[]> {
-    const page = `c.id in (select id from credential where id > $2 and deactivated_at is null
-                            order by id limit $3)`
+  /** The next page of linked credentials after `after` that belong to no node that lives. */
+  async unowned(after: number, limit: number): Promise<number[]> {
+    const rows = await this.#db.query<{ id: number }>(
+      `select c.id from credential c join credential_log l on l.credential_id = c.id
+        where c.id > $1 and c.deactivated_at is null and ${isFree} and l.owner is distinct from $2
+        order by c.id limit $3`,
+      [after, this.#node.incarnation(), limit],
+    )
+    return rows.map(({ id }) => id)
+  }
+
+  /** Those of them that are still free, claimed in one statement. */
+  async claimAll(credentialIds: readonly number[]): Promise<ClaimedCredential[]> {
+    const { name, incarnation } = this.#node
     for (let tries = 1; ; tries++) {
       try {
-        const rows = await this.#db.query<Row>(claim(page), [this.#node, after, limit])
+        const values = [name, incarnation(), credentialIds]
+        const rows = await this.#db.query<Row>(claim('c.id = any($3)'), values)
         return rows.map(factsOf)
       } catch (cause) {
         // The owner before is still writing, in an order of its own.

@@ -135,7 +135,7 @@ async function revive(
 ): Promise<number> {
   const [revived] = await tx.query<{ epoch: number }>(
     `with taken as (
-       update credential_log set epoch = epoch + 1
+       update credential_log set epoch = epoch + 1, owner = null
         where credential_id = $1 and epoch is distinct from $4 returning epoch
      )
      update credential set epoch = coalesce((select epoch from taken), epoch), account = null, account_sealed = $2, secrets = $3, state = 'connecting', reason = null,

@@ -1,5 +1,8 @@
 /** This process among the nodes of its database: it joins before it claims accounts, and leaves after they have ended. */
+import { EventEmitter } from 'node:events'
 import { Membership, type NodesView } from '../../actors/node/actor.ts'
+import type { NodeRow } from '../../actors/node/observer.ts'
+import { placeOf } from '../../actors/node/placement.ts'
 import type { Clock, Logger } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -24,20 +27,44 @@ export interface Nodes {
   view(): NodesView
   /** Those that ended within a week. */
   ended(): Promise<readonly EndedRow[]>
+  /** Whether a credential that belongs to no node should be claimed by this one. */
+  isPlacedHere(credentialId: number): boolean
+  /** Calls back when the set of nodes or a state has changed. */
+  onMembersChanged(listener: () => void): void
+  /** Calls back when the others have declared this node gone: it owns nothing any more. */
+  onDeclaredGone(listener: () => void): void
   drain(): void
   leave(): Promise<void>
+}
+
+/** The nodes that take credentials, by name: of two with one name either may. */
+function placesIn({ rows, incarnation, state }: NodesView) {
+  const isOpen = (row: NodeRow) =>
+    row.incarnation === incarnation ? state !== 'draining' : row.state === 'up'
+  const places = rows.filter(isOpen)
+  return [...new Map(places.map((row) => [row.name, row])).values()]
 }
 
 /** Resolves once this node has joined; rejects where the database does not let it. */
 export async function joinNodes(options: NodesOptions): Promise<Nodes> {
   const { db, logger, metrics } = options
-  const nodes = new Membership({ table: new PostgresNodes(options), clock: steadyClock, logger })
+  const events = new EventEmitter<{ changed: []; gone: [] }>()
+  const nodes = new Membership({
+    table: new PostgresNodes(options),
+    clock: steadyClock,
+    logger,
+    membersChanged: () => void events.emit('changed'),
+    declaredGone: () => void events.emit('gone'),
+  })
   await nodes.join()
   metrics.beatAge(() => nodes.view.beatAgeMs / 1000)
   metrics.suspended(() => (nodes.view.state === 'suspended' ? 1 : 0))
   return {
     view: () => nodes.view,
     ended: () => endedNodes(db),
+    isPlacedHere: (credentialId) => placeOf(credentialId, placesIn(nodes.view)) === options.name,
+    onMembersChanged: (listener) => void events.on('changed', listener),
+    onDeclaredGone: (listener) => void events.on('gone', listener),
     drain: () => nodes.drain(),
     leave: () => nodes.leave(),
   }

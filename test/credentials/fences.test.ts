@@ -59,7 +59,7 @@ async function writers(t: Test, db: Database) {
     store: new PostgresCredentialStore({
       db,
       vault,
-      node: 'here',
+      node: { name: 'here', incarnation: () => 1 },
       timeline,
       health,
       keysRevoked: async () => undefined,

@@ -1,5 +1,6 @@
 /** The row of a credential: taken over from a node that still writes, and kept empty once it was wiped. */
 import t, { type Test } from 'tap'
+import { OwnershipLost } from '../../machines/model/failure.ts'
 import { HealthBuffer } from '../../src/credentials/health.ts'
 import { PostgresCredentialStore } from '../../src/credentials/store.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline.ts'
@@ -10,15 +11,22 @@ import { testVault } from '../support/vault.ts'
 import { stage } from '../updates/stage.ts'
 
 async function storeOn(t: Test, db: Database) {
-  return new PostgresCredentialStore({
-    db,
-    vault: await testVault(t, db),
-    node: 'here',
-    timeline: new TimelineBuffer(db, 'here', quietLog),
-    health: new HealthBuffer(db, quietLog),
-    keysRevoked: async () => undefined,
-  })
+  return (await storesOn(t, db))(1)
 }
+
+const storesOn = async (t: Test, db: Database) => storesWith(db, await testVault(t, db))
+
+/** Makes the stores of several nodes, each by its incarnation. */
+const storesWith =
+  (db: Database, vault: Awaited<ReturnType<typeof testVault>>) => (incarnation: number) =>
+    new PostgresCredentialStore({
+      db,
+      vault,
+      node: { name: 'here', incarnation: () => incarnation },
+      timeline: new TimelineBuffer(db, 'here', quietLog),
+      health: new HealthBuffer(db, quietLog),
+      keysRevoked: async () => undefined,
+    })
 
 t.test('a claim and a commit that wait for each other both go through', async (t) => {
   const { db, credential } = await stage(t)
@@ -33,10 +41,10 @@ t.test('a claim and a commit that wait for each other both go through', async (t
     )
     return locks.length > 0
   }
-  let claiming: ReturnType<typeof store.claimPage> | undefined
+  let claiming: ReturnType<typeof store.claimAll> | undefined
   const writing = db.transaction(async (tx) => {
     await tx.query(write, [second])
-    claiming = store.claimPage(0, 10)
+    claiming = store.claimAll([first, second])
     claiming.catch(() => undefined)
     await until(isWaiting)
     await tx.query(write, [first])
@@ -60,4 +68,73 @@ t.test('secrets that were wiped stay wiped', async (t) => {
   await store.deactivate(owned)
   await store.saveSecrets(owned, 'too late')
   t.same(await db.query('select secrets from credential where id = $1', [id]), [{ secrets: null }])
+})
+
+/** Adds the row of a node; resolves with its incarnation. */
+async function nodeOn(db: Database, name: string): Promise<number> {
+  const [row] = await db.query<{ id: number }>(
+    `insert into node (name, version, schema, state) values ($1, 'test', 'test', 'up') returning id`,
+    [name],
+  )
+  return row?.id ?? 0
+}
+
+t.test(
+  'what a living node owns is not claimed by another; what a gone one leaves is',
+  async (t) => {
+    const { db, credential } = await stage(t)
+    const [first, second] = [await credential(), await credential()]
+    const [one, other] = [await nodeOn(db, 'one'), await nodeOn(db, 'other')]
+    const storeOf = await storesOn(t, db)
+    const [mine, theirs] = [storeOf(one), storeOf(other)]
+    const claimed = await mine.claim(first)
+    t.match(claimed, { credentialId: first, epoch: 1 })
+    await t.rejects(theirs.claim(first), new OwnershipLost())
+    t.same(await theirs.unowned(0, 10), [second])
+    t.match(await theirs.claimAll([first, second]), [{ credentialId: second }])
+    t.same(await theirs.fenced([{ credentialId: first, epoch: 1 }]), [], 'the epoch has not moved')
+    await db.query(`update node set state = 'gone', ended_at = now() where id = $1`, [one])
+    t.same(await theirs.unowned(0, 10), [first])
+    t.match(await theirs.claim(first), { credentialId: first, epoch: 2 })
+    t.equal(await theirs.claim(99), undefined, 'what is not there belongs to nobody')
+  },
+)
+
+t.test('the owner may claim again, and an owner whose row is removed has ended', async (t) => {
+  const { db, credential } = await stage(t)
+  const id = await credential()
+  const [one, other] = [await nodeOn(db, 'one'), await nodeOn(db, 'other')]
+  const storeOf = await storesOn(t, db)
+  const [mine, theirs] = [storeOf(one), storeOf(other)]
+  t.match(await mine.claim(id), { epoch: 1 })
+  t.match(await mine.claim(id), { epoch: 2 })
+  await db.query('delete from node where id = $1', [one])
+  t.match(await theirs.claim(id), { epoch: 3 })
+})
+
+t.test('an account whose owner ends during a claim is there all the same', async (t) => {
+  const { db, credential } = await stage(t)
+  const id = await credential()
+  const [one, other] = [await nodeOn(db, 'one'), await nodeOn(db, 'other')]
+  const vault = await testVault(t, db)
+  await storesWith(db, vault)(one).claim(id)
+  const query: Database['query'] = async (statement, values) => {
+    const rows = await db.query<never>(statement, values)
+    await db.query(`update node set state = 'gone', ended_at = now() where id = $1`, [one])
+    return rows
+  }
+  await t.rejects(storesWith({ ...db, query }, vault)(other).claim(id), new OwnershipLost())
+})
+
+t.test('of three that claim a free credential at the same time, one has it', async (t) => {
+  const { db, credential } = await stage(t)
+  const storeOf = await storesOn(t, db)
+  const incarnations = await Promise.all(['one', 'other', 'third'].map((name) => nodeOn(db, name)))
+  const stores = incarnations.map(storeOf)
+  for (let round = 0; round < 10; round++) {
+    const id = await credential()
+    const outcomes = await Promise.allSettled(stores.map((store) => store.claim(id)))
+    const winners = outcomes.filter(({ status }) => status === 'fulfilled')
+    t.equal(winners.length, 1)
+  }
 })

@@ -4,12 +4,13 @@ import { IdempotentCalls } from '../../src/bot-api/idempotency.ts'
 import { profileStore } from '../../src/bot-api/methods/profile.ts'
 import { createCore } from '../../src/composition/core.ts'
 import { readConfig } from '../../src/config/config.ts'
-import { startAll } from '../../src/credentials/ownership.ts'
+import { claimUnowned, followNodes } from '../../src/credentials/ownership.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { openWriteProbe, WriteWatch } from '../../src/database/write-watch.ts'
 import { botRoutes } from '../../src/http/bot/routes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { KeysWantedUpdates } from '../../src/keys/wanted-updates.ts'
+import { joinNodes } from '../../src/nodes/nodes.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { RequestJournal } from '../../src/observability/request-journal.ts'
@@ -46,11 +47,15 @@ const platform =
       })
     : spoolPlatform({ port: Number(SPOOL_PORT), acknowledgesEarly })
 const unlimited = { perSecond: 1e6, burst: 1e6 }
+const name = process.env.KILL_NODE ?? 'kill-test'
+const node = { name, address: null, version: 'kill-test' }
+const nodes = await joinNodes({ ...node, db, url: KILL_DATABASE_URL, logger, metrics })
 const core = createCore({
+  nodes,
   db,
   vault,
   config: {
-    node: process.env.KILL_NODE ?? 'kill-test',
+    node: name,
     startBudget: 20,
     limits: readConfig({}).limits,
     rates: { key: unlimited, chat: unlimited },
@@ -73,8 +78,11 @@ const core = createCore({
   journal,
 })
 core.ownership.watch()
-await startAll(core.store, core.updates, core.supervisor)
+const claiming = { ...core, isPlacedHere: nodes.isPlacedHere }
+await claimUnowned(claiming)
 await core.roster.start()
+const owned = () => core.supervisor.owned()
+followNodes({ ...claiming, nodes, owned, logger, claimed: () => core.roster.start() })
 
 const server = await createServer({
   logger,

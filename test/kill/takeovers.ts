@@ -1,9 +1,9 @@
-/** Two processes on one database that take the accounts from each other under load, again and again. */
+/** Two processes on one database: the owner of the accounts is killed or frozen under load, and the other takes them over. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openDatabase } from '../../src/database/database.ts'
+import { type Database, openDatabase } from '../../src/database/database.ts'
 import { openVault } from '../../src/security/vault.ts'
 import { until } from '../support/client.ts'
 import { quietLog } from '../support/log.ts'
@@ -33,8 +33,8 @@ export interface TakeoverReport {
   /** Those that an owner made although the next one had connected already. */
   readonly lateSends: readonly LateSend[]
   readonly states: readonly { readonly state: string; readonly machine_state: string }[]
-  /** Milliseconds from the end of the process that was started anew to the first acknowledgement of its successor. */
-  readonly takes: readonly number[]
+  /** Milliseconds from the end or the freeze of the owner until the accounts flow again. */
+  readonly takes: readonly { readonly by: 'kill' | 'freeze'; readonly ms: number }[]
 }
 
 const ACCOUNTS = ['ada', 'bob', 'cyd']
@@ -74,17 +74,26 @@ export async function runTakeovers(plan: TakeoverPlan): Promise<TakeoverReport> 
   await until(() => spool.hasFlowed(CALM_EVENTS), LONG_MS)
   for (const bot of [...consumers, ...senders]) bot.start()
   other.start()
-  const takes: number[] = []
+  const takes: { by: 'kill' | 'freeze'; ms: number }[] = []
   for (let round = 0; round < plan.takeovers; round++) {
+    await until(() => bothAreUp(db), LONG_MS)
+    const [name, lost] = await ownerOfMost(db)
+    const owner = name === 'node-0' ? one : other
     const before = spool.accounts.map(({ owner }) => owner.epoch)
-    const began = performance.now()
-    // The one that does not own is started anew, and takes everything; the first time it only starts.
-    if (round > 0) await (round % 2 === 0 ? other : one).kill()
     const isTaken = () =>
-      spool.accounts.every(({ owner }, place) => owner.epoch > (before[place] ?? 0))
-    await until(isTaken, LONG_MS)
-    await until(() => spool.hasFlowed(CALM_EVENTS), LONG_MS)
-    takes.push(performance.now() - began)
+      lost.every((at) => (spool.accounts[at]?.owner.epoch ?? 0) > (before[at] ?? 0))
+    const by = round % 2 === 0 ? 'kill' : 'freeze'
+    const began = performance.now()
+    const { pid } = owner
+    if (by === 'kill') await owner.kill()
+    else process.kill(pid, 'SIGSTOP')
+    try {
+      await until(isTaken, LONG_MS)
+      await until(() => spool.hasFlowed(CALM_EVENTS), LONG_MS)
+    } finally {
+      if (by === 'freeze') process.kill(pid, 'SIGCONT')
+    }
+    takes.push({ by, ms: performance.now() - began })
     // Long enough that the owner before must have learnt of it, and calls have met it meanwhile.
     await pause(200 + Math.random() * 1_500)
   }
@@ -121,6 +130,20 @@ export async function runTakeovers(plan: TakeoverPlan): Promise<TakeoverReport> 
     states,
     takes,
   }
+}
+
+async function bothAreUp(db: Database): Promise<boolean> {
+  const rows = await db.query(`select from node where state = 'up'`)
+  return rows.length === 2
+}
+
+/** The process that owns the most accounts, with their places among all. */
+async function ownerOfMost(db: Database): Promise<readonly [string, readonly number[]]> {
+  const rows = await db.query<{ node: string }>('select node from credential order by id')
+  const owned = Map.groupBy(rows.keys(), (place) => rows[place]?.node ?? '')
+  const [most] = [...owned].sort(([, one], [, other]) => other.length - one.length)
+  if (!most) throw new Error('there are no accounts')
+  return most
 }
 
 function serviceAt(
@@ -221,11 +244,14 @@ class Sender {
 
 export function takeoverSummary(report: TakeoverReport): string[] {
   const { takes, sends, lateSends } = report
-  const sorted = takes.toSorted((a, b) => a - b)
-  const at = (part: number) => Math.round(sorted[Math.floor(part * (sorted.length - 1))] ?? 0)
+  const times = (kind: 'kill' | 'freeze') => {
+    const sorted = takes.flatMap(({ by, ms }) => (by === kind ? [ms] : [])).sort((a, b) => a - b)
+    const at = (part: number) => Math.round(sorted[Math.floor(part * (sorted.length - 1))] ?? 0)
+    return `${kind} to flow p50 ${at(0.5)} ms, max ${at(1)} ms (${sorted.length})`
+  }
   const latest = Math.round(Math.max(0, ...lateSends.map(({ afterMs }) => afterMs)))
   return [
-    `${takes.length} takeovers; start to flow p50 ${at(0.5)} ms, max ${at(1)} ms`,
+    `${takes.length} takeovers: ${times('kill')}; ${times('freeze')}`,
     `${report.acknowledged} acknowledged, ${report.delivered} delivered, ${report.lost} lost`,
     `${report.doubled.length} integers doubled, ${report.violations.length} violations`,
     `sends: ${sends.ok} ok, ${sends.refused} refused, ${sends.uncertain} uncertain`,

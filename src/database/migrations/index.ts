@@ -51,6 +51,7 @@ import { LogFilters } from './0070-log-filters.ts'
 import { UsageTotals } from './0071-usage-totals.ts'
 import { IdentityChanges } from './0072-identity-changes.ts'
 import { Nodes } from './0083-nodes.ts'
+import { Owners } from './0084-owners.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -110,4 +111,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0071-usage-totals', class: UsageTotals },
   { name: '0072-identity-changes', class: IdentityChanges },
   { name: '0083-nodes', class: Nodes },
+  { name: '0084-owners', class: Owners },
 ]
