@@ -25,11 +25,14 @@ const mayPass = (cause: unknown) =>
 
 const queries = new QueryClient({
   defaultOptions: {
+    // A browser that thinks it is offline fails like any other: by default its requests would wait without a word.
     queries: {
+      networkMode: 'always',
       staleTime: 5_000,
       retry: (tries, cause) => tries < MOST_TRIES && mayPass(cause),
     },
     mutations: {
+      networkMode: 'always',
       retry: (tries, cause) => tries < MOST_TRIES && waitOf(cause) <= LONGEST_WAIT,
       retryDelay: (_, cause) => waitOf(cause) * 1000,
     },

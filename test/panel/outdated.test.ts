@@ -73,3 +73,35 @@ t.test(
     t.same(complaints, [])
   },
 )
+
+t.test(
+  'a page whose connection is gone says of when it is, and one whose user left goes too',
+  { skip: noBrowser, timeout: 240_000 },
+  async (t) => {
+    const service = await startService(t)
+    const browser = await openBrowser()
+    t.teardown(() => browser.close())
+    const visitor = await visit(browser, service)
+    const { page, context } = visitor
+    await signIn(visitor, service, '+14155559305')
+    const lost = page.getByText(/^No connection to the service\. You see what it said at \d/)
+    await page.getByText('Live', { exact: true }).waitFor()
+    t.equal(await lost.count(), 0)
+    await context.setOffline(true)
+    await context.route('**/*', (route) => route.abort('internetdisconnected'))
+    await service.restart()
+    await lost.waitFor()
+    await page.getByRole('link', { name: 'Settings' }).click()
+    await page.getByText('The service does not answer').first().waitFor()
+    t.equal(await page.locator('.loading').count(), 0, 'and nothing seems to be on its way')
+    await context.unroute('**/*')
+    await context.setOffline(false)
+    await lost.waitFor({ state: 'detached' })
+
+    const second = await context.newPage()
+    await second.goto('/dashboard')
+    await second.getByRole('button', { name: /^Sign out/ }).click()
+    await second.getByRole('button', { name: 'Send a code' }).waitFor()
+    await page.getByRole('button', { name: 'Send a code' }).waitFor({ timeout: 5_000 })
+  },
+)

@@ -33,7 +33,14 @@ export function onSession(listener: () => void): () => void {
 
 export const useSession = (): Session => useSyncExternalStore(onSession, currentSession)
 
+/** Tabs of one browser share the cookie: when one is signed out, all look whether they still are in. */
+const tabs = new BroadcastChannel('chapar-session')
+tabs.onmessage = () => {
+  if (session.state === 'in') accessToken(true).catch(() => undefined)
+}
+
 function become(next: Session): void {
+  if (session.state === 'in' && next.state === 'out') tabs.postMessage('out')
   session = next
   for (const listener of listeners) listener()
 }

@@ -94,6 +94,8 @@ interface StreamOptions {
   onEvent(name: string, data: unknown): void
   /** `true` once events flow, `false` when they stop flowing. */
   onLive(isLive: boolean): void
+  /** Anything came, if only a sign of life. */
+  onHeard?(): void
 }
 
 const FIRST_PAUSE_MS = 500
@@ -124,7 +126,7 @@ export async function follow(path: string, options: StreamOptions): Promise<void
   }
 }
 
-async function read(path: string, { signal, onEvent }: StreamOptions, began: () => void) {
+async function read(path: string, { signal, onEvent, onHeard }: StreamOptions, began: () => void) {
   const headers = { authorization: `Bearer ${await accessToken()}` }
   const over = new AbortController()
   const ends = AbortSignal.any([signal, over.signal])
@@ -138,6 +140,7 @@ async function read(path: string, { signal, onEvent }: StreamOptions, began: () 
     const text = response.body.pipeThrough(new TextDecoderStream())
     let rest = ''
     for await (const piece of piecesOf(text, SILENT_MS)) {
+      onHeard?.()
       const parsed = parseEvents(rest + piece)
       rest = parsed.rest
       for (const { name, data } of parsed.events) onEvent(name, JSON.parse(data))

@@ -5,9 +5,12 @@ import {
   type QueryClient,
   useQueryClient,
 } from '@tanstack/react-query'
-import { createContext, type ReactNode, use, useEffect, useState } from 'react'
+import { createContext, type ReactNode, use, useEffect, useRef, useState } from 'react'
 import { follow } from '../api/stream.ts'
 import type { Change, Credential, RecordPage, Summary } from '../api/types.ts'
+import { useFormats } from '../i18n/formats.ts'
+import { useT } from '../i18n/language.tsx'
+import { Notice } from '../ui/states.tsx'
 
 /** Throttles `work`: the first call runs it at once, and calls within the interval run it once at its end. */
 export function throttled(milliseconds: number, signal: AbortSignal, work: () => void): () => void {
@@ -74,9 +77,13 @@ type Pages = InfiniteData<RecordPage<Credential>>
 
 const LiveContext = createContext(false)
 
+/** A break that is mended at once is not worth a word. */
+const TOLD_AFTER_MS = 3_000
+
 export function Live({ children }: { readonly children: ReactNode }) {
   const queries = useQueryClient()
   const [isLive, setLive] = useState(false)
+  const heardAt = useRef(Date.now())
 
   useEffect(() => {
     const ended = new AbortController()
@@ -92,6 +99,9 @@ export function Live({ children }: { readonly children: ReactNode }) {
     const relistLong = relistWhen(LONG_LISTS_MS, isLong)
     follow('/platforms/credentials/events', {
       signal: ended.signal,
+      onHeard() {
+        heardAt.current = Date.now()
+      },
       onLive(live) {
         setLive(live)
         // Changes during the break are unknown: everything is read again.
@@ -111,7 +121,28 @@ export function Live({ children }: { readonly children: ReactNode }) {
     return () => ended.abort()
   }, [queries])
 
-  return <LiveContext value={isLive}>{children}</LiveContext>
+  return (
+    <LiveContext value={isLive}>
+      {children}
+      {!isLive && <Lost heardAt={heardAt} />}
+    </LiveContext>
+  )
+}
+
+/** Says on every page, after a moment, that what is shown may be old, and of when it is. */
+function Lost({ heardAt }: { readonly heardAt: { readonly current: number } }) {
+  const t = useT()
+  const { clock } = useFormats()
+  const [asOf, setAsOf] = useState<number>()
+  useEffect(() => {
+    const timer = setTimeout(() => setAsOf(heardAt.current), TOLD_AFTER_MS)
+    return () => clearTimeout(timer)
+  }, [heardAt])
+  return (
+    <div className="lost" role="status">
+      {asOf !== undefined && <Notice tone="warn">{t('live.lost', { time: clock(asOf) })}</Notice>}
+    </div>
+  )
 }
 
 export const useIsLive = () => use(LiveContext)
