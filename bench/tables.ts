@@ -182,7 +182,10 @@ async function fillUsage({ sql, note }: Stage): Promise<void> {
   await sql.query(
     `insert into usage_total
      select 1, date_trunc('hour', now()) - h * interval '1 hour', 'request', 'method' || m, 1
-     from generate_series(0, 8783) h, generate_series(1, 30) m`,
+     from generate_series(0, 35 * 24) h, generate_series(1, 30) m
+     union all
+     select 1, date_trunc('day', now(), 'UTC') - d * interval '1 day', 'request', 'method' || m, 24
+     from generate_series(37, 366) d, generate_series(1, 30) m`,
   )
   await sql.query('vacuum analyze usage_hour, usage_total')
   note(`usage of ${USED} accounts in each hour of 30 days, and of 30 methods in a year, is there`)

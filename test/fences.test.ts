@@ -32,7 +32,6 @@ const unfenced: Readonly<Record<string, string>> = {
   'diagnosis/diagnoses.ts diagnosis': 'a run is its user’s, and has no owner',
   'observability/request-journal.ts request_log': history,
   'observability/request-journal.ts usage_hour': added,
-  'observability/usage.ts usage_hour': 'old hours become days at once, whoever adds them up',
   'platforms/telegram/storage/retention.ts telegram_message': old,
   'platforms/xmpp/rooms/kept.ts xmpp_room': old,
   'privacy/erase.ts credential_log': old,
@@ -51,6 +50,7 @@ const unfenced: Readonly<Record<string, string>> = {
 
 /** Where the name of the table is put together: it cannot be read here. */
 const byName: Readonly<Record<string, string>> = {
+  'observability/usage.ts': 'old hours become days at once, whoever adds them up',
   'privacy/erase.ts': old,
   'platforms/telegram/storage/retention.ts': old,
 }

@@ -139,10 +139,15 @@ interface UsageSum {
   readonly amount: number
 }
 
-const ofUser = `
-  select date_trunc($1, hour, 'UTC') as at, measure, label, sum(amount)::bigint as amount
-  from usage_total where user_id = $2 and hour >= $3 and hour < $4
-  group by 1, 2, 3`
+const ofUser: Readonly<Record<UsageStep, string>> = {
+  hour: `
+    select hour as at, measure, label, amount
+    from usage_total where user_id = $1 and hour >= $2 and hour < $3`,
+  day: `
+    select date_trunc('day', hour, 'UTC') as at, measure, label, sum(amount)::bigint as amount
+    from usage_total where user_id = $1 and hour >= $2 and hour < $3
+    group by 1, 2, 3`,
+}
 
 /** Hour by hour, since all accounts of an hour lie together: a range of hours would read those of others, too. */
 const ofCredential = `
@@ -160,11 +165,12 @@ const ofCredential = `
 /** Without a filter from the totals of the user, which are a few rows an hour whatever there is of accounts. */
 export async function readUsage(database: Queryable, filter: UsageFilter): Promise<UsageSum[]> {
   const { step, userId, from, to, credentialId, apiKeyId = null } = filter
-  const range = [step, userId, from, to]
-  if (apiKeyId === null && credentialId === undefined) return database.query(ofUser, range)
+  if (apiKeyId === null && credentialId === undefined) {
+    return database.query(ofUser[step], [userId, from, to])
+  }
   const account = apiKeyId === null ? credentialId : await accountOf(database, userId, apiKeyId)
   if (account === undefined || (credentialId ?? account) !== account) return []
-  return database.query(ofCredential, [...range, account, apiKeyId])
+  return database.query(ofCredential, [step, userId, from, to, account, apiKeyId])
 }
 
 /** Rows of keys stay when keys are revoked. */
@@ -178,11 +184,11 @@ async function accountOf(database: Queryable, userId: number, apiKeyId: number) 
 
 /** A year and a month lets a user compare with the same month a year ago. */
 const KEPT_DAYS = 400
-/** The hours of an account are kept for a little longer than the longest range that is shown by hours. */
+/** Hours are kept for a little longer than the longest range that is shown by hours. */
 const HOURS_DAYS = 35
 const ROWS_AT_ONCE = 10_000
 
-/** Adds the old hours of accounts and keys up to days, and removes what is too old, in steps of one transaction each. */
+/** Adds old hours up to days, and removes what is too old, in steps of one transaction each. */
 export async function retainUsage(
   database: Queryable,
   rowsAtOnce = ROWS_AT_ONCE,
@@ -194,9 +200,18 @@ export async function retainUsage(
       if ((step?.rows ?? 0) < rowsAtOnce) return total
     }
   }
-  const added = await untilDone(addUpDays, HOURS_DAYS)
-  const ofUsers = await untilDone(removeTotals, KEPT_DAYS)
-  return { added, removed: ofUsers + (await untilDone(removeDays, KEPT_DAYS)) }
+  let [added, removed] = [0, 0]
+  for (const [table, columns] of Object.entries(columnsBeside)) {
+    added += await untilDone(addUpDays(table, columns), HOURS_DAYS)
+    removed += await untilDone(removeOld(table), KEPT_DAYS)
+  }
+  return { added, removed }
+}
+
+/** The columns of each table after the user and the hour. */
+const columnsBeside = {
+  usage_hour: 'credential_id, api_key_id, measure, label',
+  usage_total: 'measure, label',
 }
 
 const oldest = "date_trunc('day', now() - make_interval(days => $1), 'UTC')"
@@ -205,9 +220,9 @@ const oldest = "date_trunc('day', now() - make_interval(days => $1), 'UTC')"
  * One statement: after a crash either the hours are there or their day has them. It holds the users, so that the erasure
  * of one of them begins before it or finds the days.
  */
-const addUpDays = `
+const addUpDays = (table: string, columns: string) => `
   with chosen as materialized (
-    select ctid, user_id from usage_hour
+    select ctid, user_id from ${table}
      where hour < ${oldest} and extract(hour from hour at time zone 'UTC') <> 0
        and exists (select from app_user where app_user.id = user_id and erasing_at is null)
      order by hour limit $2 for update
@@ -215,31 +230,24 @@ const addUpDays = `
     select id from app_user
      where id in (select user_id from chosen) and erasing_at is null for share
   ), gone as (
-    delete from usage_hour where ctid = any(array(
+    delete from ${table} where ctid = any(array(
       select ctid from chosen where user_id in (select id from users)))
     returning *
+  ), added as (
+    select user_id, date_trunc('day', hour, 'UTC') as hour, ${columns}, sum(amount) as amount
+      from gone group by user_id, date_trunc('day', hour, 'UTC'), ${columns}
   ), days as (
-    insert into usage_hour (user_id, hour, credential_id, api_key_id, measure, label, amount)
-    select user_id, date_trunc('day', hour, 'UTC'), credential_id, api_key_id, measure, label,
-           sum(amount)
-      from gone group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
-    on conflict (user_id, hour, credential_id, api_key_id, measure, label)
-    do update set amount = usage_hour.amount + excluded.amount
+    insert into ${table} (user_id, hour, ${columns}, amount)
+    select user_id, hour, ${columns}, amount from added order by user_id, hour, ${columns}
+    on conflict (user_id, hour, ${columns})
+    do update set amount = ${table}.amount + excluded.amount
   )
   select count(*)::int as rows from gone`
 
-const removeTotals = `
+const removeOld = (table: string) => `
   with gone as (
-    delete from usage_total where ctid = any(array(
-      select ctid from usage_total where hour < ${oldest} limit $2))
-    returning 1
-  )
-  select count(*)::int as rows from gone`
-
-const removeDays = `
-  with gone as (
-    delete from usage_hour where ctid = any(array(
-      select ctid from usage_hour where hour < ${oldest} limit $2))
+    delete from ${table} where ctid = any(array(
+      select ctid from ${table} where hour < ${oldest} limit $2))
     returning 1
   )
   select count(*)::int as rows from gone`

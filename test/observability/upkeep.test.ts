@@ -69,34 +69,43 @@ t.test('figures are kept for more than a year, not for ever', async (t) => {
   }
 })
 
-t.test(
-  'old hours of an account become days, whatever the steps, and no call is lost',
-  async (t) => {
-    const { database } = await testDatabase(t)
-    const hours = Array.from({ length: 24 }, (_, hour) => hour)
-    await usageAt(
-      database,
-      [34, 36, 37].flatMap((days) => hours.map((hour) => [days, hour] as const)),
-    )
-    await t.rejects(
-      database.transaction(async (tx) => {
-        await retainUsage(tx, 10)
-        throw new Error('the service dies')
-      }),
-      /dies/,
-    )
-    t.strictSame(await retainUsage(database, 10), { added: 46, removed: 0 })
-    t.strictSame(await retainUsage(database, 10), { added: 0, removed: 0 }, 'a second time nothing')
+t.test('old hours become days, whatever the steps, and no call is lost', async (t) => {
+  const { database } = await testDatabase(t)
+  const hours = Array.from({ length: 24 }, (_, hour) => hour)
+  await usageAt(
+    database,
+    [34, 36, 37].flatMap((days) => hours.map((hour) => [days, hour] as const)),
+  )
+  await database.query(
+    'insert into usage_total select user_id, hour, measure, label, amount from usage_hour',
+  )
+  await database.query('update app_user set erasing_at = now()')
+  t.strictSame(await retainUsage(database, 10), { added: 0, removed: 0 }, 'not while they go')
+  await database.query('update app_user set erasing_at = null')
+  await t.rejects(
+    database.transaction(async (tx) => {
+      await retainUsage(tx, 10)
+      throw new Error('the service dies')
+    }),
+    /dies/,
+  )
+  t.strictSame(await retainUsage(database, 10), { added: 92, removed: 0 })
+  t.strictSame(await retainUsage(database, 10), { added: 0, removed: 0 }, 'a second time nothing')
+  for (const table of ['usage_hour', 'usage_total']) {
     const days = await database.query(
       `select extract(day from date_trunc('day', now(), 'UTC') - hour)::int as ago,
-            count(*)::int as rows, sum(amount)::int as calls
-       from usage_hour group by 1, hour having sum(amount) > 1 order by 1`,
+              count(*)::int as rows, sum(amount)::int as calls
+         from ${table} group by 1, hour having sum(amount) > 1 order by 1`,
     )
-    t.strictSame(days, [
-      { ago: 36, rows: 1, calls: 24 },
-      { ago: 37, rows: 1, calls: 24 },
-    ])
-    const [all] = await database.query('select count(*)::int as rows from usage_hour')
+    t.strictSame(
+      days,
+      [
+        { ago: 36, rows: 1, calls: 24 },
+        { ago: 37, rows: 1, calls: 24 },
+      ],
+      table,
+    )
+    const [all] = await database.query(`select count(*)::int as rows from ${table}`)
     t.strictSame(all, { rows: 26 }, 'younger hours stay hours')
-  },
-)
+  }
+})

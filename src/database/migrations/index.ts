@@ -50,6 +50,7 @@ import { SandboxCommunities } from './0067-sandbox-communities.ts'
 import { LogFilters } from './0070-log-filters.ts'
 import { UsageTotals } from './0071-usage-totals.ts'
 import { IdentityChanges } from './0072-identity-changes.ts'
+import { ListOrders } from './0073-list-orders.ts'
 import { Nodes } from './0083-nodes.ts'
 import { Owners } from './0084-owners.ts'
 
@@ -110,6 +111,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0070-log-filters', class: LogFilters },
   { name: '0071-usage-totals', class: UsageTotals },
   { name: '0072-identity-changes', class: IdentityChanges },
+  { name: '0073-list-orders', class: ListOrders },
   { name: '0083-nodes', class: Nodes },
   { name: '0084-owners', class: Owners },
 ]
