@@ -12,6 +12,7 @@ const impersonalTables: Readonly<Record<string, string>> = {
     'keys; those of a user are destroyed with the user, and what was sealed with them is unreadable wherever it is left',
   media_object: 'names of files that are about to be removed',
   write_probe: 'when the database last took a write',
+  node: 'the processes that serve the database',
   quota: 'keyed hashes and networks, for a day',
 }
 
