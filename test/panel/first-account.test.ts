@@ -12,7 +12,7 @@ const words = {
     start: 'Start',
     code: 'The code',
     next: 'Continue',
-    linked: 'The account is linked and is connecting now.',
+    linked: 'The account is linked and active.',
     sandbox: 'Write a message',
   },
   fa: {
@@ -22,7 +22,7 @@ const words = {
     start: 'آغاز',
     code: 'کد',
     next: 'ادامه',
-    linked: 'حساب پیوند خورد و اکنون وصل می‌شود.',
+    linked: 'حساب پیوند خورد و فعال است.',
     sandbox: 'پیامی بنویسید',
   },
 }

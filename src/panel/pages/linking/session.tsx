@@ -4,8 +4,10 @@ import { useEffect } from 'react'
 import { useParams, useSearchParams } from 'react-router'
 import { addressOf, call } from '../../api/call.ts'
 import { isGone } from '../../api/failure.ts'
+import { credentialQuery } from '../../api/queries.ts'
 import type { LinkSession } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
+import { StateBadge } from '../../ui/badge.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Copied } from '../../ui/copy.tsx'
 import { Card, Page } from '../../ui/page.tsx'
@@ -104,6 +106,19 @@ function Anew({ platform }: { readonly platform: string }) {
   )
 }
 
+/** Follows a linked account until it is active: the stream changes the record that is shown. */
+function Connecting({ id }: { readonly id: number }) {
+  const t = useT()
+  const account = useQuery(credentialQuery(id))
+  const state = account.data?.state ?? 'connecting'
+  return (
+    <span role="status">
+      <StateBadge state={state} /> {state === 'active' && t('linking.linked.active')}
+      {state === 'connecting' && t('linking.linked.text')}
+    </span>
+  )
+}
+
 interface FlowProps {
   readonly platform: string
   readonly path: string
@@ -127,6 +142,7 @@ function Flow({ platform, path, session, keep, lookAgain }: FlowProps) {
         session={session}
         keep={keep}
         lookAgain={lookAgain}
+        linked={credentialId !== undefined && <Connecting id={credentialId} />}
         verify={(answer) =>
           call<LinkSession>('POST', `/platforms/${platform}/link/verify`, {
             body: { session_id: session.session_id, ...answer },

@@ -1,6 +1,6 @@
 /** The current step of a link flow, or its end, for the user and for an invited owner of the account. */
 import { useMutation } from '@tanstack/react-query'
-import { useMemo, useRef, useState } from 'react'
+import { type ReactNode, useMemo, useRef, useState } from 'react'
 import { encode } from 'uqr'
 import { ApiFailure } from '../../api/failure.ts'
 import { nameOf } from '../../api/names.ts'
@@ -141,9 +141,11 @@ interface LinkStepsProps {
   lookAgain(): void
   verify(answer: LinkAnswer): Promise<LinkSession>
   resend(): Promise<LinkSession>
+  /** Said once it is linked, by a page that can see how the account gets on. */
+  readonly linked?: ReactNode
 }
 
-export function LinkSteps({ session, keep, lookAgain, verify, resend }: LinkStepsProps) {
+export function LinkSteps({ session, keep, lookAgain, verify, resend, linked }: LinkStepsProps) {
   const t = useT()
   switch (session.state) {
     case 'code_sent':
@@ -188,7 +190,7 @@ export function LinkSteps({ session, keep, lookAgain, verify, resend }: LinkStep
       return (
         <Card title={t('linking.linked.title')}>
           <Empty icon="check" title={session.credential ? nameOf(session.credential) : ''}>
-            {t('linking.linked.text')}
+            {linked || t('linking.linked.text')}
           </Empty>
         </Card>
       )
