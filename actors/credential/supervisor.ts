@@ -247,6 +247,9 @@ export class CredentialSupervisor {
   async #claim(credentialId: number): Promise<void> {
     const facts = await this.#world.store.claim(credentialId)
     if (!facts || facts.state === 'deactivated') throw failed('not_found')
+    // All accounts of a node that ended may have been claimed meanwhile, this one with them.
+    const held = this.factsOf(credentialId)
+    if (held && held.epoch < facts.epoch) this.#world.lost(held)
     await this.#world.updates.open(credentialId, facts.epoch)
     this.adopt(facts)
     this.#world.claimed?.(credentialId)

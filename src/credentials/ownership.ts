@@ -78,7 +78,7 @@ const PAGE = 500
 interface Claiming {
   readonly store: Pick<PostgresCredentialStore, 'unowned' | 'claimAll'>
   readonly updates: Pick<PostgresUpdateLog, 'opened'>
-  readonly supervisor: Pick<CredentialSupervisor, 'adopt'>
+  readonly supervisor: Pick<CredentialSupervisor, 'adopt' | 'factsOf'>
   /** Whether this is the node for a credential that belongs to none. */
   isPlacedHere(credentialId: number): boolean
 }
@@ -95,6 +95,9 @@ export async function claimUnowned(parts: Claiming): Promise<number[]> {
     const page = await store.unowned(after, PAGE)
     const here = page.filter(isPlacedHere)
     for (const facts of here.length > 0 ? await store.claimAll(here) : []) {
+      // A call may have claimed it once more before this answer came.
+      const held = supervisor.factsOf(facts.credentialId)
+      if (held && held.epoch > facts.epoch) continue
       updates.opened(facts.credentialId, facts.epoch, facts.next)
       supervisor.adopt(facts)
       claimed.push(facts.credentialId)

@@ -141,13 +141,16 @@ export class PostgresCredentialStore implements CredentialStore {
     return rows.map(({ id }) => id)
   }
 
-  /** Those of them that are still free, claimed in one statement. */
+  /** Those of them that still belong to no node, claimed in one statement. One that a call has claimed here stays as it is. */
   async claimAll(credentialIds: readonly number[]): Promise<ClaimedCredential[]> {
     const { name, incarnation } = this.#node
     for (let tries = 1; ; tries++) {
       try {
         const values = [name, incarnation(), credentialIds]
-        const rows = await this.#db.query<Row>(claim('c.id = any($3)'), values)
+        const rows = await this.#db.query<Row>(
+          claim('l.owner is distinct from $2 and c.id = any($3)'),
+          values,
+        )
         return rows.map(factsOf)
       } catch (cause) {
         // The owner before is still writing, in an order of its own.

@@ -92,6 +92,7 @@ t.test(
     await t.rejects(theirs.claim(first), new OwnershipLost())
     t.same(await theirs.unowned(0, 10), [second])
     t.match(await theirs.claimAll([first, second]), [{ credentialId: second }])
+    t.same(await theirs.claimAll([second]), [], 'what is claimed already keeps its epoch')
     t.same(await theirs.fenced([{ credentialId: first, epoch: 1 }]), [], 'the epoch has not moved')
     await db.query(`update node set state = 'gone', ended_at = now() where id = $1`, [one])
     t.same(await theirs.unowned(0, 10), [first])
