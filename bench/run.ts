@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { attacks } from './attacks.ts'
 import { backlog } from './backlog.ts'
 import { burst } from './burst.ts'
+import { fanout } from './fanout.ts'
 import { files } from './files.ts'
 import { ingest } from './ingest.ts'
 import { panel } from './panel.ts'
@@ -37,6 +38,7 @@ const all: Readonly<Record<string, Benchmark>> = {
   partitioning,
   panel,
   burst,
+  fanout,
   attacks,
 }
 

@@ -25,9 +25,6 @@ interface KeyMachine {
   getSnapshot(): { readonly context: ApiKeyContext }
 }
 
-/** A burst of updates that arrives within this time leaves in one answer. */
-const BURST_MS = 1
-
 export class ApiKeyEffects {
   readonly #owned: WebhookKey
   readonly #world: EffectsWorld
@@ -37,7 +34,8 @@ export class ApiKeyEffects {
   /** Most keys have none. */
   #webhook: KeyWebhook | undefined
   #stop: (() => void) | undefined
-  #burst: unknown
+  /** Cancels the reading that is due. */
+  #due: (() => void) | undefined
   #holdsPolls = true
 
   constructor(facts: KeyFacts, world: EffectsWorld, machine: KeyMachine) {
@@ -91,20 +89,21 @@ export class ApiKeyEffects {
   /** Reads once there is something newer than the poll has seen. Replaces an earlier listener. */
   listen(poll: HeldPoll): void {
     this.stopListening()
-    const { updates, clock } = this.#world
+    const { updates, turns } = this.#world
     this.#stop = updates.listen(this.#owned.credentialId, poll.head, () => {
-      this.#burst ??= clock.setTimeout(() => {
+      // A burst of updates leaves in one answer.
+      this.#due ??= turns.gather(() => {
         this.stopListening()
         void this.read(poll)
-      }, BURST_MS)
+      })
     })
   }
 
   stopListening(): void {
     this.#stop?.()
     this.#stop = undefined
-    if (this.#burst !== undefined) this.#world.clock.clearTimeout(this.#burst)
-    this.#burst = undefined
+    this.#due?.()
+    this.#due = undefined
   }
 
   /** The actor has ended, without leaving its state. */

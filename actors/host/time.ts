@@ -1,4 +1,4 @@
-/** Time limits, pauses, jitter, and a timer that can be moved. */
+/** Time limits, pauses, jitter, a timer that can be moved, and turns for work that comes all at once. */
 
 import { failed } from '../../machines/model/failure.ts'
 import type { Clock } from '../ports/ports.ts'
@@ -81,5 +81,91 @@ export async function within<Result>(
   } finally {
     clearTimeout(timer)
     outer?.removeEventListener('abort', leave)
+  }
+}
+
+/** What comes within this time after the first is done together with it. */
+const GATHERING_MS = 1
+/** Then the event loop serves others. */
+const TURN_MS = 4
+
+type Work = () => void
+
+/** Does work that comes all at once, in its order but a few milliseconds at a time: others are served in between. */
+export class Turns {
+  readonly #clock: Clock
+  readonly #failed: (cause: unknown) => void
+  readonly #now: () => number
+  readonly #due = new Set<Work>()
+  readonly #gathered = new Set<Work>()
+  #gathering: unknown
+  /** Goes on with what is added meanwhile: to begin anew would pass over all that is done. */
+  #next: SetIterator<Work> | undefined
+  #until = 0
+
+  /** `failed` gets what a work throws; the others go on. `now`: milliseconds, of any origin. */
+  constructor(clock: Clock, failed: (cause: unknown) => void, now = () => performance.now()) {
+    this.#clock = clock
+    this.#failed = failed
+    this.#now = now
+  }
+
+  /** Does it as soon as it is its turn; returns how to cancel it. */
+  soon(work: Work): () => void {
+    this.#due.add(work)
+    this.#begin()
+    return () => this.#due.delete(work)
+  }
+
+  /** Waits a moment for what comes right after it, then does it in its turn; returns how to cancel it. */
+  gather(work: Work): () => void {
+    if (this.#gathered.size === 0) {
+      this.#gathering = this.#clock.setTimeout(() => this.#gather(), GATHERING_MS)
+    }
+    this.#gathered.add(work)
+    return () => {
+      this.#due.delete(work)
+      const isLast = this.#gathered.delete(work) && this.#gathered.size === 0
+      if (isLast) this.#clock.clearTimeout(this.#gathering)
+    }
+  }
+
+  #gather() {
+    for (const work of this.#gathered) this.#due.add(work)
+    this.#gathered.clear()
+    this.#begin()
+  }
+
+  #begin() {
+    if (this.#next) return
+    this.#next = this.#due.values()
+    this.#turn()
+  }
+
+  #turn() {
+    this.#until = this.#now() + TURN_MS
+    queueMicrotask(this.#step)
+  }
+
+  /** One work, with all the promises that it settles: these take most of its time. */
+  readonly #step = () => {
+    const { value: work, done } = this.#next?.next() ?? { done: true }
+    if (done || !work) {
+      this.#next = undefined
+      return
+    }
+    this.#due.delete(work)
+    try {
+      work()
+    } catch (cause) {
+      this.#failed(cause)
+    }
+    // Node runs a tick only when no promise is left to settle.
+    queueMicrotask(() => process.nextTick(this.#after))
+  }
+
+  readonly #after = () => {
+    if (this.#now() < this.#until) this.#step()
+    else setImmediate(() => this.#turn())
   }
 }

@@ -8,6 +8,7 @@ import type {
   WebhookState,
   WebhookTarget,
 } from '../../machines/webhook/terms.ts'
+import type { Turns } from '../host/time.ts'
 import type { Clock, Logger, OwnedKey, UpdateLog } from './ports.ts'
 
 export interface WebhookUpdate {
@@ -103,6 +104,8 @@ export interface DeliveryWorld {
   readonly updates: UpdateLog
   readonly clock: Clock
   readonly logger: Logger
+  /** One update may be for thousands of keys. */
+  readonly turns: Turns
 }
 
 /** The key of a webhook, as its delivery sees it. */

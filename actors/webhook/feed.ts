@@ -163,9 +163,11 @@ export class Feed {
     const { key, world, reading, changed } = this.#options
     this.#unlisten = world.updates.listen(key.owned.credentialId, reading.head, () => {
       this.#unlisten?.()
-      this.#unlisten = undefined
-      this.#hasMore = true
-      changed(false)
+      this.#unlisten = world.turns.soon(() => {
+        this.#unlisten = undefined
+        this.#hasMore = true
+        changed(false)
+      })
     })
   }
 }

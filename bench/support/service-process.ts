@@ -1,4 +1,5 @@
 /** The whole service in a process of its own, driven by a benchmark. */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readConfig } from '../../src/config/config.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
@@ -13,6 +14,9 @@ export interface StartOptions {
 
 const chatter = new Chatter()
 let gateway: Gateway
+/** A finer grain would itself be a load. */
+const GRAIN_MS = 2
+const delay = monitorEventLoopDelay({ resolution: GRAIN_MS })
 
 answerParent({
   async start({ databaseUrl, env }: StartOptions) {
@@ -32,6 +36,14 @@ answerParent({
   /** The most that it ever took of the machine, in bytes. */
   peak: () => process.resourceUsage().maxRSS * 1024,
   processor,
+  /** The longest time in milliseconds, since it began, that the event loop could not turn to anything new. */
+  stalls(step: 'begin' | 'end') {
+    if (step === 'end') delay.disable()
+    const longest = Math.max(0, delay.max / 1e6 - GRAIN_MS)
+    delay.reset()
+    if (step === 'begin') delay.enable()
+    return longest
+  },
   waitingPolls: () =>
     [...gateway.core.keys.live()].filter(([, key]) => key.snapshot.context.waiting).length,
   liveKeys: () => gateway.core.keys.size,

@@ -10,6 +10,7 @@ import {
 import { StartBudget } from '../../actors/credential/world.ts'
 import { ActorRegistry } from '../../actors/host/actor.ts'
 import { Supervision } from '../../actors/host/supervision.ts'
+import { Turns } from '../../actors/host/time.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Clock, Owned } from '../../actors/ports/ports.ts'
 import type { WebhookKey } from '../../actors/ports/webhooks.ts'
@@ -173,6 +174,7 @@ export function createCore(options: CoreOptions) {
     rates: config.rates,
     callsInFlight: config.limits.callsInFlight,
     webhooks: webhooks.port,
+    turns: new Turns(clock, (err) => logger.error({ err }, 'a turn failed')),
     whyOut: (credentialId) => supervisor.whyOut(credentialId)?.failure,
   })
   const draining = new AbortController()

@@ -236,11 +236,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     metrics: { token: env.METRICS_TOKEN, port: env.METRICS_PORT },
     trustProxy: env.TRUST_PROXY !== undefined && proxiesFrom(env.TRUST_PROXY),
     sandbox: env.SANDBOX,
-    sandboxLimits: {
-      people: env.SANDBOX_PEOPLE,
-      chats: env.SANDBOX_CHATS,
-      messages: env.SANDBOX_MESSAGES,
-    },
+    sandboxLimits: sandboxLimitsFrom(env),
     telegram: telegramFrom(env.TELEGRAM_API_ID, env.TELEGRAM_API_HASH),
     retention: {
       updateDays: env.UPDATE_RETENTION,
@@ -277,3 +273,9 @@ function telegramFrom(id: number | undefined, hash: string | undefined): Config[
   if (hash === undefined) throw new ConfigurationError('TELEGRAM_API_HASH must be set with its id')
   return { id, hash }
 }
+
+const sandboxLimitsFrom = (env: Static<typeof Environment>): Config['sandboxLimits'] => ({
+  people: env.SANDBOX_PEOPLE,
+  chats: env.SANDBOX_CHATS,
+  messages: env.SANDBOX_MESSAGES,
+})

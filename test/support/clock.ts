@@ -59,3 +59,8 @@ export class TestClock implements Clock {
     return Math.min(...this.#due.values())
   }
 }
+
+/** What a turn throws fails the test. */
+export const thrown = (cause: unknown): never => {
+  throw cause
+}

@@ -2,10 +2,11 @@
 import type { Test } from 'tap'
 import type { ApiKeyActor, ApiKeyWorld, PollRequest } from '../../../actors/api-key/actor.ts'
 import { ApiKeys } from '../../../actors/api-key/actor.ts'
+import { Turns } from '../../../actors/host/time.ts'
 import type { KeyFacts, KeyStore, ReadUpdates, UpdateLog } from '../../../actors/ports/ports.ts'
 import type { Webhooks } from '../../../actors/ports/webhooks.ts'
 import type { Poll } from '../../../machines/api-key/events.ts'
-import { TestClock } from '../../support/clock.ts'
+import { TestClock, thrown } from '../../support/clock.ts'
 import { FakeLogger, FakeUpdateLog, only } from '../../support/fakes.ts'
 
 export const keyFacts = (more: Partial<KeyFacts> = {}): KeyFacts => ({
@@ -56,6 +57,7 @@ export class ApiKeyRig {
       }),
       clock: this.clock,
       logger: this.logger,
+      turns: new Turns(this.clock, thrown),
       webhooks: only<Webhooks>(t, 'Webhooks', {}),
       rates: { key: { perSecond: 30, burst: 30 }, chat: { perSecond: 1, burst: 2 } },
       ...more,

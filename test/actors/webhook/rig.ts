@@ -1,6 +1,7 @@
 /** A webhook's delivery between a log that its test writes and an endpoint that its test plays. */
 import { equal } from 'node:assert/strict'
 import type { Test } from 'tap'
+import { Turns } from '../../../actors/host/time.ts'
 import type { UpdateLog } from '../../../actors/ports/ports.ts'
 import type {
   Attempt,
@@ -14,7 +15,7 @@ import type { Filter } from '../../../machines/model/update-kinds.ts'
 import type { Notice } from '../../../machines/webhook/machine.ts'
 import type { Progress } from '../../../machines/webhook/progress.ts'
 import type { WebhookFacts, WebhookState } from '../../../machines/webhook/terms.ts'
-import { settled, TestClock } from '../../support/clock.ts'
+import { settled, TestClock, thrown } from '../../support/clock.ts'
 import { FakeLogger, FakeUpdateLog, only } from '../../support/fakes.ts'
 
 export const webhookFacts = (more: Partial<WebhookFacts> = {}): WebhookFacts => ({
@@ -85,6 +86,7 @@ export class WebhookRig implements ReceivingKey {
       updates: new FakeUpdateLog(t, { listen }).port,
       clock: this.clock,
       logger: this.logger,
+      turns: new Turns(this.clock, thrown),
     }
     const start = { facts: webhookFacts(facts), cursor, crashes: [] }
     this.delivery = new WebhookDelivery(this, world, start)

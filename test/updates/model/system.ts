@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import { ApiKeys } from '../../../actors/api-key/actor.ts'
+import { Turns } from '../../../actors/host/time.ts'
 import type { Webhooks } from '../../../actors/ports/webhooks.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { Database } from '../../../src/database/database.ts'
@@ -11,7 +12,7 @@ import { type Bounds, boundsFor } from '../../../src/updates/held.ts'
 import type { Translation } from '../../../src/updates/log.ts'
 import { PostgresUpdateLog } from '../../../src/updates/log.ts'
 import { retainUpdates } from '../../../src/updates/retention.ts'
-import { TestClock } from '../../support/clock.ts'
+import { TestClock, thrown } from '../../support/clock.ts'
 import { quietLog } from '../../support/log.ts'
 import { type Stage, written } from '../stage.ts'
 import type { Event } from './model.ts'
@@ -214,6 +215,7 @@ export class System {
         keys: this.#keyStore,
         clock: this.clock,
         logger: quietLog,
+        turns: new Turns(this.clock, thrown),
         webhooks,
       }
       this.#actors.push(

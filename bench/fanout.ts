@@ -1,0 +1,172 @@
+/** One update for all keys of an account: how long the event loop stands still, and what each further key costs. */
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Child, startChild } from './support/child.ts'
+import { below, type Finding } from './support/finding.ts'
+import { setWebhooks } from './support/hooks.ts'
+import { Listeners } from './support/listeners.ts'
+import { FIRST_UPDATE, seedChatter, seedKeys, seedUser } from './support/seed.ts'
+import { type Service, startService } from './support/service.ts'
+import type { Stage } from './support/stage.ts'
+import { microseconds, milliseconds, percentile } from './support/statistics.ts'
+
+interface Case {
+  readonly keys: number
+  readonly by: 'polls' | 'webhooks'
+  /** Updates that are measured, one after another. */
+  readonly updates: number
+}
+
+const cases: readonly Case[] = [
+  { keys: 1, by: 'polls', updates: 20 },
+  { keys: 1_000, by: 'polls', updates: 20 },
+  { keys: 10_000, by: 'polls', updates: 5 },
+  { keys: 1_000, by: 'webhooks', updates: 20 },
+]
+/** Before the measured ones, so that the code is compiled. */
+const WARMING_UP = 5
+const STALL_MS = 15
+const BYSTANDER_MS = 20
+const CPU_MS = 0.08
+
+interface Measured {
+  /** Milliseconds, each the longest that the event loop stood still for one update. */
+  readonly stalls: readonly number[]
+  /** Milliseconds of processor time for each update, until every key has it and asks again. */
+  readonly processor: readonly number[]
+  /** Milliseconds of each getMe of another account meanwhile. */
+  readonly bystander: readonly number[]
+}
+
+/** Delivers one update to all keys; resolves once each has it and waits for the next one. */
+type Deliver = () => Promise<void>
+
+export async function fanout(stage: Stage): Promise<Finding[]> {
+  const receiver = startChild(join(import.meta.dirname, 'support/receiver-process.ts'))
+  const bystander = startChild(join(import.meta.dirname, 'support/bystander-process.ts'))
+  const userId = await seedUser(stage)
+  const credentialIds = await seedChatter(stage, userId, cases.length + 1)
+  const [other = 0, ...shared] = credentialIds
+  const [stranger = ''] = await seedKeys(stage, userId, [other])
+  const keys: string[][] = []
+  for (const [index, { keys: each }] of cases.entries()) {
+    keys.push(await seedKeys(stage, userId, [shared[index] ?? 0], each))
+  }
+  const service = await startService(stage, { START_BUDGET: '100' })
+  try {
+    await service.ask('online', credentialIds.length)
+    const origin = `http://127.0.0.1:${await receiver.ask<number>('start')}`
+    const found: Finding[] = []
+    let alone = 0
+    for (const [index, one] of cases.entries()) {
+      const scene = { stage, service, receiver, origin, bystander, stranger }
+      const account = { credentialId: shared[index] ?? 0, keys: keys[index] ?? [] }
+      const measured = await play(scene, one, account)
+      const findings = findingsOf(one, measured, alone)
+      if (one.keys === 1) alone = percentile(measured.processor, 0.5)
+      for (const { what, ours } of findings) stage.note(`${what}: ${ours}`)
+      found.push(...findings)
+    }
+    return found
+  } finally {
+    await service.stop()
+    await receiver.stop()
+    await bystander.stop()
+  }
+}
+
+interface Scene {
+  readonly stage: Stage
+  readonly service: Service
+  readonly receiver: Child
+  readonly origin: string
+  readonly bystander: Child
+  /** The key of another account. */
+  readonly stranger: string
+}
+
+interface Account {
+  readonly credentialId: number
+  readonly keys: readonly string[]
+}
+
+async function play(scene: Scene, one: Case, account: Account): Promise<Measured> {
+  if (one.by === 'webhooks') {
+    await setWebhooks(scene, account.keys, () => `${scene.origin}/hook`, 1)
+    return measure(scene, one, async () => {
+      await scene.receiver.ask('count', one.keys)
+      const all = scene.receiver.ask('counted')
+      await report(scene, account)
+      await all
+    })
+  }
+  const listeners = await Listeners.open(scene.service.port, account.keys, FIRST_UPDATE)
+  try {
+    await untilHeld(scene.service, one.keys)
+    return await measure(scene, one, async () => {
+      const all = listeners.receive(one.keys)
+      await report(scene, account)
+      await all
+      await untilHeld(scene.service, one.keys)
+    })
+  } finally {
+    listeners.close()
+    while ((await scene.service.ask<number>('waitingPolls')) > 0) await pause(100)
+  }
+}
+
+const report = ({ service }: Scene, { credentialId }: Account) =>
+  service.ask('speak', { credentialIds: [credentialId], batch: 1, reports: 1, everyMs: 0 })
+
+async function untilHeld(service: Service, polls: number): Promise<void> {
+  while ((await service.ask<number>('waitingPolls')) < polls) await pause(100)
+}
+
+async function measure(scene: Scene, one: Case, deliver: Deliver): Promise<Measured> {
+  const { service, bystander, stranger } = scene
+  const quiet = async () => {
+    await service.ask('stalls', 'begin')
+    const before = await service.ask<number>('processor')
+    await deliver()
+    const processor = (await service.ask<number>('processor')) - before
+    return { processor, stall: await service.ask<number>('stalls', 'end') }
+  }
+  for (let update = 0; update < WARMING_UP; update++) await deliver()
+  const [stalls, processor]: [number[], number[]] = [[], []]
+  // Without the bystander, whose calls cost processor time of their own.
+  for (let update = 0; update < one.updates; update++) {
+    const { processor: spent, stall } = await quiet()
+    processor.push(spent)
+    stalls.push(stall)
+  }
+  await bystander.ask('begin', { port: service.port, key: stranger })
+  for (let update = 0; update < one.updates; update++) await deliver()
+  return { stalls, processor, bystander: await bystander.ask<number[]>('end') }
+}
+
+/** `alone`: what one update costs for a single key. */
+function findingsOf(one: Case, measured: Measured, alone: number): Finding[] {
+  const { stalls, processor, bystander } = measured
+  const [stall, longest] = [percentile(stalls, 0.5), Math.max(...stalls)]
+  const slow = percentile(bystander, 0.99)
+  const each = (percentile(processor, 0.5) - alone) / Math.max(1, one.keys - 1)
+  return [
+    {
+      what: `one update for ${one.keys} ${one.by}: the longest stall of the event loop`,
+      ours: `median ${milliseconds(stall)}, max ${milliseconds(longest)}`,
+      ...below(longest, STALL_MS, `${STALL_MS} ms`),
+    },
+    {
+      what: '  getMe of another account meanwhile',
+      ours: `p50 ${milliseconds(percentile(bystander, 0.5))}, p99 ${milliseconds(slow)}`,
+      ...below(slow, BYSTANDER_MS, `${BYSTANDER_MS} ms`),
+    },
+    one.keys === 1
+      ? { what: '  processor time of the service', ours: milliseconds(percentile(processor, 0.5)) }
+      : {
+          what: '  processor time of the service for each further key',
+          ours: microseconds(each),
+          ...below(each, CPU_MS, microseconds(CPU_MS)),
+        },
+  ]
+}
