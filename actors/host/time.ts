@@ -87,11 +87,11 @@ export async function within<Result>(
 /** What comes within this time after the first is done together with it. */
 const GATHERING_MS = 1
 /** Then the event loop serves others. */
-const TURN_MS = 4
+const TURN_MS = 1
 
 type Work = () => void
 
-/** Does work that comes all at once, in its order but a few milliseconds at a time: others are served in between. */
+/** Does work that comes all at once, in its order but a millisecond at a time: others are served in between. */
 export class Turns {
   readonly #clock: Clock
   readonly #failed: (cause: unknown) => void

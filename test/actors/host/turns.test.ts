@@ -5,7 +5,7 @@ import { Turns } from '../../../actors/host/time.ts'
 import { settled, TestClock, thrown } from '../../support/clock.ts'
 import fc from '../../support/fast-check.ts'
 
-const TURN_MS = 4
+const TURN_MS = 1
 
 class Rig {
   readonly clock = new TestClock()
