@@ -135,6 +135,8 @@ export const Credential = defineEntity({
     latencyMs: p.integer().nullable(),
     onlineSince: p.datetime().nullable(),
     node: p.text().nullable(),
+    /** The transaction that changed the account's name last; kept by a trigger. */
+    identityAt: p.text().columnType('xid8').defaultRaw('pg_current_xact_id()').lazy(),
     createdAt: p.datetime().defaultRaw('now()'),
     deactivatedAt: p.datetime().nullable(),
     deletingAt: p.datetime().nullable(),

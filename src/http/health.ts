@@ -17,7 +17,7 @@ import type { Metrics } from '../observability/metrics.ts'
 import { answers, ok } from './envelope.ts'
 
 /** Gives up waiting after a time, without leaving a timer behind. */
-export async function within<Result>(
+export async function orElseAfter<Result>(
   ms: number,
   work: Promise<Result>,
   otherwise: Result,
@@ -74,7 +74,7 @@ export function createReadiness({
 
   async function runAll(): Promise<string | null> {
     const reasons = await Promise.all(
-      checks.map(({ check, failure }) => within(withinMs, attempt(check, failure), failure)),
+      checks.map(({ check, failure }) => orElseAfter(withinMs, attempt(check, failure), failure)),
     )
     return reasons.find((reason) => reason !== null) ?? null
   }

@@ -1,7 +1,7 @@
 /** Request records and usage counts: stored in batches off the hot path, and read back newest first. */
 import type { Database, Queryable } from '../database/database.ts'
 import { isUnavailable } from '../database/failures.ts'
-import { within } from '../http/health.ts'
+import { orElseAfter } from '../http/health.ts'
 import { redact } from '../security/redact.ts'
 import type { Logger } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -92,7 +92,7 @@ export class RequestJournal {
 
   /** The last flush; gives up after a few seconds. */
   async close(): Promise<void> {
-    await within(this.#options.closeWithinMs, this.flush(), undefined)
+    await orElseAfter(this.#options.closeWithinMs, this.flush(), undefined)
     clearTimeout(this.#timer)
     this.#drop(this.#batch)
     this.#due = this.#records.length

@@ -32,11 +32,11 @@ const ofUser = (
   more: Partial<PersonalTable> = {},
 ) => ({ name, of: 'user', where, key: key.split(' '), ...more }) satisfies PersonalTable
 
-const within = (column: string, table: string, id = 'id') =>
+const amongThose = (column: string, table: string, id = 'id') =>
   `${column} in (select ${id} from ${table} where user_id = $1)`
-const ofKeys = within('api_key_id', 'api_key')
-const ofPeople = within('person_id', 'sandbox_person')
-const ofChats = within('chat_id', 'sandbox_chat')
+const ofKeys = amongThose('api_key_id', 'api_key')
+const ofPeople = amongThose('person_id', 'sandbox_person')
+const ofChats = amongThose('chat_id', 'sandbox_chat')
 
 /** Tables come after those that reference them. */
 export const personalTables: readonly PersonalTable[] = [
@@ -52,7 +52,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofAccount('telegram_peer', 'id', { omit: ['access_hash', 'complete'] }),
   ofAccount('xmpp_room', 'room', { omit: ['password'] }),
   ofAccount('diagnosis', 'id'),
-  ofUser('link_page', 'session_id', within('session_id', 'link_session'), { omit: ['hash'] }),
+  ofUser('link_page', 'session_id', amongThose('session_id', 'link_session'), { omit: ['hash'] }),
   ofUser('link_session', 'id', undefined, { omit: ['stored', 'target'] }),
   ofUser('webhook', 'api_key_id', ofKeys, { omit: ['sealed'] }),
   ofUser('webhook_secret', 'api_key_id', ofKeys, { omit: ['sealed'] }),
@@ -68,9 +68,9 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser(
     'sandbox_vote',
     'poll_id person_id',
-    `poll_id in (select id from sandbox_poll where ${within('owner_id', 'sandbox_person')})`,
+    `poll_id in (select id from sandbox_poll where ${amongThose('owner_id', 'sandbox_person')})`,
   ),
-  ofUser('sandbox_poll', 'id', within('owner_id', 'sandbox_person')),
+  ofUser('sandbox_poll', 'id', amongThose('owner_id', 'sandbox_person')),
   ofUser('sandbox_reaction', 'chat_id message_id person_id', ofChats),
   ofUser('sandbox_pin', 'chat_id message_id', ofChats),
   ofUser('sandbox_suggested_post', 'chat_id message_id', ofChats),
@@ -89,16 +89,18 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('sandbox_invite', 'link', ofChats),
   ofUser('sandbox_message', 'chat_id id', ofChats),
   ofUser('sandbox_block', 'person_id blocked_id', ofPeople),
-  ofUser('sandbox_callback', 'id', `${ofPeople} or ${within('owner_id', 'sandbox_person')}`),
+  ofUser('sandbox_callback', 'id', `${ofPeople} or ${amongThose('owner_id', 'sandbox_person')}`),
   ofUser('sandbox_game_score', 'chat_id bot_id game person_id', ofChats),
   ofUser('sandbox_inline_query', 'id', ofPeople),
   ofUser('sandbox_prepared_message', 'id', ofPeople),
   ofUser('sandbox_web_app', 'id', ofPeople),
   ofUser('sandbox_payment', 'id', ofPeople),
-  ofUser('sandbox_paid_media', 'id', within('seller_id', 'sandbox_person')),
-  ofUser('sandbox_invoice', 'slug', within('bot_id', 'sandbox_person')),
+  ofUser('sandbox_paid_media', 'id', amongThose('seller_id', 'sandbox_person')),
+  ofUser('sandbox_invoice', 'slug', amongThose('bot_id', 'sandbox_person')),
   ofUser('sandbox_prepared_key', 'id', ofPeople),
-  ofUser('sandbox_managed_bot', 'bot_id', within('bot_id', 'sandbox_person'), { omit: ['token'] }),
+  ofUser('sandbox_managed_bot', 'bot_id', amongThose('bot_id', 'sandbox_person'), {
+    omit: ['token'],
+  }),
   ofUser('sandbox_passport_error', 'person_id bot_id', ofPeople),
   ofUser('sandbox_challenge', 'id', ofPeople, { omit: ['code'] }),
   ofUser('sandbox_session', 'id', ofPeople, { omit: ['token_hash'] }),
@@ -111,14 +113,14 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('sandbox_chat', 'id'),
   ofUser('sandbox_person', 'id', undefined, { omit: ['password_hash'] }),
 
-  ofUser('media_hold', 'blob holder', within('blob', 'media_blob', 'blob')),
+  ofUser('media_hold', 'blob holder', amongThose('blob', 'media_blob', 'blob')),
   ofUser('media_blob', 'blob', undefined, { omit: ['object', 'sealed_key'] }),
   ofUser('media_usage', 'user_id'),
   ofUser('credential', 'id', undefined, {
     omit: ['native_id', 'account_sealed', 'identity_at', 'secrets'],
   }),
   ofUser('personal_token', 'id', undefined, { omit: ['hash'] }),
-  ofUser('refresh_token', 'created_at hash', within('session_id', 'user_session'), {
+  ofUser('refresh_token', 'created_at hash', amongThose('session_id', 'user_session'), {
     omit: ['hash'],
   }),
   ofUser('user_session', 'id'),

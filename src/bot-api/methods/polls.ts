@@ -52,7 +52,7 @@ const stopPoll: Method = {
 }
 
 function pollOf(args: Arguments): Poll {
-  const question = within(pollTextOf(args, 'question'), LENGTH.question, 'question')
+  const question = atMost(pollTextOf(args, 'question'), LENGTH.question, 'question')
   if (question.text === '') throw bad('poll question must be non-empty')
   const options = optionsOf(args)
   const type = args.text('type') ?? 'regular'
@@ -60,7 +60,7 @@ function pollOf(args: Arguments): Poll {
   const isQuiz = type === 'quiz'
   const openSeconds = args.integer('open_period', { min: 0, max: 2_628_000 })
   const closesAt = args.integer('close_date', { min: 0, max: 2 ** 31 - 1 })
-  const explanation = within(pollTextOf(args, 'explanation'), LENGTH.explanation, 'explanation')
+  const explanation = atMost(pollTextOf(args, 'explanation'), LENGTH.explanation, 'explanation')
   return {
     question,
     options: options.map((text) => ({ text, voters: 0 })),
@@ -85,7 +85,7 @@ function optionsOf(args: Arguments): Text[] {
     throw bad(`poll can't have more than ${OPTIONS.max} answer options`)
   }
   return given.map((option: unknown) => {
-    const text = within(optionText(option), LENGTH.option, 'option')
+    const text = atMost(optionText(option), LENGTH.option, 'option')
     if (text.text === '') throw bad('poll option text must be non-empty')
     return text
   })
@@ -113,7 +113,7 @@ function rightOf(args: Arguments, options: number): readonly number[] {
   return right
 }
 
-function within(text: Text, length: number, name: string): Text {
+function atMost(text: Text, length: number, name: string): Text {
   if ([...text.text].length > length) throw bad(`poll ${name} length must not exceed ${length}`)
   return text
 }

@@ -183,7 +183,7 @@ const rights: Part = {
   place: (args) => `rights ${args.boolean('for_channels') ? 'channels' : 'groups'}`,
 }
 
-const within = (value: string | undefined, length: number, error: string): string => {
+const atMost = (value: string | undefined, length: number, error: string): string => {
   if ([...(value ?? '')].length > length) throw failed('bad_request', error)
   return value ?? ''
 }
@@ -194,7 +194,7 @@ const isOwn = ({ args }: Call) => !args.has('language_code')
 const setName = setter(
   name,
   async (call) => {
-    const firstName = within(call.args.text('name'), 64, 'BOT_TITLE_INVALID')
+    const firstName = atMost(call.args.text('name'), 64, 'BOT_TITLE_INVALID')
     if (isOwn(call) && firstName !== '') await call.perform({ kind: 'set_name', firstName })
     return firstName
   },
@@ -204,7 +204,7 @@ const setName = setter(
 const setShort = setter(
   short,
   async (call) => {
-    const text = within(call.args.text('short_description'), 120, 'short description is too long')
+    const text = atMost(call.args.text('short_description'), 120, 'short description is too long')
     if (isOwn(call)) await call.perform({ kind: 'set_about', about: text })
     return text
   },
@@ -270,7 +270,7 @@ export const profileMethods: readonly Method[] = [
   getMe,
   setName,
   getter(name, nameShown),
-  setter(about, ({ args }) => within(args.text('description'), 512, 'description is too long')),
+  setter(about, ({ args }) => atMost(args.text('description'), 512, 'description is too long')),
   getter(about, (kept = '') => ({ description: kept })),
   setShort,
   getter(short, (kept = '') => ({ short_description: kept })),

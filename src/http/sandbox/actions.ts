@@ -5,7 +5,7 @@ import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { reactionOf } from './parse.ts'
 import { chatBody, messageBody, pollBody } from './present.ts'
-import { described, MessageParams, PersonParams, type SandboxRoutes, within } from './route.ts'
+import { deadline, described, MessageParams, PersonParams, type SandboxRoutes } from './route.ts'
 import { Addressee, Chat, ChatId, Id, Message, PollBody, ReactionBody } from './schemas.ts'
 
 const strict = { additionalProperties: false }
@@ -150,7 +150,7 @@ export const typingAndPressRoutes: SandboxRoutes = async (app, { network }) => {
         params.person,
         place,
         body.callback_data,
-        within(body.wait_seconds, goneSignal(reply)),
+        deadline(body.wait_seconds, goneSignal(reply)),
       )
       const { alert, ...shown } = answer ?? {}
       return ok({

@@ -17,7 +17,7 @@ import {
   shownKeyboardBody,
 } from './present.ts'
 import { Story } from './profile-schemas.ts'
-import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
+import { deadline, described, PersonParams, type SandboxRoutes } from './route.ts'
 import { ChatId, Inbox } from './schemas.ts'
 
 const storyBody = (story: SeenStory) => ({
@@ -64,7 +64,7 @@ export const inboxRoutes: SandboxRoutes = async (app, { network }) => {
       const sight = (messages: readonly Message[]) => sightOf(inboxes, person, messages)
       const { chat, after, limit, wait_seconds, known } = query
       const wanted = { limit, ...(chat !== undefined && { chat, after }) }
-      const over = within(wait_seconds, signal)
+      const over = deadline(wait_seconds, signal)
       if (known === undefined) {
         const messages = await inboxes.awaitMessages(person, wanted, over)
         return ok(await sight(messages))

@@ -10,7 +10,7 @@ import { goneSignal } from '../gone-signal.ts'
 import { Answer, OpenWebApp, type Result } from './offer-schemas.ts'
 import { locationOf } from './parse.ts'
 import { contentBody, keyboardBody, messageBody, nameBody, present } from './present.ts'
-import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
+import { deadline, described, PersonParams, type SandboxRoutes } from './route.ts'
 import { Addressee, Id, Message, Place } from './schemas.ts'
 
 const strict = { additionalProperties: false }
@@ -120,7 +120,7 @@ export const inlineRoutes: SandboxRoutes = async (app, { network }) => {
       const { query, answer } = await network(request).inline.ask(
         request.params.person,
         { bot, chat, text, offset, ...(location && { location: locationOf(location) }) },
-        within(wait_seconds, goneSignal(reply)),
+        deadline(wait_seconds, goneSignal(reply)),
       )
       return ok({
         inline_query_id: `${query}`,

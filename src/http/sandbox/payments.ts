@@ -7,7 +7,7 @@ import { goneSignal } from '../gone-signal.ts'
 import { Pay, Payment } from './offer-schemas.ts'
 import { invoiceBody, nameBody, present } from './present.ts'
 import { LinkedInvoice, Subscription } from './profile-schemas.ts'
-import { described, PersonParams, type SandboxRoutes, within } from './route.ts'
+import { deadline, described, PersonParams, type SandboxRoutes } from './route.ts'
 
 const strict = { additionalProperties: false }
 
@@ -67,7 +67,7 @@ export const paymentRoutes: SandboxRoutes = async (app, { network }) => {
       const paid = await network(request).checkout.pay(
         params.person,
         { for: payableOf(body), ...present({ option, order }), ...(tip > 0 && { tip }) },
-        within(wait_seconds, goneSignal(reply)),
+        deadline(wait_seconds, goneSignal(reply)),
       )
       return ok(paymentBody(paid))
     },

@@ -40,5 +40,5 @@ export const pageOf = <Item, Body>(
 }
 
 /** Aborts after so many seconds, or when the caller closes the connection. A timer takes no part of a millisecond. */
-export const within = (seconds: number, caller: AbortSignal) =>
+export const deadline = (seconds: number, caller: AbortSignal) =>
   AbortSignal.any([caller, AbortSignal.timeout(Math.ceil(seconds * 1000))])

@@ -34,13 +34,17 @@ export function onSession(listener: () => void): () => void {
 export const useSession = (): Session => useSyncExternalStore(onSession, currentSession)
 
 /** Tabs of one browser share the cookie: when one is signed out, all look whether they still are in. */
-const tabs = new BroadcastChannel('chapar-session')
-tabs.onmessage = () => {
-  if (session.state === 'in') accessToken(true).catch(() => undefined)
+let tabs: BroadcastChannel | undefined
+
+function listenToOtherTabs(): void {
+  tabs = new BroadcastChannel('chapar-session')
+  tabs.onmessage = () => {
+    if (session.state === 'in') accessToken(true).catch(() => undefined)
+  }
 }
 
 function become(next: Session): void {
-  if (session.state === 'in' && next.state === 'out') tabs.postMessage('out')
+  if (session.state === 'in' && next.state === 'out') tabs?.postMessage('out')
   session = next
   for (const listener of listeners) listener()
 }
@@ -107,4 +111,7 @@ function oneTabAtATime<Result>(work: () => Promise<Result>): Promise<Result> {
   return 'locks' in navigator ? navigator.locks.request('chapar-session', work) : work()
 }
 
-export const startSession = (): Promise<unknown> => accessToken().catch(() => undefined)
+export function startSession(): Promise<unknown> {
+  listenToOtherTabs()
+  return accessToken().catch(() => undefined)
+}

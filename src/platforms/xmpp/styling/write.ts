@@ -19,10 +19,10 @@ export function writeStyled(source: Text): string {
   const written: string[] = []
   let open: TextEntity | undefined
   for (const [start, end] of pieces(text, blocks)) {
-    const within = (entity: TextEntity) =>
+    const isInside = (entity: TextEntity) =>
       entity.offset <= start && start < entity.offset + Math.max(entity.length, 1)
-    const quote = blocks.some((block) => quotations.has(block.type) && within(block)) ? '> ' : ''
-    const pre = blocks.find((block) => block.type === 'pre' && within(block))
+    const quote = blocks.some((block) => quotations.has(block.type) && isInside(block)) ? '> ' : ''
+    const pre = blocks.find((block) => block.type === 'pre' && isInside(block))
     if (open && open !== pre) written.push(quote + fence)
     if (pre && open !== pre) written.push(`${quote}${fence}${pre.language ?? ''}`)
     open = pre
