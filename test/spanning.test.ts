@@ -9,7 +9,7 @@ const old = 'removes what is old, whoever it belonged to; each cell does it for 
 const starting = 'a start looks at all accounts of its database; each cell does it for itself'
 const keys = 'keys of the service; each cell has its own'
 const measured = 'a figure of one database; the metrics of all cells add up'
-const server = 'asks PostgreSQL about itself'
+const server = 'asks about PostgreSQL itself, or about the processes that serve this database'
 const oneUser = 'rows of one user, named in another part of the statement'
 
 /** By file and the table that is named first: why a statement is not of one user. */
@@ -23,7 +23,6 @@ const spanning: Readonly<Record<string, string>> = {
   'accounts/unlock.ts quota': oneUser,
   'bot-api/idempotency.ts idempotent_call': old,
   'credentials/identity.ts credential': starting,
-  'credentials/list.ts credential': oneUser,
   'credentials/ownership.ts credential': measured,
   'credentials/timeline.ts credential': old,
   'database/durability.ts pg_settings': server,
@@ -32,8 +31,8 @@ const spanning: Readonly<Record<string, string>> = {
   'database/migrate.ts pg_tables': server,
   'jobs/backend.ts pg_class': server,
   'media/blob-rows.ts media_object': old,
+  'nodes/table.ts node': server,
   'observability/request-journal.ts request_log': oneUser,
-  'observability/request-journal.ts usage_hour': old,
   'platforms/sandbox/link.ts sandbox_person': oneUser,
   'platforms/telegram/storage/retention.ts telegram_message': old,
   'platforms/xmpp/rooms/kept.ts xmpp_room': old,
@@ -42,7 +41,6 @@ const spanning: Readonly<Record<string, string>> = {
   'privacy/erase.ts pg_partition_tree': server,
   'security/vault.ts data_key': keys,
   'updates/commit.ts moved': oneUser,
-  'updates/retention.ts api_key': old,
   'webhooks/delivery-log.ts webhook_delivery': oneUser,
   'webhooks/roster.ts webhook': starting,
 }
