@@ -18,21 +18,6 @@ const judging = [
   ['node_modules/typescript/bin/tsc', '--noEmit'],
   ['node_modules/typescript/bin/tsc', '--noEmit', '--project', 'src/panel'],
 ]
-const slow = [
-  'test/{bin,faults,fuzz,house,kill,libraries,openapi,panel,database/embedded}/**',
-  'test/{http/{pace,sandbox-emptying,slow-clients},jobs/{queue-away,redis-away}}.test.ts',
-  'test/media/{sound-and-film,costly-films}.test.ts',
-  'test/nodes/nodes.test.ts',
-  'test/platforms/ejabberd/**',
-  'test/platforms/telegram-{contract,uploads}.test.ts',
-  'test/platforms/xmpp-{contract,kept-rooms,late-archive,outage,servers,used-ids}.test.ts',
-  'test/service/{draining,drop-signing-keys,lost-connections,process,start-failures,unlock}.test.ts',
-  'test/service/{erasure-crash,erasure-races,passing-kill,webhook-crash}.test.ts',
-  'test/service/{diagnosis-faults,linking,media-bytes,media-round-trips,method-table}.test.ts',
-  'test/service/{refused-then-served,relinking,rich-rendered,sandbox-networks}.test.ts',
-  'test/service/{sticker-sets,storage-trouble,two-addresses,upstream-restarts,upstream-topics}.test.ts',
-  'test/service/{libraries,xmpp-bot,xmpp-health,xmpp-mellium}.test.ts',
-].map((files) => `--exclude=${files}`)
 const wholeTree = { development: true, panel: true, timed: true }
 
 /**
@@ -64,8 +49,8 @@ const commands = {
   docs: { steps: [['test/docs/write.ts']], development: true },
   screenshots: { steps: [['test/panel/screenshots.ts']], development: true, panel: true },
   // What a change is held to while it is made; `verify` adds what kills, floods, browses, waits out limits and starts
-  // from nothing. Most of these tests wait for something: two cores carry four files at once.
-  check: { steps: [...judging, [...tap, '--jobs=4', ...slow]], ...wholeTree },
+  // from nothing, and runs each file in a process of its own.
+  check: { steps: [...judging, [...tap, '--jobs=6', 'test/together/share-*.ts']], ...wholeTree },
   verify: { steps: [...judging, tap], ...wholeTree },
 }
 

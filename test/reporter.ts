@@ -54,7 +54,7 @@ export default class Reporter extends Transform {
   #settle(result: Result, path: readonly string[], test: OpenTest | undefined): void {
     const verdict = judge(result)
     const isFile = path.length === 0
-    if (isFile)
+    if (result.name.endsWith('.test.ts'))
       this.#line(`${verdict.padEnd(7)} ${result.name} (${Math.round(result.time ?? 0)} ms)`)
     const isExplained = test !== undefined && this.#failures.length > test.before.failures
     if (verdict === 'failed' && !isExplained) {

@@ -1,5 +1,5 @@
 /** What every platform must do, whatever its network; each platform's tests run it over a harness of their own. */
-import t, { type Test } from 'tap'
+import type { Test } from 'tap'
 import { contentContract } from './contract/content.ts'
 import { eventContract } from './contract/events.ts'
 import { fileContract } from './contract/files.ts'
@@ -14,7 +14,11 @@ import { sessionContract } from './contract/session.ts'
 import { storyContract } from './contract/stories.ts'
 
 /** `start` brings the network up; `t.teardown` takes it down again. */
-export function platformContract(name: string, start: (t: Test) => Promise<ContractHarness>) {
+export function platformContract(
+  t: Test,
+  name: string,
+  start: (t: Test) => Promise<ContractHarness>,
+): void {
   t.test(name, async (t) => {
     const harness = await start(t)
     await t.test('links', (t) => linkContract(t, harness))

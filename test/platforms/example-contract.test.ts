@@ -1,5 +1,6 @@
 /** The example of a network, held to the contract that every platform keeps. */
+import t from 'tap'
 import { platformContract } from './contract.ts'
 import { exampleHarness } from './example/harness.ts'
 
-platformContract('Example', exampleHarness)
+platformContract(t, 'Example', exampleHarness)

@@ -1,6 +1,7 @@
 /** Telegram accounts keep the contract of every platform. */
+import t from 'tap'
 import { platformContract } from './contract.ts'
 import { telegramHarness } from './telegram/harness.ts'
 import { Stage } from './telegram/stage.ts'
 
-platformContract('Telegram', async (t) => telegramHarness(await Stage.start(t)))
+platformContract(t, 'Telegram', async (t) => telegramHarness(await Stage.start(t)))

@@ -8,4 +8,4 @@ import { serverUnderTest } from './xmpp/under-test.ts'
 const { skip } = serverUnderTest()
 
 if (skip) t.pass('not run', { skip })
-else platformContract('XMPP', async (t) => xmppHarness(await Network.start(t)))
+else platformContract(t, 'XMPP', async (t) => xmppHarness(await Network.start(t)))
