@@ -48,6 +48,7 @@ const roomsSince: readonly string[] = [
   'src/alerts/',
   'src/http/bodies/',
   'src/panel/pages/alerts/',
+  'src/panel/pages/demo/',
   'src/panel/pages/explorer/',
   'src/panel/pages/nodes/',
   'src/panel/pages/bulk/',

@@ -64,6 +64,7 @@ export const createGift = (data: string, star_count: number) =>
 
 interface NewPerson {
   readonly first_name: string
+  readonly last_name?: string
   readonly phone?: string
   readonly username?: string
   readonly password?: string

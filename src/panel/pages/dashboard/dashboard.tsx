@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { handleOf, nameOf } from '../../api/names.ts'
-import { summaryQuery, urgentQuery, usageQuery } from '../../api/queries.ts'
+import { platformsQuery, summaryQuery, urgentQuery, usageQuery } from '../../api/queries.ts'
 import type { Summary } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -155,6 +155,35 @@ function UsageToday() {
   )
 }
 
+/** The first page of a new user: an account to link, or a demo where there is the sandbox. */
+function First() {
+  const t = useT()
+  const platforms = useQuery(platformsQuery)
+  const hasSandbox = platforms.data?.some(
+    ({ platform, available }) => platform === 'sandbox' && available,
+  )
+  return (
+    <Empty
+      icon="link"
+      title={t('dashboard.first')}
+      action={
+        <div className="row">
+          <ButtonLink to="/dashboard/link" kind="first">
+            {t('accounts.link')}
+          </ButtonLink>
+          {hasSandbox && (
+            <ButtonLink to="/dashboard/demo?make=all" icon="flask">
+              {t('demo.make')}
+            </ButtonLink>
+          )}
+        </div>
+      }
+    >
+      {t('dashboard.firstText')}
+    </Empty>
+  )
+}
+
 export function DashboardPage() {
   const t = useT()
   const summary = useQuery(summaryQuery)
@@ -176,17 +205,7 @@ export function DashboardPage() {
       ) : !summary.data ? (
         <Loading lines={4} />
       ) : summary.data.total === 0 ? (
-        <Empty
-          icon="link"
-          title={t('dashboard.first')}
-          action={
-            <ButtonLink to="/dashboard/link" kind="first">
-              {t('accounts.link')}
-            </ButtonLink>
-          }
-        >
-          {t('dashboard.firstText')}
-        </Empty>
+        <First />
       ) : (
         <>
           <Counts summary={summary.data} />
