@@ -45,8 +45,8 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
   if (sealed > 0) logger.info({ accounts: sealed }, 'names and phones of accounts are sealed now')
 
   const metrics = createMetrics({ ofProcess: true })
-  const retentionDays = config.retention.requestDays
-  const journal = new RequestJournal({ database: db, metrics, logger, retentionDays })
+  const { requestDays: retentionDays, requestSample: oneIn } = config.retention
+  const journal = new RequestJournal({ database: db, metrics, logger, retentionDays, oneIn })
   opened.defer(() => journal.close())
 
   const redis = config.redisUrl === undefined ? {} : { redisUrl: config.redisUrl }

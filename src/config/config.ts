@@ -82,14 +82,20 @@ interface WebhookSettings {
   /** Allows plain http, any port and private addresses, to try a bot on this machine. */
   readonly allowPrivate: boolean
   readonly logDays: number
+  /** One in so many first attempts that worked is logged. */
+  readonly logSample: number
 }
 
 /** `isTrial`: the service is meant for one person on this machine. */
-function webhooksFrom(env: Static<typeof WebhookVariables>, isTrial: boolean): WebhookSettings {
+function webhooksFrom(
+  env: Static<typeof WebhookVariables> & { readonly LOG_SAMPLE: number },
+  isTrial: boolean,
+): WebhookSettings {
   return {
     timeoutMs: Math.round(1000 * env.WEBHOOK_TIMEOUT),
     allowPrivate: env.WEBHOOK_ALLOW_PRIVATE ?? isTrial,
     logDays: env.WEBHOOK_LOG_RETENTION,
+    logSample: env.LOG_SAMPLE,
   }
 }
 
@@ -138,6 +144,8 @@ const Environment = Type.Object({
   UPDATE_RETENTION: Type.Integer({ minimum: 1, maximum: 365, default: 7 }),
   UPDATE_LIMIT: Type.Integer({ minimum: 10, maximum: 1e12, default: 1_000_000 }),
   REQUEST_LOG_RETENTION: Type.Integer({ minimum: 1, maximum: 3650, default: 30 }),
+  /** One in so many successes is logged; every failure is. */
+  LOG_SAMPLE: Type.Integer({ minimum: 1, maximum: 100_000, default: 1 }),
   DRAIN_SECONDS: Type.Number({ minimum: 0, maximum: 600, default: 5 }),
   START_BUDGET: Type.Integer({ minimum: 1, maximum: 10_000, default: 20 }),
   PROBE_INTERVAL_MS: Milliseconds(60_000),
@@ -183,6 +191,8 @@ export interface Config {
     readonly updateDays: number
     readonly updates: number
     readonly requestDays: number
+    /** One in so many requests that worked is logged. */
+    readonly requestSample: number
   }
   /** How long it is open and not ready before it stops. */
   readonly drainMs: number
@@ -242,6 +252,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
       updateDays: env.UPDATE_RETENTION,
       updates: env.UPDATE_LIMIT,
       requestDays: env.REQUEST_LOG_RETENTION,
+      requestSample: env.LOG_SAMPLE,
     },
     drainMs: 1000 * env.DRAIN_SECONDS,
     startBudget: env.START_BUDGET,

@@ -50,7 +50,9 @@ async function webhooksOf(
 ): Promise<Pick<ReceivingFacts, 'webhook' | 'turnedOff'>> {
   const [row] = await db.query<Row>(
     `select w.sealed is not null as is_on, w.shown_url, w.failures, w.suspended_at, w.last_error_at, w.last_error_message,
-            (select d.status from webhook_delivery d where d.api_key_id = w.api_key_id
+            -- Not every success is in the log: a failure before the last one says nothing.
+            (select case when d.error is null or d.at >= coalesce(w.last_success_at, d.at) then d.status end
+               from webhook_delivery d where d.api_key_id = w.api_key_id
               order by d.at desc, d.id desc limit 1) as last_status
        from webhook w where w.api_key_id = $1`,
     [apiKeyId],

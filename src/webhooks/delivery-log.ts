@@ -76,11 +76,14 @@ export class DeliveryLog {
   readonly #db: Database
   readonly #days: number
   readonly #buffer: WriteBuffer<Entry>
+  readonly #oneIn: number
   #upkeepDue = 0
 
-  constructor(db: Database, logger: Logger, days: number) {
+  /** Logs one in `oneIn` first attempts that worked, drawn by lot; failures and what came of them always. */
+  constructor(db: Database, logger: Logger, days: number, oneIn = 1) {
     this.#db = db
     this.#days = days
+    this.#oneIn = oneIn
     this.#buffer = new WriteBuffer<Entry>({
       everyMs: LAG_MS,
       capacity: CAPACITY,
@@ -93,6 +96,8 @@ export class DeliveryLog {
   }
 
   add(place: DeliveryPlace, attempt: AttemptRecord): void {
+    const isOrdinary = attempt.ok && attempt.attempt === 1
+    if (isOrdinary && Math.random() * this.#oneIn >= 1) return
     this.#buffer.add({ place, attempt })
   }
 

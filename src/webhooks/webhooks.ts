@@ -30,6 +30,8 @@ interface WebhookOptions {
     readonly allowPrivate: boolean
     readonly timeoutMs: number
     readonly logDays: number
+    /** One in so many first attempts that worked is logged. */
+    readonly logSample?: number
   }
   readonly resolve?: Resolve
   readonly updates: Pick<PostgresUpdateLog, 'rows'>
@@ -55,7 +57,7 @@ export function createWebhooks(options: WebhookOptions) {
   const { allowPrivate, timeoutMs } = config
   const secrets = new SigningSecrets(db, vault)
   const states = new WebhookStates(db, logger, options.fenced)
-  const deliveries = new DeliveryLog(db, logger, config.logDays)
+  const deliveries = new DeliveryLog(db, logger, config.logDays, config.logSample)
   const progress = new ProgressStore(db, options.fenced)
   const notices = new Notices({ db, logger, node: options.node })
   const tally = new AttemptTally(options.counted)

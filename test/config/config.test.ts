@@ -36,7 +36,7 @@ t.test('the default limits are the documented ones', async (t) => {
     key: { perSecond: 30, burst: 60 },
     chat: { perSecond: 1, burst: 60 },
   })
-  t.strictSame(retention, { updateDays: 7, updates: 1_000_000, requestDays: 30 })
+  t.strictSame(retention, { updateDays: 7, updates: 1_000_000, requestDays: 30, requestSample: 1 })
   t.equal(startBudget, 20)
   t.equal(drainMs, 5_000)
   t.strictSame(timing, {
@@ -128,9 +128,14 @@ t.test('senders of one-time codes', async (t) => {
 
 /** Each with what is set beside it. */
 const refused: [string, string, NodeJS.ProcessEnv?][] = [
-  ...['PORT', 'METRICS_PORT', 'UPDATE_RETENTION', 'UPDATE_LIMIT', 'REQUEST_LOG_RETENTION'].map(
-    (name): [string, string] => [name, canary],
-  ),
+  ...[
+    'PORT',
+    'METRICS_PORT',
+    'UPDATE_RETENTION',
+    'UPDATE_LIMIT',
+    'REQUEST_LOG_RETENTION',
+    'LOG_SAMPLE',
+  ].map((name): [string, string] => [name, canary]),
   ...['START_BUDGET', 'SEND_RATE', 'SEND_BURST', 'CHAT_RATE', 'CHAT_BURST', 'SANDBOX'].map(
     (name): [string, string] => [name, canary],
   ),

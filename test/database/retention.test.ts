@@ -83,7 +83,7 @@ t.test('a chore that fails keeps no other from its turn, and the next hour comes
     {
       db,
       updates: { removed: () => undefined },
-      limits: { updateDays: 7, updates: 1_000, requestDays: 30 },
+      limits: { updateDays: 7, updates: 1_000, requestDays: 30, requestSample: 1 },
       eraser: { resume: async () => undefined },
       media: { sweep: async () => void swept++ },
       logger: createLog({ level: 'silent' }),

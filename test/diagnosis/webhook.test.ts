@@ -72,6 +72,14 @@ async function key(scopes = ['bot:receive']) {
          values (now(), 1, $1, 1, 1, 'https://bot.example/hook', $2, 5)`,
         [api_key_id, status],
       ),
+    failed: (status: number) =>
+      db.query(
+        `insert into webhook_delivery (at, user_id, api_key_id, update_id, attempt, url, status, error, duration_ms)
+         values (now() - interval '1 minute', 1, $1, 1, 1, 'https://bot.example/hook', $2, 'Wrong response', 5)`,
+        [api_key_id, status],
+      ),
+    succeeded: () =>
+      db.query('update webhook set last_success_at = now() where api_key_id = $1', [api_key_id]),
     polled: (value: boolean) => {
       isPolled = value
     },
@@ -98,6 +106,15 @@ t.test('an endpoint that answers well', async (t) => {
   const info = await well.info()
   t.match(info, { verdict: 'passed', evidence: ['3 updates wait', /bot\.example/] })
   t.notOk(info.code, 'an error of long ago is no trouble')
+})
+
+t.test('a failure in the log before a success that was not logged', async (t) => {
+  const well = await key()
+  await well.webhook({ error: 'Connection timed out' })
+  await well.failed(500)
+  t.match(await well.info(), { verdict: 'failed', code: 'endpoint_failing' })
+  await well.succeeded()
+  t.match(await well.info(), { verdict: 'passed' })
 })
 
 t.test('each trouble of an endpoint has its code and its remedy', async (t) => {

@@ -86,6 +86,27 @@ t.test('records that find no room are counted, and the others survive', async (t
   t.equal(await countRows(database), 50)
 })
 
+t.test('one success in ten is stored, each failure is, and usage counts all of them', async (t) => {
+  const { database, journal } = await journalRig(t, { oneIn: 10 })
+  for (let i = 0; i < 2_000; i++) journal.record(requestRecord())
+  for (let i = 0; i < 50; i++) journal.record(requestRecord({ status: 400, errorCode: 400 }))
+  await journal.close()
+  const [stored] = await database.query<{ failed: number; worked: number }>(
+    `select count(*) filter (where error_code is null) as worked, count(error_code) as failed
+     from request_log`,
+  )
+  t.equal(stored?.failed, 50)
+  const worked = stored?.worked ?? 0
+  t.ok(worked > 100 && worked < 300, `${worked} of 2,000`)
+  const usage = await database.query(
+    `select measure, amount from usage_total where measure in ('request', 'error') order by measure`,
+  )
+  t.strictSame(usage, [
+    { measure: 'error', amount: 50 },
+    { measure: 'request', amount: 2_050 },
+  ])
+})
+
 t.test('an absent database is waited for, and nothing is counted twice', async (t) => {
   const { database } = await journalRig(t)
   let failures = 3
