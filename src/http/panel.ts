@@ -75,6 +75,7 @@ const policy = [
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self' data: blob:",
+  'media-src blob:',
   "connect-src 'self'",
   "font-src 'self'",
   'frame-src http: https:',

@@ -87,7 +87,7 @@ export async function judgePart(
     ['--phases', phases.join(','), '--max-examples', `${examples}`],
     // The same requests in every run, and no files left behind.
     ['--generation-deterministic', '--no-shrink', '--continue-on-failure'],
-    ['--workers', '2', '--request-timeout', '30', '--warnings', 'off', '--no-color'],
+    ['--workers', '2', '--request-timeout', '60', '--warnings', 'off', '--no-color'],
     ...Object.keys(EXCLUDED).map((name) => ['--exclude-name', name]),
   ].flat()
   const options = {

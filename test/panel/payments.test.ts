@@ -1,5 +1,6 @@
-/** Invoices in the sandbox's messenger: shown, paid with and without shipping, refused and given back. */
+/** Invoices and paid media in the sandbox's messenger: shown, paid with and without shipping, refused and given back. */
 import t from 'tap'
+import { callWithFiles, film, picture } from '../service/files.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser } from './browser.ts'
 import { chatScene } from './chat-scene.ts'
@@ -8,7 +9,7 @@ const kettle = { title: 'Kettle', description: 'For two litres', payload: 'kettl
 
 t.test('invoices of a bot', { skip: noBrowser, timeout: 180_000 }, async (t) => {
   const scene = await chatScene(t, '+14155559341')
-  const { page, ada, ask, heard, line, dialog, complaints } = scene
+  const { service, page, ada, key, ask, heard, field, line, dialog, complaints } = scene
 
   await t.test('are paid with Stars, which can be given back', async (t) => {
     await page.getByText('⭐ 100,000').waitFor()
@@ -77,6 +78,46 @@ t.test('invoices of a bot', { skip: noBrowser, timeout: 180_000 }, async (t) => 
     })
     await ask('answerPreCheckoutQuery', { pre_checkout_query_id: checkout.id, ok: true })
     await page.getByText('Ada paid €30.00').waitFor()
+  })
+
+  const files = { picture: { bytes: await picture() }, film: { bytes: film, name: 'waves.mp4' } }
+  const send = async (method: string, parameters: object) => {
+    const all = { chat_id: ada.id, ...parameters }
+    const { body } = await callWithFiles(service.url, key, method, all, files)
+    if (!body.ok) throw new Error(`${method}: ${body.description}`)
+  }
+  const photo = { type: 'photo', media: 'attach://picture' }
+  const video = { type: 'video', media: 'attach://film', width: 64, height: 48, duration: 2 }
+
+  await t.test('media are locked until this person has paid', async (t) => {
+    await send('sendPaidMedia', { star_count: 40, media: [photo, video], caption: 'For buyers' })
+    const offer = line('For buyers')
+    await offer.getByText('Photo, locked').waitFor()
+    await offer.getByText('Video, locked · 2 s').waitFor()
+    t.equal(await offer.locator('img').count(), 0)
+    t.same(await seriousIn(page), [])
+    await offer.getByRole('button', { name: 'Unlock for ⭐ 40' }).click()
+    await offer.locator('img[src^="blob:"]').waitFor()
+    await offer.getByRole('button', { name: 'waves.mp4' }).waitFor()
+    await offer.getByText('Paid media, ⭐ 40').waitFor()
+    t.equal(await offer.getByText('locked').count(), 0)
+    await page.getByText('⭐ 99,960').waitFor()
+    t.equal(await offer.getByRole('button', { name: /Unlock/ }).count(), 0)
+  })
+
+  await t.test('a live photo plays its film under the pointer', async (t) => {
+    const live = { live_photo: 'attach://film', photo: 'attach://picture', caption: 'The waves' }
+    await send('sendLivePhoto', live)
+    const shown = line('The waves').getByRole('button', { name: 'Live photo: play its film' })
+    await shown.locator('img[src^="blob:"]').waitFor()
+    t.same(await seriousIn(page), [])
+    t.equal(await shown.locator('video').count(), 0)
+    await shown.hover()
+    await shown.locator('video[src^="blob:"]').waitFor()
+    await field.hover()
+    await shown.locator('video').waitFor({ state: 'detached' })
+    await shown.focus()
+    await shown.locator('video[src^="blob:"]').waitFor()
   })
   t.same(complaints, [])
 })

@@ -252,7 +252,8 @@ export async function buyPaid(
     }
     return { payment: `${row.id}`, receipt }
   })
-  wake(woken)
+  // The buyer sees the files at once.
+  wake([person, ...woken])
   return paid
 }
 

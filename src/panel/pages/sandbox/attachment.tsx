@@ -1,4 +1,4 @@
-/** A file in a message: a picture is shown, anything else can be saved. */
+/** A file in a message: a picture is shown, a live photo plays its film, anything else can be saved. */
 
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
@@ -24,14 +24,17 @@ export const isPicture = ({ type, mime_type = '' }: Media) =>
   type === 'photo' || (type === 'sticker' && !/video|json/.test(mime_type))
 
 export function Attachment({ media }: { readonly media: Media }) {
+  if (media.live) return <LivePhoto media={media} film={media.live} />
   return isPicture(media) ? <Picture media={media} /> : <Other media={media} />
 }
 
-export function Picture({ media }: { readonly media: Media }) {
-  const t = useT()
+type Shown = Omit<Media, 'live'>
+
+/** An address of the file's bytes within this page, once they are there. */
+function useFile({ file, url, mime_type }: Shown, type: string) {
   const { data, isError } = useQuery({
-    queryKey: ['sandbox', 'file', media.file],
-    queryFn: ({ signal }) => bytesOf(media.url, media.mime_type ?? 'image/jpeg', signal),
+    queryKey: ['sandbox', 'file', file],
+    queryFn: ({ signal }) => bytesOf(url, mime_type ?? type, signal),
     staleTime: Number.POSITIVE_INFINITY,
   })
   const [address, setAddress] = useState<string>()
@@ -41,8 +44,14 @@ export function Picture({ media }: { readonly media: Media }) {
     setAddress(made)
     return () => URL.revokeObjectURL(made)
   }, [data])
+  return { address, isGone: isError }
+}
+
+export function Picture({ media }: { readonly media: Shown }) {
+  const t = useT()
+  const { address, isGone } = useFile(media, 'image/jpeg')
   const { width = 320, height = 240 } = media
-  if (isError) return <span className="quiet small">{t('messenger.fileGone')}</span>
+  if (isGone) return <span className="quiet small">{t('messenger.fileGone')}</span>
   return (
     <img
       className="picture"
@@ -52,6 +61,38 @@ export function Picture({ media }: { readonly media: Media }) {
       height={height}
     />
   )
+}
+
+interface LivePhotoProps {
+  readonly media: Media
+  readonly film: Shown
+}
+
+/** The film runs over the picture as long as the pointer or the focus is on it; a finger holds it. */
+function LivePhoto({ media, film }: LivePhotoProps) {
+  const t = useT()
+  const [isPlaying, setPlaying] = useState(false)
+  const play = () => setPlaying(true)
+  const stop = () => setPlaying(false)
+  return (
+    <button
+      type="button"
+      className="live-photo"
+      aria-label={t('messenger.playFilm')}
+      onPointerEnter={play}
+      onPointerLeave={stop}
+      onFocus={play}
+      onBlur={stop}
+    >
+      <Picture media={media} />
+      {isPlaying ? <Film film={film} /> : <span className="tiny">{t('messenger.livePhoto')}</span>}
+    </button>
+  )
+}
+
+function Film({ film }: Pick<LivePhotoProps, 'film'>) {
+  const { address } = useFile(film, 'video/mp4')
+  return address && <video src={address} muted autoPlay loop playsInline />
 }
 
 interface CustomEmojiProps {

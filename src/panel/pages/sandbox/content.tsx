@@ -7,7 +7,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Attachment } from './attachment.tsx'
-import { InvoiceCard } from './pay.tsx'
+import { InvoiceCard, PaidMedia } from './pay.tsx'
 import { RichBlocks } from './rich-blocks.tsx'
 import { Outside, RichText } from './rich-text.tsx'
 
@@ -138,6 +138,14 @@ export function Content({ message, vote, mark }: ContentProps) {
       </>
     )
   }
+  if (message.paid_media) {
+    return (
+      <>
+        <PaidMedia message={message} paid={message.paid_media} />
+        {caption && <RichText text={caption} entities={caption_entities} />}
+      </>
+    )
+  }
   if (message.invoice) return <InvoiceCard message={message} invoice={message.invoice} />
   if (message.checklist) return <ChecklistContent checklist={message.checklist} mark={mark} />
   if (message.game) return <GameContent game={message.game} />
@@ -153,6 +161,7 @@ type Shown = Pick<
   | 'text'
   | 'caption'
   | 'media'
+  | 'paid_media'
   | 'checklist'
   | 'game'
   | 'poll'
@@ -178,7 +187,12 @@ export function useSummary(): (shown: Shown) => string {
       return t(`messenger.${service}`, { sum: money(payment.total_amount, payment.currency) })
     }
     if (service !== undefined) return t.word('messenger.service', service)
-    if (media) return caption || t.word('messenger.kind', media.type)
+    if (media) {
+      return (
+        caption || (media.live ? t('messenger.livePhoto') : t.word('messenger.kind', media.type))
+      )
+    }
+    if (shown.paid_media) return caption || t('messenger.paidMedia')
     if (shown.invoice) return shown.invoice.title
     if (checklist) return checklist.title
     if (game) return game.title

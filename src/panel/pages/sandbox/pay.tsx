@@ -1,4 +1,4 @@
-/** Paying an invoice: what the bot asks the buyer for, the way of shipping, and what came of it. */
+/** Paying: an invoice with what the bot asks the buyer for and the way of shipping, and media that cost Stars. */
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -12,6 +12,7 @@ import { Choice, Field, Form } from '../../ui/form.tsx'
 import { Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { useActing } from './acting.ts'
+import { Attachment } from './attachment.tsx'
 import { personName } from './names.tsx'
 
 /** An invoice in a message: what is sold, for how much, and the way to pay it. */
@@ -21,6 +22,8 @@ interface InvoiceCardProps {
 }
 
 const DAY_SECONDS = 86_400
+/** The currency in which paid media are sold. */
+const STARS = 'XTR'
 
 /** Where the bot put no button for paying below its invoice, the card has one. */
 export function InvoiceCard({ message, invoice }: InvoiceCardProps) {
@@ -63,6 +66,55 @@ export function InvoiceCard({ message, invoice }: InvoiceCardProps) {
         <PayDialog payable={placeOf(message)} invoice={invoice} onClose={() => setPaying(false)} />
       )}
     </div>
+  )
+}
+
+interface PaidMediaProps {
+  readonly message: Message
+  readonly paid: NonNullable<Message['paid_media']>
+}
+
+/** Files that are locked until this person has paid for them. */
+export function PaidMedia({ message, paid }: PaidMediaProps) {
+  const t = useT()
+  const { money } = useFormats()
+  const { paying } = usePaying(placeOf(message), STARS, () => undefined)
+  const price = money(paid.star_count, STARS)
+  const files = paid.items.map(({ media, ...figures }, place) => ({ place, media, figures }))
+  const isLocked = files.some(({ media }) => media === undefined)
+  return (
+    <div className="stack tight">
+      {files.map(({ place, media, figures }) =>
+        media ? (
+          <Attachment key={place} media={media} />
+        ) : (
+          <LockedFile key={place} figures={figures} />
+        ),
+      )}
+      {isLocked ? (
+        <Button kind="first" size="slim" busy={paying.isPending} onClick={() => paying.mutate({})}>
+          {t('pay.unlock', { sum: price })}
+        </Button>
+      ) : (
+        <span className="quiet small">{t('pay.media', { sum: price })}</span>
+      )}
+      <Wrong cause={paying.error} />
+    </div>
+  )
+}
+
+type Figures = Pick<PaidMediaProps['paid']['items'][number], 'width' | 'height' | 'duration'>
+
+/** Its shape and length are known before. */
+function LockedFile({ figures }: { readonly figures: Figures }) {
+  const t = useT()
+  const { width = 4, height = 3, duration } = figures
+  const kind = t.word('messenger.kind', duration === undefined ? 'photo' : 'video')
+  return (
+    <span className="locked-file" style={{ aspectRatio: `${width} / ${height}` }}>
+      {t('pay.locked', { kind })}
+      {duration !== undefined && ` · ${t('pay.seconds', { seconds: duration })}`}
+    </span>
   )
 }
 
