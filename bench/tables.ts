@@ -25,7 +25,11 @@ const TURNS_WITHOUT = 5
 const LIMIT_MS = 100
 const PAGE = { userId: 1, limit: 50 }
 
-const FILTERS = ['request_log_credential', 'webhook_delivery_failed', 'webhook_delivery_update']
+const FILTERS = [
+  'request_log_of_credential',
+  'webhook_delivery_of_user_failed',
+  'webhook_delivery_of_update',
+]
 
 type List = (source: RecordSource, turn: number) => Promise<unknown>
 

@@ -53,6 +53,8 @@ import { IdentityChanges } from './0072-identity-changes.ts'
 import { ListOrders } from './0073-list-orders.ts'
 import { Nodes } from './0083-nodes.ts'
 import { Owners } from './0084-owners.ts'
+import { LogIndexes } from './0087-log-indexes.ts'
+import { LogIndexesReplaced } from './0088-log-indexes-replaced.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -114,4 +116,6 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0073-list-orders', class: ListOrders },
   { name: '0083-nodes', class: Nodes },
   { name: '0084-owners', class: Owners },
+  { name: '0087-log-indexes', class: LogIndexes },
+  { name: '0088-log-indexes-replaced', class: LogIndexesReplaced },
 ]
