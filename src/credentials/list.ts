@@ -23,7 +23,8 @@ export interface CredentialQuery {
 const keys: Readonly<Record<Exclude<CredentialSort, 'name'>, string>> = {
   created: `0::float8`,
   state: `state`,
-  last_event: `coalesce(extract(epoch from last_event_at), 0)::float8`,
+  // Not "extract": its result is numeric, which takes most of the time of sorting 100,000 rows.
+  last_event: `coalesce(date_part('epoch', last_event_at), 0)`,
   urgency: `(case action when 'none' then 0 when 'wait' then 1 else 2 end)::float8`,
 }
 

@@ -140,17 +140,18 @@ interface UsageSum {
   readonly amount: number
 }
 
-const millisecondsOf = (time: string) => `(1000 * extract(epoch from ${time}))::float8`
+/** Not "extract": its result is numeric, which costs more than all the rest. */
+const millisecondsOf = (time: string) => `1000 * date_part('epoch', ${time})`
 
 const ofUser: Readonly<Record<UsageStep, string>> = {
   hour: `
     select ${millisecondsOf('hour')} as at, measure, label, amount
     from usage_total where user_id = $1 and hour >= $2 and hour < $3`,
   day: `
-    select ${millisecondsOf("date_trunc('day', hour, 'UTC')")} as at, measure, label,
-      sum(amount)::bigint as amount
-    from usage_total where user_id = $1 and hour >= $2 and hour < $3
-    group by 1, 2, 3`,
+    select ${millisecondsOf('day')} as at, measure, label, amount from (
+      select date_bin('1 day', hour, 'epoch') as day, measure, label, sum(amount)::bigint as amount
+      from usage_total where user_id = $1 and hour >= $2 and hour < $3
+      group by 1, 2, 3) as days`,
 }
 
 /** Hour by hour, since all accounts of an hour lie together: a range of hours would read those of others, too. */

@@ -39,6 +39,7 @@ async function filled(t: Test) {
      from generate_series(1, $1::int) n`,
     [ROWS],
   )
+  await database.query('update request_log set error_code = 400 where id % 20 = 0')
   await database.query(
     `insert into webhook_delivery (at, user_id, api_key_id, update_id, attempt, url, duration_ms)
      select now() - n * interval '3 seconds', 1, 100 + n % 50, n, 1, 'https://bot.test', 1
@@ -54,6 +55,8 @@ t.test('a filter that matches nothing reads nothing', async (t) => {
   const user = { userId: 1, limit: 10 }
   const lists = {
     'requests of an account': (db: Queryable) => listRequests(db, { ...user, credentialId: 9 }),
+    'requests that failed with a code': (db: Queryable) =>
+      listRequests(db, { ...user, errorCode: 409 }),
     'failed deliveries': (db: Queryable) => listDeliveries(db, { ...user, outcome: 'failed' }),
     'deliveries of an update': (db: Queryable) => listDeliveries(db, { ...user, updateId: 0 }),
   }

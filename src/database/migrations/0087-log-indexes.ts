@@ -7,7 +7,7 @@ const indexes: readonly (readonly [log: string, name: string, columns: string])[
   [
     'request_log',
     'of_user_failed',
-    '(user_id, at) where user_id is not null and error_code is not null',
+    '(user_id, error_code, at) where user_id is not null and error_code is not null',
   ],
   ['request_log', 'of_key', '(api_key_id, at) where api_key_id is not null'],
   ['request_log', 'of_credential', '(credential_id, at) where credential_id is not null'],
