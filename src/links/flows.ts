@@ -17,7 +17,7 @@ import type { Database } from '../database/database.ts'
 import { databaseNow, LinkPage, LinkSession } from '../database/entities.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import type { LinkGate } from './limits.ts'
-import type { PostgresLinkStore, StoredLink } from './store.ts'
+import type { OpenLink, PostgresLinkStore, StoredLink } from './store.ts'
 
 const LIVES_MS = 900_000
 const ATTEMPTS = 5
@@ -111,6 +111,11 @@ export class LinkFlows {
     const link = this.#links.get(actor)
     if (link?.userId !== userId) throw failed('not_found')
     return { link, actor }
+  }
+
+  /** What this user has begun and not ended, newest first. */
+  open(...wanted: Parameters<PostgresLinkStore['open']>): Promise<OpenLink[]> {
+    return this.#options.store.open(...wanted)
   }
 
   /** Cancels what this user has under way here. */

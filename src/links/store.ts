@@ -32,6 +32,24 @@ export interface StoredLink extends LinkFacts {
   readonly target: string | undefined
 }
 
+/** A link that still waits for an answer, as a list names it. */
+export interface OpenLink {
+  readonly sessionId: string
+  readonly platform: string
+  readonly method: string
+  readonly state: LinkState
+  /** The credential that is linked again, if one was named. */
+  readonly relinks: number | undefined
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number
+}
+
+interface OpenLinksPage {
+  readonly limit: number
+  /** The last link of the page before. */
+  readonly before: Pick<OpenLink, 'sessionId' | 'expiresAt'> | undefined
+}
+
 const placeOf = (sessionId: string) => ({
   table: 'link_session',
   column: 'stored',
@@ -96,6 +114,37 @@ export class PostgresLinkStore implements LinkStore {
       reason: storedReason<LinkReason>(link.reason ?? null),
       target: link.target ?? undefined,
     }
+  }
+
+  /** The links of a user that are neither over nor out of time, newest first: all live equally long. */
+  async open(userId: number, { limit, before }: OpenLinksPage): Promise<OpenLink[]> {
+    const expiresAt = before && new Date(before.expiresAt)
+    const found = await this.#db.records((em) =>
+      em.find(
+        LinkSession,
+        {
+          userId,
+          state: { $in: [...OPEN] },
+          expiresAt: { $gt: databaseNow() },
+          ...(before &&
+            expiresAt && {
+              $or: [
+                { expiresAt: { $lt: expiresAt } },
+                { expiresAt, id: { $lt: before.sessionId } },
+              ],
+            }),
+        },
+        { orderBy: { expiresAt: 'desc', id: 'desc' }, limit },
+      ),
+    )
+    return found.map((link) => ({
+      sessionId: link.id,
+      platform: link.platform,
+      method: link.method,
+      state: link.state,
+      relinks: link.relinks ?? undefined,
+      expiresAt: link.expiresAt.getTime(),
+    }))
   }
 
   async saveStep(sessionId: string, step: ShownStep, stored: Json): Promise<void> {

@@ -23,6 +23,15 @@ export const LinkRecord = Type.Object({
   credential: Nullable(CredentialRecord),
 })
 
+export const OpenLinkRecord = Type.Object({
+  session_id: Type.String(),
+  platform: Type.String(),
+  method: Type.String(),
+  state: Type.String({ description: 'The step that waits for an answer' }),
+  credential_id: Nullable(Type.Integer({ description: 'The account that is linked again' })),
+  expires_in: Type.Integer({ description: 'Seconds' }),
+})
+
 export const PlatformRecord = Type.Object({
   platform: Type.String(),
   name: Type.String(),

@@ -160,6 +160,66 @@ t.test('a cancelled session is over', async (t) => {
   t.match(await look(session), { state: 'cancelled' })
 })
 
+t.test('open links are listed, newest first, to their user alone', async (t) => {
+  const caller = await service.client()
+  const list = (query = '') => caller.ask('GET', `/platforms/links${query}`)
+  const begin = async (name: string) => {
+    const person = await caller.person(name)
+    const body = { phone: person.phone }
+    const flow = await caller.result('POST', '/platforms/sandbox/link/start', body)
+    return { person, session: flow.session_id as string }
+  }
+  t.match(await list(), { status: 200, body: { ok: true, result: { items: [] } } })
+  const links = [await begin('Ida'), await begin('Jan'), await begin('Kim')]
+  const [first, second, third] = links.map(({ session }) => session)
+  const listed = async (query = '') => {
+    const { result } = (await list(query)).body
+    return { ids: result.items.map((one: { session_id: string }) => one.session_id), result }
+  }
+  const { ids, result } = await listed()
+  t.same(ids, [third, second, first])
+  t.match(result.items[0], {
+    platform: 'sandbox',
+    method: 'phone',
+    state: 'code_sent',
+    credential_id: null,
+  })
+  t.ok(result.items[0].expires_in > 800)
+  const page = await listed('?limit=2')
+  t.same(page.ids, [third, second])
+  const rest = await listed(`?limit=2&before=${page.result.next_before}`)
+  t.same(rest.ids, [first])
+  t.equal(rest.result.next_before, null)
+  t.same(
+    (await client.result('GET', '/platforms/links?limit=1000')).items.filter(
+      (one: { session_id: string }) => ids.includes(one.session_id),
+    ),
+    [],
+    'not to others',
+  )
+
+  const { credential } = await caller.result('POST', '/platforms/sandbox/link/verify', {
+    session_id: first,
+    otp: await caller.code(links[0]!.person.id),
+  })
+  await caller.result('DELETE', `/platforms/sandbox/link/${second}`)
+  t.same((await listed()).ids, [third], 'what is linked or cancelled is not open')
+  const again = await caller.result('POST', '/platforms/sandbox/link/start', {
+    phone: links[0]!.person.phone,
+    credential_id: credential.credential_id,
+  })
+  t.match((await listed()).result.items[0], {
+    session_id: again.session_id,
+    credential_id: credential.credential_id,
+  })
+  await passes(links[2]!.person.id, third!, 1_000)
+  t.same((await listed()).ids, [again.session_id], 'nor what is out of time')
+
+  t.match(await list('?before=x'), refused(400, 'Bad Request: before is not a cursor of this list'))
+  t.match(await list('?limit=0'), refused(400, 'Bad Request: limit must be at least 1'))
+  t.match(await fetch(`${service.url}/platforms/links`), { status: 401 })
+})
+
 /** Lets time pass for a link session: what it stored is that much older, and its actor begins anew. */
 async function passes(person: number, session: string, seconds: number) {
   await service.gateway.stop()

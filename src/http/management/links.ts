@@ -1,4 +1,4 @@
-/** Linking an account: start, verify, look, send again, cancel. */
+/** Linking an account: start, list, verify, look, send again, cancel. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
@@ -6,11 +6,13 @@ import type { Platform } from '../../../actors/ports/platform.ts'
 import { failed, invalidField, missingField } from '../../../machines/model/failure.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
+import type { OpenLink } from '../../links/store.ts'
 import type { CredentialRecord } from '../../records/credential.ts'
-import { LinkRecord } from '../../records/link.ts'
-import { answers, ok } from '../envelope.ts'
+import { LinkRecord, OpenLinkRecord } from '../../records/link.ts'
+import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { shown } from '../validation.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
+import { pageOf } from './page.ts'
 
 /** The states of a flow that has ended. */
 const over = ['expired', 'cancelled', 'failed']
@@ -121,6 +123,46 @@ const startRoute: Routes = async (app, options) => {
   )
 }
 
+const openRoute: Routes = async (app, options) => {
+  app.get(
+    '/platforms/links',
+    {
+      schema: {
+        tags,
+        summary: 'Links that wait for an answer, newest first',
+        querystring: PageQuery,
+        response: answers(PageOf(OpenLinkRecord)),
+      },
+    },
+    async (request) => {
+      const { limit, before } = request.query
+      const page = { limit: limit + 1, before: before === undefined ? before : openBefore(before) }
+      const found = await options.links.open(userOf(request), page)
+      const { items, next_before } = pageOf(
+        found,
+        limit,
+        ({ expiresAt, sessionId }) => `${expiresAt}-${sessionId}`,
+      )
+      return ok({ items: items.map((link) => openRecord(link, options.now())), next_before })
+    },
+  )
+}
+
+function openBefore(cursor: string) {
+  const [, at, sessionId] = /^(\d{1,15})-([\w-]{22})$/.exec(cursor) ?? []
+  if (!at || !sessionId) throw invalidField('before', 'is not a cursor of this list')
+  return { expiresAt: Number(at), sessionId }
+}
+
+const openRecord = (link: OpenLink, now: number) => ({
+  session_id: link.sessionId,
+  platform: link.platform,
+  method: link.method,
+  state: link.state,
+  credential_id: link.relinks ?? null,
+  expires_in: seconds(link.expiresAt, now),
+})
+
 const verifyRoute: Routes = async (app, options) => {
   app.post(
     '/platforms/:platform/link/verify',
@@ -187,7 +229,7 @@ const resendAndCancelRoutes: Routes = async (app, options) => {
 
 export const linkRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
-  for (const routes of [startRoute, verifyRoute, stateRoute, resendAndCancelRoutes]) {
+  for (const routes of [startRoute, openRoute, verifyRoute, stateRoute, resendAndCancelRoutes]) {
     await app.register(routes, options)
   }
 }
