@@ -13,7 +13,9 @@ const words = {
     code: 'The code',
     next: 'Continue',
     linked: 'The account is linked and active.',
-    sandbox: 'Write a message',
+    sandbox: 'Sandbox',
+    open: 'Links that are not finished',
+    whose: 'Whose code',
   },
   fa: {
     make: 'شخص تازه',
@@ -23,7 +25,9 @@ const words = {
     code: 'کد',
     next: 'ادامه',
     linked: 'حساب پیوند خورد و فعال است.',
-    sandbox: 'پیامی بنویسید',
+    sandbox: 'محیط آزمایشی',
+    open: 'پیوندهای ناتمام',
+    whose: 'کد چه کسی',
   },
 }
 
@@ -61,6 +65,18 @@ t.test('a first account is linked from the panel alone', { skip: noBrowser }, as
       await isAccessible('the code')
       await page.reload()
       await page.getByRole('heading', { name: said.code, exact: true }).waitFor()
+      // The page is left, and the link is found again on the page where links begin.
+      await page.goto('/dashboard/link')
+      const open = page.getByRole('region', { name: said.open }).getByRole('link')
+      await open.waitFor()
+      await isAccessible('the tiles and the open link')
+      const about = page.getByRole('radio', { name: said.sandbox, exact: true })
+      t.ok(await about.getAttribute('aria-describedby'))
+      await open.press('Enter')
+      await page.getByLabel(said.whose).selectOption(given)
+      await page.locator('.copied code').waitFor()
+      t.equal(await page.locator('.copied code').innerText(), code)
+      await isAccessible('the resumed link')
       await page.locator('input[name=code]').fill(code)
       await button(said.next).click()
       await page.getByText(said.linked).waitFor()

@@ -32,6 +32,7 @@ t.test('every network and what it wants to know first', async (t) => {
   const client = await service.client()
   for (const { platform, link } of await client.result('GET', '/platforms')) {
     t.ok(catalogues.fa[`platform.${platform}`], platform)
+    t.ok(catalogues.fa[`linking.about.${platform}`], platform)
     for (const { method, fields } of link) {
       t.ok(catalogues.fa[`linking.by.${method}`], method)
       for (const { name } of fields) t.ok(catalogues.fa[`linking.field.${name}`], name)

@@ -7,6 +7,7 @@ import type {
   Chart,
   Credential,
   Diagnosis,
+  OpenLink,
   Platform,
   RecordPage,
   SignIn,
@@ -162,6 +163,14 @@ export const backlogQuery = (id: number) =>
     queryFn: ({ signal }) => call<Backlog>('GET', `/api_keys/${id}/backlog`, { signal }),
     refetchInterval: 60_000,
   })
+
+/** The links that wait for an answer; each of them lives for some minutes. */
+export const openLinksQuery = queryOptions({
+  queryKey: ['link', 'open'],
+  queryFn: ({ signal }) => call<RecordPage<OpenLink>>('GET', '/platforms/links', { signal }),
+  staleTime: 0,
+  refetchInterval: 30_000,
+})
 
 export const platformsQuery = queryOptions({
   queryKey: ['platforms'],

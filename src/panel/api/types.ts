@@ -37,6 +37,7 @@ export type TestAttempt = Static<typeof apiKey.TestAttempt>
 
 export type Platform = Static<typeof link.PlatformRecord>
 export type LinkField = Platform['link'][number]['fields'][number]
+export type OpenLink = Static<typeof link.OpenLinkRecord>
 export type LinkSession = Static<typeof link.LinkRecord>
 
 export type Diagnosis = Omit<Static<typeof diagnosis.DiagnosisRecord>, 'steps'> & {

@@ -72,10 +72,12 @@ function optionOf(person: Person, linked: string): string {
 
 const LOOK_MS = 2_000
 
-/** Shows the code from the person's inbox, which belongs to the same user. */
-export function SentCode({ phone }: { readonly phone: string }) {
+/** Shows the code from the inbox of a person, who belongs to the same user; a link that was resumed does not say which. */
+export function SentCode({ phone: known }: { readonly phone: string }) {
   const t = useT()
   const people = useQuery(peopleQuery)
+  const [chosen, setChosen] = useState('')
+  const phone = known || chosen
   const person = people.data?.items.find((one) => one.phone === phone)
   const inbox = useQuery({
     queryKey: ['sandbox', 'codes', person?.id],
@@ -85,13 +87,29 @@ export function SentCode({ phone }: { readonly phone: string }) {
     refetchInterval: LOOK_MS,
   })
   const code = inbox.data?.codes[0]?.code
-  if (!person || code === undefined) return null
+  const all = people.data?.items.filter(canBeLinked) ?? []
+  if (known && code === undefined) return null
   return (
     <Card title={t('linking.sandbox.code')}>
-      <p className="quiet small">
-        {t('linking.sandbox.codeOf', { name: `\u2068${personName(person)}\u2069` })}
-      </p>
-      <Copied text={code} />
+      {!known && (
+        <Choice
+          label={t('linking.sandbox.whose')}
+          value={chosen}
+          options={[
+            ['', t('linking.sandbox.chooseOne')],
+            ...all.map((one) => [one.phone, optionOf(one, t('messenger.linked'))] as const),
+          ]}
+          onChange={setChosen}
+        />
+      )}
+      {person && (
+        <p className="quiet small">
+          {t(code === undefined ? 'linking.sandbox.noCode' : 'linking.sandbox.codeOf', {
+            name: optionOf(person, t('messenger.linked')),
+          })}
+        </p>
+      )}
+      {code !== undefined && <Copied text={code} />}
     </Card>
   )
 }
