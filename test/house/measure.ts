@@ -47,6 +47,7 @@ const roomsSince: readonly string[] = [
   'actors/incident/',
   'src/alerts/',
   'src/http/bodies/',
+  'src/panel/palette/',
   'src/panel/pages/alerts/',
   'src/panel/pages/demo/',
   'src/panel/pages/explorer/',

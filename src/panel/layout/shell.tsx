@@ -1,12 +1,13 @@
 /** The frame around every page of a signed-in user. */
 import { useMutation } from '@tanstack/react-query'
-import { Suspense, useEffect, useState } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
 import { NavLink, Outlet, useLocation } from 'react-router'
 import { signOut } from '../api/session.ts'
 import type { User } from '../api/types.ts'
 import type { MessageKey } from '../i18n/en.ts'
 import { useT } from '../i18n/language.tsx'
 import { Live } from '../live/live.tsx'
+import { useShortcuts } from '../palette/shortcuts.ts'
 import { Boundary } from '../ui/boundary.tsx'
 import { Button } from '../ui/button.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
@@ -22,10 +23,28 @@ const places: readonly (readonly [to: string, icon: IconName, title: MessageKey]
   ['/dashboard/account', 'sliders', 'nav.account'],
 ]
 
+const loadPalette = () => import('../palette/palette.tsx')
+const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }))
+const Shortcuts = lazy(async () => ({ default: (await loadPalette()).Shortcuts }))
+
+/** What the keyboard opens over any page. */
+function useOverlay() {
+  const [opened, setOpened] = useState<'palette' | 'help'>()
+  const close = useCallback(() => setOpened(undefined), [])
+  useShortcuts(setOpened)
+  const overlay = opened && (
+    <Suspense>
+      {opened === 'palette' ? <Palette close={close} /> : <Shortcuts close={close} />}
+    </Suspense>
+  )
+  return { overlay, open: setOpened }
+}
+
 export function Shell({ user }: { readonly user: User }) {
   const t = useT()
   const [isOpen, setOpen] = useState(false)
   const { pathname } = useLocation()
+  const { overlay, open } = useOverlay()
   const close = () => setOpen(false)
   useEffect(() => {
     if (!isOpen) return
@@ -54,18 +73,13 @@ export function Shell({ user }: { readonly user: User }) {
         </div>
         <div id="places" className={isOpen ? 'side open' : 'side'}>
           <Brand to="/dashboard" />
-          <nav className="nav" aria-label={t('nav')}>
-            <ul>
-              {places.map(([to, icon, title]) => (
-                <li key={to}>
-                  <NavLink to={to} end={to === '/dashboard'} onClick={close}>
-                    <Icon name={icon} />
-                    {t(title)}
-                  </NavLink>
-                </li>
-              ))}
-            </ul>
-          </nav>
+          <div className="finder">
+            <Button icon="search" onClick={() => open('palette')}>
+              <span className="grow">{t('palette.title')}</span>
+              <kbd>Ctrl K</kbd>
+            </Button>
+          </div>
+          <Places close={close} />
           <div className="foot stack tight">
             <Preferences />
             <SignOut user={user} />
@@ -79,7 +93,26 @@ export function Shell({ user }: { readonly user: User }) {
           </Boundary>
         </main>
       </div>
+      {overlay}
     </Live>
+  )
+}
+
+function Places({ close }: { close(): void }) {
+  const t = useT()
+  return (
+    <nav className="nav" aria-label={t('nav')}>
+      <ul>
+        {places.map(([to, icon, title]) => (
+          <li key={to}>
+            <NavLink to={to} end={to === '/dashboard'} onClick={close}>
+              <Icon name={icon} />
+              {t(title)}
+            </NavLink>
+          </li>
+        ))}
+      </ul>
+    </nav>
   )
 }
 

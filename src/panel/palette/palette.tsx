@@ -1,0 +1,196 @@
+/** The command palette: pages, actions, accounts and keys, found by a few letters and opened without the mouse. */
+import { Autocomplete } from '@base-ui/react/autocomplete'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useDeferredValue, useState } from 'react'
+import { useNavigate } from 'react-router'
+import { handleOf, nameOf } from '../api/names.ts'
+import { accountsQuery, keysQuery } from '../api/queries.ts'
+import type { MessageKey } from '../i18n/en.ts'
+import { useT } from '../i18n/language.tsx'
+import { Dialog } from '../ui/dialog.tsx'
+import { Icon, type IconName } from '../ui/icons.tsx'
+
+interface Entry {
+  readonly value: string
+  readonly label: string
+  /** Said beside the label, and searched as well. */
+  readonly note: string
+  readonly icon: IconName
+}
+
+interface Section {
+  readonly value: string
+  readonly items: readonly Entry[]
+}
+
+const pages: readonly (readonly [to: string, icon: IconName, title: MessageKey])[] = [
+  ['/dashboard', 'home', 'nav.dashboard'],
+  ['/dashboard/accounts', 'accounts', 'nav.accounts'],
+  ['/dashboard/accounts?action=needed', 'warning', 'palette.needing'],
+  ['/dashboard/keys', 'key', 'nav.keys'],
+  ['/dashboard/sandbox', 'flask', 'nav.sandbox'],
+  ['/dashboard/account', 'sliders', 'nav.account'],
+]
+const actions: readonly (readonly [to: string, icon: IconName, title: MessageKey])[] = [
+  ['/dashboard/link', 'link', 'accounts.link'],
+  ['/dashboard/keys?create', 'plus', 'account.keys.create'],
+  ['/dashboard/demo', 'flask', 'palette.demo'],
+]
+
+const SHOWN = 6
+/** Letters without their accents, and digits of every script as Latin ones. */
+const folded = (text: string): string =>
+  text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .replace(/[۰-۹]/g, (digit) => `${digit.charCodeAt(0) - 0x06f0}`)
+    .toLocaleLowerCase()
+
+const isAbout = ({ label, note }: Entry, text: string): boolean => {
+  const words = folded(`${label} ${note}`)
+  return folded(text)
+    .split(/\s+/)
+    .every((word) => words.includes(word))
+}
+
+/** The accounts that the service finds, and the user's keys of that name. */
+function useFound(text: string): readonly Section[] {
+  const t = useT()
+  const isAsked = text !== ''
+  const accounts = useQuery({
+    ...accountsQuery(text),
+    enabled: isAsked,
+    placeholderData: keepPreviousData,
+  })
+  const keys = useQuery({ ...keysQuery, enabled: isAsked })
+  const own = (list: readonly (readonly [string, IconName, MessageKey])[]) =>
+    list
+      .map(([to, icon, title]): Entry => ({ value: to, label: t(title), note: '', icon }))
+      .filter((one) => isAbout(one, text))
+  const foundAccounts = (accounts.data?.items ?? []).slice(0, SHOWN).map(
+    (one): Entry => ({
+      value: `/dashboard/accounts/${one.credential_id}`,
+      label: nameOf(one),
+      note: handleOf(one),
+      icon: 'accounts',
+    }),
+  )
+  const foundKeys = (keys.data?.items ?? [])
+    .map(
+      ({ api_key_id, name, key_hint }): Entry => ({
+        value: `/dashboard/keys/${api_key_id}`,
+        label: name,
+        note: key_hint,
+        icon: 'key',
+      }),
+    )
+    .filter((one) => isAbout(one, text))
+    .slice(0, SHOWN)
+  return [
+    { value: t('nav'), items: own(pages) },
+    { value: t('palette.actions'), items: own(actions) },
+    { value: t('nav.accounts'), items: isAsked ? foundAccounts : [] },
+    { value: t('nav.keys'), items: isAsked ? foundKeys : [] },
+  ].filter(({ items }) => items.length > 0)
+}
+
+interface FoundProps {
+  readonly title: string
+  choose(to: string): void
+}
+
+function Found({ title, choose }: FoundProps) {
+  return (
+    <Autocomplete.List className="palette" aria-label={title}>
+      {({ value, items }: Section) => (
+        <Autocomplete.Group key={value} items={items}>
+          <Autocomplete.GroupLabel className="quiet small">{value}</Autocomplete.GroupLabel>
+          <Autocomplete.Collection>
+            {(entry: Entry) => (
+              <Autocomplete.Item
+                key={entry.value}
+                value={entry}
+                className="record"
+                onClick={() => choose(entry.value)}
+              >
+                <Icon name={entry.icon} />
+                <span className="grow clip" dir="auto">
+                  {entry.label}
+                </span>
+                <span className="quiet small ltr">{entry.note}</span>
+              </Autocomplete.Item>
+            )}
+          </Autocomplete.Collection>
+        </Autocomplete.Group>
+      )}
+    </Autocomplete.List>
+  )
+}
+
+export function Palette({ close }: { close(): void }) {
+  const t = useT()
+  const navigate = useNavigate()
+  const [text, setText] = useState('')
+  const sections = useFound(useDeferredValue(text.trim()))
+  const choose = (to: string) => {
+    close()
+    navigate(to)
+  }
+  return (
+    <Dialog title={t('palette.title')} open onClose={close}>
+      <Autocomplete.Root
+        open
+        inline
+        mode="none"
+        items={sections}
+        value={text}
+        autoHighlight="always"
+        keepHighlight
+        onValueChange={setText}
+        itemToStringValue={(entry: Entry) => entry.label}
+      >
+        <Autocomplete.Input
+          className="input"
+          placeholder={t('palette.hint')}
+          aria-label={t('palette.title')}
+        />
+        <Autocomplete.Empty>
+          <span className="quiet small">{t('palette.nothing')}</span>
+        </Autocomplete.Empty>
+        <Found title={t('palette.title')} choose={choose} />
+      </Autocomplete.Root>
+    </Dialog>
+  )
+}
+
+const shortcuts: readonly (readonly [keys: readonly string[], title: MessageKey])[] = [
+  [['Ctrl', 'K'], 'palette.title'],
+  [['/'], 'palette.search'],
+  [['g', 'd'], 'nav.dashboard'],
+  [['g', 'a'], 'nav.accounts'],
+  [['g', 'k'], 'nav.keys'],
+  [['g', 's'], 'nav.sandbox'],
+  [['g', 'l'], 'accounts.link'],
+  [['?'], 'palette.shortcuts'],
+]
+
+/** The list of the keyboard shortcuts. */
+export function Shortcuts({ close }: { close(): void }) {
+  const t = useT()
+  return (
+    <Dialog title={t('palette.shortcuts')} open onClose={close}>
+      <dl className="shortcuts">
+        {shortcuts.map(([keys, title]) => (
+          <div key={title} className="record">
+            <dt className="grow">{t(title)}</dt>
+            <dd className="ltr">
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </Dialog>
+  )
+}
