@@ -231,6 +231,7 @@ export interface Message {
 export const CONTENT_NAMES = [
   'text',
   ...MEDIA_KINDS,
+  'live_photo',
   'location',
   'venue',
   'contact',
@@ -244,6 +245,6 @@ export const SPECIAL_CONTENT_NAMES = ['rich', 'checklist', 'invoice', 'game', 'p
 export type ContentName = (typeof CONTENT_NAMES)[number] | (typeof SPECIAL_CONTENT_NAMES)[number]
 
 export function contentName(content: Content): ContentName | 'service' | 'unsupported' {
-  if (content.kind === 'media') return content.media.kind
+  if (content.kind === 'media') return content.media.live ? 'live_photo' : content.media.kind
   return content.kind === 'location' && content.venue ? 'venue' : content.kind
 }

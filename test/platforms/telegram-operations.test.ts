@@ -66,6 +66,40 @@ t.test('Telegram accounts do what they are asked', async (t) => {
     })
   })
 
+  await t.test('live photos keep their film, alone, in albums and in edits', async (t) => {
+    const { friend, open } = await live(t, stage)
+    const session = await open()
+    const chat = `${friend.id}`
+    const lively = (text: string) => {
+      const { media, ...more } = carrying('photo', text)
+      return { ...more, media: { ...media, live: stage.file('video', Buffer.alloc(900, text)) } }
+    }
+    const film = { livePhoto: true, video: { _: 'document', size: 900 } }
+    const newest = () => [...friend.messages.values()].at(-1)
+    const { native, content } = await sentContent(session, chat, lively('alone'))
+    t.match(content, { media: { kind: 'photo', live: { kind: 'video', size: 900 } } })
+    t.match(newest(), { media: film })
+
+    if (content.kind !== 'media') throw new Error('no file')
+    const again = { ...content, caption: { text: 'again', entities: [] } }
+    t.match(await sentContent(session, chat, again), { content: { media: { live: {} } } })
+    t.match(newest(), { message: 'again', media: film })
+
+    const contents = [lively('first'), carrying('photo', 'second')]
+    const album = await perform(session, { kind: 'send_album', chat, contents })
+    t.match(album, { messages: [{ content: { media: { live: {} } } }, { content: {} }] })
+    t.match([...friend.messages.values()].slice(-2), [
+      { media: film },
+      { media: { livePhoto: undefined } },
+    ])
+
+    const target = { kind: 'edit', chat, message: native } as const
+    const still = await perform(session, { ...target, content: carrying('photo', 'still') })
+    t.match(still, { message: { content: { media: { live: undefined } } } })
+    const edited = await perform(session, { ...target, content: lively('moving') })
+    t.match(edited, { message: { content: { media: { live: { size: 900 } } } } })
+  })
+
   await t.test('the captions of an album stand above it where that is wanted', async (t) => {
     const { friend, open } = await live(t, stage)
     const session = await open()

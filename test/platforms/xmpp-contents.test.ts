@@ -84,6 +84,15 @@ t.test('over a server', { skip: serverUnderTest().skip }, async (t) => {
     t.match(file, { type: 'video/mp4' })
   })
 
+  await t.test('a live photo would lose its film', async (t) => {
+    const live = await files.add('video')
+    const content = carrying({ ...(await files.add('photo')), live }, 'half of it')
+    const refusal = { code: 'bad_request', description: 'live_photo is not supported on XMPP' }
+    t.match(await refusalOf(perform(first, { kind: 'send', chat, content })), refusal)
+    const contents = [carrying(await files.add('photo'), 'never seen'), content]
+    t.match(await refusalOf(perform(first, { kind: 'send_album', chat, contents })), refusal)
+  })
+
   await t.test('an album in a room is a message for each, with an id for each', async (t) => {
     const room = `album-${first.store.credentialId}@rooms.xmpp.test`
     await friend.join(room, 'friend')

@@ -62,7 +62,7 @@ const sender = (name: string, summary: string, kind: ItemKind, more: Parameters)
   summary,
   scope: 'bot:send',
   operation: 'send',
-  content: kind === 'live_photo' ? 'photo' : kind,
+  content: kind,
   sends: true,
   parameters: { ...sending, ...ephemeralParameters, ...suggesting, [kind]: 'file', ...more },
   required: ['chat_id', kind, ...(kind === 'live_photo' ? ['photo'] : [])],

@@ -309,7 +309,7 @@ function filesIn(message: tl.RawMessage | tl.RawMessageService): Located[] {
   if (message._ === 'messageService') {
     if (message.action._ === 'messageActionChatEditPhoto') found.push(message.action.photo)
   } else if (message.media?._ === 'messageMediaPhoto') {
-    found.push(message.media.photo)
+    found.push(message.media.photo, message.media.video)
   } else if (message.media?._ === 'messageMediaDocument') {
     found.push(message.media.document)
   }

@@ -51,9 +51,9 @@ export async function written(
 ): Promise<Written> {
   const name = contentName(content)
   if (!SUPPORTED.some((able) => able === name)) {
-    // A file that is on the network already is sent as its link.
-    const isThere = content.kind === 'media' && 'native' in content.media.file
-    if (!isThere || !isLink(content.media.file.native)) {
+    // A file that is on the network already is sent as its link. A live photo would lose its film.
+    const file = content.kind === 'media' && !content.media.live && content.media.file
+    if (!file || !('native' in file) || !isLink(file.native)) {
       throw failed('bad_request', `${name} is not supported on XMPP`)
     }
   }

@@ -169,6 +169,7 @@ const NEEDED: Readonly<Record<ContentName, readonly [needs: Permission, words: s
   location: ['send_messages', 'locations'],
   venue: ['send_messages', 'venues'],
   photo: ['send_photos', 'photos'],
+  live_photo: ['send_photos', 'photos'],
   video: ['send_videos', 'videos'],
   video_note: ['send_video_notes', 'video notes'],
   voice: ['send_voice_notes', 'voice notes'],

@@ -7,7 +7,11 @@ import type { FileStore, StoredFile } from './files.ts'
 export function mediaOf(files: FileStore, input: tl.TypeInputMedia): tl.TypeMessageMedia {
   switch (input._) {
     case 'inputMediaUploadedPhoto':
-      return { _: 'messageMediaPhoto', photo: photoOf(files, files.finish(uploadId(input.file))) }
+      return {
+        _: 'messageMediaPhoto',
+        photo: photoOf(files, files.finish(uploadId(input.file))),
+        ...filmOf(files, input),
+      }
     case 'inputMediaUploadedDocument': {
       const file = files.finish(uploadId(input.file))
       const document = documentOf(files, file, input)
@@ -18,7 +22,11 @@ export function mediaOf(files: FileStore, input: tl.TypeInputMedia): tl.TypeMess
       if (input.id._ !== 'inputPhoto') break
       const { id } = input.id
       const size = files.read(id)?.length ?? 0
-      return { _: 'messageMediaPhoto', photo: photoOf(files, { id, size }) }
+      return {
+        _: 'messageMediaPhoto',
+        photo: photoOf(files, { id, size }),
+        ...filmOf(files, input),
+      }
     }
     case 'inputMediaDocument': {
       if (input.id._ !== 'inputDocument') break
@@ -57,6 +65,17 @@ export function mediaOf(files: FileStore, input: tl.TypeInputMedia): tl.TypeMess
       return { _: 'messageMediaDice', value: 4, emoticon: input.emoticon }
   }
   throw new RpcRefusal(400, 'MEDIA_INVALID')
+}
+
+/** What makes a photo a live one. */
+function filmOf(
+  files: FileStore,
+  { video, livePhoto }: tl.RawInputMediaUploadedPhoto | tl.RawInputMediaPhoto,
+) {
+  if (!livePhoto || video?._ !== 'inputDocument') return undefined
+  const document = files.documents.get(video.id.toString())
+  if (!document) throw new RpcRefusal(400, 'MEDIA_INVALID')
+  return { livePhoto, video: document }
 }
 
 /** What is shown of a page; the network itself finds those that a text links to. */

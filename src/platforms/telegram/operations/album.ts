@@ -71,8 +71,10 @@ async function stored(
   const request = { _: 'messages.uploadMedia', peer, media } as const
   const kept = await context.calls.call(request, looking(context))
   const spoiler = 'spoiler' in media && media.spoiler && { spoiler: true }
+  const film = 'video' in media && media.video && { livePhoto: true, video: media.video }
   if (kept._ === 'messageMediaPhoto' && kept.photo?._ === 'photo') {
-    return { _: 'inputMediaPhoto', id: { ...referenceTo(kept.photo), _: 'inputPhoto' }, ...spoiler }
+    const id = { ...referenceTo(kept.photo), _: 'inputPhoto' } as const
+    return { _: 'inputMediaPhoto', id, ...spoiler, ...film }
   }
   if (kept._ === 'messageMediaDocument' && kept.document?._ === 'document') {
     const id = { ...referenceTo(kept.document), _: 'inputDocument' } as const

@@ -100,15 +100,21 @@ function mediaAgain(media: tl.TypeMessageMedia): tl.TypeInputMedia {
   if (media._ === 'messageMediaPhoto' && media.photo?._ === 'photo') {
     const { id, accessHash, fileReference } = media.photo
     const photo = { _: 'inputPhoto', id, accessHash, fileReference } as const
-    return { _: 'inputMediaPhoto', id: photo }
+    const film = media.video?._ === 'document' && { livePhoto: true, video: again(media.video) }
+    return { _: 'inputMediaPhoto', id: photo, ...film }
   }
   if (media._ === 'messageMediaDocument' && media.document?._ === 'document') {
-    const { id, accessHash, fileReference } = media.document
-    const document = { _: 'inputDocument', id, accessHash, fileReference } as const
-    return { _: 'inputMediaDocument', id: document }
+    return { _: 'inputMediaDocument', id: again(media.document) }
   }
   throw failed('bad_request', "story can't be forwarded")
 }
+
+const again = ({ id, accessHash, fileReference }: tl.RawDocument): tl.RawInputDocument => ({
+  _: 'inputDocument',
+  id,
+  accessHash,
+  fileReference,
+})
 
 /** The network does not say which story used a number: take the newest one with the same caption. */
 async function postedBefore(context: Context, caption: string): Promise<number | undefined> {

@@ -5,9 +5,9 @@ import type { StickerSet } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import type { MaskPosition, Media } from '../../../../machines/model/media.ts'
 import type { NewSticker } from '../../../../machines/model/operation-stickers.ts'
-import { locate, named, writeFileName } from '../files.ts'
+import { writeFileName } from '../files.ts'
 import { documentOf, type Shown } from '../reading/media.ts'
-import { inputMediaOf } from '../writing/media.ts'
+import { inputDocumentOf, uploadedDocument } from '../writing/media.ts'
 import { type Context, done, looking } from './context.ts'
 
 const bad = (description: string) => failed('bad_request', description)
@@ -20,7 +20,7 @@ export const stickers: Handlers<Context> = {
 
   async upload_sticker(context, { person, media }) {
     assertOwn(context, person)
-    const { id, accessHash, fileReference } = await uploaded(context, media)
+    const { id, accessHash, fileReference } = await uploadedDocument(context, asSticker(media))
     const reference = Buffer.from(fileReference).toString('hex')
     const place = { of: 'upload', chat: accessHash.toString(), id: id.toString() } as const
     const native = writeFileName({ ...place, size: reference })
@@ -232,24 +232,8 @@ async function itemOf(
   }
 }
 
-async function inputDocument(context: Context, media: Media): Promise<tl.RawInputDocument> {
-  const { calls, signal } = context
-  const file =
-    'native' in media.file
-      ? await locate(calls, named(media.file.native), signal)
-      : await uploaded(context, media)
-  const { id, accessHash, fileReference } = file
-  return { _: 'inputDocument', id, accessHash, fileReference }
-}
+/** A sticker that is a picture is stored as a document, too. */
+const asSticker = (media: Media): Media => ({ ...media, kind: 'sticker' })
 
-/** A file becomes a document of the network when it is uploaded to a chat, without being sent there. */
-async function uploaded(context: Context, sticker: Media): Promise<tl.RawDocument> {
-  const caption = { text: '', entities: [] }
-  const content = { kind: 'media', media: { ...sticker, kind: 'sticker' }, caption } as const
-  const { media } = await inputMediaOf(context, content)
-  const request = { _: 'messages.uploadMedia', peer: { _: 'inputPeerSelf' }, media } as const
-  const found = await context.calls.call(request, looking(context))
-  const document = found._ === 'messageMediaDocument' ? found.document : undefined
-  if (document?._ !== 'document') throw bad('STICKER_FILE_INVALID')
-  return document
-}
+const inputDocument = (context: Context, media: Media): Promise<tl.RawInputDocument> =>
+  inputDocumentOf(context, asSticker(media))

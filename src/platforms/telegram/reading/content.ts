@@ -40,7 +40,7 @@ function mediaContentOf(
 ): Content | undefined {
   switch (media._) {
     case 'messageMediaPhoto':
-      return carried(photoOf(media.photo, shown), message, media.spoiler)
+      return carried(pictureOf(media, shown), message, media.spoiler)
     case 'messageMediaDocument':
       return carried(documentOf(media.document, shown), message, media.spoiler)
     case 'messageMediaGeo':
@@ -66,6 +66,12 @@ function mediaContentOf(
     default:
       return undefined
   }
+}
+
+/** With its film where it is a live photo. */
+function pictureOf({ photo, video }: tl.RawMessageMediaPhoto, shown: Shown): Media | undefined {
+  const [still, live] = [photoOf(photo, shown), documentOf(video, shown)]
+  return still && live ? { ...still, live } : still
 }
 
 function carried(

@@ -42,16 +42,20 @@ async function carried(
   isSpoiler: boolean,
 ): Promise<tl.TypeInputMedia> {
   const spoiler = isSpoiler && { spoiler: true }
+  const film = media.live && {
+    livePhoto: true,
+    video: await inputDocumentOf(context, media.live),
+  }
   if ('native' in media.file) {
     const file = await locate(context.calls, named(media.file.native), context.signal)
     const { id, accessHash, fileReference } = file
     const facts = { id, accessHash, fileReference }
     return file._ === 'photo'
-      ? { _: 'inputMediaPhoto', id: { _: 'inputPhoto', ...facts }, ...spoiler }
+      ? { _: 'inputMediaPhoto', id: { _: 'inputPhoto', ...facts }, ...spoiler, ...film }
       : { _: 'inputMediaDocument', id: { _: 'inputDocument', ...facts }, ...spoiler }
   }
   const file = await upload(context, media)
-  if (media.kind === 'photo') return { _: 'inputMediaUploadedPhoto', file, ...spoiler }
+  if (media.kind === 'photo') return { _: 'inputMediaUploadedPhoto', file, ...spoiler, ...film }
   const thumb = media.thumbnail && (await upload(context, media.thumbnail))
   return {
     _: 'inputMediaUploadedDocument',
@@ -62,6 +66,33 @@ async function carried(
     ...(media.kind === 'document' && { forceFile: true }),
     ...spoiler,
   }
+}
+
+/** A file that the network has, or that is uploaded now. */
+export async function inputDocumentOf(
+  context: UploadContext,
+  media: Media,
+): Promise<tl.RawInputDocument> {
+  const { calls, signal } = context
+  const file =
+    'native' in media.file
+      ? await locate(calls, named(media.file.native), signal)
+      : await uploadedDocument(context, media)
+  const { id, accessHash, fileReference } = file
+  return { _: 'inputDocument', id, accessHash, fileReference }
+}
+
+/** A file becomes a document of the network when it is uploaded to a chat, without being sent there. */
+export async function uploadedDocument(
+  context: UploadContext,
+  file: Media,
+): Promise<tl.RawDocument> {
+  const media = await carried(context, file, false)
+  const request = { _: 'messages.uploadMedia', peer: { _: 'inputPeerSelf' }, media } as const
+  const found = await context.calls.call(request, { signal: context.signal, looks: true })
+  const document = found._ === 'messageMediaDocument' ? found.document : undefined
+  if (document?._ !== 'document') throw failed('bad_gateway', 'Telegram did not store the file')
+  return document
 }
 
 /** The attributes of a file by which clients show it as its kind. */
