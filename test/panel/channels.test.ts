@@ -15,11 +15,18 @@ t.test('a person and their channels', { skip: noBrowser, timeout: 240_000 }, asy
     await page.getByRole('heading', { name }).waitFor()
   }
   const press = (name: string) => dialog.getByRole('button', { name, exact: true }).click()
-  const stateOf = async (chat: number, text: string) => {
+  const suggestionIn = async (chat: number, text: string) => {
     const path = `/sandbox/people/${ada.id}/inbox?chat=${chat}`
     const { messages } = await client.result('GET', path)
-    return messages.find((one: { text?: string }) => one.text === text)?.suggestion?.state
+    return messages.find((one: { text?: string }) => one.text === text)?.suggestion
   }
+  const tomorrow = Math.floor(Date.now() / 60_000) * 60 + 86_400
+  /** As a field for a time takes it. */
+  const inField = (seconds: number) =>
+    page.evaluate((at) => {
+      const zone = new Date(at).getTimezoneOffset() * 60_000
+      return new Date(at - zone).toISOString().slice(0, 16)
+    }, seconds * 1000)
   const news = await make({ kind: 'channel', title: 'News', owner: ada.id, members: [bot.id] })
 
   await t.test('the owner of a channel approves and declines what is suggested', async (t) => {
@@ -33,6 +40,7 @@ t.test('a person and their channels', { skip: noBrowser, timeout: 240_000 }, asy
       })
     await suggest('Buy my tea', 50)
     await suggest('Buy my coffee', 60)
+    await suggest('Buy my cups', 70)
     await enter(chat_id, 'News · Bot')
     await line('Buy my tea').getByText('⭐ 50').waitFor()
     t.same(await seriousIn(page), [])
@@ -44,8 +52,14 @@ t.test('a person and their channels', { skip: noBrowser, timeout: 240_000 }, asy
     await press('Decline')
     await line('Buy my coffee').getByText('Suggested post, declined').waitFor()
     await page.locator('.fact', { hasText: 'we drink tea' }).waitFor()
-    t.equal(await stateOf(chat_id, 'Buy my tea'), 'approved')
-    t.equal(await stateOf(chat_id, 'Buy my coffee'), 'declined')
+    await line('Buy my cups').getByRole('button', { name: 'Choose a time' }).click()
+    await dialog.getByLabel('When it appears').fill(await inField(tomorrow))
+    await press('Approve')
+    await line('Buy my cups').getByText('Suggested post, approved').waitFor()
+    t.match(await suggestionIn(chat_id, 'Buy my tea'), { state: 'approved' })
+    t.match(await suggestionIn(chat_id, 'Buy my coffee'), { state: 'declined' })
+    const cups = { state: 'approved', send_date: tomorrow }
+    t.match(await suggestionIn(chat_id, 'Buy my cups'), cups)
   })
 
   await t.test('a reader of a channel suggests a post to the bot that runs it', async (t) => {
@@ -58,12 +72,16 @@ t.test('a person and their channels', { skip: noBrowser, timeout: 240_000 }, asy
     await page.getByRole('menuitem', { name: 'Suggest a post' }).click()
     await dialog.getByLabel('Text of the post').fill('My best tea')
     await dialog.getByLabel('Price in Stars (optional)').fill('25')
+    await dialog.getByLabel('When it appears (optional)').fill(await inField(tomorrow))
     await press('Send')
     const post = await until(async () => {
       const message = await heard('message')
       return message?.suggested_post_info ? message : undefined
     })
-    t.match(post, { text: 'My best tea', suggested_post_info: { price: { amount: 25 } } })
+    t.match(post, {
+      text: 'My best tea',
+      suggested_post_info: { price: { amount: 25 }, send_date: tomorrow },
+    })
     t.equal(await line('My best tea').getByRole('button', { name: 'Approve' }).count(), 0)
     await ask('approveSuggestedPost', { chat_id: post.chat.id, message_id: post.message_id })
     await line('My best tea').getByText('Suggested post, approved').waitFor()

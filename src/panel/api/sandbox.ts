@@ -108,8 +108,14 @@ export interface Written {
   readonly reply_to_message_id?: number
   /** A channel of the writer. */
   readonly send_as?: number
-  readonly suggested_post?: { readonly star_count?: number }
+  /** `send_date` in seconds. */
+  readonly suggested_post?: { readonly star_count?: number; readonly send_date?: number }
 }
+
+/** `send_date` in seconds; without it, the date that was suggested, or now. */
+export type PostAnswer =
+  | { readonly approve: true; readonly send_date?: number }
+  | { readonly approve: false; readonly comment?: string }
 
 interface PressAnswer {
   readonly answered: boolean
@@ -142,11 +148,8 @@ export function personApi(person: number) {
     write: (body: Written) => call<Message>('POST', `${own}/messages`, { body }),
     edit: (message: Message, text: string) =>
       call<Message>('PATCH', at(message), { body: message.media ? { caption: text } : { text } }),
-    /** Without a comment where the post is approved. */
-    answerPost: (message: Message, approve: boolean, comment?: string) =>
-      call<true>('POST', `${at(message)}/suggestion`, {
-        body: { approve, ...(comment && { comment }) },
-      }),
+    answerPost: (message: Message, answer: PostAnswer) =>
+      call<true>('POST', `${at(message)}/suggestion`, { body: answer }),
     remove: (message: Message) => call<true>('DELETE', at(message)),
     react: (message: Message, reaction: Reaction | undefined) =>
       call<true>('PUT', `${at(message)}/reactions`, {

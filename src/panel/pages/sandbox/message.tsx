@@ -2,7 +2,12 @@
 import { Menu } from '@base-ui/react/menu'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type PersonApi, type Reaction, stickerSetsQuery } from '../../api/sandbox.ts'
+import {
+  type PersonApi,
+  type PostAnswer,
+  type Reaction,
+  stickerSetsQuery,
+} from '../../api/sandbox.ts'
 import type { Message } from '../../api/sandbox-types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -17,6 +22,7 @@ import { Attachment, CustomEmoji } from './attachment.tsx'
 import { Content, useSummary } from './content.tsx'
 import { InlineKeyboard } from './inline-keyboard.tsx'
 import { chatName, personName } from './names.tsx'
+import { unixTime } from './new-content.tsx'
 
 interface BubbleProps {
   readonly message: Message
@@ -60,7 +66,7 @@ export function Bubble(props: BubbleProps) {
             message={message}
             person={person}
             suggestion={message.suggestion}
-            answer={(...given) => acting.mutate(() => api.answerPost(message, ...given))}
+            answer={(given) => acting.mutate(() => api.answerPost(message, given))}
           />
         )}
         {rows.length > 0 && <InlineKeyboard message={message} rows={rows} />}
@@ -155,14 +161,14 @@ interface SuggestionProps {
   readonly message: Message
   readonly person: number
   readonly suggestion: NonNullable<Message['suggestion']>
-  answer(approve: boolean, comment?: string): void
+  answer(given: PostAnswer): void
 }
 
 /** The terms of a post that one side suggests. The other side approves or declines it. */
 function Suggestion({ message, person, suggestion, answer }: SuggestionProps) {
   const t = useT()
   const { money, moment } = useFormats()
-  const [isDeclining, setDeclining] = useState(false)
+  const [asked, ask] = useState<'declining' | 'later'>()
   const { state, star_count: stars, send_date: at } = suggestion
   const writer = message.chat.direct_with?.id
   const isOwnSide = (message.from?.id === writer) === (person === writer)
@@ -178,34 +184,62 @@ function Suggestion({ message, person, suggestion, answer }: SuggestionProps) {
       </span>
       {state === 'pending' && !isOwnSide && (
         <div className="row">
-          <Button size="slim" kind="first" onClick={() => answer(true)}>
+          <Button size="slim" kind="first" onClick={() => answer({ approve: true })}>
             {t('suggestion.approve')}
           </Button>
-          <Button size="slim" onClick={() => setDeclining(true)}>
+          <Button size="slim" onClick={() => ask('later')}>
+            {t('suggestion.later')}
+          </Button>
+          <Button size="slim" onClick={() => ask('declining')}>
             {t('suggestion.decline')}
           </Button>
         </div>
       )}
-      {isDeclining && (
-        <DeclineDialog
-          decline={(comment) => answer(false, comment)}
-          onClose={() => setDeclining(false)}
-        />
-      )}
+      {asked === 'declining' && <DeclineDialog answer={answer} onClose={() => ask(undefined)} />}
+      {asked === 'later' && <LaterDialog answer={answer} onClose={() => ask(undefined)} />}
     </section>
   )
 }
 
-interface DeclineProps {
-  decline(comment: string): void
+interface AnswerProps extends Pick<SuggestionProps, 'answer'> {
   onClose(): void
 }
 
-function DeclineDialog({ decline, onClose }: DeclineProps) {
+/** Approves the post for another time than the one that was suggested. */
+function LaterDialog({ answer, onClose }: AnswerProps) {
+  const t = useT()
+  const [time, setTime] = useState('')
+  const mutate = () => {
+    answer({ approve: true, send_date: unixTime(time) })
+    onClose()
+  }
+  return (
+    <Dialog title={t('suggestion.later')} open onClose={onClose}>
+      <Form by={{ isPending: false, mutate }}>
+        <Field
+          label={t('suggestion.when')}
+          type="datetime-local"
+          className="ltr"
+          required
+          value={time}
+          onChange={(event) => setTime(event.target.value)}
+        />
+        <div className="actions">
+          <Button onClick={onClose}>{t('cancel')}</Button>
+          <Button type="submit" kind="first">
+            {t('suggestion.approve')}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}
+
+function DeclineDialog({ answer, onClose }: AnswerProps) {
   const t = useT()
   const [comment, setComment] = useState('')
   const mutate = () => {
-    decline(comment.trim())
+    answer({ approve: false, ...(comment.trim() && { comment: comment.trim() }) })
     onClose()
   }
   return (

@@ -172,16 +172,23 @@ function OptionLines({ lines, change }: OptionLinesProps) {
 
 const FEWEST_STARS = 5
 
+/** In seconds, of a time as a field has it: the reader's own. */
+export const unixTime = (time: string): number => Math.floor(Date.parse(time) / 1000)
+
 /** A text that a channel shall post, for a price or for nothing. */
 export function NewPostDialog({ write, onClose }: NewContentProps) {
   const t = useT()
   const [text, setText] = useState('')
   const [stars, setStars] = useState('')
+  const [time, setTime] = useState('')
   const sending = useMutation({
     mutationFn: () =>
       write({
         text: text.trim(),
-        suggested_post: stars === '' ? {} : { star_count: Number(stars) },
+        suggested_post: {
+          ...(stars !== '' && { star_count: Number(stars) }),
+          ...(time !== '' && { send_date: unixTime(time) }),
+        },
       }),
     onSuccess: onClose,
   })
@@ -204,6 +211,13 @@ export function NewPostDialog({ write, onClose }: NewContentProps) {
           pattern="[0-9]{1,6}"
           value={stars}
           onChange={(event) => setStars(latinDigits(event.target.value))}
+        />
+        <Field
+          label={`${t('suggestion.when')} (${t('optional')})`}
+          type="datetime-local"
+          className="ltr"
+          value={time}
+          onChange={(event) => setTime(event.target.value)}
         />
         <Wrong cause={sending.error} />
         <div className="actions">
