@@ -51,7 +51,7 @@ export const capabilities: Capabilities = {
   ownFileIds: true,
   operations: OPERATION_KINDS.filter((kind) => !LACKING.includes(kind)),
   surfaces: ['private', 'group', 'supergroup', 'channel'],
-  content: CONTENT_NAMES,
+  content: [...CONTENT_NAMES, 'checklist'],
   // Only bots may attach them.
   buttons: false,
   entities: ALL_ENTITIES,

@@ -1,5 +1,5 @@
 /** Somebody else on the test network, seen through their own box of messages. */
-import type { tl } from '@mtcute/core'
+import { PeersIndex, type tl } from '@mtcute/core'
 import { contentName } from '../../../machines/model/content.ts'
 import { contentOf } from '../../../src/platforms/telegram/reading/content.ts'
 import { read } from '../../support/telegram-dc/dialogs.ts'
@@ -12,6 +12,7 @@ import type { Stage } from './stage.ts'
 export function peerOf(stage: Stage, person: Person, account: Person): Peer {
   const { network } = stage
   const { delivery } = network
+  const view = { self: `${person.id}`, peers: new PeersIndex() }
   const sights = (): Sight[] =>
     [...person.messages.values()].flatMap((message) => {
       if (message._ !== 'message') return []
@@ -22,7 +23,7 @@ export function peerOf(stage: Stage, person: Person, account: Person): Peer {
         text: message.message,
         ...(answered !== undefined && { replyTo: `${answered}` }),
         ...(fwdFrom && { forwarded: true }),
-        ...(message.media && { content: contentOf(message, shownIn(message)) }),
+        ...(message.media && { content: contentOf(message, shownIn(message), view) }),
         ...(groupedId && { album: groupedId.toString() }),
       }
     })

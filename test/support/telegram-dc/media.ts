@@ -61,6 +61,8 @@ export function mediaOf(files: FileStore, input: tl.TypeInputMedia): tl.TypeMess
       const { _, optional, url, ...shown } = input
       return { ...pageAt(url), manual: true, ...shown }
     }
+    case 'inputMediaTodo':
+      return { _: 'messageMediaToDo', todo: input.todo }
     case 'inputMediaDice':
       return { _: 'messageMediaDice', value: 4, emoticon: input.emoticon }
   }

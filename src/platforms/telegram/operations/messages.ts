@@ -29,12 +29,15 @@ export const messages: Handlers<Context> = {
       const entities = await writtenText(context, content)
       return edited(context, target, { message: content.text, entities, ...previewOf(content) })
     }
-    if (content.kind !== 'media') {
+    if (content.kind !== 'media' && content.kind !== 'checklist') {
       const name = contentName(content)
       throw failed('bad_request', `putting ${name} into a message is not supported on Telegram`)
     }
     const { media } = await inputMediaOf(context, content)
-    return edited(context, target, { media, ...(await captionIn(context, content)) })
+    return edited(context, target, {
+      media,
+      ...(content.kind === 'media' && (await captionIn(context, content))),
+    })
   },
 
   edit_caption: async (context, operation) =>

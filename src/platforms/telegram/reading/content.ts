@@ -1,14 +1,16 @@
 /** Reads the content of a message into neutral terms. */
 import type { tl } from '@mtcute/node'
+import type { Checklist, ChecklistTask } from '../../../../machines/model/checklist.ts'
 import type { Content } from '../../../../machines/model/content.ts'
 import type { Location } from '../../../../machines/model/location.ts'
 import type { Media } from '../../../../machines/model/media.ts'
 import type { Preview } from '../../../../machines/model/text.ts'
 import { textOf } from '../entities.ts'
 import { documentOf, photoOf, type Shown } from './media.ts'
-import { pollOf } from './polls.ts'
+import { chatOf, type View, writerOf } from './peers.ts'
+import { formatted, pollOf } from './polls.ts'
 
-export function contentOf(message: tl.RawMessage, shown: Shown): Content {
+export function contentOf(message: tl.RawMessage, shown: Shown, view: View): Content {
   const { media } = message
   const text: Content = {
     kind: 'text',
@@ -16,7 +18,7 @@ export function contentOf(message: tl.RawMessage, shown: Shown): Content {
     ...previewOf(message),
   }
   if (!media) return text
-  const found = mediaContentOf(media, message, shown)
+  const found = mediaContentOf(media, message, shown, view)
   if (found) return found
   // Beside a preview of a page, or of what the bot API has no word for, the text stands alone.
   return message.message === '' ? { kind: 'unsupported', label: media._ } : text
@@ -37,6 +39,7 @@ function mediaContentOf(
   media: tl.TypeMessageMedia,
   message: tl.RawMessage,
   shown: Shown,
+  view: View,
 ): Content | undefined {
   switch (media._) {
     case 'messageMediaPhoto':
@@ -61,12 +64,37 @@ function mediaContentOf(
       }
     case 'messageMediaPoll':
       return { kind: 'poll', poll: pollOf(media.poll, media.results) }
+    case 'messageMediaToDo':
+      return { kind: 'checklist', checklist: checklistOf(media, message, view) }
     case 'messageMediaDice':
       return { kind: 'dice', emoji: media.emoticon, value: media.value }
     default:
       return undefined
   }
 }
+
+function checklistOf(
+  { todo, completions = [] }: tl.RawMessageMediaToDo,
+  { peerId }: tl.RawMessage,
+  view: View,
+): Checklist {
+  const chat = chatOf(peerId, view)
+  return {
+    title: formatted(todo.title),
+    tasks: todo.list.map((item) => {
+      const done = completions.find(({ id }) => id === item.id)
+      const by = done && writerOf(done.completedBy, chat, view)
+      return { ...taskOf(item), ...(done && { doneAt: done.date }), ...(by && { doneBy: by }) }
+    }),
+    ...(todo.othersCanAppend && { othersMayAdd: true }),
+    ...(todo.othersCanComplete && { othersMayMark: true }),
+  }
+}
+
+export const taskOf = ({ id, title }: tl.TypeTodoItem): ChecklistTask => ({
+  id,
+  text: formatted(title),
+})
 
 /** With its film where it is a live photo. */
 function pictureOf({ photo, video }: tl.RawMessageMediaPhoto, shown: Shown): Media | undefined {

@@ -5,7 +5,7 @@ import type { Person } from '../../../../machines/model/person.ts'
 import { textOf } from '../entities.ts'
 import type { Written } from '../find-message.ts'
 import { nativeOf } from '../natives.ts'
-import { contentOf } from './content.ts'
+import { contentOf, taskOf } from './content.ts'
 import { announcedGiftOf } from './gifts.ts'
 import { photoOf, type Shown } from './media.ts'
 import { chatOf, personById, type View, writerOf } from './peers.ts'
@@ -61,13 +61,34 @@ function serviceOf(
       if (gift) return service({ fact: 'gift', gift })
       break
     }
-    case 'messageActionPinMessage': {
+    case 'messageActionPinMessage':
+    case 'messageActionTodoCompletions':
+    case 'messageActionTodoAppendTasks': {
       const { replyTo } = message
-      const pinned = replyTo?._ === 'messageReplyHeader' ? replyTo.replyToMsgId : undefined
-      if (pinned !== undefined) return service({ fact: 'pinned', message: `${pinned}` })
+      const answered = replyTo?._ === 'messageReplyHeader' ? replyTo.replyToMsgId : undefined
+      if (answered !== undefined) return aboutMessage(action, `${answered}`)
     }
   }
   return { kind: 'unsupported', label: action._ }
+}
+
+type AboutMessage =
+  | tl.RawMessageActionPinMessage
+  | tl.RawMessageActionTodoCompletions
+  | tl.RawMessageActionTodoAppendTasks
+
+/** These name the message that they are about by answering it. */
+function aboutMessage(action: AboutMessage, message: string): Content {
+  switch (action._) {
+    case 'messageActionPinMessage':
+      return service({ fact: 'pinned', message })
+    case 'messageActionTodoCompletions': {
+      const { completed: done, incompleted: undone } = action
+      return service({ fact: 'tasks_done', message, done, undone })
+    }
+    case 'messageActionTodoAppendTasks':
+      return service({ fact: 'tasks_added', message, tasks: action.list.map(taskOf) })
+  }
 }
 
 type Fact =
@@ -98,7 +119,7 @@ export function messageOf(message: Written, view: View): Message {
   const { editDate, editHide, fwdFrom, groupedId, postAuthor, noforwards } = message
   return {
     ...facts,
-    content: contentOf(message, shown),
+    content: contentOf(message, shown, view),
     ...(editDate !== undefined && !editHide && { editedAt: editDate }),
     ...(fwdFrom && { forward: originOf(fwdFrom, view) }),
     ...(groupedId && { album: groupedId.toString() }),
@@ -168,7 +189,7 @@ function externalOf(
   const shown = { of: 'message', chat: nativeOf(message.peerId), message: message.id } as const
   const content: Content =
     replyMedia && !hasFile
-      ? contentOf({ ...message, message: '', media: replyMedia }, shown)
+      ? contentOf({ ...message, message: '', media: replyMedia }, shown, view)
       : { kind: 'unsupported', label: 'reply' }
   return {
     origin,

@@ -30,7 +30,8 @@ export function pollOf(poll: tl.TypePoll, results: tl.TypePollResults): Poll {
   }
 }
 
-const formatted = ({ text, entities }: tl.TypeTextWithEntities): Text => textOf(text, entities)
+export const formatted = ({ text, entities }: tl.TypeTextWithEntities): Text =>
+  textOf(text, entities)
 
 const REMEMBERED = 500
 

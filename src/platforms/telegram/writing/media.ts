@@ -5,7 +5,7 @@ import { failed } from '../../../../machines/model/failure.ts'
 import type { Media } from '../../../../machines/model/media.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import { locate, named, type UploadContext, upload } from '../files.ts'
-import { inputPollOf } from './poll.ts'
+import { inputChecklistOf, inputPollOf } from './poll.ts'
 
 interface InputMedia {
   readonly media: tl.TypeInputMedia
@@ -29,6 +29,8 @@ export async function inputMediaOf(context: UploadContext, content: Content): Pr
     }
     case 'poll':
       return { media: inputPollOf(content.poll) }
+    case 'checklist':
+      return { media: inputChecklistOf(content.checklist) }
     case 'dice':
       return { media: { _: 'inputMediaDice', emoticon: content.emoji } }
     default:

@@ -1,5 +1,6 @@
-/** A poll in the network's terms. */
+/** Polls and checklists in the network's terms. */
 import { Long, type tl } from '@mtcute/node'
+import type { Checklist } from '../../../../machines/model/checklist.ts'
 import type { Poll } from '../../../../machines/model/content.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import { plainEntitiesOf } from '../entities.ts'
@@ -32,6 +33,17 @@ export function inputPollOf(poll: Poll): tl.RawInputMediaPoll {
     }),
   }
 }
+
+export const inputChecklistOf = (checklist: Checklist): tl.RawInputMediaTodo => ({
+  _: 'inputMediaTodo',
+  todo: {
+    _: 'todoList',
+    title: formatted(checklist.title),
+    list: checklist.tasks.map(({ id, text }) => ({ _: 'todoItem', id, title: formatted(text) })),
+    ...(checklist.othersMayAdd && { othersCanAppend: true }),
+    ...(checklist.othersMayMark && { othersCanComplete: true }),
+  },
+})
 
 const formatted = (text: Text): tl.RawTextWithEntities => ({
   _: 'textWithEntities',
