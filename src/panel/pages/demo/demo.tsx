@@ -139,11 +139,43 @@ interface TryProps {
   readonly visitor: Person
 }
 
-/** The snippet, a way to run the same here, and the chat in which the echo comes. */
+/** The snippet and a way to run the same here, beside the chat in which the echo comes. */
 function Try({ demo, secret, bot, visitor }: TryProps) {
+  return (
+    <>
+      <Snippet secret={secret} />
+      <EchoChat demo={demo} bot={bot} visitor={visitor} />
+    </>
+  )
+}
+
+function Snippet({ secret }: { readonly secret: string }) {
   const t = useT()
   const code = snippetOf(secret)
   const running = useEcho(secret)
+  return (
+    <Card title={t('demo.snippet')}>
+      <p className="quiet small">{t('demo.snippetText')}</p>
+      <div className="copied">
+        <pre tabIndex={0}>{code}</pre>
+        <CopyButton text={code} />
+      </div>
+      <Wrong cause={running.error} />
+      <div className="actions">
+        {running.isOn ? (
+          <Button onClick={running.stop}>{t('demo.stop')}</Button>
+        ) : (
+          <Button kind="first" icon="bolt" onClick={running.start}>
+            {t('demo.run')}
+          </Button>
+        )}
+      </div>
+    </Card>
+  )
+}
+
+function EchoChat({ demo, bot, visitor }: Omit<TryProps, 'secret'>) {
+  const t = useT()
   const chat = useQuery({
     queryKey: chatKey,
     queryFn: ({ signal }) => between(visitor, bot, signal),
@@ -152,57 +184,38 @@ function Try({ demo, secret, bot, visitor }: TryProps) {
   })
   const isEchoed = chat.data.some(({ from }) => from?.id === bot.id)
   return (
-    <>
-      <Card title={t('demo.snippet')}>
-        <p className="quiet small">{t('demo.snippetText')}</p>
-        <div className="copied">
-          <pre tabIndex={0}>{code}</pre>
-          <CopyButton text={code} />
-        </div>
-        <Wrong cause={running.error} />
-        <div className="actions">
-          {running.isOn ? (
-            <Button onClick={running.stop}>{t('demo.stop')}</Button>
-          ) : (
-            <Button kind="first" icon="bolt" onClick={running.start}>
-              {t('demo.run')}
-            </Button>
-          )}
-        </div>
-      </Card>
-      <Card title={t('demo.chat')}>
-        <ul className="records" aria-live="polite">
-          {chat.data.map(({ message_id, from, text }) => (
-            <li key={message_id} className="record">
-              <span className="label">{from?.first_name}</span>
-              <span className="grow" dir="auto">
-                {text}
-              </span>
-            </li>
-          ))}
-        </ul>
-        {isEchoed && (
-          <p className="row tone-good" role="status">
-            <Icon name="check" /> {t('demo.echoed')}
-          </p>
-        )}
-        <Wrong cause={chat.error} />
-        <Say to={bot.id} by={visitor.id} />
-        <div className="actions">
-          <ButtonLink to={`/dashboard/sandbox?as=${visitor.id}&chat=${bot.id}`}>
-            {t('demo.toChat')}
+    <Card title={t('demo.chat')}>
+      <ul className="records" aria-live="polite">
+        {chat.data.map(({ message_id, from, text }) => (
+          <li key={message_id} className="record">
+            <span className="label">{from?.first_name}</span>
+            <span className="grow" dir="auto">
+              {text}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {isEchoed && (
+        <p className="row tone-good" role="status">
+          <Icon name="check" /> {t('demo.echoed')}
+        </p>
+      )}
+      <Wrong cause={chat.error} />
+      <Say to={bot.id} by={visitor.id} />
+      <div className="actions">
+        <ButtonLink to={`/dashboard/sandbox?as=${visitor.id}&chat=${bot.id}`}>
+          {t('demo.toChat')}
+        </ButtonLink>
+        {demo.account && (
+          <ButtonLink to={`/dashboard/accounts/${demo.account.credential_id}`}>
+            {t('linking.toAccount')}
           </ButtonLink>
-          {demo.account && (
-            <ButtonLink to={`/dashboard/accounts/${demo.account.credential_id}`}>
-              {t('linking.toAccount')}
-            </ButtonLink>
-          )}
-          {demo.key && (
-            <ButtonLink to={`/dashboard/keys/${demo.key.api_key_id}`}>{t('keys.toKey')}</ButtonLink>
-          )}
-        </div>
-      </Card>
-    </>
+        )}
+        {demo.key && (
+          <ButtonLink to={`/dashboard/keys/${demo.key.api_key_id}`}>{t('keys.toKey')}</ButtonLink>
+        )}
+      </div>
+    </Card>
   )
 }
 

@@ -8,7 +8,7 @@ import type { ApiKey, Credential, LinkSession, RecordPage } from '../../api/type
 const DEMO = 'Demo'
 const HELLO = 'Hello, Echo!'
 
-export type Step = 'people' | 'account' | 'key' | 'message'
+type Step = 'people' | 'account' | 'key' | 'message'
 export const steps: readonly Step[] = ['people', 'account', 'key', 'message']
 
 export interface Demo {
