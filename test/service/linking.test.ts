@@ -215,7 +215,10 @@ t.test('open links are listed, newest first, to their user alone', async (t) => 
   await passes(links[2]!.person.id, third!, 1_000)
   t.same((await listed()).ids, [again.session_id], 'nor what is out of time')
 
-  t.match(await list('?before=x'), refused(400, 'Bad Request: field "before" is not a cursor of this list'))
+  t.match(
+    await list('?before=x'),
+    refused(400, 'Bad Request: field "before" is not a cursor of this list'),
+  )
   t.match(await list('?limit=0'), refused(400, 'Bad Request: field "limit" must be at least 1'))
   t.match(await fetch(`${service.url}/platforms/links`), { status: 401 })
 })
