@@ -2,6 +2,7 @@
 import t from 'tap'
 import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
+import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
 
 /** An account is taken for deaf after three seconds, which even a busy machine does not need for a round trip. */
@@ -144,8 +145,36 @@ t.test(
         t.equal(await entry.getAttribute('aria-pressed'), 'true')
         t.match(await entry.innerText(), /session\.revoked/)
         await page.locator('.statechart .edge.picked').waitFor()
+        t.match(await entry.locator('.label').innerText(), /Signed out/, 'a name for people')
+        t.match(await entry.locator('.code').innerText(), /signedOut/, 'and the code')
       },
     )
+
+    await t.test('the chart is hidden until an entry is shown on it', async (t) => {
+      await button('Hide the chart').press('Enter')
+      await page.locator('.statechart').waitFor({ state: 'detached' })
+      await page.reload()
+      await button('Show the chart').waitFor()
+      t.equal(await page.locator('.statechart').count(), 0, 'also after a reload')
+      await page.locator('.timeline button').first().press('Enter')
+      await page.locator('.statechart .edge.picked').waitFor()
+      t.equal(await button('Hide the chart').getAttribute('aria-expanded'), 'true')
+    })
+
+    await t.test('the timeline tells of reconnecting as one episode', async (t) => {
+      const episode = page.locator('.timeline .episode', { hasText: /Reconnecting × \d/ }).first()
+      await episode.waitFor()
+      await episode.locator('summary').press('Enter')
+      await episode.locator('button').first().waitFor()
+      const whole = await page.locator('.timeline button').count()
+      await page.getByLabel('Which entries').selectOption('trouble')
+      await episode.waitFor()
+      t.ok((await page.locator('.timeline button').count()) < whole, 'the others are left out')
+      const health = await page.getByRole('region', { name: 'Health' }).boundingBox()
+      const chart = await page.getByRole('region', { name: 'State machine' }).boundingBox()
+      t.ok(health && chart && health.y < chart.y, 'health comes first')
+      t.strictSame(await seriousIn(page), [])
+    })
 
     t.same(complaints, [], 'no script fails, and the content policy stops nothing')
   },

@@ -98,9 +98,47 @@ t.test(
       // What happens meanwhile would be told live, and stand before it.
       await page.route(`**/credentials/${otherId}/events`, (route) => route.abort())
       await page.reload()
-      const states = page.locator('.timeline .label')
+      const states = page.locator('.timeline .code')
       await states.first().waitFor()
-      t.same((await states.allInnerTexts()).slice(0, 2), ['queued', newest.to])
+      t.same((await states.allTextContents()).slice(0, 2), ['queued', newest.to])
+      await page.unrouteAll()
+    })
+
+    await t.test('the timeline tells of reconnecting in one line', async (t) => {
+      const shared = { actor: `credential:${otherId}`, node: 'one', duration_ms: 100 }
+      const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 12, 0, second)).toISOString()
+      const step = (
+        [from, to, event]: readonly [string, string, string],
+        [first, last]: readonly [number, number],
+        more: object = {},
+      ) => ({
+        ...shared,
+        ...{ from, to, event, reason: null, count: 1 },
+        ...{ at: at(first), last_at: at(last) },
+        ...more,
+      })
+      const items = [
+        step(['live.starting', 'live.online', 'probe.passed'], [17, 17]),
+        step(['queued', 'live.starting', 'turn.granted'], [11, 16], { count: 3 }),
+        step(['live.starting', 'waiting', 'session.lost'], [12, 14], {
+          ...{ reason: 'network', count: 2 },
+        }),
+        step(['live.online', 'waiting', 'session.lost'], [10, 10], { reason: 'network' }),
+        step(['live.starting', 'live.online', 'probe.passed'], [1, 1]),
+      ]
+      const told = { ok: true, result: { items, next_before: null } }
+      await page.route('**/transitions?*', (route) => route.fulfill({ json: told }))
+      await page.route(`**/credentials/${otherId}/events`, (route) => route.abort())
+      await page.reload()
+      const episode = page.locator('.timeline .episode summary')
+      await episode.waitFor()
+      t.match(
+        await episode.innerText(),
+        /^Reconnecting × 3 · 7 secs? · the network cannot be reached · online again$/,
+      )
+      t.equal(await page.locator('.timeline button').count(), 5)
+      await page.getByLabel('Which entries').selectOption('trouble')
+      t.equal(await page.locator('.timeline button').count(), 4, 'all went well before')
       await page.unrouteAll()
     })
 

@@ -14,18 +14,16 @@ export interface RecordsProps<Item> {
   /** Shown instead of a list without records. */
   readonly none: ReactNode
   readonly record: (item: Item) => ReactNode
-  /** Changes the order of the records. */
-  readonly arrange?: (items: readonly Item[]) => readonly Item[]
+  /** Changes the order of the records, or groups them. */
+  readonly arrange?: (items: readonly Item[], record: (item: Item) => ReactNode) => ReactNode
 }
 
 /** The records of all loaded pages. */
 export const recordsOf = <Item,>({ data }: Pick<Log<Item>, 'data'>): readonly Item[] =>
   data?.pages.flatMap(({ items }) => items) ?? []
 
-const asTold = <Item,>(items: readonly Item[]) => items
-
 export function Records<Item>(props: RecordsProps<Item>) {
-  const { log, look = 'records', none, record, arrange = asTold } = props
+  const { log, look = 'records', none, record, arrange } = props
   const t = useT()
   const reason = useReason()
   if (log.isError && !log.data) return <Failed cause={log.error} retry={() => log.refetch()} />
@@ -35,7 +33,7 @@ export function Records<Item>(props: RecordsProps<Item>) {
   return (
     <>
       {log.isError && <Notice tone="warn">{reason(log.error)}</Notice>}
-      <ol className={look}>{arrange(items).map(record)}</ol>
+      <ol className={look}>{arrange ? arrange(items, record) : items.map(record)}</ol>
       {log.hasNextPage && (
         <Button busy={log.isFetchingNextPage} onClick={() => log.fetchNextPage()}>
           {t('more')}

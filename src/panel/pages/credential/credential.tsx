@@ -303,12 +303,10 @@ export function CredentialPage() {
           {one.reason && <p className="quiet small">{t.word('reason', one.reason)}</p>}
         </Notice>
       )}
+      <Health credential={one} />
       <MachineAndTimeline credential={one} latest={latest} isLive={isLive} />
       <div className="columns">
-        <div className="stack">
-          <Health credential={one} />
-          <Traffic credential={one} />
-        </div>
+        <Traffic credential={one} />
         <div className="stack">
           <ReceiveSettings credential={one} />
           <CredentialKeys credential={one} />
