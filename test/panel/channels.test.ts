@@ -157,6 +157,13 @@ t.test('a person and their channels', { skip: noBrowser, timeout: 240_000 }, asy
     await dialog.getByRole('tab', { name: 'Communities' }).click()
     await dialog.getByLabel('Name of the community').fill('House')
     await press('Make a community')
+    await button('Rename House').click()
+    await dialog.getByLabel('New name').fill('Cellar')
+    await press('Save')
+    await button('Delete Cellar').click()
+    await dialog.getByText('This person is in no community yet.').waitFor()
+    await dialog.getByLabel('Name of the community').fill('House')
+    await press('Make a community')
     const house = dialog.getByRole('region', { name: 'House' })
     for (const name of ['Kitchen', 'Hall']) {
       await house.getByLabel('Add to House').selectOption(name)

@@ -110,3 +110,24 @@ t.test('only the owner changes a community, and only by their own chats', async 
   t.equal((await getChat(club)).community, undefined)
   t.match(await client.ask('DELETE', at(club)), bad('COMMUNITY_PEER_INVALID'))
 })
+
+t.test('the owner renames a community, and deletes it once it is empty', async (t) => {
+  const { id } = await client.result('POST', own, { name: 'Cups' })
+  const it = `${own}/${id}`
+  const foreign = `/sandbox/people/${kim.id}/communities/${id}`
+  const chat = await makeChat('supergroup', { title: 'cups' })
+  await client.result('PUT', `${it}/chats/${chat}`)
+  await message('community_chat_added')
+  t.strictSame(await client.result('PATCH', it, { name: 'Mugs' }), { id, name: 'Mugs' })
+  t.strictSame((await getChat(chat)).community, { id, name: 'Mugs' })
+  t.equal((await client.ask('PATCH', foreign, { name: 'Mine' })).status, 404)
+  t.equal((await client.ask('PATCH', it, { name: '' })).status, 400)
+  t.equal((await client.ask('DELETE', foreign)).status, 404)
+  t.match(await client.ask('DELETE', it), bad('COMMUNITY_NOT_EMPTY'))
+  await client.result('DELETE', `${it}/chats/${chat}`)
+  await message('community_chat_removed')
+  t.equal(await client.result('DELETE', it), true)
+  const known = await client.result('GET', own)
+  t.notOk(known.some((one: { id: number }) => one.id === id))
+  t.equal((await client.ask('PUT', `${it}/chats/${chat}`)).status, 404)
+})

@@ -226,6 +226,10 @@ const CommunityPlace = Type.Object({
   }),
 })
 
+const CommunityParams = Type.Object({ person: Id, community: Id })
+const CommunityName = Type.Object({ name: Type.String({ minLength: 1, maxLength: 128 }) }, strict)
+const NamedCommunity = Type.Object({ id: Type.Integer(), name: Type.String() })
+
 export const communityRoutes: SandboxRoutes = async (app, { network }) => {
   app.post(
     '/people/:person/communities',
@@ -233,8 +237,8 @@ export const communityRoutes: SandboxRoutes = async (app, { network }) => {
       schema: {
         ...described('Make a community: supergroups, channels and bots that belong together'),
         params: PersonParams,
-        body: Type.Object({ name: Type.String({ minLength: 1, maxLength: 128 }) }, strict),
-        response: answers(Type.Object({ id: Type.Integer(), name: Type.String() })),
+        body: CommunityName,
+        response: answers(NamedCommunity),
       },
     },
     async (request) => {
@@ -263,6 +267,40 @@ export const communityRoutes: SandboxRoutes = async (app, { network }) => {
           bots: bots.map(nameBody),
         })),
       )
+    },
+  )
+}
+
+export const ownCommunityRoutes: SandboxRoutes = async (app, { network }) => {
+  app.patch(
+    '/people/:person/communities/:community',
+    {
+      schema: {
+        ...described('Rename a community that this person owns'),
+        params: CommunityParams,
+        body: CommunityName,
+        response: answers(NamedCommunity),
+      },
+    },
+    async (request) => {
+      const { person, community } = request.params
+      return ok(await network(request).communities.rename(person, community, request.body.name))
+    },
+  )
+
+  app.delete(
+    '/people/:person/communities/:community',
+    {
+      schema: {
+        ...described('Delete a community that this person owns and that is empty'),
+        params: CommunityParams,
+        response: answers(Done),
+      },
+    },
+    async (request) => {
+      const { person, community } = request.params
+      await network(request).communities.delete(person, community)
+      return ok(true as const)
     },
   )
 }

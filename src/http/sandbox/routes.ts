@@ -28,6 +28,7 @@ import {
   communityRoutes,
   joinRoutes,
   memberRoutes,
+  ownCommunityRoutes,
 } from './chats.ts'
 import { faultClearingRoutes, faultRoutes } from './faults.ts'
 import { fileRoutes, stickerSetRoutes } from './files.ts'
@@ -74,6 +75,7 @@ const all = [
   memberRoutes,
   joinRoutes,
   communityRoutes,
+  ownCommunityRoutes,
   communityChatRoutes,
   joinQueryRoutes,
   joinAnswerRoutes,

@@ -232,6 +232,12 @@ export function profileOf(person: number) {
     communities: () => call<readonly Community[]>('GET', `${own}/communities`),
     makeCommunity: (name: string) =>
       call<Pick<Community, 'id' | 'name'>>('POST', `${own}/communities`, { body: { name } }),
+    renameCommunity: (community: number, name: string) =>
+      call<Pick<Community, 'id' | 'name'>>('PATCH', `${own}/communities/${community}`, {
+        body: { name },
+      }),
+    /** Only an empty one. */
+    deleteCommunity: (community: number) => call<true>('DELETE', `${own}/communities/${community}`),
     /** `chat` may be a bot, too. */
     addToCommunity: (community: number, chat: number) =>
       call<true>('PUT', `${own}/communities/${community}/chats/${chat}`),

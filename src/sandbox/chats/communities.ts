@@ -82,10 +82,38 @@ export class Communities {
     }))
   }
 
+  async rename(person: number, id: number, name: string): Promise<Community> {
+    const community = await this.#own(person, id)
+    const { db } = this.#context
+    await db.query('update sandbox_community set name = $2 where id = $1', [id, name])
+    return { ...community, name }
+  }
+
+  /** Only an empty one: each chat is told when it is removed. */
+  async delete(person: number, id: number): Promise<void> {
+    await this.#own(person, id)
+    await this.#context.db.transaction(async (tx) => {
+      // Waits for chats that are being added now.
+      await tx.query('select from sandbox_community where id = $1 for update', [id])
+      const deleted = await tx.query(
+        `delete from sandbox_community where id = $1
+           and not exists (select from sandbox_chat where community_id = $1)
+           and not exists (select from sandbox_person where community_id = $1) returning id`,
+        [id],
+      )
+      if (deleted.length === 0) throw bad('COMMUNITY_NOT_EMPTY')
+    })
+  }
+
   /** `native` is a supergroup or channel, or the account of a bot. It is told by a service message. */
   async add(person: number, id: number, native: number): Promise<void> {
     const community = await this.#own(person, id)
     await this.#change(person, native, async (db, place) => {
+      // It must not be deleted meanwhile.
+      const held = await db.query('select id from sandbox_community where id = $1 for key share', [
+        id,
+      ])
+      if (held.length === 0) throw failed('not_found', '')
       const added = await db.query(
         place.kind === 'bot'
           ? `update sandbox_person set community_id = $2

@@ -197,13 +197,12 @@ function CommunityPart({ community, person, people, change }: CommunityPartProps
   const profile = profileOf(person.id)
   const { id, name, is_own: isOwn, chats, bots } = community
   const parts = [...chats, ...bots.map(privateChat)]
-  const inside = new Set(parts.map((one) => one.id))
   const addable = [
     ...(groups.data?.items ?? []).filter(
       (group) => ['supergroup', 'channel'].includes(group.type) && runs(group, person),
     ),
     ...people.filter((one) => one.linked_sessions > 0).map(privateChat),
-  ].filter((one) => !inside.has(one.id))
+  ].filter((one) => !parts.some((part) => part.id === one.id))
   const join = (chat: number) =>
     change(async () => {
       const { membership } = await profile.joinInCommunity(id, chat)
@@ -211,9 +210,12 @@ function CommunityPart({ community, person, people, change }: CommunityPartProps
     })
   return (
     <section className="stack tight" aria-label={name}>
-      <h3 className="label">
-        <bdi>{name}</bdi>
-      </h3>
+      <CommunityHead
+        community={community}
+        isEmpty={parts.length === 0}
+        profile={profile}
+        change={change}
+      />
       <ul className="records">
         {parts.map((one) => (
           <li key={one.id} className="record">
@@ -246,5 +248,75 @@ function CommunityPart({ community, person, people, change }: CommunityPartProps
         />
       )}
     </section>
+  )
+}
+
+interface CommunityHeadProps extends Pick<CommunityPartProps, 'community' | 'change'> {
+  readonly isEmpty: boolean
+  readonly profile: ReturnType<typeof profileOf>
+}
+
+/** Its name, which the owner changes, and the way to delete it once it is empty. */
+function CommunityHead({ community, isEmpty, profile, change }: CommunityHeadProps) {
+  const t = useT()
+  const [isRenaming, setRenaming] = useState(false)
+  const { id, name, is_own: isOwn } = community
+  const rename = (next: string) => {
+    setRenaming(false)
+    change(() => profile.renameCommunity(id, next))
+  }
+  return (
+    <>
+      <div className="row">
+        <h3 className="label grow">
+          <bdi>{name}</bdi>
+        </h3>
+        {isOwn && (
+          <Button
+            kind="bare"
+            size="slim"
+            icon="edit"
+            aria-label={t('communities.rename', { name })}
+            onClick={() => setRenaming(!isRenaming)}
+          />
+        )}
+        {isOwn && isEmpty && (
+          <Button
+            kind="bare"
+            size="slim"
+            icon="trash"
+            aria-label={t('communities.delete', { name })}
+            onClick={() => change(() => profile.deleteCommunity(id))}
+          />
+        )}
+      </div>
+      {isRenaming && <NewName name={name} rename={rename} />}
+    </>
+  )
+}
+
+interface NewNameProps {
+  readonly name: string
+  rename(name: string): void
+}
+
+function NewName({ name, rename }: NewNameProps) {
+  const t = useT()
+  const [next, setNext] = useState(name)
+  const mutate = () => rename(next.trim())
+  return (
+    <Form by={{ isPending: false, mutate }} isReady={next.trim() !== ''}>
+      <Field
+        label={t('communities.newName')}
+        required
+        maxLength={128}
+        autoComplete="off"
+        value={next}
+        onChange={(event) => setNext(event.target.value)}
+      />
+      <Button type="submit" kind="first">
+        {t('save')}
+      </Button>
+    </Form>
   )
 }
