@@ -42,6 +42,8 @@ const unfenced: Readonly<Record<string, string>> = {
   'updates/retention.ts update_block': old,
   'updates/retention.ts update_log': old,
   'webhooks/delivery-log.ts webhook_delivery': history,
+  'exchanges/log.ts webhook_exchange': history,
+  'exchanges/log.ts api_key': user,
   'webhooks/notices.ts credential_transition': history,
   'webhooks/secrets.ts webhook_secret': user,
   'webhooks/store.ts webhook': 'in the transaction that holds the credential (#asOwner)',

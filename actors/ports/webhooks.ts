@@ -27,6 +27,20 @@ export interface Delivery {
   readonly isProbe?: boolean
 }
 
+/** What went over the wire in one attempt. */
+export interface WebhookExchange {
+  /** Lists of names and values in turn. */
+  readonly headers: readonly (readonly string[])[]
+  readonly body: string
+  /** Undefined if there was none; the body may be cut and compressed. */
+  readonly answer:
+    | {
+        readonly headers: Readonly<Record<string, string | string[] | undefined>>
+        readonly chunks: readonly Buffer[]
+      }
+    | undefined
+}
+
 /** How one attempt ended. */
 export interface Attempt {
   readonly ok: boolean
@@ -35,6 +49,8 @@ export interface Attempt {
   readonly error: string | undefined
   readonly retryAfterMs: number | undefined
   readonly durationMs: number
+  /** Undefined if nothing was sent, or if nobody keeps it. */
+  readonly exchange?: WebhookExchange
 }
 
 /** One attempt in the owner's list of deliveries. */

@@ -73,6 +73,8 @@ const webhookVariables = {
   WEBHOOK_TIMEOUT: Type.Number({ minimum: 0.1, maximum: 60, default: 10 }),
   WEBHOOK_ALLOW_PRIVATE: Type.Optional(Type.Boolean()),
   WEBHOOK_LOG_RETENTION: Type.Integer({ minimum: 1, maximum: 3650, default: 30 }),
+  /** Days that what went over the wire is kept. */
+  LOG_BODIES: Type.Integer({ minimum: 0, maximum: 365, default: 3 }),
 }
 
 const WebhookVariables = Type.Object(webhookVariables)
@@ -84,6 +86,8 @@ interface WebhookSettings {
   readonly logDays: number
   /** One in so many first attempts that worked is logged. */
   readonly logSample: number
+  /** Days that what went over the wire is kept; 0 for never. */
+  readonly bodyDays: number
 }
 
 /** `isTrial`: the service is meant for one person on this machine. */
@@ -96,6 +100,7 @@ function webhooksFrom(
     allowPrivate: env.WEBHOOK_ALLOW_PRIVATE ?? isTrial,
     logDays: env.WEBHOOK_LOG_RETENTION,
     logSample: env.LOG_SAMPLE,
+    bodyDays: env.LOG_BODIES,
   }
 }
 

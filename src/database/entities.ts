@@ -168,6 +168,7 @@ export const ApiKey = defineEntity({
     expiresAt: p.datetime().nullable(),
     revokedAt: p.datetime().nullable(),
     webhookProgress: p.json().$type<Progress>().nullable(),
+    keepsExchanges: p.text().$type<'none' | 'failed' | 'all'>().default('failed'),
   },
 })
 

@@ -65,7 +65,7 @@ export function routesOf(options: RoutesOptions): Route[] {
   const { config, storage, accounts, core, services, sandbox, readiness, nodes } = options
   const { draining } = options
   const { baseUrls, panelUrls } = config
-  const { db, jobs, metrics } = storage
+  const { db, jobs, metrics, vault } = storage
   const { supervisor: credentials, timeline, links, gate, keys, webhooks } = core
   const { source, keyService, downloads, pages, settings, diagnoses, eraser, exportUser } = services
   const { execution, uploads, passFile, downloadBytes } = services
@@ -76,6 +76,7 @@ export function routesOf(options: RoutesOptions): Route[] {
   const ownerOf = (credentialId: number) => credentials.factsOf(credentialId)?.userId
   const events = { ...user, source, timeline, draining, streams }
   const flush = () => webhooks.flush()
+  const ofKeys = { ...user, keyService, keys }
   return [
     route(healthRoutes, { readiness, missing }),
     route(metricsRoute, { metrics, token: config.metrics.token }),
@@ -102,14 +103,8 @@ export function routesOf(options: RoutesOptions): Route[] {
 
     route(apiKeyRoutes, { ...user, keyService, source, now }),
     route(diagnosisRoutes, { ...user, keyService, diagnoses }),
-    route(webhookRoutes, { ...user, keyService, db, secrets: webhooks.secrets, keys, now }),
-    route(webhookSettingsRoutes, {
-      ...user,
-      keyService,
-      keys,
-      port: webhooks.port,
-      ...webhooks.calls,
-    }),
+    route(webhookRoutes, { ...ofKeys, db, vault, flush, secrets: webhooks.secrets, now }),
+    route(webhookSettingsRoutes, { ...ofKeys, port: webhooks.port, ...webhooks.calls }),
     route(webhookLogRoutes, { ...user, database: db, flush }),
     route(backlogRoute, { ...user, keyService, db, flush }),
     route(logRoutes, { ...user, database: db }),

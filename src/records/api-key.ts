@@ -67,6 +67,31 @@ export const Backlog = Type.Object({
   }),
 })
 
+const ExchangeSide = Type.Object({
+  headers: Type.Array(Type.Tuple([Type.String(), Type.String()])),
+  body: Type.String({ description: 'The first 16,384 characters, without secrets' }),
+  is_cut: Type.Boolean(),
+})
+
+const WebhookExchangeRecord = Type.Object({
+  at: Time,
+  update_id: Type.Integer(),
+  attempt: Type.Integer(),
+  request: ExchangeSide,
+  response: Nullable(ExchangeSide),
+})
+
+export const ExchangeChoice = Type.Object({
+  keep: Type.Union([Type.Literal('none'), Type.Literal('failed'), Type.Literal('all')], {
+    description: 'Of which attempts headers and bodies are kept',
+  }),
+})
+
+export const WebhookExchanges = Type.Object({
+  items: Type.Array(WebhookExchangeRecord),
+  ...ExchangeChoice.properties,
+})
+
 export const Delivery = Type.Object({
   id: Type.Integer(),
   at: Time,

@@ -56,6 +56,8 @@ export interface EndpointParts {
   /** Makes a call that an answer carries. */
   call(apiKeyId: number, call: CallBack, traceId: string): Promise<unknown>
   record(place: DeliveryPlace, attempt: AttemptRecord): void
+  /** Attempts tell what went over the wire. */
+  readonly keepsExchanges?: boolean
 }
 
 /** An attempt that was cut short while it waited for a connection. */
@@ -131,9 +133,11 @@ export class Endpoint implements WebhookEndpoint {
       }
       const sent = await this.post(body, headers, signal)
       if (sent.reply) void this.#carryOut(sent.reply, id)
-      const { status, error, retryAfterMs } = sent
+      const { status, error, retryAfterMs, answer } = sent
       const durationMs = performance.now() - began
-      return { ok: error === undefined, status, error, retryAfterMs, durationMs }
+      const outcome = { ok: error === undefined, status, error, retryAfterMs, durationMs }
+      if (!this.#parts.keepsExchanges) return outcome
+      return { ...outcome, exchange: { headers: [this.#headers, headers], body, answer } }
     } finally {
       places.release(this.#userId)
     }

@@ -1,5 +1,6 @@
 /** One exchange with an endpoint: undici's events up to the one outcome, with a bounded answer. */
 import type { Dispatcher } from 'undici'
+import type { WebhookExchange } from '../../actors/ports/webhooks.ts'
 import { LONGEST_REST_MS } from '../../machines/webhook/machine.ts'
 import { AddressRefused } from '../net/guard.ts'
 
@@ -17,6 +18,7 @@ export interface Sent {
   readonly retryAfterMs: number | undefined
   /** The body of a good answer with its type and encoding; undefined if it has none. */
   readonly reply: Reply | undefined
+  readonly answer: WebhookExchange['answer']
 }
 
 export interface Reply {
@@ -103,6 +105,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       status: this.#status || undefined,
       error: error?.slice(0, ERROR_CHARACTERS),
       reply,
+      answer: this.#status ? { headers: this.#headers, chunks: this.#chunks } : undefined,
       retryAfterMs: error === undefined ? undefined : restOf(this.#headers['retry-after']),
     })
   }

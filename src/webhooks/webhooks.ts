@@ -6,6 +6,7 @@ import type { WebhookKey, Webhooks } from '../../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import { UPDATE_KINDS, type UpdateKind } from '../../machines/model/update-kinds.ts'
 import type { Database } from '../database/database.ts'
+import { ExchangeLog } from '../exchanges/log.ts'
 import { type Resolve, resolveAnything, resolvePublic } from '../net/guard.ts'
 import type { Vault } from '../security/vault.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
@@ -32,6 +33,8 @@ interface WebhookOptions {
     readonly logDays: number
     /** One in so many first attempts that worked is logged. */
     readonly logSample?: number
+    /** Days that what went over the wire is kept; 0 for never. */
+    readonly bodyDays?: number
   }
   readonly resolve?: Resolve
   readonly updates: Pick<PostgresUpdateLog, 'rows'>
@@ -58,6 +61,9 @@ export function createWebhooks(options: WebhookOptions) {
   const secrets = new SigningSecrets(db, vault)
   const states = new WebhookStates(db, logger, options.fenced)
   const deliveries = new DeliveryLog(db, logger, config.logDays, config.logSample)
+  const { bodyDays = 0 } = config
+  const exchanges =
+    bodyDays > 0 ? new ExchangeLog({ db, vault, logger, days: bodyDays }) : undefined
   const progress = new ProgressStore(db, options.fenced)
   const notices = new Notices({ db, logger, node: options.node })
   const tally = new AttemptTally(options.counted)
@@ -72,10 +78,12 @@ export function createWebhooks(options: WebhookOptions) {
     secrets,
     connections: new Connections(),
     logger,
+    keepsExchanges: exchanges !== undefined,
     call: options.call,
     record(place, attempt) {
       states.ended(place.key, attempt)
       deliveries.add(place, attempt)
+      exchanges?.add(place.key, attempt)
       tally.add(place.key, attempt.ok)
     },
   }
@@ -134,7 +142,7 @@ export function createWebhooks(options: WebhookOptions) {
       },
     },
     async flush(): Promise<void> {
-      await Promise.all([states.flush(), deliveries.flush(), tally.flush()])
+      await Promise.all([states.flush(), deliveries.flush(), exchanges?.flush(), tally.flush()])
     },
   }
 }

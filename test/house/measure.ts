@@ -54,6 +54,7 @@ const roomsSince: readonly string[] = [
   'src/panel/pages/nodes/',
   'src/panel/pages/bulk/',
   'src/bulk/',
+  'src/exchanges/',
 ]
 /** The last migration of the redesign. Each table that comes later has one of its own. */
 const LAST_MIGRATION = 'src/database/migrations/0070'

@@ -59,7 +59,7 @@ const core = createCore({
     startBudget: 20,
     limits: readConfig({}).limits,
     rates: { key: unlimited, chat: unlimited },
-    webhooks: { allowPrivate: true, timeoutMs: 10_000, logDays: 30, logSample: 1 },
+    webhooks: { allowPrivate: true, timeoutMs: 10_000, logDays: 30, bodyDays: 0, logSample: 1 },
     timing: {
       probeEvery: 60_000,
       probeAgain: 15_000,

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import t from 'tap'
 import { until } from '../support/client.ts'
+import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
 import { panelScene } from './scene.ts'
 
@@ -49,6 +50,16 @@ t.test(
       await page.getByRole('tab', { name: 'Deliveries' }).click()
       await page.locator('summary', { hasText: '500' }).first().click()
       await page.getByText('Next attempt').first().waitFor()
+    })
+
+    await t.test('what went over the wire is shown, and what is kept is chosen', async (t) => {
+      await page.getByRole('heading', { name: 'Request', exact: true }).first().waitFor()
+      await page.getByText('"text": "Good morning! Is the shop open today?"').first().waitFor()
+      t.strictSame(await seriousIn(page), [])
+      const choice = page.getByLabel('Headers and bodies of this key’s attempts').first()
+      await choice.selectOption('all')
+      const path = `/api_keys/${key.api_key_id}/webhook/exchanges?update_id=1`
+      await until(async () => (await client.result('GET', path)).keep === 'all')
     })
 
     await t.test('the key is no longer shown as one that works', async () => {

@@ -55,6 +55,7 @@ import { Nodes } from './0083-nodes.ts'
 import { Owners } from './0084-owners.ts'
 import { LogIndexes } from './0087-log-indexes.ts'
 import { LogIndexesReplaced } from './0088-log-indexes-replaced.ts'
+import { WebhookExchanges } from './0091-webhook-exchanges.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -118,4 +119,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0084-owners', class: Owners },
   { name: '0087-log-indexes', class: LogIndexes },
   { name: '0088-log-indexes-replaced', class: LogIndexesReplaced },
+  { name: '0091-webhook-exchanges', class: WebhookExchanges },
 ]

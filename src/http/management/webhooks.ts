@@ -4,8 +4,15 @@ import { Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import { failed, invalidField } from '../../../machines/model/failure.ts'
 import type { Database } from '../../database/database.ts'
+import { changeKeeps, keepsOf, listExchanges } from '../../exchanges/log.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
-import { Delivery, SigningSecretRecord } from '../../records/api-key.ts'
+import {
+  Delivery,
+  ExchangeChoice,
+  SigningSecretRecord,
+  WebhookExchanges,
+} from '../../records/api-key.ts'
+import type { Vault } from '../../security/vault.ts'
 import { updateFrom, updateSince } from '../../updates/read.ts'
 import { listDeliveries, type StoredDelivery } from '../../webhooks/delivery-log.ts'
 import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
@@ -85,6 +92,9 @@ interface WebhookRoutesOptions extends Authenticated {
   readonly keyService: KeyService
   readonly db: Database
   readonly secrets: SigningSecrets
+  readonly vault: Vault
+  /** Writes the buffered attempts to the table. */
+  flush(): Promise<void>
   readonly keys: { find(apiKeyId: number): Promise<ApiKeyActor> }
   now(): number
 }
@@ -163,9 +173,55 @@ const replayRoute: Routes = async (app, { keyService, db, keys }) => {
   )
 }
 
+const exchangeRoutes: Routes = async (app, { keyService, db, vault, flush }) => {
+  const path = '/api_keys/:id/webhook/exchanges'
+  app.get(
+    path,
+    {
+      schema: {
+        tags,
+        summary:
+          'What went over the wire in the newest attempts, or in those at one update; 50 at most',
+        params: KeyParams,
+        querystring: Type.Object({ update_id: Type.Optional(Id) }, { additionalProperties: false }),
+        response: answers(WebhookExchanges),
+      },
+    },
+    async (request) => {
+      const { api_key_id: apiKeyId } = await keyService.find(
+        userOf(request),
+        idOf(request.params.id),
+      )
+      await flush()
+      const updateId = request.query.update_id
+      const found = await listExchanges({ db, vault }, { apiKeyId, updateId })
+      const items = found.map((one) => ({ ...one, at: one.at.toISOString() }))
+      return ok({ items, keep: await keepsOf(db, apiKeyId) })
+    },
+  )
+
+  app.put(
+    path,
+    {
+      schema: {
+        tags,
+        summary: 'Of which attempts headers and bodies are kept',
+        params: KeyParams,
+        body: Type.Object(ExchangeChoice.properties, { additionalProperties: false }),
+        response: answers(ExchangeChoice),
+      },
+    },
+    async (request) => {
+      const { api_key_id } = await keyService.find(userOf(request), idOf(request.params.id))
+      await changeKeeps(db, api_key_id, request.body.keep)
+      return ok({ keep: request.body.keep })
+    },
+  )
+}
+
 export const webhookRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
-  for (const routes of [secretRoutes, replayRoute]) {
+  for (const routes of [secretRoutes, replayRoute, exchangeRoutes]) {
     await app.register(routes, options)
   }
 }

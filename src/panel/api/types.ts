@@ -32,6 +32,8 @@ export type HealthReport = Static<typeof credential.HealthReport>
 export type ApiKey = apiKey.ApiKeyRecord
 export type Backlog = Static<typeof apiKey.Backlog>
 export type Delivery = Static<typeof apiKey.Delivery>
+export type ExchangeChoice = Static<typeof apiKey.ExchangeChoice>
+export type WebhookExchanges = Static<typeof apiKey.WebhookExchanges>
 export type SigningSecret = Static<typeof apiKey.SigningSecretRecord>
 export type TestAttempt = Static<typeof apiKey.TestAttempt>
 

@@ -16,6 +16,7 @@ import { Empty, useReason } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
+import { Exchanges } from '../explorer/exchanges.tsx'
 
 interface AttemptProps {
   readonly delivery: Delivery
@@ -31,9 +32,10 @@ function Attempt({ delivery, showAll, again }: AttemptProps) {
   const { span, moment } = useFormats()
   const { at, update_id, attempt, url, status, error, duration_ms, next_attempt_at } = delivery
   const isGood = error === null
+  const [isOpen, setOpen] = useState(false)
   return (
     <li>
-      <details>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary className="record">
           <Badge tone={isGood ? 'good' : 'bad'}>
             {status === null ? t('deliveries.noAnswer') : `${status}`}
@@ -66,6 +68,7 @@ function Attempt({ delivery, showAll, again }: AttemptProps) {
             </>
           )}
         </dl>
+        {isOpen && <Exchanges delivery={delivery} />}
         {(showAll || again) && (
           <div className="row inset">
             {showAll && (
