@@ -13,7 +13,8 @@ export interface RecordsProps<Item> {
   readonly look?: 'records' | 'timeline'
   /** Shown instead of a list without records. */
   readonly none: ReactNode
-  readonly record: (item: Item) => ReactNode
+  /** Draws one item; not needed where `arrange` draws them all. */
+  readonly record?: (item: Item) => ReactNode
   /** Changes the order of the records, or groups them. */
   readonly arrange?: (items: readonly Item[], record: (item: Item) => ReactNode) => ReactNode
 }
@@ -23,7 +24,7 @@ export const recordsOf = <Item,>({ data }: Pick<Log<Item>, 'data'>): readonly It
   data?.pages.flatMap(({ items }) => items) ?? []
 
 export function Records<Item>(props: RecordsProps<Item>) {
-  const { log, look = 'records', none, record, arrange } = props
+  const { log, look = 'records', none, record = () => null, arrange } = props
   const t = useT()
   const reason = useReason()
   if (log.isError && !log.data) return <Failed cause={log.error} retry={() => log.refetch()} />

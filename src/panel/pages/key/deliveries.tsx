@@ -1,4 +1,4 @@
-/** Every attempt at delivering to the webhook, and delivering again. */
+/** What was delivered to the webhook, update by update with every attempt, and delivering again. */
 
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
@@ -18,31 +18,31 @@ import { useToast } from '../../ui/toasts.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
 import { Exchanges } from '../explorer/exchanges.tsx'
 
-interface AttemptProps {
-  readonly delivery: Delivery
+interface UpdateProps {
+  /** The attempts at one update, the newest first. */
+  readonly attempts: readonly [Delivery, ...Delivery[]]
   /** Shows all attempts at this update; undefined where they are shown already. */
   readonly showAll: (() => void) | undefined
   /** Undefined for a key without a webhook. */
   readonly again: (() => void) | undefined
 }
 
-/** One attempt to deliver an update, with its actions. */
-function Attempt({ delivery, showAll, again }: AttemptProps) {
+/** One update with the attempts to deliver it: how the newest ended, and the others behind it. */
+function Update({ attempts, showAll, again }: UpdateProps) {
   const t = useT()
-  const { span, moment } = useFormats()
-  const { at, update_id, attempt, url, status, error, duration_ms, next_attempt_at } = delivery
-  const isGood = error === null
+  const { span } = useFormats()
   const [isOpen, setOpen] = useState(false)
+  const [{ at, update_id, attempt, error, duration_ms }] = attempts
   return (
     <li>
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary className="record">
-          <Badge tone={isGood ? 'good' : 'bad'}>
-            {status === null ? t('deliveries.noAnswer') : `${status}`}
-          </Badge>
+          <Outcome delivery={attempts[0]} />
           <span className="grow">
             <span className="label">{t('deliveries.update', { id: `${update_id}` })}</span>{' '}
-            <span className="quiet small">{t('deliveries.attempt', { number: attempt })}</span>
+            {attempt > 1 && (
+              <span className="quiet small">{t('deliveries.attempt', { number: attempt })}</span>
+            )}
             {error && <span className="quiet small block clip ltr">{error}</span>}
           </span>
           <span className="quiet small number">{span(duration_ms)}</span>
@@ -50,11 +50,65 @@ function Attempt({ delivery, showAll, again }: AttemptProps) {
             <Ago at={at} />
           </span>
         </summary>
+        {isOpen && (
+          <>
+            <ol className="records inset">
+              {attempts.map((one, index) => (
+                <Attempt key={one.id} delivery={one} isFirst={index === 0} />
+              ))}
+            </ol>
+            <div className="row inset">
+              {showAll && (
+                <Button size="slim" icon="search" onClick={showAll}>
+                  {t('deliveries.ofUpdate')}
+                </Button>
+              )}
+              {again && (
+                <Button size="slim" icon="restart" onClick={again}>
+                  {t('deliveries.again')}
+                </Button>
+              )}
+            </div>
+          </>
+        )}
+      </details>
+    </li>
+  )
+}
+
+function Outcome({ delivery: { status, error } }: { readonly delivery: Delivery }) {
+  const t = useT()
+  return (
+    <Badge tone={error === null ? 'good' : 'bad'}>
+      {status === null ? t('deliveries.noAnswer') : `${status}`}
+    </Badge>
+  )
+}
+
+interface AttemptProps {
+  readonly delivery: Delivery
+  /** It is open from the start. */
+  readonly isFirst: boolean
+}
+
+/** One attempt with what went over the wire. */
+function Attempt({ delivery, isFirst }: AttemptProps) {
+  const t = useT()
+  const { span, moment } = useFormats()
+  const [isOpen, setOpen] = useState(isFirst)
+  const { at, attempt, url, error, duration_ms, next_attempt_at } = delivery
+  return (
+    <li>
+      <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+        <summary className="record">
+          <Outcome delivery={delivery} />
+          <span className="grow">{t('deliveries.attempt', { number: attempt })}</span>
+          <span className="quiet small number">{span(duration_ms)}</span>
+          <span className="quiet small">{moment(at)}</span>
+        </summary>
         <dl className="facts inset">
           <dt>{t('webhook.url')}</dt>
           <dd className="mono">{url}</dd>
-          <dt>{t('deliveries.at')}</dt>
-          <dd>{moment(at)}</dd>
           {error && (
             <>
               <dt>{t('deliveries.error')}</dt>
@@ -69,23 +123,20 @@ function Attempt({ delivery, showAll, again }: AttemptProps) {
           )}
         </dl>
         {isOpen && <Exchanges delivery={delivery} />}
-        {(showAll || again) && (
-          <div className="row inset">
-            {showAll && (
-              <Button size="slim" icon="search" onClick={showAll}>
-                {t('deliveries.ofUpdate')}
-              </Button>
-            )}
-            {again && (
-              <Button size="slim" icon="restart" onClick={again}>
-                {t('deliveries.again')}
-              </Button>
-            )}
-          </div>
-        )}
       </details>
     </li>
   )
+}
+
+/** One list of attempts for each update, in the order of its newest attempt. */
+function byUpdate(deliveries: readonly Delivery[]): [Delivery, ...Delivery[]][] {
+  const found = new Map<number, [Delivery, ...Delivery[]]>()
+  for (const delivery of deliveries) {
+    const attempts = found.get(delivery.update_id)
+    if (attempts) attempts.push(delivery)
+    else found.set(delivery.update_id, [delivery])
+  }
+  return [...found.values()]
 }
 
 interface ReplayProps {
@@ -215,14 +266,19 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
             {t(isFiltered ? 'deliveries.noneSuch' : 'deliveries.noneText')}
           </Empty>
         }
-        record={(delivery) => (
-          <Attempt
-            key={delivery.id}
-            delivery={delivery}
-            showAll={update === '' ? () => setUpdate(`${delivery.update_id}`) : undefined}
-            again={apiKey.webhook ? () => setFrom(delivery.update_id) : undefined}
-          />
-        )}
+        arrange={(deliveries) =>
+          byUpdate(deliveries).map((attempts) => {
+            const { update_id } = attempts[0]
+            return (
+              <Update
+                key={update_id}
+                attempts={attempts}
+                showAll={update === '' ? () => setUpdate(`${update_id}`) : undefined}
+                again={apiKey.webhook ? () => setFrom(update_id) : undefined}
+              />
+            )
+          })
+        }
       />
       {from !== undefined && (
         <Replay
