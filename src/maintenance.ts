@@ -64,6 +64,9 @@ export function everyHour(
     media: () => media.sweep(),
     accounts: () => wipeDeletedAccounts(db),
     usage: () => retainUsage(db),
+    // A service that has nothing more to deliver writes to neither, so their days end here.
+    deliveries: () => dropDays(db, 'webhook_delivery', limits.deliveryDays),
+    exchanges: () => dropDays(db, 'webhook_exchange', limits.bodyDays),
     erasures: () => eraser.resume(),
   }
   jobs.onReminder('updates', async () => {
@@ -74,6 +77,15 @@ export function everyHour(
     }
   })
   remind(SWEEP_MS).catch((err) => logger.error({ err }, 'retention was not scheduled'))
+}
+
+/** Drops the partitions of a log that are older than so many days, and makes those of the next days. */
+async function dropDays(
+  db: Database,
+  log: 'webhook_delivery' | 'webhook_exchange',
+  days: number,
+): Promise<void> {
+  await db.query(`select ${log}_upkeep(make_interval(days => $1))`, [days])
 }
 
 /** Returns how to stop. */

@@ -198,6 +198,10 @@ export interface Config {
     readonly requestDays: number
     /** One in so many requests that worked is logged. */
     readonly requestSample: number
+    /** Days that attempts at webhooks are listed. */
+    readonly deliveryDays: number
+    /** Days that what went over the wire is kept; 0 for never. */
+    readonly bodyDays: number
   }
   /** How long it is open and not ready before it stops. */
   readonly drainMs: number
@@ -258,6 +262,8 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
       updates: env.UPDATE_LIMIT,
       requestDays: env.REQUEST_LOG_RETENTION,
       requestSample: env.LOG_SAMPLE,
+      deliveryDays: env.WEBHOOK_LOG_RETENTION,
+      bodyDays: env.LOG_BODIES,
     },
     drainMs: 1000 * env.DRAIN_SECONDS,
     startBudget: env.START_BUDGET,
