@@ -17,7 +17,7 @@ import { createReadiness } from './http/health.ts'
 import { routesOf } from './http/routes.ts'
 import { listen, VERSION } from './http/server.ts'
 import { rearm, webhookReminders } from './jobs/jobs.ts'
-import { everyHour, watchActors } from './maintenance.ts'
+import { everyHalfMinute, everyHour, watchActors } from './maintenance.ts'
 import type { OpenedMedia } from './media/open.ts'
 import { joinNodes, type Nodes } from './nodes/nodes.ts'
 import type { Logger } from './observability/log.ts'
@@ -49,6 +49,7 @@ interface GatewayOptions {
 /** Reminders that the start sets, and each run sets for the next one. */
 const recurring = [
   { kind: 'updates', id: 'retention' },
+  { kind: 'alerts', id: 'incidents' },
   { kind: 'accounts', id: 'upkeep' },
 ]
 
@@ -173,6 +174,7 @@ async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<v
     eraser: services.eraser,
     logger,
   })
+  everyHalfMinute(jobs, { db, logger })
   jobs.start()
   opened.defer(rearm(jobs, recurring, logger))
   ownership.watch()

@@ -1,5 +1,6 @@
 /** Work that is repeated at intervals: retention, passivation, and the census of actors. */
 import { visibleState } from '../actors/credential/timeline.ts'
+import { evaluateIncidents } from './alerts/incidents.ts'
 import { forgetAnswers } from './bot-api/idempotency.ts'
 import type { Core } from './composition/core.ts'
 import type { Config } from './config/config.ts'
@@ -86,6 +87,22 @@ async function dropDays(
   days: number,
 ): Promise<void> {
   await db.query(`select ${log}_upkeep(make_interval(days => $1))`, [days])
+}
+
+/** Incidents by a reminder, so that of several nodes one judges them. Call it before the jobs start. */
+export function everyHalfMinute(
+  jobs: Pick<Jobs, 'remind' | 'onReminder'>,
+  { db, logger }: Pick<Upkeep, 'db' | 'logger'>,
+): void {
+  const remind = () =>
+    jobs.remind({ kind: 'alerts', id: 'incidents', at: new Date(Date.now() + SWEEP_MS) })
+  jobs.onReminder('alerts', async () => {
+    await remind()
+    await evaluateIncidents(db, new Date()).catch((err) =>
+      logger.error({ err }, 'incidents were not judged'),
+    )
+  })
+  remind().catch((err) => logger.error({ err }, 'the judging of incidents was not scheduled'))
 }
 
 /** Returns how to stop. */

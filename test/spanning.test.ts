@@ -21,6 +21,9 @@ const spanning: Readonly<Record<string, string>> = {
   'accounts/accounts.ts user_session': old,
   'accounts/signing-keys.ts signing_key': keys,
   'accounts/unlock.ts quota': oneUser,
+  'alerts/incidents.ts credential':
+    'judges the accounts of all users of its database; each cell does it for itself',
+  'alerts/incidents.ts incident': old,
   'bot-api/idempotency.ts idempotent_call': old,
   'credentials/identity.ts credential': starting,
   'credentials/ownership.ts credential': measured,

@@ -136,6 +136,7 @@ export const Credential = defineEntity({
     onlineSince: p.datetime().nullable(),
     node: p.text().nullable(),
     /** The transaction that changed the account's name last; kept by a trigger. */
+    troubledSince: p.datetime().nullable(),
     identityAt: p.text().columnType('xid8').defaultRaw('pg_current_xact_id()').lazy(),
     createdAt: p.datetime().defaultRaw('now()'),
     deactivatedAt: p.datetime().nullable(),

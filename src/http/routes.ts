@@ -28,7 +28,7 @@ import { linkRoutes } from './management/links.ts'
 import { machineRoutes } from './management/machines.ts'
 import { platformRoutes } from './management/platforms.ts'
 import { privacyRoutes } from './management/privacy.ts'
-import { timelineRoutes } from './management/timeline.ts'
+import { alertRoutes, timelineRoutes } from './management/timeline.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { logRoutes, usageRoutes } from './management/usage.ts'
 import { userRoutes } from './management/user.ts'
@@ -100,6 +100,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(timelineRoutes, { ...events, node: config.node }),
     route(credentialChangesRoute, { ...events, ownerOf }),
     route(machineRoutes, user),
+    route(alertRoutes, { ...user, db, now }),
 
     route(apiKeyRoutes, { ...user, keyService, source, now }),
     route(diagnosisRoutes, { ...user, keyService, diagnoses }),

@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config/config.ts'
 import { retainTimelines } from '../../src/credentials/timeline.ts'
 import { forgetMessages } from '../../src/identities/store.ts'
 import type { JobHandler } from '../../src/jobs/jobs.ts'
-import { everyHour } from '../../src/maintenance.ts'
+import { everyHalfMinute, everyHour } from '../../src/maintenance.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { retainSandbox } from '../../src/sandbox/retention.ts'
 import { testDatabase } from '../support/database.ts'
@@ -68,6 +68,24 @@ t.test('what the sandbox holds for a moment goes a day after it', async (t) => {
   await retainSandbox(db)
   t.strictSame(await db.query('select code from sandbox_challenge'), [{ code: '23 hours' }])
   t.strictSame(await db.query('select data from sandbox_callback'), [{ data: '23 hours' }])
+})
+
+t.test('incidents are judged, and judged again half a minute later', async (t) => {
+  const { db } = await accounts(t)
+  await db.query("update credential set state = 'failed'")
+  await db.query("update credential set troubled_since = now() - interval '6 minutes'")
+  const handlers = new Map<string, JobHandler>()
+  let reminders = 0
+  everyHalfMinute(
+    {
+      remind: async () => void reminders++,
+      onReminder: (kind, handler) => void handlers.set(kind, handler),
+    },
+    { db, logger: createLog({ level: 'silent' }) },
+  )
+  await handlers.get('alerts')?.('incidents', AbortSignal.timeout(60_000))
+  t.not((await db.query('select id from incident')).length, 0)
+  t.equal(reminders, 2, 'the first, and the one for the next time')
 })
 
 t.test('a chore that fails keeps no other from its turn, and the next hour comes', async (t) => {

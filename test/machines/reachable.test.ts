@@ -6,6 +6,7 @@ import { apiKeyMachine } from '../../machines/api-key/machine.ts'
 import { credentialMachine } from '../../machines/credential/machine.ts'
 import { STEPS } from '../../machines/diagnosis/events.ts'
 import { diagnosisMachine } from '../../machines/diagnosis/machine.ts'
+import { incidentMachine } from '../../machines/incident/machine.ts'
 import { linkMachine } from '../../machines/link/machine.ts'
 import { nodeMachine } from '../../machines/node/machine.ts'
 import { supervisionMachine } from '../../machines/supervision/machine.ts'
@@ -160,8 +161,21 @@ t.test('every state of a node', async (t) => {
   )
 })
 
+t.test('every state of an incident', async (t) => {
+  const events = () => [
+    { type: 'incident.acknowledge' },
+    { type: 'incident.silence' },
+    { type: 'silence.ended' },
+    { type: 'cause.gone' },
+  ]
+  t.same(
+    unreached(incidentMachine, [{}], events, () => 0),
+    [],
+  )
+})
+
 t.test('every guard has a name that its chart can show', async (t) => {
-  t.equal(charts.size, 7)
+  t.equal(charts.size, 8)
   for (const [name, { transitions }] of charts) {
     const unnamed = transitions.filter(({ guard }) => guard === 'condition')
     t.same(unnamed, [], name)

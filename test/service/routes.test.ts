@@ -157,6 +157,7 @@ t.test("ids of others are not there, whoever's they are", async (t) => {
     '/settings': {},
     '/replay': {},
     '/exchanges': { keep: 'all' },
+    '/silence': {},
   }
   const owned = routes.filter(({ pattern }) => /\{(credential_id|id|session_id)\}/.test(pattern))
   for (const route of owned) {

@@ -51,6 +51,7 @@ import { LogFilters } from './0070-log-filters.ts'
 import { UsageTotals } from './0071-usage-totals.ts'
 import { IdentityChanges } from './0072-identity-changes.ts'
 import { ListOrders } from './0073-list-orders.ts'
+import { Incidents } from './0076-incidents.ts'
 import { Nodes } from './0083-nodes.ts'
 import { Owners } from './0084-owners.ts'
 import { LogIndexes } from './0087-log-indexes.ts'
@@ -115,6 +116,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0071-usage-totals', class: UsageTotals },
   { name: '0072-identity-changes', class: IdentityChanges },
   { name: '0073-list-orders', class: ListOrders },
+  { name: '0076-incidents', class: Incidents },
   { name: '0083-nodes', class: Nodes },
   { name: '0084-owners', class: Owners },
   { name: '0087-log-indexes', class: LogIndexes },

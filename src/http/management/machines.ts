@@ -6,6 +6,7 @@ import type { AnyStateNode } from 'xstate'
 import { apiKeyMachine } from '../../../machines/api-key/machine.ts'
 import { credentialMachine } from '../../../machines/credential/machine.ts'
 import { diagnosisMachine } from '../../../machines/diagnosis/machine.ts'
+import { incidentMachine } from '../../../machines/incident/machine.ts'
 import { linkMachine } from '../../../machines/link/machine.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { nodeMachine } from '../../../machines/node/machine.ts'
@@ -74,6 +75,7 @@ export const charts: ReadonlyMap<string, Chart> = new Map(
     diagnosis: chartOf('diagnosis', diagnosisMachine.root),
     supervision: chartOf('supervision', supervisionMachine.root),
     node: chartOf('node', nodeMachine.root),
+    incident: chartOf('incident', incidentMachine.root),
   }),
 )
 
