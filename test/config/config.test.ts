@@ -36,7 +36,14 @@ t.test('the default limits are the documented ones', async (t) => {
     key: { perSecond: 30, burst: 60 },
     chat: { perSecond: 1, burst: 60 },
   })
-  t.strictSame(retention, { updateDays: 7, updates: 1_000_000, requestDays: 30, requestSample: 1 })
+  t.strictSame(retention, {
+    updateDays: 7,
+    updates: 1_000_000,
+    requestDays: 30,
+    requestSample: 1,
+    deliveryDays: 30,
+    bodyDays: 3,
+  })
   t.equal(startBudget, 20)
   t.equal(drainMs, 5_000)
   t.strictSame(timing, {
