@@ -55,7 +55,8 @@ async function renew(tx: Queryable, now: Date, outSince: Date): Promise<void> {
      insert into incident (user_id, rule, subject, state, affected, opened_at)
      select user_id, 'account_out', subject, 'open', affected, $1 from found
      on conflict (user_id, rule, subject) where resolved_at is null
-     do update set affected = excluded.affected, absent_since = null`,
+     do update set affected = excluded.affected, absent_since = null
+     where incident.affected <> excluded.affected or incident.absent_since is not null`,
     [now, outSince],
   )
 }

@@ -17,6 +17,7 @@ import {
   nodesRoute,
   type Readiness,
 } from './health.ts'
+import { alertRoutes } from './management/alerts.ts'
 import { apiKeyRoutes, backlogRoute } from './management/api-keys.ts'
 import { authRoutes } from './management/auth.ts'
 import { credentialChangesRoute, credentialListRoutes } from './management/credential-list.ts'
@@ -28,7 +29,7 @@ import { linkRoutes } from './management/links.ts'
 import { machineRoutes } from './management/machines.ts'
 import { platformRoutes } from './management/platforms.ts'
 import { privacyRoutes } from './management/privacy.ts'
-import { alertRoutes, timelineRoutes } from './management/timeline.ts'
+import { timelineRoutes } from './management/timeline.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { logRoutes, usageRoutes } from './management/usage.ts'
 import { userRoutes } from './management/user.ts'

@@ -1,7 +1,7 @@
 /** Incidents of accounts that are out: grouped, debounced, acknowledged, silenced and resolved, and over HTTP. */
 import t, { type Test } from 'tap'
 import { evaluateIncidents, listIncidents } from '../../src/alerts/incidents.ts'
-import { alertRoutes } from '../../src/http/management/timeline.ts'
+import { alertRoutes } from '../../src/http/management/alerts.ts'
 import { observedServer } from '../http/observability-rig.ts'
 
 const MINUTE = 60_000

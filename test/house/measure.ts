@@ -46,6 +46,7 @@ const roomsSince: readonly string[] = [
   'machines/incident/',
   'actors/incident/',
   'src/alerts/',
+  'src/http/management/alerts.ts',
   'src/http/bodies/',
   'src/panel/palette/',
   'src/panel/pages/alerts/',

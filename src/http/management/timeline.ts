@@ -1,15 +1,11 @@
-/** The history of accounts: the timeline of one, stored and as a stream, and the incidents of all that are out. */
+/** The timeline of a credential: the stored lines, and a stream of new ones. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { type Static, Type } from 'typebox'
+import type { Static } from 'typebox'
 import type { Transition } from '../../../actors/ports/ports.ts'
-import { INCIDENT_STATES } from '../../../machines/incident/machine.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import { changeIncident, type Incident, listIncidents } from '../../alerts/incidents.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { TimelineBuffer } from '../../credentials/timeline.ts'
-import type { Database } from '../../database/database.ts'
-import { Nullable } from '../../json/nullable.ts'
 import type { LiveTransition } from '../../records/credential.ts'
 import { TransitionRecord } from '../../records/credential.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
@@ -143,113 +139,4 @@ const recordOf = (row: Row) => ({
   duration_ms: row.duration_ms,
   count: row.count,
   last_at: (row.last_at ?? row.at).toISOString(),
-})
-
-const MINUTE_MS = 60_000
-const WEEK_MINUTES = 7 * 24 * 60
-
-const IncidentRecord = Type.Object({
-  incident_id: Type.Integer(),
-  rule: Type.String({ description: '`account_out`: accounts are out for five minutes or longer' }),
-  subject: Type.String({ description: 'The reason that these accounts share, or their state' }),
-  state: Type.String({ description: INCIDENT_STATES.map((state) => `\`${state}\``).join(', ') }),
-  affected: Type.Integer({ description: 'How many accounts are out now' }),
-  opened_at: Type.String(),
-  silenced_until: Nullable(Type.String()),
-  resolved_at: Nullable(Type.String()),
-})
-
-const IncidentParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
-const SilenceBody = Type.Object(
-  { minutes: Type.Integer({ minimum: 1, maximum: WEEK_MINUTES, default: 60 }) },
-  { additionalProperties: false },
-)
-
-interface AlertRoutesOptions extends Authenticated {
-  readonly db: Database
-  readonly now: () => number
-}
-
-const alertTags = ['alerts']
-const response = answers(IncidentRecord)
-
-type AlertRoutes = FastifyPluginAsyncTypebox<AlertRoutesOptions>
-
-const incidentListRoute: AlertRoutes = async (app, { db }) => {
-  app.get(
-    '/alerts',
-    {
-      schema: {
-        tags: alertTags,
-        summary: 'Incidents, newest first',
-        querystring: PageQuery,
-        response: answers(PageOf(IncidentRecord)),
-      },
-    },
-    async (request) => {
-      const { limit, before } = request.query
-      const asked = { limit: limit + 1, before: idBefore(before) }
-      const rows = await listIncidents(db, userOf(request), asked)
-      const page = pageOf(rows, limit, ({ id }) => `${id}`)
-      return ok({ ...page, items: page.items.map(presentIncident) })
-    },
-  )
-}
-
-const incidentChangeRoutes: AlertRoutes = async (app, { db, now }) => {
-  app.post(
-    '/alerts/:id/acknowledge',
-    {
-      schema: {
-        tags: alertTags,
-        summary: 'Says that somebody sees to it',
-        params: IncidentParams,
-        response,
-      },
-    },
-    async (request) => {
-      const incident = { userId: userOf(request), id: idOf(request.params.id) }
-      return ok(
-        presentIncident(await changeIncident(db, incident, { type: 'incident.acknowledge' })),
-      )
-    },
-  )
-
-  app.post(
-    '/alerts/:id/silence',
-    {
-      schema: {
-        tags: alertTags,
-        summary: 'Silences it for some minutes; it is open again afterwards',
-        params: IncidentParams,
-        body: SilenceBody,
-        response,
-      },
-    },
-    async (request) => {
-      const incident = { userId: userOf(request), id: idOf(request.params.id) }
-      const until = new Date(now() + request.body.minutes * MINUTE_MS)
-      return ok(
-        presentIncident(await changeIncident(db, incident, { type: 'incident.silence' }, until)),
-      )
-    },
-  )
-}
-
-export const alertRoutes: AlertRoutes = async (app, options) => {
-  forUsers(app, options.authenticate)
-  for (const routes of [incidentListRoute, incidentChangeRoutes]) {
-    await app.register(routes, options)
-  }
-}
-
-const presentIncident = ({ id, opened_at, silenced_until, resolved_at, ...rest }: Incident) => ({
-  incident_id: id,
-  rule: rest.rule,
-  subject: rest.subject,
-  state: rest.state,
-  affected: rest.affected,
-  opened_at: opened_at.toISOString(),
-  silenced_until: silenced_until?.toISOString() ?? null,
-  resolved_at: resolved_at?.toISOString() ?? null,
 })

@@ -1,0 +1,119 @@
+/** Incidents of a user's accounts: listed, acknowledged, silenced. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { Type } from 'typebox'
+import { INCIDENT_STATES } from '../../../machines/incident/machine.ts'
+import { changeIncident, type Incident, listIncidents } from '../../alerts/incidents.ts'
+import type { Database } from '../../database/database.ts'
+import { Nullable } from '../../json/nullable.ts'
+import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { idBefore, pageOf } from './page.ts'
+
+const MINUTE_MS = 60_000
+const WEEK_MINUTES = 7 * 24 * 60
+
+const IncidentRecord = Type.Object({
+  incident_id: Type.Integer(),
+  rule: Type.String({ description: '`account_out`: accounts are out for five minutes or longer' }),
+  subject: Type.String({ description: 'The reason that these accounts share, or their state' }),
+  state: Type.String({ description: INCIDENT_STATES.map((state) => `\`${state}\``).join(', ') }),
+  affected: Type.Integer({ description: 'How many accounts are out now' }),
+  opened_at: Type.String(),
+  silenced_until: Nullable(Type.String()),
+  resolved_at: Nullable(Type.String()),
+})
+
+const IncidentParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
+const SilenceBody = Type.Object(
+  { minutes: Type.Integer({ minimum: 1, maximum: WEEK_MINUTES, default: 60 }) },
+  { additionalProperties: false },
+)
+
+interface AlertRoutesOptions extends Authenticated {
+  readonly db: Database
+  readonly now: () => number
+}
+
+const tags = ['alerts']
+const response = answers(IncidentRecord)
+
+type Routes = FastifyPluginAsyncTypebox<AlertRoutesOptions>
+
+const incidentListRoute: Routes = async (app, { db }) => {
+  app.get(
+    '/alerts',
+    {
+      schema: {
+        tags: tags,
+        summary: 'Incidents, newest first',
+        querystring: PageQuery,
+        response: answers(PageOf(IncidentRecord)),
+      },
+    },
+    async (request) => {
+      const { limit, before } = request.query
+      const asked = { limit: limit + 1, before: idBefore(before) }
+      const rows = await listIncidents(db, userOf(request), asked)
+      const page = pageOf(rows, limit, ({ id }) => `${id}`)
+      return ok({ ...page, items: page.items.map(presentIncident) })
+    },
+  )
+}
+
+const incidentChangeRoutes: Routes = async (app, { db, now }) => {
+  app.post(
+    '/alerts/:id/acknowledge',
+    {
+      schema: {
+        tags: tags,
+        summary: 'Says that somebody sees to it',
+        params: IncidentParams,
+        response,
+      },
+    },
+    async (request) => {
+      const incident = { userId: userOf(request), id: idOf(request.params.id) }
+      return ok(
+        presentIncident(await changeIncident(db, incident, { type: 'incident.acknowledge' })),
+      )
+    },
+  )
+
+  app.post(
+    '/alerts/:id/silence',
+    {
+      schema: {
+        tags: tags,
+        summary: 'Silences it for some minutes; it is open again afterwards',
+        params: IncidentParams,
+        body: SilenceBody,
+        response,
+      },
+    },
+    async (request) => {
+      const incident = { userId: userOf(request), id: idOf(request.params.id) }
+      const until = new Date(now() + request.body.minutes * MINUTE_MS)
+      return ok(
+        presentIncident(await changeIncident(db, incident, { type: 'incident.silence' }, until)),
+      )
+    },
+  )
+}
+
+export const alertRoutes: Routes = async (app, options) => {
+  forUsers(app, options.authenticate)
+  for (const routes of [incidentListRoute, incidentChangeRoutes]) {
+    await app.register(routes, options)
+  }
+}
+
+const presentIncident = ({ id, opened_at, silenced_until, resolved_at, ...rest }: Incident) => ({
+  incident_id: id,
+  rule: rest.rule,
+  subject: rest.subject,
+  state: rest.state,
+  affected: rest.affected,
+  opened_at: opened_at.toISOString(),
+  silenced_until: silenced_until?.toISOString() ?? null,
+  resolved_at: resolved_at?.toISOString() ?? null,
+})
