@@ -13,6 +13,7 @@ import { createServices, type Services } from './composition/services.ts'
 import { openStorage, type Storage } from './composition/storage.ts'
 import type { Config } from './config/config.ts'
 import { claimUnowned, followNodes, warnOfMemory } from './credentials/ownership.ts'
+import { RequestForwarder } from './http/forwarding.ts'
 import { createReadiness } from './http/health.ts'
 import { routesOf } from './http/routes.ts'
 import { listen, VERSION } from './http/server.ts'
@@ -20,6 +21,8 @@ import { rearm, webhookReminders } from './jobs/jobs.ts'
 import { everyHalfMinute, everyHour, watchActors } from './maintenance.ts'
 import type { OpenedMedia } from './media/open.ts'
 import { joinNodes, type Nodes } from './nodes/nodes.ts'
+import { Owners } from './nodes/owners.ts'
+import { listenForPeers } from './nodes/peers.ts'
 import type { Logger } from './observability/log.ts'
 import { concerning } from './process/fatal-errors.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
@@ -70,11 +73,12 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const { config, logger, print } = options
   await assertPortsFree(config)
   const storage = await openStorage(options, opened)
+  const peers = await openToPeers(config, storage, opened)
   const nodes = await joinNodes({
     ...storage,
     url: options.databaseUrl,
     name: config.node,
-    address: `${config.host}:${config.port}`,
+    address: peers?.address ?? null,
     version: VERSION,
     logger,
   })
@@ -96,6 +100,16 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   await accounts.start()
   await begin({ config, storage, core, services, nodes, logger }, opened)
 
+  const forwarder = new RequestForwarder({
+    nodes,
+    owners: new Owners(storage.db),
+    owns: (credentialId) => core.supervisor.factsOf(credentialId) !== undefined,
+    key: storage.vault.derive('node'),
+    holdMs: config.timing.holdFor,
+    metrics: storage.metrics,
+    logger,
+  })
+  opened.defer(() => forwarder.close())
   const readiness = createReadiness({ database: storage.db, logger })
   readiness.addCheck(() => storage.writes.trouble(), 'the database takes no writes')
   const [leaving, draining] = [new AbortController(), new AbortController()]
@@ -109,8 +123,10 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     journal,
     nodes,
     routes,
+    forwarder,
     leaving: leaving.signal,
   })
+  peers?.serve(forwarder.receive)
   opened.defer(async () => {
     readiness.drain()
     nodes.drain()
@@ -122,6 +138,15 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     await close()
   })
   return { address, core, media: storage.media, sandbox }
+}
+
+/** Listens for other nodes, where this one has an address for them. */
+async function openToPeers(config: Config, { vault }: Storage, opened: AsyncDisposableStack) {
+  if (config.clusterAddress === undefined) return undefined
+  const listening = listenForPeers(config.clusterAddress, vault.derive('node'))
+  const peers = await concerning('CLUSTER_ADDRESS', listening)
+  opened.defer(() => peers.close())
+  return peers
 }
 
 /** Checks the ports before accounts are claimed: a failed start would take them from the running service. */

@@ -203,6 +203,7 @@ export function createCore(options: CoreOptions) {
     logger,
     answerTakes: config.timing.performTakes,
     gate: limitLinks(db, vault, config.limits.links),
+    incarnation: () => nodes.view().incarnation ?? null,
     onCrash,
   })
 

@@ -108,6 +108,12 @@ const Url = Type.String({
   pattern: '^https?://[^/]+$',
   description: 'must be an address without a path, such as https://api.example.org',
 })
+const NodeAddress = Type.Optional(
+  Type.String({
+    pattern: '^https://[^/?#@\\s]+:\\d{1,5}$',
+    description: 'must be an address with a port, such as https://10.0.0.5:9443',
+  }),
+)
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
 const Milliseconds = (standard: number) =>
   Type.Integer({ minimum: 10, maximum: 86_400_000, default: standard })
@@ -129,6 +135,7 @@ const Environment = Type.Object({
   ),
   KEY_FILE: Type.Optional(Type.String({ minLength: 1 })),
   NODE_NAME: Type.String({ minLength: 1, default: hostname() }),
+  CLUSTER_ADDRESS: NodeAddress,
   CELL: Type.Integer({ minimum: 0, maximum: 8_999, default: 0 }),
   LOG_LEVEL: Type.Enum(levels, {
     default: 'info',
@@ -183,6 +190,8 @@ export interface Config {
   readonly redisUrl: string | undefined
   readonly keyFile: string
   readonly node: string
+  /** Where the other nodes reach this one, and where it listens for them; absent: it cannot be reached. */
+  readonly clusterAddress: string | undefined
   /** Which range of ids this database gives out. */
   readonly cell: number
   readonly logLevel: string
@@ -250,6 +259,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     redisUrl: redisUrlFrom(env.REDIS_URL),
     keyFile: env.KEY_FILE ?? join(env.DATA_DIR, 'keys'),
     node: env.NODE_NAME,
+    clusterAddress: env.CLUSTER_ADDRESS,
     cell: env.CELL,
     logLevel: env.LOG_LEVEL,
     metrics: { token: env.METRICS_TOKEN, port: env.METRICS_PORT },

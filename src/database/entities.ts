@@ -192,6 +192,7 @@ export const LinkSession = defineEntity({
     expiresAt: p.datetime(),
     createdAt: p.datetime().defaultRaw('now()'),
     target: p.text().nullable(),
+    node: p.integer().nullable(),
   },
 })
 

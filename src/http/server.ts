@@ -1,6 +1,7 @@
 /** The HTTP server: limits, headers, one envelope for every failure; it listens on a public port and a private one. */
 
 import { readFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
   type FastifyBaseLogger,
@@ -17,6 +18,7 @@ import type { Logger } from '../observability/log.ts'
 import { drained, limitConnections, withReserve } from './connections.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { filePaths } from './files.ts'
+import { believeNodes, type RequestForwarder } from './forwarding.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
 import { metricsRoute, type NodesSource, nodesRoute } from './health.ts'
 import {
@@ -39,19 +41,21 @@ interface ListenOptions extends Pick<Storage, 'metrics' | 'journal'> {
   readonly logger: Logger
   readonly nodes: NodesSource
   readonly routes: readonly Route[]
+  readonly forwarder: Pick<RequestForwarder, 'take' | 'serveBy'>
   /** Aborted when the service is about to stop: it still answers, and closes each connection after its answer. */
   readonly leaving: AbortSignal
 }
 
 export async function listen(options: ListenOptions) {
   const { config, logger, metrics, journal } = options
+  const isProxy = proxyCheck(config.trustProxy)
   const app = await createServer({
     logger,
     requestLog: { journal, metrics },
     trustProxy: config.trustProxy,
     limits: { maxConnections: withReserve(config.limits.connections) },
+    forwarder: options.forwarder,
   })
-  const isProxy = proxyCheck(config.trustProxy)
   limitConnections(app, { limits: config.limits.connections, isProxy, logger, metrics })
   const openapi = await describeRoutes(app, { version: VERSION, addresses: config.baseUrls })
   openapi.extraPaths({ ...botPaths(), ...filePaths })
@@ -144,6 +148,8 @@ export interface ServerOptions {
   readonly requestLog: RequestLogOptions
   readonly trustProxy: string[] | false
   readonly limits?: Partial<typeof usualLimits>
+  /** Sees each request before the routes do; absent: all are answered here. */
+  readonly forwarder?: Pick<RequestForwarder, 'take' | 'serveBy'>
 }
 
 export const usualLimits = {
@@ -176,19 +182,20 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.trustProxy,
     bodyLimit: limits.bodyLimit,
-    requestTimeout: limits.requestTimeout,
-    keepAliveTimeout: options.trustProxy ? limits.proxyKeepAlive : limits.keepAlive,
-    maxRequestsPerSocket: limits.maxRequestsPerSocket,
-    connectionTimeout: 0,
     // While thousands of accounts start on a busy machine, reading a few files may take long, which is no failure.
     pluginTimeout: 0,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
-    http: {
-      headersTimeout,
-      connectionsCheckingInterval,
-      maxHeaderSize: limits.maxHeaderSize,
-      requireHostHeader: false,
+    serverFactory: (serve) => {
+      options.forwarder?.serveBy(serve)
+      const http = { headersTimeout, connectionsCheckingInterval, requireHostHeader: false }
+      const server = createHttpServer(
+        { ...http, maxHeaderSize: limits.maxHeaderSize },
+        options.forwarder?.take ?? serve,
+      )
+      const { requestTimeout, maxRequestsPerSocket } = limits
+      const keepAliveTimeout = options.trustProxy ? limits.proxyKeepAlive : limits.keepAlive
+      return Object.assign(server, { requestTimeout, maxRequestsPerSocket, keepAliveTimeout })
     },
     clientErrorHandler: answerClientError(options.logger, limits.requestTimeout),
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: false },
@@ -201,6 +208,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.server.maxConnections = limits.maxConnections
+  if (options.forwarder) believeNodes(app, proxyCheck(options.trustProxy))
   limitHandlers(app, limits.handlerTimeout)
   app.removeContentTypeParser('text/plain')
   parseJsonBodies(app)

@@ -23,6 +23,8 @@ interface NewLink {
   readonly stored: Json
   readonly attemptsLeft: number
   readonly expiresAt: number
+  /** The incarnation of the node that has the flow under way. */
+  readonly node: number | null
 }
 
 export interface StoredLink extends LinkFacts {
@@ -92,6 +94,7 @@ export class PostgresLinkStore implements LinkStore {
       relinks: link.relinks ?? null,
       expiresAt: new Date(expiresAt),
       target: link.target ?? null,
+      node: link.node,
     }
     await this.#db.records((em) => em.insert(LinkSession, row))
   }

@@ -39,6 +39,10 @@ export interface Metrics {
   beatAge(read: () => number): void
   /** 1 while this node is suspended, because the database has been silent for too long. */
   suspended(read: () => number): void
+  /** A try to pass a request on to another node; `outcome` is one of four words. */
+  forwarded(outcome: string): void
+  /** Requests that wait for an account to have an owner. */
+  parked(read: () => number): void
   readonly media: MediaMeasures
   /** The exposition format of Prometheus, and its content type. */
   text(): Promise<string>
@@ -67,6 +71,7 @@ export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metri
     jobQueueUp: gauge('chapar_job_queue_up', 'Whether the job queue takes jobs.'),
     beatAge: gauge('chapar_beat_age_seconds', 'Time since the last counted beat of this node.'),
     suspended: gauge('chapar_suspended', 'Whether this node has not been heard for too long.'),
+    parked: gauge('chapar_parked', 'Requests that wait for an account to have an owner.'),
     media: createMediaMetrics(registers),
     text: () => registry.metrics(),
     contentType: registry.contentType,
@@ -129,11 +134,17 @@ function updateLogMetrics(registers: Registers): Pick<Metrics, 'committed'> {
 /** Counts of what went wrong or was refused. */
 function serviceMetrics(
   registers: Registers,
-): Pick<Metrics, 'actorRestarted' | 'recordsDropped' | 'connectionRefused'> {
+): Pick<Metrics, 'actorRestarted' | 'recordsDropped' | 'connectionRefused' | 'forwarded'> {
   const restarts = new Counter({
     name: 'chapar_actor_restarts_total',
     help: 'Actors that were restarted after a crash.',
     labelNames: ['kind'],
+    registers,
+  })
+  const forwarded = new Counter({
+    name: 'chapar_forwarded_total',
+    help: 'Tries to pass a request on to the node that owns its account.',
+    labelNames: ['outcome'],
     registers,
   })
   const dropped = new Counter({
@@ -148,6 +159,7 @@ function serviceMetrics(
     registers,
   })
   return {
+    forwarded: (outcome) => forwarded.inc({ outcome }),
     actorRestarted: (kind) => restarts.inc({ kind }),
     recordsDropped: (count) => dropped.inc(count),
     connectionRefused: (reason) => refused.inc({ reason }),

@@ -249,6 +249,7 @@ type Purpose =
   | 'file-id'
   | 'webhook-secret'
   | 'media-address'
+  | 'node'
 
 export interface Vault {
   /** Call it before a transaction, not within: it may need a database connection of its own. */

@@ -1,0 +1,103 @@
+/** Which node owns what a request concerns. The table is the truth; what is remembered of it is a guess that the owner corrects. */
+import { LRUCache } from 'lru-cache'
+import type { Queryable } from '../database/database.ts'
+
+/** What a request concerns, as its path or its body says. */
+export type Target =
+  | { readonly kind: 'key'; readonly id: number }
+  | { readonly kind: 'credential'; readonly id: number }
+  | { readonly kind: 'link'; readonly id: string }
+
+/** Of a bot's call, its files, and the management of its key. The token may be encoded. */
+const OF_KEY = /^\/(?:file\/)?(?:bot|api_keys\/)(\d{1,15})(?=[:/?]|%3a|$)/i
+const OF_CREDENTIAL = /^\/platforms\/credentials\/(\d{1,15})(?=[/?]|$)/
+const OF_LINK = /^\/platforms\/[^/?]{1,64}\/link\/([\w-]{22})(?=[/?]|$)/
+
+/** Undefined for what every node answers by itself. */
+export function targetOf(url: string): Target | undefined {
+  const key = OF_KEY.exec(url)?.[1]
+  if (key) return { kind: 'key', id: Number(key) }
+  const credential = OF_CREDENTIAL.exec(url)?.[1]
+  if (credential) return { kind: 'credential', id: Number(credential) }
+  const link = OF_LINK.exec(url)?.[1]
+  return link ? { kind: 'link', id: link } : undefined
+}
+
+/** Requests that name in a body of JSON what they concern. */
+const OF_BODY = /^POST (?:\/api_keys|\/platforms\/[^/?]{1,64}\/link\/(?:start|verify))$/
+
+export const isNamedInBody = (method: string, url: string): boolean =>
+  OF_BODY.test(`${method} ${url}`)
+
+/** Undefined also for a body that is none: the route refuses it. */
+export function targetIn(body: Buffer): Target | undefined {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(body.toString())
+  } catch {
+    return undefined
+  }
+  const { session_id, credential_id } = Object(parsed) as Record<string, unknown>
+  if (typeof session_id === 'string') return { kind: 'link', id: session_id }
+  if (Number.isSafeInteger(credential_id)) return { kind: 'credential', id: Number(credential_id) }
+  return undefined
+}
+
+/** Where an account or a flow is. */
+export interface Place {
+  /** Absent for a flow of linking. */
+  readonly credentialId: number | undefined
+  /** The incarnation of its node; null where it belongs to nobody. */
+  readonly owner: number | null
+}
+
+const statements = {
+  key: `select k.credential_id as "credentialId", l.owner
+          from api_key k join credential_log l on l.credential_id = k.credential_id
+          join credential c on c.id = k.credential_id
+         where k.id = $1 and k.revoked_at is null and c.deactivated_at is null`,
+  credential: `select l.credential_id as "credentialId", l.owner
+                 from credential_log l join credential c on c.id = l.credential_id
+                where l.credential_id = $1 and c.deactivated_at is null`,
+  link: `select null as "credentialId", node as owner from link_session
+          where id = $1 and node is not null`,
+}
+
+const MOST = 200_000
+
+export class Owners {
+  readonly #db: Queryable
+  /** A key stays with its credential for ever. */
+  readonly #credentials = new LRUCache<number, number>({ max: MOST })
+  readonly #places = new LRUCache<number | string, Place>({ max: MOST })
+
+  constructor(db: Queryable) {
+    this.#db = db
+  }
+
+  /** The credential of a key that was looked up before. */
+  credentialOf(target: Target): number | undefined {
+    if (target.kind === 'credential') return target.id
+    return target.kind === 'key' ? this.#credentials.get(target.id) : undefined
+  }
+
+  /** What is remembered, or what the table says. Undefined for what has ended or never was. */
+  async find(target: Target): Promise<Place | undefined> {
+    const credentialId = this.credentialOf(target)
+    const known = this.#places.get(credentialId ?? target.id)
+    const isOfKey = target.kind === 'key' && credentialId === undefined
+    return (!isOfKey && known) || this.look(target)
+  }
+
+  /** What the table says now. */
+  async look(target: Target): Promise<Place | undefined> {
+    const { kind, id } = target
+    const [place] = await this.#db.query<Place>({ name: `owner-${kind}`, text: statements[kind] }, [
+      id,
+    ])
+    if (!place) return undefined
+    if (kind === 'key' && place.credentialId) this.#credentials.set(id, place.credentialId)
+    this.#places.set(place.credentialId ?? id, place)
+    return place
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * The connections between nodes: TLS with a key that is derived from the key file, which proves each side to the other
+ * without certificates. What comes in this way was accepted by another node, and is never passed on again.
+ */
+import { once } from 'node:events'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { type Dispatcher, Pool } from 'undici'
+
+/** The version of this protocol, too: peers that name another one are not let in. */
+const IDENTITY = 'chapar-node-1'
+
+// Keys agreed upon in advance, and new ones for each connection: what was recorded stays secret when the key gets known.
+const tls = {
+  ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
+  minVersion: 'TLSv1.2',
+  maxVersion: 'TLSv1.2',
+} as const
+
+const CONNECT_MS = 1_000
+/** The other side closes later, so that no request meets a connection that is being closed. */
+const IDLE_MS = 30_000
+const SERVER_IDLE_MS = 72_000
+/** Of each peer, for calls that are answered at once; those that wait have connections of their own. */
+const CALLS_AT_ONCE = 64
+
+const CLIENT = 'x-chapar-client'
+const REQUEST = 'x-chapar-request'
+const REPEATED = 'x-chapar-repeated'
+
+/** What a node says about a request that it passes on. */
+export interface Forwarding {
+  /** The address of the connection on which the request came to the first node. */
+  readonly client: string
+  /** The same for each try of one request. */
+  readonly requestId: string
+  /** An earlier try may have been carried out. */
+  readonly isRepeated: boolean
+}
+
+const forwardings = new WeakMap<IncomingMessage, Forwarding>()
+
+/** What the node that took a request says about it; undefined where a client has sent it here. */
+export const forwardingOf = (request: IncomingMessage): Forwarding | undefined =>
+  forwardings.get(request)
+
+type Serve = (request: IncomingMessage, response: ServerResponse) => void
+
+export interface PeerServer {
+  /** As other nodes reach it. */
+  readonly address: string
+  /** Until it is called, every request is answered with 421. */
+  serve(serve: Serve): void
+  close(): Promise<void>
+}
+
+/** Listens where `address` says, of which port 0 is replaced by a free one. */
+export async function listenForPeers(address: string, key: Buffer): Promise<PeerServer> {
+  const url = new URL(address)
+  let serve: Serve = (_, response) => misdirect(response)
+  const server = createServer(
+    { ...tls, pskCallback: (_, identity) => (identity === IDENTITY ? key : null) },
+    (request, response) => {
+      forwardings.set(request, takeForwarding(request.headers))
+      serve(request, response)
+    },
+  )
+  server.keepAliveTimeout = SERVER_IDLE_MS
+  // An upload may take long, and the first node has limits for it.
+  server.requestTimeout = 0
+  server.listen({ host: bare(url.hostname), port: Number(url.port) })
+  await once(server, 'listening')
+  url.port = String((server.address() as AddressInfo).port)
+  return {
+    address: url.origin,
+    serve: (next) => {
+      serve = next
+    },
+    close: () => closed(server),
+  }
+}
+
+const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
+
+async function closed(server: Server): Promise<void> {
+  server.close()
+  server.closeAllConnections()
+  await once(server, 'close')
+}
+
+/** Removes what is only for nodes from the headers. */
+function takeForwarding(headers: IncomingHttpHeaders): Forwarding {
+  const { [CLIENT]: client, [REQUEST]: id, [REPEATED]: repeated } = headers
+  delete headers[CLIENT]
+  delete headers[REQUEST]
+  delete headers[REPEATED]
+  return { client: String(client ?? ''), requestId: String(id ?? ''), isRepeated: repeated === '1' }
+}
+
+/** The account is not here: the node that asked has to look again. */
+export function misdirect(response: ServerResponse): void {
+  response.writeHead(421, { 'content-length': 0 }).end()
+}
+
+/** Headers that belong to one connection, and what a client might send in the name of a node. */
+const left = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'trailer',
+  'expect',
+  'proxy-connection',
+  CLIENT,
+  REQUEST,
+  REPEATED,
+])
+
+/** The headers of a request as they came, with what the next node should know. */
+export function headersFor(request: IncomingMessage, forwarding: Forwarding): string[] {
+  const { rawHeaders } = request
+  const headers: string[] = []
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? ''
+    if (!left.has(name.toLowerCase())) headers.push(name, rawHeaders[at + 1] ?? '')
+  }
+  headers.push(CLIENT, forwarding.client, REQUEST, forwarding.requestId)
+  if (forwarding.isRepeated) headers.push(REPEATED, '1')
+  return headers
+}
+
+/** The connections to one peer. */
+export class Peer {
+  readonly #calls: Pool
+  readonly #long: Pool
+
+  constructor(address: string, key: Buffer) {
+    const options = {
+      connect: {
+        ...tls,
+        timeout: CONNECT_MS,
+        pskCallback: () => ({ psk: key, identity: IDENTITY }),
+        // There is no certificate; whoever lacks the key does not get here.
+        checkServerIdentity: () => undefined,
+      },
+      keepAliveTimeout: IDLE_MS,
+      // The first node times what has to be timed: answers may take long, and uploads too.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    }
+    this.#calls = new Pool(address, { ...options, connections: CALLS_AT_ONCE })
+    this.#long = new Pool(address, options)
+  }
+
+  /** `isLong`: a poll, a file, a stream of events. */
+  pool(isLong: boolean): Dispatcher {
+    return isLong ? this.#long : this.#calls
+  }
+
+  /** Whatever is under way fails at once. */
+  async destroy(): Promise<void> {
+    await Promise.all([this.#calls.destroy(), this.#long.destroy()])
+  }
+}
