@@ -6,7 +6,7 @@ import { admits, endKey, type Happening } from '../../machines/model/happening.t
 import type { Operation, OperationKind, OperationResult } from '../../machines/model/operation.ts'
 import { type Json, type Reply, refused } from '../../machines/model/protocol.ts'
 import { within } from '../host/time.ts'
-import type { Session } from '../ports/platform.ts'
+import type { Platform, Session } from '../ports/platform.ts'
 import type {
   Clock,
   CredentialFacts,
@@ -92,6 +92,15 @@ const LOOKS: readonly OperationKind[] = [
   'managed_bot_access',
 ]
 
+/** Throws where the first try of this operation may have been carried out, and a second one would do it again. */
+export function assertRepeatable(kind: OperationKind, { sends }: Pick<Platform, 'sends'>): void {
+  if (LOOKS.includes(kind) || (SENDS.includes(kind) && sends === 'idempotent')) return
+  throw failed('timeout', `the node that had the call has ended; ${maybeDone(kind)}`, {
+    reason: SENDS.includes(kind) ? 'sent_unconfirmed' : 'done_unconfirmed',
+    certain: false,
+  })
+}
+
 /** The reply to an operation whose actor ends first: not `unavailable`, since a second try might do it twice. */
 export function cutShort(event: CredentialEvent): Reply | undefined {
   if (event.type !== 'operation.perform' || LOOKS.includes(event.operation.kind)) return undefined
@@ -125,12 +134,13 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
     })
   }
 
-  const resolve = (name: string) => ask({ kind: 'resolve', name }, request.requestId)
+  const { callId = request.requestId } = request
+  const resolve = (name: string) => ask({ kind: 'resolve', name }, callId)
   const operation = await identities.toNative(credentialId, request.operation, resolve)
-  const result = await ask(operation, request.requestId)
+  const result = await ask(operation, callId)
   try {
     const json = await identities.present(facts, result, SENDS.includes(operation.kind))
-    await noteOwn(actor, request, operation, result)
+    await noteOwn(actor, { ...request, callId }, operation, result)
     if (operation.kind === 'set_name') await noteName(actor, operation)
     return json
   } catch (cause) {
@@ -176,12 +186,12 @@ async function noteName(
 /** Logs an operation as an update for the other keys, if the settings include the account's own updates. */
 async function noteOwn(
   { context, facts, updates, clock, lost, onDefect }: Performing,
-  request: PerformOperation,
+  request: PerformOperation & { readonly callId: string },
   operation: Operation,
   result: OperationResult,
 ): Promise<void> {
   const at = Math.floor(clock.now() / 1000)
-  const happenings = ownHappenings(request.requestId, operation, result, at).filter((happening) =>
+  const happenings = ownHappenings(request.callId, operation, result, at).filter((happening) =>
     admits(context.settings, happening),
   )
   if (happenings.length === 0) return
@@ -199,12 +209,12 @@ async function noteOwn(
 }
 
 function ownHappenings(
-  requestId: string,
+  callId: string,
   operation: Operation,
   result: OperationResult,
   at: number,
 ): readonly Happening[] {
-  const common = { sourceKey: `own:${requestId}`, direction: 'own', at } as const
+  const common = { sourceKey: `own:${callId}`, direction: 'own', at } as const
   if (operation.kind === 'delete') {
     const { chat, message } = operation
     const surface = result.kind === 'done' && result.surface && { surface: result.surface }
@@ -218,7 +228,7 @@ function ownHappenings(
   const isChange = operation.kind.startsWith('edit')
   return messages.map((message, place) => ({
     ...common,
-    ...(place > 0 && { sourceKey: `own:${requestId}:${place}` }),
+    ...(place > 0 && { sourceKey: `own:${callId}:${place}` }),
     at: message.editedAt ?? message.at,
     kind: isChange ? 'edited' : 'message',
     message,

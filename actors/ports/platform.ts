@@ -121,6 +121,8 @@ export interface Platform {
   readonly capabilities: Capabilities
   /** `integer`: native ids already are the reference's integers in decimal; `mapped`: the core gives integers. */
   readonly ids: 'integer' | 'mapped'
+  /** `idempotent`: a send with the id of an earlier one gives that one's message. Absent: it is sent again. */
+  readonly sends?: 'idempotent'
   /**
    * Begins a link for `user`; `fields` are those of the method. Rejects with `RequestFailed` on unusable fields.
    * The user matters where each has a network of their own; without one nobody is found there.

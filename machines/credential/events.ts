@@ -6,8 +6,18 @@ import type { Command, Reply, RequestAbandoned } from '../model/protocol.ts'
 import type { Reason } from '../model/reason.ts'
 
 /** Asks the account to do something; `apiKeyId` is the key that asks, `now` its time in milliseconds. */
+/** A call that came through another node, which may have passed it on before. */
+export interface PassedOn {
+  /** The same for each try. */
+  readonly id: string
+  /** An earlier try may have been carried out. */
+  readonly isRepeated: boolean
+}
+
 export interface PerformOperation extends Command {
   readonly type: 'operation.perform'
+  /** Under which the network knows it, if not under the id of the request. */
+  readonly callId?: string | undefined
   readonly operation: PublicOperation
   readonly apiKeyId?: number
   readonly traceId?: string

@@ -1,9 +1,11 @@
 /** Executes one call of the bot API: carries it out here, or passes it on to a network that speaks the bot API itself. */
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { type CredentialActor, passOn } from '../../actors/credential/actor.ts'
+import { assertRepeatable } from '../../actors/credential/perform.ts'
 import type { AbortLike } from '../../actors/host/actor.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
+import type { PassedOn } from '../../machines/credential/events.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { PublicOperation } from '../../machines/model/operation.ts'
 import type { Passing } from '../../machines/model/operation-passing.ts'
@@ -40,6 +42,8 @@ export interface Asked {
   readonly traceId: string
   /** The value of the header with this name. Read only for calls that would send or spend again if repeated. */
   readonly idempotencyKey?: string | undefined
+  /** Set for a call that came through another node. */
+  readonly passedOn?: PassedOn | undefined
   /** Most methods never ask for either of them. */
   signal(): AbortSignal
   leaving(): AbortLike
@@ -73,12 +77,23 @@ export async function prepare(
   assertParameters(platform, method, args)
   assertHasPlace(method, args, platform)
   const connection = connectionOf(method, args)
+  const { passedOn } = asked
+  let operations = 0
   const perform = async (wanted: PublicOperation): Promise<Json> => {
+    if (passedOn?.isRepeated) assertRepeatable(wanted.kind, platform)
+    const callId = passedOn && `${passedOn.id}.${operations++}`
     const operation: PublicOperation =
       connection === undefined ? wanted : { kind: 'for_business', connection, operation: wanted }
     const credential = await credentials.ready(credentialId, () => asked.leaving().aborted)
     const now = Date.now()
-    return credential.ask({ type: 'operation.perform', operation, apiKeyId, traceId, now })
+    return credential.ask({
+      type: 'operation.perform',
+      operation,
+      apiKeyId,
+      traceId,
+      now,
+      ...(callId && { callId }),
+    })
   }
   // No getters: each object with some of its own gets a class of its own, which holds on to the whole request until
   // the next collection of the whole heap.
@@ -142,6 +157,7 @@ interface ReceivedCall extends Pick<Passing, 'verb' | 'method' | 'query'> {
   readonly key: ApiKeyActor
   readonly traceId: string
   readonly idempotencyKey?: string | undefined
+  readonly passedOn?: PassedOn | undefined
   /** The value of a parameter, if it stands before all files. */
   parameter(name: string): string | undefined
   leaving(): AbortLike
@@ -165,6 +181,8 @@ export async function preparePass(
   await key.admit(scopeOf(method), isSending ? chatOf(chat) : undefined)
   const { apiKeyId, credentialId } = key.facts
   const call = callOf(received)
+  // What only reads is never marked as repeated.
+  if (received.passedOn?.isRepeated) assertRepeatable('pass', {})
   const run = async (): Promise<Result> => {
     const credential = await credentials.ready(credentialId, () => received.leaving().aborted)
     const requestId = crypto.randomUUID()

@@ -236,7 +236,7 @@ class Call {
   readonly request: IncomingMessage
   readonly response: ServerResponse
   readonly #departure = new AbortController()
-  readonly #requestId = randomBytes(16).toString('base64url')
+  readonly #id = randomBytes(16).toString('base64url')
   readonly isShort: boolean
   #body: Buffer | undefined
   #hasBegun = false
@@ -329,7 +329,7 @@ class Call {
   get #forwarding(): Forwarding {
     const { request } = this
     const client = request.socket.remoteAddress ?? ''
-    return { client, requestId: this.#requestId, isRepeated: this.#isRepeated }
+    return { client, call: { id: this.#id, isRepeated: this.#isRepeated } }
   }
 
   #content(): Buffer | Readable | null {

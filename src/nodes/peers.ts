@@ -7,6 +7,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type Dispatcher, Pool } from 'undici'
+import type { PassedOn } from '../../machines/credential/events.ts'
 
 /** The version of this protocol, too: peers that name another one are not let in. */
 const IDENTITY = 'chapar-node-1'
@@ -33,10 +34,7 @@ const REPEATED = 'x-chapar-repeated'
 export interface Forwarding {
   /** The address of the connection on which the request came to the first node. */
   readonly client: string
-  /** The same for each try of one request. */
-  readonly requestId: string
-  /** An earlier try may have been carried out. */
-  readonly isRepeated: boolean
+  readonly call: PassedOn
 }
 
 const forwardings = new WeakMap<IncomingMessage, Forwarding>()
@@ -95,7 +93,8 @@ function takeForwarding(headers: IncomingHttpHeaders): Forwarding {
   delete headers[CLIENT]
   delete headers[REQUEST]
   delete headers[REPEATED]
-  return { client: String(client ?? ''), requestId: String(id ?? ''), isRepeated: repeated === '1' }
+  const call = { id: String(id ?? ''), isRepeated: repeated === '1' }
+  return { client: String(client ?? ''), call }
 }
 
 /** The account is not here: the node that asked has to look again. */
@@ -126,8 +125,8 @@ export function headersFor(request: IncomingMessage, forwarding: Forwarding): st
     const name = rawHeaders[at] ?? ''
     if (!left.has(name.toLowerCase())) headers.push(name, rawHeaders[at + 1] ?? '')
   }
-  headers.push(CLIENT, forwarding.client, REQUEST, forwarding.requestId)
-  if (forwarding.isRepeated) headers.push(REPEATED, '1')
+  headers.push(CLIENT, forwarding.client, REQUEST, forwarding.call.id)
+  if (forwarding.call.isRepeated) headers.push(REPEATED, '1')
   return headers
 }
 

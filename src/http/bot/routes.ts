@@ -8,6 +8,7 @@ import type { Passed } from '../../../machines/model/operation-passing.ts'
 import { type CallExecution, execute, passes, prepare, preparePass } from '../../bot-api/execute.ts'
 import type { CallServices, Result } from '../../bot-api/method.ts'
 import type { KeyGate } from '../../keys/gate.ts'
+import { forwardingOf } from '../../nodes/peers.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { openToEveryOrigin } from '../headers.ts'
 import { ofKey } from '../request-log.ts'
@@ -110,6 +111,7 @@ async function begun(
     uploads,
     traceId: request.id,
     idempotencyKey: headers['idempotency-key']?.toString(),
+    passedOn: forwardingOf(request.raw)?.call,
     signal: () => goneSignal(reply),
     leaving: () => new Departure(reply),
     named(name: string) {
@@ -151,6 +153,7 @@ async function passing(
       method: request.params['*'],
       traceId: request.id,
       idempotencyKey: headers['idempotency-key']?.toString(),
+      passedOn: forwardingOf(request.raw)?.call,
       leaving: () => new Departure(reply),
       named: (name) => {
         audit.method = name

@@ -84,6 +84,7 @@ export const facts = {
   id: 'telegram',
   name: 'Telegram',
   ids: 'integer',
+  sends: 'idempotent',
   capabilities,
   linkMethods: [
     { method: 'phone', fields: [{ name: 'phone', label: 'Phone number', required: true }] },

@@ -1,0 +1,80 @@
+/** The service in a process of its own, to be killed or stopped: a node beside the one that a test runs in. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Client, until } from '../support/client.ts'
+import { freePort } from '../support/free-port.ts'
+
+interface Testing {
+  teardown(work: () => Promise<void> | void): void
+}
+
+interface RemoteOptions {
+  readonly databaseUrl: string
+  readonly name: string
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface RemoteService {
+  readonly url: string
+  readonly dataDir: string
+  client(phone: string): Promise<Client>
+  /** Resolves once the process is gone. */
+  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
+  signal(signal: NodeJS.Signals): void
+}
+
+const isOver = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
+
+/** Resolves once the service listens. */
+export async function startRemote(t: Testing, options: RemoteOptions): Promise<RemoteService> {
+  const { databaseUrl, name, env = {} } = options
+  const dataDir = await mkdtemp(join(tmpdir(), 'chapar-node-'))
+  const port = await freePort()
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'main-process.ts')], {
+    env: {
+      PATH: process.env.PATH,
+      HOST: '127.0.0.1',
+      BASE_URL: 'http://chapar.test',
+      LOG_LEVEL: 'fatal',
+      NODE_NAME: name,
+      CLUSTER_ADDRESS: 'https://127.0.0.1:0',
+      DATABASE_URL: databaseUrl,
+      DATA_DIR: dataDir,
+      PORT: `${port}`,
+      ...env,
+    },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  })
+  const codes = new Map<string, string>()
+  const listening = Promise.withResolvers<void>()
+  createInterface(child.stdout).on('line', (line) => {
+    if (line.startsWith('Chapar is running')) listening.resolve()
+    const [, phone, code] = /for (\+\d+): (\d+)/.exec(line) ?? []
+    if (phone && code) codes.set(phone, code)
+  })
+  child.once('exit', (code) => listening.reject(new Error(`the node ended with ${code}`)))
+  const end = async (signal: NodeJS.Signals) => {
+    if (isOver(child)) return
+    const gone = once(child, 'exit')
+    child.kill(signal)
+    await gone
+  }
+  t.teardown(async () => {
+    await end('SIGKILL')
+    await rm(dataDir, { recursive: true, force: true })
+  })
+  await listening.promise
+  const url = `http://127.0.0.1:${port}`
+  await until(async () => (await fetch(`${url}/health/ready`)).ok)
+  return {
+    url,
+    dataDir,
+    client: (phone) => Client.signIn(url, phone, codes),
+    end,
+    signal: (signal) => void child.kill(signal),
+  }
+}
