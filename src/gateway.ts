@@ -20,6 +20,7 @@ import { listen, VERSION } from './http/server.ts'
 import { rearm, webhookReminders } from './jobs/jobs.ts'
 import { everyHalfMinute, everyHour, watchActors } from './maintenance.ts'
 import type { OpenedMedia } from './media/open.ts'
+import { Bus } from './nodes/bus.ts'
 import { joinNodes, type Nodes } from './nodes/nodes.ts'
 import { Owners } from './nodes/owners.ts'
 import { listenForPeers } from './nodes/peers.ts'
@@ -83,12 +84,13 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     logger,
   })
   opened.defer(() => nodes.leave())
+  const bus = openBus({ url: options.databaseUrl, nodes, logger }, opened)
   const accounts = openAccounts({ config, storage, logger, print }, opened)
-  const networks = { config, storage, logger, more: options.platforms ?? [] }
+  const networks = { config, storage, logger, bus, more: options.platforms ?? [] }
   const { sandbox, platforms } = await openNetworks(networks, opened)
 
   const reminders = webhookReminders(storage.jobs, logger)
-  const core = createCore({ ...storage, config, platforms, reminders, nodes, logger })
+  const core = createCore({ ...storage, config, platforms, reminders, nodes, bus, logger })
   opened.defer(() => core.stop())
   reminders.onDue((apiKeyId) => core.roster.remind(apiKeyId))
   const services = createServices({ config, storage, accounts, core, logger })
@@ -138,6 +140,19 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     await close()
   })
   return { address, core, media: storage.media, sandbox }
+}
+
+interface BusParts extends Pick<GatewayOptions, 'logger'> {
+  readonly url: string
+  readonly nodes: Nodes
+}
+
+function openBus({ url, nodes, logger }: BusParts, opened: AsyncDisposableStack): Bus {
+  const incarnation = () => nodes.view().incarnation ?? 0
+  const bus = new Bus({ url, logger, incarnation, isAlone: () => nodes.isAlone() })
+  bus.start()
+  opened.defer(() => bus.close())
+  return bus
 }
 
 /** Listens for other nodes, where this one has an address for them. */

@@ -1,5 +1,6 @@
 /** Builds the core of the service: the update log, the actors, and the stores and webhooks that they use. */
 import { EventEmitter } from 'node:events'
+import { LRUCache } from 'lru-cache'
 import { type ApiKeyActor, ApiKeys } from '../../actors/api-key/actor.ts'
 import {
   CredentialSupervisor,
@@ -12,9 +13,10 @@ import { ActorRegistry } from '../../actors/host/actor.ts'
 import { Supervision } from '../../actors/host/supervision.ts'
 import { Turns } from '../../actors/host/time.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
-import type { Clock, Owned } from '../../actors/ports/ports.ts'
+import type { Clock, CredentialFacts, Owned, Transition } from '../../actors/ports/ports.ts'
 import type { WebhookKey } from '../../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import { LEASE_MS } from '../../machines/node/machine.ts'
 import { FileIds } from '../bot-api/file-id.ts'
 import type { Config } from '../config/config.ts'
@@ -33,6 +35,7 @@ import type { Finished } from '../links/finish.ts'
 import { LinkFlows } from '../links/flows.ts'
 import { limitLinks } from '../links/limits.ts'
 import { PostgresLinkStore } from '../links/store.ts'
+import type { Bus } from '../nodes/bus.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -68,6 +71,8 @@ interface CoreOptions {
   readonly wanted: Pick<KeysWantedUpdates, 'changed' | 'names'>
   readonly writes: WriteWatch
   readonly nodes: Pick<Nodes, 'view'>
+  /** Absent: there are no other nodes. */
+  readonly bus?: Pick<Bus, 'tell' | 'on'>
   /** Absent: a webhook that rests is looked for by the sweep alone. */
   readonly reminders?: Pick<WebhookReminders, 'set'>
   readonly logger: Logger
@@ -97,6 +102,7 @@ export function createCore(options: CoreOptions) {
   const onCrash = (kind: string) => metrics.actorRestarted(kind)
   const owned = new Map<number, Supervised>()
   const factsOf = (credentialId: number) => owned.get(credentialId)?.facts
+  const incarnation = () => nodes.view().incarnation ?? null
 
   const fileIds = new FileIds(vault.derive('file-id'))
   const translator = new Translator(db, fileIds, idsOf(platforms, owned), options.wanted)
@@ -135,7 +141,7 @@ export function createCore(options: CoreOptions) {
   const store = new PostgresCredentialStore({
     db,
     vault,
-    node: { name: config.node, incarnation: () => nodes.view().incarnation ?? null },
+    node: { name: config.node, incarnation },
     timeline,
     health,
     keysRevoked: async (ids) => void events.emit('keysRevoked', ids),
@@ -197,13 +203,18 @@ export function createCore(options: CoreOptions) {
     config.limits.callsPerKey,
   )
   const links = new LinkFlows({
-    store: new PostgresLinkStore(db, vault, onLinked(supervisor, ownership), factsOf),
+    store: new PostgresLinkStore({
+      db,
+      vault,
+      incarnation,
+      held: factsOf,
+      onFinish: onLinked(supervisor, ownership),
+    }),
     platforms,
     clock,
     logger,
     answerTakes: config.timing.performTakes,
     gate: limitLinks(db, vault, config.limits.links),
-    incarnation: () => nodes.view().incarnation ?? null,
     onCrash,
   })
 
@@ -229,6 +240,7 @@ export function createCore(options: CoreOptions) {
   events.on('keysRevoked', (apiKeyIds) => {
     for (const id of apiKeyIds) keys.awake(id).then((key) => key?.revoke())
   })
+  const ownerOf = shareTransitions(timeline, factsOf, options.bus)
   timeline.watchAll(({ credentialId, publicState }) => {
     if (!OUT.includes(publicState)) return
     for (const [, key] of keys.live()) if (key.facts.credentialId === credentialId) key.accountOut()
@@ -247,6 +259,7 @@ export function createCore(options: CoreOptions) {
     translator,
     fileIds,
     timeline,
+    ownerOf,
     links,
     webhooks,
     roster,
@@ -271,6 +284,27 @@ export function createCore(options: CoreOptions) {
       await Promise.all([keyStore.flush(), timeline.flush(), health.flush()])
     },
   }
+}
+
+const MOST_ELSEWHERE = 100_000
+
+/** Tells other nodes of changes, and watchers here of theirs. Returns the user of a credential that runs, here or there. */
+function shareTransitions(
+  timeline: TimelineBuffer,
+  factsOf: (credentialId: number) => CredentialFacts | undefined,
+  bus: Pick<Bus, 'tell' | 'on'> | undefined,
+): (credentialId: number) => number | undefined {
+  const elsewhere = new LRUCache<number, number>({ max: MOST_ELSEWHERE })
+  bus?.on('transition', (hint) => {
+    const { userId, ...transition } = hint as unknown as Transition & { readonly userId: number }
+    elsewhere.set(transition.credentialId, userId)
+    timeline.heard(transition)
+  })
+  timeline.watchAll((transition) => {
+    const userId = factsOf(transition.credentialId)?.userId
+    if (userId !== undefined) bus?.tell('transition', { ...transition, userId } as unknown as Json)
+  })
+  return (credentialId) => factsOf(credentialId)?.userId ?? elsewhere.get(credentialId)
 }
 
 /** Attempts at delivering to a webhook, as usage of the key. */

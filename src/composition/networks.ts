@@ -1,6 +1,8 @@
 /** Opens the networks whose accounts can be linked. */
 import type { Platform } from '../../actors/ports/platform.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import type { Config } from '../config/config.ts'
+import type { Bus } from '../nodes/bus.ts'
 import type { Logger } from '../observability/log.ts'
 import { sandboxPlatform } from '../platforms/sandbox/platform.ts'
 import { unconfiguredTelegram } from '../platforms/telegram/facts.ts'
@@ -9,6 +11,7 @@ import { bale, telegramBot } from '../platforms/upstream-bot/flavour.ts'
 import { createBotApi } from '../platforms/upstream-bot/platform.ts'
 import { xmppPlatform } from '../platforms/xmpp/platform.ts'
 import { PostgresRooms } from '../platforms/xmpp/rooms/kept.ts'
+import type { HubNews } from '../sandbox/delivery/hub.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
 import type { Storage } from './storage.ts'
 
@@ -18,17 +21,26 @@ interface NetworkOptions {
   readonly config: Config
   readonly storage: Storage
   readonly logger: Logger
+  readonly bus: Bus
   /** Beside the platforms that are built in. */
   readonly more: readonly Platform[]
 }
 
 export async function openNetworks(options: NetworkOptions, opened: AsyncDisposableStack) {
-  const { config, storage, logger, more } = options
+  const { config, storage, logger, more, bus } = options
   const { db, vault, writes, wanted } = storage
   const media = storage.media.service
   const sandbox = config.sandbox
-    ? createSandbox({ db, logger, media, limits: config.sandboxLimits })
+    ? createSandbox({
+        db,
+        logger,
+        media,
+        limits: config.sandboxLimits,
+        announce: (news) => bus.tell('sandbox', news as unknown as Json),
+      })
     : undefined
+  bus.on('sandbox', (news) => sandbox?.hub.heard(news as unknown as HubNews))
+  bus.onGap(() => sandbox?.lookAround())
   if (sandbox) opened.defer(() => sandbox.close())
   // A statement whose connection was lost may still be carried out a moment later.
   const lookAround = () => sandbox?.lookAround()

@@ -66,6 +66,11 @@ export class TimelineBuffer {
     return () => this.#watchers.off('any', listener)
   }
 
+  /** Of another node, which has stored it: only the watchers of all credentials are told. */
+  heard(transition: Transition): void {
+    this.#watchers.emit('any', transition)
+  }
+
   flush(): Promise<void> {
     return this.#buffer.flush()
   }

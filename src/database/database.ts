@@ -181,6 +181,10 @@ async function abandon(client: pg.PoolClient): Promise<void> {
 
 /** A connection of its own, for what must not wait for the pool. Once a statement has failed, open another. */
 export interface Connection extends Queryable {
+  /** Calls back with each payload that any connection notifies the channel of. */
+  listen(channel: string, heard: (payload: string) => void): Promise<void>
+  /** Resolves once the connection is gone, for whatever reason. */
+  readonly ended: Promise<void>
   close(): Promise<void>
 }
 
@@ -198,8 +202,19 @@ export async function connect(url: string, name: string): Promise<Connection> {
     types,
   })
   client.on('error', reportedByStatement)
+  const ended = new Promise<void>((resolve) => void client.once('end', () => resolve()))
   await client.connect()
-  return { ...queryableOn(client), close: () => client.end() }
+  return {
+    ...queryableOn(client),
+    ended,
+    async listen(channel, heard) {
+      client.on('notification', (notice) => {
+        if (notice.channel === channel) heard(notice.payload ?? '')
+      })
+      await client.query(`listen ${client.escapeIdentifier(channel)}`)
+    },
+    close: () => client.end(),
+  }
 }
 
 /** Gives the connection back clean, or not at all. */

@@ -67,14 +67,13 @@ export function routesOf(options: RoutesOptions): Route[] {
   const { draining } = options
   const { baseUrls, panelUrls } = config
   const { db, jobs, metrics, vault } = storage
-  const { supervisor: credentials, timeline, links, gate, keys, webhooks } = core
+  const { supervisor: credentials, timeline, ownerOf, links, gate, keys, webhooks } = core
   const { source, keyService, downloads, pages, settings, diagnoses, eraser, exportUser } = services
   const { execution, uploads, passFile, downloadBytes } = services
   const now = () => core.clock.now()
   const user = { authenticate: authenticate(accounts, { pat: true }) }
   const streams = new EventStreams(config.limits.eventStreamsPerUser)
   const missing = () => [jobs.trouble()].filter((trouble) => trouble !== null)
-  const ownerOf = (credentialId: number) => credentials.factsOf(credentialId)?.userId
   const events = { ...user, source, timeline, draining, streams }
   const flush = () => webhooks.flush()
   const ofKeys = { ...user, keyService, keys }

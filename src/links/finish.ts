@@ -26,6 +26,8 @@ export type Held = (credentialId: number) => Owned | undefined
 
 interface Ending {
   readonly sessionId: string
+  /** The incarnation of the node that runs the account from now on: no other may claim it meanwhile. */
+  readonly owner: number | null
   readonly account: AccountIdentity
   readonly secrets: Json
 }
@@ -61,7 +63,7 @@ async function finishOnce(
   ending: Ending,
   held: Held,
 ): Promise<Finished> {
-  const { sessionId, account, secrets } = ending
+  const { sessionId, owner, account, secrets } = ending
   const session = await db.records((em) => em.findOne(LinkSession, { id: sessionId }))
   if (!session) throw failed('not_found')
   const { userId, platform, relinks } = session
@@ -79,8 +81,8 @@ async function finishOnce(
   let epoch = 0
   await db.transaction(async (tx) => {
     await holdUser(tx, userId)
-    if (known === undefined) await insert(tx, credentialId, session, sealed)
-    else epoch = await revive(tx, credentialId, held(credentialId)?.epoch, sealed)
+    if (known === undefined) await insert(tx, credentialId, { userId, platform, owner }, sealed)
+    else epoch = await revive(tx, { credentialId, owner, held: held(credentialId)?.epoch }, sealed)
     await tx.query(
       `update link_session set state = 'linked', credential_id = $2, stored = null where id = $1`,
       [sessionId, credentialId],
@@ -112,36 +114,42 @@ async function nextCredentialId(db: Database): Promise<number> {
 async function insert(
   tx: Queryable,
   credentialId: number,
-  session: { readonly userId: number; readonly platform: string },
+  of: { readonly userId: number; readonly platform: string; readonly owner: number | null },
   { native, account, secrets }: Sealed,
 ): Promise<void> {
   await tx.query(
     `insert into credential (id, user_id, platform, native_id, account_sealed, secrets)
      values ($1, $2, $3, $4, $5, $6)`,
-    [credentialId, session.userId, session.platform, native, account, secrets],
+    [credentialId, of.userId, of.platform, native, account, secrets],
   )
-  await tx.query('insert into credential_log (credential_id, next_update_id) values ($1, $2)', [
-    credentialId,
-    randomInt(...FIRST_UPDATE),
-  ])
+  await tx.query(
+    'insert into credential_log (credential_id, next_update_id, owner) values ($1, $2, $3)',
+    [credentialId, randomInt(...FIRST_UPDATE), of.owner],
+  )
+}
+
+interface Taking {
+  readonly credentialId: number
+  readonly owner: number | null
+  /** The epoch under which this node runs the account already. */
+  readonly held: number | undefined
 }
 
 /** The log and its checkpoint stay; only the secrets are new, and an earlier owner cannot overwrite them. */
 async function revive(
   tx: Queryable,
-  credentialId: number,
-  heldEpoch: number | undefined,
+  { credentialId, owner, held }: Taking,
   { account, secrets }: Sealed,
 ): Promise<number> {
   const [revived] = await tx.query<{ epoch: number }>(
     `with taken as (
-       update credential_log set epoch = epoch + 1, owner = null
+       update credential_log set epoch = epoch + 1, owner = $5
         where credential_id = $1 and epoch is distinct from $4 returning epoch
      )
      update credential set epoch = coalesce((select epoch from taken), epoch), account = null, account_sealed = $2, secrets = $3, state = 'connecting', reason = null,
             machine_state = 'queued', action = 'none'
       where id = $1 and deleting_at is null returning epoch`,
-    [credentialId, account, secrets, heldEpoch ?? null],
+    [credentialId, account, secrets, held ?? null, owner],
   )
   if (!revived) throw deleted()
   return revived.epoch

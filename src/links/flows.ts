@@ -29,8 +29,6 @@ interface LinkFlowsOptions {
   readonly logger: Logger
   readonly answerTakes: number
   readonly gate: LinkGate
-  /** The number of this start of the process. */
-  incarnation(): number | null
   /** An actor crashed; `kind` says of which kind. */
   onCrash?(kind: string): void
 }
@@ -99,7 +97,6 @@ export class LinkFlows {
       stored: step.kind === 'done' ? null : step.stored,
       attemptsLeft: ATTEMPTS,
       expiresAt: clock.now() + LIVES_MS,
-      node: this.#options.incarnation(),
     })
     if (step.kind === 'done') {
       await store.finish(sessionId, step.account, step.secrets)

@@ -23,8 +23,6 @@ interface NewLink {
   readonly stored: Json
   readonly attemptsLeft: number
   readonly expiresAt: number
-  /** The incarnation of the node that has the flow under way. */
-  readonly node: number | null
 }
 
 export interface StoredLink extends LinkFacts {
@@ -61,23 +59,26 @@ const placeOf = (sessionId: string) => ({
 const OPEN: readonly LinkState[] = ['code_sent', 'password_needed', 'waiting']
 const ownerOf = (userId: number) => `user:${userId}`
 
+interface LinkWorld {
+  readonly db: Database
+  readonly vault: Vault
+  /** What this node owns already. */
+  readonly held: Held
+  /** The number of this start of the process. */
+  incarnation(): number | null
+  /** The account is this node's to run. */
+  onFinish(finished: Finished): Promise<void>
+}
+
 export class PostgresLinkStore implements LinkStore {
+  readonly #world: LinkWorld
   readonly #db: Database
   readonly #vault: Vault
-  readonly #onFinish: (finished: Finished) => Promise<void>
 
-  readonly #held: Held
-
-  constructor(
-    db: Database,
-    vault: Vault,
-    onFinish: (finished: Finished) => Promise<void>,
-    held: Held,
-  ) {
-    this.#held = held
-    this.#db = db
-    this.#vault = vault
-    this.#onFinish = onFinish
+  constructor(world: LinkWorld) {
+    this.#world = world
+    this.#db = world.db
+    this.#vault = world.vault
   }
 
   async create(link: NewLink): Promise<void> {
@@ -94,7 +95,7 @@ export class PostgresLinkStore implements LinkStore {
       relinks: link.relinks ?? null,
       expiresAt: new Date(expiresAt),
       target: link.target ?? null,
-      node: link.node,
+      node: this.#world.incarnation(),
     }
     await this.#db.records((em) => em.insert(LinkSession, row))
   }
@@ -176,13 +177,10 @@ export class PostgresLinkStore implements LinkStore {
   }
 
   async finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number> {
-    const finished = await finishLink(
-      this.#db,
-      this.#vault,
-      { sessionId, account, secrets },
-      this.#held,
-    )
-    await this.#onFinish(finished)
+    const { db, vault, held, incarnation, onFinish } = this.#world
+    const ending = { sessionId, owner: incarnation(), account, secrets }
+    const finished = await finishLink(db, vault, ending, held)
+    await onFinish(finished)
     return finished.credentialId
   }
 

@@ -25,6 +25,8 @@ interface NodesOptions extends NodeFacts {
 export interface Nodes {
   /** As this node sees them; it knows them also while the database is away. */
   view(): NodesView
+  /** Whether no other node can be seen. */
+  isAlone(): boolean
   /** Those that ended within a week. */
   ended(): Promise<readonly EndedRow[]>
   /** Whether a credential that belongs to no node should be claimed by this one. */
@@ -49,11 +51,15 @@ function placesIn({ rows, incarnation, state }: NodesView) {
 export async function joinNodes(options: NodesOptions): Promise<Nodes> {
   const { db, logger, metrics } = options
   const events = new EventEmitter<{ changed: []; gone: [] }>()
+  let isAlone = true
   const nodes = new Membership({
     table: new PostgresNodes(options),
     clock: steadyClock,
     logger,
-    membersChanged: () => void events.emit('changed'),
+    membersChanged() {
+      isAlone = nodes.view.rows.length <= 1
+      events.emit('changed')
+    },
     declaredGone: () => void events.emit('gone'),
   })
   await nodes.join()
@@ -61,6 +67,7 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
   metrics.suspended(() => (nodes.view.state === 'suspended' ? 1 : 0))
   return {
     view: () => nodes.view,
+    isAlone: () => isAlone,
     ended: () => endedNodes(db),
     isPlacedHere: (credentialId) => placeOf(credentialId, placesIn(nodes.view)) === options.name,
     onMembersChanged: (listener) => void events.on('changed', listener),

@@ -12,7 +12,7 @@ import { Chats } from './chats/chats.ts'
 import { Communities } from './chats/communities.ts'
 import { DueSubscriptions } from './chats/subscriptions.ts'
 import { FaultControls } from './delivery/fault-controls.ts'
-import { Hub } from './delivery/hub.ts'
+import { Hub, type HubNews } from './delivery/hub.ts'
 import { endSessions } from './delivery/sessions.ts'
 import { openFile } from './files/files.ts'
 import { availableGifts, makeGift } from './gifts/gifts.ts'
@@ -98,6 +98,8 @@ export interface SandboxOptions {
   readonly limits: CapacityLimits
   /** Unix milliseconds. */
   readonly clock?: () => number
+  /** Tells the other nodes of the service. */
+  readonly announce?: ((news: HubNews) => void) | undefined
 }
 
 export function createSandbox({
@@ -106,9 +108,10 @@ export function createSandbox({
   media,
   limits,
   clock: now = Date.now,
+  announce,
 }: SandboxOptions): Sandbox {
   const db = explainEmptied(database)
-  const hub = new Hub(db, logger)
+  const hub = new Hub(db, logger, announce)
   const { wake } = hub
   const pollTimer = new DuePolls({ db, wake, now, logger })
   pollTimer.closeDue()
@@ -118,7 +121,7 @@ export function createSandbox({
   const subscriptions = new DueSubscriptions({ db, outbox, wake, now, logger })
   const signOut = async (person: number) => {
     await endSessions(db, person, 'revoked')
-    for (const session of hub.of(person)) session.end('revoked')
+    hub.endSessions(person, 'revoked')
   }
   const common = { db, business, logger, media, capacity, outbox, pollTimer }
   const services = { ...common, wake, signOut, now }

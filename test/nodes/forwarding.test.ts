@@ -47,3 +47,73 @@ t.test('a bot is served through the wrong node as through the right one', async 
   await client.write(ada.id, `@${bot.username}`, 'through the wrong node')
   t.match(await held, { result: [{ message: { text: 'through the wrong node' } }] })
 })
+
+t.test('what people write at one node reaches the account at the other at once', async (t) => {
+  const [one, two] = await twoNodes(t)
+  const { client, ada, bot, key } = await linkedAccount(one, 'otherside')
+  const there = client.at(two.url)
+  const held = call(one.url, key, 'getUpdates', { timeout: 20 })
+  const began = performance.now()
+  await there.write(ada.id, `@${bot.username}`, 'from the other node')
+  t.match(await held, { result: [{ message: { text: 'from the other node' } }] })
+  t.ok(performance.now() - began < 2_000, 'not only when it is looked for')
+})
+
+t.test('a link begun at one node is finished at another', async (t) => {
+  const [one, two] = await twoNodes(t)
+  const client = await one.client()
+  const there = client.at(two.url)
+  const bot = await client.person('Bot', 'linkbot')
+  const path = '/platforms/sandbox/link'
+  const { session_id } = await client.result('POST', `${path}/start`, { phone: bot.phone })
+  t.match(await there.result('GET', `${path}/${session_id}`), { state: 'code_sent' })
+  const otp = await there.code(bot.id)
+  const { credential } = await there.result('POST', `${path}/verify`, { session_id, otp })
+  const credentialId = credential.credential_id
+  await there.state(credentialId, 'active')
+  t.ok(one.gateway.core.supervisor.factsOf(credentialId), 'it runs where it was begun')
+  const { key, api_key_id } = await there.key(credentialId)
+  t.match(await call(one.url, key, 'getMe'), { ok: true })
+  await there.result('DELETE', `/api_keys/${api_key_id}`)
+  t.match(await call(one.url, key, 'getMe'), { error_code: 401 }, 'revoked there, ended here')
+})
+
+t.test('the stream of all accounts tells what happens at the other node', async (t) => {
+  const [one, two] = await twoNodes(t)
+  const { client, bot, credentialId } = await linkedAccount(one, 'streambot')
+  const leaving = new AbortController()
+  const response = await fetch(`${two.url}/platforms/credentials/events`, {
+    headers: { authorization: `Bearer ${client.token}` },
+    signal: leaving.signal,
+  })
+  const reading = (async () => {
+    let text = ''
+    for await (const piece of response.body ?? []) {
+      text += Buffer.from(piece).toString()
+      if (/event: changes/.test(text)) break
+    }
+    return text
+  })()
+  await client.result('PUT', `/sandbox/people/${bot.id}/faults/drop`, { seconds: 1 })
+  t.match(await reading, new RegExp(`"credential_id":${credentialId}`))
+  leaving.abort()
+})
+
+t.test('a file goes through the wrong node both ways, and in parts', async (t) => {
+  const [one, two] = await twoNodes(t)
+  const { ada, key } = await linkedAccount(one, 'filebot')
+  const bytes = Buffer.alloc(3_000_000, 'a file through another node ')
+  const form = new FormData()
+  form.set('chat_id', `${ada.id}`)
+  form.set('document', new Blob([bytes]), 'large.bin')
+  const sent = await fetch(`${two.url}/bot${key}/sendDocument`, { method: 'POST', body: form })
+  const { result } = (await sent.json()) as { result: { document: { file_id: string } } }
+  const { file_id } = result.document
+  const file = await call(two.url, key, 'getFile', { file_id })
+  const { file_path } = file.result as { file_path: string }
+  const url = `${two.url}/file/bot${key}/${file_path}`
+  t.ok(bytes.equals(Buffer.from(await (await fetch(url)).arrayBuffer())))
+  const part = await fetch(url, { headers: { range: 'bytes=5-9' } })
+  t.equal(part.status, 206)
+  t.equal(await part.text(), bytes.subarray(5, 10).toString())
+})

@@ -59,6 +59,11 @@ export class Client {
     return new Client(url, body.result.access_token, body.result.refresh_token)
   }
 
+  /** The same user at another node. */
+  at(url: string): Client {
+    return new Client(url, this.token, this.refreshToken)
+  }
+
   ask(method: string, path: string, body?: unknown): Promise<Answer> {
     return ask(this.url, method, path, body, { authorization: `Bearer ${this.token}` })
   }

@@ -82,11 +82,11 @@ export class FaultControls {
   async #change(person: number, change: FaultChange) {
     const { db, hub } = this.#options
     const faults = await changeFaults(db, person, change)
-    for (const session of hub.of(person)) session.faultsChanged(faults)
+    hub.faultsChanged(person, faults)
   }
 
   #endLive(person: number, why: SessionEnd) {
-    for (const session of this.#options.hub.of(person)) session.end(why)
+    this.#options.hub.endSessions(person, why)
   }
 
   async #ban(person: number, banned: boolean) {

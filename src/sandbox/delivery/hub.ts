@@ -20,16 +20,25 @@ export interface LinkedSession {
   end(why: SessionEnd): void
 }
 
+/** What sessions at other nodes have to know. */
+export type HubNews =
+  | { readonly kind: 'woken'; readonly people: readonly number[] }
+  | { readonly kind: 'faults'; readonly person: number; readonly faults: Faults }
+  | { readonly kind: 'end'; readonly person: number; readonly why: SessionEnd }
+
 export class Hub {
   readonly #db: Queryable
+  /** Tells the other nodes; a word that is lost only delays. */
+  readonly #announce: (news: HubNews) => void
   readonly #acknowledgements: Acknowledgements
   readonly #sessions = new Map<number, Set<LinkedSession>>()
   readonly #waitingToRead: (() => void)[] = []
   #reading = 0
   #changed: PromiseWithResolvers<void> | undefined
 
-  constructor(db: Queryable, logger: Logger) {
+  constructor(db: Queryable, logger: Logger, announce: (news: HubNews) => void = () => undefined) {
     this.#db = db
+    this.#announce = announce
     this.#acknowledgements = new Acknowledgements(db, logger)
   }
 
@@ -52,6 +61,28 @@ export class Hub {
 
   /** To be called after a change: the sessions of these people read on, and every waiting request looks again. */
   readonly wake: Wake = (people) => {
+    this.#wakeHere(people)
+    this.#announce({ kind: 'woken', people })
+  }
+
+  faultsChanged(person: number, faults: Faults): void {
+    for (const session of this.of(person)) session.faultsChanged(faults)
+    this.#announce({ kind: 'faults', person, faults })
+  }
+
+  endSessions(person: number, why: SessionEnd): void {
+    for (const session of this.of(person)) session.end(why)
+    this.#announce({ kind: 'end', person, why })
+  }
+
+  /** From another node. */
+  heard(news: HubNews): void {
+    if (news.kind === 'woken') this.#wakeHere(news.people)
+    else if (news.kind === 'end') for (const one of this.of(news.person)) one.end(news.why)
+    else for (const one of this.of(news.person)) one.faultsChanged(news.faults)
+  }
+
+  #wakeHere(people: Iterable<number>): void {
     for (const person of people) for (const session of this.of(person)) session.wake()
     this.#wakeWaiting()
   }

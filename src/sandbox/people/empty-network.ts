@@ -48,9 +48,7 @@ export class NetworkCleaner {
       [network],
     )
     await db.query(signOut, [network])
-    for (const { id } of people) {
-      for (const session of hub.of(id)) session.end('revoked')
-    }
+    for (const { id } of people) hub.endSessions(id, 'revoked')
     await hub.flush()
     const isEmpty = await inRounds(async () => {
       await db.query(releaseHolds, [network])
