@@ -1,7 +1,4 @@
-/**
- * Hints between nodes, over PostgreSQL. Whatever is told this way stands in a table, too: a hint that is lost only delays.
- * It is never part of a transaction that stores something: a notice makes commits wait for each other.
- */
+/** Hints between nodes, over PostgreSQL. Whatever they tell stands in a table, too: one that is lost only delays. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Json } from '../../machines/model/protocol.ts'
 import { type Connection, connect } from '../database/database.ts'
@@ -30,6 +27,7 @@ interface BusOptions {
 /** As it goes over the wire. */
 type Notice = readonly [from: number, hints: readonly (readonly [topic: string, hint: Json])[]]
 
+/** Nothing is told within a transaction that stores something: a notice makes commits wait for each other. */
 export class Bus {
   readonly #options: BusOptions
   readonly #listeners = new Map<string, Listener>()

@@ -1,7 +1,4 @@
-/**
- * The connections between nodes: TLS with a key that is derived from the key file, which proves each side to the other
- * without certificates. What comes in this way was accepted by another node, and is never passed on again.
- */
+/** The connections between nodes: TLS with a key from the key file, which proves each side to the other without certificates. */
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
