@@ -12,6 +12,7 @@ import { openNetworks } from './composition/networks.ts'
 import { createServices, type Services } from './composition/services.ts'
 import { openStorage, type Storage } from './composition/storage.ts'
 import type { Config } from './config/config.ts'
+import { handOver } from './credentials/handover.ts'
 import { claimUnowned, followNodes, warnOfMemory } from './credentials/ownership.ts'
 import { RequestForwarder } from './http/forwarding.ts'
 import { createReadiness } from './http/health.ts'
@@ -100,7 +101,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   )
 
   await accounts.start()
-  await begin({ config, storage, core, services, nodes, logger }, opened)
+  await begin({ config, storage, core, services, nodes, bus, logger }, opened)
 
   const forwarder = new RequestForwarder({
     nodes,
@@ -132,6 +133,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   opened.defer(async () => {
     readiness.drain()
     nodes.drain()
+    if (!nodes.isAlone()) await give({ core, nodes, forwarder, bus, logger }, hurry)
     leaving.abort()
     // Until the load balancer notices, requests still come and are answered.
     await pause(config.drainMs, undefined, { signal: hurry }).catch(() => undefined)
@@ -162,6 +164,41 @@ async function openToPeers(config: Config, { vault }: Storage, opened: AsyncDisp
   const peers = await concerning('CLUSTER_ADDRESS', listening)
   opened.defer(() => peers.close())
   return peers
+}
+
+/** What the rest of a stop needs; what takes longer is left to those who notice that this node has ended. */
+const HANDOVER_TAKES_MS = 15_000
+/** The others take accounts once they have seen in a beat that this node does not. */
+const SEEN_AFTER_MS = 600
+
+interface GivingParts {
+  readonly core: Core
+  readonly nodes: Nodes
+  readonly forwarder: RequestForwarder
+  readonly bus: Bus
+  readonly logger: Logger
+}
+
+/** Gives the accounts to the other nodes; calls for them go on. */
+async function give(parts: GivingParts, hurry: AbortSignal): Promise<void> {
+  const { core, forwarder, bus, logger } = parts
+  const began = performance.now()
+  await pause(SEEN_AFTER_MS, undefined, { signal: hurry }).catch(() => undefined)
+  const credentials = await handOver(
+    {
+      owned: () => core.supervisor.owned(),
+      park: (ids) => forwarder.park(ids),
+      unpark: (ids) => forwarder.unpark(ids),
+      idle: (ids) => forwarder.idle(ids),
+      end: (owned) => core.letGo(owned),
+      release: (owned) => core.store.release(owned),
+      announce: () => bus.tell('released', null),
+      logger,
+    },
+    AbortSignal.any([hurry, AbortSignal.timeout(HANDOVER_TAKES_MS)]),
+  )
+  const seconds = Math.round(performance.now() - began) / 1000
+  logger.info({ credentials, seconds }, 'credentials were handed over')
 }
 
 /** Checks the ports before accounts are claimed: a failed start would take them from the running service. */
@@ -199,11 +236,12 @@ interface BeginParts extends Pick<GatewayOptions, 'config' | 'logger'> {
   readonly core: Core
   readonly services: Services
   readonly nodes: Nodes
+  readonly bus: Bus
 }
 
 /** Starts maintenance and jobs, connects the accounts and resumes webhooks. */
 async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<void> {
-  const { config, storage, core, services, nodes, logger } = parts
+  const { config, storage, core, services, nodes, bus, logger } = parts
   const { db, jobs, media, metrics } = storage
   const { updates, ownership, roster } = core
   everyHour(jobs, {
@@ -231,6 +269,7 @@ async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<v
       nodes,
       owned: () => core.supervisor.owned(),
       logger,
+      released: (look) => bus.on('released', look),
       claimed: () => roster.start(),
     }),
   )

@@ -246,6 +246,11 @@ export function createCore(options: CoreOptions) {
     for (const [, key] of keys.live()) if (key.facts.credentialId === credentialId) key.accountOut()
   })
 
+  const flush = async () => {
+    await webhooks.flush()
+    await Promise.all([keyStore.flush(), timeline.flush(), health.flush()])
+  }
+
   return {
     clock,
     platforms,
@@ -265,6 +270,16 @@ export function createCore(options: CoreOptions) {
     roster,
     replyCalls,
 
+    /** Ends what this node runs of these; resolves once all that is buffered is stored. */
+    async letGo(credentials: readonly Owned[]): Promise<void> {
+      const ids = new Set(credentials.map(({ credentialId }) => credentialId))
+      const theirs = [...keys.live()].filter(([, key]) => ids.has(key.facts.credentialId))
+      const closing = [...ids].map((id) => supervisor.peek(id)?.closed)
+      ownership.letGo(credentials)
+      await Promise.all([...closing, ...theirs.map(([, key]) => key.settled)])
+      await flush()
+    },
+
     /** Held polls are answered with nothing. */
     endPolls(): void {
       draining.abort()
@@ -280,8 +295,7 @@ export function createCore(options: CoreOptions) {
       const delivering = [...keys.live()].map(([, key]) => key)
       await keys.stop()
       await Promise.all(delivering.map((key) => key.settled))
-      await webhooks.flush()
-      await Promise.all([keyStore.flush(), timeline.flush(), health.flush()])
+      await flush()
     },
   }
 }

@@ -33,13 +33,20 @@ export class Ownership {
 
   /** Drops each of them once, however often it is found to be lost. */
   lost(credentials: readonly Owned[]): void {
-    const { supervisor, logger, lost } = this.#options
-    const gone = credentials.filter((owned) => supervisor.lose(owned))
-    if (gone.length === 0) return
-    const ids = gone.map(({ credentialId }) => credentialId)
-    lost(new Set(ids))
+    const ids = this.letGo(credentials)
+    if (ids.length === 0) return
+    const { logger } = this.#options
     const some = { credentials: ids.length, first: ids.slice(0, 20) }
     logger.warn(some, 'another node took credentials over')
+  }
+
+  /** Ends everything of them here; returns those that were here. */
+  letGo(credentials: readonly Owned[]): number[] {
+    const { supervisor, lost } = this.#options
+    const gone = credentials.filter((owned) => supervisor.lose(owned))
+    const ids = gone.map(({ credentialId }) => credentialId)
+    if (ids.length > 0) lost(new Set(ids))
+    return ids
   }
 
   watch(): void {
@@ -115,12 +122,14 @@ interface Following extends Claiming {
   readonly ownership: Pick<Ownership, 'lost'>
   readonly owned: () => Iterable<Owned>
   readonly logger: Logger
+  /** Calls back once another node has given credentials away. */
+  released?(look: () => void): void
   claimed(): Promise<unknown>
 }
 
 /** Claims what nodes that have ended leave, and drops everything once this one was declared gone. Returns how to stop. */
 export function followNodes(parts: Following): () => void {
-  const { nodes, ownership, owned, logger, claimed } = parts
+  const { nodes, ownership, owned, logger, released, claimed } = parts
   let isStopped = false
   let claiming = Promise.resolve()
   const claim = async () => {
@@ -136,6 +145,7 @@ export function followNodes(parts: Following): () => void {
     })
   }
   nodes.onMembersChanged(look)
+  released?.(look)
   nodes.onDeclaredGone(() => ownership.lost([...owned()]))
   const timer = setInterval(look, LOOK_AGAIN_MS)
   return () => {

@@ -269,6 +269,22 @@ export class PostgresCredentialStore implements CredentialStore {
     )
   }
 
+  /** Those that were this node's belong to nobody now. Whatever it writes about them later is fenced. */
+  async release(owned: readonly Owned[]): Promise<number[]> {
+    const rows = await this.#db.query<{ id: number }>(
+      `with released as (
+         update credential_log l set epoch = l.epoch + 1, owner = null
+           from unnest($1::bigint[], $2::bigint[]) as o (id, epoch)
+          where l.credential_id = o.id and l.epoch = o.epoch
+         returning l.credential_id, l.epoch
+       )
+       update credential c set epoch = released.epoch, node = null
+         from released where c.id = released.credential_id returning c.id`,
+      [owned.map(({ credentialId }) => credentialId), owned.map(({ epoch }) => epoch)],
+    )
+    return rows.map(({ id }) => id)
+  }
+
   /** Those of them that another node has claimed, in one statement. */
   async fenced(owned: readonly Owned[]): Promise<Owned[]> {
     return this.#db.query<Owned>(

@@ -89,6 +89,10 @@ export class Owners {
     return (!isOfKey && known) || this.look(target)
   }
 
+  forget(credentialId: number): void {
+    this.#places.delete(credentialId)
+  }
+
   /** What the table says now. */
   async look(target: Target): Promise<Place | undefined> {
     const { kind, id } = target

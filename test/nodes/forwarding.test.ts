@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { linkedAccount } from '../service/scene.ts'
-import { type Service, startService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 interface Answer {
   readonly ok: boolean
@@ -22,19 +22,20 @@ async function call(url: string, key: string, method: string, parameters: object
   return (await response.json()) as Answer
 }
 
-async function twoNodes(t: Parameters<typeof startService>[0]): Promise<[Service, Service]> {
+/** The account belongs to the first: only that one could be asked for a code, which any node may print. */
+async function twoNodes(t: Parameters<typeof startService>[0], name: string) {
   const one = await startService(t, { env: { NODE_NAME: 'one', HOLD_MS, CLUSTER_ADDRESS } })
+  const account = await linkedAccount(one, name)
   const KEY_FILE = join(one.dataDir, 'keys')
   const two = await startService(t, {
     databaseUrl: one.databaseUrl,
     env: { NODE_NAME: 'two', KEY_FILE, HOLD_MS, CLUSTER_ADDRESS },
   })
-  return [one, two]
+  return { one, two, ...account }
 }
 
 t.test('a bot is served through the wrong node as through the right one', async (t) => {
-  const [one, two] = await twoNodes(t)
-  const { client, ada, bot, key } = await linkedAccount(one, 'wrongnode')
+  const { one, two, client, ada, bot, key } = await twoNodes(t, 'wrongnode')
 
   const me = await call(one.url, key, 'getMe')
   t.match(me, { ok: true })
@@ -49,8 +50,7 @@ t.test('a bot is served through the wrong node as through the right one', async 
 })
 
 t.test('what people write at one node reaches the account at the other at once', async (t) => {
-  const [one, two] = await twoNodes(t)
-  const { client, ada, bot, key } = await linkedAccount(one, 'otherside')
+  const { one, two, client, ada, bot, key } = await twoNodes(t, 'otherside')
   const there = client.at(two.url)
   const held = call(one.url, key, 'getUpdates', { timeout: 20 })
   const began = performance.now()
@@ -60,8 +60,7 @@ t.test('what people write at one node reaches the account at the other at once',
 })
 
 t.test('a link begun at one node is finished at another', async (t) => {
-  const [one, two] = await twoNodes(t)
-  const client = await one.client()
+  const { one, two, client } = await twoNodes(t, 'linker')
   const there = client.at(two.url)
   const bot = await client.person('Bot', 'linkbot')
   const path = '/platforms/sandbox/link'
@@ -79,8 +78,7 @@ t.test('a link begun at one node is finished at another', async (t) => {
 })
 
 t.test('the stream of all accounts tells what happens at the other node', async (t) => {
-  const [one, two] = await twoNodes(t)
-  const { client, bot, credentialId } = await linkedAccount(one, 'streambot')
+  const { two, client, bot, credentialId } = await twoNodes(t, 'streambot')
   const leaving = new AbortController()
   const response = await fetch(`${two.url}/platforms/credentials/events`, {
     headers: { authorization: `Bearer ${client.token}` },
@@ -100,8 +98,7 @@ t.test('the stream of all accounts tells what happens at the other node', async 
 })
 
 t.test('a file goes through the wrong node both ways, and in parts', async (t) => {
-  const [one, two] = await twoNodes(t)
-  const { ada, key } = await linkedAccount(one, 'filebot')
+  const { two, ada, key } = await twoNodes(t, 'filebot')
   const bytes = Buffer.alloc(3_000_000, 'a file through another node ')
   const form = new FormData()
   form.set('chat_id', `${ada.id}`)

@@ -1,0 +1,89 @@
+/** Hands the credentials of a node that is about to end to the others, some at a time, so that their callers only wait. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Logger, Owned } from '../../actors/ports/ports.ts'
+
+const AT_ONCE = 100
+/** A call that takes longer, such as an upload, keeps its account here for a while. */
+const CALLS_TAKE_MS = 3_000
+const LONG_CALLS_TAKE_MS = 10_000
+/** Sessions that do not close in time are cut by the fence. */
+const CLOSING_TAKES_MS = 3_000
+
+export interface Handover {
+  owned(): Iterable<Owned>
+  /** From now on calls for these wait until they have another owner. */
+  park(credentialIds: readonly number[]): void
+  unpark(credentialIds: readonly number[]): void
+  /** Resolves once no call for these is under way any more. */
+  idle(credentialIds: readonly number[]): Promise<void>
+  /** Ends their sessions, deliveries and polls; resolves once all that is buffered is stored. */
+  end(credentials: readonly Owned[]): Promise<void>
+  /** They belong to nobody from now on; resolves with those that still were this node's. */
+  release(credentials: readonly Owned[]): Promise<readonly number[]>
+  /** Tells the other nodes that there is something to claim. */
+  announce(): void
+  readonly logger: Logger
+}
+
+/** Resolves with the number of credentials that were given away. What could not be is claimed once this node has left. */
+export async function handOver(parts: Handover, signal: AbortSignal): Promise<number> {
+  let given = 0
+  const late: Owned[] = []
+  for (const batch of batchesOf([...parts.owned()])) {
+    if (signal.aborted) return given
+    const { idle, busy } = await settled(parts, batch, CALLS_TAKE_MS)
+    late.push(...busy)
+    given += await give(parts, idle)
+  }
+  for (const batch of batchesOf(late)) {
+    if (signal.aborted) return given
+    const { idle, busy } = await settled(parts, batch, LONG_CALLS_TAKE_MS)
+    given += await give(parts, [...idle, ...busy])
+  }
+  return given
+}
+
+/** Which of them have no call under way after so long. Those that have go on taking calls. */
+async function settled(
+  { park, unpark, idle }: Handover,
+  batch: readonly Owned[],
+  milliseconds: number,
+): Promise<{ readonly idle: Owned[]; readonly busy: Owned[] }> {
+  park(idsOf(batch))
+  const over = new AbortController()
+  const late = pause(milliseconds, undefined, { signal: over.signal }).catch(() => undefined)
+  const isIdle = new Set<number>()
+  const each = batch.map(async ({ credentialId }) => {
+    await idle([credentialId])
+    isIdle.add(credentialId)
+  })
+  await Promise.race([Promise.all(each), late])
+  over.abort()
+  const busy = batch.filter(({ credentialId }) => !isIdle.has(credentialId))
+  unpark(idsOf(busy))
+  return { idle: batch.filter(({ credentialId }) => isIdle.has(credentialId)), busy }
+}
+
+async function give(parts: Handover, batch: readonly Owned[]): Promise<number> {
+  if (batch.length === 0) return 0
+  const { park, unpark, end, release, announce, logger } = parts
+  const ids = idsOf(batch)
+  park(ids)
+  try {
+    await Promise.race([end(batch), pause(CLOSING_TAKES_MS)])
+    const released = await release(batch)
+    announce()
+    return released.length
+  } catch (err) {
+    logger.warn({ err, credentials: ids.length }, 'credentials could not be handed over')
+    return 0
+  } finally {
+    unpark(ids)
+  }
+}
+
+const idsOf = (batch: readonly Owned[]) => batch.map(({ credentialId }) => credentialId)
+
+function* batchesOf(all: readonly Owned[]): IterableIterator<readonly Owned[]> {
+  for (let at = 0; at < all.length; at += AT_ONCE) yield all.slice(at, at + AT_ONCE)
+}

@@ -1,0 +1,193 @@
+/** One request on its way to the node that owns its account: its body, its tries, and the answer when no node gives one. */
+import { randomBytes } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { PassThrough, type Readable, Writable } from 'node:stream'
+import { failed } from '../../machines/model/failure.ts'
+import type { Failure } from '../../machines/model/protocol.ts'
+import { type Forwarding, headersFor, type Peer } from '../nodes/peers.ts'
+import { failureBody } from './failure.ts'
+import { securityHeaders } from './headers.ts'
+
+/** A body up to this size is kept until the answer, so that the request can be repeated. */
+const KEPT_BYTES = 65_536
+
+/** How one try to pass a request on ended. `lost`: nobody knows whether it was carried out. */
+type Outcome = 'answered' | 'elsewhere' | 'unsent' | 'lost'
+
+export const unavailable = failed('unavailable', 'the account is moving to another node', {
+  retryAfterSeconds: 1,
+})
+const unconfirmed = failed('timeout', 'the message may have been sent', {
+  reason: 'sent_unconfirmed',
+  certain: false,
+})
+
+/** Whether all of the body can be kept. */
+export const isShort = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= KEPT_BYTES
+
+const HOLD = /^\/bot[^/?]+\/getupdates(?:[?]|$)/i
+/** Polls are ended when their account is given away, and streams with the node. */
+export const waitsLong = ({ url = '' }: IncomingMessage) =>
+  HOLD.test(url) || /\/events(?:[?]|$)/.test(url)
+
+const OF_BOT = /^\/bot/
+const READING = /^\/bot[^/?]+\/get/i
+
+export class ForwardedCall {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly #departure = new AbortController()
+  readonly #id = randomBytes(16).toString('base64url')
+  readonly isShort: boolean
+  #body: Buffer | undefined
+  #hasBegun = false
+  #isRepeated = false
+
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.request = request
+    this.response = response
+    this.isShort = isShort(request)
+    response.once('close', () => this.#departure.abort())
+  }
+
+  get hasLeft(): boolean {
+    return this.response.destroyed
+  }
+
+  /** Whether bytes of the body are here and not in the request any more. */
+  get wasRead(): boolean {
+    return this.#hasBegun || (this.#body?.length ?? 0) > 0
+  }
+
+  get canRepeat(): boolean {
+    return !this.#hasBegun
+  }
+
+  async keepBody(): Promise<Buffer> {
+    if (this.#body) return this.#body
+    const { headers } = this.request
+    const hasNone = Number(headers['content-length'] ?? 0) === 0
+    this.#body = hasNone ? Buffer.alloc(0) : Buffer.concat(await this.request.toArray())
+    return this.#body
+  }
+
+  async send(peer: Peer): Promise<Outcome> {
+    const { request, response } = this
+    const { method = 'GET', url = '/' } = request
+    const isLong = HOLD.test(url) || !this.isShort || method === 'GET'
+    try {
+      let isElsewhere = false
+      await peer.pool(isLong).stream(
+        {
+          method: method as 'GET',
+          path: url,
+          headers: headersFor(request, this.#forwarding),
+          body: this.#content(),
+          signal: this.#departure.signal,
+        },
+        ({ statusCode, headers }) => {
+          isElsewhere = statusCode === 421
+          return isElsewhere ? nothing() : headed(response, statusCode, headers)
+        },
+      )
+      return isElsewhere ? 'elsewhere' : 'answered'
+    } catch (cause) {
+      if (response.headersSent || this.hasLeft) {
+        response.destroy()
+        return 'answered'
+      }
+      return neverSent(cause) ? 'unsent' : 'lost'
+    }
+  }
+
+  /** The node ended while it had the request. Returns whether the caller has an answer now. */
+  wasLost(): boolean {
+    const { method = 'GET', url = '' } = this.request
+    if (HOLD.test(url)) {
+      this.#answerHold()
+      return true
+    }
+    const isHarmless = OF_BOT.test(url) ? READING.test(url) : method !== 'POST'
+    if (this.canRepeat && (isHarmless || OF_BOT.test(url))) {
+      this.#isRepeated ||= !isHarmless
+      return false
+    }
+    answer(this.response, unconfirmed.failure)
+    return true
+  }
+
+  /** Nobody could be asked within the time. Long polls go on by themselves. */
+  giveUp(): void {
+    if (this.response.headersSent || this.hasLeft) return
+    if (HOLD.test(this.request.url ?? '')) this.#answerHold()
+    else answer(this.response, (this.#isRepeated ? unconfirmed : unavailable).failure)
+  }
+
+  leave(): void {
+    this.response.destroy()
+  }
+
+  get #forwarding(): Forwarding {
+    const { request } = this
+    const client = request.socket.remoteAddress ?? ''
+    return { client, call: { id: this.#id, isRepeated: this.#isRepeated } }
+  }
+
+  #content(): Buffer | Readable | null {
+    if (this.#body) return this.#body.length > 0 ? this.#body : null
+    this.#hasBegun = true
+    // The client destroys a body that it could not send, and with it the connection that still waits for an answer.
+    return this.request.pipe(new PassThrough())
+  }
+
+  #answerHold(): void {
+    reply(this.response, 200, '{"ok":true,"result":[]}')
+  }
+}
+
+/** The request never left this node. */
+const neverSent = (cause: unknown): boolean =>
+  /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ERR_SSL_\w+)$/.test(
+    String(Object(cause).code),
+  )
+
+const nothing = () =>
+  new Writable({
+    write(_, __, done) {
+      done()
+    },
+  })
+
+type Headers = Record<string, string | string[] | undefined>
+
+function headed(response: ServerResponse, status: number, headers: Headers): ServerResponse {
+  const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...rest } = headers
+  response.writeHead(status, rest)
+  // A stream of events says nothing for long, but its reader should know that it stands.
+  response.flushHeaders()
+  return response
+}
+
+export function answer(response: ServerResponse, failure: Failure): void {
+  const body = failureBody(failure)
+  const retry = failure.retryAfterSeconds
+  reply(response, body.error_code, JSON.stringify(body), {
+    ...(retry !== undefined && { 'retry-after': retry }),
+  })
+}
+
+function reply(response: ServerResponse, status: number, text: string, headers: object = {}): void {
+  if (response.headersSent || response.destroyed) return
+  const length = Buffer.byteLength(text)
+  const common = { 'content-type': 'application/json', 'content-length': length }
+  const isUnread = !response.req.complete
+  response.writeHead(status, {
+    ...securityHeaders,
+    ...common,
+    'x-request-id': randomBytes(16).toString('base64url'),
+    ...(isUnread && { connection: 'close' }),
+    ...headers,
+  })
+  response.end(text)
+}
