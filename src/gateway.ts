@@ -9,22 +9,21 @@ import { consoleOtpLimits, defaultOtpLimits } from './accounts/limits.ts'
 import { createSender } from './accounts/senders/create.ts'
 import { type Core, createCore } from './composition/core.ts'
 import { openNetworks } from './composition/networks.ts'
+import { giveAccountsAway, openNodes } from './composition/nodes.ts'
 import { createServices, type Services } from './composition/services.ts'
 import { openStorage, type Storage } from './composition/storage.ts'
 import type { Config } from './config/config.ts'
-import { handOver } from './credentials/handover.ts'
 import { claimUnowned, followNodes, warnOfMemory } from './credentials/ownership.ts'
-import { RequestForwarder } from './http/forwarding.ts'
 import { createReadiness } from './http/health.ts'
+import { RequestForwarder } from './http/nodes/forwarding.ts'
 import { routesOf } from './http/routes.ts'
-import { listen, VERSION } from './http/server.ts'
+import { listen } from './http/server.ts'
 import { rearm, webhookReminders } from './jobs/jobs.ts'
 import { everyHalfMinute, everyHour, watchActors } from './maintenance.ts'
 import type { OpenedMedia } from './media/open.ts'
-import { Bus } from './nodes/bus.ts'
-import { joinNodes, type Nodes } from './nodes/nodes.ts'
+import type { Bus } from './nodes/bus.ts'
+import type { Nodes } from './nodes/nodes.ts'
 import { Owners } from './nodes/owners.ts'
-import { listenForPeers } from './nodes/peers.ts'
 import type { Logger } from './observability/log.ts'
 import { concerning } from './process/fatal-errors.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
@@ -75,17 +74,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const { config, logger, print } = options
   await assertPortsFree(config)
   const storage = await openStorage(options, opened)
-  const peers = await openToPeers(config, storage, opened)
-  const nodes = await joinNodes({
-    ...storage,
-    url: options.databaseUrl,
-    name: config.node,
-    address: peers?.address ?? null,
-    version: VERSION,
-    logger,
-  })
-  opened.defer(() => nodes.leave())
-  const bus = openBus({ url: options.databaseUrl, nodes, logger }, opened)
+  const { peers, nodes, bus } = await openNodes({ ...options, storage }, opened)
   const accounts = openAccounts({ config, storage, logger, print }, opened)
   const networks = { config, storage, logger, bus, more: options.platforms ?? [] }
   const { sandbox, platforms } = await openNetworks(networks, opened)
@@ -103,16 +92,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   await accounts.start()
   await begin({ config, storage, core, services, nodes, bus, logger }, opened)
 
-  const forwarder = new RequestForwarder({
-    nodes,
-    owners: new Owners(storage.db),
-    owns: (credentialId) => core.supervisor.factsOf(credentialId) !== undefined,
-    key: storage.vault.derive('node'),
-    holdMs: config.timing.holdFor,
-    metrics: storage.metrics,
-    logger,
-  })
-  opened.defer(() => forwarder.close())
+  const forwarder = openForwarder({ config, storage, core, nodes, logger }, opened)
   const readiness = createReadiness({ database: storage.db, logger })
   readiness.addCheck(() => storage.writes.trouble(), 'the database takes no writes')
   const [leaving, draining] = [new AbortController(), new AbortController()]
@@ -132,8 +112,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   peers?.serve(forwarder.receive)
   opened.defer(async () => {
     readiness.drain()
-    nodes.drain()
-    if (!nodes.isAlone()) await give({ core, nodes, forwarder, bus, logger }, hurry)
+    await giveAccountsAway({ core, nodes, forwarder, bus, logger }, hurry)
     leaving.abort()
     // Until the load balancer notices, requests still come and are answered.
     await pause(config.drainMs, undefined, { signal: hurry }).catch(() => undefined)
@@ -142,63 +121,6 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     await close()
   })
   return { address, core, media: storage.media, sandbox }
-}
-
-interface BusParts extends Pick<GatewayOptions, 'logger'> {
-  readonly url: string
-  readonly nodes: Nodes
-}
-
-function openBus({ url, nodes, logger }: BusParts, opened: AsyncDisposableStack): Bus {
-  const incarnation = () => nodes.view().incarnation ?? 0
-  const bus = new Bus({ url, logger, incarnation, isAlone: () => nodes.isAlone() })
-  bus.start()
-  opened.defer(() => bus.close())
-  return bus
-}
-
-/** Listens for other nodes, where this one has an address for them. */
-async function openToPeers(config: Config, { vault }: Storage, opened: AsyncDisposableStack) {
-  if (config.clusterAddress === undefined) return undefined
-  const listening = listenForPeers(config.clusterAddress, vault.derive('node'))
-  const peers = await concerning('CLUSTER_ADDRESS', listening)
-  opened.defer(() => peers.close())
-  return peers
-}
-
-/** What the rest of a stop needs; what takes longer is left to those who notice that this node has ended. */
-const HANDOVER_TAKES_MS = 15_000
-/** The others take accounts once they have seen in a beat that this node does not. */
-const SEEN_AFTER_MS = 600
-
-interface GivingParts {
-  readonly core: Core
-  readonly nodes: Nodes
-  readonly forwarder: RequestForwarder
-  readonly bus: Bus
-  readonly logger: Logger
-}
-
-/** Gives the accounts to the other nodes; calls for them go on. */
-async function give(parts: GivingParts, hurry: AbortSignal): Promise<void> {
-  const { core, forwarder, bus, logger } = parts
-  const began = performance.now()
-  await pause(SEEN_AFTER_MS, undefined, { signal: hurry }).catch(() => undefined)
-  const credentials = await handOver(
-    {
-      owned: () => core.supervisor.owned(),
-      park: (ids) => forwarder.park(ids),
-      unpark: (ids) => forwarder.unpark(ids),
-      idle: (ids) => forwarder.idle(ids),
-      end: (owned) => core.letGo(owned),
-      release: (owned) => core.store.release(owned),
-      announce: () => bus.tell('released', null),
-      logger,
-    },
-    AbortSignal.any([hurry, AbortSignal.timeout(HANDOVER_TAKES_MS)]),
-  )
-  const seconds = Math.round(performance.now() - began) / 1000
-  logger.info({ credentials, seconds }, 'credentials were handed over')
 }
 
 /** Checks the ports before accounts are claimed: a failed start would take them from the running service. */
@@ -229,6 +151,27 @@ function openAccounts(
     ...(codeLength && { codeLength }),
     logger,
   })
+}
+
+interface ForwarderParts extends Pick<GatewayOptions, 'config' | 'logger'> {
+  readonly storage: Storage
+  readonly core: Core
+  readonly nodes: Nodes
+}
+
+function openForwarder(parts: ForwarderParts, opened: AsyncDisposableStack): RequestForwarder {
+  const { config, storage, core, nodes, logger } = parts
+  const forwarder = new RequestForwarder({
+    nodes,
+    owners: new Owners(storage.db),
+    owns: (credentialId) => core.supervisor.factsOf(credentialId) !== undefined,
+    key: storage.vault.derive('node'),
+    holdMs: config.timing.holdFor,
+    metrics: storage.metrics,
+    logger,
+  })
+  opened.defer(() => forwarder.close())
+  return forwarder
 }
 
 interface BeginParts extends Pick<GatewayOptions, 'config' | 'logger'> {

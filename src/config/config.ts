@@ -258,9 +258,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     databaseUrl: databaseUrlFrom(env.DATABASE_URL),
     redisUrl: redisUrlFrom(env.REDIS_URL),
     keyFile: env.KEY_FILE ?? join(env.DATA_DIR, 'keys'),
-    node: env.NODE_NAME,
-    clusterAddress: env.CLUSTER_ADDRESS,
-    cell: env.CELL,
+    ...nodeFrom(env),
     logLevel: env.LOG_LEVEL,
     metrics: { token: env.METRICS_TOKEN, port: env.METRICS_PORT },
     trustProxy: env.TRUST_PROXY !== undefined && proxiesFrom(env.TRUST_PROXY),
@@ -297,6 +295,14 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     otpSender,
   }
 }
+
+const nodeFrom = (
+  env: Static<typeof Environment>,
+): Pick<Config, 'node' | 'clusterAddress' | 'cell'> => ({
+  node: env.NODE_NAME,
+  clusterAddress: env.CLUSTER_ADDRESS,
+  cell: env.CELL,
+})
 
 /** Refuses half a registration, because Telegram accounts could then not be linked, without any error. */
 function telegramFrom(id: number | undefined, hash: string | undefined): Config['telegram'] {

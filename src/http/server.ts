@@ -1,7 +1,7 @@
 /** The HTTP server: limits, headers, one envelope for every failure; it listens on a public port and a private one. */
 
 import { readFileSync } from 'node:fs'
-import { createServer as createHttpServer } from 'node:http'
+import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
   type FastifyBaseLogger,
@@ -18,7 +18,6 @@ import type { Logger } from '../observability/log.ts'
 import { drained, limitConnections, withReserve } from './connections.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { filePaths } from './files.ts'
-import { believeNodes, type RequestForwarder } from './forwarding.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
 import { metricsRoute, type NodesSource, nodesRoute } from './health.ts'
 import {
@@ -30,6 +29,7 @@ import {
   parseJsonBodies,
   refuseUnclearLines,
 } from './malformed-requests.ts'
+import { believeNodes, type RequestForwarder } from './nodes/forwarding.ts'
 import { describeRoutes } from './openapi.ts'
 import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
 import type { Route } from './routes.ts'
@@ -173,9 +173,25 @@ export const usualLimits = {
   maxRequestsPerSocket: 1_000,
 }
 
+function httpServer(
+  serve: RequestListener,
+  { forwarder, trustProxy }: ServerOptions,
+  limits: typeof usualLimits,
+): Server {
+  const { headersTimeout, connectionsCheckingInterval, maxHeaderSize } = limits
+  const options = { headersTimeout, connectionsCheckingInterval, maxHeaderSize }
+  forwarder?.serveBy(serve)
+  const server = createHttpServer(
+    { ...options, requireHostHeader: false },
+    forwarder?.take ?? serve,
+  )
+  const { requestTimeout, maxRequestsPerSocket } = limits
+  const keepAliveTimeout = trustProxy ? limits.proxyKeepAlive : limits.keepAlive
+  return Object.assign(server, { requestTimeout, maxRequestsPerSocket, keepAliveTimeout })
+}
+
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {
   const limits = { ...usualLimits, ...options.limits }
-  const { headersTimeout, connectionsCheckingInterval } = limits
   const app = Fastify({
     loggerInstance: options.logger,
     childLoggerFactory: (logger, bindings) => new RequestLogger(logger, bindings),
@@ -186,17 +202,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     pluginTimeout: 0,
     forceCloseConnections: 'idle',
     return503OnClosing: true,
-    serverFactory: (serve) => {
-      options.forwarder?.serveBy(serve)
-      const http = { headersTimeout, connectionsCheckingInterval, requireHostHeader: false }
-      const server = createHttpServer(
-        { ...http, maxHeaderSize: limits.maxHeaderSize },
-        options.forwarder?.take ?? serve,
-      )
-      const { requestTimeout, maxRequestsPerSocket } = limits
-      const keepAliveTimeout = options.trustProxy ? limits.proxyKeepAlive : limits.keepAlive
-      return Object.assign(server, { requestTimeout, maxRequestsPerSocket, keepAliveTimeout })
-    },
+    serverFactory: (serve) => httpServer(serve, options, limits),
     clientErrorHandler: answerClientError(options.logger, limits.requestTimeout),
     routerOptions: { maxParamLength: 300, ignoreTrailingSlash: false },
     frameworkErrors: (error, request, reply) => {

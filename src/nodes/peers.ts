@@ -42,7 +42,7 @@ export const forwardingOf = (request: IncomingMessage): Forwarding | undefined =
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
-export interface PeerServer {
+interface PeerServer {
   /** As other nodes reach it. */
   readonly address: string
   /** Until it is called, every request is answered with 421. */

@@ -48,6 +48,8 @@ const roomsSince: readonly string[] = [
   'src/alerts/',
   'src/http/management/alerts.ts',
   'src/http/bodies/',
+  'src/http/nodes/',
+  'src/composition/nodes.ts',
   'src/panel/palette/',
   'src/panel/pages/alerts/',
   'src/panel/pages/demo/',

@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, type Readable, Writable } from 'node:stream'
-import { failed } from '../../machines/model/failure.ts'
-import type { Failure } from '../../machines/model/protocol.ts'
-import { type Forwarding, headersFor, type Peer } from '../nodes/peers.ts'
-import { failureBody } from './failure.ts'
-import { securityHeaders } from './headers.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { Failure } from '../../../machines/model/protocol.ts'
+import { type Forwarding, headersFor, type Peer } from '../../nodes/peers.ts'
+import { failureBody } from '../failure.ts'
+import { securityHeaders } from '../headers.ts'
 
 /** A body up to this size is kept until the answer, so that the request can be repeated. */
 const KEPT_BYTES = 65_536

@@ -9,7 +9,7 @@ const LONG_CALLS_TAKE_MS = 10_000
 /** Sessions that do not close in time are cut by the fence. */
 const CLOSING_TAKES_MS = 3_000
 
-export interface Handover {
+interface Handover {
   owned(): Iterable<Owned>
   /** From now on calls for these wait until they have another owner. */
   park(credentialIds: readonly number[]): void

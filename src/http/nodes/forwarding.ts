@@ -3,8 +3,8 @@ import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import type { NodeRow } from '../../actors/node/observer.ts'
-import type { Nodes } from '../nodes/nodes.ts'
+import type { NodeRow } from '../../../actors/node/observer.ts'
+import type { Nodes } from '../../nodes/nodes.ts'
 import {
   isNamedInBody,
   type Owners,
@@ -12,11 +12,11 @@ import {
   type Target,
   targetIn,
   targetOf,
-} from '../nodes/owners.ts'
-import { forwardingOf, misdirect, Peer } from '../nodes/peers.ts'
-import type { Logger } from '../observability/log.ts'
-import type { Metrics } from '../observability/metrics.ts'
-import { answer, ForwardedCall, isShort, unavailable, waitsLong } from './forwarded-call.ts'
+} from '../../nodes/owners.ts'
+import { forwardingOf, misdirect, Peer } from '../../nodes/peers.ts'
+import type { Logger } from '../../observability/log.ts'
+import type { Metrics } from '../../observability/metrics.ts'
+import { answer, ForwardedCall, isShort, unavailable, waitsLong } from './call.ts'
 
 /** The node that took a request knows where it came from. Call it before all other hooks. */
 export function believeNodes(app: FastifyInstance, isProxy: (address: string) => boolean): void {

@@ -1,0 +1,86 @@
+/** This process among others on its database: where they reach it, what it tells them, and how it gives its accounts away. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Config } from '../config/config.ts'
+import type { RequestForwarder } from '../http/nodes/forwarding.ts'
+import { VERSION } from '../http/server.ts'
+import { Bus } from '../nodes/bus.ts'
+import { handOver } from '../nodes/handover.ts'
+import { joinNodes, type Nodes } from '../nodes/nodes.ts'
+import { listenForPeers } from '../nodes/peers.ts'
+import type { Logger } from '../observability/log.ts'
+import { concerning } from '../process/fatal-errors.ts'
+import type { Core } from './core.ts'
+import type { Storage } from './storage.ts'
+
+interface NodesOptions {
+  readonly config: Config
+  readonly databaseUrl: string
+  readonly storage: Storage
+  readonly logger: Logger
+}
+
+/** Resolves once this node has joined the others. */
+export async function openNodes(options: NodesOptions, opened: AsyncDisposableStack) {
+  const { config, databaseUrl: url, storage, logger } = options
+  const peers = await openToPeers(config, storage, opened)
+  const nodes = await joinNodes({
+    ...storage,
+    url,
+    name: config.node,
+    address: peers?.address ?? null,
+    version: VERSION,
+    logger,
+  })
+  opened.defer(() => nodes.leave())
+  const incarnation = () => nodes.view().incarnation ?? 0
+  const bus = new Bus({ url, logger, incarnation, isAlone: () => nodes.isAlone() })
+  bus.start()
+  opened.defer(() => bus.close())
+  return { peers, nodes, bus }
+}
+
+/** Listens for other nodes, where this one has an address for them. */
+async function openToPeers(config: Config, { vault }: Storage, opened: AsyncDisposableStack) {
+  if (config.clusterAddress === undefined) return undefined
+  const listening = listenForPeers(config.clusterAddress, vault.derive('node'))
+  const peers = await concerning('CLUSTER_ADDRESS', listening)
+  opened.defer(() => peers.close())
+  return peers
+}
+
+/** What the rest of a stop needs; what takes longer is left to those who notice that this node has ended. */
+const HANDOVER_TAKES_MS = 15_000
+/** The others take accounts once they have seen in a beat that this node does not. */
+const SEEN_AFTER_MS = 600
+
+interface GivingParts {
+  readonly core: Core
+  readonly nodes: Nodes
+  readonly forwarder: RequestForwarder
+  readonly bus: Bus
+  readonly logger: Logger
+}
+
+/** Gives the accounts to the other nodes, if there are any; calls for them go on. */
+export async function giveAccountsAway(parts: GivingParts, hurry: AbortSignal): Promise<void> {
+  const { core, nodes, forwarder, bus, logger } = parts
+  nodes.drain()
+  if (nodes.isAlone()) return
+  const began = performance.now()
+  await pause(SEEN_AFTER_MS, undefined, { signal: hurry }).catch(() => undefined)
+  const credentials = await handOver(
+    {
+      owned: () => core.supervisor.owned(),
+      park: (ids) => forwarder.park(ids),
+      unpark: (ids) => forwarder.unpark(ids),
+      idle: (ids) => forwarder.idle(ids),
+      end: (owned) => core.letGo(owned),
+      release: (owned) => core.store.release(owned),
+      announce: () => bus.tell('released', null),
+      logger,
+    },
+    AbortSignal.any([hurry, AbortSignal.timeout(HANDOVER_TAKES_MS)]),
+  )
+  const seconds = Math.round(performance.now() - began) / 1000
+  logger.info({ credentials, seconds }, 'credentials were handed over')
+}
