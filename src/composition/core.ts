@@ -286,6 +286,12 @@ export function createCore(options: CoreOptions) {
       for (const [, key] of keys.live()) key.endPolls()
     },
 
+    endPollsOf(credentialIds: ReadonlySet<number>): void {
+      for (const [, key] of keys.live()) {
+        if (credentialIds.has(key.facts.credentialId)) key.endPolls()
+      }
+    },
+
     /** Actors stop, and what is buffered is written. */
     async stop(): Promise<void> {
       await links.stop()

@@ -1,6 +1,5 @@
 /** Opens the networks whose accounts can be linked. */
 import type { Platform } from '../../actors/ports/platform.ts'
-import type { Json } from '../../machines/model/protocol.ts'
 import type { Config } from '../config/config.ts'
 import type { Bus } from '../nodes/bus.ts'
 import type { Logger } from '../observability/log.ts'
@@ -36,7 +35,7 @@ export async function openNetworks(options: NetworkOptions, opened: AsyncDisposa
         logger,
         media,
         limits: config.sandboxLimits,
-        announce: (news) => bus.tell('sandbox', news as unknown as Json),
+        announce: bus.teller('sandbox'),
       })
     : undefined
   bus.on('sandbox', (news) => sandbox?.hub.heard(news as unknown as HubNews))

@@ -33,7 +33,7 @@ export async function openNodes(options: NodesOptions, opened: AsyncDisposableSt
   })
   opened.defer(() => nodes.leave())
   const incarnation = () => nodes.view().incarnation ?? 0
-  const bus = new Bus({ url, logger, incarnation, isAlone: () => nodes.isAlone() })
+  const bus = new Bus({ url, logger, incarnation, isAlone: nodes.isAlone })
   bus.start()
   opened.defer(() => bus.close())
   return { peers, nodes, bus }
@@ -73,6 +73,7 @@ export async function giveAccountsAway(parts: GivingParts, hurry: AbortSignal): 
       owned: () => core.supervisor.owned(),
       park: (ids) => forwarder.park(ids),
       unpark: (ids) => forwarder.unpark(ids),
+      endPolls: (ids) => core.endPollsOf(ids),
       idle: (ids) => forwarder.idle(ids),
       end: (owned) => core.letGo(owned),
       release: (owned) => core.store.release(owned),

@@ -1,9 +1,10 @@
 /** How a failed request looks on the wire: one envelope, one status and prefix per failure code. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { RequestFailed } from '../../machines/model/failure.ts'
+import { OwnershipLost, RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure, FailureCode } from '../../machines/model/protocol.ts'
 import type { FailureReason, Params } from '../../machines/model/reason.ts'
 import { databaseFailure, isUnavailable } from '../database/failures.ts'
+import { forwardingOf } from '../nodes/peers.ts'
 import { type FieldProblem, problemsOf } from './validation.ts'
 
 const wire: Record<FailureCode, readonly [status: number, prefix: string]> = {
@@ -69,6 +70,8 @@ export function replyWithFailure(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
+  // The node that passed the request on looks for the owner again.
+  if (error instanceof OwnershipLost && forwardingOf(request.raw)) return reply.code(421).send()
   const body = bodyOf(error, request, reply)
   if (body.parameters?.retry_after !== undefined) {
     reply.header('retry-after', body.parameters.retry_after)

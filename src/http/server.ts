@@ -14,6 +14,7 @@ import { botPaths } from '../bot-api/openapi.ts'
 import type { Storage } from '../composition/storage.ts'
 import type { Config } from '../config/config.ts'
 import { proxyCheck } from '../config/proxies.ts'
+import { forwardingOf } from '../nodes/peers.ts'
 import type { Logger } from '../observability/log.ts'
 import { drained, limitConnections, withReserve } from './connections.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
@@ -29,7 +30,7 @@ import {
   parseJsonBodies,
   refuseUnclearLines,
 } from './malformed-requests.ts'
-import { believeNodes, type RequestForwarder } from './nodes/forwarding.ts'
+import { believe, type RequestForwarder } from './nodes/forwarding.ts'
 import { describeRoutes } from './openapi.ts'
 import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
 import type { Route } from './routes.ts'
@@ -41,7 +42,7 @@ interface ListenOptions extends Pick<Storage, 'metrics' | 'journal'> {
   readonly logger: Logger
   readonly nodes: NodesSource
   readonly routes: readonly Route[]
-  readonly forwarder: Pick<RequestForwarder, 'take' | 'serveBy'>
+  readonly forwarder: Pick<RequestForwarder, 'serveOn'>
   /** Aborted when the service is about to stop: it still answers, and closes each connection after its answer. */
   readonly leaving: AbortSignal
 }
@@ -149,7 +150,7 @@ export interface ServerOptions {
   readonly trustProxy: string[] | false
   readonly limits?: Partial<typeof usualLimits>
   /** Sees each request before the routes do; absent: all are answered here. */
-  readonly forwarder?: Pick<RequestForwarder, 'take' | 'serveBy'>
+  readonly forwarder?: Pick<RequestForwarder, 'serveOn'>
 }
 
 export const usualLimits = {
@@ -180,11 +181,9 @@ function httpServer(
 ): Server {
   const { headersTimeout, connectionsCheckingInterval, maxHeaderSize } = limits
   const options = { headersTimeout, connectionsCheckingInterval, maxHeaderSize }
-  forwarder?.serveBy(serve)
-  const server = createHttpServer(
-    { ...options, requireHostHeader: false },
-    forwarder?.take ?? serve,
-  )
+  const server = createHttpServer({ ...options, requireHostHeader: false })
+  if (forwarder) forwarder.serveOn(server, serve)
+  else server.on('request', serve)
   const { requestTimeout, maxRequestsPerSocket } = limits
   const keepAliveTimeout = trustProxy ? limits.proxyKeepAlive : limits.keepAlive
   return Object.assign(server, { requestTimeout, maxRequestsPerSocket, keepAliveTimeout })
@@ -214,7 +213,12 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.server.maxConnections = limits.maxConnections
-  if (options.forwarder) believeNodes(app, proxyCheck(options.trustProxy))
+  const isProxy = proxyCheck(options.trustProxy)
+  app.addHook('onRequest', (request, _, done) => {
+    const forwarding = forwardingOf(request.raw)
+    if (forwarding) believe(request, forwarding, isProxy)
+    done()
+  })
   limitHandlers(app, limits.handlerTimeout)
   app.removeContentTypeParser('text/plain')
   parseJsonBodies(app)

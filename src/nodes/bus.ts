@@ -56,6 +56,11 @@ export class Bus {
     this.#gap = listener
   }
 
+  /** Tells hints of one topic. */
+  teller<Hint>(topic: string): (hint: Hint) => void {
+    return (hint) => this.tell(topic, hint as Json)
+  }
+
   tell(topic: string, hint: Json): void {
     if (this.#options.isAlone() || this.#waiting.length >= MOST_WAITING) return
     const text = JSON.stringify([topic, hint])

@@ -14,6 +14,8 @@ interface Handover {
   /** From now on calls for these wait until they have another owner. */
   park(credentialIds: readonly number[]): void
   unpark(credentialIds: readonly number[]): void
+  /** Their held polls are answered with nothing, and no other one is held. */
+  endPolls(credentialIds: ReadonlySet<number>): void
   /** Resolves once no call for these is under way any more. */
   idle(credentialIds: readonly number[]): Promise<void>
   /** Ends their sessions, deliveries and polls; resolves once all that is buffered is stored. */
@@ -45,11 +47,12 @@ export async function handOver(parts: Handover, signal: AbortSignal): Promise<nu
 
 /** Which of them have no call under way after so long. Those that have go on taking calls. */
 async function settled(
-  { park, unpark, idle }: Handover,
+  { park, unpark, endPolls, idle }: Handover,
   batch: readonly Owned[],
   milliseconds: number,
 ): Promise<{ readonly idle: Owned[]; readonly busy: Owned[] }> {
   park(idsOf(batch))
+  endPolls(new Set(idsOf(batch)))
   const over = new AbortController()
   const late = pause(milliseconds, undefined, { signal: over.signal }).catch(() => undefined)
   const isIdle = new Set<number>()

@@ -1,7 +1,12 @@
 /** Two nodes side by side: whichever is called, the owner of the account answers. */
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import t from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
+import { Peer } from '../../src/nodes/peers.ts'
 import { linkedAccount } from '../service/scene.ts'
+import { until } from '../support/client.ts'
+import { quietLog } from '../support/log.ts'
 import { startService } from '../support/service.ts'
 
 interface Answer {
@@ -23,13 +28,13 @@ async function call(url: string, key: string, method: string, parameters: object
 }
 
 /** The account belongs to the first: only that one could be asked for a code, which any node may print. */
-async function twoNodes(t: Parameters<typeof startService>[0], name: string) {
-  const one = await startService(t, { env: { NODE_NAME: 'one', HOLD_MS, CLUSTER_ADDRESS } })
+async function twoNodes(t: Parameters<typeof startService>[0], name: string, env = {}) {
+  const one = await startService(t, { env: { NODE_NAME: 'one', HOLD_MS, CLUSTER_ADDRESS, ...env } })
   const account = await linkedAccount(one, name)
   const KEY_FILE = join(one.dataDir, 'keys')
   const two = await startService(t, {
     databaseUrl: one.databaseUrl,
-    env: { NODE_NAME: 'two', KEY_FILE, HOLD_MS, CLUSTER_ADDRESS },
+    env: { NODE_NAME: 'two', KEY_FILE, HOLD_MS, CLUSTER_ADDRESS, ...env },
   })
   return { one, two, ...account }
 }
@@ -113,4 +118,38 @@ t.test('a file goes through the wrong node both ways, and in parts', async (t) =
   const part = await fetch(url, { headers: { range: 'bytes=5-9' } })
   t.equal(part.status, 206)
   t.equal(await part.text(), bytes.subarray(5, 10).toString())
+})
+
+t.test(
+  'the owner knows the address of the client, and believes no client that names one',
+  async (t) => {
+    const { one, two, key } = await twoNodes(t, 'addressbot', { TRUST_PROXY: '127.0.0.1' })
+    const from = (ip: string) => ({ 'x-forwarded-for': ip, 'x-chapar-client': '192.0.2.66' })
+    await fetch(`${two.url}/bot${key}/getMe`, { headers: from('203.0.113.9') })
+    await fetch(`${one.url}/bot${key}/getMe`, { headers: from('203.0.113.8') })
+    const db = openDatabase({ url: one.databaseUrl, logger: quietLog })
+    t.teardown(() => db.close())
+    const logged = () =>
+      db.query<{ ip: string }>(`select ip from request_log where method = 'getMe' order by ip`)
+    const rows = await until(async () => {
+      const found = await logged()
+      return found.length > 1 && found
+    })
+    t.same(
+      rows.map(({ ip }) => ip),
+      ['203.0.113.8', '203.0.113.9'],
+    )
+  },
+)
+
+t.test('the port for nodes is closed to whoever lacks the key file', async (t) => {
+  const { two, key } = await twoNodes(t, 'closedbot')
+  const db = openDatabase({ url: two.databaseUrl, logger: quietLog })
+  t.teardown(() => db.close())
+  const [row] = await db.query<{ address: string }>('select address from node')
+  const stranger = new Peer(row?.address ?? '', randomBytes(32))
+  t.teardown(() => stranger.destroy())
+  const asked = stranger.pool(false).request({ path: `/bot${key}/getMe`, method: 'GET' })
+  await t.rejects(asked, { code: /^ERR_SSL/ })
+  await t.rejects(fetch(`${row?.address}/bot${key}/getMe`), 'nor does it speak to a browser')
 })

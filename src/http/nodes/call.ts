@@ -27,9 +27,8 @@ export const isShort = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= KEPT_BYTES
 
 const HOLD = /^\/bot[^/?]+\/getupdates(?:[?]|$)/i
-/** Polls are ended when their account is given away, and streams with the node. */
-export const waitsLong = ({ url = '' }: IncomingMessage) =>
-  HOLD.test(url) || /\/events(?:[?]|$)/.test(url)
+/** It ends with the node, not with the ownership of its account. */
+export const isStream = ({ url = '' }: IncomingMessage) => /\/events(?:[?]|$)/.test(url)
 
 const OF_BOT = /^\/bot/
 const READING = /^\/bot[^/?]+\/get/i

@@ -1,8 +1,8 @@
 /** Passes each request on to the node that owns the account it concerns, and decides what a caller sees while that node ends or changes. */
 import { EventEmitter, once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import type { NodeRow } from '../../../actors/node/observer.ts'
 import type { Nodes } from '../../nodes/nodes.ts'
 import {
@@ -13,25 +13,21 @@ import {
   targetIn,
   targetOf,
 } from '../../nodes/owners.ts'
-import { forwardingOf, misdirect, Peer } from '../../nodes/peers.ts'
+import { type Forwarding, misdirect, Peer } from '../../nodes/peers.ts'
 import type { Logger } from '../../observability/log.ts'
 import type { Metrics } from '../../observability/metrics.ts'
-import { answer, ForwardedCall, isShort, unavailable, waitsLong } from './call.ts'
+import { answer, ForwardedCall, isShort, isStream, unavailable } from './call.ts'
 
-/** The node that took a request knows where it came from. Call it before all other hooks. */
-export function believeNodes(app: FastifyInstance, isProxy: (address: string) => boolean): void {
-  app.addHook('onRequest', (request, _, done) => {
-    const from = forwardingOf(request.raw)
-    if (from) {
-      const { headers } = request
-      const isBehindProxy = isProxy(from.client)
-      const protocol = (isBehindProxy && headers['x-forwarded-proto']) || 'http'
-      Object.defineProperties(request, {
-        ip: { value: clientOf(from.client, headers['x-forwarded-for'], isProxy) },
-        protocol: { value: String(protocol) },
-      })
-    }
-    done()
+/** The node that took a request knows where it came from. */
+export function believe(
+  request: FastifyRequest,
+  { client }: Forwarding,
+  isProxy: (address: string) => boolean,
+): void {
+  const { 'x-forwarded-proto': protocol, 'x-forwarded-for': farther } = request.headers
+  Object.defineProperties(request, {
+    ip: { value: clientOf(client, farther, isProxy) },
+    protocol: { value: String((isProxy(client) && protocol) || 'http') },
   })
 }
 
@@ -70,10 +66,11 @@ export class RequestForwarder {
   #rows: readonly NodeRow[] = []
   #self: number | undefined
   #isAlone = true
+  #server: Server | undefined
   #parked = 0
   /** Accounts that are being given away. */
   readonly #moving = new Set<number>()
-  /** The number of calls that are answered here now, without long polls; counted only beside other nodes. */
+  /** The number of calls that are answered here now, without streams; counted only beside other nodes. */
   readonly #underWay = new Map<number, number>()
   readonly #settled = new EventEmitter<Record<`${number}`, []>>().setMaxListeners(0)
   #serve: Serve = (_, response) => answer(response, unavailable.failure)
@@ -85,16 +82,22 @@ export class RequestForwarder {
     this.#membersChanged()
   }
 
-  /** Requests that are answered here go to `serve` from now on. */
-  serveBy(serve: Serve): void {
+  /** Takes the requests of `server`; those that are answered here go to `serve`. */
+  serveOn(server: Server, serve: Serve): void {
+    this.#server = server
     this.#serve = serve
+    this.#listen()
+  }
+
+  /** A node alone spends nothing on others: its requests do not come here. */
+  #listen(): void {
+    this.#server?.off('request', this.take).off('request', this.#serve)
+    this.#server?.prependListener('request', this.#isAlone ? this.#serve : this.take)
   }
 
   /** From a client. */
   readonly take: Serve = (request, response) => {
     const { url = '', method = '' } = request
-    // A node alone spends nothing on this.
-    if (this.#isAlone) return this.#serve(request, response)
     const target = targetOf(url)
     if (target) {
       if (this.#isHere(target)) return this.#serveCounted(target, request, response)
@@ -152,7 +155,7 @@ export class RequestForwarder {
 
   #serveCounted(target: Target, request: IncomingMessage, response: ServerResponse): void {
     const credentialId = this.#options.owners.credentialOf(target)
-    if (credentialId !== undefined && !waitsLong(request)) {
+    if (credentialId !== undefined && !isStream(request)) {
       const underWay = this.#underWay
       underWay.set(credentialId, (underWay.get(credentialId) ?? 0) + 1)
       response.once('close', () => {
@@ -238,6 +241,7 @@ export class RequestForwarder {
     this.#self = incarnation
     const before = this.#peers
     const reachable = rows.filter(({ address }) => address?.startsWith('https:'))
+    const wasAlone = this.#isAlone
     this.#isAlone = !reachable.some((row) => row.incarnation !== incarnation)
     // This node is among them: a body that it has read goes to itself.
     this.#peers = new Map(
@@ -246,6 +250,7 @@ export class RequestForwarder {
         before.get(row.incarnation) ?? new Peer(row.address ?? '', key),
       ]),
     )
+    if (this.#isAlone !== wasAlone) this.#listen()
     for (const [id, peer] of before) if (!this.#peers.has(id)) void peer.destroy()
   }
 }
