@@ -8,6 +8,7 @@ import { ConfigurationError } from './config/environment.ts'
 import { assertDurable } from './database/durability.ts'
 import { type KeptPostgres, keepRunning } from './database/embedded/supervisor.ts'
 import { type Gateway, startGateway } from './gateway.ts'
+import { runNodes, takeOrders, tellStarted } from './nodes/processes.ts'
 import { createLog } from './observability/log.ts'
 import { concerning, exitCodes, onUncaught, StartFailure } from './process/fatal-errors.ts'
 
@@ -56,9 +57,13 @@ process.on('unhandledRejection', (err) => logger.error({ err }, 'a rejection was
 // An error that certainly concerns one connection ends that connection; any other one stops the process in order.
 process.setUncaughtExceptionCaptureCallback((err) => onUncaught(err, logger))
 
+const orders = await takeOrders()
+if (config.nodes > 1 && !orders) process.exit(await manyNodes())
+
 const prepared = concerning('DATA_DIR', prepareFolder(config.dataDir))
 /** Pending while the server starts. */
-const postgres = config.databaseUrl === undefined ? embeddedPostgres() : undefined
+const postgres =
+  config.databaseUrl === undefined && !orders ? prepared.then(embeddedPostgres) : undefined
 const starting = start()
 let isStopping = false
 
@@ -79,7 +84,8 @@ closeWithGrace(closing, async ({ err, signal }) => {
 
 try {
   await starting
-  if (!isStopping) print(welcome(config))
+  if (!isStopping && orders?.isFirst !== false) print(welcome(config))
+  tellStarted()
 } catch (err) {
   // A stop during the start closes the database under it: that error is not worth a message.
   if (!isStopping) {
@@ -89,14 +95,35 @@ try {
   }
 }
 
+/** This process only keeps the database and starts the others. */
+async function manyNodes(): Promise<number> {
+  const { dataDir, databaseUrl, metrics, node: name, nodes: count } = config
+  try {
+    await concerning('DATA_DIR', prepareFolder(dataDir))
+    const postgres = databaseUrl === undefined ? await embeddedPostgres() : undefined
+    const url = databaseUrl ?? postgres?.url() ?? ''
+    const code = await runNodes({
+      count,
+      name,
+      metricsPort: metrics.port,
+      databaseUrl: url,
+      logger,
+    })
+    await postgres?.stop()
+    return code
+  } catch (err) {
+    tellFailure(err)
+    return exitCodes.cannotStart
+  }
+}
+
 async function embeddedPostgres(): Promise<KeptPostgres> {
-  await prepared
   return keepRunning({ dir: join(config.dataDir, 'postgres'), logger })
 }
 
 async function start(): Promise<Gateway> {
   await prepared
-  const databaseUrl = config.databaseUrl ?? (await postgres)?.url() ?? ''
+  const databaseUrl = orders?.databaseUrl ?? config.databaseUrl ?? (await postgres)?.url() ?? ''
   if (config.databaseUrl !== undefined) {
     await assertDurable({ url: databaseUrl, production: config.production, logger })
   }

@@ -68,6 +68,8 @@ export async function giveAccountsAway(parts: GivingParts, hurry: AbortSignal): 
   if (nodes.isAlone()) return
   const began = performance.now()
   await pause(SEEN_AFTER_MS, undefined, { signal: hurry }).catch(() => undefined)
+  // All of them may be stopping.
+  if (!nodes.hasSuccessors()) return
   const credentials = await handOver(
     {
       owned: () => core.supervisor.owned(),

@@ -21,6 +21,8 @@ interface StorageOptions {
 
 export type Storage = Awaited<ReturnType<typeof openStorage>>
 
+const AMONG_OTHERS = 10
+
 /** `opened` closes each part again, the last one first. */
 export async function openStorage(options: StorageOptions, opened: AsyncDisposableStack) {
   const { config, databaseUrl, logger } = options
@@ -34,7 +36,9 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
   const writes = new WriteWatch({ probe: (bytes) => probe.write(bytes), logger })
   opened.defer(() => writes.close())
   const onUnavailable = (cause: unknown) => writes.suspect(cause)
-  const db = openDatabase({ url: databaseUrl, logger, onUnavailable })
+  // Among several nodes each has to leave connections to the others.
+  const most = config.clusterAddress === undefined ? {} : { maxConnections: AMONG_OTHERS }
+  const db = openDatabase({ url: databaseUrl, logger, onUnavailable, ...most })
   opened.defer(() => db.close())
 
   const { keyFile } = config

@@ -1,6 +1,6 @@
 /** Reads and validates the environment once; no other file reads it. */
 
-import { hostname } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import type { OtpSenderOptions } from '../accounts/senders/sender.ts'
@@ -136,6 +136,11 @@ const Environment = Type.Object({
   KEY_FILE: Type.Optional(Type.String({ minLength: 1 })),
   NODE_NAME: Type.String({ minLength: 1, default: hostname() }),
   CLUSTER_ADDRESS: NodeAddress,
+  NODES: Type.String({
+    pattern: '^([1-9]|[1-5][0-9]|6[0-4]|auto)$',
+    default: '1',
+    description: 'must be a number from 1 to 64, or auto for one node on each core',
+  }),
   CELL: Type.Integer({ minimum: 0, maximum: 8_999, default: 0 }),
   LOG_LEVEL: Type.Enum(levels, {
     default: 'info',
@@ -192,6 +197,8 @@ export interface Config {
   readonly node: string
   /** Where the other nodes reach this one, and where it listens for them; absent: it cannot be reached. */
   readonly clusterAddress: string | undefined
+  /** How many processes serve the port together. */
+  readonly nodes: number
   /** Which range of ids this database gives out. */
   readonly cell: number
   readonly logLevel: string
@@ -298,9 +305,10 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
 
 const nodeFrom = (
   env: Static<typeof Environment>,
-): Pick<Config, 'node' | 'clusterAddress' | 'cell'> => ({
+): Pick<Config, 'node' | 'clusterAddress' | 'nodes' | 'cell'> => ({
   node: env.NODE_NAME,
   clusterAddress: env.CLUSTER_ADDRESS,
+  nodes: env.NODES === 'auto' ? availableParallelism() : Number(env.NODES),
   cell: env.CELL,
 })
 

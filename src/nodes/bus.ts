@@ -36,6 +36,7 @@ export class Bus {
   #connection: Connection | undefined
   #waiting: string[] = []
   #timer: NodeJS.Timeout | undefined
+  #sent: Promise<void> = Promise.resolve()
   #running: Promise<void> | undefined
 
   constructor(options: BusOptions) {
@@ -69,7 +70,11 @@ export class Bus {
       return
     }
     this.#waiting.push(text)
-    this.#timer ??= setTimeout(() => void this.#send(), TOGETHER_MS)
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined
+      // One statement at a time goes over a connection.
+      this.#sent = this.#sent.then(() => this.#send())
+    }, TOGETHER_MS)
   }
 
   async close(): Promise<void> {
@@ -80,7 +85,6 @@ export class Bus {
   }
 
   async #send(): Promise<void> {
-    this.#timer = undefined
     const connection = this.#connection
     const waiting = this.#waiting
     this.#waiting = []

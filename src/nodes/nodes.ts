@@ -27,6 +27,8 @@ export interface Nodes {
   view(): NodesView
   /** Whether no other node can be seen. */
   isAlone(): boolean
+  /** Whether another node takes accounts. */
+  hasSuccessors(): boolean
   /** Those that ended within a week. */
   ended(): Promise<readonly EndedRow[]>
   /** Whether a credential that belongs to no node should be claimed by this one. */
@@ -68,6 +70,10 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
   return {
     view: () => nodes.view,
     isAlone: () => isAlone,
+    hasSuccessors: () =>
+      nodes.view.rows.some(
+        ({ incarnation, state }) => incarnation !== nodes.view.incarnation && state === 'up',
+      ),
     ended: () => endedNodes(db),
     isPlacedHere: (credentialId) => placeOf(credentialId, placesIn(nodes.view)) === options.name,
     onMembersChanged: (listener) => void events.on('changed', listener),

@@ -64,7 +64,8 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
   server.keepAliveTimeout = SERVER_IDLE_MS
   // An upload may take long, and the first node has limits for it.
   server.requestTimeout = 0
-  server.listen({ host: bare(url.hostname), port: Number(url.port) })
+  // Processes that share the public port must not share this one.
+  server.listen({ host: bare(url.hostname), port: Number(url.port), exclusive: true })
   await once(server, 'listening')
   url.port = String((server.address() as AddressInfo).port)
   return {

@@ -21,21 +21,29 @@ export function startCallers(url: string, key: string, chat: number) {
   const sent: string[] = []
   let isOver = false
   let longestMs = 0
+  let cut = 0
+  /** Undefined where the connection was lost: the process at its other end is gone. */
   const call = async (method: string, parameters: object) => {
-    const response = await fetch(`${url}/bot${key}/${method}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(parameters),
-    })
-    const answer = (await response.json()) as Answer
-    if (!answer.ok) failures.push(answer)
-    return answer
+    try {
+      const response = await fetch(`${url}/bot${key}/${method}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(parameters),
+      })
+      const answer = (await response.json()) as Answer
+      if (!answer.ok) failures.push(answer)
+      return answer
+    } catch {
+      cut++
+      return undefined
+    }
   }
   const send = async (name: string) => {
     for (let at = 0; !isOver; at++) {
       const began = performance.now()
       const text = `message ${name}${at}`
-      if ((await call('sendMessage', { chat_id: chat, text })).ok) sent.push(text)
+      const answer = await call('sendMessage', { chat_id: chat, text })
+      if (answer?.ok) sent.push(text)
       longestMs = Math.max(longestMs, performance.now() - began)
       await pause(10)
     }
@@ -43,7 +51,7 @@ export function startCallers(url: string, key: string, chat: number) {
   const poll = async () => {
     for (let offset = 0; !isOver; ) {
       const answer = await call('getUpdates', { offset, timeout: 5 })
-      for (const { update_id, message } of answer.result ?? []) {
+      for (const { update_id, message } of answer?.result ?? []) {
         offset = update_id + 1
         if (message) seen.push(message.text)
       }
@@ -54,6 +62,8 @@ export function startCallers(url: string, key: string, chat: number) {
     failures,
     seen,
     sent,
+    /** How many connections were lost under a call. */
+    cut: () => cut,
     /** Of a call that sends. */
     longest: () => Math.round(longestMs),
     async end() {

@@ -35,6 +35,7 @@ async function callersOfLostOwner(t: Test, signal: 'SIGKILL' | 'SIGTERM') {
 
   t.comment(`${signal}: gone after ${endedMs} ms; the longest call took ${callers.longest()} ms`)
   t.same(callers.failures, [])
+  t.equal(callers.cut(), 0)
   t.same(callers.seen, ['before', 'after'])
   const rows = await database.query<{ text: string }>(
     `select content ->> 'text' as text from sandbox_message where sender_id = $1 order by chat_id, id`,

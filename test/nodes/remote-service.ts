@@ -20,6 +20,7 @@ interface RemoteOptions {
 
 export interface RemoteService {
   readonly url: string
+  readonly pid: number
   readonly dataDir: string
   client(phone: string): Promise<Client>
   /** Resolves once the process is gone. */
@@ -72,6 +73,7 @@ export async function startRemote(t: Testing, options: RemoteOptions): Promise<R
   await until(async () => (await fetch(`${url}/health/ready`)).ok)
   return {
     url,
+    pid: child.pid ?? 0,
     dataDir,
     client: (phone) => Client.signIn(url, phone, codes),
     end,
