@@ -7,6 +7,7 @@ import type { Platform } from '../actors/ports/platform.ts'
 import { Accounts } from './accounts/accounts.ts'
 import { consoleOtpLimits, defaultOtpLimits } from './accounts/limits.ts'
 import { createSender } from './accounts/senders/create.ts'
+import { BulkRunner } from './bulk/runner.ts'
 import { type Core, createCore } from './composition/core.ts'
 import { openNetworks } from './composition/networks.ts'
 import { giveAccountsAway, openNodes } from './composition/nodes.ts'
@@ -96,7 +97,9 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const readiness = createReadiness({ database: storage.db, logger })
   readiness.addCheck(() => storage.writes.trouble(), 'the database takes no writes')
   const [leaving, draining] = [new AbortController(), new AbortController()]
-  const parts = { config, storage, accounts, core, services, sandbox, readiness, nodes }
+  const bulk = openBulk({ storage, core, nodes, bus, logger })
+  const bulkBegan = () => bulk.begun()
+  const parts = { config, storage, accounts, core, services, sandbox, readiness, nodes, bulkBegan }
   const routes = routesOf({ ...parts, draining: draining.signal })
   const { metrics, journal } = storage
   const { close, address } = await listen({
@@ -120,6 +123,8 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     core.endPolls()
     await close()
   })
+  // Before accounts are given away: it would ask for them again.
+  opened.defer(() => bulk.stop())
   return { address, core, media: storage.media, sandbox }
 }
 
@@ -172,6 +177,32 @@ function openForwarder(parts: ForwarderParts, opened: AsyncDisposableStack): Req
   })
   opened.defer(() => forwarder.close())
   return forwarder
+}
+
+interface BulkParts extends Pick<GatewayOptions, 'logger'> {
+  readonly storage: Storage
+  readonly core: Core
+  readonly nodes: Nodes
+  readonly bus: Bus
+}
+
+/** Goes on with actions on many accounts that were interrupted, and carries out new ones. */
+function openBulk({ storage, core, nodes, bus, logger }: BulkParts) {
+  const runner = new BulkRunner({
+    db: storage.db,
+    logger,
+    credentials: core.supervisor,
+    incarnation: () => nodes.view().incarnation ?? null,
+  })
+  bus.on('bulk', () => runner.poke())
+  runner.start()
+  return {
+    begun() {
+      runner.poke()
+      bus.tell('bulk', null)
+    },
+    stop: () => runner.stop(),
+  }
 }
 
 interface BeginParts extends Pick<GatewayOptions, 'config' | 'logger'> {

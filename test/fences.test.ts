@@ -13,6 +13,7 @@ const old = 'what is old or belongs to a deleted account goes, whoever removes i
 
 /** By file and table: why a statement needs no fence. */
 const unfenced: Readonly<Record<string, string>> = {
+  'bulk/actions.ts bulk_item': 'an outcome is stored once, whoever acted',
   'credentials/identity.ts credential': 'the same facts, sealed',
   'credentials/timeline.ts credential_transition':
     'history is kept, whoever wrote it; what is old goes',

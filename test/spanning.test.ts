@@ -25,6 +25,8 @@ const spanning: Readonly<Record<string, string>> = {
     'judges the accounts of all users of its database; each cell does it for itself',
   'alerts/incidents.ts incident': old,
   'bot-api/idempotency.ts idempotent_call': old,
+  'bulk/actions.ts bulk_action':
+    'looks for what is to be carried out, or removes what is old; each cell does it for itself',
   'credentials/identity.ts credential': starting,
   'credentials/ownership.ts credential': measured,
   'credentials/timeline.ts credential': old,

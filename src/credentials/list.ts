@@ -68,13 +68,45 @@ const filterOf = (
   ...[query.states, query.platform, query.actions, query.reasons].map((one) => one ?? null),
 ]
 
+type Filters = Omit<CredentialQuery, 'sort' | 'order' | 'before' | 'limit'>
+
+/** The ids of all that pass the filter, oldest first. */
+export async function matchingIds(
+  source: RecordSource,
+  userId: number,
+  query: Filters,
+): Promise<number[]> {
+  await source.flush()
+  const { search } = query
+  const found = search === undefined ? null : await (await source.names.of(userId)).find(search)
+  const rows = await source.db.query<{ id: number }>(
+    `select id from credential where ${wanted} and ($6::bigint[] is null or id = any($6)) order by id`,
+    [...filterOf(userId, query), found],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Those of the ids that are accounts of this user, in the order in which they are given. */
+export async function ownIds(
+  source: RecordSource,
+  userId: number,
+  ids: readonly number[],
+): Promise<number[]> {
+  const rows = await source.db.query<{ id: number }>(
+    `select id from credential where ${mine} and id = any($2)`,
+    [userId, ids],
+  )
+  const own = new Set(rows.map(({ id }) => id))
+  return [...new Set(ids)].filter((id) => own.has(id))
+}
+
 const EXPORT_PAGE = 500
 
 /** The credentials as CSV (RFC 4180), oldest first, read page by page: a header, then a line for each of them. */
 export async function* exportCredentials(
   source: RecordSource,
   userId: number,
-  query: Omit<CredentialQuery, 'sort' | 'order' | 'before' | 'limit'>,
+  query: Filters,
 ): AsyncGenerator<string> {
   yield csvLine(Object.keys(csvColumns))
   await source.flush()

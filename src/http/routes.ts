@@ -20,6 +20,7 @@ import {
 import { alertRoutes } from './management/alerts.ts'
 import { apiKeyRoutes, backlogRoute } from './management/api-keys.ts'
 import { authRoutes } from './management/auth.ts'
+import { bulkRoutes } from './management/bulk.ts'
 import { credentialChangesRoute, credentialListRoutes } from './management/credential-list.ts'
 import { credentialRoutes, credentialTestRoute } from './management/credentials.ts'
 import { diagnosisRoutes } from './management/diagnosis.ts'
@@ -47,6 +48,8 @@ interface RoutesOptions {
   readonly sandbox: Sandbox | undefined
   readonly readiness: Readiness
   readonly nodes: NodesSource
+  /** An action on many accounts waits to be carried out. */
+  readonly bulkBegan: () => void
   /** Aborted when the service stops: streams of events end then. */
   readonly draining: AbortSignal
 }
@@ -95,6 +98,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(linkPageAnswerRoutes, { links, pages, now }),
 
     route(credentialListRoutes, { ...user, source }),
+    route(bulkRoutes, { ...user, source, began: options.bulkBegan }),
     route(credentialRoutes, { ...user, source, settings, credentials }),
     route(credentialTestRoute, { ...user, source, credentials, now }),
     route(timelineRoutes, { ...events, node: config.node }),

@@ -62,6 +62,8 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('usage_hour', 'hour credential_id api_key_id measure label'),
   ofUser('usage_total', 'hour measure label'),
   ofUser('incident', 'id'),
+  ofUser('bulk_item', 'action_id position', amongThose('action_id', 'bulk_action')),
+  ofUser('bulk_action', 'id'),
   ofUser('idempotent_call', 'api_key_id key', ofKeys),
   ofUser('api_key', 'id', undefined, { omit: ['secret_hash', 'old_secret_hash'] }),
   ofCredential('credential_transition', 'id'),

@@ -57,6 +57,7 @@ const roomsSince: readonly string[] = [
   'src/panel/pages/nodes/',
   'src/panel/pages/bulk/',
   'src/bulk/',
+  'src/http/management/bulk.ts',
   'src/exchanges/',
 ]
 /** The last migration of the redesign. Each table that comes later has one of its own. */

@@ -99,7 +99,7 @@ const shown = (one: Transition): Static<typeof CredentialChange> => ({
 const Words = (description: string) =>
   Type.Optional(Type.String({ pattern: WORDS, maxLength: 600, description }))
 
-const FilterQuery = Type.Object({
+export const FilterQuery = Type.Object({
   search: Type.Optional(
     Type.String({ maxLength: 100, description: 'In names, usernames and phones; or an id' }),
   ),
@@ -128,7 +128,7 @@ const csvAnswers = {
   default: Failed,
 }
 
-const filterOf = (given: Static<typeof FilterQuery>) => ({
+export const filterOf = (given: Static<typeof FilterQuery>) => ({
   search: given.search?.trim() || undefined,
   states: listOf(given.state),
   actions: listOf(given.action),

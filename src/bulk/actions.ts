@@ -1,0 +1,224 @@
+/** Actions on many accounts in Postgres: which accounts are fixed when one begins, and each has its outcome. */
+import { failed } from '../../machines/model/failure.ts'
+import type { Queryable } from '../database/database.ts'
+
+export const BULK_KINDS = ['restart', 'delete'] as const
+export type BulkKind = (typeof BULK_KINDS)[number]
+
+type BulkState = 'running' | 'stopped' | 'finished'
+export type ItemState = 'waiting' | 'done' | 'failed'
+
+/** Of one user at a time: each takes its share of the service. */
+const MOST_OPEN = 10
+const DAYS_KEPT = 30
+
+/** What the accounts were chosen by. The words of a search may name a person, so only that there was one is kept. */
+export interface BulkFilter {
+  readonly search?: boolean
+  readonly states?: readonly string[]
+  readonly platform?: string
+  readonly actions?: readonly string[]
+  readonly reasons?: readonly string[]
+}
+
+export interface BulkAction {
+  readonly id: number
+  readonly kind: BulkKind
+  /** Null where the accounts were named one by one. */
+  readonly filter: BulkFilter | null
+  readonly state: BulkState
+  readonly total: number
+  readonly done: number
+  readonly failed: number
+  readonly created_at: Date
+  readonly ended_at: Date | null
+}
+
+export interface BulkItem {
+  readonly position: number
+  readonly credential_id: number
+  readonly state: ItemState
+  /** Why it failed. */
+  readonly code: string | null
+  readonly ended_at: Date | null
+}
+
+const columns = 'id, kind, filter, state, total, done, failed, created_at, ended_at'
+
+interface NewAction {
+  readonly userId: number
+  readonly kind: BulkKind
+  readonly filter: BulkFilter | null
+  readonly credentialIds: readonly number[]
+}
+
+/** Rejects with `conflict` while too many of this user are not finished. */
+export async function beginAction(
+  db: Queryable,
+  { userId, kind, filter, credentialIds }: NewAction,
+): Promise<BulkAction> {
+  const [action] = await db.query<BulkAction>(
+    `with action as (
+       insert into bulk_action (user_id, kind, filter, total)
+       select $1, $2, $3, cardinality($4::bigint[])
+        where (select count(*) from bulk_action where user_id = $1 and state = 'running') < ${MOST_OPEN}
+       returning ${columns}
+     ), items as (
+       insert into bulk_item (action_id, position, credential_id)
+       select action.id, i.position, i.id
+         from action, unnest($4::bigint[]) with ordinality as i (id, position)
+     )
+     select ${columns} from action`,
+    [userId, kind, filter && JSON.stringify(filter), credentialIds],
+  )
+  if (action) return action
+  throw failed('conflict', `${MOST_OPEN} actions on accounts are under way already`)
+}
+
+interface Before {
+  readonly before: number | undefined
+  readonly limit: number
+}
+
+/** Newest first, below the id `before`. */
+export function listActions(
+  db: Queryable,
+  userId: number,
+  { before, limit }: Before,
+): Promise<BulkAction[]> {
+  return db.query<BulkAction>(
+    `select ${columns} from bulk_action
+      where user_id = $1 and ($2::bigint is null or id < $2) order by id desc limit $3`,
+    [userId, before ?? null, limit],
+  )
+}
+
+interface OneAction {
+  readonly userId: number
+  readonly id: number
+}
+
+/** Rejects with `not_found`, also for an action of another user. */
+export async function findAction(db: Queryable, { userId, id }: OneAction): Promise<BulkAction> {
+  const [action] = await db.query<BulkAction>(
+    `select ${columns} from bulk_action where id = $2 and user_id = $1`,
+    [userId, id],
+  )
+  if (action) return action
+  throw failed('not_found')
+}
+
+/** The accounts of an action, the last first, below the position `before`. */
+export async function listItems(
+  db: Queryable,
+  action: OneAction,
+  { state, before, limit }: Before & { readonly state: ItemState | undefined },
+): Promise<BulkItem[]> {
+  const { id } = await findAction(db, action)
+  return db.query<BulkItem>(
+    `select position, credential_id, state, code, ended_at from bulk_item
+      where action_id = $1 and ($2::text is null or state = $2)
+        and ($3::int is null or position < $3)
+      order by position desc limit $4`,
+    [id, state ?? null, before ?? null, limit],
+  )
+}
+
+/** Stops a running one, or goes on with one that was stopped. Rejects with `conflict` once it is finished. */
+export async function setRunning(
+  db: Queryable,
+  action: OneAction,
+  runs: boolean,
+): Promise<BulkAction> {
+  const [changed] = await db.query<BulkAction>(
+    `update bulk_action set state = $3 where id = $2 and user_id = $1 and state <> 'finished'
+     returning ${columns}`,
+    [action.userId, action.id, runs ? 'running' : 'stopped'],
+  )
+  if (changed) return changed
+  await findAction(db, action)
+  throw failed('conflict', 'the action is finished')
+}
+
+export interface RunningAction {
+  readonly id: number
+  readonly kind: BulkKind
+}
+
+/** Of all users, the oldest first. */
+export const runningActions = (db: Queryable, limit: number): Promise<RunningAction[]> =>
+  db.query<RunningAction>(
+    `select id, kind from bulk_action where state = 'running' order by id limit $1`,
+    [limit],
+  )
+
+export interface WaitingItem {
+  readonly position: number
+  readonly credentialId: number
+  /** It was deleted meanwhile. */
+  readonly isGone: boolean
+}
+
+/** The next accounts of a running action that this node owns, or that are gone: the owner of an account acts for it. */
+export const waitingItems = (
+  db: Queryable,
+  actionId: number,
+  incarnation: number | null,
+  limit: number,
+): Promise<WaitingItem[]> =>
+  db.query<WaitingItem>(
+    `select i.position, i.credential_id as "credentialId",
+            c.id is null or c.deactivated_at is not null as "isGone"
+       from bulk_action a
+       join bulk_item i on i.action_id = a.id and i.state = 'waiting'
+       left join credential c on c.id = i.credential_id
+       left join credential_log l on l.credential_id = c.id
+      where a.id = $1 and a.state = 'running'
+        and (l.owner = $2 or c.id is null or c.deactivated_at is not null)
+      order by i.position limit $3`,
+    [actionId, incarnation, limit],
+  )
+
+export interface ItemOutcome {
+  readonly position: number
+  /** Why it failed; null where it did not. */
+  readonly code: string | null
+}
+
+/** Counts each account once, also where two nodes have acted for it. The last one finishes the action. */
+export async function saveOutcomes(
+  db: Queryable,
+  actionId: number,
+  outcomes: readonly ItemOutcome[],
+): Promise<void> {
+  await db.query(
+    `with saved as (
+       update bulk_item i
+          set state = case when o.code is null then 'done' else 'failed' end, code = o.code,
+              ended_at = now()
+         from unnest($2::int[], $3::text[]) as o (position, code)
+        where i.action_id = $1 and i.position = o.position and i.state = 'waiting'
+       returning i.state
+     ), counts as (
+       select count(*) filter (where state = 'done')::int as done,
+              count(*) filter (where state = 'failed')::int as failed from saved
+     )
+     update bulk_action a
+        set done = a.done + counts.done, failed = a.failed + counts.failed,
+            state = case when a.done + a.failed + counts.done + counts.failed >= a.total
+                         then 'finished' else a.state end,
+            ended_at = case when a.done + a.failed + counts.done + counts.failed >= a.total
+                            then now() end
+       from counts where a.id = $1`,
+    [actionId, outcomes.map(({ position }) => position), outcomes.map(({ code }) => code)],
+  )
+}
+
+/** Finished ones, and ones that were stopped and not gone on with, go after a month. */
+export async function retainActions(db: Queryable): Promise<void> {
+  await db.query(
+    `delete from bulk_action
+      where ended_at < now() - interval '${DAYS_KEPT} days'
+         or state = 'stopped' and created_at < now() - interval '${DAYS_KEPT} days'`,
+  )
+}

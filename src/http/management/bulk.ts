@@ -1,0 +1,258 @@
+/** Actions on many accounts: begun, followed, stopped, and the outcome for each account. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import { type Static, Type } from 'typebox'
+import { failed, invalidField, missingField } from '../../../machines/model/failure.ts'
+import {
+  BULK_KINDS,
+  type BulkAction,
+  type BulkFilter,
+  type BulkItem,
+  type BulkKind,
+  beginAction,
+  findAction,
+  type ItemState,
+  listActions,
+  listItems,
+  setRunning,
+} from '../../bulk/actions.ts'
+import { matchingIds, ownIds } from '../../credentials/list.ts'
+import type { RecordSource } from '../../credentials/records.ts'
+import { Nullable } from '../../json/nullable.ts'
+import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { FilterQuery, filterOf } from './credential-list.ts'
+import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { idBefore, pageOf } from './page.ts'
+
+const MOST_ACCOUNTS = 100_000
+const MOST_NAMED = 10_000
+
+const ActionRecord = Type.Object({
+  action_id: Type.Integer(),
+  kind: Type.String({ description: BULK_KINDS.map((kind) => `\`${kind}\``).join(', ') }),
+  state: Type.String({ description: '`running`, `stopped`, `finished`' }),
+  filter: Nullable(
+    Type.Object(
+      {
+        search: Type.Optional(Type.Boolean()),
+        states: Type.Optional(Type.Array(Type.String())),
+        platform: Type.Optional(Type.String()),
+        actions: Type.Optional(Type.Array(Type.String())),
+        reasons: Type.Optional(Type.Array(Type.String())),
+      },
+      { description: 'What the accounts were chosen by; null where they were named' },
+    ),
+  ),
+  total: Type.Integer({ description: 'How many accounts' }),
+  done: Type.Integer(),
+  failed: Type.Integer(),
+  created_at: Type.String(),
+  ended_at: Nullable(Type.String()),
+})
+
+const ItemRecord = Type.Object({
+  credential_id: Type.Integer(),
+  state: Type.String({ description: '`waiting`, `done`, `failed`' }),
+  code: Nullable(Type.String({ description: 'Why it failed' })),
+  ended_at: Nullable(Type.String()),
+})
+
+const ActionBody = Type.Object(
+  {
+    kind: Type.String({ enum: [...BULK_KINDS] }),
+    credential_ids: Type.Optional(
+      Type.Array(Type.Integer({ minimum: 1 }), {
+        minItems: 1,
+        maxItems: MOST_NAMED,
+        description: 'These accounts; those that are gone are left out',
+      }),
+    ),
+    filter: Type.Optional(
+      Type.Object(FilterQuery.properties, {
+        additionalProperties: false,
+        description: 'All accounts that the list shows for these parameters',
+      }),
+    ),
+    at_most: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Refused with 409 if these are more accounts' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+const ActionParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
+const ItemsQuery = Type.Object({
+  ...PageQuery.properties,
+  state: Type.Optional(Type.String({ enum: ['waiting', 'done', 'failed'] })),
+})
+
+interface BulkRoutesOptions extends Authenticated {
+  readonly source: RecordSource
+  /** There is something to do. */
+  readonly began: () => void
+}
+
+const tags = ['credentials']
+const params = ActionParams
+
+type Routes = FastifyPluginAsyncTypebox<BulkRoutesOptions>
+
+const beginningRoute: Routes = async (app, { source, began }) => {
+  app.post(
+    '/platforms/credentials/actions',
+    {
+      schema: {
+        tags,
+        summary: 'Restarts or deletes many accounts',
+        description:
+          'Give either `credential_ids` or `filter`. Which accounts they are is fixed now; the work goes on after the answer.',
+        body: ActionBody,
+        response: answers(ActionRecord),
+      },
+    },
+    async (request) => {
+      const userId = userOf(request)
+      const { kind, filter, at_most } = request.body
+      const credentialIds = await selected(source, userId, request.body)
+      if (credentialIds.length === 0) throw failed('not_found', 'there are no such accounts')
+      const most = Math.min(at_most ?? MOST_ACCOUNTS, MOST_ACCOUNTS)
+      if (credentialIds.length > most) {
+        throw failed('conflict', `these are ${credentialIds.length} accounts`)
+      }
+      const action = await beginAction(source.db, {
+        userId,
+        kind: kind as BulkKind,
+        filter: filter ? keptFilter(filter) : null,
+        credentialIds,
+      })
+      began()
+      return ok(presentAction(action))
+    },
+  )
+}
+
+async function selected(
+  source: RecordSource,
+  userId: number,
+  { credential_ids: ids, filter }: Static<typeof ActionBody>,
+): Promise<number[]> {
+  if (ids && filter) throw invalidField('filter', 'must not stand beside "credential_ids"')
+  if (ids) return ownIds(source, userId, ids)
+  if (filter) return matchingIds(source, userId, filterOf(filter))
+  throw missingField('credential_ids')
+}
+
+/** The words of a search may name a person. */
+function keptFilter(given: Static<typeof ActionBody>['filter']): BulkFilter {
+  const { search, states, platform, actions, reasons } = filterOf(given ?? {})
+  return {
+    ...(search !== undefined && { search: true }),
+    ...(states && { states }),
+    ...(platform !== undefined && { platform }),
+    ...(actions && { actions }),
+    ...(reasons && { reasons }),
+  }
+}
+
+const readingRoutes: Routes = async (app, { source: { db } }) => {
+  app.get(
+    '/platforms/credentials/actions',
+    {
+      schema: {
+        tags,
+        summary: 'Actions on many accounts, newest first',
+        querystring: PageQuery,
+        response: answers(PageOf(ActionRecord)),
+      },
+    },
+    async (request) => {
+      const { limit, before } = request.query
+      const asked = { limit: limit + 1, before: idBefore(before) }
+      const page = pageOf(await listActions(db, userOf(request), asked), limit, ({ id }) => `${id}`)
+      return ok({ ...page, items: page.items.map(presentAction) })
+    },
+  )
+
+  app.get(
+    '/platforms/credentials/actions/:id',
+    {
+      schema: {
+        tags,
+        summary: 'How far an action on many accounts is',
+        params,
+        response: answers(ActionRecord),
+      },
+    },
+    async (request) => {
+      const action = { userId: userOf(request), id: idOf(request.params.id) }
+      return ok(presentAction(await findAction(db, action)))
+    },
+  )
+
+  app.get(
+    '/platforms/credentials/actions/:id/items',
+    {
+      schema: {
+        tags,
+        summary: 'The accounts of an action with the outcome of each, the last first',
+        params,
+        querystring: ItemsQuery,
+        response: answers(PageOf(ItemRecord)),
+      },
+    },
+    async (request) => {
+      const { limit, before, state } = request.query
+      const action = { userId: userOf(request), id: idOf(request.params.id) }
+      const items = await listItems(db, action, {
+        limit: limit + 1,
+        before: idBefore(before),
+        state: state as ItemState | undefined,
+      })
+      const page = pageOf(items, limit, ({ position }) => `${position}`)
+      return ok({ ...page, items: page.items.map(presentItem) })
+    },
+  )
+}
+
+const haltingRoutes: Routes = async (app, { source: { db }, began }) => {
+  const change = (verb: 'stop' | 'resume', summary: string) =>
+    app.post(
+      `/platforms/credentials/actions/:id/${verb}`,
+      { schema: { tags, summary, params, response: answers(ActionRecord) } },
+      async (request) => {
+        const action = { userId: userOf(request), id: idOf(request.params.id) }
+        const changed = await setRunning(db, action, verb === 'resume')
+        if (verb === 'resume') began()
+        return ok(presentAction(changed))
+      },
+    )
+  change('stop', 'Stops an action on many accounts; those under way are finished')
+  change('resume', 'Goes on with an action that was stopped')
+}
+
+export const bulkRoutes: Routes = async (app, options) => {
+  forUsers(app, options.authenticate)
+  for (const routes of [beginningRoute, readingRoutes, haltingRoutes]) {
+    await app.register(routes, options)
+  }
+}
+
+const presentAction = ({
+  id,
+  filter,
+  created_at,
+  ended_at,
+  ...rest
+}: BulkAction): Static<typeof ActionRecord> => ({
+  action_id: id,
+  ...rest,
+  filter: filter as Static<typeof ActionRecord>['filter'],
+  created_at: created_at.toISOString(),
+  ended_at: ended_at?.toISOString() ?? null,
+})
+
+const presentItem = ({ credential_id, state, code, ended_at }: BulkItem) => ({
+  credential_id,
+  state,
+  code,
+  ended_at: ended_at?.toISOString() ?? null,
+})

@@ -1,0 +1,121 @@
+/** Actions on many accounts over HTTP: chosen by id or filter, followed, stopped, resumed; each account has its outcome. */
+import t from 'tap'
+import { refused, scene } from '../service/scene.ts'
+import { until } from '../support/client.ts'
+
+const PATH = '/platforms/credentials/actions'
+const { service, client, credentialId: first } = await scene(t)
+const second = await client.link(await client.person('Cy', 'cy_of_many'))
+const third = await client.link(await client.person('Di', 'di_of_many'))
+
+const begin = (body: object) => client.ask('POST', PATH, body)
+const finished = (id: number) =>
+  until(async () => {
+    const action = await client.result('GET', `${PATH}/${id}`)
+    return action.state === 'finished' && action
+  })
+const restarts = async (id: number) => {
+  const { items } = await client.result('GET', `/platforms/credentials/${id}/transitions`)
+  return items.filter(({ event }: { event: string }) => event === 'credential.restart').length
+}
+
+t.test('accounts that are named are restarted, each once', async (t) => {
+  const credential_ids = [first, second, second, 999_999]
+  const { body } = await begin({ kind: 'restart', credential_ids })
+  t.match(body.result, {
+    kind: 'restart',
+    state: 'running',
+    filter: null,
+    total: 2,
+    ended_at: null,
+  })
+  const id = body.result.action_id
+  t.match(await finished(id), { total: 2, done: 2, failed: 0, ended_at: /Z$/ })
+  t.same(await Promise.all([first, second, third].map(restarts)), [1, 1, 0])
+  const { items, next_before } = await client.result('GET', `${PATH}/${id}/items?limit=1`)
+  t.match(items, [{ credential_id: second, state: 'done', code: null, ended_at: /Z$/ }])
+  const rest = await client.result('GET', `${PATH}/${id}/items?before=${next_before}`)
+  t.match(rest, { items: [{ credential_id: first }], next_before: null })
+  t.match(await client.result('GET', `${PATH}/${id}/items?state=failed`), { items: [] })
+  for (const one of [first, second]) await client.state(one, 'active')
+})
+
+t.test(
+  'a filter chooses what the list shows, and does not keep the words of a search',
+  async (t) => {
+    const { body } = await begin({ kind: 'restart', filter: { search: 'CY', platform: 'sandbox' } })
+    t.match(body.result, { total: 1, filter: { search: true, platform: 'sandbox' } })
+    await finished(body.result.action_id)
+    t.same(await Promise.all([first, second, third].map(restarts)), [1, 2, 0])
+    const list = await client.result('GET', PATH)
+    t.match(list.items, [{ total: 1 }, { total: 2 }])
+  },
+)
+
+t.test('what cannot be is refused', async (t) => {
+  const both = { kind: 'restart', credential_ids: [first], filter: {} }
+  const field = (text: string) => refused(400, `Bad Request: field "${text}`)
+  t.match(await begin(both), field('filter" must not stand beside "credential_ids"'))
+  t.match(await begin({ kind: 'restart' }), field('credential_ids" is required'))
+  t.match(await begin({ kind: 'dance', filter: {} }), { status: 400 })
+  t.match(await begin({ kind: 'restart', credential_ids: [] }), { status: 400 })
+  t.match(
+    await begin({ kind: 'delete', filter: {}, at_most: 2 }),
+    refused(409, 'Conflict: these are 3 accounts'),
+  )
+  t.match(
+    await begin({ kind: 'restart', credential_ids: [999_999] }),
+    refused(404, 'Not Found: there are no such accounts'),
+  )
+})
+
+t.test('accounts and actions of others are not there', async (t) => {
+  const stranger = await service.client()
+  const { body } = await begin({ kind: 'restart', credential_ids: [third] })
+  const { action_id } = await finished(body.result.action_id)
+  t.match(await stranger.ask('POST', PATH, { kind: 'delete', credential_ids: [first] }), {
+    status: 404,
+  })
+  for (const end of ['', '/items']) {
+    t.match(await stranger.ask('GET', `${PATH}/${action_id}${end}`), { status: 404 })
+  }
+  t.match(await stranger.ask('POST', `${PATH}/${action_id}/stop`), { status: 404 })
+  t.match(await stranger.result('GET', PATH), { items: [] })
+  t.match(
+    await client.ask('POST', `${PATH}/${action_id}/stop`),
+    refused(409, 'Conflict: the action is finished'),
+  )
+})
+
+t.test('one that is stopped leaves the rest, and goes on when it is told to', async (t) => {
+  // While the accounts are slow to come back, nothing is finished.
+  const { gateway } = service
+  const { supervisor } = gateway.core
+  const ready = supervisor.ready.bind(supervisor)
+  const go = Promise.withResolvers<void>()
+  supervisor.ready = async (id, hasLeft) => {
+    await go.promise
+    return ready(id, hasLeft)
+  }
+  const more = await Promise.all(
+    Array.from({ length: 25 }, async (_, n) => client.link(await client.person(`Of ${n}`))),
+  )
+  const { body } = await begin({ kind: 'restart', credential_ids: more })
+  const id = body.result.action_id
+  await until(async () => (await Promise.all(more.slice(0, 20).map(restarts))).every(Boolean))
+  t.match(await client.result('POST', `${PATH}/${id}/stop`), { state: 'stopped', done: 0 })
+  go.resolve()
+  supervisor.ready = ready
+  await until(async () => (await client.result('GET', `${PATH}/${id}`)).done > 0)
+  const halfway = await client.result('GET', `${PATH}/${id}`)
+  t.match(halfway, { state: 'stopped', ended_at: null })
+  t.match(await client.result('POST', `${PATH}/${id}/resume`), { state: 'running' })
+  t.match(await finished(id), { total: 25, done: 25, failed: 0 })
+})
+
+t.test('deleted accounts are gone, and restarting them fails with the reason', async (t) => {
+  const { body } = await begin({ kind: 'delete', credential_ids: [second, third], at_most: 2 })
+  t.match(await finished(body.result.action_id), { done: 2, failed: 0 })
+  t.match(await client.ask('GET', `/platforms/credentials/${second}`), { status: 404 })
+  t.match(await client.ask('GET', `/platforms/credentials/${first}`), { status: 200 })
+})
