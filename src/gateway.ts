@@ -7,7 +7,7 @@ import type { Platform } from '../actors/ports/platform.ts'
 import { Accounts } from './accounts/accounts.ts'
 import { consoleOtpLimits, defaultOtpLimits } from './accounts/limits.ts'
 import { createSender } from './accounts/senders/create.ts'
-import { BulkRunner } from './bulk/runner.ts'
+import { type BulkChange, BulkRunner } from './bulk/runner.ts'
 import { type Core, createCore } from './composition/core.ts'
 import { openNetworks } from './composition/networks.ts'
 import { giveAccountsAway, openNodes } from './composition/nodes.ts'
@@ -98,8 +98,18 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   readiness.addCheck(() => storage.writes.trouble(), 'the database takes no writes')
   const [leaving, draining] = [new AbortController(), new AbortController()]
   const bulk = openBulk({ storage, core, nodes, bus, logger })
-  const bulkBegan = () => bulk.begun()
-  const parts = { config, storage, accounts, core, services, sandbox, readiness, nodes, bulkBegan }
+  const bulkChanged = (change: BulkChange) => bulk.changed(change)
+  const parts = {
+    config,
+    storage,
+    accounts,
+    core,
+    services,
+    sandbox,
+    readiness,
+    nodes,
+    bulkChanged,
+  }
   const routes = routesOf({ ...parts, draining: draining.signal })
   const { metrics, journal } = storage
   const { close, address } = await listen({
@@ -194,12 +204,12 @@ function openBulk({ storage, core, nodes, bus, logger }: BulkParts) {
     credentials: core.supervisor,
     incarnation: () => nodes.view().incarnation ?? null,
   })
-  bus.on('bulk', () => runner.poke())
+  bus.on('bulk', (change) => runner.changed(change as BulkChange))
   runner.start()
   return {
-    begun() {
-      runner.poke()
-      bus.tell('bulk', null)
+    changed(change: BulkChange) {
+      runner.changed(change)
+      bus.tell('bulk', { ...change })
     },
     stop: () => runner.stop(),
   }

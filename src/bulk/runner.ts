@@ -37,11 +37,16 @@ interface RunnerOptions {
   incarnation(): number | null
 }
 
+/** As it is told to other nodes. */
+export type BulkChange = Readonly<{ actionId: number; isRunning: boolean }>
+
 export class BulkRunner {
   readonly #options: RunnerOptions
   readonly #closing = new AbortController()
   readonly #closed: Promise<void>
   readonly #walks = new Map<number, Promise<void>>()
+  /** Actions that were stopped while they are walked: no further account is begun. */
+  readonly #halted = new Set<number>()
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> = Promise.resolve()
 
@@ -60,6 +65,12 @@ export class BulkRunner {
   /** There may be something to do. */
   poke(): void {
     this.#looking = this.#looking.then(() => this.#look())
+  }
+
+  /** An action was begun, stopped, or told to go on. Who misses it sees it in the database a little later. */
+  changed({ actionId, isRunning }: BulkChange): void {
+    if (isRunning) this.poke()
+    else if (this.#walks.has(actionId)) this.#halted.add(actionId)
   }
 
   /** Accounts that are under way are left, and are done again by whoever owns them next. */
@@ -81,6 +92,8 @@ export class BulkRunner {
           .catch((err) => logger.error({ err, action: action.id }, 'an action was interrupted'))
           .then(() => {
             this.#walks.delete(action.id)
+            // It may have been told to go on meanwhile.
+            if (this.#halted.delete(action.id)) this.poke()
           })
         this.#walks.set(action.id, walk)
       }
@@ -93,14 +106,14 @@ export class BulkRunner {
   async #walk(action: RunningAction): Promise<void> {
     const { db, incarnation } = this.#options
     const { signal } = this.#closing
-    while (!signal.aborted) {
+    while (!signal.aborted && !this.#halted.has(action.id)) {
       const items = await waitingItems(db, action.id, incarnation(), PAGE)
       const saved = await this.#page(action, items)
       if (saved === 0) return
     }
   }
 
-  /** Resolves with how many have an outcome now. A stop is seen where outcomes are saved. */
+  /** Resolves with how many have an outcome now. A stop that was not told is seen where outcomes are saved. */
   async #page(action: RunningAction, items: readonly WaitingItem[]): Promise<number> {
     const { db, incarnation } = this.#options
     const { signal } = this.#closing
@@ -121,7 +134,7 @@ export class BulkRunner {
     const queue = items.values()
     const work = async () => {
       for (const item of queue) {
-        if (signal.aborted || isOver) return
+        if (signal.aborted || isOver || this.#halted.has(action.id)) return
         const outcome = await this.#item(action.kind, item)
         if (outcome) outcomes.push(outcome)
         if (performance.now() - savedAt > SAVE_EVERY_MS) saving = saving.then(save)

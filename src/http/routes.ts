@@ -2,6 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyPluginOptions } from 'fastify'
 import type { Accounts } from '../accounts/accounts.ts'
+import type { BulkChange } from '../bulk/runner.ts'
 import type { Core } from '../composition/core.ts'
 import type { Services } from '../composition/services.ts'
 import type { Storage } from '../composition/storage.ts'
@@ -49,7 +50,7 @@ interface RoutesOptions {
   readonly readiness: Readiness
   readonly nodes: NodesSource
   /** An action on many accounts waits to be carried out. */
-  readonly bulkBegan: () => void
+  readonly bulkChanged: (change: BulkChange) => void
   /** Aborted when the service stops: streams of events end then. */
   readonly draining: AbortSignal
 }
@@ -98,7 +99,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(linkPageAnswerRoutes, { links, pages, now }),
 
     route(credentialListRoutes, { ...user, source }),
-    route(bulkRoutes, { ...user, source, began: options.bulkBegan }),
+    route(bulkRoutes, { ...user, source, changed: options.bulkChanged }),
     route(credentialRoutes, { ...user, source, settings, credentials }),
     route(credentialTestRoute, { ...user, source, credentials, now }),
     route(timelineRoutes, { ...events, node: config.node }),

@@ -105,8 +105,8 @@ t.test(
       child.kill('SIGSTOP')
       gone.push(await takes(on, incarnation, 'gone'))
       const held = 'select from pg_locks where objid = $1 and objsubid = 2'
-      // Its lock does not stand for it any more: the server needs a moment for it.
-      await until(async () => (await on.database.query(held, [incarnation])).length === 0, 2_000)
+      // Its lock does not stand for it any more: the server needs a moment for it, a busy one longer.
+      await until(async () => (await on.database.query(held, [incarnation])).length === 0, 10_000)
       child.kill('SIGCONT')
       back.push(await takes(on, incarnation + 1, 'up'))
       child.kill('SIGTERM')

@@ -15,6 +15,7 @@ import {
   listItems,
   setRunning,
 } from '../../bulk/actions.ts'
+import type { BulkChange } from '../../bulk/runner.ts'
 import { matchingIds, ownIds } from '../../credentials/list.ts'
 import type { RecordSource } from '../../credentials/records.ts'
 import { Nullable } from '../../json/nullable.ts'
@@ -88,7 +89,7 @@ const ItemsQuery = Type.Object({
 interface BulkRoutesOptions extends Authenticated {
   readonly source: RecordSource
   /** There is something to do. */
-  readonly began: () => void
+  readonly changed: (change: BulkChange) => void
 }
 
 const tags = ['credentials']
@@ -96,7 +97,7 @@ const params = ActionParams
 
 type Routes = FastifyPluginAsyncTypebox<BulkRoutesOptions>
 
-const beginningRoute: Routes = async (app, { source, began }) => {
+const beginningRoute: Routes = async (app, { source, changed }) => {
   app.post(
     '/platforms/credentials/actions',
     {
@@ -124,7 +125,7 @@ const beginningRoute: Routes = async (app, { source, began }) => {
         filter: filter ? keptFilter(filter) : null,
         credentialIds,
       })
-      began()
+      changed({ actionId: action.id, isRunning: true })
       return ok(presentAction(action))
     },
   )
@@ -213,16 +214,17 @@ const readingRoutes: Routes = async (app, { source: { db } }) => {
   )
 }
 
-const haltingRoutes: Routes = async (app, { source: { db }, began }) => {
+const haltingRoutes: Routes = async (app, { source: { db }, changed }) => {
   const change = (verb: 'stop' | 'resume', summary: string) =>
     app.post(
       `/platforms/credentials/actions/:id/${verb}`,
       { schema: { tags, summary, params, response: answers(ActionRecord) } },
       async (request) => {
-        const action = { userId: userOf(request), id: idOf(request.params.id) }
-        const changed = await setRunning(db, action, verb === 'resume')
-        if (verb === 'resume') began()
-        return ok(presentAction(changed))
+        const isRunning = verb === 'resume'
+        const owned = { userId: userOf(request), id: idOf(request.params.id) }
+        const action = await setRunning(db, owned, isRunning)
+        changed({ actionId: action.id, isRunning })
+        return ok(presentAction(action))
       },
     )
   change('stop', 'Stops an action on many accounts; those under way are finished')
