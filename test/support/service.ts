@@ -8,6 +8,7 @@ import { type Gateway, startGateway } from '../../src/gateway.ts'
 import { createLog, type Logger } from '../../src/observability/log.ts'
 import { Client, until } from './client.ts'
 import { testDatabase } from './database.ts'
+import { balance } from './two-nodes.ts'
 
 interface Testing {
   teardown(work: () => Promise<void> | void): void
@@ -61,6 +62,9 @@ export interface ServiceOptions {
 
 let phones = 0
 
+/** Every test of the service can run on two nodes behind a balancer: what only one node would notice then fails. */
+const inTwo = process.env.TEST_NODES === '2'
+
 export async function startService(t: Testing, options: ServiceOptions = {}): Promise<Service> {
   const databaseUrl = options.databaseUrl ?? (await testDatabase(t)).url
   const dataDir = await mkdtemp(join(tmpdir(), 'chapar-test-'))
@@ -69,8 +73,9 @@ export async function startService(t: Testing, options: ServiceOptions = {}): Pr
     const [, phone, code] = /for (\+\d+): (\d+)/.exec(line) ?? []
     if (phone && code) codes.set(phone, code)
   }
-  const open = (port: number) => {
-    const env = { ...defaults, DATA_DIR: dataDir, PORT: `${port}`, ...options.env }
+  const open = (port: number, name = 'first') => {
+    const among = inTwo && { NODE_NAME: name, CLUSTER_ADDRESS: 'https://127.0.0.1:0' }
+    const env = { ...defaults, ...among, DATA_DIR: dataDir, PORT: `${port}`, ...options.env }
     const config = readConfig(env)
     const platforms = options.platforms ?? []
     const logger = options.logger ?? createLog({ level: config.logLevel })
@@ -78,11 +83,13 @@ export async function startService(t: Testing, options: ServiceOptions = {}): Pr
   }
   let gateway = await open(0)
   const { port } = new URL(gateway.address)
+  const second = inTwo ? await open(0, 'second') : undefined
   t.teardown(async () => {
-    await gateway.stop()
+    await Promise.all([gateway.stop(), second?.stop()])
     await rm(dataDir, { recursive: true, force: true })
   })
-  const url = `http://127.0.0.1:${port}`
+  const own = `http://127.0.0.1:${port}`
+  const url = second ? await balance(t, () => [own, second.address]) : own
   return {
     get gateway() {
       return gateway
