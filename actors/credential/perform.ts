@@ -82,6 +82,7 @@ const LOOKS: readonly OperationKind[] = [
   'count_members',
   'member',
   'profile_photos',
+  'profile_audios',
   'sticker_set',
   'star_balance',
   'star_transactions',

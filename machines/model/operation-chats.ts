@@ -61,6 +61,7 @@ export const CHAT_OPERATIONS = [
 
 export const PROFILE_OPERATIONS = [
   'profile_photos',
+  'profile_audios',
   'set_name',
   'set_about',
   'set_profile_photo',
@@ -129,7 +130,7 @@ export type ChatOperation<Place, Item> =
 
 export type ProfileOperation<Place> =
   | {
-      readonly kind: 'profile_photos'
+      readonly kind: 'profile_photos' | 'profile_audios'
       readonly person: Place
       readonly offset: number
       readonly limit: number
@@ -138,3 +139,8 @@ export type ProfileOperation<Place> =
   | { readonly kind: 'set_about'; readonly about: string }
   /** Without a photo, removes the present one. */
   | { readonly kind: 'set_profile_photo'; readonly photo?: Media }
+
+/** A page of what a profile shows, newest first. */
+export type ProfileOutcome =
+  | { readonly kind: 'photos'; readonly total: number; readonly photos: readonly Media[] }
+  | { readonly kind: 'audios'; readonly total: number; readonly audios: readonly Media[] }

@@ -40,3 +40,8 @@ export interface ListedChat {
   /** How many messages of others are not read; absent where the network does not count them. */
   readonly unread?: number
 }
+
+/** A page of the account's chats, or of one chat's messages; newest first. */
+export type ReadingOutcome =
+  | { readonly kind: 'chats'; readonly chats: readonly ListedChat[]; readonly next?: string }
+  | { readonly kind: 'history'; readonly messages: readonly PastMessage[] }

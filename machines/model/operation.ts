@@ -22,6 +22,7 @@ import {
   type ChatOperation,
   PROFILE_OPERATIONS,
   type ProfileOperation,
+  type ProfileOutcome,
   TOPIC_OPERATIONS,
   type TopicOperation,
 } from './operation-chats.ts'
@@ -45,10 +46,9 @@ import {
   type PaymentOutcome,
 } from './operation-payments.ts'
 import {
-  type ListedChat,
-  type PastMessage,
   READING_OPERATIONS,
   type ReadingOperation,
+  type ReadingOutcome,
 } from './operation-reading.ts'
 import { STICKER_OPERATIONS, type StickerOperation } from './operation-stickers.ts'
 import { STORY_OPERATIONS, type Story, type StoryOperation } from './operation-stories.ts'
@@ -222,8 +222,7 @@ export type OperationResult =
   | { readonly kind: 'poll'; readonly poll: Poll }
   | { readonly kind: 'member'; readonly member: Member }
   | { readonly kind: 'members'; readonly members: readonly Member[] }
-  | { readonly kind: 'chats'; readonly chats: readonly ListedChat[]; readonly next?: string }
-  | { readonly kind: 'history'; readonly messages: readonly PastMessage[] }
+  | ReadingOutcome
   /** Without a person: nobody was found. */
   | { readonly kind: 'person'; readonly person?: Person }
   | { readonly kind: 'number'; readonly number: number }
@@ -239,7 +238,7 @@ export type OperationResult =
   | { readonly kind: 'sticker_list'; readonly stickers: readonly Media[] }
   /** A file that was uploaded for later use. */
   | { readonly kind: 'file'; readonly media: Media }
-  | { readonly kind: 'photos'; readonly total: number; readonly photos: readonly Media[] }
+  | ProfileOutcome
   | { readonly kind: 'story'; readonly story: Story }
   | InlineOutcome
   | PaymentOutcome

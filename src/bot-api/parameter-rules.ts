@@ -46,6 +46,7 @@ const SUBJECTS: readonly (readonly [RegExp, subject: string])[] = [
   [/ChatSenderChat/, 'bans of channels'],
   [/PersonalChat/, 'personal channels'],
   [/ProfilePhoto/, 'profile photos'],
+  [/ProfileAudio/, 'music in profiles'],
   [/ChatPhoto/, 'photos of chats'],
   [/Permissions|restrict/, 'permissions of this kind'],
   [/^setMy/, 'profile that can be set'],

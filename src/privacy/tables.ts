@@ -111,6 +111,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('sandbox_event', 'person_id seq', ofPeople),
   ofUser('sandbox_story', 'person_id id', ofPeople),
   ofUser('sandbox_photo', 'id', ofPeople),
+  ofUser('sandbox_audio', 'id', ofPeople),
   ofUser('sandbox_file', 'native kind'),
   ofUser('sandbox_sticker_set', 'name'),
   ofUser('sandbox_community', 'id'),

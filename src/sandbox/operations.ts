@@ -57,7 +57,14 @@ import type { Call } from './network/context.ts'
 import { answerPayment, invoiceLink } from './payments/checkout.ts'
 import { changeSubscription, refundStars, starTransactions } from './payments/stars.ts'
 import { setEmojiStatus, verify } from './people/honours.ts'
-import { profilePhotos, setAbout, setName, setProfilePhoto, setUsername } from './people/profile.ts'
+import {
+  profileAudios,
+  profilePhotos,
+  setAbout,
+  setName,
+  setProfilePhoto,
+  setUsername,
+} from './people/profile.ts'
 import { stopPoll } from './polls/polls.ts'
 import {
   createStickerSet,
@@ -137,6 +144,7 @@ export const handlers: Handlers<Call> = {
   topic_icons: topicIcons,
   set_chat_stickers: setChatStickers,
   profile_photos: profilePhotos,
+  profile_audios: profileAudios,
   set_name: setName,
   set_about: setAbout,
   set_profile_photo: setProfilePhoto,

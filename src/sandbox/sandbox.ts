@@ -26,6 +26,7 @@ import { Checkout } from './payments/checkout.ts'
 import { NetworkCleaner } from './people/empty-network.ts'
 import { Inboxes } from './people/inbox.ts'
 import { People } from './people/people.ts'
+import { ProfileAudios } from './people/profile.ts'
 import { PersonActions } from './person-actions.ts'
 import { DuePolls } from './polls/timer.ts'
 import { StickerSets } from './stickers/sticker-sets.ts'
@@ -62,6 +63,7 @@ export interface Network {
   readonly inline: InlineMode
   readonly bots: BotTasks
   readonly communities: Communities
+  readonly audios: ProfileAudios
   readonly checkout: Checkout
   readonly inboxes: Inboxes
   readonly stickerSets: StickerSets
@@ -158,6 +160,7 @@ function networkOf(context: NetworkContext, { hub, members, cleaner }: Shared): 
     actions: new PersonActions(context, hub, assertIn),
     bots: new BotTasks(context, assertIn),
     communities: new Communities(context, assertIn),
+    audios: new ProfileAudios(context, assertIn),
     inline: new InlineMode(context, hub, assertIn),
     checkout: new Checkout(context, hub, assertIn),
     inboxes: new Inboxes({ ...context, hub, assertIn }),

@@ -7,6 +7,7 @@ import { capabilities } from '../../src/platforms/telegram/facts.ts'
 import { handlers } from '../../src/platforms/telegram/operations/handlers.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { follow } from '../support/telegram-dc/invites.ts'
+import { documentOf } from '../support/telegram-dc/media.ts'
 import { reactIn } from '../support/telegram-dc/opinions.ts'
 import { sentContent } from './contract/message-operations.ts'
 import { perform, refusalOf } from './contract/scene.ts'
@@ -194,6 +195,32 @@ t.test('Telegram accounts do what they are asked', async (t) => {
     const all = { kind: 'remove_all_reactions', chat, person: `${friend.id}` } as const
     t.match(await does(all), { kind: 'done' })
     t.equal(group.reactions.get(id)?.size, 0)
+  })
+
+  await t.test('the music of a profile is listed page by page, and can be fetched', async (t) => {
+    const { does, session, friend } = await inGroup(t)
+    const asked = { kind: 'profile_audios', person: `${friend.id}`, offset: 0, limit: 10 } as const
+    t.strictSame(await does(asked), { kind: 'audios', total: 0, audios: [] })
+    const song = (title: string, text: string) =>
+      documentOf(network.files, network.files.add(Buffer.alloc(5_000, text)), {
+        mimeType: 'audio/mpeg',
+        attributes: [{ _: 'documentAttributeAudio', duration: 7, title, performer: 'The Cups' }],
+      })
+    friend.music = [song('Waltz', 'w'), song('Polka', 'p')]
+    const found = await does({ ...asked, offset: 1, limit: 1 })
+    t.match(found, {
+      total: 2,
+      audios: [{ kind: 'audio', title: 'Polka', performer: 'The Cups', durationSeconds: 7 }],
+    })
+    const [polka] = found.kind === 'audios' ? found.audios : []
+    const native = polka && 'native' in polka.file ? polka.file.native : ''
+    network.files.reference = Buffer.from('another one')
+    const { stream } = await session.session.download(native, 0, AbortSignal.timeout(5_000))
+    t.equal(await new Response(stream).text(), 'p'.repeat(5_000))
+    friend.music = []
+    await t.rejects(session.session.download(native, 0, AbortSignal.timeout(5_000)), {
+      message: 'the file is no longer available',
+    })
   })
 
   await t.test('the account shows another name, other words and another picture', async (t) => {

@@ -1,7 +1,7 @@
 /** What administrators do beside moderation: the general topic, titles and tags, boosts, verification and photos. */
 import { Api } from 'grammy'
 import t from 'tap'
-import { picture } from './files.ts'
+import { picture, soundOf } from './files.ts'
 import { refused, scene } from './scene.ts'
 
 const { service, client, ada, bot, key } = await scene(t, { env: { FFMPEG: '' } })
@@ -174,6 +174,50 @@ t.test('a person has photos, and gives a chat one', async (t) => {
   t.equal(await client.result('PUT', `${own}/chats/${id}/photo`, { data }), true)
   t.match(await api.getChat(id), { photo: { big_file_id: String } })
   t.match(await client.ask('PUT', `${own}/photo`, { data: 1 }), { status: 400 })
+})
+
+t.test('a person puts music into the profile, and bots can hear it', async (t) => {
+  const audios = `${own}/audios`
+  const songs = (more: object = {}) => api.getUserProfileAudios(ada.id, more)
+  t.strictSame(await songs(), { total_count: 0, audios: [] })
+  const bytes = (title: string) => Buffer.concat([soundOf.mp3, Buffer.from(title)])
+  const add = (title: string) =>
+    client.result('POST', audios, {
+      data: bytes(title).toString('base64'),
+      title,
+      performer: 'The Cups',
+      file_name: 'song.mp3',
+    })
+  const first = await add('Polka')
+  t.match(first, { audio_id: String, media: { type: 'audio', title: 'Polka' } })
+  await add('Waltz')
+  const { audios: both, total_count } = await songs()
+  t.equal(total_count, 2)
+  t.match(both, [
+    {
+      title: 'Waltz',
+      performer: 'The Cups',
+      file_name: 'song.mp3',
+      file_size: bytes('Waltz').length,
+    },
+    { title: 'Polka' },
+  ])
+  t.match(await songs({ offset: 1, limit: 1 }), { total_count: 2, audios: [{ title: 'Polka' }] })
+  t.strictSame(await songs({ offset: 2 }), { total_count: 2, audios: [] })
+  t.match(await api.sendAudio(ada.id, both[0]!.file_id), { audio: { title: 'Waltz' } })
+
+  t.match(await client.result('GET', audios), [{ media: { title: 'Waltz' } }, first])
+  const removed = `${audios}/${first.audio_id}`
+  const stranger = `/sandbox/people/${bot.id}/audios/${first.audio_id}`
+  t.match(await client.ask('DELETE', stranger), { status: 404 })
+  t.equal(await client.result('DELETE', removed), true)
+  t.match(await client.ask('DELETE', removed), { status: 404 })
+  t.match(await songs(), { total_count: 1, audios: [{ title: 'Waltz' }] })
+  t.match(await client.ask('POST', audios, { title: 'nothing' }), { status: 400 })
+  t.match(await client.bot(key, 'getUserProfileAudios', { user_id: 1 }), {
+    status: 400,
+    body: { description: 'Bad Request: user not found' },
+  })
 })
 
 t.test('who joins a channel by a paid link pays, and is in for a month', async (t) => {

@@ -243,8 +243,4 @@ t.test('what the bot says of itself is kept', async (t) => {
   t.match(await client.ask('PUT', member, { role: 'admin', rights: ['fly'] }), { status: 400 })
   await done('setMyDefaultAdministratorRights', { for_channels })
   t.match(await client.result('GET', `${member}/offered_rights`), { is_asked: false })
-  t.strictSame(await done('getUserProfileAudios', { user_id: ada.id }), {
-    total_count: 0,
-    audios: [],
-  })
 })

@@ -1,4 +1,5 @@
 /** What each method of the reference is called with on the sandbox, and what it answers. */
+import { soundOf } from './files.ts'
 import {
   file,
   fullChat,
@@ -19,6 +20,7 @@ type Given = Readonly<Record<string, unknown>>
 export type MethodRow = readonly [shape: unknown, given?: Given | (() => Promise<Given>)]
 
 export function methodRows({
+  client,
   bot,
   ada,
   kim,
@@ -187,7 +189,14 @@ export function methodRows({
     setMyProfilePhoto: [true, { photo: { type: 'static', photo: 'attach://picture' } }],
     getUserProfilePhotos: [{ total_count: 1, photos: [[sized]] }, { user_id: bot.id }],
     removeMyProfilePhoto: [true],
-    getUserProfileAudios: [{ total_count: 0, audios: [] }, { user_id: ada.id }],
+    getUserProfileAudios: [
+      { total_count: 1, audios: [{ ...file, title: 'Polka', duration: Number }] },
+      async () => {
+        const song = { data: soundOf.mp3.toString('base64'), title: 'Polka' }
+        await client.result('POST', `/sandbox/people/${ada.id}/audios`, song)
+        return { user_id: ada.id }
+      },
+    ],
     getChat: [fullChat, inGroup],
     getChatAdministrators: [[{ ...member, status: 'creator', is_anonymous: false }], inGroup],
     getChatMemberCount: [Number, inGroup],

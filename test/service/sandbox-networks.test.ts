@@ -210,6 +210,7 @@ t.test('a bot finds nobody and nothing of another network', async (t) => {
       (its) => ({ chat_id: own.id, user_id: its('person'), can_pin_messages: true }),
     ],
     ['getUserProfilePhotos', (its) => ({ user_id: its('person') })],
+    ['getUserProfileAudios', (its) => ({ user_id: its('person') })],
     ['getStickerSet', (its) => ({ name: its('name') })],
     ['leaveChat', (its) => ({ chat_id: its('chat') })],
     [

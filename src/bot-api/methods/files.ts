@@ -37,23 +37,28 @@ const getFile: Method = {
   },
 }
 
-const getUserProfilePhotos: Method = {
-  name: 'getUserProfilePhotos',
-  summary: 'The photos of somebody',
+/** A page of what somebody shows in the profile, the newest first. */
+const ofProfile = (
+  name: string,
+  summary: string,
+  kind: 'profile_photos' | 'profile_audios',
+): Method => ({
+  name,
+  summary,
   scope: undefined,
-  operation: 'profile_photos',
+  operation: kind,
   parameters: { user_id: 'integer', offset: 'integer', limit: 'integer' },
   required: ['user_id'],
   run: async ({ args, perform }) =>
     result(
       await perform({
-        kind: 'profile_photos',
+        kind,
         person: args.userId(),
         offset: args.integer('offset', { min: 0, max: 2 ** 31 - 1 }),
         limit: args.has('limit') ? args.integer('limit', { min: 1, max: 100 }) : 100,
       }),
     ),
-}
+})
 
 const setChatPhoto: Method = {
   name: 'setChatPhoto',
@@ -105,7 +110,8 @@ export async function profilePhoto(call: Call): Promise<Media> {
 
 export const fileMethods = [
   getFile,
-  getUserProfilePhotos,
+  ofProfile('getUserProfilePhotos', 'The photos of somebody', 'profile_photos'),
+  ofProfile('getUserProfileAudios', 'The music in the profile of somebody', 'profile_audios'),
   setChatPhoto,
   setMyProfilePhoto,
   removeMyProfilePhoto,

@@ -1,7 +1,6 @@
 /** Every method that is carried out, by its lower-case name. */
 
-import type { Json } from '../../../machines/model/protocol.ts'
-import { type Method, type ParameterType, result } from '../method.ts'
+import type { Method } from '../method.ts'
 import { administrationMethods } from './administration.ts'
 import { botTaskMethods } from './bot-tasks.ts'
 import { businessMethods } from './business.ts'
@@ -28,35 +27,6 @@ import { albumMethods, mediaMethods } from './send-media.ts'
 import { stickerSetMethods } from './sticker-sets.ts'
 import { storyMethods } from './stories.ts'
 import { checklistMethods, structuredMethods } from './structured.ts'
-
-/** Methods whose true answer is always "none": no network behind the gateway has these things. */
-const none = (
-  name: string,
-  summary: string,
-  parameters: Readonly<Record<string, ParameterType>>,
-  value: Json,
-): Method => ({
-  name,
-  summary,
-  scope: undefined,
-  operation: undefined,
-  parameters,
-  required: Object.keys(parameters).filter((parameter) => parameter.endsWith('_id')),
-  run: async ({ args }) => {
-    if ('user_id' in parameters) args.userId()
-    if ('chat_id' in parameters) args.chat()
-    return result(value)
-  },
-})
-
-const emptyMethods: readonly Method[] = [
-  none(
-    'getUserProfileAudios',
-    'The music of a profile',
-    { user_id: 'integer', offset: 'integer', limit: 'integer' },
-    { total_count: 0, audios: [] },
-  ),
-]
 
 export const methods: ReadonlyMap<string, Method> = new Map(
   [
@@ -87,7 +57,6 @@ export const methods: ReadonlyMap<string, Method> = new Map(
     ...commandMethods,
     ...profileMethods,
     ...storyMethods,
-    ...emptyMethods,
     ...sessionMethods,
     ...updateMethods,
     ...webhookMethods,

@@ -102,6 +102,14 @@ export function paidItemJson(item: PaidItem, ids: Names): object {
 export const photoJson = (photo: Media, ids: Names): object[] =>
   [...(photo.sizes ?? []), photo].map((size) => sizeJson(size, ids, 'photo'))
 
+export const audioJson = (audio: Media, ids: Names) => ({
+  ...file(audio, ids),
+  duration: audio.durationSeconds ?? 0,
+  ...present({ performer: audio.performer, title: audio.title }),
+  ...named(audio),
+  ...thumb(audio, ids),
+})
+
 function memberOf(media: Media, ids: Names): object {
   switch (media.kind) {
     case 'photo': {
@@ -116,15 +124,7 @@ function memberOf(media: Media, ids: Names): object {
       return { animation, document: { ...file(media, ids), ...named(media), ...thumb(media, ids) } }
     }
     case 'audio':
-      return {
-        audio: {
-          ...file(media, ids),
-          duration: media.durationSeconds ?? 0,
-          ...present({ performer: media.performer, title: media.title }),
-          ...named(media),
-          ...thumb(media, ids),
-        },
-      }
+      return { audio: audioJson(media, ids) }
     case 'voice': {
       const { file_name: _, ...type } = named(media)
       return { voice: { ...file(media, ids), duration: media.durationSeconds ?? 0, ...type } }

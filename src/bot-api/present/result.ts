@@ -14,7 +14,15 @@ import {
   present,
   userJson,
 } from './chat.ts'
-import { file, photoJson, pollJson, sizeJson, stickerJson, stickerSetJson } from './content.ts'
+import {
+  audioJson,
+  file,
+  photoJson,
+  pollJson,
+  sizeJson,
+  stickerJson,
+  stickerSetJson,
+} from './content.ts'
 import { bareMessageJson, messageJson, topicJson } from './message.ts'
 import { giftJson, ownedGiftJson, transactionsJson } from './payment.ts'
 
@@ -106,6 +114,11 @@ const photosJson = ({ total, photos }: ResultOf<'photos'>, ids: Names): object =
   photos: photos.map((photo) => photoJson(photo, ids)),
 })
 
+const audiosJson = ({ total, audios }: ResultOf<'audios'>, ids: Names): object => ({
+  total_count: total,
+  audios: audios.map((audio) => audioJson(audio, ids)),
+})
+
 const scoresJson = ({ scores }: ResultOf<'scores'>, ids: Names): object[] =>
   scores.map(({ place, person, score }) => ({
     position: place,
@@ -191,6 +204,8 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
       return result.token
     case 'photos':
       return photosJson(result, ids)
+    case 'audios':
+      return audiosJson(result, ids)
     case 'done':
       return true
   }

@@ -58,6 +58,7 @@ import { LogIndexes } from './0087-log-indexes.ts'
 import { LogIndexesReplaced } from './0088-log-indexes-replaced.ts'
 import { WebhookExchanges } from './0091-webhook-exchanges.ts'
 import { BulkActions } from './0096-bulk-actions.ts'
+import { SandboxAudio } from './0107-sandbox-audio.ts'
 import { LinkNode } from './0110-link-node.ts'
 
 export interface NamedMigration {
@@ -125,5 +126,6 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0088-log-indexes-replaced', class: LogIndexesReplaced },
   { name: '0091-webhook-exchanges', class: WebhookExchanges },
   { name: '0096-bulk-actions', class: BulkActions },
+  { name: '0107-sandbox-audio', class: SandboxAudio },
   { name: '0110-link-node', class: LinkNode },
 ]

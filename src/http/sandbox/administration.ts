@@ -1,11 +1,13 @@
-/** /sandbox/people/{person}/…: photos, the general topic, titles, boosts and emoji statuses, as a person sets them. */
-import { Type } from 'typebox'
+/** /sandbox/people/{person}/…: photos, music, the general topic, titles, boosts and emoji statuses, as a person sets them. */
+import { type Static, Type } from 'typebox'
 import type { Boost as BoostRecord } from '../../../machines/model/membership.ts'
+import type { ProfileAudio } from '../../sandbox/people/profile.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { userOf } from '../management/owner.ts'
+import { ShownMedia } from './media-schemas.ts'
 import { mediaIngester } from './parse.ts'
-import { nameBody } from './present.ts'
+import { mediaBody, nameBody } from './present.ts'
 import { Boost } from './profile-schemas.ts'
 import { described, PersonParams, type SandboxRoutes } from './route.ts'
 import { BODY_LIMIT, ChatId, GivenMedia, Id } from './schemas.ts'
@@ -13,8 +15,9 @@ import { BODY_LIMIT, ChatId, GivenMedia, Id } from './schemas.ts'
 const strict = { additionalProperties: false }
 const Done = Type.Literal(true)
 const done = true as const
-const { data, url, file } = GivenMedia.properties
+const { data, url, file, file_name, title, performer } = GivenMedia.properties
 const GivenPhoto = Type.Object({ data, url, file }, strict)
+const GivenAudio = Type.Object({ data, url, file, file_name, title, performer }, strict)
 const ChatPlace = Type.Object({ person: Id, chat: ChatId })
 const MemberPlace = Type.Object({ person: Id, chat: ChatId, member: Id })
 const ShortText = Type.String({ maxLength: 64 })
@@ -61,6 +64,68 @@ export const photoRoutes: SandboxRoutes = async (app, { network }) => {
       },
     )
   }
+}
+
+const Audio = Type.Object({ audio_id: Type.String(), media: ShownMedia })
+const AudioPlace = Type.Object({
+  person: Id,
+  audio: Type.String({ pattern: '^[1-9][0-9]{0,17}$' }),
+})
+
+const audioBody = ({ id, audio }: ProfileAudio): Static<typeof Audio> => ({
+  audio_id: id,
+  media: mediaBody(audio),
+})
+
+export const audioRoutes: SandboxRoutes = async (app, { network }) => {
+  const path = '/people/:person/audios'
+  app.get(
+    path,
+    {
+      schema: {
+        ...described('The music of the profile, the newest first'),
+        params: PersonParams,
+        response: answers(Type.Array(Audio)),
+      },
+    },
+    async (request) =>
+      ok((await network(request).audios.list(request.params.person)).map(audioBody)),
+  )
+
+  app.post(
+    path,
+    {
+      bodyLimit: BODY_LIMIT,
+      schema: {
+        ...described('Add a piece of music to the profile'),
+        params: PersonParams,
+        body: GivenAudio,
+        response: answers(Audio),
+      },
+    },
+    async (request, reply) => {
+      const { files, audios } = network(request)
+      const ingest = mediaIngester(files, userOf(request), goneSignal(reply))
+      const audio = await ingest({ type: 'audio', ...request.body })
+      return ok(audioBody(await audios.add(request.params.person, audio)))
+    },
+  )
+
+  app.delete(
+    `${path}/:audio`,
+    {
+      schema: {
+        ...described('Take a piece of music out of the profile'),
+        params: AudioPlace,
+        response: answers(Done),
+      },
+    },
+    async (request) => {
+      const { person, audio } = request.params
+      await network(request).audios.remove(person, audio)
+      return ok(done)
+    },
+  )
 }
 
 const GeneralChange = Type.Union([

@@ -16,6 +16,7 @@ import {
 } from './actions.ts'
 import {
   administrationRoutes,
+  audioRoutes,
   boostRoutes,
   emojiStatusRoutes,
   photoRoutes,
@@ -84,6 +85,7 @@ const all = [
   topicRoutes,
   topicChangeRoutes,
   photoRoutes,
+  audioRoutes,
   administrationRoutes,
   boostRoutes,
   emojiStatusRoutes,

@@ -25,6 +25,8 @@ export type FileName = {
   | { readonly of: 'peer' }
   /** One of the pictures that a person has shown. */
   | { readonly of: 'profile' }
+  /** A piece of music in the profile of a person. */
+  | { readonly of: 'music' }
   /** A sticker of the set that `chat` names, or a custom emoji. */
   | { readonly of: 'set' | 'emoji' }
   /** The picture of a gift: `chat` is the name of an upgraded one, or `catalogue`. */
@@ -42,9 +44,8 @@ export function writeFileName(file: FileName): string {
 }
 
 function readFileName(native: string): FileName | undefined {
-  const found = /^([\w-]+)\.(\d+|peer|profile|set|emoji|gift|upload)\.(-?\d+)(?:\.(\w+))?$/.exec(
-    native,
-  )
+  const found =
+    /^([\w-]+)\.(\d+|peer|profile|music|set|emoji|gift|upload)\.(-?\d+)(?:\.(\w+))?$/.exec(native)
   if (!found) return foreignFile(native)
   const [, chat = '', place = '', id = '', size] = found
   const named = { chat, id, ...(size !== undefined && { size }) }
@@ -70,7 +71,7 @@ function foreignFile(fileId: string): FileName | undefined {
   return undefined
 }
 
-const PLACES = ['peer', 'profile', 'set', 'emoji', 'gift', 'upload'] as const
+const PLACES = ['peer', 'profile', 'music', 'set', 'emoji', 'gift', 'upload'] as const
 const isPlace = (place: string): place is (typeof PLACES)[number] =>
   PLACES.some((known) => known === place)
 
@@ -181,6 +182,8 @@ async function filesAt(calls: Calls, name: FileName, signal: AbortSignal): Promi
     }
     case 'gift':
       return giftPictures(calls, name, looking)
+    case 'music':
+      return profileMusic(calls, name, signal)
     case 'upload':
       return [uploadedBefore(name)]
     case 'photo':
@@ -301,6 +304,18 @@ async function profilePhoto(calls: Calls, { chat, id }: FileName, signal: AbortS
     { signal, looks: true },
   )
   return photos.photos.filter((photo) => photo._ === 'photo')
+}
+
+/** A profile's music can be found by its numbers only together with access hashes, so it is read page by page. */
+async function profileMusic(calls: Calls, { chat, id: sought }: FileName, signal: AbortSignal) {
+  const id = await calls.user(chat, signal)
+  for (let offset = 0; ; ) {
+    const request = { _: 'users.getSavedMusic', id, offset, limit: 100, hash: Long.ZERO } as const
+    const found = await calls.call(request, { signal, looks: true })
+    const page = found._ === 'users.savedMusic' ? found.documents.filter(isDocument) : []
+    if (page.length === 0 || page.some((song) => song.id.toString() === sought)) return page
+    offset += page.length
+  }
 }
 
 /** The files of a message, with those of a new chat picture and of a link preview. */

@@ -1,4 +1,4 @@
-/** The profile of the person who acts, and the profile photos of all people. */
+/** The profile of the person who acts, and the profile photos and the profile music of all people. */
 
 import { failed } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
@@ -6,7 +6,7 @@ import type { OperationOf, OperationResult } from '../../../machines/model/opera
 import { parseChatId } from '../delivery/mapping.ts'
 import { SERVICE_PERSON } from '../delivery/rows.ts'
 import { storedMedia } from '../files/files.ts'
-import type { Call } from '../network/context.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
 import { assertFreeUsernames, takenName } from '../network/members.ts'
 
 const done: OperationResult = { kind: 'done' }
@@ -64,21 +64,98 @@ export async function setProfilePhoto(
   return done
 }
 
+interface Page {
+  readonly rows: readonly Media[]
+  readonly total: number
+}
+
 /** Newest first. */
-export async function profilePhotos(
+async function page(
   { context: { db, network } }: Call,
-  { person, offset, limit }: OperationOf<'profile_photos'>,
-): Promise<OperationResult> {
+  { person, offset, limit }: OperationOf<'profile_photos' | 'profile_audios'>,
+  shown: 'photo' | 'audio',
+): Promise<Page> {
   const id = parseChatId(person)
   const [known] = await db.query(
     `select from sandbox_person where id = $1 and (user_id = $2 or id = ${SERVICE_PERSON})`,
     [id, network],
   )
   if (!known) throw failed('bad_request', 'user not found')
-  const rows = await db.query<{ photo: Media; total: number }>(
-    `select photo, count(*) over ()::int as total from sandbox_photo
+  const rows = await db.query<{ media: Media }>(
+    `select ${shown} as media from sandbox_${shown}
      where person_id = $1 order by id desc offset $2 limit $3`,
     [id, offset, limit],
   )
-  return { kind: 'photos', total: rows[0]?.total ?? 0, photos: rows.map(({ photo }) => photo) }
+  // Beside the page, since a page after the last one has no row to say it.
+  const [all] = await db.query<{ total: number }>(
+    `select count(*)::int as total from sandbox_${shown} where person_id = $1`,
+    [id],
+  )
+  return { rows: rows.map(({ media }) => media), total: all?.total ?? 0 }
+}
+
+export async function profilePhotos(
+  call: Call,
+  operation: OperationOf<'profile_photos' | 'profile_audios'>,
+): Promise<OperationResult> {
+  const { rows, total } = await page(call, operation, 'photo')
+  return { kind: 'photos', total, photos: rows }
+}
+
+export async function profileAudios(
+  call: Call,
+  operation: OperationOf<'profile_photos' | 'profile_audios'>,
+): Promise<OperationResult> {
+  const { rows, total } = await page(call, operation, 'audio')
+  return { kind: 'audios', total, audios: rows }
+}
+
+export interface ProfileAudio {
+  readonly id: string
+  readonly audio: Media
+}
+
+const MOST_AUDIOS = 100
+
+/** The music of profiles, as their people see and change it. */
+export class ProfileAudios {
+  readonly #context: NetworkContext
+  readonly #assertIn: (person: number) => Promise<void>
+
+  /** `assertIn` rejects for a person of another network. */
+  constructor(context: NetworkContext, assertIn: (person: number) => Promise<void>) {
+    this.#context = context
+    this.#assertIn = assertIn
+  }
+
+  /** Newest first. */
+  async list(person: number): Promise<ProfileAudio[]> {
+    await this.#assertIn(person)
+    return this.#context.db.query<ProfileAudio>(
+      'select id, audio from sandbox_audio where person_id = $1 order by id desc',
+      [person],
+    )
+  }
+
+  async add(person: number, given: Media): Promise<ProfileAudio> {
+    await this.#assertIn(person)
+    const audio = await storedMedia(this.#context, given, `person:${person}`)
+    const [added] = await this.#context.db.query<ProfileAudio>(
+      `insert into sandbox_audio (person_id, audio) select $1, $2::jsonb
+       where (select count(*) from sandbox_audio where person_id = $1) < ${MOST_AUDIOS}
+       returning id, audio`,
+      [person, JSON.stringify(audio)],
+    )
+    if (!added) throw failed('bad_request', `a profile has at most ${MOST_AUDIOS} pieces of music`)
+    return added
+  }
+
+  async remove(person: number, audio: string): Promise<void> {
+    await this.#assertIn(person)
+    const removed = await this.#context.db.query(
+      'delete from sandbox_audio where id = $1 and person_id = $2 returning id',
+      [audio, person],
+    )
+    if (removed.length === 0) throw failed('not_found', 'audio not found')
+  }
 }

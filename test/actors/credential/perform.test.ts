@@ -69,7 +69,7 @@ t.test('what only looks may be asked again, whatever it looks at', async (t) => 
       typeof cutShort
     >[0])
   const looks = ['resolve', 'describe', 'administrators', 'count_members', 'member']
-  for (const kind of [...looks, 'profile_photos', 'sticker_set'])
+  for (const kind of [...looks, 'profile_photos', 'profile_audios', 'sticker_set'])
     t.equal(cut(kind), undefined, kind)
   const untold = 'the credential stopped before the platform answered; '
   const described = (kind: string) => JSON.stringify(cut(kind))

@@ -58,6 +58,7 @@ export const operations: Record<OperationKind, (chat: string) => Operation> = {
   delete_topic: (chat) => ({ kind: 'delete_topic', chat, topic: '1' }),
   draft: (chat) => ({ kind: 'draft', chat, draft: 1, text: text('x') }),
   ...sandboxOperations,
+  profile_audios: (chat) => ({ kind: 'profile_audios', person: chat, offset: 0, limit: 1 }),
   profile_photos: (chat) => ({ kind: 'profile_photos', person: chat, offset: 0, limit: 1 }),
   set_name: () => ({ kind: 'set_name', firstName: 'x' }),
   set_about: () => ({ kind: 'set_about', about: 'x' }),

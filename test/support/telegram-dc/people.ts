@@ -26,6 +26,8 @@ export interface Person {
   personal?: Place
   /** The newest first. */
   photos: readonly tl.RawPhoto[]
+  /** What the profile plays. */
+  music: readonly tl.RawDocument[]
   emojiStatus?: tl.TypeEmojiStatus
   readonly stories: Map<number, tl.RawStoryItem>
   username: string
@@ -88,6 +90,7 @@ export function newPerson(
     lastName: '',
     about: `About ${id}`,
     photos: [],
+    music: [],
     stories: new Map(),
     username: `person${id}`,
     isPremium: false,

@@ -75,6 +75,14 @@ export function profileHandlers(network: TelegramNetwork): Handlers {
       person.photos = photo ? [photo, ...person.photos] : person.photos.slice(1)
       return shown(person, photo ?? { _: 'photoEmpty', id: Long.ZERO })
     },
+    'users.getSavedMusic': ({ id, offset, limit }, origin) => {
+      const asker = network.asker(origin)
+      const music = (id._ === 'inputUser' ? network.people.get(id.userId) : asker)?.music ?? []
+      const documents = music
+        .slice(offset, offset + limit)
+        .map((song) => ({ ...song, fileReference: files.reference }))
+      return { _: 'users.savedMusic', count: music.length, documents }
+    },
     'photos.getUserPhotos': ({ userId }, origin) => {
       const asker = network.asker(origin)
       const person = userId._ === 'inputUser' ? network.people.get(userId.userId) : asker

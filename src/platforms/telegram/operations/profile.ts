@@ -1,4 +1,4 @@
-/** The account's own profile and stories, and the profile photos of people. */
+/** The account's own profile and stories, and the profile photos and profile music of people. */
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
@@ -7,7 +7,7 @@ import type { OperationOf, OperationResult } from '../../../../machines/model/op
 import type { Text } from '../../../../machines/model/text.ts'
 import { textOf } from '../entities.ts'
 import { locate, named, upload } from '../files.ts'
-import { photoOf } from '../reading/media.ts'
+import { documentOf, photoOf } from '../reading/media.ts'
 import { chatOf } from '../reading/peers.ts'
 import { inputMediaOf } from '../writing/media.ts'
 import { type Context, done, looking, randomId, writtenText } from './context.ts'
@@ -140,6 +140,18 @@ export const profile: Handlers<Context> = {
     const photos = found.photos.flatMap((photo) => photoOf(photo, shown) ?? [])
     const total = found._ === 'photos.photosSlice' ? found.count : photos.length
     return { kind: 'photos', total, photos }
+  },
+
+  async profile_audios(context, { person, offset, limit }) {
+    const id = await context.calls.user(person, context.signal)
+    const found = await context.calls.call(
+      { _: 'users.getSavedMusic', id, offset, limit, hash: Long.ZERO },
+      looking(context),
+    )
+    const documents = found._ === 'users.savedMusic' ? found.documents : []
+    const shown = { of: 'music', chat: person } as const
+    const audios = documents.flatMap((document) => documentOf(document, shown) ?? [])
+    return { kind: 'audios', total: found.count, audios }
   },
 
   async set_name({ calls, signal }, { firstName, lastName }) {
