@@ -10,12 +10,12 @@ import { createSender } from './accounts/senders/create.ts'
 import { type BulkChange, BulkRunner } from './bulk/runner.ts'
 import { type Core, createCore } from './composition/core.ts'
 import { openNetworks } from './composition/networks.ts'
-import { giveAccountsAway, openNodes } from './composition/nodes.ts'
+import { giveAccountsAway, moveAccounts, openNodes } from './composition/nodes.ts'
 import { createServices, type Services } from './composition/services.ts'
 import { openStorage, type Storage } from './composition/storage.ts'
 import type { Config } from './config/config.ts'
 import { claimUnowned, followNodes, warnOfMemory } from './credentials/ownership.ts'
-import { createReadiness } from './http/health.ts'
+import { createReadiness, type Readiness } from './http/health.ts'
 import { RequestForwarder } from './http/nodes/forwarding.ts'
 import { routesOf } from './http/routes.ts'
 import { listen } from './http/server.ts'
@@ -94,29 +94,16 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   await begin({ config, storage, core, services, nodes, bus, logger }, opened)
 
   const forwarder = openForwarder({ config, storage, core, nodes, logger }, opened)
-  const readiness = createReadiness({ database: storage.db, logger })
-  readiness.addCheck(() => storage.writes.trouble(), 'the database takes no writes')
+  const readiness = openReadiness({ storage, nodes, logger })
   const [leaving, draining] = [new AbortController(), new AbortController()]
   const bulk = openBulk({ storage, core, nodes, bus, logger })
   const bulkChanged = (change: BulkChange) => bulk.changed(change)
-  const parts = {
-    config,
-    storage,
-    accounts,
-    core,
-    services,
-    sandbox,
-    readiness,
-    nodes,
-    bulkChanged,
-  }
-  const routes = routesOf({ ...parts, draining: draining.signal })
-  const { metrics, journal } = storage
+  const parts = { config, storage, accounts, core, services, sandbox, readiness, nodes }
+  const routes = routesOf({ ...parts, bulkChanged, draining: draining.signal })
   const { close, address } = await listen({
     config,
     logger,
-    metrics,
-    journal,
+    ...storage,
     nodes,
     routes,
     forwarder,
@@ -133,6 +120,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     core.endPolls()
     await close()
   })
+  opened.defer(moveAccounts({ core, nodes, forwarder, bus, logger }, config.rebalanceAfterMs))
   // Before accounts are given away: it would ask for them again.
   opened.defer(() => bulk.stop())
   return { address, core, media: storage.media, sandbox }
@@ -166,6 +154,18 @@ function openAccounts(
     ...(codeLength && { codeLength }),
     logger,
   })
+}
+
+interface ReadinessParts extends Pick<GatewayOptions, 'logger'> {
+  readonly storage: Storage
+  readonly nodes: Nodes
+}
+
+function openReadiness({ storage, nodes, logger }: ReadinessParts): Readiness {
+  const readiness = createReadiness({ database: storage.db, logger })
+  readiness.addCheck(() => storage.writes.trouble(), 'the database takes no writes')
+  readiness.addCheck(() => (nodes.view().state === 'draining' ? 'the node drains' : null))
+  return readiness
 }
 
 interface ForwarderParts extends Pick<GatewayOptions, 'config' | 'logger'> {
@@ -241,7 +241,7 @@ async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<v
   opened.defer(rearm(jobs, recurring, logger))
   ownership.watch()
   await warnOfMemory(db, logger)
-  const claiming = { ...core, isPlacedHere: nodes.isPlacedHere }
+  const claiming = { ...core, nodes }
   const started = await claimUnowned(claiming)
   if (started.length > 0)
     logger.info({ credentials: started.length }, 'credentials are coming back')
@@ -250,7 +250,6 @@ async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<v
   opened.defer(
     followNodes({
       ...claiming,
-      nodes,
       owned: () => core.supervisor.owned(),
       logger,
       released: (look) => bus.on('released', look),

@@ -31,6 +31,8 @@ const unfenced: Readonly<Record<string, string>> = {
     'the key of a call is taken once, whichever node is asked',
   'bot-api/methods/profile.ts bot_profile': user,
   'diagnosis/diagnoses.ts diagnosis': 'a run is its user’s, and has no owner',
+  'nodes/orders.ts credential':
+    'where an account is to run is the operator’s to say, not its owner’s',
   'observability/request-journal.ts request_log': history,
   'observability/request-journal.ts usage_hour': added,
   'platforms/telegram/storage/retention.ts telegram_message': old,

@@ -43,7 +43,10 @@ class NodeEffects {
   heardAt: number
   readonly observer = new Observer()
   readonly #world: NodeWorld
-  isDraining = false
+  /** The process is about to stop: no order changes that. */
+  isStopping = false
+  /** An operator has ordered it. */
+  #isToDrain = false
   /** One line for an outage, not one for each beat. */
   #isHeard = true
   /** Which nodes the last beat has shown, in which states. */
@@ -82,10 +85,10 @@ class NodeEffects {
     let hasEnded = false
     const beat = async () => {
       const sentAt = clock.now()
-      const event = await this.#beatOnce(sentAt)
+      const events = await this.#beatOnce(sentAt)
       if (hasEnded) return
       timer = clock.setTimeout(beat, Math.max(0, sentAt + BEAT_MS - clock.now()))
-      if (event) send(event)
+      for (const event of events) send(event)
     }
     void beat()
     return () => {
@@ -94,19 +97,19 @@ class NodeEffects {
     }
   }
 
-  async #beatOnce(sentAt: number): Promise<NodeEvent | undefined> {
+  async #beatOnce(sentAt: number): Promise<NodeEvent[]> {
     const { table, clock, logger } = this.#world
     const incarnation = this.incarnation ?? 0
     let rows: Awaited<ReturnType<NodeTable['beat']>>
     try {
-      rows = await table.beat(incarnation, this.isDraining ? 'draining' : 'up')
+      rows = await table.beat(incarnation, this.#isLeaving ? 'draining' : 'up')
     } catch (err) {
       this.observer.interrupted()
       if (this.#isHeard) logger.warn({ err }, 'the database did not answer a beat of this node')
       this.#isHeard = false
-      return undefined
+      return []
     }
-    if (!rows) return { type: 'beat.refused' }
+    if (!rows) return [{ type: 'beat.refused' }]
     const now = clock.now()
     if (now - this.heardAt > GAP_MS) this.observer.interrupted()
     this.heardAt = sentAt
@@ -115,7 +118,21 @@ class NodeEffects {
     const members = rows.map((row) => `${row.incarnation} ${row.state}`).join()
     if (members !== this.#members) this.#world.membersChanged?.()
     this.#members = members
-    return { type: 'beat.answered', tookMs: now - sentAt }
+    const order = this.#orderOf(rows.find((row) => row.incarnation === incarnation))
+    return [{ type: 'beat.answered', tookMs: now - sentAt }, ...order]
+  }
+
+  get #isLeaving(): boolean {
+    return this.isStopping || this.#isToDrain
+  }
+
+  /** What an operator has ordered since the last beat. */
+  #orderOf(own: NodeRow | undefined): NodeEvent[] {
+    const isToDrain = own?.isToDrain === true
+    if (isToDrain === this.#isToDrain) return []
+    this.#isToDrain = isToDrain
+    if (this.isStopping) return []
+    return [{ type: isToDrain ? 'node.drain' : 'node.undrain' }]
   }
 
   async #declare({ row, cause }: Verdict): Promise<void> {
@@ -177,7 +194,7 @@ export class Membership {
   /** From now on the others see that it is about to leave. A node that is gone by then does not join again. */
   drain(): void {
     this.#isLeaving = true
-    this.#effects.isDraining = true
+    this.#effects.isStopping = true
     this.#actor?.tell({ type: 'node.drain' })
   }
 

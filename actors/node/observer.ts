@@ -12,6 +12,8 @@ export interface NodeRow {
   readonly weight: number
   readonly state: 'joining' | 'up' | 'draining'
   readonly beats: number
+  /** Whether an operator has ordered it to give its accounts away. */
+  readonly isToDrain: boolean
   /** Whether its connection to the database stands. */
   readonly isLocked: boolean
   readonly startedAt: Date

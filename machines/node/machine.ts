@@ -14,6 +14,8 @@ export type NodeEvent =
   /** The database has not counted it: another node has declared this one gone. */
   | { readonly type: 'beat.refused' }
   | { readonly type: 'node.drain' }
+  /** An operator has taken the order to drain back. */
+  | { readonly type: 'node.undrain' }
   | { readonly type: 'node.leave' }
 
 export const nodeMachine = setup({
@@ -58,7 +60,7 @@ export const nodeMachine = setup({
           meta: { state: 'degraded', action: 'wait' },
           on: { 'beat.answered': 'up', 'node.drain': 'draining' },
         },
-        draining: { meta: { state: 'limited', action: 'wait' } },
+        draining: { meta: { state: 'limited', action: 'wait' }, on: { 'node.undrain': 'up' } },
       },
     },
     left: { type: 'final', meta: { state: 'deactivated', action: 'none' } },

@@ -280,15 +280,16 @@ export function createCore(options: CoreOptions) {
       await flush()
     },
 
-    /** Held polls are answered with nothing. */
+    /** Held polls are answered with nothing, and no other one is held. */
     endPolls(): void {
       draining.abort()
       for (const [, key] of keys.live()) key.endPolls()
     },
 
+    /** Held polls of these are answered with nothing; later ones are held. */
     endPollsOf(credentialIds: ReadonlySet<number>): void {
       for (const [, key] of keys.live()) {
-        if (credentialIds.has(key.facts.credentialId)) key.endPolls()
+        if (credentialIds.has(key.facts.credentialId)) key.letGo()
       }
     },
 

@@ -4,7 +4,8 @@ import type { Config } from '../config/config.ts'
 import type { RequestForwarder } from '../http/nodes/forwarding.ts'
 import { VERSION } from '../http/server.ts'
 import { Bus } from '../nodes/bus.ts'
-import { handOver } from '../nodes/handover.ts'
+import { type Handover, handOver } from '../nodes/handover.ts'
+import { Moves } from '../nodes/moves.ts'
 import { joinNodes, type Nodes } from '../nodes/nodes.ts'
 import { listenForPeers } from '../nodes/peers.ts'
 import type { Logger } from '../observability/log.ts'
@@ -28,6 +29,7 @@ export async function openNodes(options: NodesOptions, opened: AsyncDisposableSt
     url,
     name: config.node,
     address: peers?.address ?? null,
+    weight: config.nodeWeight,
     version: VERSION,
     logger,
   })
@@ -53,17 +55,40 @@ const HANDOVER_TAKES_MS = 15_000
 /** The others take accounts once they have seen in a beat that this node does not. */
 const SEEN_AFTER_MS = 600
 
-interface GivingParts {
+interface HandoverParts {
   readonly core: Core
-  readonly nodes: Nodes
   readonly forwarder: RequestForwarder
   readonly bus: Bus
   readonly logger: Logger
 }
 
+const handoverOf = ({ core, forwarder, bus, logger }: HandoverParts): Handover => ({
+  owned: () => core.supervisor.owned(),
+  park: (ids) => forwarder.park(ids),
+  unpark: (ids) => forwarder.unpark(ids),
+  endPolls: (ids) => core.endPollsOf(ids),
+  idle: (ids) => forwarder.idle(ids),
+  end: (owned) => core.letGo(owned),
+  release: (owned) => core.store.release(owned),
+  announce: () => bus.tell('released', null),
+  logger,
+})
+
+interface GivingParts extends HandoverParts {
+  readonly nodes: Nodes
+}
+
+/** Follows what operators order and where accounts are placed. Returns how to stop. */
+export function moveAccounts(parts: GivingParts, calmMs: number): () => Promise<void> {
+  const { nodes, logger } = parts
+  const moves = new Moves({ nodes, handover: handoverOf(parts), calmMs, logger })
+  moves.start()
+  return () => moves.stop()
+}
+
 /** Gives the accounts to the other nodes, if there are any; calls for them go on. */
 export async function giveAccountsAway(parts: GivingParts, hurry: AbortSignal): Promise<void> {
-  const { core, nodes, forwarder, bus, logger } = parts
+  const { core, nodes, logger } = parts
   nodes.drain()
   if (nodes.isAlone()) return
   const began = performance.now()
@@ -71,17 +96,8 @@ export async function giveAccountsAway(parts: GivingParts, hurry: AbortSignal): 
   // All of them may be stopping.
   if (!nodes.hasSuccessors()) return
   const credentials = await handOver(
-    {
-      owned: () => core.supervisor.owned(),
-      park: (ids) => forwarder.park(ids),
-      unpark: (ids) => forwarder.unpark(ids),
-      endPolls: (ids) => core.endPollsOf(ids),
-      idle: (ids) => forwarder.idle(ids),
-      end: (owned) => core.letGo(owned),
-      release: (owned) => core.store.release(owned),
-      announce: () => bus.tell('released', null),
-      logger,
-    },
+    handoverOf(parts),
+    [...core.supervisor.owned()],
     AbortSignal.any([hurry, AbortSignal.timeout(HANDOVER_TAKES_MS)]),
   )
   const seconds = Math.round(performance.now() - began) / 1000

@@ -136,6 +136,8 @@ const Environment = Type.Object({
   KEY_FILE: Type.Optional(Type.String({ minLength: 1 })),
   NODE_NAME: Type.String({ minLength: 1, default: hostname() }),
   CLUSTER_ADDRESS: NodeAddress,
+  NODE_WEIGHT: Type.Integer({ minimum: 1, maximum: 1_000, default: availableParallelism() }),
+  REBALANCE_SECONDS: Type.Number({ minimum: 0, maximum: 86_400, default: 30 }),
   NODES: Type.String({
     pattern: '^([1-9]|[1-5][0-9]|6[0-4]|auto)$',
     default: '1',
@@ -147,6 +149,7 @@ const Environment = Type.Object({
     description: `must be one of ${levels.join(', ')}`,
   }),
   METRICS_TOKEN: Type.Optional(Type.String({ minLength: 16 })),
+  OPERATOR_TOKEN: Type.Optional(Type.String({ minLength: 16 })),
   METRICS_PORT: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
   TRUST_PROXY: Type.Optional(Type.String({ minLength: 1 })),
   SANDBOX: Type.Boolean({ default: true }),
@@ -197,12 +200,18 @@ export interface Config {
   readonly node: string
   /** Where the other nodes reach this one, and where it listens for them; absent: it cannot be reached. */
   readonly clusterAddress: string | undefined
+  /** Its share of the accounts, beside those of the other nodes. */
+  readonly nodeWeight: number
+  /** How long the nodes stay the same before accounts are moved to where they are placed. */
+  readonly rebalanceAfterMs: number
   /** How many processes serve the port together. */
   readonly nodes: number
   /** Which range of ids this database gives out. */
   readonly cell: number
   readonly logLevel: string
   readonly metrics: { readonly token: string | undefined; readonly port: number | undefined }
+  /** Who has it may give orders to nodes; absent: nobody may over HTTP. */
+  readonly operatorToken: string | undefined
   readonly trustProxy: string[] | false
   readonly sandbox: boolean
   readonly sandboxLimits: CapacityLimits
@@ -268,6 +277,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     ...nodeFrom(env),
     logLevel: env.LOG_LEVEL,
     metrics: { token: env.METRICS_TOKEN, port: env.METRICS_PORT },
+    operatorToken: env.OPERATOR_TOKEN,
     trustProxy: env.TRUST_PROXY !== undefined && proxiesFrom(env.TRUST_PROXY),
     sandbox: env.SANDBOX,
     sandboxLimits: sandboxLimitsFrom(env),
@@ -305,9 +315,14 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
 
 const nodeFrom = (
   env: Static<typeof Environment>,
-): Pick<Config, 'node' | 'clusterAddress' | 'nodes' | 'cell'> => ({
+): Pick<
+  Config,
+  'node' | 'clusterAddress' | 'nodeWeight' | 'rebalanceAfterMs' | 'nodes' | 'cell'
+> => ({
   node: env.NODE_NAME,
   clusterAddress: env.CLUSTER_ADDRESS,
+  nodeWeight: env.NODE_WEIGHT,
+  rebalanceAfterMs: 1000 * env.REBALANCE_SECONDS,
   nodes: env.NODES === 'auto' ? availableParallelism() : Number(env.NODES),
   cell: env.CELL,
 })

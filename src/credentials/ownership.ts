@@ -86,8 +86,7 @@ interface Claiming {
   readonly store: Pick<PostgresCredentialStore, 'unowned' | 'claimAll'>
   readonly updates: Pick<PostgresUpdateLog, 'opened'>
   readonly supervisor: Pick<CredentialSupervisor, 'adopt' | 'factsOf'>
-  /** Whether this is the node for a credential that belongs to none. */
-  isPlacedHere(credentialId: number): boolean
+  readonly nodes: Pick<Nodes, 'isPlacedHere' | 'refreshPins'>
 }
 
 /**
@@ -95,12 +94,13 @@ interface Claiming {
  * at once. Resolves with their ids.
  */
 export async function claimUnowned(parts: Claiming): Promise<number[]> {
-  const { store, updates, supervisor, isPlacedHere } = parts
+  const { store, updates, supervisor, nodes } = parts
   const claimed: number[] = []
+  await nodes.refreshPins()
   let after = 0
   for (;;) {
     const page = await store.unowned(after, PAGE)
-    const here = page.filter(isPlacedHere)
+    const here = page.filter(nodes.isPlacedHere)
     for (const facts of here.length > 0 ? await store.claimAll(here) : []) {
       // A call may have claimed it once more before this answer came.
       const held = supervisor.factsOf(facts.credentialId)
@@ -118,7 +118,7 @@ export async function claimUnowned(parts: Claiming): Promise<number[]> {
 const LOOK_AGAIN_MS = 30_000
 
 interface Following extends Claiming {
-  readonly nodes: Pick<Nodes, 'onMembersChanged' | 'onDeclaredGone'>
+  readonly nodes: Claiming['nodes'] & Pick<Nodes, 'onMembersChanged' | 'onDeclaredGone'>
   readonly ownership: Pick<Ownership, 'lost'>
   readonly owned: () => Iterable<Owned>
   readonly logger: Logger

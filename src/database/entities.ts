@@ -135,6 +135,8 @@ export const Credential = defineEntity({
     latencyMs: p.integer().nullable(),
     onlineSince: p.datetime().nullable(),
     node: p.text().nullable(),
+    /** The name of the node that runs it, where an operator has chosen one. */
+    pinnedNode: p.text().nullable().lazy(),
     /** The transaction that changed the account's name last; kept by a trigger. */
     troubledSince: p.datetime().nullable(),
     identityAt: p.text().columnType('xid8').defaultRaw('pg_current_xact_id()').lazy(),

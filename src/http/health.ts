@@ -1,17 +1,12 @@
-/** Routes for operators: GET /health/live, /health/ready, /metrics and /nodes, with the checks of readiness. */
+/** Routes for operators: GET /health/live, /health/ready and /metrics, with the checks of readiness. */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
-import { type Static, type TSchema, Type } from 'typebox'
-import type { NodesView } from '../../actors/node/actor.ts'
-import type { NodeRow } from '../../actors/node/observer.ts'
+import { type TSchema, Type } from 'typebox'
 import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
-import { Nullable } from '../json/nullable.ts'
-import type { Nodes } from '../nodes/nodes.ts'
-import type { EndedRow } from '../nodes/table.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { answers, ok } from './envelope.ts'
@@ -140,7 +135,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<HealthOptions> = async (
 }
 
 /** Who may see what concerns all users. */
-interface Guard {
+export interface Guard {
   /** Asked for as `Authorization: Bearer`. */
   readonly token?: string | undefined
   /** Only for a server on a port of its own that the public cannot reach. */
@@ -154,7 +149,7 @@ interface MetricsRouteOptions extends Guard {
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
 /** Throws for a caller without the token. Undefined where nobody may be let in, because the port is public and has no token. */
-function guardOf({ token, isPrivate = false }: Guard) {
+export function guardOf({ token, isPrivate = false }: Guard) {
   if (!isPrivate && !token) return undefined
   const expected = token ? digest(`Bearer ${token}`) : undefined
   return ({ headers }: Pick<FastifyRequest, 'headers'>): void => {
@@ -176,87 +171,6 @@ export const metricsRoute: FastifyPluginAsync<MetricsRouteOptions> = async (
     async (request, reply) => {
       assertAllowed(request)
       return reply.type(metrics.contentType).send(await metrics.text())
-    },
-  )
-}
-
-/** What the route of the nodes reads. */
-export type NodesSource = Pick<Nodes, 'view' | 'ended'>
-
-const State = Type.Enum(['joining', 'up', 'suspended', 'draining', 'left', 'gone'])
-
-const NodeRecord = Type.Object({
-  incarnation: Type.Integer({ description: 'One start of a process; never given twice' }),
-  name: Type.String(),
-  address: Nullable(Type.String({ description: 'Where it listens' })),
-  version: Type.String(),
-  schema: Type.String({ description: 'The newest migration of the database when it joined' }),
-  weight: Type.Integer(),
-  state: State,
-  self: Type.Boolean({ description: 'Whether this is the node that answers' }),
-  connected: Type.Boolean({ description: 'Whether it holds its lock in the database' }),
-  beats: Type.Integer(),
-  beat_age_seconds: Nullable(
-    Type.Number({ description: 'As the answering node sees it; null for a node that has ended' }),
-  ),
-  started_at: Type.String(),
-  ended_at: Nullable(Type.String()),
-})
-
-const NodesQuery = Type.Object({
-  ended: Type.Boolean({ default: false, description: 'Those that ended within a week, too' }),
-})
-
-const recordOf = (row: NodeRow | EndedRow) => ({
-  incarnation: row.incarnation,
-  name: row.name,
-  address: row.address,
-  version: row.version,
-  schema: row.schema,
-  weight: row.weight,
-  connected: row.isLocked,
-  beats: row.beats,
-  started_at: row.startedAt.toISOString(),
-})
-
-const seconds = (milliseconds: number) => Math.round(milliseconds) / 1000
-
-function livingRecords({ rows, incarnation, state, beatAgeMs }: NodesView) {
-  return rows.map((row) => {
-    const self = row.incarnation === incarnation
-    const beat_age_seconds = seconds(self ? beatAgeMs : row.beatAgeMs)
-    const ownState = self ? (state as Static<typeof State>) : row.state
-    return { ...recordOf(row), state: ownState, self, beat_age_seconds, ended_at: null }
-  })
-}
-
-const endedRecord = (row: EndedRow) => ({
-  ...recordOf(row),
-  state: row.state,
-  self: false,
-  beat_age_seconds: null,
-  ended_at: row.endedAt.toISOString(),
-})
-
-/** Without a token and on a public server there is no such route. */
-export const nodesRoute: FastifyPluginAsyncTypebox<
-  Guard & { readonly nodes: NodesSource }
-> = async (app, { nodes, ...guard }) => {
-  const assertAllowed = guardOf(guard)
-  if (!assertAllowed) return
-  app.get(
-    '/nodes',
-    {
-      config,
-      preValidation: async (request) => assertAllowed(request),
-      schema: {
-        ...schema('The processes that serve this database', Type.Array(NodeRecord)),
-        querystring: NodesQuery,
-      },
-    },
-    async ({ query }) => {
-      const ended = query.ended ? await nodes.ended() : []
-      return ok([...livingRecords(nodes.view()), ...ended.map(endedRecord)])
     },
   )
 }

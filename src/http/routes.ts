@@ -11,13 +11,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts'
 import { authenticate } from './authenticate.ts'
 import { botRoutes } from './bot/routes.ts'
 import { fileRoutes } from './files.ts'
-import {
-  healthRoutes,
-  metricsRoute,
-  type NodesSource,
-  nodesRoute,
-  type Readiness,
-} from './health.ts'
+import { healthRoutes, metricsRoute, type Readiness } from './health.ts'
 import { alertRoutes } from './management/alerts.ts'
 import { apiKeyRoutes, backlogRoute } from './management/api-keys.ts'
 import { authRoutes } from './management/auth.ts'
@@ -37,6 +31,7 @@ import { logRoutes, usageRoutes } from './management/usage.ts'
 import { userRoutes } from './management/user.ts'
 import { webhookSettingsRoutes } from './management/webhook-settings.ts'
 import { webhookLogRoutes, webhookRoutes } from './management/webhooks.ts'
+import { type NodesSource, nodeOrderRoutes, nodesRoute } from './nodes/operating.ts'
 import { panelDirectory, panelRoutes, panelSessionRoutes } from './panel.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 
@@ -48,7 +43,7 @@ interface RoutesOptions {
   readonly services: Services
   readonly sandbox: Sandbox | undefined
   readonly readiness: Readiness
-  readonly nodes: NodesSource
+  readonly nodes: NodesSource['nodes']
   /** An action on many accounts waits to be carried out. */
   readonly bulkChanged: (change: BulkChange) => void
   /** Aborted when the service stops: streams of events end then. */
@@ -84,7 +79,8 @@ export function routesOf(options: RoutesOptions): Route[] {
   return [
     route(healthRoutes, { readiness, missing }),
     route(metricsRoute, { metrics, token: config.metrics.token }),
-    route(nodesRoute, { nodes, token: config.metrics.token }),
+    route(nodesRoute, { nodes, db, token: config.metrics.token }),
+    route(nodeOrderRoutes, { db, token: config.operatorToken }),
 
     route(authRoutes, { accounts }),
     route(panelSessionRoutes, { accounts, baseUrls, panelUrls }),

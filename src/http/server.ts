@@ -20,7 +20,7 @@ import { drained, limitConnections, withReserve } from './connections.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { filePaths } from './files.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
-import { metricsRoute, type NodesSource, nodesRoute } from './health.ts'
+import { metricsRoute } from './health.ts'
 import {
   answerClientError,
   answerForNode,
@@ -31,6 +31,7 @@ import {
   refuseUnclearLines,
 } from './malformed-requests.ts'
 import { believe, type RequestForwarder } from './nodes/forwarding.ts'
+import { type NodesSource, nodesRoute } from './nodes/operating.ts'
 import { describeRoutes } from './openapi.ts'
 import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
 import type { Route } from './routes.ts'
@@ -40,7 +41,8 @@ import { refuseHugeNumbers, refuseNul, serializers, validators } from './validat
 interface ListenOptions extends Pick<Storage, 'metrics' | 'journal'> {
   readonly config: Config
   readonly logger: Logger
-  readonly nodes: NodesSource
+  readonly nodes: NodesSource['nodes']
+  readonly db: Storage['db']
   readonly routes: readonly Route[]
   readonly forwarder: Pick<RequestForwarder, 'serveOn'>
   /** Aborted when the service is about to stop: it still answers, and closes each connection after its answer. */
@@ -77,7 +79,7 @@ export async function listen(options: ListenOptions) {
 
 /** Figures on a port of their own need no token: the public does not reach it. */
 async function listenForMetrics(options: ListenOptions): Promise<() => Promise<void>> {
-  const { config, logger, metrics, journal, nodes } = options
+  const { config, logger, metrics, journal, nodes, db } = options
   if (config.metrics.port === undefined) return async () => undefined
   const app = await createServer({
     logger,
@@ -85,7 +87,7 @@ async function listenForMetrics(options: ListenOptions): Promise<() => Promise<v
     trustProxy: false,
   })
   await app.register(metricsRoute, { metrics, isPrivate: true })
-  await app.register(nodesRoute, { nodes, isPrivate: true })
+  await app.register(nodesRoute, { nodes, db, isPrivate: true })
   await app.listen({ host: config.host, port: config.metrics.port })
   return () => app.close()
 }

@@ -1,4 +1,4 @@
-/** Hands the credentials of a node that is about to end to the others, some at a time, so that their callers only wait. */
+/** Hands credentials of this node to the others, some at a time, so that their callers only wait. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger, Owned } from '../../actors/ports/ports.ts'
 
@@ -6,15 +6,16 @@ const AT_ONCE = 100
 /** A call that takes longer, such as an upload, keeps its account here for a while. */
 const CALLS_TAKE_MS = 3_000
 const LONG_CALLS_TAKE_MS = 10_000
+const POLLS_END_EVERY_MS = 250
 /** Sessions that do not close in time are cut by the fence. */
 const CLOSING_TAKES_MS = 3_000
 
-interface Handover {
+export interface Handover {
   owned(): Iterable<Owned>
   /** From now on calls for these wait until they have another owner. */
   park(credentialIds: readonly number[]): void
   unpark(credentialIds: readonly number[]): void
-  /** Their held polls are answered with nothing, and no other one is held. */
+  /** Their held polls are answered with nothing. */
   endPolls(credentialIds: ReadonlySet<number>): void
   /** Resolves once no call for these is under way any more. */
   idle(credentialIds: readonly number[]): Promise<void>
@@ -28,10 +29,14 @@ interface Handover {
 }
 
 /** Resolves with the number of credentials that were given away. What could not be is claimed once this node has left. */
-export async function handOver(parts: Handover, signal: AbortSignal): Promise<number> {
+export async function handOver(
+  parts: Handover,
+  credentials: readonly Owned[],
+  signal: AbortSignal,
+): Promise<number> {
   let given = 0
   const late: Owned[] = []
-  for (const batch of batchesOf([...parts.owned()])) {
+  for (const batch of batchesOf(credentials)) {
     if (signal.aborted) return given
     const { idle, busy } = await settled(parts, batch, CALLS_TAKE_MS)
     late.push(...busy)
@@ -45,14 +50,26 @@ export async function handOver(parts: Handover, signal: AbortSignal): Promise<nu
   return given
 }
 
+/** Gives away only those whose calls end soon; resolves with their number. */
+export async function handOverIdle(
+  parts: Handover,
+  credentials: readonly Owned[],
+): Promise<number> {
+  const { idle } = await settled(parts, credentials, CALLS_TAKE_MS)
+  return give(parts, idle)
+}
+
 /** Which of them have no call under way after so long. Those that have go on taking calls. */
 async function settled(
   { park, unpark, endPolls, idle }: Handover,
   batch: readonly Owned[],
   milliseconds: number,
 ): Promise<{ readonly idle: Owned[]; readonly busy: Owned[] }> {
-  park(idsOf(batch))
-  endPolls(new Set(idsOf(batch)))
+  const ids = new Set(idsOf(batch))
+  park([...ids])
+  endPolls(ids)
+  // One that was on its way here is held after the others have ended.
+  const again = setInterval(() => endPolls(ids), POLLS_END_EVERY_MS)
   const over = new AbortController()
   const late = pause(milliseconds, undefined, { signal: over.signal }).catch(() => undefined)
   const isIdle = new Set<number>()
@@ -62,6 +79,7 @@ async function settled(
   })
   await Promise.race([Promise.all(each), late])
   over.abort()
+  clearInterval(again)
   const busy = batch.filter(({ credentialId }) => !isIdle.has(credentialId))
   unpark(idsOf(busy))
   return { idle: batch.filter(({ credentialId }) => isIdle.has(credentialId)), busy }

@@ -6,6 +6,7 @@ import { placeOf } from '../../actors/node/placement.ts'
 import type { Clock, Logger } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { pinnedAccounts } from './orders.ts'
 import { type EndedRow, endedNodes, type NodeFacts, PostgresNodes } from './table.ts'
 
 /** Time that runs on evenly, whatever the time of day does. */
@@ -33,6 +34,10 @@ export interface Nodes {
   ended(): Promise<readonly EndedRow[]>
   /** Whether a credential that belongs to no node should be claimed by this one. */
   isPlacedHere(credentialId: number): boolean
+  /** Whether an operator has chosen a node for it. */
+  isPinned(credentialId: number): boolean
+  /** Reads what operators have chosen. */
+  refreshPins(): Promise<void>
   /** Calls back when the set of nodes or a state has changed. */
   onMembersChanged(listener: () => void): void
   /** Calls back when the others have declared this node gone: it owns nothing any more. */
@@ -45,7 +50,9 @@ export interface Nodes {
 function placesIn({ rows, incarnation, state }: NodesView) {
   const isOpen = (row: NodeRow) =>
     row.incarnation === incarnation ? state !== 'draining' : row.state === 'up'
-  const places = rows.filter(isOpen)
+  const open = rows.filter(isOpen)
+  // Better those that were told to drain than none.
+  const places = open.length > 0 ? open : rows.filter((row) => row.isToDrain)
   return [...new Map(places.map((row) => [row.name, row])).values()]
 }
 
@@ -54,6 +61,7 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
   const { db, logger, metrics } = options
   const events = new EventEmitter<{ changed: []; gone: [] }>()
   let isAlone = true
+  let pins = await pinnedAccounts(db)
   const nodes = new Membership({
     table: new PostgresNodes(options),
     clock: steadyClock,
@@ -75,7 +83,16 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
         ({ incarnation, state }) => incarnation !== nodes.view.incarnation && state === 'up',
       ),
     ended: () => endedNodes(db),
-    isPlacedHere: (credentialId) => placeOf(credentialId, placesIn(nodes.view)) === options.name,
+    isPlacedHere(credentialId) {
+      const places = placesIn(nodes.view)
+      const pinned = pins.get(credentialId)
+      const isOpen = pinned !== undefined && places.some(({ name }) => name === pinned)
+      return (isOpen ? pinned : placeOf(credentialId, places)) === options.name
+    },
+    isPinned: (credentialId) => pins.has(credentialId),
+    async refreshPins() {
+      pins = await pinnedAccounts(db)
+    },
     onMembersChanged: (listener) => void events.on('changed', listener),
     onDeclaredGone: (listener) => void events.on('gone', listener),
     drain: () => nodes.drain(),

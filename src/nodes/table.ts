@@ -14,7 +14,7 @@ const locks = `locks as materialized (
    where l.locktype = 'advisory' and l.classid = ${LOCK_CLASS} and l.objsubid = 2 and l.granted
      and l.database = (select oid from pg_database where datname = current_database()))`
 
-const columns = `n.id as incarnation, n.name, n.address, n.version, n.schema, n.weight, n.state, n.beats,
+const columns = `n.id as incarnation, n.name, n.address, n.version, n.schema, n.weight, n.state, n.beats, n.drain as "isToDrain",
   n.id in (select id from locks) as "isLocked", n.started_at as "startedAt"`
 
 /** How this node shows itself to the others. */
@@ -22,6 +22,8 @@ export interface NodeFacts {
   readonly name: string
   readonly address: string | null
   readonly version: string
+  /** Its share of the accounts, beside those of the others. */
+  readonly weight: number
 }
 
 /** A node that has ended: it left, or others declared it gone. */
@@ -46,7 +48,7 @@ export class PostgresNodes implements NodeTable {
   }
 
   async join(): Promise<number> {
-    const { db, name, address, version } = this.#options
+    const { db, name, address, version, weight } = this.#options
     // A predecessor that crashed need not wait for the others to notice.
     const [row] = await db.query<{ id: number }>(
       `with ${locks}, predecessors as (
@@ -55,9 +57,9 @@ export class PostgresNodes implements NodeTable {
        ), old as (
          delete from node where ended_at < now() - interval '${DAYS_KEPT} days'
        )
-       insert into node (name, address, version, schema)
-       values ($1, $2, $3, (select max(name) from migration)) returning id`,
-      [name, address, version],
+       insert into node (name, address, version, weight, schema)
+       values ($1, $2, $3, $4, (select max(name) from migration)) returning id`,
+      [name, address, version, weight],
     )
     const id = row?.id ?? 0
     await this.#disconnect()

@@ -1,7 +1,7 @@
-/** GET /health/live, /health/ready, /metrics and /nodes. */
+/** GET /health/live, /health/ready and /metrics. */
 import t, { type Test } from 'tap'
 import type { Queryable } from '../../src/database/database.ts'
-import { createReadiness, healthRoutes, metricsRoute, nodesRoute } from '../../src/http/health.ts'
+import { createReadiness, healthRoutes, metricsRoute } from '../../src/http/health.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLog } from '../support/log.ts'
@@ -114,91 +114,4 @@ t.test('without a token there are metrics on a private port only', async (t) => 
   const own = bareServer(t)
   await own.register(metricsRoute, { metrics: createMetrics(), isPrivate: true })
   t.equal((await own.inject('/metrics')).statusCode, 200)
-})
-
-const startedAt = new Date(0)
-const node = { address: null, version: '1', schema: '0083-nodes', weight: 1, startedAt }
-const nodes = {
-  view: () => ({
-    incarnation: 2,
-    state: 'suspended',
-    beatAgeMs: 8_000.4,
-    rows: [
-      {
-        ...node,
-        incarnation: 1,
-        name: 'a',
-        state: 'up' as const,
-        beats: 9,
-        isLocked: true,
-        beatAgeMs: 8_100,
-      },
-      {
-        ...node,
-        incarnation: 2,
-        name: 'b',
-        state: 'up' as const,
-        beats: 7,
-        isLocked: true,
-        beatAgeMs: 0,
-      },
-    ],
-  }),
-  ended: async () => [
-    {
-      ...node,
-      incarnation: 0,
-      name: 'c',
-      state: 'gone' as const,
-      beats: 3,
-      isLocked: false,
-      endedAt: startedAt,
-    },
-  ],
-}
-
-async function nodesServer(t: Test) {
-  const app = bareServer(t)
-  await app.register(nodesRoute, { nodes, token: 'right' })
-  const ask = (query = '', authorization = 'Bearer right') =>
-    app.inject({ url: `/nodes${query}`, headers: { authorization } })
-  return { app, ask }
-}
-
-t.test('nodes are listed as the answering node sees them', async (t) => {
-  const { ask } = await nodesServer(t)
-  const reply = await ask()
-  t.equal(reply.statusCode, 200)
-  const { ok, result } = reply.json()
-  t.equal(ok, true)
-  t.match(result, [
-    { incarnation: 1, name: 'a', state: 'up', self: false, connected: true, beat_age_seconds: 8.1 },
-    { incarnation: 2, name: 'b', state: 'suspended', self: true, beat_age_seconds: 8 },
-  ])
-  t.equal(result.length, 2)
-  const { result: all } = (await ask('?ended=true')).json()
-  t.match(all[2], { incarnation: 0, state: 'gone', beat_age_seconds: null })
-  t.equal(all[2].ended_at, startedAt.toISOString())
-})
-
-t.test('nodes need the token of the metrics', async (t) => {
-  const { ask } = await nodesServer(t)
-  for (const authorization of ['', 'right', 'Bearer wrong']) {
-    const reply = await ask('?ended=nonsense', authorization)
-    t.equal(reply.statusCode, 401, authorization)
-    t.equal(reply.json().description, 'Unauthorized')
-  }
-  const shared = bareServer(t)
-  await shared.register(nodesRoute, { nodes, token: '' })
-  t.equal((await shared.inject('/nodes')).statusCode, 404)
-  const own = bareServer(t)
-  await own.register(nodesRoute, { nodes, isPrivate: true })
-  t.equal((await own.inject('/nodes')).statusCode, 200)
-})
-
-t.test('a query that makes no sense is refused', async (t) => {
-  const { ask } = await nodesServer(t)
-  const reply = await ask('?ended=perhaps')
-  t.equal(reply.statusCode, 400)
-  t.match(reply.json(), { ok: false, error_code: 400, errors: [{ field: 'ended' }] })
 })

@@ -48,7 +48,7 @@ const platform =
     : spoolPlatform({ port: Number(SPOOL_PORT), acknowledgesEarly })
 const unlimited = { perSecond: 1e6, burst: 1e6 }
 const name = process.env.KILL_NODE ?? 'kill-test'
-const node = { name, address: null, version: 'kill-test' }
+const node = { name, address: null, weight: 1, version: 'kill-test' }
 const nodes = await joinNodes({ ...node, db, url: KILL_DATABASE_URL, logger, metrics })
 const core = createCore({
   nodes,
@@ -78,7 +78,7 @@ const core = createCore({
   journal,
 })
 core.ownership.watch()
-const claiming = { ...core, isPlacedHere: nodes.isPlacedHere }
+const claiming = { ...core, nodes }
 await claimUnowned(claiming)
 await core.roster.start()
 const owned = () => core.supervisor.owned()

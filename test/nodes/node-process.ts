@@ -11,7 +11,16 @@ const { NODE_URL: url = '', NODE_NAME: name = '' } = process.env
 const logger = createLog({ level: 'silent' })
 const db = openDatabase({ url, logger })
 const metrics = createMetrics()
-const nodes = await joinNodes({ db, url, logger, metrics, name, address: null, version: 'test' })
+const nodes = await joinNodes({
+  db,
+  url,
+  logger,
+  metrics,
+  name,
+  address: null,
+  weight: 1,
+  version: 'test',
+})
 process.once('SIGTERM', async () => {
   nodes.drain()
   await nodes.leave()

@@ -31,7 +31,16 @@ async function startNode(t: Test, { url }: TestDatabase, name: string): Promise<
 
 async function ownNode(t: Test, { url, database: db }: TestDatabase, name: string) {
   const metrics = createMetrics()
-  const world = { db, url, logger: quietLog, metrics, name, address: null, version: 'test' }
+  const world = {
+    db,
+    url,
+    logger: quietLog,
+    metrics,
+    name,
+    address: null,
+    weight: 1,
+    version: 'test',
+  }
   const nodes = await joinNodes(world)
   // The database of the test is dropped after this.
   t.teardown(() => nodes.leave())

@@ -109,14 +109,11 @@ const ownedGiftsJson = ({ total, gifts, next }: ResultOf<'owned_gifts'>, ids: Na
   ...present({ next_offset: next }),
 })
 
-const photosJson = ({ total, photos }: ResultOf<'photos'>, ids: Names): object => ({
-  total_count: total,
-  photos: photos.map((photo) => photoJson(photo, ids)),
-})
-
-const audiosJson = ({ total, audios }: ResultOf<'audios'>, ids: Names): object => ({
-  total_count: total,
-  audios: audios.map((audio) => audioJson(audio, ids)),
+const profileJson = (page: ResultOf<'photos' | 'audios'>, ids: Names): object => ({
+  total_count: page.total,
+  ...(page.kind === 'photos'
+    ? { photos: page.photos.map((photo) => photoJson(photo, ids)) }
+    : { audios: page.audios.map((audio) => audioJson(audio, ids)) }),
 })
 
 const scoresJson = ({ scores }: ResultOf<'scores'>, ids: Names): object[] =>
@@ -147,6 +144,11 @@ const inlineJson = (result: ResultOf<'prepared' | 'sent_inline'>): object =>
   result.kind === 'prepared'
     ? { id: result.id, ...present({ expiration_date: result.expiresAt }) }
     : present({ inline_message_id: result.inline })
+
+const stickersJson = (result: ResultOf<'stickers' | 'sticker_list'>, ids: Names): object =>
+  result.kind === 'stickers'
+    ? stickerSetJson(result.set, ids)
+    : result.stickers.map((sticker) => stickerJson(sticker, ids))
 
 export function resultJson(result: OperationResult, ids: Names): unknown {
   switch (result.kind) {
@@ -182,9 +184,8 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
     case 'topic':
       return topicJson(result.chat.native, result.topic, ids)
     case 'stickers':
-      return stickerSetJson(result.set, ids)
     case 'sticker_list':
-      return result.stickers.map((sticker) => stickerJson(sticker, ids))
+      return stickersJson(result, ids)
     case 'file':
       return file(result.media, ids)
     case 'story':
@@ -203,9 +204,8 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
     case 'token':
       return result.token
     case 'photos':
-      return photosJson(result, ids)
     case 'audios':
-      return audiosJson(result, ids)
+      return profileJson(result, ids)
     case 'done':
       return true
   }

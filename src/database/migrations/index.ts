@@ -60,6 +60,7 @@ import { WebhookExchanges } from './0091-webhook-exchanges.ts'
 import { BulkActions } from './0096-bulk-actions.ts'
 import { SandboxAudio } from './0107-sandbox-audio.ts'
 import { LinkNode } from './0110-link-node.ts'
+import { NodeOrders } from './0118-node-orders.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -128,4 +129,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0096-bulk-actions', class: BulkActions },
   { name: '0107-sandbox-audio', class: SandboxAudio },
   { name: '0110-link-node', class: LinkNode },
+  { name: '0118-node-orders', class: NodeOrders },
 ]

@@ -48,6 +48,7 @@ class Way implements NodeTable {
       weight: 1,
       state: 'joining',
       beats: 0,
+      isToDrain: false,
       isLocked: true,
       startedAt: new Date(0),
     })
@@ -111,6 +112,26 @@ t.test('a node that the database does not let join says why', async (t) => {
   await t.rejects(node.join(), { message: 'the database does not answer' })
   await rows.clock.advance(1_000)
   t.same(rows.all, [], 'and it does not try again')
+})
+
+t.test('a node drains by an order, and comes back without it', async (t) => {
+  const { rows, clock, all } = await nodes(2)
+  const [{ node }] = all
+  const order = (isToDrain: boolean) => Object.assign(rows.of(node) ?? {}, { isToDrain })
+  order(true)
+  await clock.advance(1_000)
+  t.equal(node.view.state, 'draining')
+  t.same(rows.states(), ['draining', 'up'])
+  order(false)
+  await clock.advance(1_000)
+  t.equal(node.view.state, 'up')
+  t.same(rows.states(), ['up', 'up'])
+  order(true)
+  await clock.advance(1_000)
+  node.drain()
+  order(false)
+  await clock.advance(1_000)
+  t.equal(node.view.state, 'draining', 'a process that stops does not turn back')
 })
 
 t.test('three nodes see each other, and one that drains', async (t) => {

@@ -11,6 +11,7 @@ const row = (incarnation: number, beats: number, isLocked = true): NodeRow => ({
   weight: 1,
   state: 'up',
   beats,
+  isToDrain: false,
   isLocked,
   startedAt: new Date(0),
 })

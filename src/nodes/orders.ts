@@ -1,0 +1,61 @@
+/** What operators order of nodes, kept in the database: whoever it concerns sees it, whichever node was asked. */
+import { failed, invalidField } from '../../machines/model/failure.ts'
+import type { Queryable } from '../database/database.ts'
+
+/** Which start of a process: by its number, or by the name of the node. */
+export type NodeRef = { readonly incarnation: number } | { readonly name: string }
+
+/**
+ * Orders a node to give its accounts away, or to take some again. Resolves with its number. The order ends with the
+ * process. Throws `not_found`, and `conflict` where no other node could take the accounts.
+ */
+export async function orderDrain(db: Queryable, ref: NodeRef, drain: boolean): Promise<number> {
+  const [found] = await db.query<{ id: number; others: number }>(
+    `select n.id, (select count(*)::int from node o
+                    where o.id <> n.id and o.state = 'up' and not o.drain) as others
+       from node n
+      where n.ended_at is null and (n.id = $1 or n.name = $2) order by n.id desc limit 1`,
+    'name' in ref ? [null, ref.name] : [ref.incarnation, null],
+  )
+  if (!found) throw failed('not_found', 'there is no such node')
+  if (drain && found.others === 0) {
+    throw failed('conflict', 'no other node takes accounts')
+  }
+  await db.query('update node set drain = $2 where id = $1', [found.id, drain])
+  return found.id
+}
+
+/** Keeps an account on the node of this name, whenever that one is up; with null, it goes where it is placed. */
+export async function pinAccount(
+  db: Queryable,
+  credentialId: number,
+  name: string | null,
+): Promise<void> {
+  if (name !== null) {
+    const known = await db.query('select from node where name = $1 limit 1', [name])
+    if (known.length === 0) throw invalidField('node', 'is not the name of a node')
+  }
+  const pinned = await db.query(
+    'update credential set pinned_node = $2 where id = $1 and deactivated_at is null returning id',
+    [credentialId, name],
+  )
+  if (pinned.length === 0) throw failed('not_found', 'there is no such account')
+}
+
+/** The names of the nodes that operators have chosen, by account. */
+export async function pinnedAccounts(db: Queryable): Promise<ReadonlyMap<number, string>> {
+  const rows = await db.query<{ id: number; name: string }>({
+    name: 'pinned-accounts',
+    text: `select id, pinned_node as name from credential where pinned_node is not null`,
+  })
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
+/** How many accounts belong to each node, by its number. */
+export async function accountsByNode(db: Queryable): Promise<ReadonlyMap<number, number>> {
+  const rows = await db.query<{ owner: number; accounts: number }>(
+    `select owner, count(*)::int as accounts from credential_log
+      where owner is not null group by owner`,
+  )
+  return new Map(rows.map(({ owner, accounts }) => [owner, accounts]))
+}
