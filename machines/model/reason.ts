@@ -60,6 +60,8 @@ export type LinkReason =
 export type FailureReason =
   | LinkReason
   | 'account_gone'
+  | 'accounts_more'
+  | 'actions_full'
   | 'answer_pending'
   | 'bot_banned'
   | 'certificate_domain'

@@ -72,7 +72,8 @@ export async function beginAction(
     [userId, kind, filter && JSON.stringify(filter), credentialIds],
   )
   if (action) return action
-  throw failed('conflict', `${MOST_OPEN} actions on accounts are under way already`)
+  const why = { reason: 'actions_full', params: { count: MOST_OPEN } } as const
+  throw failed('conflict', `${MOST_OPEN} actions on accounts are under way already`, why)
 }
 
 interface Before {
@@ -122,6 +123,17 @@ export async function listItems(
       order by position desc limit $4`,
     [id, state ?? null, before ?? null, limit],
   )
+}
+
+/** For which it failed, in their order. */
+export async function failedAccounts(db: Queryable, action: OneAction): Promise<number[]> {
+  const { id } = await findAction(db, action)
+  const rows = await db.query<{ id: number }>(
+    `select credential_id as id from bulk_item
+      where action_id = $1 and state = 'failed' order by position`,
+    [id],
+  )
+  return rows.map((row) => row.id)
 }
 
 /** Stops a running one, or goes on with one that was stopped. Rejects with `conflict` once it is finished. */

@@ -3,7 +3,7 @@ import { invalidField } from '../../machines/model/failure.ts'
 import type { CredentialRecord } from '../records/credential.ts'
 import { byName } from './identity.ts'
 import type { CredentialRow } from './records.ts'
-import { type RecordSource, recordOf, shownColumns } from './records.ts'
+import { type RecordSource, recordOf, recordsOf, shownColumns } from './records.ts'
 
 export type CredentialSort = 'created' | 'name' | 'state' | 'last_event' | 'urgency'
 
@@ -106,21 +106,64 @@ const EXPORT_PAGE = 500
 export async function* exportCredentials(
   source: RecordSource,
   userId: number,
-  query: Filters,
+  chosen: Filters | readonly number[],
 ): AsyncGenerator<string> {
   yield csvLine(Object.keys(csvColumns))
   await source.flush()
+  const pages = isNamed(chosen)
+    ? pagesOfIds(source, userId, chosen)
+    : pagesOf(source, userId, chosen)
+  for await (const rows of pages) {
+    const records = await recordsOf(source, rows)
+    yield records.map((record) => csvLine(csvCells(record))).join('')
+  }
+}
+
+const isNamed = (chosen: Filters | readonly number[]): chosen is readonly number[] =>
+  Array.isArray(chosen)
+
+async function* pagesOf(
+  source: RecordSource,
+  userId: number,
+  query: Filters,
+): AsyncGenerator<CredentialRow[]> {
   const filter = filterOf(userId, query)
   const page = { ...query, sort: 'created', order: 'asc', limit: EXPORT_PAGE } as const
   let from: Position
   for (;;) {
     const rows = await pageOf(source, page, filter, from)
-    const records = await Promise.all(rows.map((row) => recordOf(source, row)))
-    yield records.map((record) => csvLine(csvCells(record))).join('')
-    const last = rows.at(-1)
+    yield rows.slice(0, EXPORT_PAGE)
+    const last = rows[EXPORT_PAGE - 1]
     if (!last || rows.length <= EXPORT_PAGE) return
     from = { key: 0, id: last.id }
   }
+}
+
+async function* pagesOfIds(
+  source: RecordSource,
+  userId: number,
+  ids: readonly number[],
+): AsyncGenerator<CredentialRow[]> {
+  const sorted = [...new Set(ids)].sort((one, other) => one - other)
+  for (let at = 0; at < sorted.length; at += EXPORT_PAGE) {
+    yield rowsOf(source, userId, sorted.slice(at, at + EXPORT_PAGE))
+  }
+}
+
+const rowsOf = (source: RecordSource, userId: number, ids: readonly number[]) =>
+  source.db.query<CredentialRow>(
+    `select ${shownColumns} from credential where ${mine} and id = any($2) order by id`,
+    [userId, ids],
+  )
+
+/** The records of those of the ids that are accounts of this user, by their ids. */
+export async function recordsById(
+  source: RecordSource,
+  userId: number,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, CredentialRecord>> {
+  const records = await recordsOf(source, await rowsOf(source, userId, ids))
+  return new Map(records.map((record) => [record.credential_id, record]))
 }
 
 const csvColumns: Readonly<
@@ -138,6 +181,8 @@ const csvColumns: Readonly<
   online_since: (record) => record.online_since,
   last_event_at: (record) => record.health.last_event_at,
   created_at: (record) => record.created_at,
+  latency_ms: (record) => record.health.latency_ms,
+  node: (record) => record.node,
 }
 
 const csvCells = (record: CredentialRecord) =>
@@ -247,6 +292,34 @@ async function pageInOrder(
     }
   }
   return rows.slice(0, limit + 1)
+}
+
+interface CredentialGroups {
+  /** Those that pass the whole filter. */
+  readonly matching: number
+  /** Of those that pass all of it but the reasons. */
+  readonly by_reason: Record<string, number>
+}
+
+export async function groupCredentials(
+  source: RecordSource,
+  userId: number,
+  query: Filters,
+): Promise<CredentialGroups> {
+  await source.flush()
+  const { search, reasons } = query
+  const found = search === undefined ? null : await (await source.names.of(userId)).find(search)
+  const rows = await source.db.query<{ reason: string | null; count: number }>(
+    `select reason, count(*)::int as count from credential
+      where ${wanted} and ($6::bigint[] is null or id = any($6)) group by 1`,
+    [...filterOf(userId, { ...query, reasons: undefined }), found],
+  )
+  const isWanted = (reason: string | null) =>
+    reasons === undefined || (reason !== null && reasons.includes(reason))
+  const by_reason: Record<string, number> = {}
+  for (const { reason, count } of rows) if (reason !== null) by_reason[reason] = count
+  const matching = rows.reduce((sum, row) => sum + (isWanted(row.reason) ? row.count : 0), 0)
+  return { matching, by_reason }
 }
 
 interface CredentialCounts {

@@ -96,6 +96,20 @@ export async function findCredential(
   return recordOf(source, row)
 }
 
+/** Those of the rows that were not wiped meanwhile. */
+export async function recordsOf(
+  source: RecordSource,
+  rows: readonly CredentialRow[],
+): Promise<CredentialRecord[]> {
+  const found = rows.map(async (row) => {
+    const identity = await source.identity(row)
+    return identity
+      ? presentCredential(row, identity, await source.accountId(row.id, identity.native))
+      : undefined
+  })
+  return (await Promise.all(found)).filter((record) => record !== undefined)
+}
+
 export async function recordOf(
   source: RecordSource,
   row: CredentialRow,

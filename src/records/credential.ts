@@ -47,6 +47,47 @@ export const CredentialSummary = Type.Object({
   }),
 })
 
+export const CredentialGroups = Type.Object({
+  matching: Type.Integer({ description: 'How many pass the whole filter' }),
+  by_reason: Type.Record(Type.String(), Type.Integer(), {
+    description:
+      'How many are out for each reason, of those that pass all of the filter but `reason`',
+  }),
+})
+
+/** An action on many accounts. */
+export const BulkActionRecord = Type.Object({
+  action_id: Type.Integer(),
+  kind: Type.String({ description: '`restart`, `delete`' }),
+  state: Type.String({ description: '`running`, `stopped`, `finished`' }),
+  filter: Nullable(
+    Type.Object(
+      {
+        search: Type.Optional(Type.Boolean()),
+        states: Type.Optional(Type.Array(Type.String())),
+        platform: Type.Optional(Type.String()),
+        actions: Type.Optional(Type.Array(Type.String())),
+        reasons: Type.Optional(Type.Array(Type.String())),
+      },
+      { description: 'What the accounts were chosen by; null where they were named' },
+    ),
+  ),
+  total: Type.Integer({ description: 'How many accounts' }),
+  done: Type.Integer(),
+  failed: Type.Integer(),
+  created_at: Type.String(),
+  ended_at: Nullable(Type.String()),
+})
+
+/** One of its accounts. */
+export const BulkItemRecord = Type.Object({
+  credential_id: Type.Integer(),
+  account: Nullable(CredentialRecord.properties.account),
+  state: Type.String({ description: '`waiting`, `done`, `failed`' }),
+  code: Nullable(Type.String({ description: 'Why it failed' })),
+  ended_at: Nullable(Type.String()),
+})
+
 export const TransitionRecord = Type.Object({
   at: Type.String(),
   from: Type.String(),

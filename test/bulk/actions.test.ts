@@ -1,5 +1,6 @@
 /** Actions on many accounts over HTTP: chosen by id or filter, followed, stopped, resumed; each account has its outcome. */
 import t from 'tap'
+import { failed } from '../../machines/model/failure.ts'
 import { refused, scene } from '../service/scene.ts'
 import { until } from '../support/client.ts'
 
@@ -51,6 +52,31 @@ t.test(
     t.match(list.items, [{ total: 1 }, { total: 2 }])
   },
 )
+
+t.test('the accounts for which an action failed can be tried again', async (t) => {
+  const { supervisor } = service.gateway.core
+  const find = supervisor.find.bind(supervisor)
+  supervisor.find = async (id) => {
+    if (id === second) throw failed('forbidden', 'not this one')
+    return find(id)
+  }
+  const { body } = await begin({ kind: 'restart', credential_ids: [first, second] })
+  const failed_of = body.result.action_id
+  t.match(await finished(failed_of), { done: 1, failed: 1 })
+  supervisor.find = find
+  t.match(await client.result('GET', `${PATH}/${failed_of}/items?state=failed`), {
+    items: [{ credential_id: second, code: 'forbidden', account: { first_name: 'Cy' } }],
+  })
+  const again = await begin({ kind: 'restart', failed_of })
+  t.match(again.body.result, { total: 1, filter: null })
+  t.match(await finished(again.body.result.action_id), { done: 1, failed: 0 })
+  t.match(
+    await begin({ kind: 'restart', failed_of, filter: {} }),
+    refused(400, 'Bad Request: field "failed_of" must stand alone'),
+  )
+  const stranger = await service.client()
+  t.match(await stranger.ask('POST', PATH, { kind: 'restart', failed_of }), { status: 404 })
+})
 
 t.test('what cannot be is refused', async (t) => {
   const both = { kind: 'restart', credential_ids: [first], filter: {} }
@@ -117,5 +143,8 @@ t.test('deleted accounts are gone, and restarting them fails with the reason', a
   const { body } = await begin({ kind: 'delete', credential_ids: [second, third], at_most: 2 })
   t.match(await finished(body.result.action_id), { done: 2, failed: 0 })
   t.match(await client.ask('GET', `/platforms/credentials/${second}`), { status: 404 })
+  t.match(await client.result('GET', `${PATH}/${body.result.action_id}/items`), {
+    items: [{ account: null }, { account: null }],
+  })
   t.match(await client.ask('GET', `/platforms/credentials/${first}`), { status: 200 })
 })

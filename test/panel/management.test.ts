@@ -75,7 +75,7 @@ t.test('the list is exported as CSV, oldest first', async (t) => {
   const [head, ...lines] = text.split('\r\n')
   t.equal(
     head,
-    'credential_id,platform,first_name,last_name,username,phone,state,reason,action,online_since,last_event_at,created_at',
+    'credential_id,platform,first_name,last_name,username,phone,state,reason,action,online_since,last_event_at,created_at,latency_ms,node',
   )
   t.equal(lines.pop(), '')
   t.equal(lines.length, 5)
@@ -87,6 +87,44 @@ t.test('the list is exported as CSV, oldest first', async (t) => {
   t.match(await exported('reason=A'), { answer: { status: 400 }, text: /"ok":false/ })
   t.match(await exported('', 'x'), { answer: { status: 401 }, text: /"ok":false/ })
   await client.result('DELETE', `/platforms/credentials/${id}`)
+})
+
+t.test('accounts that are named are exported as CSV', async (t) => {
+  const exported = async (body: object, token = client.token) => {
+    const answer = await fetch(`${service.url}/platforms/credentials/export`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+    return { status: answer.status, text: await answer.text() }
+  }
+  const named = { credential_ids: [bela, 999_999, bela] }
+  const { status, text } = await exported(named)
+  t.equal(status, 200)
+  const [head, ...lines] = text.split('\r\n')
+  t.equal(lines.length, 2, 'each once, and none that is not there')
+  t.match(lines[0], `${bela},sandbox,bela,,bela_acc,+16505550080,logged_out,${reason},`)
+  t.equal((await exported(named, stranger.token)).text, `${head}\r\n`)
+  t.match(await exported(named, 'x'), { status: 401, text: /"ok":false/ })
+  for (const body of [{}, { credential_ids: [] }, { credential_ids: ['x'] }]) {
+    t.match(await exported(body), { status: 400, text: /"ok":false/ })
+  }
+})
+
+t.test('groups count what passes the filters, and why accounts are out', async (t) => {
+  const groups = (query: string) => client.result('GET', `/platforms/credentials/groups?${query}`)
+  const by_reason = { [reason]: 1 }
+  t.same(await groups(''), { matching: 4, by_reason })
+  t.same(await groups(`reason=${reason}`), { matching: 1, by_reason })
+  t.same(await groups('reason=banned'), { matching: 0, by_reason }, 'the others stay to be chosen')
+  t.same(await groups('state=active'), { matching: 3, by_reason: {} })
+  t.same(await groups('search=BELA'), { matching: 1, by_reason })
+  t.same(await groups('search=nobody'), { matching: 0, by_reason: {} })
+  t.same(await stranger.result('GET', '/platforms/credentials/groups'), {
+    matching: 0,
+    by_reason: {},
+  })
+  t.match(await client.ask('GET', '/platforms/credentials/groups?reason=A'), { status: 400 })
 })
 
 t.test('every order goes by pages without a gap or a repetition', async (t) => {

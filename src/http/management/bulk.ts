@@ -9,6 +9,7 @@ import {
   type BulkItem,
   type BulkKind,
   beginAction,
+  failedAccounts,
   findAction,
   type ItemState,
   listActions,
@@ -16,9 +17,13 @@ import {
   setRunning,
 } from '../../bulk/actions.ts'
 import type { BulkChange } from '../../bulk/runner.ts'
-import { matchingIds, ownIds } from '../../credentials/list.ts'
+import { matchingIds, ownIds, recordsById } from '../../credentials/list.ts'
 import type { RecordSource } from '../../credentials/records.ts'
-import { Nullable } from '../../json/nullable.ts'
+import {
+  BulkActionRecord,
+  BulkItemRecord,
+  type CredentialRecord,
+} from '../../records/credential.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { FilterQuery, filterOf } from './credential-list.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
@@ -26,36 +31,6 @@ import { idBefore, pageOf } from './page.ts'
 
 const MOST_ACCOUNTS = 100_000
 const MOST_NAMED = 10_000
-
-const ActionRecord = Type.Object({
-  action_id: Type.Integer(),
-  kind: Type.String({ description: BULK_KINDS.map((kind) => `\`${kind}\``).join(', ') }),
-  state: Type.String({ description: '`running`, `stopped`, `finished`' }),
-  filter: Nullable(
-    Type.Object(
-      {
-        search: Type.Optional(Type.Boolean()),
-        states: Type.Optional(Type.Array(Type.String())),
-        platform: Type.Optional(Type.String()),
-        actions: Type.Optional(Type.Array(Type.String())),
-        reasons: Type.Optional(Type.Array(Type.String())),
-      },
-      { description: 'What the accounts were chosen by; null where they were named' },
-    ),
-  ),
-  total: Type.Integer({ description: 'How many accounts' }),
-  done: Type.Integer(),
-  failed: Type.Integer(),
-  created_at: Type.String(),
-  ended_at: Nullable(Type.String()),
-})
-
-const ItemRecord = Type.Object({
-  credential_id: Type.Integer(),
-  state: Type.String({ description: '`waiting`, `done`, `failed`' }),
-  code: Nullable(Type.String({ description: 'Why it failed' })),
-  ended_at: Nullable(Type.String()),
-})
 
 const ActionBody = Type.Object(
   {
@@ -72,6 +47,9 @@ const ActionBody = Type.Object(
         additionalProperties: false,
         description: 'All accounts that the list shows for these parameters',
       }),
+    ),
+    failed_of: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'The accounts for which this action failed' }),
     ),
     at_most: Type.Optional(
       Type.Integer({ minimum: 1, description: 'Refused with 409 if these are more accounts' }),
@@ -105,9 +83,9 @@ const beginningRoute: Routes = async (app, { source, changed }) => {
         tags,
         summary: 'Restarts or deletes many accounts',
         description:
-          'Give either `credential_ids` or `filter`. Which accounts they are is fixed now; the work goes on after the answer.',
+          'Give one of `credential_ids`, `filter` and `failed_of`. Which accounts they are is fixed now; the work goes on after the answer.',
         body: ActionBody,
-        response: answers(ActionRecord),
+        response: answers(BulkActionRecord),
       },
     },
     async (request) => {
@@ -117,7 +95,9 @@ const beginningRoute: Routes = async (app, { source, changed }) => {
       if (credentialIds.length === 0) throw failed('not_found', 'there are no such accounts')
       const most = Math.min(at_most ?? MOST_ACCOUNTS, MOST_ACCOUNTS)
       if (credentialIds.length > most) {
-        throw failed('conflict', `these are ${credentialIds.length} accounts`)
+        const count = credentialIds.length
+        const why = { reason: 'accounts_more', params: { count } } as const
+        throw failed('conflict', `these are ${count} accounts`, why)
       }
       const action = await beginAction(source.db, {
         userId,
@@ -134,9 +114,13 @@ const beginningRoute: Routes = async (app, { source, changed }) => {
 async function selected(
   source: RecordSource,
   userId: number,
-  { credential_ids: ids, filter }: Static<typeof ActionBody>,
+  { credential_ids: ids, filter, failed_of: failedOf }: Static<typeof ActionBody>,
 ): Promise<number[]> {
   if (ids && filter) throw invalidField('filter', 'must not stand beside "credential_ids"')
+  if (failedOf !== undefined) {
+    if (ids || filter) throw invalidField('failed_of', 'must stand alone')
+    return ownIds(source, userId, await failedAccounts(source.db, { userId, id: failedOf }))
+  }
   if (ids) return ownIds(source, userId, ids)
   if (filter) return matchingIds(source, userId, filterOf(filter))
   throw missingField('credential_ids')
@@ -162,7 +146,7 @@ const readingRoutes: Routes = async (app, { source: { db } }) => {
         tags,
         summary: 'Actions on many accounts, newest first',
         querystring: PageQuery,
-        response: answers(PageOf(ActionRecord)),
+        response: answers(PageOf(BulkActionRecord)),
       },
     },
     async (request) => {
@@ -180,7 +164,7 @@ const readingRoutes: Routes = async (app, { source: { db } }) => {
         tags,
         summary: 'How far an action on many accounts is',
         params,
-        response: answers(ActionRecord),
+        response: answers(BulkActionRecord),
       },
     },
     async (request) => {
@@ -188,7 +172,9 @@ const readingRoutes: Routes = async (app, { source: { db } }) => {
       return ok(presentAction(await findAction(db, action)))
     },
   )
+}
 
+const itemsRoute: Routes = async (app, { source }) => {
   app.get(
     '/platforms/credentials/actions/:id/items',
     {
@@ -197,19 +183,21 @@ const readingRoutes: Routes = async (app, { source: { db } }) => {
         summary: 'The accounts of an action with the outcome of each, the last first',
         params,
         querystring: ItemsQuery,
-        response: answers(PageOf(ItemRecord)),
+        response: answers(PageOf(BulkItemRecord)),
       },
     },
     async (request) => {
       const { limit, before, state } = request.query
       const action = { userId: userOf(request), id: idOf(request.params.id) }
-      const items = await listItems(db, action, {
+      const items = await listItems(source.db, action, {
         limit: limit + 1,
         before: idBefore(before),
         state: state as ItemState | undefined,
       })
       const page = pageOf(items, limit, ({ position }) => `${position}`)
-      return ok({ ...page, items: page.items.map(presentItem) })
+      const ids = page.items.map(({ credential_id }) => credential_id)
+      const records = await recordsById(source, action.userId, ids)
+      return ok({ ...page, items: page.items.map((item) => presentItem(item, records)) })
     },
   )
 }
@@ -218,7 +206,7 @@ const haltingRoutes: Routes = async (app, { source: { db }, changed }) => {
   const change = (verb: 'stop' | 'resume', summary: string) =>
     app.post(
       `/platforms/credentials/actions/:id/${verb}`,
-      { schema: { tags, summary, params, response: answers(ActionRecord) } },
+      { schema: { tags, summary, params, response: answers(BulkActionRecord) } },
       async (request) => {
         const isRunning = verb === 'resume'
         const owned = { userId: userOf(request), id: idOf(request.params.id) }
@@ -233,7 +221,7 @@ const haltingRoutes: Routes = async (app, { source: { db }, changed }) => {
 
 export const bulkRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
-  for (const routes of [beginningRoute, readingRoutes, haltingRoutes]) {
+  for (const routes of [beginningRoute, readingRoutes, itemsRoute, haltingRoutes]) {
     await app.register(routes, options)
   }
 }
@@ -244,16 +232,20 @@ const presentAction = ({
   created_at,
   ended_at,
   ...rest
-}: BulkAction): Static<typeof ActionRecord> => ({
+}: BulkAction): Static<typeof BulkActionRecord> => ({
   action_id: id,
   ...rest,
-  filter: filter as Static<typeof ActionRecord>['filter'],
+  filter: filter as Static<typeof BulkActionRecord>['filter'],
   created_at: created_at.toISOString(),
   ended_at: ended_at?.toISOString() ?? null,
 })
 
-const presentItem = ({ credential_id, state, code, ended_at }: BulkItem) => ({
+const presentItem = (
+  { credential_id, state, code, ended_at }: BulkItem,
+  records: ReadonlyMap<number, CredentialRecord>,
+): Static<typeof BulkItemRecord> => ({
   credential_id,
+  account: records.get(credential_id)?.account ?? null,
   state,
   code,
   ended_at: ended_at?.toISOString() ?? null,

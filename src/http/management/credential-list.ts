@@ -7,12 +7,14 @@ import {
   type CredentialSort,
   countCredentials,
   exportCredentials,
+  groupCredentials,
   searchCredentials,
 } from '../../credentials/list.ts'
 import type { RecordSource } from '../../credentials/records.ts'
 import type { TimelineBuffer } from '../../credentials/timeline.ts'
 import {
   type CredentialChange,
+  CredentialGroups,
   CredentialRecord,
   CredentialSummary,
 } from '../../records/credential.ts'
@@ -136,6 +138,17 @@ export const filterOf = (given: Static<typeof FilterQuery>) => ({
   platform: given.platform,
 })
 
+const ExportBody = Type.Object(
+  {
+    credential_ids: Type.Array(Type.Integer({ minimum: 1 }), {
+      minItems: 1,
+      maxItems: 10_000,
+      description: 'These accounts; those that are gone are left out',
+    }),
+  },
+  { additionalProperties: false },
+)
+
 interface CredentialListOptions extends Authenticated {
   readonly source: RecordSource
 }
@@ -143,12 +156,9 @@ interface CredentialListOptions extends Authenticated {
 const tags = ['credentials']
 const listOf = (words: string | undefined) => words?.split(',')
 
-export const credentialListRoutes: FastifyPluginAsyncTypebox<CredentialListOptions> = async (
-  app,
-  { source, authenticate },
-) => {
-  forUsers(app, authenticate)
+type Routes = FastifyPluginAsyncTypebox<CredentialListOptions>
 
+const listRoute: Routes = async (app, { source }) => {
   app.get(
     '/platforms/credentials',
     {
@@ -172,7 +182,9 @@ export const credentialListRoutes: FastifyPluginAsyncTypebox<CredentialListOptio
       return ok(await searchCredentials(source, userOf(request), query))
     },
   )
+}
 
+const exportRoutes: Routes = async (app, { source }) => {
   app.get(
     '/platforms/credentials/export',
     {
@@ -191,6 +203,39 @@ export const credentialListRoutes: FastifyPluginAsyncTypebox<CredentialListOptio
     },
   )
 
+  app.post(
+    '/platforms/credentials/export',
+    {
+      config: { answerWithin: EXPORT_MS },
+      schema: {
+        tags,
+        summary: 'These linked accounts as CSV, oldest first',
+        body: ExportBody,
+        response: csvAnswers,
+      },
+    },
+    async (request, reply) => {
+      const lines = exportCredentials(source, userOf(request), request.body.credential_ids)
+      const file = fileOf(reply, lines, { name: 'accounts.csv', type: 'text/csv' })
+      return reply.send(file as never)
+    },
+  )
+}
+
+const countRoutes: Routes = async (app, { source }) => {
+  app.get(
+    '/platforms/credentials/groups',
+    {
+      schema: {
+        tags,
+        summary: 'How many pass the filters of the list, and how many are out for each reason',
+        querystring: FilterQuery,
+        response: answers(CredentialGroups),
+      },
+    },
+    async (request) => ok(await groupCredentials(source, userOf(request), filterOf(request.query))),
+  )
+
   app.get(
     '/platforms/credentials/summary',
     {
@@ -202,4 +247,9 @@ export const credentialListRoutes: FastifyPluginAsyncTypebox<CredentialListOptio
     },
     async (request) => ok(await countCredentials(source, userOf(request))),
   )
+}
+
+export const credentialListRoutes: Routes = async (app, options) => {
+  forUsers(app, options.authenticate)
+  for (const routes of [listRoute, exportRoutes, countRoutes]) await app.register(routes, options)
 }

@@ -50,13 +50,10 @@ function send(
   })
 }
 
-/** Saves what a GET answers as a file of this name. */
-export async function save(
-  path: string,
-  query: NonNullable<CallOptions['query']>,
-  name: string,
-): Promise<void> {
-  const response = await send('GET', path, { query }, await accessToken())
+/** Saves the answer as a file of this name. */
+export async function save(path: string, options: CallOptions, name: string): Promise<void> {
+  const method = options.body ? 'POST' : 'GET'
+  const response = await send(method, path, options, await accessToken())
   if (!response.ok) return resultOf<void>(response)
   const address = URL.createObjectURL(await response.blob())
   Object.assign(document.createElement('a'), { href: address, download: name }).click()

@@ -4,6 +4,7 @@ import type { SentWay } from '../../../machines/link/events.ts'
 import type { FailureReason, LinkReason, Reason } from '../../../machines/model/reason.ts'
 import account from './en/account.json'
 import bots from './en/bots.json'
+import bulk from './en/bulk.json'
 import common from './en/common.json'
 import credentials from './en/credentials.json'
 import diagnosis from './en/diagnosis.json'
@@ -27,6 +28,7 @@ type Needed =
 export const en = {
   ...common,
   ...credentials,
+  ...bulk,
   ...linking,
   ...keys,
   ...sandbox,

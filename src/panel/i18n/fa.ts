@@ -2,6 +2,7 @@
 import type { Catalogue } from './en.ts'
 import account from './fa/account.json'
 import bots from './fa/bots.json'
+import bulk from './fa/bulk.json'
 import common from './fa/common.json'
 import credentials from './fa/credentials.json'
 import diagnosis from './fa/diagnosis.json'
@@ -16,6 +17,7 @@ import sandbox from './fa/sandbox.json'
 export const fa: Catalogue = {
   ...common,
   ...credentials,
+  ...bulk,
   ...linking,
   ...keys,
   ...sandbox,

@@ -89,6 +89,7 @@ export function Live({ children }: { readonly children: ReactNode }) {
     const ended = new AbortController()
     const recount = throttled(COUNTS_MS, ended.signal, () => {
       queries.invalidateQueries({ queryKey: ['summary'] })
+      queries.invalidateQueries({ queryKey: ['groups'] })
       queries.invalidateQueries({ queryKey: ['urgent'] })
     })
     const relistWhen = (milliseconds: number, predicate: (query: Query) => boolean) =>
@@ -107,6 +108,7 @@ export function Live({ children }: { readonly children: ReactNode }) {
         // Changes during the break are unknown: everything is read again.
         if (!live) return
         queries.invalidateQueries({ queryKey: ['credentials'] })
+        queries.invalidateQueries({ queryKey: ['groups'] })
         queries.invalidateQueries({ queryKey: ['urgent'] })
       },
       onEvent(name, data) {

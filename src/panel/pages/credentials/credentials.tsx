@@ -1,11 +1,17 @@
 /** /dashboard/accounts: all messenger accounts, with their search and filters. */
 
-import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
+import {
+  type InfiniteData,
+  type UseInfiniteQueryResult,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+} from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { save } from '../../api/call.ts'
 import { credentialsQuery, type ListFilter, summaryQuery } from '../../api/queries.ts'
-import type { Summary } from '../../api/types.ts'
+import type { Credential, RecordPage, Summary } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { LiveBadge } from '../../ui/badge.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
@@ -15,6 +21,9 @@ import { Page } from '../../ui/page.tsx'
 import { recordsOf } from '../../ui/records.tsx'
 import { Empty, Failed, Loading, useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { Bar, useSelection } from '../bulk/bar.tsx'
+import { Groups, groupsQuery } from '../bulk/groups.tsx'
+import { Progress, useBegun } from '../bulk/progress.tsx'
 import { CredentialRows } from './rows.tsx'
 
 const sorts = ['created', 'urgency', 'nameUp', 'name', 'state', 'lastEvent'] as const
@@ -29,6 +38,8 @@ const columns: Readonly<Record<Sort, Pick<ListFilter, 'sort' | 'order'>>> = {
   lastEvent: { sort: 'last_event', order: undefined },
 }
 
+const filters = ['search', 'state', 'action', 'reason', 'platform'] as const
+
 const NEEDED = 'link_again,restart,contact_platform'
 
 /** Search, filters and order, kept in the address, so that a view can be passed on. */
@@ -40,6 +51,19 @@ export function useFilter() {
     const given = new URLSearchParams(text)
     const givenOf = (name: string) => given.get(name) || undefined
     const sort = sorts.find((one) => one === givenOf('sort')) ?? 'created'
+    /** An empty value removes the filter. */
+    const change = (changes: Readonly<Record<string, string>>) =>
+      setQuery(
+        (before) => {
+          const next = new URLSearchParams(before)
+          for (const [name, value] of Object.entries(changes)) {
+            if (value === '') next.delete(name)
+            else next.set(name, value)
+          }
+          return next
+        },
+        { replace: true },
+      )
     const filter: ListFilter = {
       search: givenOf('search'),
       state: givenOf('state'),
@@ -51,22 +75,9 @@ export function useFilter() {
     return {
       filter,
       sort,
-      isFiltered: ['search', 'state', 'action', 'reason', 'platform'].some(givenOf),
-      /** An empty value removes the filter. */
-      set(changes: Readonly<Record<string, string>>) {
-        setQuery(
-          (before) => {
-            const next = new URLSearchParams(before)
-            for (const [name, value] of Object.entries(changes)) {
-              if (value === '') next.delete(name)
-              else next.set(name, value)
-            }
-            return next
-          },
-          { replace: true },
-        )
-      },
-      clear: () => setQuery({}),
+      isFiltered: filters.some(givenOf),
+      set: change,
+      clear: () => change(Object.fromEntries([...filters, 'sort'].map((name) => [name, '']))),
     }
   }, [text, setQuery])
 }
@@ -99,7 +110,6 @@ export function Filters({ summary }: { readonly summary: Summary | undefined }) 
           )
         }
       />
-      <ReasonChoice summary={summary} />
       {platforms.length > 1 && (
         <Choice
           label={t('accounts.filter.platform')}
@@ -120,27 +130,6 @@ export function Filters({ summary }: { readonly summary: Summary | undefined }) 
         onChange={(value) => set({ sort: value === 'created' ? '' : value })}
       />
     </search>
-  )
-}
-
-/** Shown while accounts are out for several reasons, or one is picked. */
-function ReasonChoice({ summary }: { readonly summary: Summary | undefined }) {
-  const t = useT()
-  const { filter, set } = useFilter()
-  const picked = filter.reason ?? ''
-  const reasons = new Set(['', picked, ...Object.keys(summary?.by_reason ?? {})])
-  if (reasons.size < 3 && picked === '') return null
-  return (
-    <Choice
-      label={t('accounts.filter.reason')}
-      hidesLabel
-      value={picked}
-      options={[...reasons].map((reason) => [
-        reason,
-        reason === '' ? t('accounts.filter.anyReason') : t.word('reason', reason),
-      ])}
-      onChange={(reason) => set({ reason })}
-    />
   )
 }
 
@@ -194,7 +183,7 @@ function Export({ filter }: { readonly filter: ListFilter }) {
   const reason = useReason()
   const { sort, order, ...shown } = filter
   const saving = useMutation({
-    mutationFn: () => save('/platforms/credentials/export', shown, 'accounts.csv'),
+    mutationFn: () => save('/platforms/credentials/export', { query: shown }, 'accounts.csv'),
     onError: (cause) => toast(reason(cause), 'bad'),
   })
   return (
@@ -204,14 +193,72 @@ function Export({ filter }: { readonly filter: ListFilter }) {
   )
 }
 
+type List = UseInfiniteQueryResult<InfiniteData<RecordPage<Credential>>>
+
+interface AccountsProps {
+  readonly list: List
+  readonly total: number
+  readonly matching: number | undefined
+}
+
+/** The rows, with what can be done to several of them. */
+function Accounts({ list, total, matching }: AccountsProps) {
+  const { filter } = useFilter()
+  const [, begun] = useBegun()
+  const rows = recordsOf(list)
+  const selection = useSelection(filter, rows)
+  return (
+    <div className="listing">
+      <Bar
+        selection={selection}
+        filter={filter}
+        shown={rows.length}
+        matching={matching}
+        began={(id) => begun(`${id}`)}
+      />
+      <CredentialRows rows={rows} total={total} selection={selection} list={list} />
+    </div>
+  )
+}
+
+/** No account is there, or none passes the filter. */
+function NoAccounts() {
+  const t = useT()
+  const { isFiltered, clear } = useFilter()
+  return isFiltered ? (
+    <Empty
+      icon="search"
+      title={t('accounts.none')}
+      action={<Button onClick={clear}>{t('accounts.clear')}</Button>}
+    >
+      {t('accounts.noneText')}
+    </Empty>
+  ) : (
+    <Empty
+      icon="link"
+      title={t('dashboard.first')}
+      action={
+        <ButtonLink to="/dashboard/link" kind="first">
+          {t('accounts.link')}
+        </ButtonLink>
+      }
+    >
+      {t('dashboard.firstText')}
+    </Empty>
+  )
+}
+
 export function CredentialsPage() {
   const t = useT()
-  const { filter, isFiltered, clear } = useFilter()
+  const { filter, isFiltered, set } = useFilter()
   const list = useInfiniteQuery(credentialsQuery(filter))
   const summary = useQuery(summaryQuery)
-  const rows = recordsOf(list)
-  const count = isFiltered ? rows.length : Math.max(rows.length, summary.data?.total ?? 0)
-  const more = isFiltered && list.hasNextPage ? '+' : ''
+  const groups = useQuery(groupsQuery(filter))
+  const loaded = recordsOf(list).length
+  const matching = groups.isPlaceholderData ? undefined : groups.data?.matching
+  const known = matching ?? (isFiltered ? undefined : summary.data?.total)
+  const count = Math.max(loaded, known ?? 0)
+  const more = known === undefined && list.hasNextPage ? '+' : ''
   return (
     <Page
       title={t('accounts.title')}
@@ -219,7 +266,7 @@ export function CredentialsPage() {
       actions={
         <>
           <LiveBadge />
-          {rows.length > 0 && <Export filter={filter} />}
+          {loaded > 0 && <Export filter={filter} />}
           <ButtonLink to="/dashboard/link" kind="first" icon="plus">
             {t('accounts.link')}
           </ButtonLink>
@@ -227,32 +274,16 @@ export function CredentialsPage() {
       }
     >
       <Filters summary={summary.data} />
+      <Groups groups={groups.data} given={filter.reason} set={set} />
+      <Progress />
       {list.isError && !list.data ? (
         <Failed cause={list.error} retry={() => list.refetch()} />
       ) : !list.data ? (
         <Loading lines={8} />
-      ) : rows.length > 0 ? (
-        <CredentialRows rows={rows} total={count} list={list} />
-      ) : isFiltered ? (
-        <Empty
-          icon="search"
-          title={t('accounts.none')}
-          action={<Button onClick={clear}>{t('accounts.clear')}</Button>}
-        >
-          {t('accounts.noneText')}
-        </Empty>
+      ) : loaded > 0 ? (
+        <Accounts list={list} total={count} matching={matching} />
       ) : (
-        <Empty
-          icon="link"
-          title={t('dashboard.first')}
-          action={
-            <ButtonLink to="/dashboard/link" kind="first">
-              {t('accounts.link')}
-            </ButtonLink>
-          }
-        >
-          {t('dashboard.firstText')}
-        </Empty>
+        <NoAccounts />
       )}
     </Page>
   )

@@ -9,6 +9,7 @@ import { useT } from '../../i18n/language.tsx'
 import { StateBadge } from '../../ui/badge.tsx'
 import { Failed } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
+import type { Selection } from '../bulk/bar.tsx'
 
 const ROW_PX = 60
 /** The next page is loaded when so many rows are left. */
@@ -17,6 +18,7 @@ const AHEAD = 60
 interface CredentialRowsProps {
   readonly rows: readonly Credential[]
   readonly total: number
+  readonly selection: Selection
   readonly list: {
     readonly hasNextPage: boolean
     readonly isFetchingNextPage: boolean
@@ -26,11 +28,12 @@ interface CredentialRowsProps {
   }
 }
 
-export function CredentialRows({ rows, total, list }: CredentialRowsProps) {
+export function CredentialRows({ rows, total, selection, list }: CredentialRowsProps) {
   const t = useT()
   const table = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
-  useLayoutEffect(() => setTop(table.current?.offsetTop ?? 0), [])
+  // What stands above comes and goes.
+  useLayoutEffect(() => setTop(table.current?.offsetTop ?? 0))
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => ROW_PX,
@@ -52,6 +55,9 @@ export function CredentialRows({ rows, total, list }: CredentialRowsProps) {
     <>
       <div ref={table} className="table" role="table" aria-rowcount={total + 1}>
         <div className="head" role="row">
+          <span role="columnheader">
+            <span className="unseen">{t('bulk.column')}</span>
+          </span>
           <span role="columnheader">{t('accounts.column.account')}</span>
           <span role="columnheader">{t('accounts.column.state')}</span>
           <span role="columnheader">{t('accounts.column.why')}</span>
@@ -61,7 +67,18 @@ export function CredentialRows({ rows, total, list }: CredentialRowsProps) {
         <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
           {shown.map(({ key, index, start }) => {
             const row = rows[index]
-            return row && <Row key={key} row={row} place={index} top={start - top} />
+            return (
+              row && (
+                <Row
+                  key={key}
+                  row={row}
+                  place={index}
+                  top={start - top}
+                  isPicked={selection.isAll || selection.ids.has(row.credential_id)}
+                  pick={selection.pick}
+                />
+              )
+            )
           })}
         </div>
       </div>
@@ -74,9 +91,11 @@ interface RowProps {
   readonly row: Credential
   readonly place: number
   readonly top: number
+  readonly isPicked: boolean
+  readonly pick: Selection['pick']
 }
 
-const Row = memo(function Row({ row, place, top }: RowProps) {
+const Row = memo(function Row({ row, place, top, isPicked, pick }: RowProps) {
   const t = useT()
   const { span } = useFormats()
   const { last_event_at, latency_ms } = row.health
@@ -88,6 +107,16 @@ const Row = memo(function Row({ row, place, top }: RowProps) {
       aria-rowindex={place + 2}
       style={{ transform: `translateY(${top}px)`, height: ROW_PX }}
     >
+      <span role="cell" className="pick">
+        <input
+          type="checkbox"
+          aria-label={t('bulk.pick', { name: nameOf(row) })}
+          checked={isPicked}
+          onChange={({ target, nativeEvent }) =>
+            pick(row.credential_id, target.checked, (nativeEvent as MouseEvent).shiftKey)
+          }
+        />
+      </span>
       <span role="cell" className="who">
         <Link
           to={`/dashboard/accounts/${row.credential_id}`}
