@@ -8,6 +8,7 @@ import { Accounts } from './accounts/accounts.ts'
 import { consoleOtpLimits, defaultOtpLimits } from './accounts/limits.ts'
 import { createSender } from './accounts/senders/create.ts'
 import { type BulkChange, BulkRunner } from './bulk/runner.ts'
+import { openAlerts } from './composition/alerts.ts'
 import { type Core, createCore } from './composition/core.ts'
 import { openNetworks } from './composition/networks.ts'
 import { giveAccountsAway, moveAccounts, openNodes } from './composition/nodes.ts'
@@ -98,8 +99,44 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const [leaving, draining] = [new AbortController(), new AbortController()]
   const bulk = openBulk({ storage, core, nodes, bus, logger })
   const bulkChanged = (change: BulkChange) => bulk.changed(change)
-  const parts = { config, storage, accounts, core, services, sandbox, readiness, nodes }
-  const routes = routesOf({ ...parts, bulkChanged, draining: draining.signal })
+  const parts = {
+    config,
+    storage,
+    accounts,
+    core,
+    services,
+    sandbox,
+    readiness,
+    nodes,
+    bulkChanged,
+    alerts: openAlerts({ config, storage, core, services, nodes, logger }, opened),
+  }
+  const routes = routesOf({ ...parts, draining: draining.signal })
+  const inService = { ...parts, logger, bus, peers, forwarder, routes, leaving, draining, hurry }
+  const address = await serve(inService, opened)
+  // Before accounts are given away: it would ask for them again.
+  opened.defer(() => bulk.stop())
+  return { address, core, media: storage.media, sandbox }
+}
+
+interface ServeParts extends Pick<GatewayOptions, 'config' | 'logger'> {
+  readonly storage: Storage
+  readonly core: Core
+  readonly nodes: Nodes
+  readonly bus: Bus
+  readonly peers: Awaited<ReturnType<typeof openNodes>>['peers']
+  readonly forwarder: RequestForwarder
+  readonly readiness: Readiness
+  readonly routes: ReturnType<typeof routesOf>
+  readonly leaving: AbortController
+  readonly draining: AbortController
+  readonly hurry: AbortSignal
+}
+
+/** Listens; resolves with the address. The end gives the accounts away while requests are still answered. */
+async function serve(parts: ServeParts, opened: AsyncDisposableStack): Promise<string> {
+  const { config, logger, storage, core, nodes, bus, peers, forwarder, readiness, routes } = parts
+  const { leaving, draining, hurry } = parts
   const { close, address } = await listen({
     config,
     logger,
@@ -121,9 +158,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     await close()
   })
   opened.defer(moveAccounts({ core, nodes, forwarder, bus, logger }, config.rebalanceAfterMs))
-  // Before accounts are given away: it would ask for them again.
-  opened.defer(() => bulk.stop())
-  return { address, core, media: storage.media, sandbox }
+  return address
 }
 
 /** Checks the ports before accounts are claimed: a failed start would take them from the running service. */

@@ -126,7 +126,7 @@ const homes: Readonly<Record<string, string>> = {
   'file-type': 'src/media/',
   s3mini: 'src/media/',
   jose: 'src/accounts/',
-  nodemailer: 'src/accounts/',
+  nodemailer: 'src/net/',
   'prom-client': 'src/observability/',
   '@xmpp/client': 'src/platforms/xmpp/',
   '@mtcute/core': 'src/platforms/telegram/',

@@ -21,9 +21,9 @@ const spanning: Readonly<Record<string, string>> = {
   'accounts/accounts.ts user_session': old,
   'accounts/signing-keys.ts signing_key': keys,
   'accounts/unlock.ts quota': oneUser,
-  'alerts/incidents.ts credential':
-    'judges the accounts of all users of its database; each cell does it for itself',
   'alerts/incidents.ts incident': old,
+  'alerts/incidents.ts incident_account': old,
+  'alerts/outbox.ts alert_notification': old,
   'bot-api/idempotency.ts idempotent_call': old,
   'bulk/actions.ts bulk_action':
     'looks for what is to be carried out, or removes what is old; each cell does it for itself',

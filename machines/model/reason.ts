@@ -83,6 +83,7 @@ export type FailureReason =
   | 'jid_form'
   | 'link_over'
   | 'logged_out'
+  | 'mail_not_set_up'
   | 'messages_full'
   | 'missing_scope'
   | 'no_answer'

@@ -1,4 +1,4 @@
-/** Incidents in Postgres: one for all accounts of a user that are out for the same reason. */
+/** Incidents in Postgres: one for all accounts of a user that went out for the same reason. */
 
 import {
   type IncidentEvent,
@@ -8,15 +8,15 @@ import {
 } from '../../machines/incident/machine.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database, Queryable } from '../database/database.ts'
+import { forgetNotifications, tellOfEnds, tellOfTrouble } from './outbox.ts'
+import { USUAL_MINUTES } from './settings.ts'
 
-/** An account that is out for less than this makes no incident: networks fail for moments all day. */
-const ACCOUNT_OUT_MS = 5 * 60_000
 const KEPT_MS = 90 * 86_400_000
 
 export interface Incident {
   readonly id: number
   readonly rule: string
-  /** The code of the reason, or the state of accounts that are out without one. */
+  /** The code of the reason for which its accounts went out, or their state where there was none. */
   readonly subject: string
   readonly state: IncidentState
   /** How many accounts are out now. */
@@ -33,36 +33,71 @@ export async function evaluateIncidents(db: Database, now: Date): Promise<void> 
   const before = (ms: number) => new Date(now.getTime() - ms)
   await db.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock(7600)')
-    await renew(tx, now, before(ACCOUNT_OUT_MS))
-    await advance(tx, now, before(QUIET_MS))
+    await leave(tx, now, before(QUIET_MS))
+    await join(tx, now)
+    await count(tx, now)
+    const resolved = await advance(tx, now, before(QUIET_MS))
+    await tellOfTrouble(tx, now)
+    await tellOfEnds(tx, resolved, now)
     await tx.query('delete from incident where resolved_at < $1', [before(KEPT_MS)])
+    await forgetNotifications(tx, now)
   })
 }
 
-/** Writes who is out; an incident whose cause is away keeps the time since when. */
-async function renew(tx: Queryable, now: Date, outSince: Date): Promise<void> {
+/** An account that works is no part of an incident any more, once it has worked for a while: it may be out again at once. */
+async function leave(tx: Queryable, now: Date, quietSince: Date): Promise<void> {
   await tx.query(
-    `with found as (
-       select user_id, coalesce(reason, state) as subject, count(*)::int as affected
-         from credential
-        where troubled_since <= $2 and deleting_at is null and deactivated_at is null
-        group by 1, 2
-     ), absent as (
-       update incident i set affected = 0, absent_since = $1
-        where resolved_at is null and absent_since is null and not exists (
-          select from found f where f.user_id = i.user_id and f.subject = i.subject)
+    `update incident_account m set left_at = case when o.out then null else $1::timestamptz end
+       from (select a.credential_id, c.id is not null as out
+               from incident_account a left join credential c on c.id = a.credential_id
+                and c.troubled_since is not null and c.deleting_at is null
+                and c.deactivated_at is null) o
+      where o.credential_id = m.credential_id and o.out = (m.left_at is not null)`,
+    [now],
+  )
+  await tx.query('delete from incident_account where left_at <= $1', [quietSince])
+}
+
+/** An account stays in the incident that it came to, whatever its reason becomes: one fault has many faces. */
+async function join(tx: Queryable, now: Date): Promise<void> {
+  await tx.query(
+    `with troubled as (
+       select c.id, c.user_id, coalesce(c.reason, c.state) as subject
+         from credential c left join alert_setting s on s.user_id = c.user_id
+        where c.troubled_since <= $1::timestamptz - interval '1 minute'
+          and c.troubled_since <= $1::timestamptz - make_interval(mins => coalesce(s.minutes, $2))
+          and c.deleting_at is null and c.deactivated_at is null
+          and not exists (select from incident_account m where m.credential_id = c.id)
+     ), joined as (
+       insert into incident (user_id, rule, subject, state, affected, opened_at)
+       select distinct user_id, 'account_out', subject, 'open', 0, $1::timestamptz from troubled
+       on conflict (user_id, rule, subject) where resolved_at is null
+       do update set affected = incident.affected
+       returning id, user_id, subject
      )
-     insert into incident (user_id, rule, subject, state, affected, opened_at)
-     select user_id, 'account_out', subject, 'open', affected, $1 from found
-     on conflict (user_id, rule, subject) where resolved_at is null
-     do update set affected = excluded.affected, absent_since = null
-     where incident.affected <> excluded.affected or incident.absent_since is not null`,
-    [now, outSince],
+     insert into incident_account (credential_id, incident_id)
+     select t.id, j.id from troubled t join joined j using (user_id, subject)`,
+    [now, USUAL_MINUTES],
   )
 }
 
-/** Resolves what has stayed away, and reopens what was silenced until now. */
-async function advance(tx: Queryable, now: Date, awaySince: Date): Promise<void> {
+/** An incident whose accounts all work keeps the time since when. */
+async function count(tx: Queryable, now: Date): Promise<void> {
+  await tx.query(
+    `update incident i
+        set affected = n.present,
+            absent_since = case when n.present = 0 then coalesce(i.absent_since, $1) end
+       from (select i.id, count(m.credential_id) filter (where m.left_at is null)::int as present
+               from incident i left join incident_account m on m.incident_id = i.id
+              where i.resolved_at is null group by i.id) n
+      where i.id = n.id
+        and (i.affected <> n.present or (n.present = 0) <> (i.absent_since is not null))`,
+    [now],
+  )
+}
+
+/** Resolves what has stayed away, and reopens what was silenced until now. Returns the resolved ones that are to be told. */
+async function advance(tx: Queryable, now: Date, awaySince: Date): Promise<number[]> {
   const due = await tx.query<{ id: number; state: IncidentState; away: boolean }>(
     `select id, state, coalesce(absent_since <= $2, false) as away from incident
       where resolved_at is null
@@ -70,6 +105,7 @@ async function advance(tx: Queryable, now: Date, awaySince: Date): Promise<void>
       order by id for update`,
     [now, awaySince],
   )
+  const resolved: number[] = []
   for (const { id, state, away } of due) {
     const next = nextState(state, { type: away ? 'cause.gone' : 'silence.ended' })
     await tx.query(
@@ -78,7 +114,9 @@ async function advance(tx: Queryable, now: Date, awaySince: Date): Promise<void>
         where id = $1`,
       [id, next, now],
     )
+    if (next === 'resolved' && state !== 'silenced') resolved.push(id)
   }
+  return resolved
 }
 
 /** Newest first, below the id `before`. */

@@ -9,7 +9,7 @@ import { ConfigurationError, environmentFrom } from './environment.ts'
 import { type Limits, limitsFrom, limitVariables } from './limits.ts'
 import { type MediaSettings, mediaFrom, mediaVariables } from './media.ts'
 import { proxiesFrom } from './proxies.ts'
-import { otpSenderFrom } from './sender.ts'
+import { type MailSettings, mailFrom, otpSenderFrom } from './sender.ts'
 
 const advice = 'with the special characters of its password percent-encoded'
 
@@ -178,6 +178,12 @@ const Environment = Type.Object({
   SEND_BURST: Type.Integer({ minimum: 1, default: 60 }),
   CHAT_RATE: Type.Number({ exclusiveMinimum: 0, default: 1 }),
   CHAT_BURST: Type.Integer({ minimum: 1, default: 60 }),
+  SMTP_FROM: Type.Optional(
+    Type.String({
+      pattern: '^[^\\r\\n]*[^\\s@]@[^\\s@]+$',
+      description: 'must be an address such as Chapar <alerts@example.org>',
+    }),
+  ),
   ...limitVariables,
   ...webhookVariables,
   ...mediaVariables,
@@ -249,6 +255,8 @@ export interface Config {
   readonly media: MediaSettings
   readonly botApi: BotApiSettings
   readonly otpSender: OtpSenderOptions
+  /** For alerts by e-mail; undefined: none are sent. */
+  readonly mail: MailSettings | undefined
 }
 
 /** Throws a `ConfigurationError`. */
@@ -310,6 +318,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     media: mediaFrom(env, isTrial, source.PATH),
     botApi: botApiFrom(env),
     otpSender,
+    mail: mailFrom(source),
   }
 }
 

@@ -24,6 +24,19 @@ export function otpSenderFrom(env: Source, production: boolean): OtpSenderOption
   throw new ConfigurationError('OTP_SENDER must be console, smtp or http')
 }
 
+export interface MailSettings {
+  /** `smtp://user:password@host:587`, or `smtps:`. */
+  readonly url: string
+  readonly from: string
+}
+
+/** Mail that is no code. Undefined where it is not set up: `SMTP_URL` alone is for codes. */
+export function mailFrom(env: Source): MailSettings | undefined {
+  if (!env.SMTP_FROM) return undefined
+  if (!env.SMTP_URL) throw new ConfigurationError('SMTP_URL must be set with SMTP_FROM')
+  return { url: address(env, 'SMTP_URL', ['smtp:', 'smtps:']), from: env.SMTP_FROM }
+}
+
 function httpFrom(env: Source): HttpOptions {
   switch (env.OTP_HTTP_PRESET || 'none') {
     case 'kavenegar':

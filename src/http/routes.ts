@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyInstance, FastifyPluginOptions } from 'fastify'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { BulkChange } from '../bulk/runner.ts'
+import type { Alerts } from '../composition/alerts.ts'
 import type { Core } from '../composition/core.ts'
 import type { Services } from '../composition/services.ts'
 import type { Storage } from '../composition/storage.ts'
@@ -12,6 +13,7 @@ import { authenticate } from './authenticate.ts'
 import { botRoutes } from './bot/routes.ts'
 import { fileRoutes } from './files.ts'
 import { healthRoutes, metricsRoute, type Readiness } from './health.ts'
+import { alertSettingsRoutes } from './management/alert-settings.ts'
 import { alertRoutes } from './management/alerts.ts'
 import { apiKeyRoutes, backlogRoute } from './management/api-keys.ts'
 import { authRoutes } from './management/auth.ts'
@@ -44,6 +46,7 @@ interface RoutesOptions {
   readonly sandbox: Sandbox | undefined
   readonly readiness: Readiness
   readonly nodes: NodesSource['nodes']
+  readonly alerts: Alerts
   /** An action on many accounts waits to be carried out. */
   readonly bulkChanged: (change: BulkChange) => void
   /** Aborted when the service stops: streams of events end then. */
@@ -102,6 +105,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(credentialChangesRoute, { ...events, ownerOf }),
     route(machineRoutes, user),
     route(alertRoutes, { ...user, db, now }),
+    route(alertSettingsRoutes, { ...user, db, alerts: options.alerts, keyService, now }),
 
     route(apiKeyRoutes, { ...user, keyService, source, now }),
     route(diagnosisRoutes, { ...user, keyService, diagnoses }),

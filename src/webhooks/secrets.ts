@@ -7,9 +7,9 @@ import type { Vault } from '../security/vault.ts'
 const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
 
-const newSigningSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
+export const newSigningSecret = (): string => PREFIX + randomBytes(SECRET_BYTES).toString('base64')
 
-const OVERLAP_MS = 86_400_000
+export const OVERLAP_MS = 86_400_000
 
 export interface SigningSecret {
   readonly secret: string

@@ -1,43 +1,12 @@
 /** The SMTP sender, against a mail server. */
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { SMTPServer, type SMTPServerOptions } from 'smtp-server'
 import t, { type Test } from 'tap'
 import { createSender, smtpSender } from '../../src/accounts/senders/create.ts'
 import { PermanentFailure } from '../../src/jobs/jobs.ts'
+import { mailServer } from '../support/mail-server.ts'
 
 const message = { phone: '+989121234567', code: '123456', text: 'Your code is 123456.' }
-
-interface Mail {
-  readonly from: string
-  readonly to: readonly string[]
-  readonly source: string
-}
-
-async function mailServer(t: Test, options: SMTPServerOptions = {}) {
-  const mails: Mail[] = []
-  const server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS'],
-    onData(stream, { envelope }, done) {
-      const chunks: Buffer[] = []
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-      stream.once('end', () => {
-        const from = envelope.mailFrom ? envelope.mailFrom.address : ''
-        const to = envelope.rcptTo.map(({ address }) => address)
-        mails.push({ from, to, source: Buffer.concat(chunks).toString() })
-        done()
-      })
-    },
-    ...options,
-  })
-  server.on('error', () => undefined)
-  const listener = server.listen(0, '127.0.0.1')
-  await once(listener, 'listening')
-  t.teardown(() => new Promise<void>((resolve) => void server.close(resolve)))
-  const { port } = listener.address() as { port: number }
-  return { mails, url: `smtp://127.0.0.1:${port}` }
-}
 
 function senderTo(t: Test, url: string) {
   const options = { url, from: 'chapar@example.com', to: '{digits}@sms.example.com' }

@@ -172,6 +172,8 @@ const refused: [string, string, NodeJS.ProcessEnv?][] = [
   ['SMTP_URL', canary, smtp],
   ['SMTP_URL', '', smtp],
   ['OTP_FROM', '', smtp],
+  ['SMTP_FROM', canary, smtp],
+  ['SMTP_URL', '', { SMTP_FROM: 'chapar@mail.test' }],
   ['OTP_HTTP_URL', canary, http],
   ['OTP_HTTP_METHOD', canary, http],
   ['OTP_HTTP_METHOD', 'get', http],

@@ -1,8 +1,8 @@
 /** The senders of one-time codes: console, mail, and the HTTP API of an SMS provider. */
 
-import { createTransport } from 'nodemailer'
 import { Agent, request } from 'undici'
 import { PermanentFailure } from '../../jobs/jobs.ts'
+import { openMailer } from '../../net/mail.ts'
 import {
   type CodeMessage,
   type HttpOptions,
@@ -91,58 +91,23 @@ const filled = (headers: Readonly<Record<string, string>>, message: CodeMessage)
 
 /** Sends codes by mail, for operators whose users' phones map to addresses. */
 export function smtpSender({ url, from, to, subject }: SmtpOptions): OtpSender {
-  const transport = createTransport({
-    url,
-    connectionTimeout: SEND_MILLISECONDS,
-    greetingTimeout: SEND_MILLISECONDS,
-    socketTimeout: SEND_MILLISECONDS,
-    disableFileAccess: true,
-    disableUrlAccess: true,
-  })
+  const mailer = openMailer(url, SEND_MILLISECONDS)
 
   return {
     channel: 'email',
     async send(message, signal) {
-      const total = AbortSignal.any([signal, AbortSignal.timeout(SEND_MILLISECONDS)])
       const mail = {
         from,
         to: fill(to, message, asIs),
         subject: subject ?? 'Your sign-in code',
         text: message.text,
       }
-      try {
-        await Promise.race([transport.sendMail(mail), aborted(total)])
-      } catch (error) {
-        throw isFinalReply(error)
-          ? new PermanentFailure(describe(error))
-          : new Error(describe(error))
-      }
+      await mailer.send(mail, signal)
     },
     async close() {
-      transport.close()
+      mailer.close()
     },
   }
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  return promise
-}
-
-interface SmtpError extends Error {
-  readonly responseCode?: number
-  readonly code?: string | number
-}
-
-/** A 5xx reply is final by the protocol. */
-const isFinalReply = (error: unknown) => ((error as SmtpError).responseCode ?? 0) >= 500
-
-/** The error without the server's text, which may contain the address. */
-function describe(error: unknown): string {
-  const { responseCode, code, name } = error as SmtpError
-  const reason = responseCode ?? (typeof code === 'string' ? code : name)
-  return `the mail server did not take the message: ${reason}`
 }
 
 interface SenderContext {

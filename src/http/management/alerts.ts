@@ -1,27 +1,15 @@
 /** Incidents of a user's accounts: listed, acknowledged, silenced. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { INCIDENT_STATES } from '../../../machines/incident/machine.ts'
 import { changeIncident, type Incident, listIncidents } from '../../alerts/incidents.ts'
 import type { Database } from '../../database/database.ts'
-import { Nullable } from '../../json/nullable.ts'
+import { IncidentRecord } from '../../records/alert.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
 const MINUTE_MS = 60_000
 const WEEK_MINUTES = 7 * 24 * 60
-
-const IncidentRecord = Type.Object({
-  incident_id: Type.Integer(),
-  rule: Type.String({ description: '`account_out`: accounts are out for five minutes or longer' }),
-  subject: Type.String({ description: 'The reason that these accounts share, or their state' }),
-  state: Type.String({ description: INCIDENT_STATES.map((state) => `\`${state}\``).join(', ') }),
-  affected: Type.Integer({ description: 'How many accounts are out now' }),
-  opened_at: Type.String(),
-  silenced_until: Nullable(Type.String()),
-  resolved_at: Nullable(Type.String()),
-})
 
 const IncidentParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const SilenceBody = Type.Object(

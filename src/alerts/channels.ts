@@ -1,0 +1,125 @@
+/** The ways by which a user is told: a signed webhook, a chat through one of the user's keys, and e-mail. */
+import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import { RequestFailed } from '../../machines/model/failure.ts'
+import { Arguments } from '../bot-api/arguments.ts'
+import { type CallExecution, execute, passes, preparePass } from '../bot-api/execute.ts'
+import type { MailSettings } from '../config/sender.ts'
+import { PermanentFailure } from '../jobs/jobs.ts'
+import { safeFetch, UrlRefused } from '../net/fetch.ts'
+import type { GuardedAgent } from '../net/guard.ts'
+import type { Mailer } from '../net/mail.ts'
+import { failureText } from '../webhooks/exchange.ts'
+import { secretsInForce, signatures } from '../webhooks/secrets.ts'
+import type { Channel, Due, Failed, Loss } from './outbox.ts'
+import type { Targets } from './settings.ts'
+import { bodyOf, wordsOf } from './words.ts'
+
+/** An attempt that failed, with what is stored of it. */
+export class NotTold extends Error {
+  override readonly name = 'NotTold'
+  readonly failure: Failed
+
+  constructor(code: Loss, detail: string | null, isFinal: boolean, options?: ErrorOptions) {
+    super(code, options)
+    this.failure = { code, detail, isFinal }
+  }
+}
+
+export interface ChannelParts {
+  /** Guarded like that of any webhook. */
+  readonly agent: GuardedAgent
+  readonly timeoutMs: number
+  readonly keys: { find(apiKeyId: number): Promise<ApiKeyActor> }
+  readonly execution: CallExecution
+  /** Undefined where this service sends no mail. */
+  readonly mail: (MailSettings & { readonly mailer: Mailer }) | undefined
+  now(): number
+}
+
+type Tell = (due: Due, targets: Targets, parts: ChannelParts, signal: AbortSignal) => Promise<void>
+
+/** Of an answer nothing but its status counts. */
+const READ_BYTES = 1_024
+
+const webhook: Tell = async (due, { webhook: target }, { agent, timeoutMs, now }, signal) => {
+  if (!target) throw new NotTold('not_set', null, true)
+  const body = bodyOf(due)
+  // The same at every attempt, so that a receiver recognizes what it has seen.
+  const id = `alert-${due.id}`
+  const timestamp = Math.floor(now() / 1_000)
+  const url = new URL(target.url)
+  const headers = {
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': `${timestamp}`,
+    'webhook-signature': signatures({ id, timestamp, body }, secretsInForce(target.signing, now())),
+  }
+  const asked = { agent, method: 'POST', headers, body, totalMs: timeoutMs, signal } as const
+  const answer = await safeFetch(url, { ...asked, maxBytes: READ_BYTES }).catch((cause) => {
+    if (cause instanceof UrlRefused) throw new NotTold('webhook_failed', cause.reason, true)
+    const detail = isTimeout(cause) ? 'Read timeout expired' : failureText(cause)
+    throw new NotTold('webhook_failed', detail, false, { cause })
+  })
+  if (answer.status >= 200 && answer.status < 300) return
+  const detail = `Wrong response from the webhook: ${answer.status}`
+  throw new NotTold('webhook_failed', detail, false)
+}
+
+const isTimeout = (cause: unknown) => cause instanceof Error && cause.name === 'TimeoutError'
+
+const CHAT_MS = 30_000
+
+const chat: Tell = async (due, { chat: target }, { keys, execution }, signal) => {
+  if (!target) throw new NotTold('not_set', null, true)
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(CHAT_MS)])
+  try {
+    const key = await keys.find(target.apiKeyId)
+    await send(key, { chat_id: target.chatId, text: wordsOf(due).text }, due, execution, limit)
+  } catch (cause) {
+    if (!(cause instanceof RequestFailed)) throw cause
+    const { code, description } = cause.failure
+    if (code === 'unauthorized') throw new NotTold('key_gone', description, true, { cause })
+    // Whoever asks for the impossible gets the same answer tomorrow.
+    const isFinal = ['bad_request', 'forbidden', 'not_found'].includes(code)
+    throw new NotTold('chat_failed', description || code, isFinal, { cause })
+  }
+}
+
+/** An ordinary call of the key, with its scope and its rates. */
+async function send(
+  key: ApiKeyActor,
+  message: { readonly chat_id: string; readonly text: string },
+  due: Due,
+  execution: CallExecution,
+  signal: AbortSignal,
+): Promise<void> {
+  const method = 'sendMessage'
+  const traceId = `alert-${due.id}`
+  // Each attempt has its own: the answer to a call that was cut off would be its only one.
+  const idempotencyKey = `${traceId}-${due.attempts}`
+  const args = Arguments.from(message)
+  const platform = await execution.credentials.platformOf(key.facts.credentialId)
+  const about = { key, method, traceId, idempotencyKey, leaving: () => signal }
+  if (!passes(platform, method)) {
+    await execute({ ...about, args, uploads: new Map(), signal: () => signal }, execution)
+    return
+  }
+  const bytes = Buffer.from(JSON.stringify(message))
+  const body = { type: 'application/json', bytes, length: bytes.length }
+  const parameter = (name: string) => args.text(name)
+  const pass = await preparePass({ ...about, verb: 'POST', query: '', body, parameter }, execution)
+  await pass()
+}
+
+const email: Tell = async (due, { email: to }, { mail }, signal) => {
+  if (to === undefined) throw new NotTold('not_set', null, true)
+  if (!mail) throw new NotTold('mail_not_set_up', null, true)
+  await mail.mailer.send({ from: mail.from, to, ...wordsOf(due) }, signal).catch((cause) => {
+    const isFinal = cause instanceof PermanentFailure
+    throw new NotTold('mail_failed', cause instanceof Error ? cause.message : null, isFinal, {
+      cause,
+    })
+  })
+}
+
+export const tellBy: Readonly<Record<Channel, Tell>> = { webhook, chat, email }

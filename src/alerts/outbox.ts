@@ -1,0 +1,234 @@
+/** What is to be told of incidents: a row for each notification, tried until it is sent or a day is over. */
+import type { Queryable } from '../database/database.ts'
+
+export const CHANNELS = ['webhook', 'chat', 'email'] as const
+export type Channel = (typeof CHANNELS)[number]
+
+export const ALERT_EVENTS = ['opened', 'grown', 'resolved', 'test'] as const
+type AlertEvent = (typeof ALERT_EVENTS)[number]
+
+export const NOTIFICATION_STATES = ['waiting', 'sent', 'lost'] as const
+type NotificationState = (typeof NOTIFICATION_STATES)[number]
+
+/** Why an attempt failed; the detail is in the words of whoever refused it. */
+export const LOSSES = [
+  'not_set',
+  'mail_not_set_up',
+  'key_gone',
+  'webhook_failed',
+  'chat_failed',
+  'mail_failed',
+  'internal',
+] as const
+export type Loss = (typeof LOSSES)[number]
+
+/** An incident that grows is told again so often at most. */
+const TOLD_AGAIN = '30 minutes'
+const TRIED_FOR_MS = 86_400_000
+const KEPT_MS = 30 * 86_400_000
+/** Longer than any attempt takes: then the node that has claimed it is gone. */
+const CLAIMED_MS = 60_000
+const FIRST_WAIT_MS = 15_000
+const LONGEST_WAIT_MS = 3_600_000
+
+export interface Notification {
+  readonly id: number
+  readonly incident_id: number | null
+  readonly channel: Channel
+  readonly event: AlertEvent
+  readonly affected: number
+  readonly state: NotificationState
+  readonly attempts: number
+  readonly code: Loss | null
+  readonly detail: string | null
+  readonly created_at: Date
+  readonly next_at: Date
+  readonly ended_at: Date | null
+}
+
+const columns =
+  'id, incident_id, channel, event, affected, state, attempts, code, detail, created_at, next_at, ended_at'
+
+/** Of open incidents that nobody has been told of, and of those that have grown since. */
+export async function tellOfTrouble(tx: Queryable, now: Date): Promise<void> {
+  await tx.query(
+    `with due as (
+       select i.id, i.user_id, i.affected, i.told_at is null as is_new, s.channels
+         from incident i join alert_setting s on s.user_id = i.user_id
+        where i.state = 'open' and i.affected > 0 and s.channels <> '{}'
+          and (i.told_at is null
+               or i.affected > i.told_affected and i.told_at <= $1::timestamptz - interval '${TOLD_AGAIN}')
+     ), told as (
+       update incident i set told_at = $1, told_affected = due.affected from due where i.id = due.id
+     )
+     insert into alert_notification (user_id, incident_id, channel, event, affected, created_at, next_at)
+     select user_id, id, unnest(channels), case when is_new then 'opened' else 'grown' end, affected, $1, $1
+       from due`,
+    [now],
+  )
+}
+
+/** Of the end of incidents whose beginning was told. */
+export async function tellOfEnds(
+  tx: Queryable,
+  incidentIds: readonly number[],
+  now: Date,
+): Promise<void> {
+  if (incidentIds.length === 0) return
+  await tx.query(
+    `insert into alert_notification (user_id, incident_id, channel, event, created_at, next_at)
+     select i.user_id, i.id, unnest(s.channels), 'resolved', $2, $2
+       from incident i join alert_setting s on s.user_id = i.user_id
+      where i.id = any($1) and i.told_at is not null`,
+    [incidentIds, now],
+  )
+}
+
+/** One that tries a channel out; it is tried once. */
+export async function tellForTest(
+  db: Queryable,
+  userId: number,
+  channel: Channel,
+  now: Date,
+): Promise<number> {
+  const [row] = await db.query<{ id: number }>(
+    `insert into alert_notification (user_id, channel, event, created_at, next_at)
+     values ($1, $2, 'test', $3, $3) returning id`,
+    [userId, channel, now],
+  )
+  return row?.id ?? 0
+}
+
+/** A notification with the incident that it tells of. */
+export interface Due extends Notification {
+  readonly user_id: number
+  readonly rule: string | null
+  readonly subject: string | null
+  readonly opened_at: Date | null
+  readonly resolved_at: Date | null
+}
+
+/**
+ * Claims what is due for this node. Of one incident and channel the earlier comes first. A chat is left to the node that
+ * owns its account.
+ */
+export function claimDue(
+  db: Queryable,
+  { now, incarnation, limit }: { now: Date; incarnation: number | null; limit: number },
+): Promise<Due[]> {
+  return db.query<Due>(
+    `with due as (
+       select n.id, n.incident_id
+         from alert_notification n left join alert_setting s on s.user_id = n.user_id
+        where n.state = 'waiting' and n.next_at <= $1
+          and not exists (
+            select from alert_notification b
+             where b.incident_id = n.incident_id and b.channel = n.channel and b.id < n.id
+               and b.state = 'waiting')
+          and (n.channel <> 'chat' or not exists (
+            select from api_key k join credential_log l on l.credential_id = k.credential_id
+             where k.id = s.api_key_id and l.owner is not null and l.owner is distinct from $2))
+        order by n.next_at limit $3
+          for update of n skip locked
+     )
+     update alert_notification n
+        set attempts = n.attempts + 1, next_at = $1::timestamptz + interval '${CLAIMED_MS} milliseconds'
+       from due left join incident i on i.id = due.incident_id
+      where n.id = due.id
+     returning ${columns.replaceAll(/\w+/g, 'n.$&')}, n.user_id, i.rule, i.subject, i.opened_at, i.resolved_at`,
+    [now, incarnation, limit],
+  )
+}
+
+export interface Failed {
+  readonly code: Loss
+  readonly detail: string | null
+  /** Another try would fail too. */
+  readonly isFinal: boolean
+}
+
+const waitOf = (attempts: number) =>
+  Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempts - 1, 20), LONGEST_WAIT_MS)
+
+/** Writes how an attempt ended: sent, to be tried again, or lost. Resolves with the state. */
+export async function settle(
+  db: Queryable,
+  due: Due,
+  failure: Failed | undefined,
+  now: Date,
+): Promise<NotificationState> {
+  const end = due.created_at.getTime() + TRIED_FOR_MS
+  const isLost = failure && (failure.isFinal || due.event === 'test' || now.getTime() >= end)
+  const state = failure ? (isLost ? 'lost' : 'waiting') : 'sent'
+  // The last try is at the end of the day.
+  const next = new Date(Math.min(now.getTime() + waitOf(due.attempts), end))
+  await db.query(
+    `update alert_notification
+        set state = $2, code = $3, detail = $4,
+            next_at = case when $2 = 'waiting' then $5 else next_at end,
+            ended_at = case when $2 <> 'waiting' then $6::timestamptz end
+      where id = $1 and state = 'waiting' and ($2 = 'sent' or attempts = $7)`,
+    [due.id, state, failure?.code ?? null, failure?.detail ?? null, next, now, due.attempts],
+  )
+  return state
+}
+
+/** Gives an attempt that was broken off back, for the next node to make. */
+export async function giveBack(db: Queryable, due: Due, now: Date): Promise<void> {
+  await db.query(
+    `update alert_notification set attempts = attempts - 1, next_at = $2
+      where id = $1 and state = 'waiting' and attempts = $3`,
+    [due.id, now, due.attempts],
+  )
+}
+
+interface Asked {
+  readonly state: NotificationState | undefined
+  readonly before: number | undefined
+  readonly limit: number
+}
+
+/** Newest first, below the id `before`. */
+export function listNotifications(
+  db: Queryable,
+  userId: number,
+  { state, before, limit }: Asked,
+): Promise<Notification[]> {
+  return db.query<Notification>(
+    `select ${columns} from alert_notification
+      where user_id = $1 and ($2::text is null or state = $2) and ($3::bigint is null or id < $3)
+      order by id desc limit $4`,
+    [userId, state ?? null, before ?? null, limit],
+  )
+}
+
+export async function findNotification(
+  db: Queryable,
+  userId: number,
+  id: number,
+): Promise<Notification | undefined> {
+  const [found] = await db.query<Notification>(
+    `select ${columns} from alert_notification where id = $1 and user_id = $2`,
+    [id, userId],
+  )
+  return found
+}
+
+/** What waits for a channel that its user has switched off is told to nobody. */
+export async function dropChannels(
+  tx: Queryable,
+  userId: number,
+  kept: readonly Channel[],
+): Promise<void> {
+  await tx.query(
+    `delete from alert_notification
+      where user_id = $1 and state = 'waiting' and channel <> all($2::text[])`,
+    [userId, kept],
+  )
+}
+
+export async function forgetNotifications(tx: Queryable, now: Date): Promise<void> {
+  await tx.query('delete from alert_notification where ended_at < $1', [
+    new Date(now.getTime() - KEPT_MS),
+  ])
+}

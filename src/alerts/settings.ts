@@ -1,0 +1,79 @@
+/** What a user wants to be told of incidents, and where: addresses and secrets are sealed. */
+import { holdUser } from '../accounts/users.ts'
+import type { Database } from '../database/database.ts'
+import type { Vault } from '../security/vault.ts'
+import { newSigningSecret, OVERLAP_MS, type SigningSecret } from '../webhooks/secrets.ts'
+import { CHANNELS, type Channel, dropChannels } from './outbox.ts'
+
+/** An account that is out for less makes no incident: networks fail for moments all day. */
+export const USUAL_MINUTES = 5
+
+/** Where a user is told. */
+export interface Targets {
+  readonly webhook?: { readonly url: string; readonly signing: SigningSecret }
+  readonly chat?: { readonly apiKeyId: number; readonly chatId: string }
+  readonly email?: string
+}
+
+export interface AlertSettings {
+  readonly minutes: number
+  readonly targets: Targets
+}
+
+const placeOf = (userId: number) => ({ table: 'alert_setting', column: 'sealed', row: userId })
+
+export class AlertSettingsStore {
+  readonly #db: Database
+  readonly #vault: Vault
+
+  constructor(db: Database, vault: Vault) {
+    this.#db = db
+    this.#vault = vault
+  }
+
+  async find(userId: number): Promise<AlertSettings> {
+    const [row] = await this.#db.query<{ minutes: number; sealed: Buffer | null }>(
+      'select minutes, sealed from alert_setting where user_id = $1',
+      [userId],
+    )
+    if (!row) return { minutes: USUAL_MINUTES, targets: {} }
+    const { minutes, sealed } = row
+    return { minutes, targets: sealed ? await this.#opened(userId, sealed) : {} }
+  }
+
+  /** What still waits for a target that is gone is dropped. */
+  async save(userId: number, { minutes, targets }: AlertSettings): Promise<void> {
+    const text = Buffer.from(JSON.stringify(targets))
+    const sealed = await this.#vault.seal(`user:${userId}`, placeOf(userId), text)
+    const channels = channelsOf(targets)
+    await this.#db.transaction(async (tx) => {
+      await holdUser(tx, userId)
+      await tx.query(
+        `insert into alert_setting (user_id, minutes, channels, api_key_id, sealed)
+         values ($1, $2, $3, $4, $5)
+         on conflict (user_id) do update
+           set minutes = $2, channels = $3, api_key_id = $4, sealed = $5, updated_at = now()`,
+        [userId, minutes, channels, targets.chat?.apiKeyId ?? null, sealed],
+      )
+      await dropChannels(tx, userId, channels)
+    })
+  }
+
+  async #opened(userId: number, sealed: Buffer): Promise<Targets> {
+    return JSON.parse((await this.#vault.open(placeOf(userId), sealed)).toString())
+  }
+}
+
+const channelsOf = (targets: Targets): Channel[] =>
+  CHANNELS.filter((channel) => targets[channel] !== undefined)
+
+/** The secret of before, or the first one. */
+export const signingOf = ({ webhook }: Targets, now: number): SigningSecret =>
+  webhook?.signing ?? { secret: newSigningSecret(), createdAt: now }
+
+/** The secret before signs along for a day. */
+export const rotated = ({ secret }: SigningSecret, now: number): SigningSecret => ({
+  secret: newSigningSecret(),
+  createdAt: now,
+  previous: { secret, until: now + OVERLAP_MS },
+})

@@ -1,0 +1,62 @@
+/** Mail over SMTP, to one address at a time and within a time limit. */
+import { createTransport } from 'nodemailer'
+import { PermanentFailure } from '../jobs/jobs.ts'
+
+interface Mail {
+  readonly from: string
+  readonly to: string
+  readonly subject: string
+  readonly text: string
+}
+
+export interface Mailer {
+  /** Resolves once the server has taken the mail. Rejects with `PermanentFailure` if another try would fail too. */
+  send(mail: Mail, signal: AbortSignal): Promise<void>
+  close(): void
+}
+
+/** `totalMs` is for one mail, from connecting to the answer. */
+export function openMailer(url: string, totalMs: number): Mailer {
+  const transport = createTransport({
+    url,
+    connectionTimeout: totalMs,
+    greetingTimeout: totalMs,
+    socketTimeout: totalMs,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  })
+  return {
+    async send(mail, signal) {
+      const total = AbortSignal.any([signal, AbortSignal.timeout(totalMs)])
+      try {
+        await Promise.race([transport.sendMail(mail), aborted(total)])
+      } catch (error) {
+        throw isFinalReply(error)
+          ? new PermanentFailure(describe(error))
+          : new Error(describe(error))
+      }
+    },
+    close: () => transport.close(),
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  return promise
+}
+
+interface SmtpError extends Error {
+  readonly responseCode?: number
+  readonly code?: string | number
+}
+
+/** A 5xx reply is final by the protocol. */
+const isFinalReply = (error: unknown) => ((error as SmtpError).responseCode ?? 0) >= 500
+
+/** The error without the server's text, which may contain the address. */
+function describe(error: unknown): string {
+  const { responseCode, code, name } = error as SmtpError
+  const reason = responseCode ?? (typeof code === 'string' ? code : name)
+  return `the mail server did not take the message: ${reason}`
+}
