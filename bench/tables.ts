@@ -3,6 +3,7 @@ import { AccountNames, OpenedIdentities, sealIdentity } from '../src/credentials
 import {
   type CredentialQuery,
   countCredentials,
+  groupCredentials,
   searchCredentials,
 } from '../src/credentials/list.ts'
 import { findCredential, type RecordSource } from '../src/credentials/records.ts'
@@ -49,6 +50,11 @@ const credentials =
   (source) =>
     searchCredentials(source, 1, { ...anyCredential, ...query })
 
+const groups =
+  (query: Partial<CredentialQuery>): List =>
+  (source) =>
+    groupCredentials(source, 1, { ...anyCredential, ...query })
+
 const DAY_MS = 86_400_000
 const month = (step: 'hour' | 'day', days = 30) => {
   const to = Math.ceil(Date.now() / DAY_MS) * DAY_MS
@@ -70,6 +76,12 @@ const records: Readonly<Record<string, List>> = {
   'credentials, search for none': credentials({ search: 'nobody at all' }),
   'credentials, search within a state': credentials({ search: 'zoe', states: ['limited'] }),
   'credentials, counts': (source) => countCredentials(source, 1),
+  'credentials, groups by reason': groups({}),
+  'credentials, groups of a reason': groups({ reasons: ['signed_out'] }),
+  'credentials, groups of a state': groups({ states: ['reconnecting'] }),
+  'credentials, groups of a platform': groups({ platform: 'test' }),
+  'credentials, groups of an action': groups({ actions: ['relink'] }),
+  'credentials, groups of a search for many': groups({ search: 'zoe' }),
   'credential, one': (source, turn) => findCredential(source, 1, turn + 1),
   'keys, newest': ({ db }) => listKeys(db, 1, { limit: 50, before: undefined }),
   'usage of 30 days by days': ({ db }) => readUsage(db, month('day')),
