@@ -97,7 +97,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const forwarder = openForwarder({ config, storage, core, nodes, logger }, opened)
   const readiness = openReadiness({ storage, nodes, logger })
   const [leaving, draining] = [new AbortController(), new AbortController()]
-  const bulk = openBulk({ storage, core, nodes, bus, logger })
+  const bulk = openBulk({ storage, core, services, nodes, bus, logger })
   const bulkChanged = (change: BulkChange) => bulk.changed(change)
   const parts = {
     config,
@@ -227,17 +227,19 @@ function openForwarder(parts: ForwarderParts, opened: AsyncDisposableStack): Req
 interface BulkParts extends Pick<GatewayOptions, 'logger'> {
   readonly storage: Storage
   readonly core: Core
+  readonly services: Services
   readonly nodes: Nodes
   readonly bus: Bus
 }
 
 /** Goes on with actions on many accounts that were interrupted, and carries out new ones. */
-function openBulk({ storage, core, nodes, bus, logger }: BulkParts) {
+function openBulk({ storage, core, services, nodes, bus, logger }: BulkParts) {
   const runner = new BulkRunner({
     db: storage.db,
     logger,
     credentials: core.supervisor,
     incarnation: () => nodes.view().incarnation ?? null,
+    makePage: (item, credentialId) => services.relinks.make(item, credentialId),
   })
   bus.on('bulk', (change) => runner.changed(change as BulkChange))
   runner.start()

@@ -3,6 +3,7 @@ import { visibleState } from '../actors/credential/timeline.ts'
 import { evaluateIncidents } from './alerts/incidents.ts'
 import { forgetAnswers } from './bot-api/idempotency.ts'
 import { retainActions } from './bulk/actions.ts'
+import { forgetRelinkPages } from './bulk/relinks.ts'
 import type { Core } from './composition/core.ts'
 import type { Config } from './config/config.ts'
 import { retainTimelines } from './credentials/timeline.ts'
@@ -67,6 +68,7 @@ export function everyHour(
     accounts: () => wipeDeletedAccounts(db),
     usage: () => retainUsage(db),
     bulk: () => retainActions(db),
+    relinks: () => forgetRelinkPages(db),
     // A service that has nothing more to deliver writes to neither, so their days end here.
     deliveries: () => dropDays(db, 'webhook_delivery', limits.deliveryDays),
     exchanges: () => dropDays(db, 'webhook_exchange', limits.bodyDays),

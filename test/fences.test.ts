@@ -16,6 +16,7 @@ const unfenced: Readonly<Record<string, string>> = {
   'alerts/incidents.ts incident_account': 'what incidents hold is judged by one node at a time',
   'alerts/settings.ts alert_setting': user,
   'bulk/actions.ts bulk_item': 'an outcome is stored once, whoever acted',
+  'bulk/relinks.ts relink_page': user,
   'credentials/identity.ts credential': 'the same facts, sealed',
   'credentials/timeline.ts credential_transition':
     'history is kept, whoever wrote it; what is old goes',

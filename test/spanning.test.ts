@@ -27,6 +27,7 @@ const spanning: Readonly<Record<string, string>> = {
   'bot-api/idempotency.ts idempotent_call': old,
   'bulk/actions.ts bulk_action':
     'looks for what is to be carried out, or removes what is old; each cell does it for itself',
+  'bulk/relinks.ts relink_page': old,
   'credentials/identity.ts credential': starting,
   'credentials/ownership.ts credential': measured,
   'credentials/timeline.ts credential': old,

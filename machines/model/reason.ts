@@ -88,6 +88,7 @@ export type FailureReason =
   | 'missing_scope'
   | 'no_answer'
   | 'no_other_way'
+  | 'no_phone'
   | 'not_connected'
   | 'not_future'
   | 'other_poll'

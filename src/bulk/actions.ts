@@ -2,7 +2,7 @@
 import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
 
-export const BULK_KINDS = ['restart', 'delete'] as const
+export const BULK_KINDS = ['restart', 'delete', 'relink'] as const
 export type BulkKind = (typeof BULK_KINDS)[number]
 
 type BulkState = 'running' | 'stopped' | 'finished'
@@ -94,7 +94,7 @@ export function listActions(
   )
 }
 
-interface OneAction {
+export interface OneAction {
   readonly userId: number
   readonly id: number
 }

@@ -35,6 +35,11 @@ interface RunnerOptions {
     ready(credentialId: number, hasLeft: () => boolean): Promise<CredentialActor>
   }
   incarnation(): number | null
+  /** Makes the page on which the owner of the account links it again. */
+  makePage(
+    item: { readonly actionId: number; readonly position: number },
+    credentialId: number,
+  ): Promise<void>
 }
 
 /** As it is told to other nodes. */
@@ -135,7 +140,7 @@ export class BulkRunner {
     const work = async () => {
       for (const item of queue) {
         if (signal.aborted || isOver || this.#halted.has(action.id)) return
-        const outcome = await this.#item(action.kind, item)
+        const outcome = await this.#item(action, item)
         if (outcome) outcomes.push(outcome)
         if (performance.now() - savedAt > SAVE_EVERY_MS) saving = saving.then(save)
         await saving
@@ -147,13 +152,16 @@ export class BulkRunner {
   }
 
   /** Undefined where it is not known: it stays waiting. */
-  async #item(kind: BulkKind, item: WaitingItem): Promise<ItemOutcome | undefined> {
+  async #item(action: RunningAction, item: WaitingItem): Promise<ItemOutcome | undefined> {
+    const { kind } = action
     const { position, credentialId, isGone } = item
     const gone = { position, code: kind === 'delete' ? null : 'not_found' }
     if (isGone) return gone
     for (let tries = 1; ; tries++) {
       try {
-        await this.#act(kind, credentialId)
+        if (kind === 'relink') {
+          await this.#options.makePage({ actionId: action.id, position }, credentialId)
+        } else await this.#act(kind, credentialId)
         return { position, code: null }
       } catch (cause) {
         if (this.#closing.signal.aborted || cause instanceof OwnershipLost) return undefined
@@ -173,7 +181,7 @@ export class BulkRunner {
   }
 
   /** A restart is over when the account is back or stays out for longer: not all of them are away at once. */
-  async #act(kind: BulkKind, credentialId: number): Promise<void> {
+  async #act(kind: Exclude<BulkKind, 'relink'>, credentialId: number): Promise<void> {
     const { credentials } = this.#options
     const { signal } = this.#closing
     const actor = await credentials.find(credentialId)

@@ -4,6 +4,7 @@ import type { Accounts } from '../accounts/accounts.ts'
 import { IdempotentCalls } from '../bot-api/idempotency.ts'
 import type { CallServices } from '../bot-api/method.ts'
 import { profileStore, profiles } from '../bot-api/methods/profile.ts'
+import { RelinkPages } from '../bulk/relinks.ts'
 import type { Config } from '../config/config.ts'
 import { AccountNames } from '../credentials/identity.ts'
 import { ReceiveSettingsService } from '../credentials/receive-settings.ts'
@@ -109,6 +110,12 @@ export function createServices(options: ServicesOptions) {
     },
     uploads: { media: media.service, uploadBytes: media.limits.uploadBytes },
     pages: new LinkPages(db),
+    relinks: new RelinkPages({
+      db,
+      vault: storage.vault,
+      platforms: core.platforms,
+      identity: source.identity,
+    }),
     settings: new ReceiveSettingsService({ db, credentials }),
     diagnoses: createDiagnoses({
       core,

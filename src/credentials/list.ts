@@ -189,7 +189,7 @@ const csvCells = (record: CredentialRecord) =>
   Object.values(csvColumns).map((cell) => `${cell(record) ?? ''}`)
 
 /** A spreadsheet would run a name that begins like a formula; a quote in front keeps it text. A phone is a number. */
-const csvLine = (cells: readonly string[]) =>
+export const csvLine = (cells: readonly string[]) =>
   `${cells
     .map((cell) => (/^[=+\-@\t\r]/.test(cell) && !/^\+\d+$/.test(cell) ? `'${cell}` : cell))
     .map((cell) => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell))

@@ -71,13 +71,14 @@ export function routesOf(options: RoutesOptions): Route[] {
   const { db, jobs, metrics, vault } = storage
   const { supervisor: credentials, timeline, ownerOf, links, gate, keys, webhooks } = core
   const { source, keyService, downloads, pages, settings, diagnoses, eraser, exportUser } = services
-  const { execution, uploads, passFile, downloadBytes } = services
+  const { execution, uploads, passFile, downloadBytes, relinks } = services
   const now = () => core.clock.now()
   const user = { authenticate: authenticate(accounts, { pat: true }) }
   const streams = new EventStreams(config.limits.eventStreamsPerUser)
   const missing = () => [jobs.trouble()].filter((trouble) => trouble !== null)
   const events = { ...user, source, timeline, draining, streams }
   const flush = () => webhooks.flush()
+  const ofPanel = { addresses: baseUrls, panels: panelUrls }
   const ofKeys = { ...user, keyService, keys }
   return [
     route(healthRoutes, { readiness, missing }),
@@ -94,11 +95,11 @@ export function routesOf(options: RoutesOptions): Route[] {
 
     route(platformRoutes, { ...user, platforms: core.platforms }),
     route(linkRoutes, { ...user, links, source, now }),
-    route(linkPageRoutes, { ...user, links, pages, addresses: baseUrls, panels: panelUrls, now }),
-    route(linkPageAnswerRoutes, { links, pages, now }),
+    route(linkPageRoutes, { ...user, links, pages, ...ofPanel, now }),
+    route(linkPageAnswerRoutes, { links, pages, relinks, now }),
 
     route(credentialListRoutes, { ...user, source }),
-    route(bulkRoutes, { ...user, source, changed: options.bulkChanged }),
+    route(bulkRoutes, { ...user, source, relinks, ...ofPanel, changed: options.bulkChanged }),
     route(credentialRoutes, { ...user, source, settings, credentials }),
     route(credentialTestRoute, { ...user, source, credentials, now }),
     route(timelineRoutes, { ...events, node: config.node }),

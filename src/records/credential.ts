@@ -58,7 +58,7 @@ export const CredentialGroups = Type.Object({
 /** An action on many accounts. */
 export const BulkActionRecord = Type.Object({
   action_id: Type.Integer(),
-  kind: Type.String({ description: '`restart`, `delete`' }),
+  kind: Type.String({ description: '`restart`, `delete`, `relink`' }),
   state: Type.String({ description: '`running`, `stopped`, `finished`' }),
   filter: Nullable(
     Type.Object(
@@ -86,6 +86,15 @@ export const BulkItemRecord = Type.Object({
   state: Type.String({ description: '`waiting`, `done`, `failed`' }),
   code: Nullable(Type.String({ description: 'Why it failed' })),
   ended_at: Nullable(Type.String()),
+})
+
+/** A page on which the owner of one of them links it again. */
+export const RelinkPageRecord = Type.Object({
+  credential_id: Type.Integer(),
+  account: Nullable(CredentialRecord.properties.account),
+  state: Type.String({ description: '`ready`, `begun`, `linked`, `expired`' }),
+  url: Nullable(Type.String({ description: 'For the owner of the account; null once it is over' })),
+  expires_at: Type.String(),
 })
 
 export const TransitionRecord = Type.Object({

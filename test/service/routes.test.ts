@@ -65,6 +65,7 @@ t.test('only what must be is public', async (t) => {
       'POST /auth/sendOtp',
       'POST /link-pages/{token}/answer',
       'POST /link-pages/{token}/resend',
+      'POST /link-pages/{token}/start',
     ],
   )
 })

@@ -60,6 +60,7 @@ import { WebhookExchanges } from './0091-webhook-exchanges.ts'
 import { BulkActions } from './0096-bulk-actions.ts'
 import { SandboxAudio } from './0107-sandbox-audio.ts'
 import { LinkNode } from './0110-link-node.ts'
+import { RelinkPagesTable } from './0111-relink-pages.ts'
 import { AlertNotifications } from './0114-alert-notifications.ts'
 import { NodeOrders } from './0118-node-orders.ts'
 
@@ -130,6 +131,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0096-bulk-actions', class: BulkActions },
   { name: '0107-sandbox-audio', class: SandboxAudio },
   { name: '0110-link-node', class: LinkNode },
+  { name: '0111-relink-pages', class: RelinkPagesTable },
   { name: '0114-alert-notifications', class: AlertNotifications },
   { name: '0118-node-orders', class: NodeOrders },
 ]

@@ -14,23 +14,28 @@ import {
   type ItemState,
   listActions,
   listItems,
+  type OneAction,
   setRunning,
 } from '../../bulk/actions.ts'
+import type { MadePage, RelinkPages } from '../../bulk/relinks.ts'
 import type { BulkChange } from '../../bulk/runner.ts'
-import { matchingIds, ownIds, recordsById } from '../../credentials/list.ts'
+import { csvLine, matchingIds, ownIds, recordsById } from '../../credentials/list.ts'
 import type { RecordSource } from '../../credentials/records.ts'
 import {
   BulkActionRecord,
   BulkItemRecord,
   type CredentialRecord,
+  RelinkPageRecord,
 } from '../../records/credential.ts'
-import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { FilterQuery, filterOf } from './credential-list.ts'
+import { answers, fileOf, ok, PageOf, PageQuery } from '../envelope.ts'
+import { csvAnswers, EXPORT_MS, FilterQuery, filterOf } from './credential-list.ts'
+import { type PanelAddresses, pageUrl } from './link-pages.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
 const MOST_ACCOUNTS = 100_000
 const MOST_NAMED = 10_000
+const EXPORT_PAGE = 500
 
 const ActionBody = Type.Object(
   {
@@ -64,8 +69,9 @@ const ItemsQuery = Type.Object({
   state: Type.Optional(Type.String({ enum: ['waiting', 'done', 'failed'] })),
 })
 
-interface BulkRoutesOptions extends Authenticated {
+interface BulkRoutesOptions extends Authenticated, PanelAddresses {
   readonly source: RecordSource
+  readonly relinks: RelinkPages
   /** There is something to do. */
   readonly changed: (change: BulkChange) => void
 }
@@ -81,9 +87,9 @@ const beginningRoute: Routes = async (app, { source, changed }) => {
     {
       schema: {
         tags,
-        summary: 'Restarts or deletes many accounts',
+        summary: 'Restarts or deletes many accounts, or makes pages that link them again',
         description:
-          'Give one of `credential_ids`, `filter` and `failed_of`. Which accounts they are is fixed now; the work goes on after the answer.',
+          'Give one of `credential_ids`, `filter` and `failed_of`. Which accounts they are is fixed now; the work goes on after the answer. `relink` makes a page for each account that is linked by its phone: it works for 72 hours, and its reader begins the link.',
         body: ActionBody,
         response: answers(BulkActionRecord),
       },
@@ -202,6 +208,98 @@ const itemsRoute: Routes = async (app, { source }) => {
   )
 }
 
+/** Its pages that link accounts again, read page by page. */
+const relinkRoutes: Routes = async (app, { source, relinks, ...panel }) => {
+  const readPages = async (action: OneAction, host: string, asked: Asked) => {
+    const made = await relinks.list(action, asked)
+    const ids = made.map(({ credentialId }) => credentialId)
+    const records = await recordsById(source, action.userId, ids)
+    return made.map((page) => ({
+      page,
+      record: records.get(page.credentialId),
+      url: page.token === undefined ? null : pageUrl(panel, host, page.token),
+    }))
+  }
+
+  app.get(
+    '/platforms/credentials/actions/:id/pages',
+    {
+      schema: {
+        tags,
+        summary: 'The pages of an action that links accounts again, the last first',
+        params,
+        querystring: PageQuery,
+        response: answers(PageOf(RelinkPageRecord)),
+      },
+    },
+    async (request) => {
+      const { limit, before } = request.query
+      const action = { userId: userOf(request), id: idOf(request.params.id) }
+      await findAction(source.db, action)
+      const asked = { limit: limit + 1, before: idBefore(before) }
+      const found = await readPages(action, request.host, asked)
+      const page = pageOf(found, limit, ({ page: { position } }) => `${position}`)
+      return ok({ ...page, items: page.items.map(presentPage) })
+    },
+  )
+
+  app.get(
+    '/platforms/credentials/actions/:id/pages/export',
+    {
+      config: { answerWithin: EXPORT_MS },
+      schema: {
+        tags,
+        summary: 'The pages of an action that links accounts again as CSV',
+        params,
+        response: csvAnswers,
+      },
+    },
+    async (request, reply) => {
+      const action = { userId: userOf(request), id: idOf(request.params.id) }
+      await findAction(source.db, action)
+      const lines = pageLines((asked) => readPages(action, request.host, asked))
+      const file = fileOf(reply, lines, { name: 'link-pages.csv', type: 'text/csv' })
+      return reply.send(file as never)
+    },
+  )
+}
+
+interface Asked {
+  readonly before: number | undefined
+  readonly limit: number
+}
+
+interface ShownPage {
+  readonly page: MadePage
+  readonly record: CredentialRecord | undefined
+  readonly url: string | null
+}
+
+async function* pageLines(read: (asked: Asked) => Promise<ShownPage[]>): AsyncGenerator<string> {
+  const columns = 'credential_id platform first_name last_name username phone state url expires_at'
+  yield csvLine(columns.split(' '))
+  for (let before: number | undefined; ; ) {
+    const pages = await read({ before, limit: EXPORT_PAGE })
+    yield pages.map((shown) => csvLine(cellsOf(shown))).join('')
+    before = pages.at(-1)?.page.position
+    if (before === undefined || pages.length < EXPORT_PAGE) return
+  }
+}
+
+const cellsOf = ({ page, record, url }: ShownPage): string[] => {
+  const { first_name, last_name = '', username = '', phone = '' } = record?.account ?? {}
+  const names = [record?.platform ?? '', first_name ?? '', last_name, username, phone]
+  return [`${page.credentialId}`, ...names, page.state, url ?? '', page.expiresAt.toISOString()]
+}
+
+const presentPage = ({ page, record, url }: ShownPage): Static<typeof RelinkPageRecord> => ({
+  credential_id: page.credentialId,
+  account: record?.account ?? null,
+  state: page.state,
+  url,
+  expires_at: page.expiresAt.toISOString(),
+})
+
 const haltingRoutes: Routes = async (app, { source: { db }, changed }) => {
   const change = (verb: 'stop' | 'resume', summary: string) =>
     app.post(
@@ -221,7 +319,7 @@ const haltingRoutes: Routes = async (app, { source: { db }, changed }) => {
 
 export const bulkRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
-  for (const routes of [beginningRoute, readingRoutes, itemsRoute, haltingRoutes]) {
+  for (const routes of [beginningRoute, readingRoutes, itemsRoute, relinkRoutes, haltingRoutes]) {
     await app.register(routes, options)
   }
 }

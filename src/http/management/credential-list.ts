@@ -123,9 +123,9 @@ const ListQuery = Type.Object({
 })
 
 /** A hundred thousand accounts, read by a slow caller. */
-const EXPORT_MS = 600_000
+export const EXPORT_MS = 600_000
 
-const csvAnswers = {
+export const csvAnswers = {
   200: { description: 'The lines', content: { 'text/csv': { schema: Type.String() } } },
   default: Failed,
 }

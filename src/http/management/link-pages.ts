@@ -1,12 +1,14 @@
 /** Link pages: a user makes one, and the account's owner, who has no access here, answers one link flow on it. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
-import { failed, missingField } from '../../../machines/model/failure.ts'
+import { type Static, Type } from 'typebox'
+import { failed, missingField, RequestFailed } from '../../../machines/model/failure.ts'
 import { networksOf } from '../../accounts/client.ts'
+import type { RelinkPage, RelinkPages } from '../../bulk/relinks.ts'
 import type { LinkFlow, LinkFlows, LinkPages } from '../../links/flows.ts'
 import { LinkRecord } from '../../records/link.ts'
 import { Gcra } from '../../security/rate-limits.ts'
+import { maskPhone } from '../../security/redact.ts'
 import { answers, ok } from '../envelope.ts'
 import { linkRecord } from './links.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
@@ -21,7 +23,12 @@ const AnswerBody = Type.Object(
   { additionalProperties: false },
 )
 
-const PageRecord = Type.Omit(LinkRecord, ['session_id', 'credential'])
+const PageRecord = Type.Object({
+  ...Type.Omit(LinkRecord, ['session_id', 'credential']).properties,
+  state: Type.String({ description: 'As of a link; `ready` where `start` begins it' }),
+  phone: Type.Optional(Type.String({ description: 'Its last digits, where it is filled in' })),
+})
+type PageRecord = Static<typeof PageRecord>
 
 /** An open page asks every few seconds, and several people may share an address. */
 const perNetwork = { perSecond: 2, burst: 60 }
@@ -29,6 +36,7 @@ const perNetwork = { perSecond: 2, burst: 60 }
 interface LinkPageAnswersOptions {
   readonly links: LinkFlows
   readonly pages: LinkPages
+  readonly relinks: RelinkPages
   now(): number
 }
 
@@ -42,7 +50,31 @@ const showingRoute: Routes = async (app, options) => {
   app.get(
     '/link-pages/:token',
     { schema: { tags, summary: 'What a link page shows', params: PageParams, response } },
-    async (request) => ok(recordOf(options, await flowOf(options, request, request.params.token))),
+    async (request) => {
+      const opened = await openedBy(options, request, request.params.token)
+      return ok('flow' in opened ? recordOf(options, opened.flow) : readyRecord(opened))
+    },
+  )
+}
+
+const startingRoute: Routes = async (app, options) => {
+  app.post(
+    '/link-pages/:token/start',
+    {
+      bodyLimit,
+      schema: {
+        tags,
+        summary: 'Sends the code, on a page that links an account again',
+        description: 'Again after its flow ended without success. A flow that is under way stays.',
+        params: PageParams,
+        response,
+      },
+    },
+    async (request) => {
+      const opened = await openedBy(options, request, request.params.token)
+      if ('flow' in opened) return ok(recordOf(options, opened.flow))
+      return ok(recordOf(options, await begin(options, opened.page)))
+    },
   )
 }
 
@@ -99,23 +131,85 @@ export const linkPageAnswerRoutes: FastifyPluginAsyncTypebox<LinkPageAnswersOpti
     const retryAfterSeconds = uses.take(networksOf(ip).narrow)
     if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
   })
-  for (const routes of [showingRoute, answeringRoutes]) {
+  for (const routes of [showingRoute, startingRoute, answeringRoutes]) {
     await app.register(routes, options)
   }
 }
 
-/** Requests of the page count as requests of the user who started the flow, who sees them in the request log. */
-async function flowOf(
-  { links, pages }: LinkPageAnswersOptions,
-  { audit }: FastifyRequest,
-  token: string,
-): Promise<LinkFlow> {
-  const { sessionId, userId } = await pages.find(token)
-  audit.userId = userId
-  return links.find(sessionId, userId)
+/** A page whose flow waits for its reader to begin it; with the flow that ended without success, if there was one. */
+interface Ready {
+  readonly page: RelinkPage
+  readonly ended: LinkFlow | undefined
 }
 
-function recordOf({ now }: LinkPageAnswersOptions, flow: LinkFlow) {
+/** Requests of the page count as requests of the user who started the flow, who sees them in the request log. */
+async function openedBy(
+  { links, pages, relinks }: LinkPageAnswersOptions,
+  { audit }: FastifyRequest,
+  token: string,
+): Promise<{ readonly flow: LinkFlow } | Ready> {
+  const place = await found(pages.find(token))
+  if (place) {
+    audit.userId = place.userId
+    return { flow: await links.find(place.sessionId, place.userId) }
+  }
+  const page = await relinks.find(token)
+  const { sessionId, userId } = page
+  audit.userId = userId
+  const flow = sessionId === undefined ? undefined : await found(links.find(sessionId, userId))
+  if (flow && !hasEnded(flow)) return { flow }
+  return { page, ended: flow }
+}
+
+/** Undefined where there is no such thing. */
+const found = <Result>(finding: Promise<Result>): Promise<Result | undefined> =>
+  finding.catch((cause) => {
+    if (cause instanceof RequestFailed && cause.failure.code === 'not_found') return undefined
+    throw cause
+  })
+
+const hasEnded = ({ actor }: LinkFlow) =>
+  ['expired', 'cancelled', 'failed'].includes(`${actor.snapshot.value}`)
+
+async function begin(
+  { links, relinks }: LinkPageAnswersOptions,
+  page: RelinkPage,
+): Promise<LinkFlow> {
+  await relinks.claim(page)
+  const { userId, platform, method, phone, credentialId } = page
+  const fields = { phone }
+  const flow = await links.start({ userId, platform, method, fields, relinks: credentialId })
+  await relinks.began(page, flow.link.sessionId)
+  return flow
+}
+
+async function flowOf(
+  options: LinkPageAnswersOptions,
+  request: FastifyRequest,
+  token: string,
+): Promise<LinkFlow> {
+  const opened = await openedBy(options, request, token)
+  if ('flow' in opened) return opened.flow
+  throw failed('conflict', 'the link flow is over', { reason: 'link_over' })
+}
+
+function readyRecord({ page, ended }: Ready): PageRecord {
+  const reason = ended?.actor.snapshot.context.reason
+  return {
+    platform: page.platform,
+    state: 'ready',
+    method: page.method,
+    expires_in: page.expiresInSeconds,
+    attempts_left: 0,
+    resend_in: null,
+    code_length: null,
+    password_hint: null,
+    phone: maskPhone(page.phone),
+    ...(reason !== undefined && { reason }),
+  }
+}
+
+function recordOf({ now }: LinkPageAnswersOptions, flow: LinkFlow): PageRecord {
   const { session_id: _, credential: __, ...shown } = linkRecord(flow, now(), undefined)
   return shown
 }
@@ -132,12 +226,15 @@ const NewPage = Type.Object({
   expires_in: Type.Integer(),
 })
 
-interface LinkPageRoutesOptions extends Authenticated {
-  readonly links: LinkFlows
-  readonly pages: LinkPages
-  /** The panel's address for each address of the API, in the same order. */
+/** The panel's address for each address of the API, in the same order. */
+export interface PanelAddresses {
   readonly addresses: readonly string[]
   readonly panels: readonly string[]
+}
+
+interface LinkPageRoutesOptions extends Authenticated, PanelAddresses {
+  readonly links: LinkFlows
+  readonly pages: LinkPages
   now(): number
 }
 
@@ -167,10 +264,22 @@ export const linkPageRoutes: FastifyPluginAsyncTypebox<LinkPageRoutesOptions> = 
       const token = await pages.create(session_id)
       const expires_at = new Date(link.expiresAt).toISOString()
       const expires_in = Math.max(0, Math.ceil((link.expiresAt - now()) / 1000))
-      return ok({ url: `${panelFor(request.host)}/link/${token}`, token, expires_at, expires_in })
+      return ok({
+        url: pageUrl({ addresses, panels }, request.host, token),
+        token,
+        expires_at,
+        expires_in,
+      })
     },
   )
+}
 
-  const panelFor = (host: string) =>
-    panels[addresses.findIndex((address) => new URL(address).host === host)] ?? panels[0]
+/** Where the page is for callers who reach the service at this host. */
+export function pageUrl(
+  { addresses, panels }: PanelAddresses,
+  host: string,
+  token: string,
+): string {
+  const place = addresses.findIndex((address) => new URL(address).host === host)
+  return `${panels[place] ?? panels[0]}/link/${token}`
 }

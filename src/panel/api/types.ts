@@ -23,6 +23,7 @@ export type Settings = Credential['settings']
 export type Summary = Static<typeof credential.CredentialSummary>
 export type CredentialGroups = Static<typeof credential.CredentialGroups>
 export type BulkAction = Static<typeof credential.BulkActionRecord>
+export type RelinkPage = Static<typeof credential.RelinkPageRecord>
 export type BulkItem = Static<typeof credential.BulkItemRecord>
 export type Change = Static<typeof credential.CredentialChange>
 export type Transition = Static<typeof credential.TransitionRecord>

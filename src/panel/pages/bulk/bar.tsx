@@ -68,6 +68,8 @@ export function useSelection({ sort, order, ...filter }: ListFilter, rows: reado
 
 const EXPORT = '/platforms/credentials/export'
 
+type Kind = 'restart' | 'relink' | 'delete'
+
 interface BarProps {
   readonly selection: Selection
   readonly filter: ListFilter
@@ -80,10 +82,9 @@ interface BarProps {
 
 export function Bar({ selection, filter, shown, matching, began }: BarProps) {
   const t = useT()
-  const [asked, setAsked] = useState<'restart' | 'delete'>()
+  const [asked, setAsked] = useState<Kind>()
   const { ids, isAll, chooseAll, chooseShown, clear } = selection
   const count = isAll ? (matching ?? shown) : ids.size
-  const exporting = useExport(selection, filter)
   return (
     <section className={count > 0 ? 'bulk-bar some' : 'bulk-bar'} aria-label={t('bulk.bar')}>
       <AllShown
@@ -104,14 +105,10 @@ export function Bar({ selection, filter, shown, matching, began }: BarProps) {
           <Button icon="restart" size="slim" onClick={() => setAsked('restart')}>
             {t('bulk.restart')}
           </Button>
-          <Button
-            icon="download"
-            size="slim"
-            busy={exporting.isPending}
-            onClick={() => exporting.mutate()}
-          >
-            {t('bulk.export')}
+          <Button icon="link" size="slim" onClick={() => setAsked('relink')}>
+            {t('bulk.relink')}
           </Button>
+          <ExportButton selection={selection} filter={filter} />
           <Button icon="trash" kind="danger" size="slim" onClick={() => setAsked('delete')}>
             {t('bulk.delete')}
           </Button>
@@ -163,22 +160,35 @@ function AllShown({ isOn, isMixed, change }: AllShownProps) {
   )
 }
 
-function useExport({ ids, isAll }: Selection, { sort, order, ...filter }: ListFilter) {
+function ExportButton({ selection, filter }: Pick<BarProps, 'selection' | 'filter'>) {
+  const t = useT()
+  const { ids, isAll } = selection
+  const { sort, order, ...shown } = filter
   const toast = useToast()
   const reason = useReason()
-  return useMutation({
+  const exporting = useMutation({
     mutationFn: () =>
       save(
         EXPORT,
-        isAll ? { query: filter } : { body: { credential_ids: [...ids] } },
+        isAll ? { query: shown } : { body: { credential_ids: [...ids] } },
         'accounts.csv',
       ),
     onError: (cause) => toast(reason(cause), 'bad'),
   })
+  return (
+    <Button
+      icon="download"
+      size="slim"
+      busy={exporting.isPending}
+      onClick={() => exporting.mutate()}
+    >
+      {t('bulk.export')}
+    </Button>
+  )
 }
 
 interface AskingProps {
-  readonly kind: 'restart' | 'delete'
+  readonly kind: Kind
   readonly count: number
   readonly selection: Selection
   readonly filter: ListFilter
@@ -186,7 +196,7 @@ interface AskingProps {
   onClose(): void
 }
 
-/** Asks before so many accounts are restarted or deleted. Deleting wants their number typed, and fails if it has grown. */
+/** Asks before something is done to so many accounts. Deleting wants their number typed, and fails if it has grown. */
 function Asking({ kind, count, selection, filter, began, onClose }: AskingProps) {
   const t = useT()
   const reason = useReason()

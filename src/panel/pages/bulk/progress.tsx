@@ -22,6 +22,8 @@ import { Failed, Wrong } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
 
+import { Addresses } from './addresses.tsx'
+
 const PATH = '/platforms/credentials/actions'
 const EVERY_MS = 1_000
 
@@ -93,7 +95,7 @@ interface OneProps {
   close(): void
 }
 
-const kindOf = ({ kind }: BulkAction) => (kind === 'delete' ? 'delete' : 'restart')
+const kindOf = ({ kind }: BulkAction) => (kind === 'delete' || kind === 'relink' ? kind : 'restart')
 const tones = { running: 'busy', stopped: 'warn', finished: 'good' } as const
 const stateOf = ({ state }: BulkAction) =>
   state === 'running' || state === 'stopped' ? state : 'finished'
@@ -136,6 +138,7 @@ function One({ action, isBegun, began, close }: OneProps) {
           <span className="number quiet">{t('bulk.waiting', { count: waiting })}</span>
         )}
       </p>
+      {kindOf(action) === 'relink' && done > 0 && <Addresses action={action} />}
       <Handles action={action} began={began} close={close} />
     </section>
   )

@@ -1,21 +1,25 @@
 /** /link/<token>: the owner of an account enters the code that the messenger sent them, and sees nothing else. */
 import './invitation.css'
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from 'react-router'
 import { ask, posting } from '../../api/ask.ts'
 import { isGone } from '../../api/failure.ts'
-import type { LinkSession } from '../../api/types.ts'
+import type { LinkSession as Session } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Brand } from '../../layout/brand.tsx'
 import { Preferences } from '../../layout/preferences.tsx'
-import { Empty, Failed, Loading, Notice } from '../../ui/states.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Empty, Failed, Loading, Notice, Wrong } from '../../ui/states.tsx'
 import { useSecondsLeft } from '../../ui/time.tsx'
 import { LinkSteps } from '../linking/steps.tsx'
+
+/** A page that links an account again knows its phone, and waits to be begun. */
+type LinkSession = Session & { readonly phone?: string }
 
 /** A request of the link page: without sign-in, by the token in its address. */
 export async function askInvitation(
   token: string,
-  act?: 'answer' | 'resend',
+  act?: 'answer' | 'resend' | 'start',
   body: object = {},
 ): Promise<LinkSession> {
   const path = `/link-pages/${encodeURIComponent(token)}`
@@ -50,6 +54,8 @@ export function InvitationPage() {
       <Brand />
       {data && !isOver && isOpen(data) ? (
         <Open token={token} session={data} until={dataUpdatedAt + data.expires_in * 1000} />
+      ) : data && !isOver && data.state === 'ready' ? (
+        <Ready token={token} session={data} />
       ) : (
         <div className="card">
           {isOver ? (
@@ -95,6 +101,48 @@ function Open({ token, session, until }: OpenProps) {
         resend={() => askInvitation(token, 'resend')}
         lookAgain={() => void queries.invalidateQueries(invitationQuery(token))}
       />
+    </div>
+  )
+}
+
+const HOUR = 3_600
+
+/** Nothing was sent yet: the code goes out when the owner of the account wants it. */
+function Ready({ token, session }: Omit<OpenProps, 'until'>) {
+  const t = useT()
+  const queries = useQueryClient()
+  const platform = t.word('platform', session.platform)
+  const starting = useMutation({
+    mutationFn: () => askInvitation(token, 'start'),
+    onSuccess: (next) => queries.setQueryData(invitationQuery(token).queryKey, next),
+  })
+  return (
+    <div className="invitation stack">
+      <div>
+        <h1>{t('invitation.again', { platform })}</h1>
+        <p className="quiet small">
+          {t.count('invitation.hours', Math.ceil(session.expires_in / HOUR))}
+        </p>
+      </div>
+      <Notice tone="warn">
+        <p className="small">{t('invitation.trust', { platform })}</p>
+      </Notice>
+      <div className="card">
+        {session.reason !== undefined && (
+          <p className="wrong">
+            {t('invitation.lastTry', { reason: t.word('reason', session.reason) })}
+          </p>
+        )}
+        <p>
+          {t('invitation.sends', { platform })} <bdi className="label ltr">{session.phone}</bdi>
+        </p>
+        <Wrong cause={starting.error} />
+        <div className="actions">
+          <Button kind="first" busy={starting.isPending} onClick={() => starting.mutate()}>
+            {t('invitation.start')}
+          </Button>
+        </div>
+      </div>
     </div>
   )
 }
