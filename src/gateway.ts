@@ -7,6 +7,7 @@ import type { Platform } from '../actors/ports/platform.ts'
 import { Accounts } from './accounts/accounts.ts'
 import { consoleOtpLimits, defaultOtpLimits } from './accounts/limits.ts'
 import { createSender } from './accounts/senders/create.ts'
+import { Operators } from './alerts/operators.ts'
 import { type BulkChange, BulkRunner } from './bulk/runner.ts'
 import { openAlerts } from './composition/alerts.ts'
 import { type Core, createCore } from './composition/core.ts'
@@ -273,7 +274,8 @@ async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<v
     eraser: services.eraser,
     logger,
   })
-  everyHalfMinute(jobs, { db, logger })
+  const operators = new Operators(db, storage.vault, config.operatorPhones)
+  everyHalfMinute(jobs, { db, logger, operators })
   jobs.start()
   opened.defer(rearm(jobs, recurring, logger))
   ownership.watch()

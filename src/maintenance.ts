@@ -1,6 +1,7 @@
 /** Work that is repeated at intervals: retention, passivation, and the census of actors. */
 import { visibleState } from '../actors/credential/timeline.ts'
 import { evaluateIncidents } from './alerts/incidents.ts'
+import type { Operators } from './alerts/operators.ts'
 import { forgetAnswers } from './bot-api/idempotency.ts'
 import { retainActions } from './bulk/actions.ts'
 import { forgetRelinkPages } from './bulk/relinks.ts'
@@ -96,15 +97,17 @@ async function dropDays(
 /** Incidents by a reminder, so that of several nodes one judges them. Call it before the jobs start. */
 export function everyHalfMinute(
   jobs: Pick<Jobs, 'remind' | 'onReminder'>,
-  { db, logger }: Pick<Upkeep, 'db' | 'logger'>,
+  { db, logger, operators }: Pick<Upkeep, 'db' | 'logger'> & { readonly operators: Operators },
 ): void {
   const remind = () =>
     jobs.remind({ kind: 'alerts', id: 'incidents', at: new Date(Date.now() + SWEEP_MS) })
   jobs.onReminder('alerts', async () => {
     await remind()
-    await evaluateIncidents(db, new Date()).catch((err) =>
-      logger.error({ err }, 'incidents were not judged'),
-    )
+    try {
+      await evaluateIncidents(db, { now: new Date(), operators: await operators.ids(), logger })
+    } catch (err) {
+      logger.error({ err }, 'incidents were not judged')
+    }
   })
   remind().catch((err) => logger.error({ err }, 'the judging of incidents was not scheduled'))
 }

@@ -24,6 +24,10 @@ const spanning: Readonly<Record<string, string>> = {
   'alerts/incidents.ts incident': old,
   'alerts/incidents.ts incident_account': old,
   'alerts/outbox.ts alert_notification': old,
+  'alerts/rules.ts credential':
+    'judges the accounts of all users of its database; each cell does it for itself',
+  'alerts/rules.ts node': server,
+  'alerts/rules.ts node_trouble': server,
   'bot-api/idempotency.ts idempotent_call': old,
   'bulk/actions.ts bulk_action':
     'looks for what is to be carried out, or removes what is old; each cell does it for itself',

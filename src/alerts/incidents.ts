@@ -1,5 +1,6 @@
 /** Incidents in Postgres: one for all accounts of a user that went out for the same reason. */
 
+import type { Logger } from '../../actors/ports/ports.ts'
 import {
   type IncidentEvent,
   type IncidentState,
@@ -9,36 +10,50 @@ import {
 import { failed } from '../../machines/model/failure.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { forgetNotifications, tellOfEnds, tellOfTrouble } from './outbox.ts'
+import { BY_ACCOUNT, type Judged, judge, type Rule, SERVICE } from './rules.ts'
 import { USUAL_MINUTES } from './settings.ts'
 
 const KEPT_MS = 90 * 86_400_000
 
 export interface Incident {
   readonly id: number
-  readonly rule: string
-  /** The code of the reason for which its accounts went out, or their state where there was none. */
+  readonly user_id: number
+  readonly rule: Rule
+  /** The code of the reason for which its accounts went out, or their state where there was none; a node; or the rule. */
   readonly subject: string
   readonly state: IncidentState
-  /** How many accounts are out now. */
+  /** How many accounts, keys or nodes it concerns now. */
   readonly affected: number
   readonly opened_at: Date
   readonly silenced_until: Date | null
   readonly resolved_at: Date | null
 }
 
-const columns = 'id, rule, subject, state, affected, opened_at, silenced_until, resolved_at'
+const columns =
+  'id, user_id, rule, subject, state, affected, opened_at, silenced_until, resolved_at'
 
-/** Opens, renews and resolves the incidents of all users as of `now`. */
-export async function evaluateIncidents(db: Database, now: Date): Promise<void> {
+interface Judging {
+  readonly now: Date
+  /** The users who see to the service itself. */
+  readonly operators: readonly number[]
+  readonly logger: Logger
+}
+
+/** Opens, renews and resolves the incidents of all users and of the service as of `now`. */
+export async function evaluateIncidents(
+  db: Database,
+  { now, operators, logger }: Judging,
+): Promise<void> {
   const before = (ms: number) => new Date(now.getTime() - ms)
+  const judged = await judge(db, now, logger)
   await db.transaction(async (tx) => {
     await tx.query('select pg_advisory_xact_lock(7600)')
     await leave(tx, now, before(QUIET_MS))
     await join(tx, now)
-    await count(tx, now)
+    await renew(tx, now, judged, operators.length > 0)
     const resolved = await advance(tx, now, before(QUIET_MS))
-    await tellOfTrouble(tx, now)
-    await tellOfEnds(tx, resolved, now)
+    await tellOfTrouble(tx, now, operators)
+    await tellOfEnds(tx, resolved, now, operators)
     await tx.query('delete from incident where resolved_at < $1', [before(KEPT_MS)])
     await forgetNotifications(tx, now)
   })
@@ -62,7 +77,8 @@ async function leave(tx: Queryable, now: Date, quietSince: Date): Promise<void> 
 async function join(tx: Queryable, now: Date): Promise<void> {
   await tx.query(
     `with troubled as (
-       select c.id, c.user_id, coalesce(c.reason, c.state) as subject
+       select c.id, c.user_id, coalesce(c.reason, c.state) as subject,
+              case when c.machine_state like 'live.deaf%' then 'account_deaf' else 'account_out' end as rule
          from credential c left join alert_setting s on s.user_id = c.user_id
         where c.troubled_since <= $1::timestamptz - interval '1 minute'
           and c.troubled_since <= $1::timestamptz - make_interval(mins => coalesce(s.minutes, $2))
@@ -70,29 +86,59 @@ async function join(tx: Queryable, now: Date): Promise<void> {
           and not exists (select from incident_account m where m.credential_id = c.id)
      ), joined as (
        insert into incident (user_id, rule, subject, state, affected, opened_at)
-       select distinct user_id, 'account_out', subject, 'open', 0, $1::timestamptz from troubled
+       select distinct user_id, rule, subject, 'open', 0, $1::timestamptz from troubled
        on conflict (user_id, rule, subject) where resolved_at is null
        do update set affected = incident.affected
-       returning id, user_id, subject
+       returning id, user_id, rule, subject
      )
      insert into incident_account (credential_id, incident_id)
-     select t.id, j.id from troubled t join joined j using (user_id, subject)`,
+     select t.id, j.id from troubled t join joined j using (user_id, rule, subject)`,
     [now, USUAL_MINUTES],
   )
 }
 
-/** An incident whose accounts all work keeps the time since when. */
-async function count(tx: Queryable, now: Date): Promise<void> {
+/**
+ * Writes how many are concerned; an incident whose cause is away keeps the time since when. The service has the sums of
+ * all users, if there is an operator to see them.
+ */
+async function renew(
+  tx: Queryable,
+  now: Date,
+  { found, rules }: Judged,
+  hasOperators: boolean,
+): Promise<void> {
   await tx.query(
-    `update incident i
-        set affected = n.present,
-            absent_since = case when n.present = 0 then coalesce(i.absent_since, $1) end
-       from (select i.id, count(m.credential_id) filter (where m.left_at is null)::int as present
-               from incident i left join incident_account m on m.incident_id = i.id
-              where i.resolved_at is null group by i.id) n
-      where i.id = n.id
-        and (i.affected <> n.present or (n.present = 0) <> (i.absent_since is not null))`,
-    [now],
+    `with own as (
+       select i.user_id, i.rule, i.subject, count(*)::int as affected
+         from incident_account m join incident i on i.id = m.incident_id
+        where m.left_at is null and i.resolved_at is null group by 1, 2, 3
+       union all
+       select * from unnest($3::bigint[], $4::text[], $5::text[], $6::int[])
+     ), found as (
+       select * from own where user_id <> ${SERVICE} or $7
+       union all
+       select ${SERVICE}, rule, subject, sum(affected)::int from own
+        where user_id <> ${SERVICE} and $7 group by rule, subject
+     ), absent as (
+       update incident i set affected = 0, absent_since = $1
+        where resolved_at is null and absent_since is null and rule = any($2) and not exists (
+          select from found f
+           where f.user_id = i.user_id and f.rule = i.rule and f.subject = i.subject)
+     )
+     insert into incident (user_id, rule, subject, state, affected, opened_at)
+     select user_id, rule, subject, 'open', affected, $1 from found
+     on conflict (user_id, rule, subject) where resolved_at is null
+     do update set affected = excluded.affected, absent_since = null
+     where incident.affected <> excluded.affected or incident.absent_since is not null`,
+    [
+      now,
+      [...rules, ...BY_ACCOUNT],
+      found.map(({ user_id }) => user_id),
+      found.map(({ rule }) => rule),
+      found.map(({ subject }) => subject),
+      found.map(({ affected }) => affected),
+      hasOperators,
+    ],
   )
 }
 
@@ -119,30 +165,30 @@ async function advance(tx: Queryable, now: Date, awaySince: Date): Promise<numbe
   return resolved
 }
 
-/** Newest first, below the id `before`. */
+/** Those of the owners, newest first, below the id `before`. */
 export function listIncidents(
   db: Queryable,
-  userId: number,
+  owners: readonly number[],
   { before, limit }: { readonly before: number | undefined; readonly limit: number },
 ): Promise<Incident[]> {
   return db.query<Incident>(
     `select ${columns} from incident
-      where user_id = $1 and ($2::bigint is null or id < $2) order by id desc limit $3`,
-    [userId, before ?? null, limit],
+      where user_id = any($1) and ($2::bigint is null or id < $2) order by id desc limit $3`,
+    [owners, before ?? null, limit],
   )
 }
 
 /** Rejects with `not_found`, also for an incident of another user, and with `conflict` once it is resolved. */
 export function changeIncident(
   db: Database,
-  { userId, id }: { readonly userId: number; readonly id: number },
+  { owners, id }: { readonly owners: readonly number[]; readonly id: number },
   event: IncidentEvent,
   silencedUntil: Date | null = null,
 ): Promise<Incident> {
   return db.transaction(async (tx) => {
     const [found] = await tx.query<Pick<Incident, 'state'>>(
-      'select state from incident where id = $1 and user_id = $2 for update',
-      [id, userId],
+      'select state from incident where id = $1 and user_id = any($2) for update',
+      [id, owners],
     )
     if (!found) throw failed('not_found')
     if (found.state === 'resolved') throw failed('conflict', 'the incident is resolved')

@@ -1,5 +1,6 @@
 /** What is to be told of incidents: a row for each notification, tried until it is sent or a day is over. */
 import type { Queryable } from '../database/database.ts'
+import { type Rule, SERVICE } from './rules.ts'
 
 export const CHANNELS = ['webhook', 'chat', 'email'] as const
 export type Channel = (typeof CHANNELS)[number]
@@ -49,12 +50,20 @@ export interface Notification {
 const columns =
   'id, incident_id, channel, event, affected, state, attempts, code, detail, created_at, next_at, ended_at'
 
+/** Whose settings `s` say where to tell of the incident `i`. */
+const concerned = (operators: string) =>
+  `(s.user_id = i.user_id or i.user_id = ${SERVICE} and s.user_id = any(${operators}::bigint[]))`
+
 /** Of open incidents that nobody has been told of, and of those that have grown since. */
-export async function tellOfTrouble(tx: Queryable, now: Date): Promise<void> {
+export async function tellOfTrouble(
+  tx: Queryable,
+  now: Date,
+  operators: readonly number[],
+): Promise<void> {
   await tx.query(
     `with due as (
-       select i.id, i.user_id, i.affected, i.told_at is null as is_new, s.channels
-         from incident i join alert_setting s on s.user_id = i.user_id
+       select i.id, s.user_id, i.affected, i.told_at is null as is_new, s.channels
+         from incident i join alert_setting s on ${concerned('$2')}
         where i.state = 'open' and i.affected > 0 and s.channels <> '{}'
           and (i.told_at is null
                or i.affected > i.told_affected and i.told_at <= $1::timestamptz - interval '${TOLD_AGAIN}')
@@ -64,7 +73,7 @@ export async function tellOfTrouble(tx: Queryable, now: Date): Promise<void> {
      insert into alert_notification (user_id, incident_id, channel, event, affected, created_at, next_at)
      select user_id, id, unnest(channels), case when is_new then 'opened' else 'grown' end, affected, $1, $1
        from due`,
-    [now],
+    [now, operators],
   )
 }
 
@@ -73,14 +82,15 @@ export async function tellOfEnds(
   tx: Queryable,
   incidentIds: readonly number[],
   now: Date,
+  operators: readonly number[],
 ): Promise<void> {
   if (incidentIds.length === 0) return
   await tx.query(
     `insert into alert_notification (user_id, incident_id, channel, event, created_at, next_at)
-     select i.user_id, i.id, unnest(s.channels), 'resolved', $2, $2
-       from incident i join alert_setting s on s.user_id = i.user_id
+     select s.user_id, i.id, unnest(s.channels), 'resolved', $2, $2
+       from incident i join alert_setting s on ${concerned('$3')}
       where i.id = any($1) and i.told_at is not null`,
-    [incidentIds, now],
+    [incidentIds, now, operators],
   )
 }
 
@@ -102,7 +112,7 @@ export async function tellForTest(
 /** A notification with the incident that it tells of. */
 export interface Due extends Notification {
   readonly user_id: number
-  readonly rule: string | null
+  readonly rule: Rule | null
   readonly subject: string | null
   readonly opened_at: Date | null
   readonly resolved_at: Date | null

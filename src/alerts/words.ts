@@ -1,13 +1,77 @@
 /** An alert in words and as the body of a webhook. Codes travel up to here. */
 import { explained } from '../credentials/reasons.ts'
 import type { Due } from './outbox.ts'
+import type { Rule } from './rules.ts'
 
 interface Words {
   readonly subject: string
   readonly text: string
 }
 
-const accounts = (count: number) => (count === 1 ? '1 account is' : `${count} accounts are`)
+const many = (count: number, one: string, more = `${one}s`) =>
+  count === 1 ? `1 ${one}` : `${count} ${more}`
+const be = (count: number) => (count === 1 ? 'is' : 'are')
+
+interface Saying {
+  /** What is wrong with so many. */
+  headline(count: number): string
+  /** What is well again. */
+  readonly resolved: string
+  readonly cause: string
+}
+
+const sayings: Readonly<Record<Exclude<Rule, 'account_out'>, Saying>> = {
+  account_deaf: {
+    headline: (count) => `${many(count, 'account')} ${be(count)} deaf`,
+    resolved: 'all accounts hear again',
+    cause: 'They are connected, but nothing comes',
+  },
+  reconnect_loop: {
+    headline: (count) =>
+      `${many(count, 'account')} ${count === 1 ? 'loses its' : 'lose their'} connection again and again`,
+    resolved: 'connections last again',
+    cause: 'Each was lost five times or more, within 15 minutes of the time before',
+  },
+  webhook_failing: {
+    headline: (count) => `${many(count, 'webhook')} ${be(count)} failing`,
+    resolved: 'webhooks are delivered to again',
+    cause: 'The endpoint has taken nothing for five minutes; what waits is kept and tried again',
+  },
+  backlog_old: {
+    headline: (count) => `${many(count, 'bot')} ${be(count)} 15 minutes behind`,
+    resolved: 'bots have caught up',
+    cause: 'Updates wait that were not fetched: is the bot still running?',
+  },
+  updates_cut: {
+    headline: (count) => `updates of ${many(count, 'API key')} were removed unread`,
+    resolved: 'no further updates were removed unread for an hour',
+    cause: 'They were older, or more, than the service keeps',
+  },
+  node_lost: {
+    headline: () => 'a node is lost',
+    resolved: 'the node is back, or has been gone for a day',
+    cause: 'It stopped without a word; the others have taken its accounts over',
+  },
+  disk_full: {
+    headline: () => 'a disk is nearly full',
+    resolved: 'the disk has room again',
+    cause: 'Less than a tenth and less than 5 GB are free in DATA_DIR',
+  },
+}
+
+function sayingOf(due: Due): Saying {
+  const { rule } = due
+  if (rule === null || rule === 'account_out') {
+    return {
+      headline: (count) => `${many(count, 'account')} ${be(count)} out`,
+      resolved: 'all accounts are back',
+      cause: causeOf(due),
+    }
+  }
+  const saying = sayings[rule]
+  const isOfNode = rule === 'node_lost' || rule === 'disk_full'
+  return isOfNode ? { ...saying, cause: `${due.subject}: ${saying.cause}` } : saying
+}
 
 /** States of accounts that are out without a reason. */
 const states: Readonly<Record<string, string>> = {
@@ -31,15 +95,18 @@ export function wordsOf(due: Due): Words {
         subject: 'Chapar: this is a test',
         text: 'This is a test. Alerts about your accounts will come here.',
       }
-    case 'resolved':
+    case 'resolved': {
+      const { resolved, cause } = sayingOf(due)
       return {
-        subject: 'Chapar: resolved, all accounts are back',
-        text: `Resolved at ${shown(due.resolved_at)}: all accounts are back. It was: ${causeOf(due)}. ${since}`,
+        subject: `Chapar: resolved, ${resolved}`,
+        text: `Resolved at ${shown(due.resolved_at)}: ${resolved}. It was: ${cause}. ${since}`,
       }
+    }
     default: {
-      const now = due.event === 'grown' ? ' now' : ''
-      const headline = `${accounts(due.affected)}${now} out`
-      return { subject: `Chapar: ${headline}`, text: `${headline}. ${causeOf(due)}. ${since}` }
+      const { headline, cause } = sayingOf(due)
+      const now = due.event === 'grown' ? 'Now ' : ''
+      const line = headline(due.affected)
+      return { subject: `Chapar: ${line}`, text: `${now}${line}. ${cause}. ${since}` }
     }
   }
 }

@@ -1,7 +1,11 @@
-/** Builds what tells users of incidents. */
+/** Builds what tells users of incidents, and what looks at this node's disk. */
+import { statfs } from 'node:fs/promises'
 import { Notifier } from '../alerts/notifier.ts'
+import { Operators } from '../alerts/operators.ts'
+import { noteDisk } from '../alerts/rules.ts'
 import { AlertSettingsStore } from '../alerts/settings.ts'
 import type { Config } from '../config/config.ts'
+import type { Database } from '../database/database.ts'
 import { createGuardedAgent } from '../net/guard.ts'
 import { openMailer } from '../net/mail.ts'
 import type { Nodes } from '../nodes/nodes.ts'
@@ -47,5 +51,36 @@ export function openAlerts(parts: AlertsParts, opened: AsyncDisposableStack) {
   })
   notifier.start()
   opened.defer(() => notifier.stop())
-  return { settings, allowPrivate, sendsMail: mail !== undefined, poke: () => notifier.poke() }
+  const operators = new Operators(db, vault, config.operatorPhones)
+  opened.defer(watchDisk({ ...config, db, logger }))
+  return {
+    settings,
+    operators,
+    allowPrivate,
+    sendsMail: mail !== undefined,
+    poke: () => notifier.poke(),
+  }
+}
+
+const DISK_MS = 60_000
+/** Nearly full: both a small part and little. */
+const FREE_PART = 0.1
+const FREE_BYTES = 5 * 2 ** 30
+
+interface DiskParts extends Pick<Config, 'dataDir' | 'node'> {
+  readonly db: Database
+  readonly logger: Logger
+}
+
+/** Returns how to stop. */
+function watchDisk({ dataDir, node, db, logger }: DiskParts): () => void {
+  const look = async () => {
+    const { bavail, blocks, bsize } = await statfs(dataDir)
+    await noteDisk(db, node, bavail < FREE_PART * blocks && bavail * bsize < FREE_BYTES)
+  }
+  const timer = setInterval(
+    () => look().catch((err) => logger.warn({ err }, 'the disk was not looked at')),
+    DISK_MS,
+  )
+  return () => clearInterval(timer)
 }

@@ -178,6 +178,12 @@ const Environment = Type.Object({
   SEND_BURST: Type.Integer({ minimum: 1, default: 60 }),
   CHAT_RATE: Type.Number({ exclusiveMinimum: 0, default: 1 }),
   CHAT_BURST: Type.Integer({ minimum: 1, default: 60 }),
+  OPERATOR_PHONES: Type.Optional(
+    Type.String({
+      pattern: '^\\+[1-9]\\d{4,14}(\\s*,\\s*\\+[1-9]\\d{4,14})*$',
+      description: 'must be phones such as +14155550123, with commas between them',
+    }),
+  ),
   SMTP_FROM: Type.Optional(
     Type.String({
       pattern: '^[^\\r\\n]*[^\\s@]@[^\\s@]+$',
@@ -255,6 +261,8 @@ export interface Config {
   readonly media: MediaSettings
   readonly botApi: BotApiSettings
   readonly otpSender: OtpSenderOptions
+  /** The phones of the users who run the service. */
+  readonly operatorPhones: readonly string[]
   /** For alerts by e-mail; undefined: none are sent. */
   readonly mail: MailSettings | undefined
 }
@@ -318,9 +326,18 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     media: mediaFrom(env, isTrial, source.PATH),
     botApi: botApiFrom(env),
     otpSender,
-    mail: mailFrom(source),
+    ...tellingFrom(env, source),
   }
 }
+
+/** Whom alerts of the service are told, and by which mail alerts go. */
+const tellingFrom = (
+  env: Static<typeof Environment>,
+  source: NodeJS.ProcessEnv,
+): Pick<Config, 'operatorPhones' | 'mail'> => ({
+  operatorPhones: env.OPERATOR_PHONES?.split(',').map((phone) => phone.trim()) ?? [],
+  mail: mailFrom(source),
+})
 
 const nodeFrom = (
   env: Static<typeof Environment>,

@@ -137,8 +137,12 @@ export const Credential = defineEntity({
     node: p.text().nullable(),
     /** The name of the node that runs it, where an operator has chosen one. */
     pinnedNode: p.text().nullable().lazy(),
-    /** The transaction that changed the account's name last; kept by a trigger. */
+    /** Kept by a trigger, as the two after it. */
     troubledSince: p.datetime().nullable(),
+    /** How often it has stopped working, each time within a quarter of an hour. */
+    drops: p.integer().default(0),
+    lastDropAt: p.datetime().nullable(),
+    /** The transaction that changed the account's name last; kept by a trigger. */
     identityAt: p.text().columnType('xid8').defaultRaw('pg_current_xact_id()').lazy(),
     createdAt: p.datetime().defaultRaw('now()'),
     deactivatedAt: p.datetime().nullable(),

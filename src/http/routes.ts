@@ -66,7 +66,7 @@ const route =
 
 export function routesOf(options: RoutesOptions): Route[] {
   const { config, storage, accounts, core, services, sandbox, readiness, nodes } = options
-  const { draining } = options
+  const { draining, alerts } = options
   const { baseUrls, panelUrls } = config
   const { db, jobs, metrics, vault } = storage
   const { supervisor: credentials, timeline, ownerOf, links, gate, keys, webhooks } = core
@@ -105,8 +105,8 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(timelineRoutes, { ...events, node: config.node }),
     route(credentialChangesRoute, { ...events, ownerOf }),
     route(machineRoutes, user),
-    route(alertRoutes, { ...user, db, now }),
-    route(alertSettingsRoutes, { ...user, db, alerts: options.alerts, keyService, now }),
+    route(alertRoutes, { ...user, db, operators: alerts.operators, now }),
+    route(alertSettingsRoutes, { ...user, db, alerts, keyService, now }),
 
     route(apiKeyRoutes, { ...user, keyService, source, now }),
     route(diagnosisRoutes, { ...user, keyService, diagnoses }),

@@ -2,21 +2,28 @@
 import { type Static, Type } from 'typebox'
 import { INCIDENT_STATES } from '../../machines/incident/machine.ts'
 import { ALERT_EVENTS, CHANNELS, LOSSES, NOTIFICATION_STATES } from '../alerts/outbox.ts'
+import { RULES } from '../alerts/rules.ts'
 import { Nullable } from '../json/nullable.ts'
+
+/** What each rule says. */
+const rules = `\`account_out\`: out for longer than the user allows; \`account_deaf\`: connected, but nothing comes;
+\`reconnect_loop\`: lost five times, each within 15 minutes; \`webhook_failing\`: for five minutes; \`backlog_old\`: a
+polling bot is 15 minutes behind; \`updates_cut\`: removed before they were read; \`node_lost\`; \`disk_full\``
 
 const Time = Type.String({ format: 'date-time' })
 const named = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ')
 
 export const IncidentRecord = Type.Object({
   incident_id: Type.Integer(),
-  rule: Type.String({
-    description: '`account_out`: accounts are out for longer than the user allows',
+  scope: Type.Enum(['own', 'service'], {
+    description: '`service`: of all users together, for those who run it',
   }),
+  rule: Type.Enum([...RULES], { description: rules }),
   subject: Type.String({
-    description: 'The reason for which these accounts went out, or their state',
+    description: 'The reason for which accounts went out, or their state; a node; or the rule',
   }),
   state: Type.Enum([...INCIDENT_STATES]),
-  affected: Type.Integer({ description: 'How many accounts are out now' }),
+  affected: Type.Integer({ description: 'How many accounts, keys or nodes it concerns now' }),
   opened_at: Time,
   silenced_until: Nullable(Time),
   resolved_at: Nullable(Time),

@@ -1,8 +1,10 @@
 /** Incidents of accounts that are out: grouped, debounced, acknowledged, silenced and resolved, and over HTTP. */
 import t, { type Test } from 'tap'
 import { evaluateIncidents, listIncidents } from '../../src/alerts/incidents.ts'
+import { Operators } from '../../src/alerts/operators.ts'
 import { alertRoutes } from '../../src/http/management/alerts.ts'
 import { observedServer } from '../http/observability-rig.ts'
+import { quietLog } from '../support/log.ts'
 
 const MINUTE = 60_000
 const start = Date.parse('2026-01-01T00:00:00Z')
@@ -10,7 +12,8 @@ const start = Date.parse('2026-01-01T00:00:00Z')
 async function rig(t: Pick<Test, 'teardown'>) {
   const { app, database, authenticate } = await observedServer(t)
   let now = start
-  await app.register(alertRoutes, { db: database, authenticate, now: () => now })
+  const operators = new Operators(database, { derive: () => Buffer.alloc(32) }, [])
+  await app.register(alertRoutes, { db: database, operators, authenticate, now: () => now })
   await database.query('alter table credential disable trigger all')
   const ask = async (method: 'GET' | 'POST', url: string, { user = 1, body = {} } = {}) => {
     const headers = user ? { 'x-user': String(user) } : {}
@@ -32,8 +35,8 @@ async function rig(t: Pick<Test, 'teardown'>) {
     back: () => database.query('update credential set troubled_since = null'),
     async evaluate(minutes: number) {
       now = start + minutes * MINUTE
-      await evaluateIncidents(database, new Date(now))
-      const incidents = await listIncidents(database, 1, { before: undefined, limit: 10 })
+      await evaluateIncidents(database, { now: new Date(now), operators: [], logger: quietLog })
+      const incidents = await listIncidents(database, [1], { before: undefined, limit: 10 })
       return incidents.map(({ subject, state, affected }) => `${subject} ${state} ${affected}`)
     },
   }
@@ -71,6 +74,7 @@ t.test('an owner acknowledges and silences, for a time', async (t) => {
   const { result } = await ask('GET', '/alerts')
   const [{ incident_id, ...incident }] = result.items
   t.strictSame(incident, {
+    scope: 'own',
     rule: 'account_out',
     subject: 'signed_out',
     state: 'open',

@@ -104,12 +104,12 @@ t.test(
     const ids = Object.fromEntries((await incidents()).map(({ subject, id }) => [subject, id]))
     await changeIncident(
       database,
-      { userId: 1, id: ids.network! },
+      { owners: [1], id: ids.network! },
       { type: 'incident.acknowledge' },
     )
     const silence = { type: 'incident.silence' } as const
     const until = new Date(start + 1_000 * MINUTE)
-    await changeIncident(database, { userId: 1, id: ids.account_banned! }, silence, until)
+    await changeIncident(database, { owners: [1], id: ids.account_banned! }, silence, until)
     await out([3], 'network', 1)
     await out([4], 'account_banned', 1)
     await tick(60)

@@ -24,6 +24,7 @@ export async function rig(t: Test, more: Partial<ChannelParts> = {}) {
   const agent = createGuardedAgent({ allowPrivate: true })
   t.teardown(() => agent.destroy())
   let now = start
+  const operators: number[] = []
   const node = () =>
     new Notifier({
       db: database,
@@ -42,9 +43,11 @@ export async function rig(t: Test, more: Partial<ChannelParts> = {}) {
       },
     })
   const notifier = node()
-  const evaluate = () => evaluateIncidents(database, new Date(now))
+  const evaluate = () =>
+    evaluateIncidents(database, { now: new Date(now), operators, logger: quietLog })
   return {
     database,
+    operators,
     settings,
     node,
     notifier,
@@ -69,7 +72,7 @@ export async function rig(t: Test, more: Partial<ChannelParts> = {}) {
     },
     back: (ids: readonly number[]) =>
       database.query('update credential set troubled_since = null where id = any($1)', [ids]),
-    incidents: () => listIncidents(database, 1, { before: undefined, limit: 10 }),
+    incidents: () => listIncidents(database, [1, 0], { before: undefined, limit: 10 }),
     notifications: (userId = 1) =>
       listNotifications(database, userId, { state: undefined, before: undefined, limit: 50 }),
   }

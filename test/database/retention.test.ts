@@ -1,5 +1,6 @@
 /** What nobody asks for any more is taken out of the tables, hour by hour, and what is asked for stays. */
 import t from 'tap'
+import { Operators } from '../../src/alerts/operators.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { retainTimelines } from '../../src/credentials/timeline.ts'
 import { forgetMessages } from '../../src/identities/store.ts'
@@ -81,7 +82,11 @@ t.test('incidents are judged, and judged again half a minute later', async (t) =
       remind: async () => void reminders++,
       onReminder: (kind, handler) => void handlers.set(kind, handler),
     },
-    { db, logger: createLog({ level: 'silent' }) },
+    {
+      db,
+      logger: createLog({ level: 'silent' }),
+      operators: new Operators(db, { derive: () => Buffer.alloc(32) }, []),
+    },
   )
   await handlers.get('alerts')?.('incidents', AbortSignal.timeout(60_000))
   t.not((await db.query('select id from incident')).length, 0)

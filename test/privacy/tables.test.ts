@@ -13,6 +13,7 @@ const impersonalTables: Readonly<Record<string, string>> = {
   media_object: 'names of files that are about to be removed',
   write_probe: 'when the database last took a write',
   node: 'the processes that serve the database',
+  node_trouble: 'what is wrong with them',
   quota: 'keyed hashes and networks, for a day',
 }
 

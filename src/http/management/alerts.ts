@@ -2,6 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import { changeIncident, type Incident, listIncidents } from '../../alerts/incidents.ts'
+import type { Operators } from '../../alerts/operators.ts'
+import { SERVICE } from '../../alerts/rules.ts'
 import type { Database } from '../../database/database.ts'
 import { IncidentRecord } from '../../records/alert.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
@@ -19,6 +21,7 @@ const SilenceBody = Type.Object(
 
 interface AlertRoutesOptions extends Authenticated {
   readonly db: Database
+  readonly operators: Operators
   readonly now: () => number
 }
 
@@ -27,7 +30,7 @@ const response = answers(IncidentRecord)
 
 type Routes = FastifyPluginAsyncTypebox<AlertRoutesOptions>
 
-const incidentListRoute: Routes = async (app, { db }) => {
+const incidentListRoute: Routes = async (app, { db, operators }) => {
   app.get(
     '/alerts',
     {
@@ -41,14 +44,14 @@ const incidentListRoute: Routes = async (app, { db }) => {
     async (request) => {
       const { limit, before } = request.query
       const asked = { limit: limit + 1, before: idBefore(before) }
-      const rows = await listIncidents(db, userOf(request), asked)
+      const rows = await listIncidents(db, await operators.ownersFor(userOf(request)), asked)
       const page = pageOf(rows, limit, ({ id }) => `${id}`)
       return ok({ ...page, items: page.items.map(presentIncident) })
     },
   )
 }
 
-const incidentChangeRoutes: Routes = async (app, { db, now }) => {
+const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
   app.post(
     '/alerts/:id/acknowledge',
     {
@@ -60,7 +63,8 @@ const incidentChangeRoutes: Routes = async (app, { db, now }) => {
       },
     },
     async (request) => {
-      const incident = { userId: userOf(request), id: idOf(request.params.id) }
+      const owners = await operators.ownersFor(userOf(request))
+      const incident = { owners, id: idOf(request.params.id) }
       return ok(
         presentIncident(await changeIncident(db, incident, { type: 'incident.acknowledge' })),
       )
@@ -79,7 +83,8 @@ const incidentChangeRoutes: Routes = async (app, { db, now }) => {
       },
     },
     async (request) => {
-      const incident = { userId: userOf(request), id: idOf(request.params.id) }
+      const owners = await operators.ownersFor(userOf(request))
+      const incident = { owners, id: idOf(request.params.id) }
       const until = new Date(now() + request.body.minutes * MINUTE_MS)
       return ok(
         presentIncident(await changeIncident(db, incident, { type: 'incident.silence' }, until)),
@@ -95,8 +100,16 @@ export const alertRoutes: Routes = async (app, options) => {
   }
 }
 
-const presentIncident = ({ id, opened_at, silenced_until, resolved_at, ...rest }: Incident) => ({
+const presentIncident = ({
+  id,
+  user_id,
+  opened_at,
+  silenced_until,
+  resolved_at,
+  ...rest
+}: Incident) => ({
   incident_id: id,
+  scope: user_id === SERVICE ? ('service' as const) : ('own' as const),
   rule: rest.rule,
   subject: rest.subject,
   state: rest.state,

@@ -1,0 +1,30 @@
+/** The users who run the service, named by their phones: they see its incidents beside their own. */
+import { phoneIndex } from '../accounts/phone.ts'
+import type { Database } from '../database/database.ts'
+import type { Vault } from '../security/vault.ts'
+import { SERVICE } from './rules.ts'
+
+export class Operators {
+  readonly #db: Database
+  readonly #indexes: readonly Buffer[]
+
+  constructor(db: Database, vault: Pick<Vault, 'derive'>, phones: readonly string[]) {
+    this.#db = db
+    this.#indexes = phones.map(phoneIndex(vault))
+  }
+
+  /** Asked each time: an operator may sign in for the first time at any moment. */
+  async ids(): Promise<number[]> {
+    if (this.#indexes.length === 0) return []
+    const rows = await this.#db.query<{ id: number }>(
+      'select id from app_user where phone_index = any($1) and erasing_at is null',
+      [this.#indexes],
+    )
+    return rows.map(({ id }) => id)
+  }
+
+  /** Whose incidents this user sees. */
+  async ownersFor(userId: number): Promise<number[]> {
+    return (await this.ids()).includes(userId) ? [userId, SERVICE] : [userId]
+  }
+}

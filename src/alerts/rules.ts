@@ -1,0 +1,108 @@
+/** What makes an incident beside accounts that are out: each rule finds whom it concerns, and how many of theirs. */
+import type { Logger } from '../../actors/ports/ports.ts'
+import type { Database, Queryable } from '../database/database.ts'
+import { wantedBy } from '../updates/wanted.ts'
+
+/** The order is that of the words in the panel. */
+export const RULES = [
+  'account_out',
+  'account_deaf',
+  'reconnect_loop',
+  'webhook_failing',
+  'backlog_old',
+  'updates_cut',
+  'node_lost',
+  'disk_full',
+] as const
+export type Rule = (typeof RULES)[number]
+
+/** The rules whose incidents hold accounts. */
+export const BY_ACCOUNT: readonly Rule[] = ['account_out', 'account_deaf']
+
+/** Incidents of the service itself belong to no user; operators see them. */
+export const SERVICE = 0
+
+interface Found {
+  readonly user_id: number
+  readonly rule: Rule
+  readonly subject: string
+  readonly affected: number
+}
+
+const ofUsable = 'k.revoked_at is null and c.deleting_at is null and c.deactivated_at is null'
+
+/** `$1` is the time. Where nothing tells incidents of a rule apart, the rule is their subject. */
+const statements: Readonly<Partial<Record<Rule, string>>> = {
+  reconnect_loop: `
+    select user_id, 'reconnect_loop' as subject, count(*)::int as affected from credential
+     where drops >= 5 and last_drop_at > $1::timestamptz - interval '15 minutes'
+       and deleting_at is null and deactivated_at is null
+     group by user_id`,
+  webhook_failing: `
+    select k.user_id, 'webhook_failing' as subject, count(*)::int as affected
+      from webhook w join api_key k on k.id = w.api_key_id join credential c on c.id = k.credential_id
+     where w.failing_since <= $1::timestamptz - interval '5 minutes' and w.sealed is not null and ${ofUsable}
+     group by 1`,
+  // Only keys that were used within a day count as consumers.
+  backlog_old: `
+    select k.user_id, 'backlog_old' as subject, count(*)::int as affected
+      from api_key k
+      join credential c on c.id = k.credential_id
+      cross join lateral (
+        select u.at from update_log u
+         where u.credential_id = k.credential_id and u.update_id > k.cursor and ${wantedBy}
+         order by u.update_id limit 1) first
+     where k.polled and k.last_used_at > $1::timestamptz - interval '1 day' and ${ofUsable}
+       and first.at <= $1::timestamptz - interval '15 minutes'
+     group by 1`,
+  updates_cut: `
+    select k.user_id, 'updates_cut' as subject, count(*)::int as affected
+      from api_key k join credential c on c.id = k.credential_id
+     where k.dropped_at > $1::timestamptz - interval '1 hour' and ${ofUsable}
+     group by 1`,
+  // One of the same name has taken the place of a node that crashed and began anew.
+  node_lost: `
+    select ${SERVICE}::bigint as user_id, n.name as subject, 1 as affected from node n
+     where n.state = 'gone' and n.ended_at > $1::timestamptz - interval '1 day'
+       and not exists (select from node b where b.name = n.name and b.ended_at is null)
+     group by n.name`,
+  disk_full: `
+    select ${SERVICE}::bigint as user_id, node as subject, 1 as affected from node_trouble
+     where rule = 'disk_full' and at > $1::timestamptz - interval '3 minutes'`,
+}
+
+export interface Judged {
+  readonly found: readonly Found[]
+  /** The rules that could be judged; the incidents of others stay as they are. */
+  readonly rules: readonly Rule[]
+}
+
+/** A rule that fails does not keep the others from being judged. */
+export async function judge(db: Queryable, now: Date, logger: Logger): Promise<Judged> {
+  const found: Found[] = []
+  const rules: Rule[] = []
+  for (const [name, statement] of Object.entries(statements)) {
+    const rule = name as Rule
+    try {
+      const rows = await db.query<Omit<Found, 'rule'>>(statement, [now])
+      found.push(...rows.map((row) => ({ ...row, rule })))
+      rules.push(rule)
+    } catch (err) {
+      logger.warn({ err, rule }, 'a rule of alerts was not judged')
+    }
+  }
+  return { found, rules }
+}
+
+/** A node says every minute whether its disk is nearly full; once it falls silent, it is taken to be no trouble. */
+export async function noteDisk(db: Database, node: string, isFull: boolean): Promise<void> {
+  if (isFull) {
+    await db.query(
+      `insert into node_trouble (node, rule, at) values ($1, 'disk_full', now())
+       on conflict (node, rule) do update set at = now()`,
+      [node],
+    )
+  } else {
+    await db.query(`delete from node_trouble where node = $1 and rule = 'disk_full'`, [node])
+  }
+}
