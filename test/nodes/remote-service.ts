@@ -16,6 +16,8 @@ interface RemoteOptions {
   readonly databaseUrl: string
   readonly name: string
   readonly env?: Readonly<Record<string, string>>
+  /** Absent: one that is free. */
+  readonly port?: number
 }
 
 export interface RemoteService {
@@ -32,9 +34,8 @@ const isOver = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || 
 
 /** Resolves once the service listens. */
 export async function startRemote(t: Testing, options: RemoteOptions): Promise<RemoteService> {
-  const { databaseUrl, name, env = {} } = options
+  const { databaseUrl, name, env = {}, port = await freePort() } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'chapar-node-'))
-  const port = await freePort()
   const child = spawn(process.execPath, [join(import.meta.dirname, 'main-process.ts')], {
     env: {
       PATH: process.env.PATH,
