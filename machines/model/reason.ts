@@ -117,6 +117,7 @@ export type FailureReason =
   | 'user_deactivated'
   | 'user_not_found'
   | 'username_taken'
+  | 'views_full'
   | 'wait_a_day'
   | 'webhook_active'
   | 'webhook_changed'

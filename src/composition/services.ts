@@ -5,6 +5,7 @@ import { IdempotentCalls } from '../bot-api/idempotency.ts'
 import type { CallServices } from '../bot-api/method.ts'
 import { profileStore, profiles } from '../bot-api/methods/profile.ts'
 import { RelinkPages } from '../bulk/relinks.ts'
+import { SavedViews } from '../bulk/views.ts'
 import type { Config } from '../config/config.ts'
 import { AccountNames } from '../credentials/identity.ts'
 import { ReceiveSettingsService } from '../credentials/receive-settings.ts'
@@ -110,6 +111,7 @@ export function createServices(options: ServicesOptions) {
     },
     uploads: { media: media.service, uploadBytes: media.limits.uploadBytes },
     pages: new LinkPages(db),
+    views: new SavedViews(db, storage.vault),
     relinks: new RelinkPages({
       db,
       vault: storage.vault,

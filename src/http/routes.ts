@@ -31,6 +31,7 @@ import { timelineRoutes } from './management/timeline.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { logRoutes, usageRoutes } from './management/usage.ts'
 import { userRoutes } from './management/user.ts'
+import { viewRoutes } from './management/views.ts'
 import { webhookSettingsRoutes } from './management/webhook-settings.ts'
 import { webhookLogRoutes, webhookRoutes } from './management/webhooks.ts'
 import { type NodesSource, nodeOrderRoutes, nodesRoute } from './nodes/operating.ts'
@@ -99,6 +100,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(linkPageAnswerRoutes, { links, pages, relinks, now }),
 
     route(credentialListRoutes, { ...user, source }),
+    route(viewRoutes, { ...user, views: services.views }),
     route(bulkRoutes, { ...user, source, relinks, ...ofPanel, changed: options.bulkChanged }),
     route(credentialRoutes, { ...user, source, settings, credentials }),
     route(credentialTestRoute, { ...user, source, credentials, now }),

@@ -65,6 +65,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('alert_notification', 'id'),
   ofUser('alert_setting', 'user_id', undefined, { omit: ['sealed'] }),
   ofUser('incident', 'id'),
+  ofUser('saved_view', 'id', undefined, { omit: ['sealed'] }),
   ofUser('relink_page', 'action_id position', undefined, { omit: ['hash', 'sealed'] }),
   ofUser('bulk_item', 'action_id position', amongThose('action_id', 'bulk_action')),
   ofUser('bulk_action', 'id'),

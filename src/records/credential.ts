@@ -55,6 +55,26 @@ export const CredentialGroups = Type.Object({
   }),
 })
 
+const Part = (maxLength: number) => Type.Optional(Type.String({ maxLength }))
+
+export const ViewQuery = Type.Object(
+  {
+    search: Part(100),
+    state: Part(600),
+    action: Part(600),
+    reason: Part(600),
+    platform: Part(64),
+    sort: Part(32),
+  },
+  { additionalProperties: false, description: 'As the address of the list in the panel has it' },
+)
+
+export const SavedViewRecord = Type.Object({
+  view_id: Type.Integer(),
+  name: Type.String(),
+  query: ViewQuery,
+})
+
 /** An action on many accounts. */
 export const BulkActionRecord = Type.Object({
   action_id: Type.Integer(),

@@ -62,6 +62,7 @@ const roomsSince: readonly string[] = [
   'src/panel/pages/bulk/',
   'src/bulk/',
   'src/http/management/bulk.ts',
+  'src/http/management/views.ts',
   'src/exchanges/',
 ]
 /** The last migration of the redesign. Each table that comes later has one of its own. */

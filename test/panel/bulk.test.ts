@@ -25,6 +25,9 @@ const words = {
     stop: 'Stop',
     resume: 'Go on',
     close: 'Close',
+    saveView: 'Save this view',
+    nameOfView: 'Name of the view',
+    deleteView: 'Delete this view',
     out: /1\s*its session was ended/,
   },
   fa: {
@@ -44,6 +47,9 @@ const words = {
     stop: 'بازایستادن',
     resume: 'ادامه',
     close: 'بستن',
+    saveView: 'ذخیرهٔ این نما',
+    nameOfView: 'نام نما',
+    deleteView: 'حذف این نما',
     out: /۱\s*نشست آن در دستگاه دیگری/,
   },
 }
@@ -92,6 +98,23 @@ t.test('many accounts are dealt with at once', { skip: noBrowser, timeout: 290_0
       t.equal(await chip.getAttribute('aria-pressed'), 'true')
       t.equal(new URL(page.url()).searchParams.get('reason'), 'session_revoked')
       await fits('the groups')
+
+      // What is filtered is saved under a name, and is there again after it was left.
+      await page.getByRole('button', { name: said.saveView }).click()
+      await page.getByRole('dialog').getByLabel(said.nameOfView).waitFor()
+      await page.keyboard.type('Out')
+      await page.keyboard.press('Enter')
+      const view = page.getByRole('link', { name: 'Out', exact: true })
+      await view.waitFor()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      t.equal(await view.getAttribute('aria-current'), 'true')
+      await fits('the views')
+      await page.goto('/dashboard/accounts')
+      await boxOf(page, `${said.choose} Ada`).waitFor()
+      await view.click()
+      await boxOf(page, `${said.choose} Ada`).waitFor({ state: 'detached' })
+      await page.getByRole('button', { name: said.deleteView }).click()
+      await view.waitFor({ state: 'detached' })
       await chip.click()
       await boxOf(page, `${said.choose} Ada`).waitFor()
 
@@ -110,7 +133,7 @@ t.test('many accounts are dealt with at once', { skip: noBrowser, timeout: 290_0
       await fits('the bar')
       await bar.getByRole('button', { name: said.restart }).focus()
       await page.keyboard.press('Enter')
-      const dialog = page.getByRole('dialog')
+      const dialog = page.locator('.dialog')
       await dialog.waitFor()
       await fits('the question')
       await dialog.getByRole('button', { name: said.restart }).focus()

@@ -24,6 +24,7 @@ export type Summary = Static<typeof credential.CredentialSummary>
 export type CredentialGroups = Static<typeof credential.CredentialGroups>
 export type BulkAction = Static<typeof credential.BulkActionRecord>
 export type RelinkPage = Static<typeof credential.RelinkPageRecord>
+export type SavedView = Static<typeof credential.SavedViewRecord>
 export type BulkItem = Static<typeof credential.BulkItemRecord>
 export type Change = Static<typeof credential.CredentialChange>
 export type Transition = Static<typeof credential.TransitionRecord>

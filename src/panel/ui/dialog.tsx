@@ -15,14 +15,27 @@ interface ConfirmProps {
   readonly wrong?: string | undefined
   /** The word to type before the action is possible. */
   readonly word?: string
+  /** Whether it can be undone. */
+  readonly isMild?: boolean
   readonly children: ReactNode
   onConfirm(): void
   onClose(): void
 }
 
-/** Asks before an action that cannot be undone; the most serious ones require a typed word. */
+/** Asks before an action that concerns many or cannot be undone; the most serious ones require a typed word. */
 export function Confirm(props: ConfirmProps) {
-  const { title, action, open, busy = false, wrong, word, children, onConfirm, onClose } = props
+  const {
+    title,
+    action,
+    open,
+    busy = false,
+    wrong,
+    word,
+    isMild,
+    children,
+    onConfirm,
+    onClose,
+  } = props
   const t = useT()
   const [typed, setTyped] = useState('')
   const isSure = word === undefined || latinDigits(typed.trim()) === latinDigits(word)
@@ -44,7 +57,12 @@ export function Confirm(props: ConfirmProps) {
       )}
       <div className="actions">
         <Button onClick={onClose}>{t('cancel')}</Button>
-        <Button kind="danger first" busy={busy} disabled={!isSure} onClick={onConfirm}>
+        <Button
+          kind={isMild ? 'first' : 'danger first'}
+          busy={busy}
+          disabled={!isSure}
+          onClick={onConfirm}
+        >
           {action}
         </Button>
       </div>

@@ -227,7 +227,7 @@ function Asking({ kind, count, selection, filter, began, onClose }: AskingProps)
       open
       busy={beginning.isPending}
       wrong={beginning.error ? reason(beginning.error) : undefined}
-      {...(kind === 'delete' && { word: `${count}` })}
+      {...(kind === 'delete' ? { word: `${count}` } : { isMild: true })}
       onConfirm={() => beginning.mutate()}
       onClose={onClose}
     >

@@ -24,6 +24,7 @@ import { useToast } from '../../ui/toasts.tsx'
 import { Bar, useSelection } from '../bulk/bar.tsx'
 import { Groups, groupsQuery } from '../bulk/groups.tsx'
 import { Progress, useBegun } from '../bulk/progress.tsx'
+import { Views } from '../bulk/views.tsx'
 import { CredentialRows } from './rows.tsx'
 
 const sorts = ['created', 'urgency', 'nameUp', 'name', 'state', 'lastEvent'] as const
@@ -75,6 +76,12 @@ export function useFilter() {
     return {
       filter,
       sort,
+      view: Object.fromEntries(
+        [...filters, 'sort'].flatMap((name) => {
+          const value = givenOf(name)
+          return value === undefined ? [] : [[name, value]]
+        }),
+      ),
       isFiltered: filters.some(givenOf),
       set: change,
       clear: () => change(Object.fromEntries([...filters, 'sort'].map((name) => [name, '']))),
@@ -250,7 +257,7 @@ function NoAccounts() {
 
 export function CredentialsPage() {
   const t = useT()
-  const { filter, isFiltered, set } = useFilter()
+  const { filter, isFiltered, set, view } = useFilter()
   const list = useInfiniteQuery(credentialsQuery(filter))
   const summary = useQuery(summaryQuery)
   const groups = useQuery(groupsQuery(filter))
@@ -273,6 +280,7 @@ export function CredentialsPage() {
         </>
       }
     >
+      <Views now={view} />
       <Filters summary={summary.data} />
       <Groups groups={groups.data} given={filter.reason} set={set} />
       <Progress />
