@@ -276,9 +276,9 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
   if (env.METRICS_PORT === env.PORT) {
     throw new ConfigurationError('METRICS_PORT must differ from PORT')
   }
-  const otpSender = otpSenderFrom(source, production)
+  const telling = tellingFrom(env, source, production)
   // A service that prints its codes is open to everybody who can reach it.
-  const isForOthers = production || otpSender.kind !== 'console'
+  const isForOthers = production || telling.otpSender.kind !== 'console'
   const isTrial = env.DATABASE_URL === undefined && !production
   return {
     production,
@@ -325,16 +325,17 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     webhooks: webhooksFrom(env, isTrial),
     media: mediaFrom(env, isTrial, source.PATH),
     botApi: botApiFrom(env),
-    otpSender,
-    ...tellingFrom(env, source),
+    ...telling,
   }
 }
 
-/** Whom alerts of the service are told, and by which mail alerts go. */
+/** How codes and alerts are sent, and who is told of the service itself. */
 const tellingFrom = (
   env: Static<typeof Environment>,
   source: NodeJS.ProcessEnv,
-): Pick<Config, 'operatorPhones' | 'mail'> => ({
+  production: boolean,
+): Pick<Config, 'otpSender' | 'operatorPhones' | 'mail'> => ({
+  otpSender: otpSenderFrom(source, production),
   operatorPhones: env.OPERATOR_PHONES?.split(',').map((phone) => phone.trim()) ?? [],
   mail: mailFrom(source),
 })

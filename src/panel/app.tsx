@@ -42,6 +42,7 @@ const AccountDiagnosisPage = late(
   'AccountDiagnosisPage',
   () => import('./pages/diagnosis/of-account.tsx'),
 )
+const AlertsPage = late('AlertsPage', () => import('./pages/alerts/alerts.tsx'))
 const DemoPage = late('DemoPage', () => import('./pages/demo/demo.tsx'))
 const SandboxPage = late('SandboxPage', () => import('./pages/sandbox/sandbox.tsx'))
 const AccountPage = late('AccountPage', () => import('./pages/account/account.tsx'))
@@ -63,6 +64,7 @@ export function App() {
           <Route path="keys" element={<KeysPage />} />
           <Route path="keys/:id" element={<KeyPage />} />
           <Route path="keys/:id/diagnosis" element={<DiagnosisPage />} />
+          <Route path="alerts" element={<AlertsPage />} />
           <Route path="demo" element={<DemoPage />} />
           <Route path="sandbox" element={<SandboxPage />} />
           <Route path="account" element={<AccountPage />} />

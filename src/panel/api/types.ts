@@ -1,6 +1,7 @@
 /** The records of the management API, derived from the schemas that the routes answer by. */
 import type { Static } from 'typebox'
 import type * as account from '../../records/account.ts'
+import type * as alert from '../../records/alert.ts'
 import type * as apiKey from '../../records/api-key.ts'
 import type * as credential from '../../records/credential.ts'
 import type * as diagnosis from '../../records/diagnosis.ts'
@@ -33,6 +34,10 @@ export type Chart = credential.Chart
 export type ChartState = Chart['states'][number]
 export type ChartTransition = Chart['transitions'][number]
 export type HealthReport = Static<typeof credential.HealthReport>
+
+export type Incident = alert.IncidentRecord
+export type AlertSettings = alert.AlertSettingsRecord
+export type Notification = alert.NotificationRecord
 
 export type ApiKey = apiKey.ApiKeyRecord
 export type Backlog = Static<typeof apiKey.Backlog>

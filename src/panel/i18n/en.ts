@@ -3,6 +3,7 @@ import type { Facts, FindingCode } from '../../../machines/diagnosis/facts.ts'
 import type { SentWay } from '../../../machines/link/events.ts'
 import type { FailureReason, LinkReason, Reason } from '../../../machines/model/reason.ts'
 import account from './en/account.json'
+import alerts from './en/alerts.json'
 import bots from './en/bots.json'
 import bulk from './en/bulk.json'
 import common from './en/common.json'
@@ -29,6 +30,7 @@ export const en = {
   ...common,
   ...credentials,
   ...bulk,
+  ...alerts,
   ...linking,
   ...keys,
   ...sandbox,

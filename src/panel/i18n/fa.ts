@@ -1,6 +1,7 @@
 /** The Persian catalogue, loaded when Persian is chosen. */
 import type { Catalogue } from './en.ts'
 import account from './fa/account.json'
+import alerts from './fa/alerts.json'
 import bots from './fa/bots.json'
 import bulk from './fa/bulk.json'
 import common from './fa/common.json'
@@ -18,6 +19,7 @@ export const fa: Catalogue = {
   ...common,
   ...credentials,
   ...bulk,
+  ...alerts,
   ...linking,
   ...keys,
   ...sandbox,

@@ -19,6 +19,7 @@ const places: readonly (readonly [to: string, icon: IconName, title: MessageKey]
   ['/dashboard', 'home', 'nav.dashboard'],
   ['/dashboard/accounts', 'accounts', 'nav.accounts'],
   ['/dashboard/keys', 'key', 'nav.keys'],
+  ['/dashboard/alerts', 'bell', 'nav.alerts'],
   ['/dashboard/sandbox', 'flask', 'nav.sandbox'],
   ['/dashboard/account', 'sliders', 'nav.account'],
 ]

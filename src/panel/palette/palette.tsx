@@ -28,6 +28,7 @@ const pages: readonly (readonly [to: string, icon: IconName, title: MessageKey])
   ['/dashboard/accounts', 'accounts', 'nav.accounts'],
   ['/dashboard/accounts?action=needed', 'warning', 'palette.needing'],
   ['/dashboard/keys', 'key', 'nav.keys'],
+  ['/dashboard/alerts', 'bell', 'nav.alerts'],
   ['/dashboard/sandbox', 'flask', 'nav.sandbox'],
   ['/dashboard/account', 'sliders', 'nav.account'],
 ]

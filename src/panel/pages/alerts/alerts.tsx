@@ -1,0 +1,199 @@
+/** Incidents: what is wrong and since when, acknowledged and silenced; beside them where to tell, and what was told. */
+import {
+  infiniteQueryOptions,
+  useInfiniteQuery,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query'
+import { useState } from 'react'
+import { call } from '../../api/call.ts'
+import type { Incident, RecordPage } from '../../api/types.ts'
+import { useFormats } from '../../i18n/formats.ts'
+import { useT } from '../../i18n/language.tsx'
+import type { Translate } from '../../i18n/translate.ts'
+import { Badge, type Tone } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Choice, Form } from '../../ui/form.tsx'
+import { Card, Page } from '../../ui/page.tsx'
+import { Records } from '../../ui/records.tsx'
+import { Empty, useReason, Wrong } from '../../ui/states.tsx'
+import { Ago } from '../../ui/time.tsx'
+import { useToast } from '../../ui/toasts.tsx'
+import { AlertSettingsCards } from './settings.tsx'
+import { Told } from './told.tsx'
+
+const incidentsQuery = infiniteQueryOptions({
+  queryKey: ['incidents'],
+  queryFn: ({ pageParam, signal }) =>
+    call<RecordPage<Incident>>('GET', '/alerts', {
+      query: { limit: 50, before: pageParam },
+      signal,
+    }),
+  initialPageParam: undefined as string | undefined,
+  getNextPageParam: ({ next_before }) => next_before ?? undefined,
+  refetchInterval: 15_000,
+})
+
+export function AlertsPage() {
+  const t = useT()
+  const log = useInfiniteQuery(incidentsQuery)
+  return (
+    <Page title={t('nav.alerts')} lead={t('alerts.lead')}>
+      <Card title={t('alerts.incidents')}>
+        <Records
+          log={log}
+          none={
+            <Empty icon="check" title={t('alerts.none')}>
+              {t('alerts.noneText')}
+            </Empty>
+          }
+          record={(incident) => <IncidentRow key={incident.incident_id} incident={incident} />}
+          arrange={(items, record) => [...items].sort(currentFirst).map(record)}
+        />
+      </Card>
+      <AlertSettingsCards />
+      <Told />
+    </Page>
+  )
+}
+
+const isOver = ({ state }: Incident) => state === 'resolved'
+const currentFirst = (a: Incident, b: Incident) => Number(isOver(a)) - Number(isOver(b))
+
+const tones: Readonly<Record<Incident['state'], Tone>> = {
+  open: 'bad',
+  acknowledged: 'warn',
+  silenced: 'idle',
+  resolved: 'good',
+}
+
+const headlineOf = (t: Translate, incident: Incident): string => {
+  const { rule, affected } = incident
+  return isOver(incident) || affected === 0
+    ? t(`alerts.over.${rule}`)
+    : t.count(`alerts.rule.${rule}`, affected)
+}
+
+const states = ['connecting', 'degraded', 'logged_out', 'invalid', 'failed']
+
+/** The reason or the state of accounts, or the name of a node; undefined where the rule says it all. */
+function causeOf(t: Translate, { rule, subject }: Incident): string | undefined {
+  if (subject === rule) return undefined
+  if (rule === 'node_lost' || rule === 'disk_full') return subject
+  return t.word(states.includes(subject) ? 'state' : 'reason', subject)
+}
+
+function IncidentRow({ incident }: { readonly incident: Incident }) {
+  const t = useT()
+  const { moment } = useFormats()
+  const [isSilencing, setSilencing] = useState(false)
+  const { state, scope, opened_at, resolved_at, silenced_until } = incident
+  const headline = headlineOf(t, incident)
+  const cause = causeOf(t, incident)
+  const name = [headline, cause].filter(Boolean).join(' · ')
+  const acknowledging = useChange(incident, 'acknowledge')
+  return (
+    <li className="record">
+      <span className="grow">
+        <span className="row">
+          <span className="label">{headline}</span>
+          <Badge tone={tones[state]} dot>
+            {t(`alertState.${state}`)}
+          </Badge>
+          {scope === 'service' && <Badge tone="busy">{t('alerts.service')}</Badge>}
+        </span>
+        <span className="quiet small block">
+          {cause && <>{cause} · </>}
+          {t('alerts.since')} <Ago at={opened_at} />
+          {silenced_until && <> · {t('alerts.until', { moment: moment(silenced_until) })}</>}
+          {resolved_at && (
+            <>
+              {' '}
+              · {t('alerts.resolved')} <Ago at={resolved_at} />
+            </>
+          )}
+        </span>
+      </span>
+      {!isOver(incident) && (
+        <span className="row">
+          {state !== 'acknowledged' && (
+            <Button
+              size="slim"
+              busy={acknowledging.isPending}
+              aria-label={t('alerts.acknowledgeOne', { name })}
+              onClick={() => acknowledging.mutate({})}
+            >
+              {t('alerts.acknowledge')}
+            </Button>
+          )}
+          <Button
+            size="slim"
+            aria-label={t('alerts.silenceOne', { name })}
+            onClick={() => setSilencing(true)}
+          >
+            {t('alerts.silence')}
+          </Button>
+        </span>
+      )}
+      {isSilencing && <Silencing incident={incident} close={() => setSilencing(false)} />}
+    </li>
+  )
+}
+
+function useChange({ incident_id }: Incident, change: 'acknowledge' | 'silence') {
+  const t = useT()
+  const reason = useReason()
+  const toast = useToast()
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (body: { readonly minutes?: number }) =>
+      call<Incident>('POST', `/alerts/${incident_id}/${change}`, {
+        ...(change === 'silence' && { body }),
+      }),
+    async onSuccess() {
+      toast(t(`alerts.${change}.done`))
+      await queries.invalidateQueries(incidentsQuery)
+    },
+    onError: (cause) => toast(reason(cause), 'bad'),
+  })
+}
+
+const HOUR = 60
+const DAY = 24 * HOUR
+
+function Silencing({ incident, close }: { readonly incident: Incident; close(): void }) {
+  const t = useT()
+  const [minutes, setMinutes] = useState(`${HOUR}`)
+  const silencing = useChange(incident, 'silence')
+  const by = {
+    isPending: silencing.isPending,
+    mutate: () => silencing.mutate({ minutes: Number(minutes) }, { onSuccess: close }),
+  }
+  const options = [
+    ...[1, 8].map((count) => [`${count * HOUR}`, t.count('alerts.hours', count)] as const),
+    ...[1, 7].map((count) => [`${count * DAY}`, t.count('alerts.days', count)] as const),
+  ]
+  return (
+    <Dialog title={t('alerts.silence.title')} open isFirm={silencing.isPending} onClose={close}>
+      <Form by={by}>
+        <p>{t('alerts.silence.text')}</p>
+        <Choice
+          label={t('alerts.silence.for')}
+          value={minutes}
+          options={options}
+          onChange={setMinutes}
+        />
+        <Wrong cause={silencing.error} />
+        <div className="actions">
+          <Button disabled={silencing.isPending} onClick={close}>
+            {t('cancel')}
+          </Button>
+          <Button type="submit" kind="first" busy={silencing.isPending}>
+            {t('alerts.silence')}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,116 @@
+/** The page of alerts: what is wrong, acknowledged and silenced; where to tell, set and tried out; in both languages. */
+import t from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
+import { httpReceiver } from '../support/http-receiver.ts'
+import { quietLog } from '../support/log.ts'
+import { startService } from '../support/service.ts'
+import { seriousIn } from './axe.ts'
+import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
+  const env = { WEBHOOK_ALLOW_PRIVATE: 'true' }
+  const service = await startService(t, { env })
+  const phone = '+14155559361'
+  const client = await service.client(phone)
+  const { user_id: userId } = await client.result('GET', '/user')
+  const ada = await client.person('Ada', 'alert_ada')
+  const { api_key_id: keyId } = await client.key(await client.link(await client.person('Bot')))
+  const receiver = await httpReceiver(t)
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
+  t.teardown(() => database.close())
+  await database.query(
+    `insert into incident (user_id, rule, subject, state, affected, opened_at, resolved_at)
+     values ($1, 'account_out', 'account_banned', 'open', 1, now() - interval '1 hour', null),
+            ($1, 'webhook_failing', 'webhook_failing', 'open', 2, now() - interval '2 hours', null),
+            ($1, 'backlog_old', 'backlog_old', 'resolved', 0, now() - interval '1 hour', now())`,
+    [userId],
+  )
+  // The service sees every half minute that none of this is so: it may not say it here.
+  await database.query(
+    `create function keep_incident() returns trigger language plpgsql as $$
+     begin new.affected := old.affected; new.absent_since := null; return new; end $$`,
+  )
+  await database.query(
+    'create trigger kept before update on incident for each row execute function keep_incident()',
+  )
+  const browser = await openBrowser()
+  t.teardown(() => browser.close())
+  const visitor = await visit(browser, service)
+  const { page, complaints } = visitor
+  await signIn(visitor, service, phone)
+  const row = (text: string) => page.locator('.record', { hasText: text })
+  const button = (name: string | RegExp) => page.getByRole('button', { name })
+
+  await t.test('incidents are listed, the current ones first', async () => {
+    await page.getByRole('link', { name: 'Alerts' }).click()
+    await row('1 account is out').waitFor()
+    const shown = await page.locator('.card').first().locator('.record .label').allInnerTexts()
+    t.same(shown, ['2 webhooks are failing', '1 account is out', 'Bots were behind'])
+    t.strictSame(await seriousIn(page), [])
+  })
+
+  await t.test('one is acknowledged, and one silenced by keyboard alone', async () => {
+    await button(/^Acknowledge: 1 account is out/).click()
+    await row('1 account is out').getByText('Acknowledged', { exact: true }).waitFor()
+    await button(/^Silence: 2 webhooks/).focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.locator('.dialog')
+    await dialog.getByLabel('For how long').selectOption({ label: '8 hours' })
+    t.strictSame(await seriousIn(page), [])
+    await dialog.getByRole('button', { name: 'Silence' }).focus()
+    await page.keyboard.press('Enter')
+    await row('2 webhooks are failing').getByText('Silenced', { exact: true }).waitFor()
+    await dialog.waitFor({ state: 'detached' })
+    const { items } = await client.result('GET', '/alerts')
+    const states = Object.fromEntries(
+      items.map(({ rule, state }: { rule: string; state: string }) => [rule, state]),
+    )
+    t.match(states, { account_out: 'acknowledged', webhook_failing: 'silenced' })
+  })
+
+  await t.test('where to tell is set, and tried out', async () => {
+    await page.getByText('Nothing is set yet').waitFor()
+    await page.getByLabel('Webhook', { exact: true }).fill(receiver.url)
+    await page.getByLabel('Key that writes into a chat').selectOption(`${keyId}`)
+    await page.getByLabel('Chat', { exact: true }).fill(`${ada.id}`)
+    t.ok(await page.getByLabel('E-mail').isDisabled(), 'this service sends no mail')
+    await button('Save').click()
+    await button('Test the webhook').click()
+    await page.getByText('It has arrived').waitFor()
+    t.equal(receiver.received.length, 1)
+    receiver.status = 500
+    await button('Test the webhook').click()
+    await page.getByText('It did not arrive').waitFor()
+    await row('Lost').getByText('Wrong response from the webhook: 500').waitFor()
+    await button('Test the chat').click()
+    await row('Chat · Test').getByText('Sent', { exact: true }).waitFor()
+    await button('Show the secret').click()
+    t.match(await page.locator('.copied code').innerText(), /^whsec_/)
+    const saved = await client.result('GET', '/alerts/settings')
+    t.match(saved, { webhook: { url: receiver.url }, chat: { api_key_id: keyId } })
+  })
+
+  await t.test('what the service refuses is said', async () => {
+    await page.getByLabel('Webhook', { exact: true }).fill('ftp://example.org')
+    await button('Save').click()
+    await page.locator('.wrong').first().waitFor()
+    t.notMatch(await page.locator('.wrong').first().innerText(), /refusal|undefined/)
+  })
+  t.strictSame(complaints, [])
+
+  await t.test('in Persian, from right to left, on a narrow phone', async () => {
+    const looks = { language: 'fa', theme: 'dark', width: 320, height: 640 } as const
+    const small = await visit(browser, service, looks)
+    await signIn(small, service, phone)
+    await small.page.goto('/dashboard/alerts')
+    await small.page.getByText('۱ حساب از کار افتاده').waitFor()
+    await small.page.getByText('بات‌هایی عقب بودند').waitFor()
+    await small.page.getByText('آزمایش وب‌هوک').waitFor()
+    const text = await small.page.locator('main').innerText()
+    t.notMatch(text, /alerts?\.|alert[A-Z]\w+\./, 'every message has its words')
+    const width = await small.page.evaluate('document.documentElement.scrollWidth')
+    t.equal(width, 320)
+    t.strictSame(await seriousIn(small.page), [])
+    t.strictSame(small.complaints, [])
+  })
+})
