@@ -29,6 +29,8 @@ export interface ChannelParts {
   /** Guarded like that of any webhook. */
   readonly agent: GuardedAgent
   readonly timeoutMs: number
+  /** Where the panel shows incidents. */
+  readonly page: string
   readonly keys: { find(apiKeyId: number): Promise<ApiKeyActor> }
   readonly execution: CallExecution
   /** Undefined where this service sends no mail. */
@@ -41,9 +43,9 @@ type Tell = (due: Due, targets: Targets, parts: ChannelParts, signal: AbortSigna
 /** Of an answer nothing but its status counts. */
 const READ_BYTES = 1_024
 
-const webhook: Tell = async (due, { webhook: target }, { agent, timeoutMs, now }, signal) => {
+const webhook: Tell = async (due, { webhook: target }, { agent, timeoutMs, page, now }, signal) => {
   if (!target) throw new NotTold('not_set', null, true)
-  const body = bodyOf(due)
+  const body = bodyOf(due, page)
   // The same at every attempt, so that a receiver recognizes what it has seen.
   const id = `alert-${due.id}`
   const timestamp = Math.floor(now() / 1_000)
@@ -69,12 +71,13 @@ const isTimeout = (cause: unknown) => cause instanceof Error && cause.name === '
 
 const CHAT_MS = 30_000
 
-const chat: Tell = async (due, { chat: target }, { keys, execution }, signal) => {
+const chat: Tell = async (due, { chat: target }, { keys, execution, page }, signal) => {
   if (!target) throw new NotTold('not_set', null, true)
   const limit = AbortSignal.any([signal, AbortSignal.timeout(CHAT_MS)])
   try {
     const key = await keys.find(target.apiKeyId)
-    await send(key, { chat_id: target.chatId, text: wordsOf(due).text }, due, execution, limit)
+    const text = `${wordsOf(due).text}\n${page}`
+    await send(key, { chat_id: target.chatId, text }, due, execution, limit)
   } catch (cause) {
     if (!(cause instanceof RequestFailed)) throw cause
     const { code, description } = cause.failure
@@ -111,10 +114,12 @@ async function send(
   await pass()
 }
 
-const email: Tell = async (due, { email: to }, { mail }, signal) => {
+const email: Tell = async (due, { email: to }, { mail, page }, signal) => {
   if (to === undefined) throw new NotTold('not_set', null, true)
   if (!mail) throw new NotTold('mail_not_set_up', null, true)
-  await mail.mailer.send({ from: mail.from, to, ...wordsOf(due) }, signal).catch((cause) => {
+  const { subject, text } = wordsOf(due)
+  const sent = { from: mail.from, to, subject, text: `${text}\n\n${page}\n` }
+  await mail.mailer.send(sent, signal).catch((cause) => {
     const isFinal = cause instanceof PermanentFailure
     throw new NotTold('mail_failed', cause instanceof Error ? cause.message : null, isFinal, {
       cause,

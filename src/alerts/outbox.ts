@@ -112,6 +112,8 @@ export async function tellForTest(
 /** A notification with the incident that it tells of. */
 export interface Due extends Notification {
   readonly user_id: number
+  /** Whose incident it is. */
+  readonly owner_id: number | null
   readonly rule: Rule | null
   readonly subject: string | null
   readonly opened_at: Date | null
@@ -145,7 +147,7 @@ export function claimDue(
         set attempts = n.attempts + 1, next_at = $1::timestamptz + interval '${CLAIMED_MS} milliseconds'
        from due left join incident i on i.id = due.incident_id
       where n.id = due.id
-     returning ${columns.replaceAll(/\w+/g, 'n.$&')}, n.user_id, i.rule, i.subject, i.opened_at, i.resolved_at`,
+     returning ${columns.replaceAll(/\w+/g, 'n.$&')}, n.user_id, i.user_id as owner_id, i.rule, i.subject, i.opened_at, i.resolved_at`,
     [now, incarnation, limit],
   )
 }

@@ -1,7 +1,7 @@
 /** An alert in words and as the body of a webhook. Codes travel up to here. */
 import { explained } from '../credentials/reasons.ts'
 import type { Due } from './outbox.ts'
-import type { Rule } from './rules.ts'
+import { type Rule, SERVICE } from './rules.ts'
 
 interface Words {
   readonly subject: string
@@ -112,10 +112,11 @@ export function wordsOf(due: Due): Words {
 }
 
 /** As Standard Webhooks want it: type, time and data. It is the same at every attempt. */
-export function bodyOf(due: Due): string {
+export function bodyOf(due: Due, page: string): string {
   const { text } = wordsOf(due)
   const incident = due.incident_id !== null && {
     incident_id: due.incident_id,
+    scope: due.owner_id === SERVICE ? 'service' : 'own',
     rule: due.rule,
     subject: due.subject,
     affected: due.affected,
@@ -125,6 +126,6 @@ export function bodyOf(due: Due): string {
   return JSON.stringify({
     type: `alert.${due.event}`,
     timestamp: due.created_at.toISOString(),
-    data: { ...incident, text },
+    data: { ...incident, text, url: page },
   })
 }

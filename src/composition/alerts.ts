@@ -41,10 +41,11 @@ export function openAlerts(parts: AlertsParts, opened: AsyncDisposableStack) {
   const { keys } = core
   const { execution } = services
   const mail = config.mail && mailer && { ...config.mail, mailer }
+  const page = `${config.panelUrls[0]}/dashboard/alerts`
   const notifier = new Notifier({
     db,
     settings,
-    channels: { agent, timeoutMs, keys, execution, mail, now },
+    channels: { agent, timeoutMs, page, keys, execution, mail, now },
     logger,
     incarnation: () => nodes.view().incarnation ?? null,
     now,

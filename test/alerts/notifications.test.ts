@@ -40,7 +40,14 @@ t.test('the beginning and the end are told once each, signed', async (t) => {
   t.match(JSON.parse(opened!.text), {
     type: 'alert.opened',
     timestamp: '2026-01-01T00:05:00.000Z',
-    data: { rule: 'account_out', subject: 'network', affected: 2, resolved_at: null },
+    data: {
+      scope: 'own',
+      rule: 'account_out',
+      subject: 'network',
+      affected: 2,
+      resolved_at: null,
+      url: 'https://panel.test/dashboard/alerts',
+    },
   })
   t.match(JSON.parse(resolved!.text).data, { resolved_at: '2026-01-01T00:10:00.000Z' })
   t.not(opened!.headers['webhook-id'], resolved!.headers['webhook-id'])
@@ -268,6 +275,7 @@ t.test('mail has the words, and a final refusal is lost at once', async (t) => {
   ])
   t.match(mails[0]!.source, /^Subject: Chapar: 2 accounts are out\r$/m)
   t.match(mails[0]!.source.replaceAll('=\r\n', ''), /The platform cannot be reached/)
+  t.match(mails[0]!.source, 'https://panel.test/dashboard/alerts')
   t.match(mails[1]!.source, /^Subject: Chapar: resolved, all accounts are back\r$/m)
   t.match(await notifications(2), [
     {

@@ -35,6 +35,7 @@ export async function rig(t: Test, more: Partial<ChannelParts> = {}) {
       channels: {
         agent,
         timeoutMs: 2_000,
+        page: 'https://panel.test/dashboard/alerts',
         keys: only<ChannelParts['keys']>(t, 'keys', {}),
         execution: only<CallExecution>(t, 'execution', {}),
         mail: undefined,
