@@ -1,4 +1,5 @@
 /** The lists of the panel at 100,000 accounts, with the plans of slow ones and of those that filter the logs of two days. */
+import { countTags } from '../src/bulk/tags.ts'
 import { AccountNames, OpenedIdentities, sealIdentity } from '../src/credentials/identity.ts'
 import {
   type CredentialQuery,
@@ -40,6 +41,7 @@ const anyCredential: CredentialQuery = {
   platform: undefined,
   actions: undefined,
   reasons: undefined,
+  tags: undefined,
   sort: 'created',
   order: 'desc',
   before: undefined,
@@ -77,6 +79,9 @@ const records: Readonly<Record<string, List>> = {
   'credentials, search within a state': credentials({ search: 'zoe', states: ['limited'] }),
   'credentials, counts': (source) => countCredentials(source, 1),
   'credentials, groups by reason': groups({}),
+  'credentials of a tag': credentials({ tags: ['vip'] }),
+  'credentials, tags': ({ db }) => countTags(db, 1),
+  'credentials, groups of a tag': groups({ tags: ['vip'] }),
   'credentials, groups of a reason': groups({ reasons: ['signed_out'] }),
   'credentials, groups of a state': groups({ states: ['reconnecting'] }),
   'credentials, groups of a platform': groups({ platform: 'test' }),
@@ -166,12 +171,13 @@ async function fillRecords({ sql, vault, note }: Stage): Promise<void> {
     )
     await sql.query(
       `insert into credential (id, user_id, platform, native_id, account_sealed, state, reason, action,
-         last_event_at)
+         last_event_at, tags)
        overriding system value
        select id, 1, 'test', id, sealed,
          case when id % 50 = 0 then 'reconnecting' when id % 300 = 1 then 'signed_out' else 'active' end,
          case when id % 300 = 1 then 'signed_out' end,
-         case when id % 300 = 1 then 'relink' else 'none' end, now() - id * interval '1 second'
+         case when id % 300 = 1 then 'relink' else 'none' end, now() - id * interval '1 second',
+         case when id % 10 = 3 then '{vip,shop}'::text[] else '{}' end
        from unnest($1::bigint[], $2::bytea[]) as c (id, sealed)`,
       [ids, sealed],
     )

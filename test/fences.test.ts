@@ -17,6 +17,7 @@ const unfenced: Readonly<Record<string, string>> = {
   'alerts/settings.ts alert_setting': user,
   'bulk/actions.ts bulk_item': 'an outcome is stored once, whoever acted',
   'bulk/relinks.ts relink_page': user,
+  'bulk/tags.ts credential': user,
   'credentials/identity.ts credential': 'the same facts, sealed',
   'credentials/timeline.ts credential_transition':
     'history is kept, whoever wrote it; what is old goes',

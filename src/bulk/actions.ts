@@ -19,6 +19,7 @@ export interface BulkFilter {
   readonly platform?: string
   readonly actions?: readonly string[]
   readonly reasons?: readonly string[]
+  readonly tags?: readonly string[]
 }
 
 export interface BulkAction {

@@ -13,6 +13,8 @@ export interface CredentialQuery {
   readonly platform: string | undefined
   readonly actions: readonly string[] | undefined
   readonly reasons: readonly string[] | undefined
+  /** One of them is enough. */
+  readonly tags: readonly string[] | undefined
   readonly sort: CredentialSort
   readonly order: 'asc' | 'desc'
   readonly before: string | undefined
@@ -39,7 +41,8 @@ const mineWanted = `${mine}
   and ($2::text[] is null or state = any($2))
   and ($3::text is null or platform = $3)
   and ($4::text[] is null or action = any($4))
-  and ($5::text[] is null or reason = any($5))`
+  and ($5::text[] is null or reason = any($5))
+  and ($6::text[] is null or tags <> '{}' and tags && $6)`
 
 /** Sealed names cannot be searched or sorted in SQL: they are opened, but only for a search or sort by name. */
 export async function searchCredentials(
@@ -62,10 +65,12 @@ export async function searchCredentials(
 
 const filterOf = (
   userId: number,
-  query: Pick<CredentialQuery, 'states' | 'platform' | 'actions' | 'reasons'>,
+  query: Pick<CredentialQuery, 'states' | 'platform' | 'actions' | 'reasons' | 'tags'>,
 ): Filter => [
   userId,
-  ...[query.states, query.platform, query.actions, query.reasons].map((one) => one ?? null),
+  ...[query.states, query.platform, query.actions, query.reasons, query.tags].map(
+    (one) => one ?? null,
+  ),
 ]
 
 type Filters = Omit<CredentialQuery, 'sort' | 'order' | 'before' | 'limit'>
@@ -80,7 +85,7 @@ export async function matchingIds(
   const { search } = query
   const found = search === undefined ? null : await (await source.names.of(userId)).find(search)
   const rows = await source.db.query<{ id: number }>(
-    `select id from credential where ${mineWanted} and ($6::bigint[] is null or id = any($6)) order by id`,
+    `select id from credential where ${mineWanted} and ($7::bigint[] is null or id = any($7)) order by id`,
     [...filterOf(userId, query), found],
   )
   return rows.map(({ id }) => id)
@@ -183,6 +188,7 @@ const csvColumns: Readonly<
   created_at: (record) => record.created_at,
   latency_ms: (record) => record.health.latency_ms,
   node: (record) => record.node,
+  tags: (record) => record.tags.join(' '),
 }
 
 const csvCells = (record: CredentialRecord) =>
@@ -258,10 +264,10 @@ async function pageByColumn(
   const key = keys[sort]
   return source.db.query<Sorted>(
     `select ${shownColumns}, ${key} as sort_key from credential
-      where ${mineWanted} and ($9::bigint[] is null or id = any($9))
-        and ($6::bigint is null
-             or (${key}, id) ${order === 'desc' ? '<' : '>'} ($7::${typeOf(sort)}, $6))
-      order by sort_key ${order}, id ${order} limit $8`,
+      where ${mineWanted} and ($10::bigint[] is null or id = any($10))
+        and ($7::bigint is null
+             or (${key}, id) ${order === 'desc' ? '<' : '>'} ($8::${typeOf(sort)}, $7))
+      order by sort_key ${order}, id ${order} limit $9`,
     [...filter, from?.id ?? null, from?.key ?? null, limit + 1, found],
   )
 }
@@ -282,7 +288,7 @@ async function pageInOrder(
     if (at > 0) looked = Math.min(LOOKED_AT_ONCE, 8 * looked)
     const some = candidates.slice(at, at + looked)
     const found = await source.db.query<CredentialRow>(
-      `select ${shownColumns} from credential where ${mineWanted} and id = any($6)`,
+      `select ${shownColumns} from credential where ${mineWanted} and id = any($7)`,
       [...filter, some.map(({ id }) => id)],
     )
     const byId = new Map(found.map((row) => [row.id, row]))
@@ -310,7 +316,7 @@ export async function groupCredentials(
   const { search, reasons } = query
   const found = search === undefined ? null : await (await source.names.of(userId)).find(search)
   // Joined: with "any" the planner looks at each of ten thousand ids.
-  const among = found === null ? '' : 'join unnest($6::bigint[]) as found (id) using (id)'
+  const among = found === null ? '' : 'join unnest($7::bigint[]) as found (id) using (id)'
   const rows = await source.db.query<{ reason: string | null; count: number }>(
     `select reason, count(*)::int as count from credential ${among} where ${mineWanted} group by 1`,
     [...filterOf(userId, { ...query, reasons: undefined }), ...(found === null ? [] : [found])],

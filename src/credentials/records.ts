@@ -20,13 +20,14 @@ export interface CredentialRow extends IdentityRow {
   readonly latency_ms: number | null
   readonly online_since: Date | null
   readonly node: string | null
+  readonly tags: readonly string[]
   readonly created_at: Date
 }
 
 /** The row without the sealed secrets, which a record never needs. */
 export const shownColumns = `${identityColumns}, platform, state, reason, action, include_self_updates,
   include_channel_updates, include_channel_update_recovery, include_deleted_updates, healthy,
-  checked_at, last_event_at, latency_ms, online_since, node, created_at`
+  checked_at, last_event_at, latency_ms, online_since, node, tags, created_at`
 
 /** `accountId` is the integer the bot API knows the account by. */
 function presentCredential(
@@ -64,6 +65,7 @@ function presentCredential(
     created_at: row.created_at.toISOString(),
     online_since: row.state !== 'active' ? null : (row.online_since?.toISOString() ?? null),
     node: row.node,
+    tags: [...row.tags],
   }
 }
 

@@ -135,6 +135,7 @@ export const Credential = defineEntity({
     latencyMs: p.integer().nullable(),
     onlineSince: p.datetime().nullable(),
     node: p.text().nullable(),
+    tags: p.array().$type<string[]>().defaultRaw(`'{}'`),
     /** The name of the node that runs it, where an operator has chosen one. */
     pinnedNode: p.text().nullable().lazy(),
     /** Kept by a trigger, as the two after it. */

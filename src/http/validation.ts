@@ -142,12 +142,16 @@ const counted = (n: unknown, thing: string) => `${n} ${thing}${n === 1 ? '' : 's
 export const NOT_BLANK = '\\S'
 export const ONE_TIME_CODE = '^[0-9]{6,8}$'
 export const WORDS = '^[a-z_]{1,32}(,[a-z_]{1,32}){0,15}$'
+export const TAG = '^[^\\s,]{1,32}$'
+export const TAGS = '^[^\\s,]{1,32}(,[^\\s,]{1,32}){0,15}$'
 export const USERNAME = '^[A-Za-z][A-Za-z0-9_]{3,31}$'
 
 const formReasons: Readonly<Record<string, string>> = {
   [NOT_BLANK]: 'must not be blank',
   [ONE_TIME_CODE]: 'must be 6 to 8 digits',
   [WORDS]: 'must be a word, or several with commas between',
+  [TAG]: 'must be 1 to 32 characters without spaces and commas',
+  [TAGS]: 'must be a tag, or several with commas between',
   [USERNAME]: 'must be 4 to 32 letters, digits and underscores, a letter first',
 }
 

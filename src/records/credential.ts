@@ -31,6 +31,7 @@ export const CredentialRecord = Type.Object({
   created_at: Type.String(),
   online_since: Nullable(Type.String()),
   node: Nullable(Type.String()),
+  tags: Type.Array(Type.String()),
 })
 
 export type CredentialRecord = Static<typeof CredentialRecord>
@@ -53,6 +54,10 @@ export const CredentialGroups = Type.Object({
     description:
       'How many are out for each reason, of those that pass all of the filter but `reason`',
   }),
+  by_tag: Type.Record(Type.String(), Type.Integer(), {
+    description:
+      'How many accounts have each tag, whatever is filtered; the hundred most frequent ones',
+  }),
 })
 
 const Part = (maxLength: number) => Type.Optional(Type.String({ maxLength }))
@@ -63,6 +68,7 @@ export const ViewQuery = Type.Object(
     state: Part(600),
     action: Part(600),
     reason: Part(600),
+    tag: Part(600),
     platform: Part(64),
     sort: Part(32),
   },
@@ -88,6 +94,7 @@ export const BulkActionRecord = Type.Object({
         platform: Type.Optional(Type.String()),
         actions: Type.Optional(Type.Array(Type.String())),
         reasons: Type.Optional(Type.Array(Type.String())),
+        tags: Type.Optional(Type.Array(Type.String())),
       },
       { description: 'What the accounts were chosen by; null where they were named' },
     ),

@@ -128,6 +128,7 @@ t.test('an account does not open in the place of another one', async (t) => {
 const query = (more: Partial<CredentialQuery>): CredentialQuery => ({
   ...{ search: undefined, states: undefined, platform: undefined, actions: undefined },
   reasons: undefined,
+  tags: undefined,
   ...{ sort: 'created', order: 'asc', before: undefined, limit: 100 },
   ...more,
 })

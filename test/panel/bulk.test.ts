@@ -25,6 +25,9 @@ const words = {
     stop: 'Stop',
     resume: 'Go on',
     close: 'Close',
+    tags: 'Tags',
+    putOn: 'Put on',
+    takeOff: 'Take off',
     saveView: 'Save this view',
     nameOfView: 'Name of the view',
     deleteView: 'Delete this view',
@@ -47,6 +50,9 @@ const words = {
     stop: 'بازایستادن',
     resume: 'ادامه',
     close: 'بستن',
+    tags: 'برچسب',
+    putOn: 'بگذار',
+    takeOff: 'بردار',
     saveView: 'ذخیرهٔ این نما',
     nameOfView: 'نام نما',
     deleteView: 'حذف این نما',
@@ -154,6 +160,25 @@ t.test('many accounts are dealt with at once', { skip: noBrowser, timeout: 290_0
       await progress.getByText(said.finished).waitFor()
       await progress.getByRole('button', { name: said.close }).click()
       await progress.waitFor({ state: 'detached' })
+
+      // A tag is put on, is a filter, and is taken off again.
+      const tag = page.locator('.chips').getByRole('button', { name: '#vip' })
+      await boxOf(page, `${said.choose} Ada`).check()
+      await bar.getByRole('button', { name: said.tags }).click()
+      await dialog.getByLabel(said.putOn).fill('#vip')
+      await fits('the tags')
+      await page.keyboard.press('Enter')
+      await tag.click()
+      await boxOf(page, `${said.choose} Cyd`).waitFor({ state: 'detached' })
+      t.equal(await page.locator('.line .tag').textContent(), '#vip')
+      await boxOf(page, said.all).check()
+      await bar.getByRole('button', { name: said.tags }).click()
+      await dialog.getByLabel(said.takeOff).fill('vip')
+      await page.keyboard.press('Enter')
+      await page.locator('.line .tag').waitFor({ state: 'detached' })
+      await tag.click()
+      await tag.waitFor({ state: 'detached' })
+      await boxOf(page, `${said.choose} Cyd`).waitFor()
 
       // Those that are chosen are exported, no others.
       await boxOf(page, said.all).check()

@@ -75,7 +75,7 @@ t.test('the list is exported as CSV, oldest first', async (t) => {
   const [head, ...lines] = text.split('\r\n')
   t.equal(
     head,
-    'credential_id,platform,first_name,last_name,username,phone,state,reason,action,online_since,last_event_at,created_at,latency_ms,node',
+    'credential_id,platform,first_name,last_name,username,phone,state,reason,action,online_since,last_event_at,created_at,latency_ms,node,tags',
   )
   t.equal(lines.pop(), '')
   t.equal(lines.length, 5)
@@ -114,15 +114,20 @@ t.test('accounts that are named are exported as CSV', async (t) => {
 t.test('groups count what passes the filters, and why accounts are out', async (t) => {
   const groups = (query: string) => client.result('GET', `/platforms/credentials/groups?${query}`)
   const by_reason = { [reason]: 1 }
-  t.same(await groups(''), { matching: 4, by_reason })
-  t.same(await groups(`reason=${reason}`), { matching: 1, by_reason })
-  t.same(await groups('reason=banned'), { matching: 0, by_reason }, 'the others stay to be chosen')
-  t.same(await groups('state=active'), { matching: 3, by_reason: {} })
-  t.same(await groups('search=BELA'), { matching: 1, by_reason })
-  t.same(await groups('search=nobody'), { matching: 0, by_reason: {} })
+  t.same(await groups(''), { matching: 4, by_reason, by_tag: {} })
+  t.same(await groups(`reason=${reason}`), { matching: 1, by_reason, by_tag: {} })
+  t.same(
+    await groups('reason=banned'),
+    { matching: 0, by_reason, by_tag: {} },
+    'the others stay to be chosen',
+  )
+  t.same(await groups('state=active'), { matching: 3, by_reason: {}, by_tag: {} })
+  t.same(await groups('search=BELA'), { matching: 1, by_reason, by_tag: {} })
+  t.same(await groups('search=nobody'), { matching: 0, by_reason: {}, by_tag: {} })
   t.same(await stranger.result('GET', '/platforms/credentials/groups'), {
     matching: 0,
     by_reason: {},
+    by_tag: {},
   })
   t.match(await client.ask('GET', '/platforms/credentials/groups?reason=A'), { status: 400 })
 })

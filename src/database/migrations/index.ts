@@ -62,6 +62,7 @@ import { SandboxAudio } from './0107-sandbox-audio.ts'
 import { LinkNode } from './0110-link-node.ts'
 import { RelinkPagesTable } from './0111-relink-pages.ts'
 import { SavedViews } from './0112-saved-views.ts'
+import { Tags } from './0113-tags.ts'
 import { AlertNotifications } from './0114-alert-notifications.ts'
 import { AlertRules } from './0115-alert-rules.ts'
 import { NodeOrders } from './0118-node-orders.ts'
@@ -135,6 +136,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0110-link-node', class: LinkNode },
   { name: '0111-relink-pages', class: RelinkPagesTable },
   { name: '0112-saved-views', class: SavedViews },
+  { name: '0113-tags', class: Tags },
   { name: '0114-alert-notifications', class: AlertNotifications },
   { name: '0115-alert-rules', class: AlertRules },
   { name: '0118-node-orders', class: NodeOrders },

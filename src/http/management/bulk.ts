@@ -19,6 +19,7 @@ import {
 } from '../../bulk/actions.ts'
 import type { MadePage, RelinkPages } from '../../bulk/relinks.ts'
 import type { BulkChange } from '../../bulk/runner.ts'
+import { changeTags, MOST_TAGS } from '../../bulk/tags.ts'
 import { csvLine, matchingIds, ownIds, recordsById } from '../../credentials/list.ts'
 import type { RecordSource } from '../../credentials/records.ts'
 import {
@@ -28,6 +29,7 @@ import {
   RelinkPageRecord,
 } from '../../records/credential.ts'
 import { answers, fileOf, ok, PageOf, PageQuery } from '../envelope.ts'
+import { TAG } from '../validation.ts'
 import { csvAnswers, EXPORT_MS, FilterQuery, filterOf } from './credential-list.ts'
 import { type PanelAddresses, pageUrl } from './link-pages.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
@@ -37,22 +39,32 @@ const MOST_ACCOUNTS = 100_000
 const MOST_NAMED = 10_000
 const EXPORT_PAGE = 500
 
+const chosen = {
+  credential_ids: Type.Optional(
+    Type.Array(Type.Integer({ minimum: 1 }), {
+      minItems: 1,
+      maxItems: MOST_NAMED,
+      description: 'These accounts; those that are gone are left out',
+    }),
+  ),
+  filter: Type.Optional(
+    Type.Object(FilterQuery.properties, {
+      additionalProperties: false,
+      description: 'All accounts that the list shows for these parameters',
+    }),
+  ),
+}
+
+const TagList = Type.Array(Type.String({ pattern: TAG }), { maxItems: MOST_TAGS, default: [] })
+const TagBody = Type.Object(
+  { ...chosen, add: TagList, remove: TagList },
+  { additionalProperties: false },
+)
+
 const ActionBody = Type.Object(
   {
     kind: Type.String({ enum: [...BULK_KINDS] }),
-    credential_ids: Type.Optional(
-      Type.Array(Type.Integer({ minimum: 1 }), {
-        minItems: 1,
-        maxItems: MOST_NAMED,
-        description: 'These accounts; those that are gone are left out',
-      }),
-    ),
-    filter: Type.Optional(
-      Type.Object(FilterQuery.properties, {
-        additionalProperties: false,
-        description: 'All accounts that the list shows for these parameters',
-      }),
-    ),
+    ...chosen,
     failed_of: Type.Optional(
       Type.Integer({ minimum: 1, description: 'The accounts for which this action failed' }),
     ),
@@ -62,6 +74,11 @@ const ActionBody = Type.Object(
   },
   { additionalProperties: false },
 )
+
+const TagResult = Type.Object({
+  total: Type.Integer({ description: 'How many accounts these are' }),
+  changed: Type.Integer(),
+})
 
 const ActionParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const ItemsQuery = Type.Object({
@@ -117,10 +134,12 @@ const beginningRoute: Routes = async (app, { source, changed }) => {
   )
 }
 
+type Choice = Pick<Static<typeof ActionBody>, 'credential_ids' | 'filter' | 'failed_of'>
+
 async function selected(
   source: RecordSource,
   userId: number,
-  { credential_ids: ids, filter, failed_of: failedOf }: Static<typeof ActionBody>,
+  { credential_ids: ids, filter, failed_of: failedOf }: Choice,
 ): Promise<number[]> {
   if (ids && filter) throw invalidField('filter', 'must not stand beside "credential_ids"')
   if (failedOf !== undefined) {
@@ -134,13 +153,14 @@ async function selected(
 
 /** The words of a search may name a person. */
 function keptFilter(given: Static<typeof ActionBody>['filter']): BulkFilter {
-  const { search, states, platform, actions, reasons } = filterOf(given ?? {})
+  const { search, states, platform, actions, reasons, tags } = filterOf(given ?? {})
   return {
     ...(search !== undefined && { search: true }),
     ...(states && { states }),
     ...(platform !== undefined && { platform }),
     ...(actions && { actions }),
     ...(reasons && { reasons }),
+    ...(tags && { tags }),
   }
 }
 
@@ -204,6 +224,29 @@ const itemsRoute: Routes = async (app, { source }) => {
       const ids = page.items.map(({ credential_id }) => credential_id)
       const records = await recordsById(source, action.userId, ids)
       return ok({ ...page, items: page.items.map((item) => presentItem(item, records)) })
+    },
+  )
+}
+
+const taggingRoute: Routes = async (app, { source }) => {
+  app.post(
+    '/platforms/credentials/tags',
+    {
+      schema: {
+        tags,
+        summary: 'Puts tags on many accounts, or takes them off',
+        description: `Give one of \`credential_ids\` and \`filter\`. An account that would have more than ${MOST_TAGS} is left as it is.`,
+        body: TagBody,
+        response: answers(TagResult),
+      },
+    },
+    async (request) => {
+      const userId = userOf(request)
+      const { add, remove } = request.body
+      if (add.length + remove.length === 0) throw missingField('add')
+      const ids = await selected(source, userId, request.body)
+      const changed = await changeTags(source.db, userId, ids, { add, remove })
+      return ok({ total: ids.length, changed })
     },
   )
 }
@@ -319,7 +362,14 @@ const haltingRoutes: Routes = async (app, { source: { db }, changed }) => {
 
 export const bulkRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
-  for (const routes of [beginningRoute, readingRoutes, itemsRoute, relinkRoutes, haltingRoutes]) {
+  for (const routes of [
+    beginningRoute,
+    readingRoutes,
+    itemsRoute,
+    taggingRoute,
+    relinkRoutes,
+    haltingRoutes,
+  ]) {
     await app.register(routes, options)
   }
 }

@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import type { Transition } from '../../../actors/ports/ports.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import { countTags } from '../../bulk/tags.ts'
 import {
   type CredentialSort,
   countCredentials,
@@ -19,7 +20,7 @@ import {
   CredentialSummary,
 } from '../../records/credential.ts'
 import { answers, Failed, fileOf, ok, PageOf, PageQuery } from '../envelope.ts'
-import { WORDS } from '../validation.ts'
+import { TAGS, WORDS } from '../validation.ts'
 import { type EventStreams, streamAnswers } from './event-stream.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
 import { idBefore } from './page.ts'
@@ -109,6 +110,13 @@ export const FilterQuery = Type.Object({
   action: Words('One action or several, with commas between'),
   reason: Words('One reason or several, with commas between'),
   platform: Type.Optional(Type.String({ maxLength: 64 })),
+  tag: Type.Optional(
+    Type.String({
+      pattern: TAGS,
+      maxLength: 600,
+      description: 'One tag or several, with commas between: one of them is enough',
+    }),
+  ),
 })
 
 const ListQuery = Type.Object({
@@ -135,6 +143,7 @@ export const filterOf = (given: Static<typeof FilterQuery>) => ({
   states: listOf(given.state),
   actions: listOf(given.action),
   reasons: listOf(given.reason),
+  tags: listOf(given.tag),
   platform: given.platform,
 })
 
@@ -233,7 +242,14 @@ const countRoutes: Routes = async (app, { source }) => {
         response: answers(CredentialGroups),
       },
     },
-    async (request) => ok(await groupCredentials(source, userOf(request), filterOf(request.query))),
+    async (request) => {
+      const userId = userOf(request)
+      const [groups, by_tag] = await Promise.all([
+        groupCredentials(source, userId, filterOf(request.query)),
+        countTags(source.db, userId),
+      ])
+      return ok({ ...groups, by_tag })
+    },
   )
 
   app.get(

@@ -79,7 +79,7 @@ export const urgentQuery = queryOptions({
 
 export type ListFilter = Readonly<
   Record<
-    'search' | 'state' | 'action' | 'reason' | 'platform' | 'sort' | 'order',
+    'search' | 'state' | 'action' | 'reason' | 'platform' | 'tag' | 'sort' | 'order',
     string | undefined
   >
 >

@@ -10,6 +10,7 @@ import { Confirm } from '../../ui/dialog.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import './bulk.css'
+import { TagButton } from './tags.tsx'
 
 interface Chosen {
   /** The filter under which they were chosen: under another one nothing is, because it might not be seen. */
@@ -85,6 +86,8 @@ export function Bar({ selection, filter, shown, matching, began }: BarProps) {
   const [asked, setAsked] = useState<Kind>()
   const { ids, isAll, chooseAll, chooseShown, clear } = selection
   const count = isAll ? (matching ?? shown) : ids.size
+  const { sort, order, ...filtered } = filter
+  const chosen = isAll ? { filter: filtered } : { credential_ids: [...ids] }
   return (
     <section className={count > 0 ? 'bulk-bar some' : 'bulk-bar'} aria-label={t('bulk.bar')}>
       <AllShown
@@ -108,6 +111,7 @@ export function Bar({ selection, filter, shown, matching, began }: BarProps) {
           <Button icon="link" size="slim" onClick={() => setAsked('relink')}>
             {t('bulk.relink')}
           </Button>
+          <TagButton chosen={chosen} count={count} />
           <ExportButton selection={selection} filter={filter} />
           <Button icon="trash" kind="danger" size="slim" onClick={() => setAsked('delete')}>
             {t('bulk.delete')}

@@ -24,6 +24,7 @@ import { useToast } from '../../ui/toasts.tsx'
 import { Bar, useSelection } from '../bulk/bar.tsx'
 import { Groups, groupsQuery } from '../bulk/groups.tsx'
 import { Progress, useBegun } from '../bulk/progress.tsx'
+import { Tags } from '../bulk/tags.tsx'
 import { Views } from '../bulk/views.tsx'
 import { CredentialRows } from './rows.tsx'
 
@@ -39,7 +40,7 @@ const columns: Readonly<Record<Sort, Pick<ListFilter, 'sort' | 'order'>>> = {
   lastEvent: { sort: 'last_event', order: undefined },
 }
 
-const filters = ['search', 'state', 'action', 'reason', 'platform'] as const
+const filters = ['search', 'state', 'action', 'reason', 'platform', 'tag'] as const
 
 const NEEDED = 'link_again,restart,contact_platform'
 
@@ -71,6 +72,7 @@ export function useFilter() {
       action: givenOf('action') === 'needed' ? NEEDED : undefined,
       reason: givenOf('reason'),
       platform: givenOf('platform'),
+      tag: givenOf('tag'),
       ...columns[sort],
     }
     return {
@@ -283,6 +285,7 @@ export function CredentialsPage() {
       <Views now={view} />
       <Filters summary={summary.data} />
       <Groups groups={groups.data} given={filter.reason} set={set} />
+      <Tags groups={groups.data} given={filter.tag} set={set} />
       <Progress />
       {list.isError && !list.data ? (
         <Failed cause={list.error} retry={() => list.refetch()} />

@@ -127,6 +127,11 @@ const Row = memo(function Row({ row, place, top, isPicked, pick }: RowProps) {
         </Link>
         <span className="quiet small clip">
           <span className="ltr">{handleOf(row)}</span> · {t.word('platform', row.platform)}
+          {row.tags.map((tag) => (
+            <bdi key={tag} className="tag">
+              #{tag}
+            </bdi>
+          ))}
         </span>
       </span>
       <span role="cell">

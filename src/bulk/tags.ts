@@ -1,0 +1,49 @@
+/** Words that users put on their accounts: put on and taken off many at once, and how many accounts have each. */
+import type { Queryable } from '../database/database.ts'
+
+/** Of one account. */
+export const MOST_TAGS = 20
+/** Accounts of one statement: none is locked for long. */
+const AT_ONCE = 1_000
+/** More are no help to choose from. */
+const MOST_SHOWN = 100
+
+interface TagChange {
+  readonly add: readonly string[]
+  readonly remove: readonly string[]
+}
+
+/** Resolves with how many were changed: not those that would have too many. */
+export async function changeTags(
+  db: Queryable,
+  userId: number,
+  credentialIds: readonly number[],
+  { add, remove }: TagChange,
+): Promise<number> {
+  let changed = 0
+  for (let at = 0; at < credentialIds.length; at += AT_ONCE) {
+    const rows = await db.query(
+      `update credential c set tags = n.tags
+         from (select id, array(select distinct tag from unnest(tags || $3::text[]) as tag
+                                 where tag <> all ($4::text[]) order by tag) as tags
+                 from credential where user_id = $1 and id = any($2)) n
+        where c.id = n.id and c.user_id = $1 and c.tags <> n.tags
+          and cardinality(n.tags) <= ${MOST_TAGS}
+       returning c.id`,
+      [userId, credentialIds.slice(at, at + AT_ONCE), add, remove],
+    )
+    changed += rows.length
+  }
+  return changed
+}
+
+/** How many accounts of this user have each, the most frequent ones. */
+export async function countTags(db: Queryable, userId: number): Promise<Record<string, number>> {
+  const rows = await db.query<{ tag: string; count: number }>(
+    `select tag, count(*)::int as count from credential, unnest(tags) as tag
+      where user_id = $1 and tags <> '{}' and deleting_at is null and deactivated_at is null
+      group by 1 order by 2 desc, 1 limit ${MOST_SHOWN}`,
+    [userId],
+  )
+  return Object.fromEntries(rows.map(({ tag, count }) => [tag, count]))
+}
