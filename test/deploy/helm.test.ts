@@ -1,8 +1,9 @@
 /** The chart: what Helm makes of it is what Kubernetes accepts, and what several nodes need. */
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { parseAllDocuments, stringify } from 'yaml'
+import { parse, parseAllDocuments, stringify } from 'yaml'
 import { variableNames } from '../../src/config/config.ts'
 import { findHelm } from '../support/helm.ts'
 import { kubernetes, type Manifest } from '../support/kubernetes.ts'
@@ -94,6 +95,12 @@ t.test('Kubernetes accepts all of it, with little said and with much', { skip },
   }
   const wrong = { ...little[0], apiVersion: 'v1', kind: 'Service', spec: { portz: [] } } as Manifest
   t.match(check(wrong), /must NOT have additional properties/, 'a wrong word is noticed')
+})
+
+t.test('it installs the version that it lies beside', async (t) => {
+  const read = (file: string) => readFileSync(join(chart, file), 'utf8')
+  const { version } = JSON.parse(read('../../../package.json')) as { version: string }
+  t.match(parse(read('Chart.yaml')), { appVersion: version })
 })
 
 t.test('nothing secret is made up, and what is missing is named', { skip }, async (t) => {
