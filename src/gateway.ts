@@ -86,7 +86,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const core = createCore({ ...storage, config, platforms, reminders, nodes, bus, logger })
   opened.defer(() => core.stop())
   reminders.onDue((apiKeyId) => core.roster.remind(apiKeyId))
-  const services = createServices({ config, storage, accounts, core, logger })
+  const services = createServices({ config, storage, accounts, core, nodes, bus, logger })
   const { execution, uploads } = services
   core.replyCalls.executeBy(async (apiKeyId, call, traceId) =>
     carryBack(await core.keys.find(apiKeyId), call, traceId, { ...execution, uploads }),

@@ -220,12 +220,16 @@ export class CredentialSupervisor {
     for (const { facts } of this.#credentials.values()) yield facts
   }
 
-  /** Another node has claimed it: its actor stops without a line in the timeline. False if that is known already. */
-  lose({ credentialId, epoch }: Owned): boolean {
+  /**
+   * Another node has claimed it: its actor stops without a line in the timeline. False if that is known already.
+   * `wasRelinked`: with a session of its own, so the one here ends on the network too.
+   */
+  lose({ credentialId, epoch }: Owned, wasRelinked = false): boolean {
     const supervised = this.#credentials.get(credentialId)
     if (supervised?.facts.epoch !== epoch) return false
     this.#credentials.delete(credentialId)
     this.#lostAt.set(credentialId, this.#world.clock.now())
+    if (wasRelinked) supervised.actor?.effects.forgetSession()
     supervised.actor?.stop()
     this.#waiting.changed(credentialId)
     return true

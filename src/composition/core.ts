@@ -208,7 +208,7 @@ export function createCore(options: CoreOptions) {
       vault,
       incarnation,
       held: factsOf,
-      onFinish: onLinked(supervisor, ownership),
+      onFinish: onLinked(supervisor, ownership, options.bus),
     }),
     platforms,
     clock,
@@ -219,6 +219,10 @@ export function createCore(options: CoreOptions) {
   })
 
   events.on('fenced', (lost) => ownership.lost(lost))
+  options.bus?.on('relinked', (hint) => {
+    const { credentialId, epoch } = hint as { credentialId: number; epoch: number }
+    ownership.relinked(credentialId, epoch)
+  })
   events.on('lost', (credentialIds) => {
     apiKeys.leave(credentialIds)
     for (const id of credentialIds) {
@@ -370,9 +374,10 @@ const keyBeginner =
 
 /** A link flow has ended well: its account is run here, by the epoch under which it was stored. */
 const onLinked =
-  (supervisor: CredentialSupervisor, ownership: Ownership) =>
+  (supervisor: CredentialSupervisor, ownership: Ownership, bus: Pick<Bus, 'tell'> | undefined) =>
   async ({ credentialId, relinked, epoch }: Finished): Promise<void> => {
     const held = supervisor.factsOf(credentialId)
+    if (relinked && !held) bus?.tell('relinked', { credentialId, epoch })
     if (held && held.epoch !== epoch) ownership.lost([held])
     const actor = relinked ? supervisor.peek(credentialId) : undefined
     if (actor?.isActive) await actor.ask({ type: 'credential.relinked' })

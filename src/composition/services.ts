@@ -1,5 +1,7 @@
 /** Builds what routes and webhooks call: services over the actors and the storage. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { IdempotentCalls } from '../bot-api/idempotency.ts'
 import type { CallServices } from '../bot-api/method.ts'
@@ -10,12 +12,15 @@ import type { Config } from '../config/config.ts'
 import { AccountNames } from '../credentials/identity.ts'
 import { ReceiveSettingsService } from '../credentials/receive-settings.ts'
 import type { RecordSource } from '../credentials/records.ts'
+import type { Database } from '../database/database.ts'
 import { createDiagnoses } from '../diagnosis/diagnoses.ts'
 import type { PassFile } from '../http/files.ts'
 import { KeyService } from '../keys/service.ts'
 import { droppedUpdates, messagesSkipped, pendingUpdates } from '../keys/waiting.ts'
 import { LinkPages } from '../links/flows.ts'
 import { Downloads } from '../media/downloads.ts'
+import type { Bus } from '../nodes/bus.ts'
+import type { Nodes } from '../nodes/nodes.ts'
 import type { Logger } from '../observability/log.ts'
 import { Eraser } from '../privacy/erase.ts'
 import { exportUser } from '../privacy/export.ts'
@@ -24,25 +29,42 @@ import type { Storage } from './storage.ts'
 
 /** Time for signing out an account that is deleted with its user. */
 const DELETE_MS = 25_000
+/** Between two looks whether another node has done its part. */
+const LOOK_MS = 200
+const FLUSH_TAKES_MS = 300
+/** Other nodes end the links of a user who is erased, and write what they still hold of them. */
+const OTHERS_TAKE_MS = 1_000
 
 interface ServicesOptions {
   readonly config: Config
   readonly storage: Storage
   readonly accounts: Accounts
   readonly core: Core
+  readonly nodes: Pick<Nodes, 'isAlone'>
+  readonly bus: Pick<Bus, 'tell' | 'on'>
   readonly logger: Logger
 }
 
 export type Services = ReturnType<typeof createServices>
 
 export function createServices(options: ServicesOptions) {
-  const { config, storage, accounts, core, logger } = options
+  const { config, storage, accounts, core, nodes, bus, logger } = options
   const { db, journal, media } = storage
   const { supervisor: credentials, webhooks } = core
   /** Writes all that is buffered, so that the tables are complete. */
   const flush = async () => {
     await Promise.all([core.store.flush(), core.keyStore.flush(), webhooks.flush()])
     await journal.flush()
+  }
+  bus.on('flush', () => {
+    flush().catch((err) => logger.warn({ err }, 'what another node asks for was not written'))
+  })
+  const flushEverywhere = async () => {
+    if (!nodes.isAlone()) {
+      bus.tell('flush', null)
+      await pause(FLUSH_TAKES_MS)
+    }
+    await flush()
   }
   const accountId = (credentialId: number, native: string) =>
     core.translator.idOf(credentialId, native, credentials.factsOf(credentialId))
@@ -130,23 +152,48 @@ export function createServices(options: ServicesOptions) {
       profile: calls.profile,
     }),
     exportUser: (userId: number) =>
-      exportUser({ db, phone, identity: source.identity, flush }, userId),
+      exportUser({ db, phone, identity: source.identity, flush: flushEverywhere }, userId),
     eraser: eraserOf(options, flush),
   }
 }
 
+/** Resolves once the owner has deleted the account. */
+async function endedElsewhere(db: Database, credentialId: number): Promise<void> {
+  const until = performance.now() + DELETE_MS
+  while (performance.now() < until) {
+    const rows = await db.query('select from credential where id = $1 and deactivated_at is null', [
+      credentialId,
+    ])
+    if (rows.length === 0) return
+    await pause(LOOK_MS)
+  }
+  throw failed('timeout', 'its owner did not delete the account in time')
+}
+
 function eraserOf(
-  { storage, accounts, core, logger }: ServicesOptions,
+  { storage, accounts, core, nodes, bus, logger }: ServicesOptions,
   flush: () => Promise<void>,
 ) {
   const { db, vault, media } = storage
-  return new Eraser({
+  const eraser = new Eraser({
     db,
     vault,
     logger,
     deleteAccount: async (credentialId) => {
-      const actor = await core.supervisor.find(credentialId)
-      await actor.ask({ type: 'credential.delete' }, AbortSignal.timeout(DELETE_MS))
+      try {
+        const actor = await core.supervisor.find(credentialId)
+        await actor.ask({ type: 'credential.delete' }, AbortSignal.timeout(DELETE_MS))
+      } catch (cause) {
+        if (!(cause instanceof OwnershipLost)) throw cause
+        // Its owner has been told.
+        await endedElsewhere(db, credentialId)
+      }
+    },
+    owns: (credentialId) => core.supervisor.factsOf(credentialId) !== undefined,
+    tellOthers: async (userId) => {
+      if (nodes.isAlone()) return
+      bus.tell('erasing', userId)
+      await pause(OTHERS_TAKE_MS)
     },
     signOut: (userId) => accounts.signOut(userId),
     endLinks: (userId) => core.links.endAll(userId),
@@ -159,4 +206,6 @@ function eraserOf(
     flush,
     sweepFiles: () => media.sweep(),
   })
+  bus.on('erasing', (userId) => eraser.assist(Number(userId)))
+  return eraser
 }

@@ -10,7 +10,7 @@ import type { PostgresCredentialStore } from './store.ts'
 
 interface OwnershipOptions {
   readonly store: Pick<CredentialStore, 'fenced'>
-  readonly supervisor: Pick<CredentialSupervisor, 'owned' | 'lose'>
+  readonly supervisor: Pick<CredentialSupervisor, 'owned' | 'lose' | 'factsOf'>
   readonly lease: Lease
   readonly logger: Logger
   /** Whether the other nodes have heard this one lately: they may have declared a silent one gone. */
@@ -29,6 +29,14 @@ export class Ownership {
 
   constructor(options: OwnershipOptions) {
     this.#options = options
+  }
+
+  /** It was linked anew at another node, which owns it from this epoch on: the session here is signed out. */
+  relinked(credentialId: number, epoch: number): void {
+    const { supervisor, lost } = this.#options
+    const held = supervisor.factsOf(credentialId)
+    if (!held || held.epoch >= epoch || !supervisor.lose(held, true)) return
+    lost(new Set([credentialId]))
   }
 
   /** Drops each of them once, however often it is found to be lost. */

@@ -1,17 +1,21 @@
 /** Which node owns what a request concerns. The table is the truth; what is remembered of it is a guess that the owner corrects. */
 import { LRUCache } from 'lru-cache'
 import type { Queryable } from '../database/database.ts'
+import { hashSecret } from '../security/secrets.ts'
 
 /** What a request concerns, as its path or its body says. */
 export type Target =
   | { readonly kind: 'key'; readonly id: number }
   | { readonly kind: 'credential'; readonly id: number }
   | { readonly kind: 'link'; readonly id: string }
+  /** By the hash of its token, in hexadecimal digits. */
+  | { readonly kind: 'page'; readonly id: string }
 
 /** Of a bot's call, its files, and the management of its key. The token may be encoded. */
 const OF_KEY = /^\/(?:file\/)?(?:bot|api_keys\/)(\d{1,15})(?=[:/?]|%3a|$)/i
 const OF_CREDENTIAL = /^\/platforms\/credentials\/(\d{1,15})(?=[/?]|$)/
 const OF_LINK = /^\/platforms\/[^/?]{1,64}\/link\/([\w-]{22})(?=[/?]|$)/
+const OF_PAGE = /^\/link-pages\/([\w-]{1,100})(?=[/?]|$)/
 
 /** Undefined for what every node answers by itself. */
 export function targetOf(url: string): Target | undefined {
@@ -20,7 +24,9 @@ export function targetOf(url: string): Target | undefined {
   const credential = OF_CREDENTIAL.exec(url)?.[1]
   if (credential) return { kind: 'credential', id: Number(credential) }
   const link = OF_LINK.exec(url)?.[1]
-  return link ? { kind: 'link', id: link } : undefined
+  if (link) return { kind: 'link', id: link }
+  const page = OF_PAGE.exec(url)?.[1]
+  return page ? { kind: 'page', id: hashSecret(page).toString('hex') } : undefined
 }
 
 /** Requests that name in a body of JSON what they concern. */
@@ -59,8 +65,9 @@ const statements = {
   credential: `select l.credential_id as "credentialId", l.owner
                  from credential_log l join credential c on c.id = l.credential_id
                 where l.credential_id = $1 and c.deactivated_at is null`,
-  link: `select null as "credentialId", node as owner from link_session
-          where id = $1 and node is not null`,
+  link: `select node as owner from link_session where id = $1 and node is not null`,
+  page: `select s.node as owner from link_page p join link_session s on s.id = p.session_id
+          where p.hash = decode($1, 'hex') and s.node is not null`,
 }
 
 const MOST = 200_000

@@ -13,6 +13,10 @@ interface EraserOptions {
   readonly logger: Logger
   /** Signs the account out on its network and ends its keys; rejects when that takes too long. */
   deleteAccount(credentialId: number): Promise<void>
+  /** Whether this node runs the account. */
+  owns(credentialId: number): boolean
+  /** Resolves once the other nodes have had time for their part: `assist`. */
+  tellOthers(userId: number): Promise<void>
   /** Ends every sign-in of this user. */
   signOut(userId: number): Promise<void>
   /** Ends link flows under way: none may sign in on a network for a user who is erased. */
@@ -60,6 +64,23 @@ export class Eraser {
     }
   }
 
+  /** Another node erases this user: what only this one can end or write is done here. Never rejects. */
+  async assist(userId: number): Promise<void> {
+    const { db, endLinks, owns, flush, logger } = this.#options
+    try {
+      const erasing = await db.query(
+        'select from app_user where id = $1 and erasing_at is not null',
+        [userId],
+      )
+      if (erasing.length === 0 || this.#underWay.has(userId)) return
+      await flush()
+      await endLinks(userId)
+      await this.#deleteAccounts(userId, owns)
+    } catch (err) {
+      logger.warn({ err, userId }, 'the part of this node in an erasure failed')
+    }
+  }
+
   /** One erasure of a user at a time. */
   #once(userId: number): Promise<boolean> {
     const known = this.#underWay.get(userId)
@@ -70,10 +91,12 @@ export class Eraser {
   }
 
   async #run(userId: number): Promise<boolean> {
-    const { endLinks, forgetKeys, flush, sweepFiles, logger } = this.#options
+    const { endLinks, forgetKeys, flush, sweepFiles, tellOthers, logger } = this.#options
+    await tellOthers(userId)
     await endLinks(userId)
     if (!(await this.#deleteAccounts(userId))) return false
     await forgetKeys(userId)
+    await tellOthers(userId)
     const isWiped = await inRounds(async () => {
       await flush()
       await this.#wipe(userId)
@@ -84,12 +107,16 @@ export class Eraser {
     return true
   }
 
-  async #deleteAccounts(userId: number): Promise<boolean> {
+  async #deleteAccounts(
+    userId: number,
+    isMeant: (credentialId: number) => boolean = () => true,
+  ): Promise<boolean> {
     const { db, deleteAccount, logger } = this.#options
-    const rows = await db.query<{ id: number }>(
+    const all = await db.query<{ id: number }>(
       'select id from credential where user_id = $1 and deactivated_at is null order by id',
       [userId],
     )
+    const rows = all.filter(({ id }) => isMeant(id))
     let isDone = true
     for (let at = 0; at < rows.length; at += AT_ONCE) {
       const deleting = rows.slice(at, at + AT_ONCE).map(async ({ id }) => {

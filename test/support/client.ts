@@ -32,7 +32,10 @@ export class Client {
   readonly token: string
   readonly refreshToken: string
 
-  private constructor(url: string, token: string, refreshToken: string) {
+  readonly #scheme: string
+
+  private constructor(url: string, token: string, refreshToken: string, scheme = 'Bearer') {
+    this.#scheme = scheme
     this.url = url
     this.token = token
     this.refreshToken = refreshToken
@@ -61,11 +64,18 @@ export class Client {
 
   /** The same user at another node. */
   at(url: string): Client {
-    return new Client(url, this.token, this.refreshToken)
+    return new Client(url, this.token, this.refreshToken, this.#scheme)
+  }
+
+  /** The same user by a personal token, which does not end. */
+  byPersonalToken(token: string): Client {
+    return new Client(this.url, token, this.refreshToken, 'apikey')
   }
 
   ask(method: string, path: string, body?: unknown): Promise<Answer> {
-    return ask(this.url, method, path, body, { authorization: `Bearer ${this.token}` })
+    return ask(this.url, method, path, body, {
+      authorization: `${this.#scheme} ${this.token}`,
+    })
   }
 
   /** The result; throws with the answer when it is none. */

@@ -16,7 +16,7 @@ const slow = [
   'test/{bin,faults,fuzz,house,kill,libraries,openapi,panel,database/embedded}/**',
   'test/{http/{pace,sandbox-emptying,slow-clients},jobs/{queue-away,redis-away}}.test.ts',
   'test/media/{sound-and-film,costly-films}.test.ts',
-  'test/nodes/{nodes,moves}.test.ts',
+  'test/nodes/{nodes,moves,service-on-two}.test.ts',
   'test/platforms/ejabberd/**',
   'test/platforms/telegram-{contract,uploads}.test.ts',
   'test/platforms/xmpp-{contract,kept-rooms,late-archive,outage,servers,used-ids}.test.ts',

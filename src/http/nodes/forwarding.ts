@@ -182,6 +182,7 @@ export class RequestForwarder {
     const { owners, holdMs, logger } = this.#options
     const until = performance.now() + holdMs
     let isParked = false
+    let isFresh = false
     try {
       let place = await owners.find(target)
       for (;;) {
@@ -192,11 +193,15 @@ export class RequestForwarder {
         if (to !== undefined && call.isShort) await call.keepBody()
         if (to !== undefined && (await this.#goesTo(to, call))) return
         if (call.hasLeft) return
-        if (performance.now() > until) return call.giveUp()
-        if (!isParked) this.#parked++
-        isParked = true
-        await pause(LOOK_MS)
+        if (isFresh) {
+          if (performance.now() > until) return call.giveUp()
+          if (!isParked) this.#parked++
+          isParked = true
+          await pause(LOOK_MS)
+        }
+        // What was remembered may be out of date: the table is asked before anybody waits or is refused.
         place = await owners.look(target)
+        isFresh = true
       }
     } catch (err) {
       logger.debug({ err }, 'a request could not be passed on')
