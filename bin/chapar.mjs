@@ -35,6 +35,7 @@ const commands = {
   move: { steps: [['src/nodes/order-command.ts', 'move']] },
   test: { steps: [tap], development: true, panel: true },
   'kill-test': { steps: [['test/kill/run.ts']], development: true },
+  'cluster-test': { steps: [['test/cluster/run.ts']], development: true },
   'fault-test': { steps: [['test/faults/run.ts']], development: true },
   'library-test': { steps: [['test/libraries/run.ts']], development: true },
   'schemathesis-test': { steps: [['test/openapi/run.ts']], development: true },

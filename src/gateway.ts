@@ -215,7 +215,7 @@ function openForwarder(parts: ForwarderParts, opened: AsyncDisposableStack): Req
   const forwarder = new RequestForwarder({
     nodes,
     owners: new Owners(storage.db),
-    owns: (credentialId) => core.supervisor.factsOf(credentialId) !== undefined,
+    owns: core.actsFor,
     key: storage.vault.derive('node'),
     holdMs: config.timing.holdFor,
     metrics: storage.metrics,

@@ -2,7 +2,7 @@
 import { resumeFrom, successorOf } from '../../machines/credential/crash.ts'
 import { out } from '../../machines/credential/refusals.ts'
 import type { Resume } from '../../machines/credential/setup.ts'
-import { failed, OwnershipLost } from '../../machines/model/failure.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import { LEASE_MS } from '../../machines/node/machine.ts'
@@ -94,9 +94,6 @@ function isComing({ snapshot }: CredentialActor): boolean {
   return shown.state === 'connecting' || path === 'crashed' || path.startsWith('live.deaf')
 }
 
-/** A credential that another node has claimed is left to that node for at least so long. */
-const RECLAIM_MS = 10_000
-
 /** One credential that this node owns. */
 export interface Supervised {
   actor: CredentialActor | undefined
@@ -119,8 +116,6 @@ export class CredentialSupervisor {
   readonly #world: SupervisorWorld
   readonly #credentials: Map<number, Supervised>
   readonly #starting = new Map<number, Promise<void>>()
-  /** When another node claimed what was owned here. */
-  readonly #lostAt = new Map<number, number>()
   readonly #waiting: WaitingCalls
   #stopped = false
 
@@ -133,18 +128,11 @@ export class CredentialSupervisor {
   /** Claims the credential for this node and starts its actor; once for concurrent callers. */
   async start(credentialId: number): Promise<void> {
     if (this.#credentials.has(credentialId)) return
-    this.#assertClaimable(credentialId)
     const known = this.#starting.get(credentialId)
     if (known) return known
     const starting = this.#claim(credentialId).finally(() => this.#starting.delete(credentialId))
     this.#starting.set(credentialId, starting)
     return starting
-  }
-
-  /** As `start`, but also right after another node has claimed it: its user has linked it here. */
-  take(credentialId: number): Promise<void> {
-    this.#lostAt.delete(credentialId)
-    return this.start(credentialId)
   }
 
   /** Starts a credential that is claimed already. */
@@ -228,7 +216,6 @@ export class CredentialSupervisor {
     const supervised = this.#credentials.get(credentialId)
     if (supervised?.facts.epoch !== epoch) return false
     this.#credentials.delete(credentialId)
-    this.#lostAt.set(credentialId, this.#world.clock.now())
     if (wasRelinked) supervised.actor?.effects.forgetSession()
     supervised.actor?.stop()
     this.#waiting.changed(credentialId)
@@ -257,15 +244,6 @@ export class CredentialSupervisor {
     await this.#world.updates.open(credentialId, facts.epoch)
     this.adopt(facts)
     this.#world.claimed?.(credentialId)
-  }
-
-  /** Without this, two nodes that both get calls would take an account from each other with every call. */
-  #assertClaimable(credentialId: number): void {
-    const lostAt = this.#lostAt.get(credentialId)
-    if (lostAt === undefined) return
-    const left = lostAt + RECLAIM_MS - this.#world.clock.now()
-    if (left > 0) throw new OwnershipLost(Math.ceil(left / 1000))
-    this.#lostAt.delete(credentialId)
   }
 
   #run(

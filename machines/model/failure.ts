@@ -57,9 +57,9 @@ export class LinkRefused extends RequestFailed {
 
 /** Another node has claimed the credential: nothing is written, sent or acknowledged for it here any more. */
 export class OwnershipLost extends RequestFailed {
-  constructor(retryAfterSeconds = 1) {
+  constructor() {
     const description = 'another node owns the credential'
-    super({ code: 'unavailable', description, retryAfterSeconds })
+    super({ code: 'unavailable', description, retryAfterSeconds: 1 })
   }
 }
 

@@ -103,6 +103,10 @@ export function createCore(options: CoreOptions) {
   const owned = new Map<number, Supervised>()
   const factsOf = (credentialId: number) => owned.get(credentialId)?.facts
   const incarnation = () => nodes.view().incarnation ?? null
+  const isLeaving = () => {
+    const { state, rows } = nodes.view()
+    return state === 'draining' && rows.length > 1
+  }
 
   const fileIds = new FileIds(vault.derive('file-id'))
   const translator = new Translator(db, fileIds, idsOf(platforms, owned), options.wanted)
@@ -141,7 +145,7 @@ export function createCore(options: CoreOptions) {
   const store = new PostgresCredentialStore({
     db,
     vault,
-    node: { name: config.node, incarnation },
+    node: { name: config.node, incarnation, isLeaving },
     timeline,
     health,
     keysRevoked: async (ids) => void events.emit('keysRevoked', ids),
@@ -270,6 +274,8 @@ export function createCore(options: CoreOptions) {
     timeline,
     ownerOf,
     links,
+    /** Whether this node runs it, and may act for it now. */
+    actsFor: (credentialId: number) => owned.has(credentialId) && lease.isValid,
     webhooks,
     roster,
     replyCalls,
@@ -381,5 +387,5 @@ const onLinked =
     if (held && held.epoch !== epoch) ownership.lost([held])
     const actor = relinked ? supervisor.peek(credentialId) : undefined
     if (actor?.isActive) await actor.ask({ type: 'credential.relinked' })
-    else await supervisor.take(credentialId)
+    else await supervisor.start(credentialId)
   }

@@ -52,6 +52,8 @@ interface ClaimingNode {
   readonly name: string
   /** Null where there is none to be named: then nothing keeps others from claiming. */
   incarnation(): number | null
+  /** Whether it gives its credentials to other nodes: no call may bring one back. */
+  isLeaving?(): boolean
 }
 
 /** Called with the keys that ended with their credential. */
@@ -118,7 +120,8 @@ export class PostgresCredentialStore implements CredentialStore {
 
   /** Rejects with `OwnershipLost` where another node that lives owns it. */
   async claim(credentialId: number): Promise<ClaimedCredential | undefined> {
-    const { name, incarnation } = this.#node
+    const { name, incarnation, isLeaving } = this.#node
+    if (isLeaving?.()) throw new OwnershipLost()
     const [row] = await this.#db.query<Row>(claim('c.id = $3'), [name, incarnation(), credentialId])
     if (row) return factsOf(row)
     // Not "is it owned?": its owner may have ended since the claim.

@@ -4,6 +4,7 @@ import { OwnershipLost, RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure, FailureCode } from '../../machines/model/protocol.ts'
 import type { FailureReason, Params } from '../../machines/model/reason.ts'
 import { databaseFailure, isUnavailable } from '../database/failures.ts'
+import { isPoll } from '../nodes/owners.ts'
 import { forwardingOf } from '../nodes/peers.ts'
 import { type FieldProblem, problemsOf } from './validation.ts'
 
@@ -64,6 +65,9 @@ export function plainFailure(status: number): FailureBody {
   return failureBody({ code: 'bad_request', description: "can't parse the request" })
 }
 
+/** A poll that took so long was held: it did not come to the wrong node. */
+const HELD_MS = 500
+
 /** Fastify's error handler: the only place where an error becomes an answer. */
 export function replyWithFailure(
   error: FastifyError,
@@ -72,6 +76,10 @@ export function replyWithFailure(
 ) {
   // The node that passed the request on looks for the owner again.
   if (error instanceof OwnershipLost && forwardingOf(request.raw)) return reply.code(421).send()
+  // Its next poll goes to the owner. A library waits for seconds after any failure.
+  if (error instanceof OwnershipLost && isPoll(request.url) && reply.elapsedTime > HELD_MS) {
+    return reply.code(200).send({ ok: true, result: [] })
+  }
   const body = bodyOf(error, request, reply)
   if (body.parameters?.retry_after !== undefined) {
     reply.header('retry-after', body.parameters.retry_after)

@@ -17,6 +17,11 @@ const OF_CREDENTIAL = /^\/platforms\/credentials\/(\d{1,15})(?=[/?]|$)/
 const OF_LINK = /^\/platforms\/[^/?]{1,64}\/link\/([\w-]{22})(?=[/?]|$)/
 const OF_PAGE = /^\/link-pages\/([\w-]{1,100})(?=[/?]|$)/
 
+const POLL = /^\/bot[^/?]+\/getupdates(?:[?]|$)/i
+
+/** Whether it may be held until there are updates. */
+export const isPoll = (url: string): boolean => POLL.test(url)
+
 /** Undefined for what every node answers by itself. */
 export function targetOf(url: string): Target | undefined {
   const key = OF_KEY.exec(url)?.[1]

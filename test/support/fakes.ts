@@ -1,4 +1,5 @@
 /** Fakes of the ports around actors; a call that no test expects fails that test. */
+
 import type {
   AccountIdentity,
   FileStream,
@@ -17,6 +18,7 @@ import type {
   Transition,
   UpdateLog,
 } from '../../actors/ports/ports.ts'
+import { OwnershipLost } from '../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../machines/model/operation.ts'
 
 export interface Failing {
@@ -137,11 +139,16 @@ export class FakeCredentialStore {
   /** What another node has claimed. */
   fenced: Owned[] = []
   readonly facts = new Map<number, CredentialFacts>()
+  /** What belongs to another node that lives. */
+  readonly elsewhere = new Set<number>()
   readonly port: CredentialStore
 
   constructor(t: Failing, more: Partial<CredentialStore> = {}) {
     this.port = only<CredentialStore>(t, 'CredentialStore', {
-      claim: async (credentialId) => this.facts.get(credentialId),
+      claim: async (credentialId) => {
+        if (this.elsewhere.has(credentialId)) throw new OwnershipLost()
+        return this.facts.get(credentialId)
+      },
       account: async (credentialId) => ({
         credentialId,
         identity: somebody,

@@ -13,7 +13,7 @@ const TIMEOUT = 300_000
 
 /** They kill, flood, browse, wait out limits or start from nothing; only `npm run verify` and `npm test` run them. */
 const slow = [
-  'test/{bin,faults,fuzz,house,kill,libraries,openapi,panel,database/embedded}/**',
+  'test/{bin,cluster,faults,fuzz,house,kill,libraries,openapi,panel,database/embedded}/**',
   'test/{http/{pace,sandbox-emptying,slow-clients},jobs/{queue-away,redis-away}}.test.ts',
   'test/media/{sound-and-film,costly-films}.test.ts',
   'test/nodes/{nodes,moves,service-on-two}.test.ts',

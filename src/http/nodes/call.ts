@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, type Readable, Writable } from 'node:stream'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Failure } from '../../../machines/model/protocol.ts'
+import { isPoll } from '../../nodes/owners.ts'
 import { type Forwarding, headersFor, type Peer } from '../../nodes/peers.ts'
 import { failureBody } from '../failure.ts'
 import { securityHeaders } from '../headers.ts'
@@ -26,7 +27,6 @@ const unconfirmed = failed('timeout', 'the message may have been sent', {
 export const isShort = ({ headers }: IncomingMessage) =>
   headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= KEPT_BYTES
 
-const HOLD = /^\/bot[^/?]+\/getupdates(?:[?]|$)/i
 /** It ends with the node, not with the ownership of its account. */
 export const isStream = ({ url = '' }: IncomingMessage) => /\/events(?:[?]|$)/.test(url)
 
@@ -74,7 +74,7 @@ export class ForwardedCall {
   async send(peer: Peer): Promise<Outcome> {
     const { request, response } = this
     const { method = 'GET', url = '/' } = request
-    const isLong = HOLD.test(url) || !this.isShort || method === 'GET'
+    const isLong = isPoll(url) || !this.isShort || method === 'GET'
     try {
       let isElsewhere = false
       await peer.pool(isLong).stream(
@@ -103,7 +103,7 @@ export class ForwardedCall {
   /** The node ended while it had the request. Returns whether the caller has an answer now. */
   wasLost(): boolean {
     const { method = 'GET', url = '' } = this.request
-    if (HOLD.test(url)) {
+    if (isPoll(url)) {
       this.#answerHold()
       return true
     }
@@ -119,7 +119,7 @@ export class ForwardedCall {
   /** Nobody could be asked within the time. Long polls go on by themselves. */
   giveUp(): void {
     if (this.response.headersSent || this.hasLeft) return
-    if (HOLD.test(this.request.url ?? '')) this.#answerHold()
+    if (isPoll(this.request.url ?? '')) this.#answerHold()
     else answer(this.response, (this.#isRepeated ? unconfirmed : unavailable).failure)
   }
 

@@ -50,7 +50,7 @@ type Serve = (request: IncomingMessage, response: ServerResponse) => void
 interface ForwardingOptions {
   readonly nodes: Pick<Nodes, 'view' | 'onMembersChanged' | 'isPlacedHere'>
   readonly owners: Owners
-  /** Whether this node runs the account. */
+  /** Whether this node runs the account, and may act for it. */
   owns(credentialId: number): boolean
   /** What all nodes have in common and nobody else. */
   readonly key: Buffer
@@ -117,7 +117,7 @@ export class RequestForwarder {
         const id = place?.credentialId
         const isElsewhere = place && (place.owner !== this.#self || (id && this.#moving.has(id)))
         if (isElsewhere) misdirect(response)
-        else this.#serve(request, response)
+        else this.#serveCounted(target, request, response)
       },
       () => this.#serve(request, response),
     )
@@ -180,7 +180,7 @@ export class RequestForwarder {
 
   async #pass(call: ForwardedCall, target: Target): Promise<void> {
     const { owners, holdMs, logger } = this.#options
-    const until = performance.now() + holdMs
+    let until = performance.now() + holdMs
     let isParked = false
     let isFresh = false
     try {
@@ -191,8 +191,10 @@ export class RequestForwarder {
           return this.#serveCounted(target, call.request, call.response)
         }
         if (to !== undefined && call.isShort) await call.keepBody()
-        if (to !== undefined && (await this.#goesTo(to, call))) return
-        if (call.hasLeft) return
+        const end = to === undefined ? 'elsewhere' : await this.#goesTo(to, call)
+        if (end === 'ended' || call.hasLeft) return
+        // Whoever had it is gone: it waits for the next owner from now on.
+        if (end === 'lost') until = performance.now() + holdMs
         if (isFresh) {
           if (performance.now() > until) return call.giveUp()
           if (!isParked) this.#parked++
@@ -205,7 +207,9 @@ export class RequestForwarder {
       }
     } catch (err) {
       logger.debug({ err }, 'a request could not be passed on')
-      call.giveUp()
+      // The database is away: what this node can say without it, it says.
+      if (call.wasRead || call.hasLeft) call.giveUp()
+      else this.#serveCounted(target, call.request, call.response)
     } finally {
       if (isParked) this.#parked--
     }
@@ -223,19 +227,17 @@ export class RequestForwarder {
     return this.#options.nodes.isPlacedHere(credentialId) ? this.#self : undefined
   }
 
-  /** Whether the caller has its answer, or has none to expect. */
-  async #goesTo(incarnation: number, call: ForwardedCall): Promise<boolean> {
+  /** `ended`: the caller has its answer, or has none to expect. */
+  async #goesTo(incarnation: number, call: ForwardedCall): Promise<'ended' | 'elsewhere' | 'lost'> {
     const peer = this.#peers.get(incarnation)
-    if (!peer) return false
+    if (!peer) return 'elsewhere'
     const outcome = await call.send(peer)
     this.#options.metrics.forwarded(outcome)
-    if (outcome === 'answered') return true
-    if (outcome === 'lost') return call.wasLost()
-    if (!call.canRepeat) {
-      call.giveUp()
-      return true
-    }
-    return false
+    if (outcome === 'answered') return 'ended'
+    if (outcome === 'lost') return call.wasLost() ? 'ended' : 'lost'
+    if (call.canRepeat) return 'elsewhere'
+    call.giveUp()
+    return 'ended'
   }
 
   /** The connections to nodes that have ended fail at once: their callers are not left waiting. */

@@ -1,0 +1,53 @@
+/** The checker finds what it is there for: each history is spoilt in one way. */
+import t from 'tap'
+import { type AccountHistory, violationsOf } from './checker.ts'
+
+const well: AccountHistory = {
+  name: 'ada',
+  written: ['1', '2', '3'],
+  seen: [1, 2, 2, 3].map((id) => ({ updateId: id, messageId: 10 + id, text: `${id}` })),
+  failures: [],
+  sent: ['a', 'b'],
+  unknown: ['c', 'd'],
+  stored: ['a', 'b', 'd'],
+  log: { updates: 3, ids: 3 },
+  states: ['active', 'active'],
+}
+const seen = (...triples: [updateId: number, messageId: number, text: string][]) => ({
+  seen: triples.map(([updateId, messageId, text]) => ({ updateId, messageId, text })),
+})
+
+t.test('deliveries that are repeated, and sends that nobody knows of, are well', async (t) => {
+  t.same(violationsOf(well), [])
+})
+
+const spoilt: Record<string, readonly [Partial<AccountHistory>, RegExp]> = {
+  'an update is lost': [seen([1, 11, '1'], [3, 13, '3']), /"2" was lost/],
+  'the order is wrong': [seen([1, 11, '1'], [3, 13, '3'], [2, 12, '2']), /"2" came for the first/],
+  'an id of an update has two meanings': [
+    seen([1, 11, '1'], [1, 12, '2'], [3, 13, '3']),
+    /update 1 is "1" and "2"/,
+  ],
+  'an id of a message has two meanings': [
+    seen([1, 11, '1'], [2, 11, '2'], [3, 13, '3']),
+    /message 11 is "1" and "2"/,
+  ],
+  'one text has two updates': [
+    seen([1, 11, '1'], [2, 12, '2'], [4, 12, '2'], [3, 13, '3']),
+    /"2" is update 2 and 4/,
+  ],
+  'a send is lost': [{ stored: ['b'] }, /"a" was not sent/],
+  'a send is doubled': [{ stored: ['a', 'a', 'b'] }, /"a" was sent 2 times/],
+  'a refused send is sent': [{ stored: ['a', 'b', 'z'] }, /"z" was refused, and sent/],
+  'an id is left out': [{ log: { updates: 3, ids: 4 } }, /3 updates have 4 ids/],
+  'a library gives up': [{ failures: ['Error: 409'] }, /its library gave up: Error: 409/],
+  'another state is stored': [{ states: ['active', 'failed'] }, /its owner shows active/],
+  'an account is out in the end': [{ states: ['failed', 'failed'] }, /it is failed/],
+}
+for (const [name, [change, violation]] of Object.entries(spoilt)) {
+  t.test(name, async (t) => {
+    const found = violationsOf({ ...well, ...change })
+    t.equal(found.length, 1, found.join())
+    t.match(found[0], violation)
+  })
+}

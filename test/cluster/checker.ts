@@ -1,0 +1,77 @@
+/** Judges what bots saw and what the network stored by what was promised to writers and senders. */
+import type { Seen } from './bots.ts'
+
+export interface AccountHistory {
+  readonly name: string
+  /** Texts that a person wrote and that were taken, in order; they begin with their number. */
+  readonly written: readonly string[]
+  readonly seen: readonly Seen[]
+  /** Why the library of its bot has given up. */
+  readonly failures: readonly string[]
+  /** Texts that the bot sent, by what it was told. */
+  readonly sent: readonly string[]
+  readonly unknown: readonly string[]
+  /** Texts of the bot that the network has. */
+  readonly stored: readonly string[]
+  /** Of the log: how many updates there are, and how many ids they span. */
+  readonly log: { readonly updates: number; readonly ids: number }
+  /** As the owner shows it, and as the table has it. */
+  readonly states: readonly [owner: string, table: string]
+}
+
+/** What must not be, in words; empty where all is well. */
+export function violationsOf(history: AccountHistory): string[] {
+  return [...standing(history), ...receiving(history), ...sending(history)].map(
+    (violation) => `${history.name}: ${violation}`,
+  )
+}
+
+const numberOf = (text: string) => Number.parseInt(text, 10)
+
+function* receiving({ written, seen }: AccountHistory): Iterable<string> {
+  const texts = new Set(seen.map(({ text }) => text))
+  for (const text of written) if (!texts.has(text)) yield `"${text}" was lost`
+  // A write that nobody waited for may have been carried out later than those after it.
+  const inOrder = new Set(written)
+  const meanings = { update: new Map<number, string>(), message: new Map<number, string>() }
+  const updates = new Map<string, number>()
+  let latest = -1
+  for (const { updateId, messageId, text } of seen) {
+    for (const [kind, id] of [
+      ['update', updateId],
+      ['message', messageId],
+    ] as const) {
+      const before = meanings[kind].get(id)
+      if (before !== undefined && before !== text)
+        yield `${kind} ${id} is "${before}" and "${text}"`
+      meanings[kind].set(id, text)
+    }
+    const known = updates.get(text)
+    if (known !== undefined && known !== updateId) {
+      yield `"${text}" is update ${known} and ${updateId}`
+    }
+    if (known === undefined && inOrder.has(text) && numberOf(text) < latest) {
+      yield `"${text}" came for the first time after number ${latest}`
+    }
+    updates.set(text, updateId)
+    if (inOrder.has(text)) latest = Math.max(latest, numberOf(text))
+  }
+}
+
+function* sending({ sent, unknown, stored }: AccountHistory): Iterable<string> {
+  const counts = new Map<string, number>()
+  for (const text of stored) counts.set(text, (counts.get(text) ?? 0) + 1)
+  for (const text of sent)
+    if (!counts.has(text)) yield `"${text}" was not sent, the bot was told so`
+  for (const [text, count] of counts) if (count > 1) yield `"${text}" was sent ${count} times`
+  const known = new Set([...sent, ...unknown])
+  for (const text of counts.keys()) if (!known.has(text)) yield `"${text}" was refused, and sent`
+}
+
+function* standing({ log, states, failures }: AccountHistory): Iterable<string> {
+  for (const failure of failures) yield `its library gave up: ${failure}`
+  if (log.updates !== log.ids) yield `${log.updates} updates have ${log.ids} ids`
+  const [owner, table] = states
+  if (owner !== table) yield `its owner shows ${owner}, and ${table} is stored`
+  if (owner !== 'active') yield `it is ${owner} in the end`
+}
