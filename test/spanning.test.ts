@@ -41,6 +41,7 @@ const spanning: Readonly<Record<string, string>> = {
   'database/migrate.ts pg_tables': server,
   'jobs/backend.ts pg_class': server,
   'media/blob-rows.ts media_object': old,
+  'nodes/owners.ts link_page': oneUser,
   'nodes/orders.ts credential': 'what operators have ordered of the nodes of one cell',
   'nodes/orders.ts credential_log': server,
   'nodes/orders.ts node': server,

@@ -113,7 +113,8 @@ t.test(
       await pause(1_000)
       child.kill('SIGSTOP')
       gone.push(await takes(on, incarnation, 'gone'))
-      const held = 'select from pg_locks where objid = $1 and objsubid = 2'
+      const held = `select from pg_locks where objid = $1 and objsubid = 2
+        and database = (select oid from pg_database where datname = current_database())`
       // Its lock does not stand for it any more: the server needs a moment for it, a busy one longer.
       await until(async () => (await on.database.query(held, [incarnation])).length === 0, 10_000)
       child.kill('SIGCONT')

@@ -2,7 +2,6 @@
 process.env.TEST_NODES = '2'
 // What one of two nodes counts by itself, or what a test changes in one process, is left out.
 const files = [
-  'api-keys',
   'chat-management',
   'credential-ends',
   'erasure',

@@ -74,7 +74,12 @@ export async function startService(t: Testing, options: ServiceOptions = {}): Pr
     if (phone && code) codes.set(phone, code)
   }
   const open = (port: number, name = 'first') => {
-    const among = inTwo && { NODE_NAME: name, CLUSTER_ADDRESS: 'https://127.0.0.1:0' }
+    // An account that goes from one to the other is waited for.
+    const among = inTwo && {
+      NODE_NAME: name,
+      CLUSTER_ADDRESS: 'https://127.0.0.1:0',
+      HOLD_MS: '3000',
+    }
     const env = { ...defaults, ...among, DATA_DIR: dataDir, PORT: `${port}`, ...options.env }
     const config = readConfig(env)
     const platforms = options.platforms ?? []

@@ -1,57 +1,9 @@
 /** The supervisor: restarts what crashes, gives up visibly, and leaves the others alone. */
-import t, { type Test } from 'tap'
-import type { CredentialActor } from '../../../actors/credential/actor.ts'
-import { CredentialSupervisor } from '../../../actors/credential/supervisor.ts'
-import type { CredentialFacts } from '../../../actors/ports/ports.ts'
+import t from 'tap'
 import { settled } from '../../support/clock.ts'
-import { somebody } from '../../support/fakes.ts'
 import { refused } from '../refused.ts'
-import { CredentialRig, factsOf, stateOf } from './rig.ts'
-
-const sending = {
-  type: 'operation.perform',
-  now: 0,
-  operation: { kind: 'send', chat: 1, content: { kind: 'text', text: 'x', entities: [] } },
-} as const
-
-class SupervisorRig extends CredentialRig {
-  readonly crashes: unknown[] = []
-  readonly supervisor: CredentialSupervisor
-
-  constructor(t: Test) {
-    super(t)
-    this.supervisor = new CredentialSupervisor({
-      ...this.world,
-      platforms: new Map([['fake', this.platform.port]]),
-      onCrash: (cause) => this.crashes.push(cause),
-    })
-    t.teardown(() => this.supervisor.stop())
-  }
-
-  async find(credentialId: number, facts: Partial<CredentialFacts> = {}): Promise<CredentialActor> {
-    this.store.facts.set(credentialId, factsOf(credentialId, facts))
-    const actor = await this.supervisor.find(credentialId)
-    await settled()
-    return actor
-  }
-
-  async crash(credentialId: number): Promise<void> {
-    const actor = this.supervisor.peek(credentialId)
-    if (!actor?.isActive) throw new Error('it does not live')
-    const poison = Object.defineProperty({ type: 'request.settled' }, 'reply', {
-      get: () => {
-        throw new Error('boom')
-      },
-    })
-    actor.tell(poison as never)
-    await settled()
-  }
-
-  /** Until the restart that is due has happened. */
-  async restart(milliseconds: number): Promise<void> {
-    await this.clock.advance(milliseconds * 1.2)
-  }
-}
+import { factsOf, stateOf } from './rig.ts'
+import { SupervisorRig } from './supervisor-rig.ts'
 
 t.test('a credential that crashed is back after a second, and others never notice', async (t) => {
   const rig = new SupervisorRig(t)
@@ -355,55 +307,5 @@ t.test('one that is lost while it waits for its restart is not restarted', async
   t.ok(rig.supervisor.lose({ credentialId: 1, epoch: 3 }))
   await rig.restart(1_000)
   t.equal(rig.supervisor.peek(1), undefined)
-  t.equal(rig.clock.timers, 0)
-})
-
-t.test('a call waits for an account that is connecting, and for no other', async (t) => {
-  const rig = new SupervisorRig(t)
-  const { onOpen } = rig.platform
-  rig.platform.onOpen = () => undefined
-  rig.store.facts.set(1, factsOf(1))
-  let isHere = true
-  const ready = () => rig.supervisor.ready(1, () => !isHere)
-  const waiting = ready()
-  await rig.clock.advance(4_900)
-  rig.platform.session.report.opened(somebody)
-  t.equal(stateOf(await waiting), 'live.online')
-
-  rig.platform.onOpen = onOpen
-  await rig.crash(1)
-  const restarted = ready()
-  await rig.restart(1_000)
-  t.equal(stateOf(await restarted), 'live.online', 'also while it is restarted')
-
-  rig.platform.onOpen = () => undefined
-  rig.platform.session.report.lost('network')
-  await settled()
-  const tooLong = ready()
-  await rig.clock.advance(5_000)
-  await refused(t, (await tooLong).ask({ ...sending }), { code: 'unavailable' })
-
-  const gone = refused(t, ready(), { code: 'unavailable', description: 'the caller has left' })
-  isHere = false
-  await rig.clock.advance(5_000)
-  await gone
-  isHere = true
-  rig.platform.session.report.revoked('session_revoked')
-  await settled()
-  t.equal(stateOf(await ready()), 'signedOut', 'what waiting does not help is said at once')
-  rig.store.elsewhere.add(1)
-  t.ok(rig.supervisor.lose({ credentialId: 1, epoch: 3 }))
-  await refused(t, ready(), { description: 'another node owns the credential' })
-})
-
-t.test('whoever waits for an account that another node claims learns so', async (t) => {
-  const rig = new SupervisorRig(t)
-  rig.platform.onOpen = () => undefined
-  await rig.find(1)
-  const waiting = rig.supervisor.ready(1, () => false)
-  await settled()
-  rig.store.elsewhere.add(1)
-  rig.supervisor.lose({ credentialId: 1, epoch: 3 })
-  await refused(t, waiting, { description: 'another node owns the credential' })
   t.equal(rig.clock.timers, 0)
 })
