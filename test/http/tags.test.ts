@@ -37,6 +37,9 @@ t.test('they are a filter of the list, of its counts and of what is done to many
     matching: 2,
     by_tag: { vip: 2, late: 1, فروش: 2 },
   })
+  const counts = { vip: 2, late: 1, فروش: 2 }
+  t.same(await client.result('GET', '/platforms/credentials/tags'), counts)
+  t.same(await stranger.result('GET', '/platforms/credentials/tags'), {})
   t.same((await stranger.result('GET', '/platforms/credentials/groups')).by_tag, {})
   const action = { kind: 'restart', filter: { tag: 'vip' } }
   const { total, filter } = await client.result('POST', '/platforms/credentials/actions', action)

@@ -253,6 +253,18 @@ const countRoutes: Routes = async (app, { source }) => {
   )
 
   app.get(
+    '/platforms/credentials/tags',
+    {
+      schema: {
+        tags,
+        summary: 'How many accounts have each tag; the hundred most frequent ones',
+        response: answers(CredentialGroups.properties.by_tag),
+      },
+    },
+    async (request) => ok(await countTags(source.db, userOf(request))),
+  )
+
+  app.get(
     '/platforms/credentials/summary',
     {
       schema: {
