@@ -1,4 +1,7 @@
 /** The balancer of the compose file before real nodes: calls and held polls go through it while nodes come and go. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -109,6 +112,26 @@ t.test('nodes come, leave and are lost behind it', { skip, timeout: 120_000 }, a
   )
   t.match(await nobody.json(), { ok: false, error_code: 503, parameters: { retry_after: 1 } })
 })
+
+t.test(
+  'calls reach nodes of which none is ready, so that they may wait there',
+  { skip },
+  async (t) => {
+    const server = createServer((request, response) => {
+      // HAProxy itself asks without naming a host.
+      const isAsked = request.url === '/health/ready' && request.headers.host === undefined
+      asked += Number(isAsked)
+      response.writeHead(isAsked ? 503 : 200).end('{}')
+    }).listen(0, '127.0.0.1')
+    let asked = 0
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const { port } = server.address() as AddressInfo
+    const url = await startHaproxy(t, [port, await freePort(), await freePort()])
+    await until(() => asked > 4)
+    for (let at = 0; at < 6; at++) t.equal((await fetch(`${url}/bot/getMe`)).status, 200)
+  },
+)
 
 t.test('its times are longer than what the service lets callers wait', async (t) => {
   const text = await haproxyConfiguration()

@@ -55,7 +55,6 @@ function placed(text: string, port: number, ports: readonly number[]): string {
 
 /** Throws where the configuration has no such text any more, so that no test runs with another one. */
 function replaced(text: string, old: string, next: string): string {
-  const parts = text.split(`${old}\n`)
-  if (parts.length !== 2) throw new Error(`deploy/haproxy.cfg has ${parts.length - 1} × ${old}`)
-  return parts.join(`${next}\n`)
+  if (!text.includes(`${old}\n`)) throw new Error(`deploy/haproxy.cfg has no ${old}`)
+  return text.replaceAll(`${old}\n`, `${next}\n`)
 }
