@@ -94,19 +94,26 @@ export async function tellOfEnds(
   )
 }
 
-/** One that tries a channel out; it is tried once. */
+/** Mail and chats go to whomever the settings name: nobody should get many for nothing. */
+const TESTS = 5
+const TESTS_WITHIN_MS = 300_000
+
+/** One that tries a channel out; it is tried once. Undefined after too many of them, whichever node was asked. */
 export async function tellForTest(
   db: Queryable,
   userId: number,
   channel: Channel,
   now: Date,
-): Promise<number> {
+): Promise<number | undefined> {
   const [row] = await db.query<{ id: number }>(
     `insert into alert_notification (user_id, channel, event, created_at, next_at)
-     values ($1, $2, 'test', $3, $3) returning id`,
-    [userId, channel, now],
+     select $1, $2, 'test', $3::timestamptz, $3
+      where (select count(*) from alert_notification
+              where user_id = $1 and event = 'test' and created_at > $4) < ${TESTS}
+     returning id`,
+    [userId, channel, now, new Date(now.getTime() - TESTS_WITHIN_MS)],
   )
-  return row?.id ?? 0
+  return row?.id
 }
 
 /** A notification with the incident that it tells of. */
