@@ -28,7 +28,7 @@ const TOLD_AGAIN = '30 minutes'
 const TRIED_FOR_MS = 86_400_000
 const KEPT_MS = 30 * 86_400_000
 /** Longer than any attempt takes: then the node that has claimed it is gone. */
-const CLAIMED_MS = 60_000
+const CLAIMED_MS = 90_000
 const FIRST_WAIT_MS = 15_000
 const LONGEST_WAIT_MS = 3_600_000
 
