@@ -1,5 +1,5 @@
 /** Reads updates ahead of their delivery, listens for new ones, and knows which are acknowledged. */
-import { openRuns, type Progress } from '../../machines/webhook/progress.ts'
+import { openRuns, type Progress, type Runs } from '../../machines/webhook/progress.ts'
 import { pause } from '../host/time.ts'
 import type { DeliveryWorld, ReceivingKey, WebhookUpdate } from '../ports/webhooks.ts'
 import type { Lanes } from './lanes.ts'
@@ -9,6 +9,7 @@ export class Reading {
   /** Ids that wait for their acknowledgement, in order, with their place among all ids that were read. */
   readonly #open = new Map<number, number>()
   readonly #before: Progress | undefined
+  readonly #runs: Runs
   #head: number
   #places = 0
 
@@ -16,6 +17,18 @@ export class Reading {
   constructor(cursor: number, before: Progress | undefined) {
     this.#head = cursor
     this.#before = before
+    this.#runs = before ? openRuns(before) : []
+  }
+
+  /** Passes what is acknowledged: a resend of old updates would otherwise read all that follow them. */
+  skip(): void {
+    const end = this.#before?.head ?? 0
+    if (this.#head >= end) return
+    const next = (this.#runs.find(([, to]) => to > this.#head)?.[0] ?? end + 1) - 1
+    if (next <= this.#head) return
+    this.#head = next
+    // What lies on both sides is not one run.
+    this.#places++
   }
 
   get head(): number {
@@ -62,7 +75,7 @@ export class Reading {
     if (!before || before.head <= this.#head) {
       return { cursor: this.cursor, head: this.#head, waiting: this.#open.size, open }
     }
-    const rest = openRuns(before).filter(([, to]) => to > this.#head)
+    const rest = this.#runs.filter(([, to]) => to > this.#head)
     for (const [from, to] of rest) open.push(Math.max(from, this.#head + 1), to)
     const cursor = (open[0] ?? before.head + 1) - 1
     return { cursor, head: before.head, waiting: Math.max(before.waiting, this.#open.size), open }
@@ -71,7 +84,7 @@ export class Reading {
   #isAcknowledged(updateId: number): boolean {
     const before = this.#before
     if (!before || updateId > before.head) return false
-    return !openRuns(before).some(([from, to]) => from <= updateId && updateId <= to)
+    return !this.#runs.some(([from, to]) => from <= updateId && updateId <= to)
   }
 }
 
@@ -116,6 +129,7 @@ export class Feed {
     this.#isReading = true
     let isEmpty = false
     try {
+      reading.skip()
       const { updates, head } = await this.#page(reading.head, PAGE)
       this.#hasMore = updates.length === PAGE
       isEmpty = updates.length === 0

@@ -27,3 +27,41 @@ export function openRuns({ open }: Pick<Progress, 'open'>): (readonly [number, n
   for (let at = 0; at < open.length; at += 2) pairs.push([open[at] ?? 0, open[at + 1] ?? 0])
   return pairs
 }
+
+/** First and last id of each run, in order, without common ids. */
+export type Runs = readonly (readonly [number, number])[]
+
+/** What is in one of the two, or in both. */
+export function joined(some: Runs, others: Runs): Runs {
+  const found: [number, number][] = []
+  for (const [from, to] of [...some, ...others].toSorted(([a], [b]) => a - b)) {
+    const last = found.at(-1)
+    if (last && from <= last[1] + 1) last[1] = Math.max(last[1], to)
+    else found.push([from, to])
+  }
+  return found
+}
+
+/** What is in the first and not in the second. */
+export function without(runs: Runs, holes: Runs): Runs {
+  return runs.flatMap(([from, to]) => {
+    const left: [number, number][] = []
+    let next = from
+    for (const [start, end] of holes) {
+      if (end < next || start > to) continue
+      if (start > next) left.push([next, start - 1])
+      next = end + 1
+    }
+    if (next <= to) left.push([next, to])
+    return left
+  })
+}
+
+/** What is in both. */
+export const common = (some: Runs, others: Runs): Runs => without(some, without(some, others))
+
+/** The same progress with other runs open, of `waiting` updates; every failure is forgotten, so that nothing rests. */
+export function openedAs({ head }: Progress, runs: Runs, waiting: number): Progress {
+  const open = runs.flat()
+  return { cursor: (open[0] ?? head + 1) - 1, head, waiting: open.length && waiting, open }
+}

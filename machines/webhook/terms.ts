@@ -1,6 +1,6 @@
 /** The terms of a webhook, and the changes to it. */
 import type { Trouble } from './machine.ts'
-import type { Progress } from './progress.ts'
+import type { Progress, Runs } from './progress.ts'
 
 /** Where to deliver. */
 export interface WebhookTarget {
@@ -43,6 +43,10 @@ export type WebhookChange =
     }
   /** Everything after this id is delivered again. */
   | { readonly kind: 'replay'; readonly after: number }
+  /** Those of them that were delivered are delivered again, so many updates; later ones go on as they are. */
+  | { readonly kind: 'resend'; readonly runs: Runs; readonly updates: number }
+  /** What a resend has not delivered yet is not delivered again; so many others wait. */
+  | { readonly kind: 'stop resend'; readonly waiting: number }
 
 /** The key after the change. */
 export interface WebhookChanged {

@@ -27,6 +27,7 @@ import { linkRoutes } from './management/links.ts'
 import { machineRoutes } from './management/machines.ts'
 import { platformRoutes } from './management/platforms.ts'
 import { privacyRoutes } from './management/privacy.ts'
+import { resendRoutes } from './management/resends.ts'
 import { timelineRoutes } from './management/timeline.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { logRoutes, usageRoutes } from './management/usage.ts'
@@ -113,6 +114,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(apiKeyRoutes, { ...user, keyService, source, now }),
     route(diagnosisRoutes, { ...user, keyService, diagnoses }),
     route(webhookRoutes, { ...ofKeys, db, vault, flush, secrets: webhooks.secrets, now }),
+    route(resendRoutes, { ...ofKeys, db, flush }),
     route(webhookSettingsRoutes, { ...ofKeys, port: webhooks.port, ...webhooks.calls }),
     route(webhookLogRoutes, { ...user, database: db, flush }),
     route(backlogRoute, { ...user, keyService, db, flush }),

@@ -108,6 +108,23 @@ export const Delivery = Type.Object({
   ),
 })
 
+export const ResendRecord = Type.Object({
+  state: Type.Union([
+    Type.Literal('none'),
+    Type.Literal('counted'),
+    Type.Literal('running'),
+    Type.Literal('done'),
+    Type.Literal('stopped'),
+  ]),
+  updates: Type.Integer({ description: 'How many are, or would be, sent again' }),
+  remaining: Type.Integer({ description: 'Of those, how many are not delivered yet' }),
+  from_update_id: Nullable(Type.Integer()),
+  to_update_id: Nullable(Type.Integer()),
+  is_cut: Type.Boolean({ description: 'More failed: these are the newest 1,000' }),
+  started_at: Nullable(Time),
+  stopped_at: Nullable(Time),
+})
+
 export const SigningSecretRecord = Type.Object({
   secret: Type.String({ description: 'As Standard Webhooks libraries take it' }),
   created_at: Time,

@@ -1,7 +1,7 @@
 /** Counts the updates that wait for a key. Complete blocks of ids are counted only once, and then stored. */
 import { type Filter, OTHER_KINDS } from '../../machines/model/update-kinds.ts'
 import type { Database } from '../database/database.ts'
-import { isOneOf, type Segment, segments } from './wanted.ts'
+import { columnsOf, isOneOf, type Segment, segments } from './wanted.ts'
 
 /** Ids in one block. */
 export const BLOCK = 1_000
@@ -31,6 +31,33 @@ export async function countPending(db: Database, question: PendingQuestion): Pro
     pending += await countRange(db, { ...question, ...segment })
   }
   return pending
+}
+
+/** Beyond so many parts they are short ones, and counted in one statement. */
+const PARTS = 8
+
+/** Counts the updates in these runs of ids (first and last of each) that the key wants. */
+export async function countWanted(
+  db: Database,
+  question: PendingQuestion,
+  runs: readonly (readonly [number, number])[],
+): Promise<number> {
+  const { credentialId, apiKeyId, filter, next } = question
+  const parts = runs.flatMap(([from, to]) => segments(filter, from, Math.min(to + 1, next)))
+  if (parts.length <= PARTS) {
+    const counts = await Promise.all(parts.map((part) => countRange(db, { ...question, ...part })))
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+  const [row] = await db.query<{ updates: number }>(
+    `select count(*) as updates
+       from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::jsonb[])
+              as part (start, past, kinds, others)
+       join update_log u on u.credential_id = $1 and u.update_id >= part.start
+        and u.update_id < part.past and ${isOneOf('u', 'part.kinds', 'part.others')}
+        and u.api_key_id is distinct from $2`,
+    [credentialId, apiKeyId, ...columnsOf(parts)],
+  )
+  return row?.updates ?? 0
 }
 
 async function countRange(db: Database, { others, ...range }: Range): Promise<number> {

@@ -2,7 +2,15 @@
 
 import type { OwnedKey } from '../../actors/ports/ports.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
-import type { Progress } from '../../machines/webhook/progress.ts'
+import {
+  common,
+  joined,
+  openedAs,
+  openRuns,
+  type Progress,
+  type Runs,
+  without,
+} from '../../machines/webhook/progress.ts'
 import type {
   WebhookChange,
   WebhookChanged,
@@ -28,6 +36,17 @@ export interface WebhookRow {
   readonly due_at: Date | null
   readonly suspended_at: Date | null
   readonly webhook_progress: Progress | null
+}
+
+/** The last resend of a webhook. */
+export interface Resend {
+  /** ISO 8601. */
+  readonly at: string
+  readonly stoppedAt?: string
+  /** What it sends. */
+  readonly runs: Runs
+  /** What of that had been delivered before. */
+  readonly added: Runs
 }
 
 /** The sealed part. */
@@ -89,6 +108,9 @@ export class WebhookStore {
         return this.#delete(key, change, cursor)
       case 'replay':
         return this.#replay(key, change.after)
+      case 'resend':
+      case 'stop resend':
+        return this.#resend(key, change, cursor)
     }
   }
 
@@ -104,10 +126,15 @@ export class WebhookStore {
     const { apiKeyId } = key
     const sealed = await vault.seal(`credential:${key.credentialId}`, placeOf(apiKeyId), secrets)
     return this.#asOwner(key, async (tx) => {
-      await tx.query('delete from webhook where api_key_id = $1', [apiKeyId])
+      const [before] = await tx.query<{ resend: Resend | null }>(
+        'delete from webhook where api_key_id = $1 returning resend',
+        [apiKeyId],
+      )
+      // What waits goes to the new address, so the resend goes on there.
+      const resend = dropTo === undefined ? before?.resend : undefined
       await tx.query(
         `insert into webhook (api_key_id, sealed, shown_url, ip_address, max_connections,
-           has_certificate) values ($1, $2, $3, $4, $5, $6)`,
+           has_certificate, resend) values ($1, $2, $3, $4, $5, $6, $7)`,
         [
           apiKeyId,
           sealed,
@@ -115,6 +142,7 @@ export class WebhookStore {
           target.ipAddress ?? null,
           target.maxConnections,
           certificate !== undefined,
+          resend ? JSON.stringify(resend) : null,
         ],
       )
       const progress = await dropPending(tx, apiKeyId, dropTo)
@@ -132,41 +160,83 @@ export class WebhookStore {
   ): Promise<WebhookChanged> {
     const { apiKeyId } = key
     return this.#asOwner(key, async (tx) => {
+      const stands = await standing(tx, apiKeyId, cursor)
+      // Who polls from now on does not want what a resend had still to send.
+      const kept = stands?.resend && stopped(stands.progress, stands.resend, 1).cursor
+      const reached = Math.max(cursor, dropTo ?? 0, kept ?? 0)
       await tx.query(
         isGone
-          ? `update webhook set sealed = null, due_at = null, last_error_at = now(),
+          ? `update webhook set sealed = null, due_at = null, resend = null, last_error_at = now(),
                     last_error_message = 'The webhook was removed: it answered 410 Gone for 23 hours'
               where api_key_id = $1`
           : 'delete from webhook where api_key_id = $1',
         [apiKeyId],
       )
-      await dropPending(tx, apiKeyId, dropTo)
-      await tx.query('update api_key set webhook_progress = null where id = $1', [apiKeyId])
-      return { webhook: undefined, cursor: Math.max(cursor, dropTo ?? 0) }
+      await tx.query(
+        'update api_key set cursor = greatest(cursor, $2), webhook_progress = null where id = $1',
+        [apiKeyId, Math.max(dropTo ?? 0, kept ?? 0)],
+      )
+      return { webhook: undefined, cursor: reached }
     })
   }
 
-  async #replay(key: OwnedKey, after: number): Promise<WebhookChanged> {
+  #replay(key: OwnedKey, after: number): Promise<WebhookChanged> {
+    return this.#goOn(key, async () => ({ cursor: after, progress: null, resend: null }))
+  }
+
+  #resend(
+    key: OwnedKey,
+    change: Extract<WebhookChange, { kind: 'resend' | 'stop resend' }>,
+    cursor: number,
+  ): Promise<WebhookChanged> {
+    return this.#goOn(key, async (tx) => {
+      const stands = await standing(tx, key.apiKeyId, cursor)
+      if (!stands) throw noWebhook()
+      const { progress, resend } = stands
+      const now = new Date().toISOString()
+      if (change.kind === 'stop resend') {
+        if (!resend) throw failed('bad_request', 'nothing is being sent again')
+        const next = stopped(progress, resend, change.waiting)
+        return { cursor: next.cursor, progress: next, resend: { ...resend, stoppedAt: now } }
+      }
+      const next = reopened(progress, resend, change.runs)
+      const opened = openedAs(progress, next.open, progress.waiting + change.updates)
+      return { cursor: opened.cursor, progress: opened, resend: { at: now, ...next.resend } }
+    })
+  }
+
+  /** Goes on elsewhere in the log, and at once, whatever trouble there was. */
+  async #goOn(
+    key: OwnedKey,
+    whence: (tx: Queryable) => Promise<{
+      readonly cursor: number
+      readonly progress: Progress | null
+      readonly resend: Resend | null
+    }>,
+  ): Promise<WebhookChanged> {
     const { apiKeyId } = key
-    const [row] = await this.#asOwner(key, async (tx) => {
+    return this.#asOwner(key, async (tx) => {
+      const { cursor, progress, resend } = await whence(tx)
+      const waits = progress && progress.open.length > 0
       await tx.query(
         `update webhook set suspended_at = null, failures = 0, failing_since = null,
-                gone_since = null, due_at = null where api_key_id = $1`,
-        [apiKeyId],
+                gone_since = null, due_at = null, resend = $2 where api_key_id = $1`,
+        [apiKeyId, resend && JSON.stringify(resend)],
       )
-      await tx.query('update api_key set cursor = $2, webhook_progress = null where id = $1', [
+      await tx.query('update api_key set cursor = $2, webhook_progress = $3 where id = $1', [
         apiKeyId,
-        after,
+        cursor,
+        waits ? JSON.stringify(progress) : null,
       ])
-      return tx.query<WebhookRow>(
+      const [row] = await tx.query<WebhookRow>(
         `select ${webhookColumns} from webhook w join api_key k on k.id = w.api_key_id
           where w.api_key_id = $1`,
         [apiKeyId],
       )
+      const webhook = row && (await openWebhook(this.#options.vault, apiKeyId, row))
+      if (!webhook) throw noWebhook()
+      return { webhook, cursor }
     })
-    const webhook = row && (await openWebhook(this.#options.vault, apiKeyId, row))
-    if (!webhook) throw failed('bad_request', 'the key has no webhook')
-    return { webhook, cursor: after }
   }
 
   /** Locks the ownership of the credential until the commit. Rejects with `OwnershipLost`. */
@@ -175,6 +245,49 @@ export class WebhookStore {
       if (!(await isOwnedIn(tx, key))) throw new OwnershipLost()
       return work(tx)
     })
+  }
+}
+
+const noWebhook = () => failed('bad_request', 'the key has no webhook')
+
+interface Standing {
+  readonly progress: Progress
+  readonly resend: Resend | null
+}
+
+/** How far a key has got; undefined without a webhook. */
+async function standing(
+  tx: Queryable,
+  apiKeyId: number,
+  cursor: number,
+): Promise<Standing | undefined> {
+  const [row] = await tx.query<{ progress: Progress | null; at: number; resend: Resend | null }>(
+    `select k.webhook_progress as progress, greatest(k.cursor, $2) as at, w.resend
+       from webhook w join api_key k on k.id = w.api_key_id where w.api_key_id = $1`,
+    [apiKeyId, cursor],
+  )
+  if (!row) return undefined
+  const { progress, at, resend } = row
+  return { progress: progress ?? { cursor: at, head: at, waiting: 0, open: [] }, resend }
+}
+
+/** Only what was delivered before is taken back; `waiting` others are left. */
+function stopped(progress: Progress, { added, stoppedAt }: Resend, waiting: number): Progress {
+  if (stoppedAt !== undefined) return progress
+  return openedAs(progress, without(openRuns(progress), added), Math.max(1, waiting))
+}
+
+/** Opens runs again up to the head: what follows it is delivered anyway. A resend that is under way goes on with them. */
+function reopened(progress: Progress, before: Resend | null, wanted: Runs) {
+  const open = openRuns(progress)
+  const rest = before && before.stoppedAt === undefined ? common(before.added, open) : []
+  const runs = common(wanted, [[1, progress.head]])
+  return {
+    open: joined(open, runs),
+    resend: {
+      runs: before && rest.length > 0 ? joined(before.runs, runs) : runs,
+      added: joined(rest, without(runs, open)),
+    },
   }
 }
 

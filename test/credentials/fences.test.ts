@@ -117,6 +117,8 @@ t.test('an owner that was fenced changes nothing but history', async (t) => {
     () => node.webhooks.change(key, { kind: 'delete', dropTo: undefined }, 0),
     () => node.webhooks.change(key, { kind: 'set', target, dropTo: undefined }, 0),
     () => node.webhooks.change(key, { kind: 'replay', after: 0 }, 0),
+    () => node.webhooks.change(key, { kind: 'resend', runs: [[1, 9]], updates: 9 }, 9),
+    () => node.webhooks.change(key, { kind: 'stop resend', waiting: 0 }, 9),
   ]
   for (const write of refused) {
     const cause: unknown = await write().catch((cause: unknown) => cause)

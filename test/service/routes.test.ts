@@ -157,6 +157,7 @@ t.test("ids of others are not there, whoever's they are", async (t) => {
     '/test': {},
     '/settings': {},
     '/replay': {},
+    '/resend': {},
     '/exchanges': { keep: 'all' },
     '/silence': {},
   }

@@ -195,6 +195,90 @@ t.test('a replay begins where the log does, if it is to begin before', async (t)
   t.match(backlog, { pending_update_count: 0, oldest_at: null, series: [] })
 })
 
+t.test('one update, those that failed, or a range is sent again, counted beforehand', async (t) => {
+  let refuses = false
+  const receiver = await Receiver.open(t, ({ update }, response) => {
+    response.statusCode = refuses && update.message.text !== 'd' ? 500 : 200
+    response.end()
+  })
+  const { path, call } = await hooked(receiver.url)
+  for (const text of ['a', 'b', 'c', 'd']) await write(text)
+  const ids = (await receiver.count(4)).map(({ update }) => update.update_id)
+  const [a, b, c, d] = ids
+  const resend = (body: object) => client.result('POST', `${path}/resend`, body)
+  const done = () =>
+    until(async () => (await client.result('GET', `${path}/resend`)).state === 'done')
+  t.match(await client.result('GET', `${path}/resend`), { state: 'none', updates: 0 })
+
+  const range = { from_update_id: b, to_update_id: c }
+  const counted = { state: 'counted', updates: 2, from_update_id: b, to_update_id: c }
+  t.match(await resend({ ...range, count_only: true }), counted)
+  t.equal(receiver.received.length, 4, 'counting sends nothing')
+  t.match(await resend(range), { ...counted, state: /running|done/ })
+  await receiver.count(6)
+  await done()
+  t.same(receiver.texts.slice(4), ['b', 'c'], 'the range has an end')
+  await resend({ update_id: a })
+  await receiver.count(7)
+  t.equal(receiver.texts[6], 'a')
+  await done()
+  t.equal((await call('getWebhookInfo')).body.result.pending_update_count, 0)
+
+  t.match(await resend({ outcome: 'failed', count_only: true }), { updates: 0 })
+  const none = await client.ask('POST', `${path}/resend`, { outcome: 'failed' })
+  t.match(none, refused(400, 'Bad Request: there is no such update to send again'))
+  refuses = true
+  await resend({ from_update_id: c, to_update_id: c })
+  await receiver.count(8)
+  t.match(await client.result('GET', `${path}/resend`), { state: 'running', remaining: 1 })
+  t.match(await client.result('DELETE', `${path}/resend`), { state: 'stopped', remaining: 0 })
+  const stoppedAt = receiver.received.length
+  refuses = false
+  await write('e')
+  await until(() => receiver.texts.includes('e'))
+  t.same(receiver.texts.slice(stoppedAt), ['e'], 'what was stopped is not sent')
+  t.match(await resend({ outcome: 'failed', count_only: true }), { updates: 1, from_update_id: c })
+  await resend({ outcome: 'failed' })
+  await done()
+  t.same(receiver.texts.slice(stoppedAt), ['e', 'c'])
+  t.match(await resend({ outcome: 'failed', count_only: true }), { updates: 0 })
+
+  const future = new Date(Date.now() + 60_000).toISOString()
+  t.match(await resend({ since: future, count_only: true }), { updates: 0, from_update_id: null })
+  t.match(await resend({ until: future, from_update_id: d, count_only: true }), { updates: 2 })
+  const bad = [{}, { update_id: a, outcome: 'failed' }, { from_update_id: c, to_update_id: b }]
+  for (const body of bad) t.equal((await client.ask('POST', `${path}/resend`, body)).status, 400)
+})
+
+t.test('an interrupted resend goes on after a restart, and ends with its webhook', async (t) => {
+  let isUp = true
+  const receiver = await Receiver.open(t, (_, response) => {
+    response.statusCode = isUp ? 200 : 503
+    response.end()
+  })
+  const { path, call } = await hooked(receiver.url)
+  for (const text of ['p', 'q', 'r']) await write(text)
+  const [first, second] = await receiver.count(3)
+  isUp = false
+  const range = { from_update_id: first?.update.update_id, to_update_id: second?.update.update_id }
+  await client.result('POST', `${path}/resend`, range)
+  await receiver.count(4)
+  await service.restart()
+  t.match(await client.result('GET', `${path}/resend`), { state: 'running', remaining: 2 })
+  isUp = true
+  const sent = receiver.received.length
+  await until(async () => (await client.result('GET', `${path}/resend`)).state === 'done', 60_000)
+  const texts = receiver.texts.slice(sent - 1).filter((text) => text !== 'p')
+  t.same(texts, ['q'], 'to its end, and no further')
+
+  isUp = false
+  await client.result('POST', `${path}/resend`, range)
+  await receiver.count(receiver.received.length + 1)
+  await call('deleteWebhook')
+  t.same((await call('getUpdates')).body.result, [], 'a poll gets nothing of it')
+  t.match(await client.result('GET', `${path}/resend`), { state: 'none' })
+})
+
 t.test('a new secret does not keep what failed from its next try', async (t) => {
   const receiver = await Receiver.open(t, answers(500, 500))
   const { id } = await hooked(receiver.url)

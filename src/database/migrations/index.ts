@@ -57,6 +57,7 @@ import { Owners } from './0084-owners.ts'
 import { LogIndexes } from './0087-log-indexes.ts'
 import { LogIndexesReplaced } from './0088-log-indexes-replaced.ts'
 import { WebhookExchanges } from './0091-webhook-exchanges.ts'
+import { WebhookResends } from './0092-webhook-resends.ts'
 import { BulkActions } from './0096-bulk-actions.ts'
 import { SandboxAudio } from './0107-sandbox-audio.ts'
 import { LinkNode } from './0110-link-node.ts'
@@ -131,6 +132,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0087-log-indexes', class: LogIndexes },
   { name: '0088-log-indexes-replaced', class: LogIndexesReplaced },
   { name: '0091-webhook-exchanges', class: WebhookExchanges },
+  { name: '0092-webhook-resends', class: WebhookResends },
   { name: '0096-bulk-actions', class: BulkActions },
   { name: '0107-sandbox-audio', class: SandboxAudio },
   { name: '0110-link-node', class: LinkNode },

@@ -48,3 +48,20 @@ t.test('what was acknowledged is not delivered again after a restart', async () 
     ),
   )
 })
+
+t.test('what is acknowledged between two runs is passed, and does not join them', async (t) => {
+  const open = [3, 4, 900, 900]
+  const reading = new Reading(2, { cursor: 2, head: 1_000, waiting: 3, open })
+  reading.skip()
+  t.equal(reading.head, 2)
+  t.same(reading.take(updates(3, 4), 4), updates(3, 4))
+  reading.skip()
+  t.equal(reading.head, 899)
+  t.same(reading.take(updates(900), 900), updates(900))
+  t.same(reading.progress.open, open)
+  reading.skip()
+  t.equal(reading.head, 1_000)
+  reading.skip()
+  t.same(reading.take(updates(1_001), 1_001), updates(1_001))
+  t.same(reading.progress, { cursor: 2, head: 1_001, waiting: 4, open: [...open, 1_001, 1_001] })
+})
