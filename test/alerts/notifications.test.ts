@@ -229,7 +229,7 @@ t.test(
     t.equal(taken.length, 1)
     await notifier.sendDue()
     t.equal(receiver.received.length, 1, 'it may still be sending')
-    at(7)
+    at(8)
     await notifier.sendDue()
     t.equal(receiver.received.length, 2)
   },
