@@ -71,8 +71,14 @@ const statements = {
                  from credential_log l join credential c on c.id = l.credential_id
                 where l.credential_id = $1 and c.deactivated_at is null`,
   link: `select node as owner from link_session where id = $1 and node is not null`,
+  // A page for linking again has no flow before it is opened: that begins where the account is.
   page: `select s.node as owner from link_page p join link_session s on s.id = p.session_id
-          where p.hash = decode($1, 'hex') and s.node is not null`,
+          where p.hash = decode($1, 'hex') and s.node is not null
+         union all
+         select coalesce(s.node, l.owner) from relink_page p
+           left join link_session s on s.id = p.session_id
+           left join credential_log l on l.credential_id = p.credential_id
+          where p.hash = decode($1, 'hex')`,
 }
 
 const MOST = 200_000
