@@ -77,13 +77,12 @@ export function routesOf(options: RoutesOptions): Route[] {
   const now = () => core.clock.now()
   const user = { authenticate: authenticate(accounts, { pat: true }) }
   const streams = new EventStreams(config.limits.eventStreamsPerUser)
-  const missing = () => [jobs.trouble()].filter((trouble) => trouble !== null)
   const events = { ...user, source, timeline, draining, streams }
-  const flush = () => webhooks.flush()
+  const { flush } = webhooks
   const ofPanel = { addresses: baseUrls, panels: panelUrls }
   const ofKeys = { ...user, keyService, keys }
   return [
-    route(healthRoutes, { readiness, missing }),
+    route(healthRoutes, { readiness, missing: () => [jobs.trouble() ?? []].flat() }),
     route(metricsRoute, { metrics, token: config.metrics.token }),
     route(nodesRoute, { nodes, db, token: config.metrics.token }),
     route(nodeOrderRoutes, { db, token: config.operatorToken }),

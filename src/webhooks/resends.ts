@@ -22,7 +22,7 @@ export interface Choice {
   readonly failed: boolean
 }
 
-export interface Chosen {
+interface Chosen {
   readonly runs: Runs
   /** There are more failed ones: these are the newest. */
   readonly isCut: boolean
@@ -103,7 +103,7 @@ export async function told(db: Database, apiKeyId: number, runs: Runs) {
   return { updates, delivered }
 }
 
-export interface ResendStanding {
+interface ResendStanding {
   readonly resend: Resend | undefined
   readonly updates: number
   /** Not delivered yet. */

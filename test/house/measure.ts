@@ -64,6 +64,8 @@ const roomsSince: readonly string[] = [
   'src/http/management/bulk.ts',
   'src/http/management/views.ts',
   'src/exchanges/',
+  'src/http/management/resends.ts',
+  'src/webhooks/resends.ts',
 ]
 /** The last migration of the redesign. Each table that comes later has one of its own. */
 const LAST_MIGRATION = 'src/database/migrations/0070'
