@@ -28,7 +28,12 @@ const transition: Transition = {
   limitedUntil: undefined,
 }
 
-const row = { id: 7, account: { native: 'n', firstName: 'Ada' }, created_at: new Date(0) }
+const row = {
+  id: 7,
+  account: { native: 'n', firstName: 'Ada' },
+  tags: [],
+  created_at: new Date(0),
+}
 
 async function streaming(t: Test, draining: AbortController, whileRead: () => void) {
   const db = { query: async () => [row] } as unknown as Database
