@@ -4,6 +4,8 @@ import { type Handover, handOver, handOverIdle } from './handover.ts'
 import type { Nodes } from './nodes.ts'
 
 const LOOK_MS = 1_000
+/** Where every account is in its place, all of them are looked at this often: it takes a while with many. */
+const REST_MS = 10_000
 /** At each look: whoever joins is filled calmly. */
 const AT_ONCE = 20
 /** The others take accounts once they have seen in a beat that this node does not. */
@@ -17,6 +19,7 @@ interface MovesOptions {
     | 'hasSuccessors'
     | 'isPlacedHere'
     | 'isPinned'
+    | 'hasPins'
     | 'refreshPins'
     | 'onMembersChanged'
   >
@@ -32,11 +35,13 @@ export class Moves {
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> = Promise.resolve()
   #changedAt = performance.now()
+  #restsUntil = 0
 
   constructor(options: MovesOptions) {
     this.#options = options
     options.nodes.onMembersChanged(() => {
       this.#changedAt = performance.now()
+      this.#restsUntil = 0
     })
   }
 
@@ -65,7 +70,7 @@ export class Moves {
       if (state === 'draining') await this.#drain()
       if (state !== 'up') return
       await nodes.refreshPins()
-      const some = this.#due().slice(0, AT_ONCE)
+      const some = anyOf(this.#due(), AT_ONCE)
       if (some.length === 0 || signal.aborted) return
       const credentials = await handOverIdle(handover, some)
       if (credentials > 0) logger.info({ credentials }, 'credentials go to where they are placed')
@@ -90,12 +95,19 @@ export class Moves {
   #due(): Owned[] {
     const { nodes, handover, calmMs } = this.#options
     const isCalm = this.#unchangedMs >= Math.max(calmMs, SEEN_AFTER_MS)
-    const due: Owned[] = []
-    for (const owned of handover.owned()) {
-      const { credentialId } = owned
-      if (!isCalm && !nodes.isPinned(credentialId)) continue
-      if (!nodes.isPlacedHere(credentialId)) due.push(owned)
-    }
+    const looksAtAll = isCalm && performance.now() >= this.#restsUntil
+    if (!looksAtAll && !nodes.hasPins()) return []
+    const due = [...handover.owned()].filter(
+      ({ credentialId }) =>
+        (looksAtAll || nodes.isPinned(credentialId)) && !nodes.isPlacedHere(credentialId),
+    )
+    if (looksAtAll && due.length === 0) this.#restsUntil = performance.now() + REST_MS
     return due
   }
+}
+
+/** So many that follow each other, from anywhere: those whose calls never end do not keep the others back. */
+function anyOf<Item>(items: readonly Item[], count: number): Item[] {
+  const start = Math.floor(Math.random() * items.length)
+  return [...items.slice(start), ...items.slice(0, start)].slice(0, count)
 }

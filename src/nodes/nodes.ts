@@ -36,6 +36,7 @@ export interface Nodes {
   isPlacedHere(credentialId: number): boolean
   /** Whether an operator has chosen a node for it. */
   isPinned(credentialId: number): boolean
+  hasPins(): boolean
   /** Reads what operators have chosen. */
   refreshPins(): Promise<void>
   /** Calls back when the set of nodes or a state has changed. */
@@ -90,6 +91,7 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
       return (isOpen ? pinned : placeOf(credentialId, places)) === options.name
     },
     isPinned: (credentialId) => pins.has(credentialId),
+    hasPins: () => pins.size > 0,
     async refreshPins() {
       pins = await pinnedAccounts(db)
     },

@@ -5,7 +5,13 @@ import { finestGrades, groupSteps } from './group-steps.ts'
 import type { ContractHarness } from './harness.ts'
 import { able, need, perform, scene, sent, words } from './scene.ts'
 
-const PROFILE = ['set_name', 'set_about', 'set_profile_photo', 'profile_photos'] as const
+const PROFILE = [
+  'set_name',
+  'set_about',
+  'set_profile_photo',
+  'profile_photos',
+  'profile_audios',
+] as const
 
 export const groupOperations: readonly OperationKind[] = [
   ...new Set(groupSteps.map(({ kind }) => kind)),
@@ -57,6 +63,11 @@ export async function profileContract(t: Test, harness: ContractHarness) {
       const mine = { person: account.native, offset: 0, limit: 10 }
       const found = { kind: 'photos', ...(does('set_profile_photo') && { total: 1 }) }
       t.match(await perform(first, { kind: 'profile_photos', ...mine }), found)
+    }
+    if (does('profile_audios')) {
+      const mine = { person: account.native, offset: 0, limit: 10 }
+      const none = { kind: 'audios', total: 0, audios: [] }
+      t.match(await perform(first, { kind: 'profile_audios', ...mine }), none)
     }
   })
 }
