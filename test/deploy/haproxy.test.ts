@@ -53,9 +53,9 @@ async function cluster(t: Test, username: string, phone: string) {
     write: (text: string) => client.at(url).write(ada.id, `@${username}`, text),
     /** A poll of another key that waits for the next update: its answer, and how long that took. */
     async hold() {
-      const newest = await polled('timeout=0&offset=-1')
+      const newest = await until(async () => (await polled('timeout=0&offset=-1')).result[0])
       const began = performance.now()
-      const answer = await polled(`timeout=50&offset=${(newest.result[0]?.update_id ?? 0) + 1}`)
+      const answer = await polled(`timeout=50&offset=${newest.update_id + 1}`)
       return { answer, seconds: (performance.now() - began) / 1000 }
     },
   }
@@ -66,6 +66,7 @@ t.test('nodes come, leave and are lost behind it', { skip, timeout: 120_000 }, a
   const { bot, database, url, first, second, startThird, call, hold, write } = nodes
   const callers = call()
   await write('before')
+  await until(() => callers.seen.includes('before'))
   const held = hold()
   await pause(1_500)
   await first.end('SIGTERM')
