@@ -1,5 +1,6 @@
 /** A panel that stayed open over an update of the service. */
 import t from 'tap'
+import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
 
@@ -43,10 +44,16 @@ t.test(
     const { page, context } = visitor
     await signIn(visitor, service, '+14155559302')
     const files = /\/assets\/keys-|\/dashboard\/keys$/
-    await context.route(files, (route) => route.abort())
+    let asked = 0
+    await context.route(files, async (route) => {
+      await route.abort()
+      asked += Number(route.request().url().endsWith('/dashboard/keys'))
+    })
     await page.getByRole('link', { name: 'API keys' }).click()
     await page.getByText('The service does not answer').waitFor()
+    await until(() => asked === 1)
     await page.getByRole('button', { name: 'Try again' }).click()
+    await until(() => asked === 2)
     await page.getByText('The service does not answer').waitFor()
     await context.unroute(files)
     await page.getByRole('button', { name: 'Try again' }).click()
