@@ -61,7 +61,7 @@ async function command(databaseUrl: string, ...words: string[]): Promise<string>
 const write = (client: Client, bots: readonly { friend: { id: number }; name: string }[]) =>
   Promise.all(bots.map(({ friend, name }) => client.write(friend.id, name, 'are you there?')))
 
-t.test('accounts move while bots call, and no call fails', { timeout: 120_000 }, async (t) => {
+t.test('accounts move while bots call, and no call fails', { timeout: 240_000 }, async (t) => {
   const on = await testDatabase(t)
   const owners = ownersIn(on)
   const { first, client, bots, startSecond } = await startTwo(t, on.url)

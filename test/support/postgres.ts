@@ -1,5 +1,6 @@
 /** The PostgreSQL server that all test files share, found running or started. */
 import { realpath, rm } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { DatabaseInUse } from '../../src/database/embedded/adopt.ts'
 import {
@@ -26,12 +27,16 @@ const startOnce = () =>
     settings: {
       fsync: 'off',
       full_page_writes: 'off',
-      max_connections: '300',
+      max_connections: '600',
       max_wal_size: '128MB',
       min_wal_size: '32MB',
     },
     logger: quietLog,
   })
+
+/** Other runs have all its connections: it is well, and has room later. */
+const isFull = (error: unknown): boolean =>
+  error instanceof Error && (('code' in error && error.code === '53300') || isFull(error.cause))
 
 async function start(): Promise<EmbeddedPostgres> {
   for (let left = attempts; ; left--) {
@@ -40,6 +45,10 @@ async function start(): Promise<EmbeddedPostgres> {
     } catch (error) {
       if (left === 0) throw error
       if (error instanceof DatabaseInUse) continue
+      if (isFull(error)) {
+        await pause(1_000)
+        continue
+      }
       // Without fsync a crash of the machine may have damaged it, and nothing in it is of value.
       await rm(await realpath(dir).catch(() => dir), { recursive: true, force: true })
     }
