@@ -291,7 +291,10 @@ async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<v
       ...claiming,
       owned: () => core.supervisor.owned(),
       logger,
-      released: (look) => bus.on('released', look),
+      released(look) {
+        bus.on('released', look)
+        bus.onGap(look)
+      },
       claimed: () => roster.start(),
     }),
   )

@@ -242,6 +242,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/jobs/jobs.ts': ['handlers.set', 'remind'],
   'src/jobs/redis-queues.ts': ['this.#go', 'this.#open'],
   'src/keys/store.ts': ['this.#positions.flush'],
+  'src/nodes/carriers.ts': ['this.#ask', 'this.#subscribe'],
   'src/nodes/nodes.ts': ['events.emit', 'events.on'],
   'src/observability/metrics.ts': ['censuses.set'],
   'src/observability/request-journal.ts': ['this.flush'],

@@ -35,10 +35,20 @@ export async function openNodes(options: NodesOptions, opened: AsyncDisposableSt
   })
   opened.defer(() => nodes.leave())
   const incarnation = () => nodes.view().incarnation ?? 0
-  const bus = new Bus({ url, logger, incarnation, isAlone: nodes.isAlone })
+  const { isAlone, count } = nodes
+  const connection = storage.jobs.redis
+  const redis = connection && { redis: { connection, channel: channelOf(config, storage) } }
+  const bus = new Bus({ url, logger, incarnation, isAlone, count, ...redis })
   bus.start()
   opened.defer(() => bus.close())
+  storage.metrics.bus(() => bus.carriers())
   return { peers, nodes, bus }
+}
+
+/** Channels are of all databases of a Redis server: several services may share it. */
+function channelOf({ redisUrl }: Config, { vault }: Storage): string {
+  const { pathname } = new URL(redisUrl ?? '')
+  return `chapar:bus:${pathname.slice(1) || 0}:${vault.derive('bus').toString('hex', 0, 8)}`
 }
 
 /** Listens for other nodes, where this one has an address for them. */

@@ -135,6 +135,8 @@ export async function postgresBackend(url: string): Promise<Backend> {
 
 const RECONNECT_MILLISECONDS = 500
 
+export type RedisConnection = Redis
+
 /**
  * The connection of the service to Redis. A command fails at once while there is no connection. `null` is what BullMQ
  * asks for: a command under way waits for the next connection, and each caller has a time limit of its own.

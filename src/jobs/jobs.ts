@@ -4,7 +4,13 @@ import { within } from '../../actors/host/time.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
 import { boundedWarnings } from '../observability/bounded.ts'
-import { type JobProcessor, type JobQueue, postgresBackend, type Target } from './backend.ts'
+import {
+  type JobProcessor,
+  type JobQueue,
+  postgresBackend,
+  type RedisConnection,
+  type Target,
+} from './backend.ts'
 import { codes, openQueues, type QueueSource, type Queues, reminders } from './queues.ts'
 import { RedisQueues } from './redis-queues.ts'
 
@@ -73,6 +79,11 @@ export interface Jobs {
   close(): Promise<void>
 }
 
+interface OpenedJobs extends Jobs {
+  /** The connection of the service to Redis, for short commands of others too; absent: it has none. */
+  readonly redis: RedisConnection | undefined
+}
+
 interface JobsOptions {
   readonly databaseUrl: string
   readonly redisUrl?: string
@@ -101,10 +112,11 @@ const reminderOptions = {
   removeOnFail: { age: 86_400, count: 1_000 },
 }
 
-export async function createJobs({ databaseUrl, redisUrl, logger }: JobsOptions): Promise<Jobs> {
+export async function createJobs(options: JobsOptions): Promise<OpenedJobs> {
+  const { databaseUrl, redisUrl, logger } = options
   const handlers = new Map<string, JobHandler>()
   const process = processorFor(handlers)
-  const source = redisUrl
+  const source: QueueSource = redisUrl
     ? await RedisQueues.start({ url: redisUrl, process, logger })
     : await queuesInPostgres(databaseUrl, process, logger)
   const warn = boundedWarnings(logger)
@@ -128,6 +140,7 @@ export async function createJobs({ databaseUrl, redisUrl, logger }: JobsOptions)
   })
 
   return {
+    redis: source.redis,
     async sendCode(id) {
       const target = { kind: codes, id }
       await add(source.queues?.codes, codes, target, { ...codeOptions, jobId: `code-${id}` }).catch(

@@ -3,7 +3,14 @@ import { UnrecoverableError } from 'bullmq'
 import { within } from '../../actors/host/time.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { boundedWarnings } from '../observability/bounded.ts'
-import type { Backend, JobProcessor, JobQueue, JobWorker, RunningJob } from './backend.ts'
+import type {
+  Backend,
+  JobProcessor,
+  JobQueue,
+  JobWorker,
+  RedisConnection,
+  RunningJob,
+} from './backend.ts'
 
 export const codes = 'one-time-codes'
 export const reminders = 'reminders'
@@ -131,6 +138,8 @@ function pauseOnError(worker: JobWorker, onFailure: (cause: unknown) => void): (
 /** Access to the queues, as long as they can be reached. */
 export interface QueueSource {
   readonly queues: Queues | undefined
+  /** Absent: the queues are in PostgreSQL. */
+  readonly redis?: RedisConnection
   readonly trouble: string | null
   onBack(listener: () => void): void
   work(): void

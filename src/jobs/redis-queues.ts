@@ -1,11 +1,10 @@
 /** Queues on Redis: open while a check twice a second finds that it takes writes, unavailable while it does not. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Redis } from 'ioredis'
 import { within } from '../../actors/host/time.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { boundedWarnings } from '../observability/bounded.ts'
-import { connectRedis, type JobProcessor, redisBackend } from './backend.ts'
+import { connectRedis, type JobProcessor, type RedisConnection, redisBackend } from './backend.ts'
 import { openQueues, type QueueSource, type Queues } from './queues.ts'
 
 /** Checks twice a second whether Redis takes writes. */
@@ -14,7 +13,7 @@ const ANSWERS_WITHIN_MS = 500
 const KEPT_SECONDS = 60
 
 interface PulseOptions {
-  readonly redis: Redis
+  readonly redis: RedisConnection
   /** Redis takes no writes; called once until it is back. */
   away(reason: Error): void
   back(): void
@@ -23,7 +22,7 @@ interface PulseOptions {
 }
 
 class Pulse {
-  readonly #redis: Redis
+  readonly #redis: RedisConnection
   readonly #options: PulseOptions
   readonly #stopping = new AbortController()
   /** Unique for this process: with a shared key, the first process to ask would hide a loss from the others. */
@@ -127,7 +126,7 @@ const refusals =
 
 export class RedisQueues implements QueueSource {
   readonly #options: RedisQueuesOptions
-  readonly #redis: Redis
+  readonly #redis: RedisConnection
   readonly #pulse: Pulse
   readonly #listeners: (() => void)[] = []
   readonly #warn: Logger['warn']
@@ -164,6 +163,10 @@ export class RedisQueues implements QueueSource {
       throw reason
     }
     return queues
+  }
+
+  get redis(): RedisConnection {
+    return this.#redis
   }
 
   get queues(): Queues | undefined {

@@ -1,50 +1,87 @@
-/** Hints between nodes, over PostgreSQL. Whatever they tell stands in a table, too: one that is lost only delays. */
-import { setTimeout as pause } from 'node:timers/promises'
+/** Hints between nodes, over Redis or PostgreSQL. Whatever they tell stands in a table, too: one that is lost only delays. */
+import { LRUCache } from 'lru-cache'
 import type { Json } from '../../machines/model/protocol.ts'
-import { type Connection, connect } from '../database/database.ts'
+import type { RedisConnection } from '../jobs/backend.ts'
 import type { Logger } from '../observability/log.ts'
+import { PostgresCarrier, RedisCarrier } from './carriers.ts'
 
-const CHANNEL = 'chapar'
 /** Hints of one moment share a notice. */
 const TOGETHER_MS = 2
-/** The server takes 8,000 bytes. */
+/** PostgreSQL takes 8,000 bytes. */
 const NOTICE_BYTES = 7_900
-const AGAIN_MS = 1_000
 /** Of hints that wait; more are worth nothing, since a gap makes everybody look again. */
 const MOST_WAITING = 10_000
+/** A notice may come over both ways, and late over one of them. */
+const MOST_REMEMBERED = 10_000
+/** Told by a node that hears nothing over Redis, for as long as that lasts. */
+const DEAF = 'deaf'
+const SAY_AGAIN_MS = 1_000
+const BELIEVED_MS = 3 * SAY_AGAIN_MS
 
 type Listener = (hint: Json) => void
 
 interface BusOptions {
   readonly url: string
   readonly logger: Logger
+  /** Absent: all hints go over PostgreSQL. */
+  readonly redis?: {
+    /** The service's own; listening takes one connection more. */
+    readonly connection: RedisConnection
+    /** The same for all nodes of one database, and for no others. */
+    readonly channel: string
+  }
   /** Whether there is another node to tell. */
   isAlone(): boolean
+  /** How many nodes there are, this one included. */
+  count(): number
   /** The number of this start of the process: a node does not hear itself. */
   incarnation(): number
 }
 
-/** As it goes over the wire. */
-type Notice = readonly [from: number, hints: readonly (readonly [topic: string, hint: Json])[]]
+/** As it goes over the wire. A sender of an earlier version does not number its notices. */
+type Notice = readonly [
+  from: number,
+  hints: readonly (readonly [topic: string, hint: Json])[],
+  number?: number,
+]
 
-/** Nothing is told within a transaction that stores something: a notice makes commits wait for each other. */
+/**
+ * Nothing is told within a transaction that stores something: over PostgreSQL a notice makes commits wait for each
+ * other. With Redis a notice goes over Redis, and over PostgreSQL too unless every node has it: Redis says how many
+ * heard it, and a node that knows itself to be deaf says so. All nodes listen to both.
+ */
 export class Bus {
   readonly #options: BusOptions
   readonly #listeners = new Map<string, Listener>()
-  readonly #closing = new AbortController()
-  #gap: () => void = () => undefined
-  #connection: Connection | undefined
+  readonly #gaps: (() => void)[] = []
+  readonly #postgres: PostgresCarrier
+  readonly #redis: RedisCarrier | undefined
+  readonly #known = new LRUCache<string, true>({ max: MOST_REMEMBERED })
+  #number = 0
+  /** Until then some node is deaf, by `performance.now()`. */
+  #deafUntil = 0
   #waiting: string[] = []
   #timer: NodeJS.Timeout | undefined
+  #saying: NodeJS.Timeout | undefined
   #sent: Promise<void> = Promise.resolve()
-  #running: Promise<void> | undefined
 
   constructor(options: BusOptions) {
+    const { url, logger, redis } = options
     this.#options = options
+    const ends = {
+      logger,
+      heard: (payload: string) => this.#heard(payload),
+      gap: () => this.#gap(),
+    }
+    this.#postgres = new PostgresCarrier(url, ends)
+    this.#redis = redis && new RedisCarrier(redis.connection, redis.channel, ends)
   }
 
   start(): void {
-    this.#running = this.#run()
+    this.#postgres.start()
+    if (!this.#redis) return
+    this.#redis.start()
+    this.#saying = setInterval(() => this.#sayDeaf(), SAY_AGAIN_MS).unref()
   }
 
   /** One listener a topic. */
@@ -54,7 +91,13 @@ export class Bus {
 
   /** Calls back after hints may have been missed. */
   onGap(listener: () => void): void {
-    this.#gap = listener
+    this.#gaps.push(listener)
+  }
+
+  /** Which carriers this node hears hints over. */
+  carriers(): Readonly<Record<string, boolean>> {
+    const postgres = this.#postgres.isUp
+    return this.#redis ? { postgres, redis: this.#redis.isUp } : { postgres }
   }
 
   /** Tells hints of one topic. */
@@ -72,63 +115,71 @@ export class Bus {
     this.#waiting.push(text)
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined
-      // One statement at a time goes over a connection.
+      // In their order: one notice at a time is on its way.
       this.#sent = this.#sent.then(() => this.#send())
     }, TOGETHER_MS)
   }
 
   async close(): Promise<void> {
-    this.#closing.abort()
     clearTimeout(this.#timer)
-    await this.#connection?.close().catch(() => undefined)
-    await this.#running
+    clearInterval(this.#saying)
+    this.#redis?.close()
+    await this.#postgres.close()
   }
 
   async #send(): Promise<void> {
-    const connection = this.#connection
     const waiting = this.#waiting
     this.#waiting = []
-    if (!connection) return
-    const from = this.#options.incarnation()
-    try {
-      for (const hints of pagesOf(waiting)) {
-        const notice = `[${from},[${hints.join()}]]`
-        await connection.query('select pg_notify($1, $2)', [CHANNEL, notice])
-      }
-    } catch (err) {
-      this.#options.logger.debug({ err }, 'hints for other nodes were lost')
-      await connection.close().catch(() => undefined)
+    for (const hints of pagesOf(waiting)) {
+      const notice = this.#noticeOf(hints)
+      const heardBy = (await this.#redis?.send(notice)) ?? 0
+      const isHeardByAll = heardBy >= this.#options.count() && performance.now() >= this.#deafUntil
+      if (!isHeardByAll) await this.#postgres.send(notice)
     }
   }
 
-  /** Listens, on one connection after the other. */
-  async #run(): Promise<void> {
-    const { url, logger } = this.#options
-    const { signal } = this.#closing
-    for (let isFirst = true; !signal.aborted; isFirst = false) {
-      try {
-        const connection = await connect(url, 'chapar bus')
-        await connection.listen(CHANNEL, (payload) => this.#heard(payload))
-        this.#connection = connection
-        if (signal.aborted) await connection.close()
-        if (!isFirst) this.#gap()
-        await connection.ended
-      } catch (err) {
-        logger.debug({ err }, 'this node does not hear the hints of others')
-      }
-      this.#connection = undefined
-      await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined)
-    }
+  #noticeOf(hints: readonly string[]): string {
+    this.#number++
+    return `[${this.#options.incarnation()},[${hints.join()}],${this.#number}]`
+  }
+
+  /** Redis may count a connection that is dead: its end is told late, or never. */
+  #sayDeaf(): void {
+    if (this.#redis?.isUp || this.#options.isAlone()) return
+    const notice = this.#noticeOf([JSON.stringify([DEAF, null])])
+    this.#sent = this.#sent.then(() => this.#postgres.send(notice))
   }
 
   #heard(payload: string): void {
     const { incarnation, logger } = this.#options
     try {
-      const [from, hints] = JSON.parse(payload) as Notice
-      if (from === incarnation()) return
-      for (const [topic, hint] of hints) this.#listeners.get(topic)?.(hint)
+      const [from, hints, number] = JSON.parse(payload) as Notice
+      if (from === incarnation() || !this.#isNew(from, number)) return
+      for (const [topic, hint] of hints) {
+        if (topic === DEAF) this.#deafUntil = performance.now() + BELIEVED_MS
+        else this.#listeners.get(topic)?.(hint)
+      }
     } catch (err) {
       logger.warn({ err }, 'a hint of another node could not be used')
+    }
+  }
+
+  #isNew(from: number, number: number | undefined): boolean {
+    // Without Redis there is one way only.
+    if (number === undefined || !this.#redis) return true
+    const key = `${from} ${number}`
+    if (this.#known.has(key)) return false
+    this.#known.set(key, true)
+    return true
+  }
+
+  #gap(): void {
+    for (const listener of this.#gaps) {
+      try {
+        listener()
+      } catch (err) {
+        this.#options.logger.warn({ err }, 'what may have been missed could not be looked for')
+      }
     }
   }
 }

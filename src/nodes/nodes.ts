@@ -26,6 +26,8 @@ interface NodesOptions extends NodeFacts {
 export interface Nodes {
   /** As this node sees them; it knows them also while the database is away. */
   view(): NodesView
+  /** How many can be seen, this one included. */
+  count(): number
   /** Whether no other node can be seen. */
   isAlone(): boolean
   /** Whether another node takes accounts. */
@@ -78,6 +80,7 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
   metrics.suspended(() => (nodes.view.state === 'suspended' ? 1 : 0))
   return {
     view: () => nodes.view,
+    count: () => nodes.view.rows.length,
     isAlone: () => isAlone,
     hasSuccessors: () =>
       nodes.view.rows.some(

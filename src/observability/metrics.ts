@@ -39,6 +39,8 @@ export interface Metrics {
   beatAge(read: () => number): void
   /** 1 while this node is suspended, because the database has been silent for too long. */
   suspended(read: () => number): void
+  /** Whether this node hears the hints of others, by what carries them. */
+  bus(read: () => Readonly<Record<string, boolean>>): void
   /** A try to pass a request on to another node; `outcome` is one of four words. */
   forwarded(outcome: string): void
   /** Requests that wait for an account to have an owner. */
@@ -64,6 +66,7 @@ export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metri
     ...updateLogMetrics(registers),
     ...serviceMetrics(registers),
     actors: actorMetrics(registers),
+    bus: busMetric(registers),
     openConnections: gauge('chapar_http_connections', 'Open connections to the API.'),
     backlogAge: gauge('chapar_update_backlog_age_seconds', 'Age of the oldest unconfirmed update.'),
     waitingPolls: gauge('chapar_waiting_polls', 'getUpdates calls that wait for updates.'),
@@ -181,6 +184,20 @@ function actorMetrics(registers: Registers): Metrics['actors'] {
     },
   })
   return (kind, census) => void censuses.set(kind, census)
+}
+
+function busMetric(registers: Registers): Metrics['bus'] {
+  return (read) => {
+    new Gauge({
+      name: 'chapar_bus',
+      help: 'Whether this node hears the hints of others over this carrier.',
+      labelNames: ['carrier'],
+      registers,
+      collect() {
+        for (const [carrier, isUp] of Object.entries(read())) this.set({ carrier }, isUp ? 1 : 0)
+      },
+    })
+  }
 }
 
 /** Makes gauges whose value is read when the metrics are. */

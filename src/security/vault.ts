@@ -250,6 +250,7 @@ type Purpose =
   | 'webhook-secret'
   | 'media-address'
   | 'node'
+  | 'bus'
 
 export interface Vault {
   /** Call it before a transaction, not within: it may need a database connection of its own. */

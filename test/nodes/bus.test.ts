@@ -1,0 +1,211 @@
+/** Hints between nodes over Redis, and over PostgreSQL while Redis is away for some of them or for all. */
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { connect } from '../../src/database/database.ts'
+import { connectRedis } from '../../src/jobs/backend.ts'
+import { Bus } from '../../src/nodes/bus.ts'
+import { createLog } from '../../src/observability/log.ts'
+import { until } from '../support/client.ts'
+import { testDatabase } from '../support/database.ts'
+import { hasRedis, RedisServer } from '../support/redis.ts'
+import { Relay } from '../support/relay.ts'
+
+const skip = !(await hasRedis()) && 'redis-server is not installed'
+const logger = createLog({ level: 'silent' })
+
+interface Stage {
+  readonly t: Test
+  readonly url: string
+  nodes: number
+}
+
+interface NodeOptions {
+  /** Absent: this node has no Redis. */
+  readonly redis?: string
+  readonly channel?: string
+}
+
+/** One node's bus, with what it has heard of the topic `said`. */
+async function node(stage: Stage, { redis, channel = 'test' }: NodeOptions = {}) {
+  const incarnation = ++stage.nodes
+  const connection = redis === undefined ? undefined : connectRedis(redis)
+  connection?.on('error', () => undefined)
+  connection?.connect().catch(() => undefined)
+  const bus = new Bus({
+    url: stage.url,
+    logger,
+    incarnation: () => incarnation,
+    isAlone: () => stage.nodes < 2,
+    count: () => stage.nodes,
+    ...(connection && { redis: { connection, channel } }),
+  })
+  const heard: unknown[] = []
+  const seen = { gaps: 0 }
+  bus.on('said', (hint) => heard.push(hint))
+  bus.onGap(() => {
+    seen.gaps++
+  })
+  bus.start()
+  stage.t.teardown(async () => {
+    await bus.close()
+    connection?.disconnect()
+  })
+  await until(() => Object.values(bus.carriers()).every(Boolean) || undefined)
+  return { bus, heard, seen, say: (hint: string) => bus.tell('said', hint) }
+}
+
+async function stageOf(t: Test): Promise<Stage> {
+  const { url } = await testDatabase(t)
+  return { t, url, nodes: 0 }
+}
+
+async function redisOf(t: Test): Promise<RedisServer> {
+  const redis = await RedisServer.create(t)
+  await redis.start()
+  return redis
+}
+
+/** What goes over PostgreSQL. */
+async function noticesOf({ t, url }: Stage): Promise<string[]> {
+  const connection = await connect(url, 'test')
+  t.teardown(() => connection.close())
+  const notices: string[] = []
+  await connection.listen('chapar', (payload) => notices.push(payload))
+  return notices
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, n) => `${n}`)
+
+t.test('hints go over PostgreSQL without Redis', async (t) => {
+  const stage = await stageOf(t)
+  const [one, two] = [await node(stage), await node(stage)]
+  for (const hint of upTo(50)) one.say(hint)
+  await until(() => two.heard.length === 50)
+  t.same(two.heard, upTo(50), 'in their order')
+  t.same(one.heard, [], 'a node does not hear itself')
+  t.same(one.bus.carriers(), { postgres: true })
+})
+
+t.test('hints go over Redis alone where all nodes have it', { skip }, async (t) => {
+  const stage = await stageOf(t)
+  const redis = (await redisOf(t)).url
+  const [one, two, three] = [
+    await node(stage, { redis }),
+    await node(stage, { redis }),
+    await node(stage, { redis }),
+  ]
+  const notices = await noticesOf(stage)
+  for (const hint of upTo(2_000)) one.say(hint)
+  await until(() => two.heard.length === 2_000 && three.heard.length === 2_000)
+  t.same(two.heard, upTo(2_000), 'in their order')
+  t.same(three.heard, upTo(2_000))
+  t.same(notices, [])
+  t.same(one.bus.carriers(), { postgres: true, redis: true })
+})
+
+t.test('another service on the same Redis hears nothing', { skip }, async (t) => {
+  const stage = await stageOf(t)
+  const redis = (await redisOf(t)).url
+  const [one, two] = [await node(stage, { redis }), await node(stage, { redis })]
+  const stranger = await node({ ...(await stageOf(t)), nodes: 5 }, { redis, channel: 'other' })
+  one.say('hello')
+  await until(() => two.heard.length === 1)
+  await pause(50)
+  t.same(stranger.heard, [])
+})
+
+t.test('a node without Redis and those with it hear each other', { skip }, async (t) => {
+  const stage = await stageOf(t)
+  const redis = (await redisOf(t)).url
+  const [one, two] = [await node(stage, { redis }), await node(stage, { redis })]
+  const without = await node(stage)
+  one.say('from one')
+  await until(() => two.heard.length === 1 && without.heard.length === 1)
+  without.say('from without')
+  await until(() => one.heard.length === 1 && two.heard.length === 2)
+  await pause(100)
+  t.same(two.heard, ['from one', 'from without'], 'what comes over both ways is heard once')
+  t.same(without.heard, ['from one'])
+})
+
+t.test('Redis ends, and is back: no hint is missed in between', { skip }, async (t) => {
+  const stage = await stageOf(t)
+  const redis = await redisOf(t)
+  const [one, two] = [await node(stage, over(redis)), await node(stage, over(redis))]
+  await redis.kill()
+  await until(() => two.bus.carriers().redis === false)
+  t.equal(two.seen.gaps, 1, 'what was under way may be lost')
+  one.say('while it is away')
+  two.say('the other way')
+  await until(() => two.heard.length === 1 && one.heard.length === 1)
+
+  await redis.start()
+  await until(() => one.bus.carriers().redis && two.bus.carriers().redis)
+  t.equal(two.seen.gaps, 2)
+  // The publisher does not try for a second after its last failure.
+  await pause(1_100)
+  const notices = await noticesOf(stage)
+  one.say('over Redis again')
+  await until(() => two.heard.length === 2)
+  t.same(two.heard, ['while it is away', 'over Redis again'])
+  t.same(notices, [])
+})
+
+t.test('a node starts while Redis is away', { skip }, async (t) => {
+  const stage = await stageOf(t)
+  const redis = await RedisServer.create(t)
+  const one = await node(stage)
+  const starting = node(stage, over(redis))
+  await pause(1_000)
+  one.say('early')
+  await redis.start()
+  const two = await starting
+  t.same(two.heard, ['early'])
+  t.equal(two.seen.gaps, 0, 'nothing was missed')
+})
+
+t.test('a Redis that does not answer delays little and repeats nothing', { skip }, async (t) => {
+  const stage = await stageOf(t)
+  const redis = await redisOf(t)
+  const [one, two] = [await node(stage, over(redis)), await node(stage, over(redis))]
+  redis.freeze()
+  const began = performance.now()
+  one.say('in the cold')
+  await until(() => two.heard.length === 1)
+  t.ok(performance.now() - began < 1_500)
+  await until(() => two.bus.carriers().redis === false)
+  one.say('still')
+  await until(() => two.heard.length === 2)
+  redis.thaw()
+  await until(() => one.bus.carriers().redis && two.bus.carriers().redis)
+  one.say('warm')
+  await until(() => two.heard.length === 3)
+  await pause(1_000)
+  t.same(two.heard, ['in the cold', 'still', 'warm'], 'also when Redis delivers late')
+})
+
+t.test('a node whose line to Redis is dead without a word', { skip }, async (t) => {
+  const stage = await stageOf(t)
+  const redis = await redisOf(t)
+  const line = await Relay.start(() => redis.port)
+  t.teardown(() => line.stop())
+  const one = await node(stage, over(redis))
+  const two = await node(stage, { redis: `redis://127.0.0.1:${line.port}` })
+  line.block()
+  line.silence()
+  await until(() => two.bus.carriers().redis === false)
+  t.equal(two.seen.gaps, 1)
+  // Redis counts its connection as long as nobody says otherwise.
+  await pause(1_500)
+  one.say('to the deaf one')
+  await until(() => two.heard.length === 1)
+  two.say('from the deaf one')
+  await until(() => one.heard.length === 1)
+  line.unblock()
+  await until(() => two.bus.carriers().redis)
+  t.same([one.heard, two.heard], [['from the deaf one'], ['to the deaf one']])
+})
+
+function over(server: RedisServer): NodeOptions {
+  return { redis: server.url }
+}
