@@ -30,6 +30,7 @@ import { Owners } from './nodes/owners.ts'
 import type { Logger } from './observability/log.ts'
 import { concerning } from './process/fatal-errors.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
+import type { CallCount } from './security/rate-limits.ts'
 import { carryBack } from './webhooks/reply-call.ts'
 
 export interface Gateway {
@@ -77,13 +78,13 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const { config, logger, print } = options
   await assertPortsFree(config)
   const storage = await openStorage(options, opened)
-  const { peers, nodes, bus } = await openNodes({ ...options, storage }, opened)
-  const accounts = openAccounts({ config, storage, logger, print }, opened)
+  const { peers, nodes, bus, limits } = await openNodes({ ...options, storage }, opened)
+  const accounts = openAccounts({ config, storage, calls: limits.calls, logger, print }, opened)
   const networks = { config, storage, logger, bus, more: options.platforms ?? [] }
   const { sandbox, platforms } = await openNetworks(networks, opened)
 
   const reminders = webhookReminders(storage.jobs, logger)
-  const core = createCore({ ...storage, config, platforms, reminders, nodes, bus, logger })
+  const core = createCore({ ...storage, config, platforms, reminders, nodes, limits, bus, logger })
   opened.defer(() => core.stop())
   reminders.onDue((apiKeyId) => core.roster.remind(apiKeyId))
   const services = createServices({ config, storage, accounts, core, nodes, bus, logger })
@@ -170,23 +171,24 @@ async function assertPortsFree({ host, port, metrics }: Config): Promise<void> {
 
 interface AccountsParts extends Pick<GatewayOptions, 'config' | 'logger' | 'print'> {
   readonly storage: Storage
+  readonly calls: CallCount
 }
 
 /** Opens the accounts of users, who sign in by codes of the configured sender. */
 function openAccounts(
-  { config, storage, logger, print }: AccountsParts,
+  { config, storage, calls, logger, print }: AccountsParts,
   opened: AsyncDisposableStack,
 ) {
   const sender = createSender(config.otpSender, { production: config.production, print })
   opened.defer(() => sender.close())
-  const { otp, codeLength, callsPerUser } = config.limits
+  const { otp, codeLength } = config.limits
   const usual = sender.channel === 'console' ? consoleOtpLimits : defaultOtpLimits
   return new Accounts({
     ...storage,
     sender,
     issuer: config.baseUrls[0],
     limits: { ...usual, ...otp },
-    callLimit: callsPerUser,
+    calls,
     ...(codeLength && { codeLength }),
     logger,
   })

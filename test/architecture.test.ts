@@ -121,6 +121,7 @@ const homes: Readonly<Record<string, string>> = {
   kysely: 'src/database/',
   bullmq: 'src/jobs/',
   ioredis: 'src/jobs/',
+  'rate-limiter-flexible': 'src/nodes/',
   piscina: 'src/media/',
   sharp: 'src/media/',
   'file-type': 'src/media/',

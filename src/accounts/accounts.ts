@@ -5,7 +5,7 @@ import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import type { UserSession } from '../database/entities.ts'
 import type { Jobs } from '../jobs/jobs.ts'
-import { Gcra, type RateLimit } from '../security/rate-limits.ts'
+import { type CallCount, Gcra, type RateLimit } from '../security/rate-limits.ts'
 import type { Vault } from '../security/vault.ts'
 import { createAccessTokens } from './access-tokens.ts'
 import type { Client } from './client.ts'
@@ -32,7 +32,7 @@ export interface AccountsOptions {
   /** Digits of a code: eight for SMS, which others may intercept. */
   readonly codeLength?: number
   /** Management calls of each user, by all sign-ins together. 600 a minute by default. */
-  readonly callLimit?: RateLimit
+  readonly calls?: CallCount
 }
 
 export interface SignedIn {
@@ -49,7 +49,7 @@ export class Accounts {
   readonly tokens: PersonalTokens
   readonly signingKeys: SigningKeys
   /** Counts the management calls of each user. */
-  readonly calls: Gcra<number>
+  readonly calls: CallCount
   readonly #db: Database
   readonly #jobs: Jobs
   readonly #logger: Logger
@@ -76,7 +76,7 @@ export class Accounts {
     this.signingKeys = new SigningKeys(db, vault, clock)
     this.#accessTokens = createAccessTokens(this.signingKeys, issuer, clock)
     this.tokens = new PersonalTokens(db, clock)
-    this.calls = new Gcra<number>(options.callLimit ?? callsPerUser)
+    this.calls = options.calls ?? new Gcra<number>(callsPerUser)
   }
 
   /** To be called before the jobs start. */

@@ -40,6 +40,7 @@ import type { Nodes } from '../nodes/nodes.ts'
 import type { Logger } from '../observability/log.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
+import type { GuessCount } from '../security/rate-limits.ts'
 import type { Vault } from '../security/vault.ts'
 import { Translator } from '../translation/translator.ts'
 import { PostgresUpdateLog } from '../updates/log.ts'
@@ -71,6 +72,7 @@ interface CoreOptions {
   readonly wanted: Pick<KeysWantedUpdates, 'changed' | 'names'>
   readonly writes: WriteWatch
   readonly nodes: Pick<Nodes, 'view'>
+  readonly limits: { readonly wrongKeys: GuessCount }
   /** Absent: there are no other nodes. */
   readonly bus?: Pick<Bus, 'tell' | 'on'>
   /** Absent: a webhook that rests is looked for by the sweep alone. */
@@ -203,7 +205,7 @@ export function createCore(options: CoreOptions) {
     keys,
     keyStore,
     clock.now,
-    config.limits.wrongKeys,
+    options.limits.wrongKeys,
     config.limits.callsPerKey,
   )
   const links = new LinkFlows({

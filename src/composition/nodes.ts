@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import type { RequestForwarder } from '../http/nodes/forwarding.ts'
 import { VERSION } from '../http/server.ts'
+import type { RedisConnection } from '../jobs/backend.ts'
 import { Bus } from '../nodes/bus.ts'
 import { type Handover, handOver } from '../nodes/handover.ts'
 import { Moves } from '../nodes/moves.ts'
@@ -10,6 +11,7 @@ import { joinNodes, type Nodes } from '../nodes/nodes.ts'
 import { listenForPeers } from '../nodes/peers.ts'
 import type { Logger } from '../observability/log.ts'
 import { concerning } from '../process/fatal-errors.ts'
+import { Gcra, Guesses } from '../security/rate-limits.ts'
 import type { Core } from './core.ts'
 import type { Storage } from './storage.ts'
 
@@ -42,7 +44,25 @@ export async function openNodes(options: NodesOptions, opened: AsyncDisposableSt
   bus.start()
   opened.defer(() => bus.close())
   storage.metrics.bus(() => bus.carriers())
-  return { peers, nodes, bus }
+  return { peers, nodes, bus, limits: await openLimits({ config, connection, count, logger }) }
+}
+
+interface LimitsParts extends Pick<NodesOptions, 'config' | 'logger'> {
+  readonly connection: RedisConnection | undefined
+  count(): number
+}
+
+/** Counted at this node, or with Redis by all nodes together. */
+async function openLimits({ config, connection: redis, count, logger }: LimitsParts) {
+  const { callsPerUser, wrongKeys: wrong } = config.limits
+  const [calls, wrongKeys] = [new Gcra<number>(callsPerUser), new Guesses(wrong)]
+  if (!redis) return { calls, wrongKeys }
+  const { shareCalls, shareGuesses } = await import('../nodes/limits.ts')
+  const shared = { redis, count, logger }
+  return {
+    calls: shareCalls(shared, callsPerUser, calls),
+    wrongKeys: shareGuesses(shared, wrong, wrongKeys),
+  }
 }
 
 /** Channels are of all databases of a Redis server: several services may share it. */

@@ -48,7 +48,7 @@ export function authenticate(
     request.user = await identify(request)
     request.audit.userId = request.user.id
     reply.removeHeader('www-authenticate')
-    const retryAfterSeconds = accounts.calls.take(request.user.id)
+    const retryAfterSeconds = await accounts.calls.take(request.user.id)
     if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
   }
 }

@@ -4,7 +4,13 @@ import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { KeyFacts } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { networksOf } from '../accounts/client.ts'
-import { Gcra, Guesses, type GuessLimits, type RateLimit } from '../security/rate-limits.ts'
+import {
+  Gcra,
+  type GuessCount,
+  Guesses,
+  type GuessLimits,
+  type RateLimit,
+} from '../security/rate-limits.ts'
 import { hashSecret, parseApiKey, sameHash } from '../security/secrets.ts'
 
 /** Another node may have made the key meanwhile: bots stop for good when an answer says that there is no such key. */
@@ -44,18 +50,18 @@ export class KeyGate {
   readonly #stored: StoredKeys
   readonly #now: () => number
   readonly #unknown = new LRUCache<number, true>({ max: 10_000, ttl: FORGET_MS })
-  readonly #wrong: Guesses
+  readonly #wrong: GuessCount
   readonly #calls: Gcra<number>
 
   constructor(
     keys: Keys,
     stored: StoredKeys,
     now: () => number,
-    wrongKeys = usualWrongKeys,
+    wrongKeys: GuessCount = new Guesses(usualWrongKeys),
     calls = usualCalls,
   ) {
     this.#calls = new Gcra(calls, now)
-    this.#wrong = new Guesses(wrongKeys)
+    this.#wrong = wrongKeys
     this.#keys = keys
     this.#stored = stored
     this.#now = now
@@ -77,7 +83,7 @@ export class KeyGate {
     const isRight = secretMatches(facts, given?.secret ?? '', this.#now())
     if (!given || !facts || !isRight) {
       // Only wrong keys count against an address: many bots may share it.
-      const retryAfterSeconds = this.#wrong.add(networksOf(address).narrow)
+      const retryAfterSeconds = await this.#wrong.add(networksOf(address).narrow)
       if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
       throw failed('unauthorized')
     }

@@ -6,21 +6,31 @@ export interface GuessLimits {
   readonly perHour: number
 }
 
+/** Counts wrong guesses of networks: 0, or the seconds to wait. One that nodes share answers later. */
+export interface GuessCount {
+  add(network: string): number | Promise<number>
+}
+
+/** Counts calls of users: 0, or the seconds to wait. One that nodes share answers later. */
+export interface CallCount {
+  take(userId: number): number | Promise<number>
+}
+
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const NETWORKS = 50_000
 
 /** Counts wrong guesses of each network: so many within a minute, and so many within an hour. */
-export class Guesses {
+export class Guesses implements GuessCount {
   readonly #windows: readonly Window[]
 
   constructor({ perMinute, perHour }: GuessLimits) {
     this.#windows = [new Window(perMinute, MINUTE_MS), new Window(perHour, HOUR_MS)]
   }
 
-  /** Counts one and returns 0, or the seconds to wait when there were too many. */
-  add(network: string): number {
-    return Math.max(...this.#windows.map((window) => window.add(network)))
+  /** Counts one, as if it were so many, and returns 0, or the seconds to wait when there were too many. */
+  add(network: string, units = 1): number {
+    return Math.max(...this.#windows.map((window) => window.add(network, units)))
   }
 }
 
@@ -38,8 +48,8 @@ class Window {
     this.#counts = new LRUCache({ ...atMost(NETWORKS), ttl: lengthMs })
   }
 
-  add(network: string): number {
-    const count = (this.#counts.get(network) ?? 0) + 1
+  add(network: string, units: number): number {
+    const count = (this.#counts.get(network) ?? 0) + units
     // The cache reads its clock at intervals: what is left may seem longer than the window.
     const leftMs = Math.min(this.#counts.getRemainingTTL(network) || this.#lengthMs, this.#lengthMs)
     this.#counts.set(network, count, { ttl: leftMs })

@@ -16,6 +16,7 @@ import { createMetrics } from '../../src/observability/metrics.ts'
 import { RequestJournal } from '../../src/observability/request-journal.ts'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
 import { PostgresRooms } from '../../src/platforms/xmpp/rooms/kept.ts'
+import { Guesses } from '../../src/security/rate-limits.ts'
 import { openVault } from '../../src/security/vault.ts'
 import { spoolPlatform } from './spool-platform.ts'
 
@@ -50,14 +51,16 @@ const unlimited = { perSecond: 1e6, burst: 1e6 }
 const name = process.env.KILL_NODE ?? 'kill-test'
 const node = { name, address: null, weight: 1, version: 'kill-test' }
 const nodes = await joinNodes({ ...node, db, url: KILL_DATABASE_URL, logger, metrics })
+const { limits } = readConfig({})
 const core = createCore({
   nodes,
+  limits: { wrongKeys: new Guesses(limits.wrongKeys) },
   db,
   vault,
   config: {
     node: name,
     startBudget: 20,
-    limits: readConfig({}).limits,
+    limits,
     rates: { key: unlimited, chat: unlimited },
     webhooks: { allowPrivate: true, timeoutMs: 10_000, logDays: 30, bodyDays: 0, logSample: 1 },
     timing: {
