@@ -178,6 +178,28 @@ export function listIncidents(
   )
 }
 
+interface IncidentCounts {
+  readonly open: number
+  /** How many accounts, keys or nodes they concern, by rule. */
+  readonly by_rule: Partial<Record<Rule, number>>
+}
+
+/** Counts the incidents of the owners that are not resolved. */
+export async function countIncidents(
+  db: Queryable,
+  owners: readonly number[],
+): Promise<IncidentCounts> {
+  const rows = await db.query<{ rule: Rule; count: number; affected: number }>(
+    `select rule, count(*)::int as count, sum(affected)::int as affected from incident
+      where user_id = any($1) and state <> 'resolved' group by rule`,
+    [owners],
+  )
+  return {
+    open: rows.reduce((sum, { count }) => sum + count, 0),
+    by_rule: Object.fromEntries(rows.map(({ rule, affected }) => [rule, affected])),
+  }
+}
+
 /** Rejects with `not_found`, also for an incident of another user, and with `conflict` once it is resolved. */
 export function changeIncident(
   db: Database,

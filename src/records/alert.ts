@@ -30,6 +30,14 @@ export const IncidentRecord = Type.Object({
 })
 export type IncidentRecord = Static<typeof IncidentRecord>
 
+export const IncidentSummary = Type.Object({
+  open: Type.Integer({ description: 'Incidents that are not resolved' }),
+  by_rule: Type.Record(Type.String(), Type.Integer(), {
+    description: 'How many accounts, keys or nodes they concern, by rule',
+  }),
+})
+export type IncidentSummary = Static<typeof IncidentSummary>
+
 export const AlertSettingsRecord = Type.Object({
   minutes: Type.Integer({ description: 'An account that is out for so long counts' }),
   webhook: Nullable(

@@ -67,6 +67,23 @@ t.test('a cause that comes back soon belongs to the incident, later to another',
   t.same(await evaluate(11), ['signed_out open 1', 'signed_out resolved 0'])
 })
 
+t.test('what is open is counted by rule, for each user apart', async (t) => {
+  const { out, evaluate, ask, back } = await rig(t)
+  await out([1, 2])
+  await out([3], 1, 'banned')
+  await out([4], 2)
+  await evaluate(5)
+  const of = async (user: number) => (await ask('GET', '/alerts/summary', { user })).result
+  t.strictSame(await of(1), { open: 2, by_rule: { account_out: 3 } })
+  t.strictSame(await of(2), { open: 1, by_rule: { account_out: 1 } })
+  t.strictSame(await of(3), { open: 0, by_rule: {} })
+  t.equal((await ask('GET', '/alerts/summary', { user: 0 })).status, 401)
+  await back()
+  await evaluate(6)
+  await evaluate(10)
+  t.strictSame(await of(1), { open: 0, by_rule: {} })
+})
+
 t.test('an owner acknowledges and silences, for a time', async (t) => {
   const { out, evaluate, ask, back } = await rig(t)
   await out([1])

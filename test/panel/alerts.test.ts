@@ -41,8 +41,16 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
   const row = (text: string) => page.locator('.record', { hasText: text })
   const button = (name: string | RegExp) => page.getByRole('button', { name })
 
+  await t.test('the dashboard counts what is open, and leads to it', async () => {
+    const tile = (text: string) => page.locator('.tile', { hasText: text })
+    await tile('Open alerts').getByText('2', { exact: true }).waitFor()
+    await tile('Webhooks failing').getByText('2', { exact: true }).waitFor()
+    await tile('Bots 15 minutes behind').getByText('0', { exact: true }).waitFor()
+    t.equal(await tile('Webhooks failing').getAttribute('href'), '/dashboard/alerts')
+  })
+
   await t.test('incidents are listed, the current ones first', async () => {
-    await page.getByRole('link', { name: 'Alerts' }).click()
+    await page.getByRole('link', { name: 'Alerts', exact: true }).click()
     await row('1 account is out').waitFor()
     const shown = await page.locator('.card').first().locator('.record .label').allInnerTexts()
     t.same(shown, ['2 webhooks are failing', '1 account is out', 'Bots were behind'])

@@ -1,11 +1,16 @@
 /** Incidents of a user's accounts: listed, acknowledged, silenced. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
-import { changeIncident, type Incident, listIncidents } from '../../alerts/incidents.ts'
+import {
+  changeIncident,
+  countIncidents,
+  type Incident,
+  listIncidents,
+} from '../../alerts/incidents.ts'
 import type { Operators } from '../../alerts/operators.ts'
 import { SERVICE } from '../../alerts/rules.ts'
 import type { Database } from '../../database/database.ts'
-import { IncidentRecord } from '../../records/alert.ts'
+import { IncidentRecord, IncidentSummary } from '../../records/alert.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
@@ -48,6 +53,20 @@ const incidentListRoute: Routes = async (app, { db, operators }) => {
       const page = pageOf(rows, limit, ({ id }) => `${id}`)
       return ok({ ...page, items: page.items.map(presentIncident) })
     },
+  )
+}
+
+const incidentSummaryRoute: Routes = async (app, { db, operators }) => {
+  app.get(
+    '/alerts/summary',
+    {
+      schema: {
+        tags: tags,
+        summary: 'How many incidents are not resolved, and what they concern',
+        response: answers(IncidentSummary),
+      },
+    },
+    async (request) => ok(await countIncidents(db, await operators.ownersFor(userOf(request)))),
   )
 }
 
@@ -95,7 +114,7 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
 
 export const alertRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
-  for (const routes of [incidentListRoute, incidentChangeRoutes]) {
+  for (const routes of [incidentListRoute, incidentSummaryRoute, incidentChangeRoutes]) {
     await app.register(routes, options)
   }
 }

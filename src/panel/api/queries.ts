@@ -7,6 +7,7 @@ import type {
   Chart,
   Credential,
   Diagnosis,
+  IncidentSummary,
   OpenLink,
   Platform,
   RecordPage,
@@ -34,6 +35,8 @@ interface UsageOf {
   readonly api_key_id?: number
   readonly credential_id?: number
   readonly step?: 'hour' | 'day'
+  readonly from?: string
+  readonly to?: string
 }
 
 /** Usage figures, in all or of one key or account. */
@@ -66,6 +69,12 @@ export const takeStep = ({ api_key_id, diagnosis_id }: Diagnosis) =>
 export const summaryQuery = queryOptions({
   queryKey: ['summary'],
   queryFn: ({ signal }) => call<Summary>('GET', '/platforms/credentials/summary', { signal }),
+})
+
+export const incidentsQuery = queryOptions({
+  queryKey: ['incidents', 'summary'],
+  queryFn: ({ signal }) => call<IncidentSummary>('GET', '/alerts/summary', { signal }),
+  refetchInterval: 30_000,
 })
 
 export const urgentQuery = queryOptions({

@@ -29,7 +29,9 @@ function formatsOf(locale: string) {
   const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
   const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
   const hour = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
+  const date = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' })
   const shares = new Intl.NumberFormat(locale, { style: 'percent' })
+  const changes = new Intl.NumberFormat(locale, { style: 'percent', signDisplay: 'exceptZero' })
   const numbers = new Intl.NumberFormat(locale)
   const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
   const unit = (value: number, name: string, digits = 0) =>
@@ -43,10 +45,14 @@ function formatsOf(locale: string) {
   return {
     number: (value: number) => numbers.format(value),
     compact: (value: number) => compact.format(value),
+    /** By how much a value has changed, with its sign. */
+    change: (value: number, before: number) => changes.format((value - before) / before),
     share: (part: number, whole: number) => shares.format(whole === 0 ? 0 : part / whole),
     moment: (at: string | number) => full.format(new Date(at)),
     day: (at: string | number) => day.format(new Date(at)),
     clock: (at: string | number) => clock.format(new Date(at)),
+    /** A day of this year, short enough for an axis. */
+    date: (at: string | number) => date.format(new Date(at)),
     hour: (at: string | number) => hour.format(new Date(at)),
     ago(at: string | number, now: number): string {
       const seconds = Math.round((new Date(at).getTime() - now) / 1000)

@@ -65,12 +65,11 @@ interface ArrivalsProps {
 /** The age of waiting updates, by the hour in which they came. */
 function Arrivals({ slots, waiting }: ArrivalsProps) {
   const t = useT()
-  const { hour } = useFormats()
   const waits = new Map(waiting.map(({ at, updates }) => [Date.parse(at), updates]))
   const bars = slots.map(({ at, updates_received }) => {
     const part = waits.get(Date.parse(at)) ?? 0
     // Figures are counted a moment later than updates are stored.
-    return { label: hour(at), value: Math.max(updates_received, part), part }
+    return { at, value: Math.max(updates_received, part), part }
   })
   return (
     <Bars

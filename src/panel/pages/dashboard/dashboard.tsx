@@ -2,7 +2,13 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
 import { handleOf, nameOf } from '../../api/names.ts'
-import { platformsQuery, summaryQuery, urgentQuery, usageQuery } from '../../api/queries.ts'
+import {
+  incidentsQuery,
+  platformsQuery,
+  summaryQuery,
+  urgentQuery,
+  usageQuery,
+} from '../../api/queries.ts'
 import type { Summary } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -112,10 +118,40 @@ function Counts({ summary }: { readonly summary: Summary }) {
   )
 }
 
+/** What does not show in the states of accounts: each leads to the incidents. */
+const troubles = [
+  ['webhook_failing', 'dashboard.failing'],
+  ['backlog_old', 'dashboard.behind'],
+] as const
+
+function Troubles() {
+  const t = useT()
+  const { number } = useFormats()
+  const incidents = useQuery(incidentsQuery)
+  if (!incidents.data) return null
+  const { open, by_rule } = incidents.data
+  const tiles = [
+    ...troubles.map(([rule, name]) => ({ name: t(name), count: by_rule[rule] ?? 0 })),
+    { name: t('dashboard.incidents'), count: open },
+  ]
+  return (
+    <ul className="tiles">
+      {tiles.map(({ name, count }) => (
+        <li key={name}>
+          <Link to="/dashboard/alerts" className={`tile tone-${count > 0 ? 'bad' : 'idle'}`}>
+            <span className="small name">{name}</span>
+            <strong>{number(count)}</strong>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
 /** The last day in a few figures and a chart. */
 function UsageToday() {
   const t = useT()
-  const { compact, hour } = useFormats()
+  const { compact } = useFormats()
   const usage = useQuery(usageQuery({}))
   const { totals, series } = usage.data ?? {}
   return (
@@ -143,7 +179,7 @@ function UsageToday() {
           <Bars
             title={t('dashboard.requests')}
             bars={series.map((slot) => ({
-              label: hour(slot.at),
+              at: slot.at,
               value: slot.requests,
               part: slot.errors,
             }))}
@@ -209,6 +245,7 @@ export function DashboardPage() {
       ) : (
         <>
           <Counts summary={summary.data} />
+          <Troubles />
           <div className="columns">
             <Attention summary={summary.data} />
             <UsageToday />

@@ -1,132 +1,218 @@
-/** The usage of a key by hour or by day. */
+/** The usage of a key in a range of time: one figure at a time as a chart, methods and errors by their shares. */
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { usageQuery } from '../../api/queries.ts'
-import type { ApiKey, Usage } from '../../api/types.ts'
+import type { ApiKey, Usage, UsageReport } from '../../api/types.ts'
+import type { MessageKey } from '../../i18n/en.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
-import { type Bar, Bars } from '../../ui/bars.tsx'
-import { Figure } from '../../ui/figure.tsx'
+import { Bars } from '../../ui/bars.tsx'
+import { Toggle } from '../../ui/figure.tsx'
 import { Choice } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Failed, Loading } from '../../ui/states.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
 
-type BarsOf = (value: (slot: Usage) => number, part?: (slot: Usage) => number) => Bar[]
+const HOUR_MS = 3_600_000
 
-interface SeriesProps {
-  readonly totals: Usage
-  readonly barsOf: BarsOf
+const ranges = {
+  '24h': { step: 'hour', hours: 24 },
+  '7d': { step: 'hour', hours: 7 * 24 },
+  '30d': { step: 'day', hours: 30 * 24 },
+  '90d': { step: 'day', hours: 90 * 24 },
+} as const
+
+type Range = keyof typeof ranges
+
+const isRange = (text: string): text is Range => Object.hasOwn(ranges, text)
+
+interface Measure {
+  readonly name: MessageKey
+  readonly isBad?: boolean
+  readonly isBytes?: boolean
+}
+
+/** What can be charted, in the order of the tiles. */
+const measures = {
+  requests: { name: 'dashboard.requests' },
+  errors: { name: 'dashboard.errors', isBad: true },
+  updates_delivered: { name: 'dashboard.delivered' },
+  webhook_attempts: { name: 'usage.attempts' },
+  webhook_failures: { name: 'usage.failures', isBad: true },
+  bytes_in: { name: 'usage.in', isBytes: true },
+  bytes_out: { name: 'usage.out', isBytes: true },
+} as const satisfies Partial<Record<keyof Usage, Measure>>
+
+type MeasureName = keyof typeof measures
+
+const isMeasure = (text: string): text is MeasureName => Object.hasOwn(measures, text)
+
+/** The report of a range, and that of as much time before it. */
+function useReports(apiKey: ApiKey, range: Range) {
+  const { step, hours } = ranges[range]
+  // Rounded, or each moment would ask a question of its own.
+  const end = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
+  const ofRange = (to: number) => ({
+    api_key_id: apiKey.api_key_id,
+    step,
+    from: new Date(to - hours * HOUR_MS).toISOString(),
+    to: new Date(to).toISOString(),
+  })
+  return {
+    now: useQuery(usageQuery(ofRange(end))),
+    before: useQuery(usageQuery(ofRange(end - hours * HOUR_MS))),
+  }
 }
 
 export function KeyUsage({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
-  const { hour, day } = useFormats()
-  const [by, setBy] = useInAddress('by')
-  const step = by === 'day' ? 'day' : 'hour'
-  const usage = useQuery(usageQuery({ api_key_id: apiKey.api_key_id, step }))
-  const { totals, series } = usage.data ?? {}
-  if (usage.isError && !usage.data) {
-    return <Failed cause={usage.error} retry={() => usage.refetch()} />
-  }
-  if (!totals || !series) return <Loading lines={6} />
-  const barsOf: BarsOf = (value, part) =>
-    series.map((slot) => ({
-      label: step === 'hour' ? hour(slot.at) : day(slot.at),
-      value: value(slot),
-      ...(part && { part: part(slot) }),
-    }))
+  const [given, setRange] = useInAddress('range')
+  const range = isRange(given) ? given : '24h'
+  const { now, before } = useReports(apiKey, range)
   return (
     <>
-      <Choice
-        label={t('usage.step')}
-        value={step}
-        options={[
-          ['hour', t('usage.hours')],
-          ['day', t('usage.days')],
-        ]}
-        onChange={(next) => setBy(next === 'day' ? next : '')}
-      />
+      <div className="row">
+        <Choice
+          label={t('usage.range')}
+          value={range}
+          options={[
+            ['24h', t('usage.24h')],
+            ['7d', t('usage.7d')],
+            ['30d', t('usage.30d')],
+            ['90d', t('usage.90d')],
+          ]}
+          onChange={(next) => setRange(next === '24h' ? '' : next)}
+        />
+      </div>
+      {now.isError && !now.data ? (
+        <Failed cause={now.error} retry={() => now.refetch()} />
+      ) : now.data ? (
+        <Report now={now.data} before={before.data} />
+      ) : (
+        <Loading lines={6} />
+      )}
+    </>
+  )
+}
+
+interface ReportProps {
+  readonly now: UsageReport
+  readonly before: UsageReport | undefined
+}
+
+function Report({ now, before }: ReportProps) {
+  const t = useT()
+  const { number, compact, bytes } = useFormats()
+  const [given, setMeasure] = useInAddress('figure')
+  const [compares, setCompares] = useState(false)
+  const measure = isMeasure(given) ? given : 'requests'
+  const { name, isBytes }: Measure = measures[measure]
+  return (
+    <>
+      <section className="card" aria-label={t('usage.figures')}>
+        <ul className="tiles measures">
+          {Object.keys(measures)
+            .filter(isMeasure)
+            .map((one) => (
+              <li key={one}>
+                <Tile
+                  measure={one}
+                  now={now.totals[one]}
+                  before={before?.totals[one]}
+                  isChosen={one === measure}
+                  choose={() => setMeasure(one === 'requests' ? '' : one)}
+                />
+              </li>
+            ))}
+        </ul>
+        <Bars
+          title={t(name)}
+          isTall
+          step={now.step}
+          format={isBytes ? bytes : now.totals[measure] < 10_000 ? number : compact}
+          bars={now.series.map((slot, place) => ({
+            at: slot.at,
+            value: slot[measure],
+            ...(measure === 'requests' && { part: slot.errors }),
+            ...(compares && { before: before?.series[place]?.[measure] ?? 0 }),
+          }))}
+          {...(measure === 'requests' && {
+            part: { name: t('dashboard.errors'), tone: 'bad' as const },
+          })}
+          {...(compares && { before: t('usage.before') })}
+        />
+        <Toggle label={t('usage.compare')} on={compares} onChange={setCompares} />
+      </section>
       <div className="columns">
-        <Requests totals={totals} barsOf={barsOf} />
-        <Delivered totals={totals} barsOf={barsOf} />
-        <Counted title={t('usage.methods')} counts={totals.requests_by_method} />
-        <Counted title={t('usage.codes')} counts={totals.errors_by_code} />
+        <Shares title={t('usage.methods')} counts={now.totals.requests_by_method} />
+        <Shares title={t('usage.codes')} counts={now.totals.errors_by_code} isBad />
       </div>
     </>
   )
 }
 
-function Requests({ totals, barsOf }: SeriesProps) {
+interface TileProps {
+  readonly measure: MeasureName
+  readonly now: number
+  readonly before: number | undefined
+  readonly isChosen: boolean
+  choose(): void
+}
+
+/** One figure, and how it has changed; pressed, it is the one in the chart. */
+function Tile({ measure, now, before = 0, isChosen, choose }: TileProps) {
   const t = useT()
-  const { number, bytes } = useFormats()
+  const { number, compact, bytes, change } = useFormats()
+  const { name, isBad, isBytes }: Measure = measures[measure]
+  const shown = isBytes ? bytes(now) : now < 10_000 ? number(now) : compact(now)
   return (
-    <Card title={t('dashboard.requests')}>
-      <dl className="figures">
-        <Figure name={t('dashboard.requests')} value={number(totals.requests)} />
-        <Figure
-          name={t('dashboard.errors')}
-          value={number(totals.errors)}
-          tone={totals.errors > 0 ? 'bad' : undefined}
-        />
-        <Figure
-          name={t('usage.bytes')}
-          value={`${bytes(totals.bytes_in)} / ${bytes(totals.bytes_out)}`}
-        />
-      </dl>
-      <Bars
-        title={t('dashboard.requests')}
-        bars={barsOf(
-          (slot) => slot.requests,
-          (slot) => slot.errors,
-        )}
-        part={{ name: t('dashboard.errors'), tone: 'bad' }}
-      />
-    </Card>
+    <button
+      type="button"
+      className={isBad && now > 0 ? 'tile tone-bad' : 'tile'}
+      aria-pressed={isChosen}
+      onClick={choose}
+    >
+      <span className="quiet small">{t(name)}</span>
+      <strong>{shown}</strong>
+      {before > 0 && (
+        <span className="quiet tiny">
+          <span className="ltr" aria-hidden="true">
+            {change(now, before)}
+          </span>
+          <span className="unseen">{t('usage.change', { change: change(now, before) })}</span>
+        </span>
+      )}
+    </button>
   )
 }
 
-function Delivered({ totals, barsOf }: SeriesProps) {
-  const t = useT()
-  const { number } = useFormats()
-  return (
-    <Card title={t('dashboard.delivered')}>
-      <dl className="figures">
-        <Figure name={t('dashboard.delivered')} value={number(totals.updates_delivered)} />
-        <Figure name={t('usage.attempts')} value={number(totals.webhook_attempts)} />
-        <Figure
-          name={t('usage.failures')}
-          value={number(totals.webhook_failures)}
-          tone={totals.webhook_failures > 0 ? 'bad' : undefined}
-        />
-      </dl>
-      <Bars title={t('dashboard.delivered')} bars={barsOf((slot) => slot.updates_delivered)} />
-    </Card>
-  )
-}
-
-function Counted({
-  title,
-  counts,
-}: {
+interface SharesProps {
   readonly title: string
   readonly counts: Readonly<Record<string, number>>
-}) {
+  readonly isBad?: boolean
+}
+
+/** Counts from the largest on, each with a bar as long as its share of the largest one. */
+function Shares({ title, counts, isBad = false }: SharesProps) {
   const t = useT()
-  const { number } = useFormats()
+  const { number, share } = useFormats()
   const entries = Object.entries(counts).sort(([, a], [, b]) => b - a)
+  const most = entries[0]?.[1] ?? 0
+  const sum = entries.reduce((total, [, count]) => total + count, 0)
   return (
     <Card title={title}>
       {entries.length === 0 ? (
         <p className="quiet">{t('none')}</p>
       ) : (
-        <dl className="facts">
+        <ul className={isBad ? 'shares tone-bad' : 'shares'}>
           {entries.map(([name, count]) => (
-            <div key={name} className="pair">
-              <dt className="mono">{name}</dt>
-              <dd className="number">{number(count)}</dd>
-            </div>
+            <li key={name} title={t('usage.share', { share: share(count, sum) })}>
+              <span className="mono small clip ltr">{name}</span>
+              <span className="number small">{number(count)}</span>
+              <span className="share" style={{ inlineSize: `${(100 * count) / most}%` }} />
+            </li>
           ))}
-        </dl>
+        </ul>
       )}
     </Card>
   )
