@@ -5,7 +5,7 @@ import 'uplot/dist/uPlot.min.css'
 import { useFormats } from '../i18n/formats.ts'
 import { useT } from '../i18n/language.tsx'
 
-export interface Bar {
+interface Bar {
   /** The beginning of the hour or day. */
   readonly at: string
   readonly value: number
