@@ -117,7 +117,9 @@ export const ResendRecord = Type.Object({
     Type.Literal('stopped'),
   ]),
   updates: Type.Integer({ description: 'How many are, or would be, sent again' }),
-  remaining: Type.Integer({ description: 'Of those, how many are not delivered yet' }),
+  remaining: Type.Integer({
+    description: 'Of those, how many are not delivered yet, or were not when it was stopped',
+  }),
   from_update_id: Nullable(Type.Integer()),
   to_update_id: Nullable(Type.Integer()),
   is_cut: Type.Boolean({ description: 'More failed: these are the newest 1,000' }),

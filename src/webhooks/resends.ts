@@ -121,7 +121,7 @@ export async function standingOf(db: Database, apiKeyId: number): Promise<Resend
   const count = (runs: Runs) => countIn(db, apiKeyId, row, runs)
   const [updates, remaining, others] = await Promise.all([
     count(resend.runs),
-    count(common(resend.runs, open)),
+    count(resend.left ?? common(resend.runs, open)),
     count(without(open, resend.added)),
   ])
   return { resend, updates, remaining, others }

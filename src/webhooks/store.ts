@@ -43,6 +43,8 @@ export interface Resend {
   /** ISO 8601. */
   readonly at: string
   readonly stoppedAt?: string
+  /** What it had not sent yet when it was stopped. */
+  readonly left?: Runs
   /** What it sends. */
   readonly runs: Runs
   /** What of that had been delivered before. */
@@ -197,7 +199,9 @@ export class WebhookStore {
       if (change.kind === 'stop resend') {
         if (!resend) throw failed('bad_request', 'nothing is being sent again')
         const next = stopped(progress, resend, change.waiting)
-        return { cursor: next.cursor, progress: next, resend: { ...resend, stoppedAt: now } }
+        const left = resend.left ?? common(resend.runs, openRuns(progress))
+        const ended = { ...resend, stoppedAt: resend.stoppedAt ?? now, left }
+        return { cursor: next.cursor, progress: next, resend: ended }
       }
       const next = reopened(progress, resend, change.runs)
       const opened = openedAs(progress, next.open, progress.waiting + change.updates)

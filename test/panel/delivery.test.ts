@@ -90,13 +90,32 @@ t.test(
       await page.getByText('deliveries succeed since').waitFor()
       await page.getByRole('tab', { name: 'Deliveries' }).click()
       texts.length = 0
-      await button('Replay').click()
-      await page.getByLabel('Starting at').selectOption('update')
-      await page.getByRole('spinbutton').fill('1')
-      await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click()
-      await page.getByText('Delivering again').first().waitFor()
+      await button('Send again').click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('0 updates will be sent.').waitFor()
+      t.ok(await dialog.getByRole('button', { name: 'Send again' }).isDisabled(), 'none has failed')
+      await page.getByLabel('Which updates').selectOption('numbers')
+      await page.getByLabel('From', { exact: true }).fill('1')
+      await dialog.getByText('2 updates will be sent.').waitFor()
+      t.strictSame(await seriousIn(page), [])
+      await dialog.getByRole('button', { name: 'Send again' }).click()
+      await page.getByText('2 updates are sent again').first().waitFor()
       await until(() => texts.length >= 2, 60_000)
       t.same(texts.slice(0, 2), ['Good morning! Is the shop open today?', 'Are you there?'])
+      await page.getByText('2 updates were sent again').waitFor()
+    })
+
+    await t.test('a single one is sent again at once', async (t) => {
+      texts.length = 0
+      const newest = page.locator('.records > li').first()
+      await newest.locator('summary').first().click()
+      await newest.getByRole('button', { name: 'Send this one again' }).click()
+      await page.getByText('1 update is sent again').first().waitFor()
+      await until(() => texts.length === 1, 60_000)
+      await page.getByText('1 update was sent again').waitFor()
+      t.equal(texts.length, 1)
+      await page.reload()
+      await page.getByText('1 update was sent again').waitFor()
     })
 
     await t.test('a view of the log can be passed on, and goes on from an attempt', async (t) => {
@@ -116,11 +135,11 @@ t.test(
       })
       t.equal(await others.count(), 0)
       texts.length = 0
-      const again = button('Deliver again from here')
+      const again = button('Send again from here on')
       if (!(await again.isVisible())) await page.locator('summary').first().click()
       await again.click()
-      t.equal(`Update ${await page.getByRole('spinbutton').inputValue()}`, update)
-      await page.getByRole('dialog').getByRole('button', { name: 'Replay' }).click()
+      t.equal(`Update ${await page.getByLabel('From', { exact: true }).inputValue()}`, update)
+      await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
       await until(() => texts.includes('Are you there?'), 60_000)
     })
 
@@ -140,6 +159,23 @@ t.test(
       })
       const { webhook } = await client.result('GET', `/api_keys/${key.api_key_id}`)
       t.equal(webhook.max_connections, 7)
+    })
+
+    await t.test('one that fails is counted, and stopped', async () => {
+      await page.goto(`/dashboard/keys/${key.api_key_id}?tab=deliveries`)
+      status = 500
+      const newest = page.locator('.records > li').first()
+      await newest.locator('summary').first().click()
+      await newest.getByRole('button', { name: 'Send this one again' }).click()
+      await page.getByText('0 of 1 update sent again').waitFor()
+      await newest.getByText('500').first().waitFor()
+      await button('Send again').click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByText('1 update will be sent.').waitFor()
+      await dialog.getByRole('button', { name: 'Cancel' }).click()
+      await button('Stop').click()
+      await page.getByText('Stopped after 0 of 1 update').waitFor()
+      status = 200
     })
 
     await t.test('signing out everywhere reaches this browser too', async () => {

@@ -231,12 +231,13 @@ t.test('one update, those that failed, or a range is sent again, counted beforeh
   await resend({ from_update_id: c, to_update_id: c })
   await receiver.count(8)
   t.match(await client.result('GET', `${path}/resend`), { state: 'running', remaining: 1 })
-  t.match(await client.result('DELETE', `${path}/resend`), { state: 'stopped', remaining: 0 })
+  t.match(await client.result('DELETE', `${path}/resend`), { state: 'stopped', remaining: 1 })
   const stoppedAt = receiver.received.length
   refuses = false
   await write('e')
   await until(() => receiver.texts.includes('e'))
   t.same(receiver.texts.slice(stoppedAt), ['e'], 'what was stopped is not sent')
+  t.match(await client.result('GET', `${path}/resend`), { state: 'stopped', remaining: 1 })
   t.match(await resend({ outcome: 'failed', count_only: true }), { updates: 1, from_update_id: c })
   await resend({ outcome: 'failed' })
   await done()

@@ -45,6 +45,7 @@ export type Backlog = Static<typeof apiKey.Backlog>
 export type Delivery = Static<typeof apiKey.Delivery>
 export type ExchangeChoice = Static<typeof apiKey.ExchangeChoice>
 export type WebhookExchanges = Static<typeof apiKey.WebhookExchanges>
+export type Resend = Static<typeof apiKey.ResendRecord>
 export type SigningSecret = Static<typeof apiKey.SigningSecretRecord>
 export type TestAttempt = Static<typeof apiKey.TestAttempt>
 

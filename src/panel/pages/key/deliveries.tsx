@@ -1,6 +1,6 @@
 /** What was delivered to the webhook, update by update with every attempt, and delivering again. */
 
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { ApiKey, Delivery, RecordPage } from '../../api/types.ts'
@@ -8,15 +8,14 @@ import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { Choice, Field, Form } from '../../ui/form.tsx'
+import { Choice } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Records } from '../../ui/records.tsx'
-import { Empty, useReason } from '../../ui/states.tsx'
+import { Empty } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { useToast } from '../../ui/toasts.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
 import { Exchanges } from '../explorer/exchanges.tsx'
+import { ResendDialog, ResendOne, ResendProgress } from '../explorer/resend.tsx'
 
 interface UpdateProps {
   /** The attempts at one update, the newest first. */
@@ -24,11 +23,11 @@ interface UpdateProps {
   /** Shows all attempts at this update; undefined where they are shown already. */
   readonly showAll: (() => void) | undefined
   /** Undefined for a key without a webhook. */
-  readonly again: (() => void) | undefined
+  readonly webhook: { readonly apiKey: ApiKey; sendFrom(updateId: number): void } | undefined
 }
 
 /** One update with the attempts to deliver it: how the newest ended, and the others behind it. */
-function Update({ attempts, showAll, again }: UpdateProps) {
+function Update({ attempts, showAll, webhook }: UpdateProps) {
   const t = useT()
   const { span } = useFormats()
   const [isOpen, setOpen] = useState(false)
@@ -63,10 +62,13 @@ function Update({ attempts, showAll, again }: UpdateProps) {
                   {t('deliveries.ofUpdate')}
                 </Button>
               )}
-              {again && (
-                <Button size="slim" icon="restart" onClick={again}>
-                  {t('deliveries.again')}
-                </Button>
+              {webhook && (
+                <>
+                  <ResendOne apiKey={webhook.apiKey} updateId={update_id} />
+                  <Button size="slim" onClick={() => webhook.sendFrom(update_id)}>
+                    {t('resend.from')}
+                  </Button>
+                </>
               )}
             </div>
           </>
@@ -139,73 +141,6 @@ function byUpdate(deliveries: readonly Delivery[]): [Delivery, ...Delivery[]][] 
   return [...found.values()]
 }
 
-interface ReplayProps {
-  readonly apiKey: ApiKey
-  /** The first update, if one was chosen. */
-  readonly from: number | undefined
-  close(): void
-}
-
-/** The dialog that delivers earlier updates again, from an update or a time on. */
-function Replay({ apiKey, from: chosen, close }: ReplayProps) {
-  const t = useT()
-  const reason = useReason()
-  const toast = useToast()
-  const queries = useQueryClient()
-  const [by, setBy] = useState(chosen === undefined ? 'since' : 'update')
-  const [from, setFrom] = useState(`${chosen ?? ''}`)
-  const replaying = useMutation({
-    mutationFn: () =>
-      call<{ from_update_id: number }>('POST', `/api_keys/${apiKey.api_key_id}/webhook/replay`, {
-        body:
-          by === 'since'
-            ? { since: new Date(from).toISOString() }
-            : { from_update_id: Number(from) },
-      }),
-    onSuccess({ from_update_id }) {
-      toast(t('replay.done', { id: `${from_update_id}` }))
-      close()
-      queries.invalidateQueries({ queryKey: ['deliveries', apiKey.api_key_id] })
-    },
-  })
-  return (
-    <Dialog title={t('replay.title')} open onClose={close}>
-      <Form by={replaying}>
-        <p className="quiet">{t('replay.text')}</p>
-        <Choice
-          label={t('replay.by')}
-          value={by}
-          options={[
-            ['since', t('replay.since')],
-            ['update', t('replay.update')],
-          ]}
-          onChange={(next) => {
-            setBy(next)
-            setFrom('')
-          }}
-        />
-        <Field
-          key={by}
-          label={t(by === 'since' ? 'replay.since' : 'replay.update')}
-          type={by === 'since' ? 'datetime-local' : 'number'}
-          min={by === 'since' ? undefined : 1}
-          className="ltr"
-          required
-          value={from}
-          wrong={replaying.error ? reason(replaying.error) : undefined}
-          onChange={(event) => setFrom(event.target.value)}
-        />
-        <div className="actions">
-          <Button onClick={close}>{t('cancel')}</Button>
-          <Button type="submit" kind="first" busy={replaying.isPending}>
-            {t('replay')}
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
-  )
-}
-
 const outcomes = ['delivered', 'failed'] as const
 const LOOK_MS = 5_000
 
@@ -234,12 +169,12 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
   const [givenOutcome, setOutcome] = useInAddress('outcome')
   const [givenUpdate, setUpdate] = useInAddress('update')
-  /** The first update to deliver again, while the dialog is open. */
+  /** The first update to send again, while the dialog is open. */
   const [from, setFrom] = useState<number | 'asked'>()
   const outcome = outcomes.find((one) => one === givenOutcome) ?? ''
   const update = /^[1-9]\d{0,14}$/.test(givenUpdate) ? givenUpdate : ''
   const log = useDeliveries(apiKey.api_key_id, outcome, update)
-  const isFiltered = outcome !== '' || update !== ''
+  const webhook = apiKey.webhook ? { apiKey, sendFrom: setFrom } : undefined
   return (
     <Card
       title={t('keys.tab.deliveries')}
@@ -251,21 +186,18 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
             </Button>
           )}
           <OutcomeChoice outcome={outcome} onChange={setOutcome} />
-          {apiKey.webhook && (
+          {webhook && (
             <Button icon="restart" size="slim" onClick={() => setFrom('asked')}>
-              {t('replay')}
+              {t('resend.title')}
             </Button>
           )}
         </div>
       }
     >
+      {webhook && <ResendProgress apiKey={apiKey} />}
       <Records
         log={log}
-        none={
-          <Empty icon="send" title={t('deliveries.none')}>
-            {t(isFiltered ? 'deliveries.noneSuch' : 'deliveries.noneText')}
-          </Empty>
-        }
+        none={<None isFiltered={outcome !== '' || update !== ''} />}
         arrange={(deliveries) =>
           byUpdate(deliveries).map((attempts) => {
             const { update_id } = attempts[0]
@@ -274,20 +206,29 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
                 key={update_id}
                 attempts={attempts}
                 showAll={update === '' ? () => setUpdate(`${update_id}`) : undefined}
-                again={apiKey.webhook ? () => setFrom(update_id) : undefined}
+                webhook={webhook}
               />
             )
           })
         }
       />
       {from !== undefined && (
-        <Replay
+        <ResendDialog
           apiKey={apiKey}
           from={from === 'asked' ? undefined : from}
           close={() => setFrom(undefined)}
         />
       )}
     </Card>
+  )
+}
+
+function None({ isFiltered }: { readonly isFiltered: boolean }) {
+  const t = useT()
+  return (
+    <Empty icon="send" title={t('deliveries.none')}>
+      {t(isFiltered ? 'deliveries.noneSuch' : 'deliveries.noneText')}
+    </Empty>
   )
 }
 
