@@ -1,5 +1,6 @@
 /** The composition root: builds the service stage by stage, and stops it in reverse order. */
 
+import cluster from 'node:cluster'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -20,7 +21,7 @@ import { claimUnowned, followNodes, warnOfMemory } from './credentials/ownership
 import { createReadiness, type Readiness } from './http/health.ts'
 import { RequestForwarder } from './http/nodes/forwarding.ts'
 import { routesOf } from './http/routes.ts'
-import { listen } from './http/server.ts'
+import { FrontDoor, listen } from './http/server.ts'
 import { rearm, webhookReminders } from './jobs/jobs.ts'
 import { everyHalfMinute, everyHour, watchActors } from './maintenance.ts'
 import type { OpenedMedia } from './media/open.ts'
@@ -46,7 +47,8 @@ export interface Gateway {
 
 interface GatewayOptions {
   readonly config: Config
-  readonly databaseUrl: string
+  /** May come while requests are kept already. */
+  readonly databaseUrl: string | Promise<string>
   readonly logger: Logger
   /** Prints a line for the person who started the service. */
   readonly print: (line: string) => void
@@ -61,11 +63,19 @@ const recurring = [
   { kind: 'accounts', id: 'upkeep' },
 ]
 
-/** If a stage fails, closes the stages before it in reverse order. */
+/**
+ * Resolves once this node has its accounts; requests are answered before. If a stage fails, closes the stages before it in
+ * reverse order.
+ */
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
   const hurry = new AbortController()
-  const { address, core, media, sandbox } = await open(options, opened, hurry.signal)
+  const opening = open(options, opened, hurry.signal)
+  // A start that failed waits for no load balancer.
+  const { address, core, media, sandbox } = await opening.catch((cause) => {
+    hurry.abort()
+    throw cause
+  })
   const toClose = opened.move()
   const stop: Gateway['stop'] = ({ atOnce = false } = {}) => {
     if (atOnce) hurry.abort()
@@ -76,9 +86,10 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry: AbortSignal) {
   const { config, logger, print } = options
-  await assertPortsFree(config)
-  const storage = await openStorage(options, opened)
-  const { peers, nodes, bus, limits } = await openNodes({ ...options, storage }, opened)
+  const door = await openPorts(config, opened)
+  const databaseUrl = await options.databaseUrl
+  const storage = await openStorage({ ...options, databaseUrl }, opened)
+  const { peers, nodes, bus, limits } = await openNodes({ ...options, databaseUrl, storage }, opened)
   const accounts = openAccounts({ config, storage, calls: limits.calls, logger, print }, opened)
   const networks = { config, storage, logger, bus, more: options.platforms ?? [] }
   const { sandbox, platforms } = await openNetworks(networks, opened)
@@ -94,10 +105,10 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   )
 
   await accounts.start()
-  await begin({ config, storage, core, services, nodes, bus, logger }, opened)
-
+  startChores({ config, storage, core, services, logger }, opened)
   const forwarder = openForwarder({ config, storage, core, nodes, logger }, opened)
   const readiness = openReadiness({ storage, nodes, logger })
+  const begun = readiness.beginning('the accounts are being taken over')
   const [leaving, draining] = [new AbortController(), new AbortController()]
   const bulk = openBulk({ storage, core, services, nodes, bus, logger })
   const bulkChanged = (change: BulkChange) => bulk.changed(change)
@@ -114,14 +125,31 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     alerts: openAlerts({ config, storage, core, services, nodes, logger }, opened),
   }
   const routes = routesOf({ ...parts, draining: draining.signal })
-  const inService = { ...parts, logger, bus, peers, forwarder, routes, leaving, draining, hurry }
+  const inService = {
+    ...parts,
+    door,
+    logger,
+    bus,
+    peers,
+    forwarder,
+    routes,
+    leaving,
+    draining,
+    hurry,
+  }
   const address = await serve(inService, opened)
+  // Requests are answered from here on; a call for an account that is not claimed yet has it claimed.
+  await takeAccounts({ config, storage, core, nodes, bus, logger }, opened)
+  opened.defer(moveAccounts({ core, nodes, forwarder, bus, logger }, config.rebalanceAfterMs))
+  bulk.start()
   // Before accounts are given away: it would ask for them again.
   opened.defer(() => bulk.stop())
+  begun()
   return { address, core, media: storage.media, sandbox }
 }
 
 interface ServeParts extends Pick<GatewayOptions, 'config' | 'logger'> {
+  readonly door: FrontDoor | undefined
   readonly storage: Storage
   readonly core: Core
   readonly nodes: Nodes
@@ -138,7 +166,7 @@ interface ServeParts extends Pick<GatewayOptions, 'config' | 'logger'> {
 /** Listens; resolves with the address. The end gives the accounts away while requests are still answered. */
 async function serve(parts: ServeParts, opened: AsyncDisposableStack): Promise<string> {
   const { config, logger, storage, core, nodes, bus, peers, forwarder, readiness, routes } = parts
-  const { leaving, draining, hurry } = parts
+  const { door, leaving, draining, hurry } = parts
   const { close, address } = await listen({
     config,
     logger,
@@ -146,6 +174,7 @@ async function serve(parts: ServeParts, opened: AsyncDisposableStack): Promise<s
     nodes,
     routes,
     forwarder,
+    ...(door && { door }),
     leaving: leaving.signal,
   })
   peers?.serve(forwarder.receive)
@@ -159,14 +188,26 @@ async function serve(parts: ServeParts, opened: AsyncDisposableStack): Promise<s
     core.endPolls()
     await close()
   })
-  opened.defer(moveAccounts({ core, nodes, forwarder, bus, logger }, config.rebalanceAfterMs))
   return address
 }
 
-/** Checks the ports before accounts are claimed: a failed start would take them from the running service. */
-async function assertPortsFree({ host, port, metrics }: Config): Promise<void> {
-  await concerning('PORT, HOST', assertFree(host, port))
+/**
+ * Listens before anything else, or says that it cannot before accounts are claimed: a failed start would take them from the
+ * running service. Processes that share a port listen later, because those that have started can answer meanwhile.
+ */
+async function openPorts(
+  config: Config,
+  opened: AsyncDisposableStack,
+): Promise<FrontDoor | undefined> {
+  const { host, port, metrics } = config
   if (metrics.port) await concerning('METRICS_PORT, HOST', assertFree(host, metrics.port))
+  if (cluster.isWorker) {
+    await concerning('PORT, HOST', assertFree(host, port))
+    return undefined
+  }
+  const door = await concerning('PORT, HOST', FrontDoor.open(config))
+  opened.defer(() => door.close())
+  return door
 }
 
 interface AccountsParts extends Pick<GatewayOptions, 'config' | 'logger' | 'print'> {
@@ -245,8 +286,8 @@ function openBulk({ storage, core, services, nodes, bus, logger }: BulkParts) {
     makePage: (item, credentialId) => services.relinks.make(item, credentialId),
   })
   bus.on('bulk', (change) => runner.changed(change as BulkChange))
-  runner.start()
   return {
+    start: () => runner.start(),
     changed(change: BulkChange) {
       runner.changed(change)
       bus.tell('bulk', { ...change })
@@ -255,22 +296,19 @@ function openBulk({ storage, core, services, nodes, bus, logger }: BulkParts) {
   }
 }
 
-interface BeginParts extends Pick<GatewayOptions, 'config' | 'logger'> {
+interface ChoreParts extends Pick<GatewayOptions, 'config' | 'logger'> {
   readonly storage: Storage
   readonly core: Core
   readonly services: Services
-  readonly nodes: Nodes
-  readonly bus: Bus
 }
 
-/** Starts maintenance and jobs, connects the accounts and resumes webhooks. */
-async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<void> {
-  const { config, storage, core, services, nodes, bus, logger } = parts
-  const { db, jobs, media, metrics } = storage
-  const { updates, ownership, roster } = core
+/** Starts maintenance and jobs, and watches over what this node owns. */
+function startChores(parts: ChoreParts, opened: AsyncDisposableStack): void {
+  const { config, storage, core, services, logger } = parts
+  const { db, jobs, media } = storage
   everyHour(jobs, {
     db,
-    updates,
+    updates: core.updates,
     limits: config.retention,
     media,
     eraser: services.eraser,
@@ -280,24 +318,34 @@ async function begin(parts: BeginParts, opened: AsyncDisposableStack): Promise<v
   everyHalfMinute(jobs, { db, logger, operators })
   jobs.start()
   opened.defer(rearm(jobs, recurring, logger))
-  ownership.watch()
+  core.ownership.watch()
+}
+
+interface TakingParts extends Pick<GatewayOptions, 'config' | 'logger'> {
+  readonly storage: Storage
+  readonly core: Core
+  readonly nodes: Nodes
+  readonly bus: Bus
+}
+
+/** Claims and connects the accounts, and resumes webhooks. */
+async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): Promise<void> {
+  const { config, storage, core, nodes, bus, logger } = parts
+  const { db, metrics } = storage
   await warnOfMemory(db, logger)
   const claiming = { ...core, nodes }
   const started = await claimUnowned(claiming)
   if (started.length > 0)
     logger.info({ credentials: started.length }, 'credentials are coming back')
-  const behind = await roster.start()
+  const behind = await core.roster.start()
   if (behind > 0) logger.info({ keys: behind }, 'webhooks have something to deliver')
   opened.defer(
     followNodes({
       ...claiming,
       owned: () => core.supervisor.owned(),
       logger,
-      released(look) {
-        bus.on('released', look)
-        bus.onGap(look)
-      },
-      claimed: () => roster.start(),
+      released: (look) => bus.on('released', look),
+      claimed: () => core.roster.start(),
     }),
   )
   opened.defer(watchActors(core, { db, metrics, config, logger }))

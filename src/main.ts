@@ -123,11 +123,15 @@ async function embeddedPostgres(): Promise<KeptPostgres> {
 
 async function start(): Promise<Gateway> {
   await prepared
-  const databaseUrl = orders?.databaseUrl ?? config.databaseUrl ?? (await postgres)?.url() ?? ''
+  return startGateway({ config, databaseUrl: durableDatabase(), logger, print })
+}
+
+async function durableDatabase(): Promise<string> {
+  const url = orders?.databaseUrl ?? config.databaseUrl ?? (await postgres)?.url() ?? ''
   if (config.databaseUrl !== undefined) {
-    await assertDurable({ url: databaseUrl, production: config.production, logger })
+    await assertDurable({ url, production: config.production, logger })
   }
-  return startGateway({ config, databaseUrl, logger, print })
+  return url
 }
 
 /** Waits a while for the start, because a half-open service cannot be closed in order. Undefined if the start failed. */

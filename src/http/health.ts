@@ -31,6 +31,8 @@ type Check = () => string | null | Promise<string | null>
 export interface Readiness {
   /** `failure` is the reason where the check itself fails or takes too long. */
   addCheck(check: Check, failure?: string): void
+  /** Until the returned function is called the node is not ready, for this reason. */
+  beginning(reason: string): () => void
   /** From now on the node is not ready, while it finishes requests. */
   drain(): void
   /** Resolves with the first reason against, or null. */
@@ -76,6 +78,13 @@ export function createReadiness({
 
   return {
     addCheck: (check, failure = 'a readiness check failed') => void checks.push({ check, failure }),
+    beginning(reason) {
+      let isBegun = false
+      checks.push({ check: () => (isBegun ? null : reason), failure: reason })
+      return () => {
+        isBegun = true
+      }
+    },
     drain() {
       isDraining = true
     },

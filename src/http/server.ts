@@ -1,7 +1,15 @@
 /** The HTTP server: limits, headers, one envelope for every failure; it listens on a public port and a private one. */
 
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { createServer as createHttpServer, type RequestListener, type Server } from 'node:http'
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
   type FastifyBaseLogger,
@@ -17,6 +25,7 @@ import { proxyCheck } from '../config/proxies.ts'
 import { forwardingOf } from '../nodes/peers.ts'
 import type { Logger } from '../observability/log.ts'
 import { drained, limitConnections, withReserve } from './connections.ts'
+import { ok } from './envelope.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { filePaths } from './files.ts'
 import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
@@ -30,6 +39,7 @@ import {
   parseJsonBodies,
   refuseUnclearLines,
 } from './malformed-requests.ts'
+import { answer, ForwardedCall, reply } from './nodes/call.ts'
 import { believe, type RequestForwarder } from './nodes/forwarding.ts'
 import { type NodesSource, nodesRoute } from './nodes/operating.ts'
 import { describeRoutes } from './openapi.ts'
@@ -45,6 +55,8 @@ interface ListenOptions extends Pick<Storage, 'metrics' | 'journal'> {
   readonly db: Storage['db']
   readonly routes: readonly Route[]
   readonly forwarder: Pick<RequestForwarder, 'serveOn'>
+  /** Listens already, on the public port. */
+  readonly door?: FrontDoor
   /** Aborted when the service is about to stop: it still answers, and closes each connection after its answer. */
   readonly leaving: AbortSignal
 }
@@ -58,6 +70,7 @@ export async function listen(options: ListenOptions) {
     trustProxy: config.trustProxy,
     limits: { maxConnections: withReserve(config.limits.connections) },
     forwarder: options.forwarder,
+    ...(options.door && { door: options.door }),
   })
   limitConnections(app, { limits: config.limits.connections, isProxy, logger, metrics })
   const openapi = await describeRoutes(app, { version: VERSION, addresses: config.baseUrls })
@@ -153,6 +166,8 @@ export interface ServerOptions {
   readonly limits?: Partial<typeof usualLimits>
   /** Sees each request before the routes do; absent: all are answered here. */
   readonly forwarder?: Pick<RequestForwarder, 'serveOn'>
+  /** Absent: the server listens from the call of `listen` on. */
+  readonly door?: FrontDoor
 }
 
 export const usualLimits = {
@@ -178,17 +193,111 @@ export const usualLimits = {
 
 function httpServer(
   serve: RequestListener,
-  { forwarder, trustProxy }: ServerOptions,
+  { forwarder, trustProxy, door }: ServerOptions,
   limits: typeof usualLimits,
 ): Server {
+  const attach = (server: Server) => {
+    if (forwarder) forwarder.serveOn(server, serve)
+    else server.on('request', serve)
+  }
+  // A name may stand for two addresses: the second one has a server of its own.
+  const listening = door?.give(attach)
+  if (listening) return listening
+  const server = plainServer(limits, trustProxy)
+  attach(server)
+  return server
+}
+
+function plainServer(limits: typeof usualLimits, trustProxy: ServerOptions['trustProxy']): Server {
   const { headersTimeout, connectionsCheckingInterval, maxHeaderSize } = limits
   const options = { headersTimeout, connectionsCheckingInterval, maxHeaderSize }
   const server = createHttpServer({ ...options, requireHostHeader: false })
-  if (forwarder) forwarder.serveOn(server, serve)
-  else server.on('request', serve)
   const { requestTimeout, maxRequestsPerSocket } = limits
   const keepAliveTimeout = trustProxy ? limits.proxyKeepAlive : limits.keepAlive
   return Object.assign(server, { requestTimeout, maxRequestsPerSocket, keepAliveTimeout })
+}
+
+const starting = failed('unavailable', 'the service is starting', {
+  reason: 'starting',
+  retryAfterSeconds: 1,
+})
+
+/** Listens from the first moment of a start: says that the process lives, and keeps what comes until the routes are there. */
+export class FrontDoor {
+  readonly #server: Server
+  readonly #holdMs: number
+  readonly #kept = new Map<ServerResponse, NodeJS.Timeout>()
+  readonly #sockets = new Set<Socket>()
+  #isGiven = false
+
+  /** Rejects with the system's error if it cannot listen. */
+  static async open({ host, port, trustProxy, timing }: Config): Promise<FrontDoor> {
+    const door = new FrontDoor(plainServer(usualLimits, trustProxy), timing.holdFor)
+    door.#server.listen({ host, port })
+    await once(door.#server, 'listening')
+    return door
+  }
+
+  private constructor(server: Server, holdMs: number) {
+    this.#server = server.on('request', this.#keep).on('connection', this.#note)
+    this.#holdMs = holdMs
+  }
+
+  /** The server, whose requests go where `attach` leads them once it is told to listen; undefined from the second call on. */
+  give(attach: (server: Server) => void): Server | undefined {
+    if (this.#isGiven) return undefined
+    this.#isGiven = true
+    const server = this.#server
+    const alreadyHeard = new Set(server.listeners('connection'))
+    const listen = () => {
+      server.off('request', this.#keep).off('connection', this.#note)
+      attach(server)
+      // Whoever counts connections learns of those that are there.
+      for (const hear of server.listeners('connection')) {
+        if (!alreadyHeard.has(hear)) for (const socket of this.#sockets) hear.call(server, socket)
+      }
+      this.#sockets.clear()
+      for (const response of this.#kept.keys()) {
+        this.#forget(response)
+        server.emit('request', response.req, response)
+      }
+      queueMicrotask(() => server.emit('listening'))
+      return server
+    }
+    return Object.assign(server, { listen })
+  }
+
+  /** For a start that failed: a server that was given away is closed by whoever has it. */
+  async close(): Promise<void> {
+    if (!this.#server.listening) return
+    this.#server.close()
+    this.#server.closeAllConnections()
+    await once(this.#server, 'close')
+  }
+
+  readonly #note = (socket: Socket): void => {
+    this.#sockets.add(socket)
+    socket.once('close', () => this.#sockets.delete(socket))
+  }
+
+  readonly #keep = (request: IncomingMessage, response: ServerResponse): void => {
+    const { url = '' } = request
+    if (url === '/health/live') reply(response, 200, JSON.stringify(ok({ status: 'live' })))
+    else if (url === '/health/ready') answer(response, starting.failure)
+    else {
+      const give = () => {
+        this.#forget(response)
+        new ForwardedCall(request, response).giveUp(starting)
+      }
+      this.#kept.set(response, setTimeout(give, this.#holdMs))
+      response.once('close', () => this.#forget(response))
+    }
+  }
+
+  #forget(response: ServerResponse): void {
+    clearTimeout(this.#kept.get(response))
+    this.#kept.delete(response)
+  }
 }
 
 export async function createServer(options: ServerOptions): Promise<FastifyInstance> {

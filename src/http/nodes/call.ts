@@ -117,10 +117,10 @@ export class ForwardedCall {
   }
 
   /** Nobody could be asked within the time. Long polls go on by themselves. */
-  giveUp(): void {
+  giveUp(why = unavailable): void {
     if (this.response.headersSent || this.hasLeft) return
     if (isPoll(this.request.url ?? '')) this.#answerHold()
-    else answer(this.response, (this.#isRepeated ? unconfirmed : unavailable).failure)
+    else answer(this.response, (this.#isRepeated ? unconfirmed : why).failure)
   }
 
   leave(): void {
@@ -176,7 +176,12 @@ export function answer(response: ServerResponse, failure: Failure): void {
   })
 }
 
-function reply(response: ServerResponse, status: number, text: string, headers: object = {}): void {
+export function reply(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  headers: object = {},
+): void {
   if (response.headersSent || response.destroyed) return
   const length = Buffer.byteLength(text)
   const common = { 'content-type': 'application/json', 'content-length': length }
