@@ -151,6 +151,7 @@ export function createCore(options: CoreOptions) {
     timeline,
     health,
     keysRevoked: async (ids) => void events.emit('keysRevoked', ids),
+    claimed: ({ credentialId, epoch, next }) => updates.opened(credentialId, epoch, next),
   })
   const lease = new Lease()
   const supervisor = new CredentialSupervisor({

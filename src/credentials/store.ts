@@ -19,6 +19,7 @@ import type { Json } from '../../machines/model/protocol.ts'
 import type { Database } from '../database/database.ts'
 import { Credential } from '../database/entities.ts'
 import { wasBlocked } from '../database/failures.ts'
+import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
 import { wipeAccount } from '../privacy/erase.ts'
 import type { Vault } from '../security/vault.ts'
 import { type HealthBuffer, Irregularities } from './health.ts'
@@ -90,6 +91,14 @@ const claim = (which: string) => `
     from marked order by id`
 
 const CLAIMS = 5
+const AT_ONCE = 200
+
+interface AccountRow extends IdentityRow {
+  readonly epoch: number
+  readonly secrets: Buffer | null
+  readonly checkpoint: Json
+  readonly include_channel_update_recovery: boolean
+}
 
 export class PostgresCredentialStore implements CredentialStore {
   readonly #db: Database
@@ -99,6 +108,11 @@ export class PostgresCredentialStore implements CredentialStore {
   readonly #timeline: TimelineBuffer
   readonly #health: HealthBuffer
   readonly #keysRevoked: KeysRevoked
+  readonly #accounts: SharedStatements<number, AccountRow | undefined>
+  readonly #claims: SharedStatements<number, ClaimedCredential | undefined>
+  readonly #claimed: (claimed: ClaimedCredential) => void
+  /** Identities with which sessions are being opened. */
+  readonly #read = new Map<number, AccountIdentity>()
   readonly irregularities = new Irregularities()
 
   constructor(world: {
@@ -108,6 +122,8 @@ export class PostgresCredentialStore implements CredentialStore {
     timeline: TimelineBuffer
     health: HealthBuffer
     keysRevoked: KeysRevoked
+    /** Called with a credential that was claimed by itself, before the claim resolves. */
+    claimed?: (claimed: ClaimedCredential) => void
   }) {
     this.#db = world.db
     this.#vault = world.vault
@@ -116,14 +132,26 @@ export class PostgresCredentialStore implements CredentialStore {
     this.#timeline = world.timeline
     this.#health = world.health
     this.#keysRevoked = world.keysRevoked
+    this.#claimed = world.claimed ?? (() => undefined)
+    const { db } = world
+    // A start opens all accounts, while calls ask for many of them.
+    this.#accounts = sharedLookup(
+      AT_ONCE,
+      (ids) => accountRows(db, ids),
+      ({ id }) => id,
+    )
+    const claimEach = (ids: readonly number[]) => this.#claimEach('c.id = any($3)', ids)
+    this.#claims = sharedLookup(AT_ONCE, claimEach, ({ credentialId }) => credentialId)
   }
 
   /** Rejects with `OwnershipLost` where another node that lives owns it. */
   async claim(credentialId: number): Promise<ClaimedCredential | undefined> {
-    const { name, incarnation, isLeaving } = this.#node
-    if (isLeaving?.()) throw new OwnershipLost()
-    const [row] = await this.#db.query<Row>(claim('c.id = $3'), [name, incarnation(), credentialId])
-    if (row) return factsOf(row)
+    if (this.#node.isLeaving?.()) throw new OwnershipLost()
+    const claimed = await this.#claims.run(credentialId)
+    if (claimed) {
+      this.#claimed(claimed)
+      return claimed
+    }
     // Not "is it owned?": its owner may have ended since the claim.
     const linked = await this.#db.query(
       'select from credential where id = $1 and deactivated_at is null',
@@ -146,15 +174,15 @@ export class PostgresCredentialStore implements CredentialStore {
 
   /** Those of them that still belong to no node, claimed in one statement. One that a call has claimed here stays as it is. */
   async claimAll(credentialIds: readonly number[]): Promise<ClaimedCredential[]> {
+    return this.#claimEach('l.owner is distinct from $2 and c.id = any($3)', credentialIds)
+  }
+
+  async #claimEach(which: string, credentialIds: readonly number[]): Promise<ClaimedCredential[]> {
     const { name, incarnation } = this.#node
     for (let tries = 1; ; tries++) {
       try {
         const values = [name, incarnation(), credentialIds]
-        const rows = await this.#db.query<Row>(
-          claim('l.owner is distinct from $2 and c.id = any($3)'),
-          values,
-        )
-        return rows.map(factsOf)
+        return (await this.#db.query<Row>(claim(which), values)).map(factsOf)
       } catch (cause) {
         // The owner before is still writing, in an order of its own.
         if (!wasBlocked(cause) || tries === CLAIMS) throw cause
@@ -163,23 +191,12 @@ export class PostgresCredentialStore implements CredentialStore {
   }
 
   async account(credentialId: number): Promise<LinkedAccount> {
-    const [row] = await this.#db.query<{
-      id: number
-      epoch: number
-      account: AccountIdentity | null
-      account_sealed: Buffer | null
-      secrets: Buffer | null
-      checkpoint: Json
-      include_channel_update_recovery: boolean
-    }>(
-      `select c.id, c.epoch, c.account, c.account_sealed, c.secrets, c.include_channel_update_recovery, l.checkpoint
-         from credential c join credential_log l on l.credential_id = c.id where c.id = $1`,
-      [credentialId],
-    )
+    const row = await this.#accounts.run(credentialId)
     if (!row?.secrets) throw failed('not_found')
     const secrets = await this.#vault.open(secretsOf(credentialId), row.secrets).catch(toUnreadable)
     const identity = await this.identityOf(row).catch(toUnreadable)
     if (!identity) throw failed('not_found')
+    this.#read.set(credentialId, identity)
     return {
       credentialId,
       epoch: row.epoch,
@@ -204,6 +221,10 @@ export class PostgresCredentialStore implements CredentialStore {
 
   /** A fenced write is silent, because nothing waits for it. */
   async saveIdentity({ credentialId, epoch }: Owned, identity: AccountIdentity): Promise<void> {
+    // Most sessions report what was read for them just now, and nobody else writes it.
+    const read = this.#read.get(credentialId)
+    this.#read.delete(credentialId)
+    if (isDeepStrictEqual(read, identity)) return
     const found = await this.#find(credentialId)
     const known = found && (await this.identityOf(found))
     if (!found || !known || isDeepStrictEqual(known, identity)) return
@@ -265,6 +286,7 @@ export class PostgresCredentialStore implements CredentialStore {
     await this.#vault.shred(`credential:${credentialId}`)
     await wipeAccount(this.#db, credentialId)
     this.irregularities.forget(credentialId)
+    this.#read.delete(credentialId)
     await this.#db.query(
       `update credential set deactivated_at = coalesce(deactivated_at, now())
         where id = $1 and epoch = $2`,
@@ -322,6 +344,13 @@ export class PostgresCredentialStore implements CredentialStore {
     this.#health.add(owned, health)
   }
 }
+
+const accountRows = (db: Database, ids: readonly number[]) =>
+  db.query<AccountRow>(
+    `select c.id, c.epoch, c.account, c.account_sealed, c.secrets, c.include_channel_update_recovery, l.checkpoint
+       from credential c join credential_log l on l.credential_id = c.id where c.id = any($1)`,
+    [ids],
+  )
 
 /** An unavailable database may come back, but data that cannot be decrypted never can. */
 function toUnreadable(cause: unknown): never {

@@ -1,4 +1,4 @@
-/** Writes that are made many at a time: of rows and newest values that may be written a moment late, and of rows waited for. */
+/** Statements made for many at a time: of rows and newest values that may be written a moment late, and those waited for. */
 import { RequestFailed } from '../../machines/model/failure.ts'
 
 const RETRY_MS = 1_000
@@ -117,10 +117,10 @@ export class Latest<Key, Value> {
 }
 
 interface TogetherOptions<Item, Result> {
-  /** Items of one write. */
+  /** Items of one statement. */
   readonly most: number
   /** All or none. Resolves with a result for each item, in their order. */
-  write(items: readonly Item[]): Promise<readonly Result[]>
+  run(items: readonly Item[]): Promise<readonly Result[]>
 }
 
 interface Waiting<Item, Result> {
@@ -129,35 +129,35 @@ interface Waiting<Item, Result> {
   reject(cause: unknown): void
 }
 
-/** Writes that callers wait for: the first is made at once, and those that arrive meanwhile share the next one. */
-export class SharedWrites<Item, Result> {
+/** Statements that callers wait for: the first is made at once, and those that arrive meanwhile share the next one. */
+export class SharedStatements<Item, Result> {
   readonly #options: TogetherOptions<Item, Result>
   #waiting: Waiting<Item, Result>[] = []
-  #isWriting = false
+  #isRunning = false
 
   constructor(options: TogetherOptions<Item, Result>) {
     this.#options = options
   }
 
-  /** Resolves once it is written. Rejects for this item alone, unless the database is away. */
-  write(item: Item): Promise<Result> {
+  /** Rejects for this item alone, unless the database is away. */
+  run(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject })
-      if (!this.#isWriting) void this.#drain()
+      if (!this.#isRunning) void this.#drain()
     })
   }
 
   async #drain(): Promise<void> {
-    this.#isWriting = true
+    this.#isRunning = true
     while (this.#waiting.length > 0) {
       await this.#together(this.#waiting.splice(0, this.#options.most))
     }
-    this.#isWriting = false
+    this.#isRunning = false
   }
 
   async #together(some: readonly Waiting<Item, Result>[]): Promise<void> {
     try {
-      const results = await this.#options.write(some.map(({ item }) => item))
+      const results = await this.#options.run(some.map(({ item }) => item))
       for (const [place, { resolve }] of some.entries()) resolve(results[place] as Result)
     } catch (cause) {
       const isAway = cause instanceof RequestFailed && cause.failure.code === 'unavailable'
@@ -166,3 +166,17 @@ export class SharedWrites<Item, Result> {
     }
   }
 }
+
+/** Rows by their keys, looked up together where many are asked for at the same moment. */
+export const sharedLookup = <Key, Row>(
+  most: number,
+  find: (keys: readonly Key[]) => Promise<readonly Row[]>,
+  keyOf: (row: Row) => Key,
+): SharedStatements<Key, Row | undefined> =>
+  new SharedStatements({
+    most,
+    async run(keys) {
+      const rows = new Map((await find(keys)).map((row) => [keyOf(row), row]))
+      return keys.map((key) => rows.get(key))
+    },
+  })

@@ -4,7 +4,7 @@ import type { Surface } from '../../machines/model/content.ts'
 import { OwnershipLost } from '../../machines/model/failure.ts'
 import type { Database, Queryable, Statement } from '../database/database.ts'
 import { despiteRace } from '../database/failures.ts'
-import { SharedWrites } from '../database/write-behind.ts'
+import { SharedStatements } from '../database/write-behind.ts'
 
 export interface NewChat {
   readonly native: string
@@ -261,12 +261,12 @@ function onceEach<Id extends NewChat>(
 
 /** Stores ids that results introduced; those that arrive during a write share the next one. */
 export class IdentityWrites {
-  readonly #writes: SharedWrites<NewIds, boolean>
+  readonly #writes: SharedStatements<NewIds, boolean>
 
   constructor(db: Database) {
-    this.#writes = new SharedWrites({
+    this.#writes = new SharedStatements({
       most: MOST_TOGETHER,
-      write: (all) => insertTogether(db, all),
+      run: (all) => insertTogether(db, all),
     })
   }
 
@@ -276,6 +276,6 @@ export class IdentityWrites {
     chats: readonly NewChat[],
     messages: readonly NewMessage[],
   ): Promise<void> {
-    if (!(await this.#writes.write({ owned, chats, messages }))) throw new OwnershipLost()
+    if (!(await this.#writes.run({ owned, chats, messages }))) throw new OwnershipLost()
   }
 }

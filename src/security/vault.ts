@@ -13,6 +13,7 @@ import { LRUCache } from 'lru-cache'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { makeFolder } from '../config/data-folder.ts'
 import type { Database } from '../database/database.ts'
+import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
 
 const KEY_BYTES = 32
 const READABLE_BY_OTHERS = 0o077
@@ -106,6 +107,7 @@ interface InUse extends DataKey {
 
 /** Random nonces are safe for 2^32 messages under one key (SP 800-38D); we stop long before. */
 const MAX_SEALS = 2 ** 24
+const KEYS_AT_ONCE = 200
 /** Seals are counted in blocks, so that a seal is not a write. */
 const BLOCK = 1024
 
@@ -124,12 +126,17 @@ class DataKeys {
   readonly #keks: readonly [Kek, ...Kek[]]
   readonly #opened = new LRUCache<string, DataKey>({ max: 10_000 })
   readonly #inUse = new LRUCache<string, InUse>({ max: 10_000 })
+  readonly #lookup: SharedStatements<string, Row | undefined>
 
   constructor(db: Database, keks: readonly Kek[]) {
     const [first, ...rest] = keks
     if (!first) throw new Error('there is no key-encryption key')
     this.#db = db
     this.#keks = [first, ...rest]
+    // Each account has a key of its own, and a start opens them all.
+    const find = (ids: readonly string[]) =>
+      db.query<Row>('select * from data_key where id = any($1::uuid[])', [ids])
+    this.#lookup = sharedLookup(KEYS_AT_ONCE, find, ({ id }) => id)
   }
 
   /** The key to seal the next secret of this owner with. */
@@ -147,7 +154,7 @@ class DataKeys {
   async toOpen(id: string): Promise<DataKey> {
     const known = this.#opened.get(id)
     if (known) return known
-    const [row] = await this.#db.query<Row>('select * from data_key where id = $1', [id])
+    const row = await this.#lookup.run(id)
     if (!row) throw new Error('the data key is gone')
     return this.#unwrap(row)
   }

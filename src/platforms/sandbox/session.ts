@@ -12,7 +12,7 @@ import { isUnavailable } from '../../database/failures.ts'
 import type { Reader } from '../../sandbox/delivery/event-page.ts'
 import { disturbed, type Faults, loseAnswer } from '../../sandbox/delivery/faults.ts'
 import type { Hub, LinkedSession, SessionEnd } from '../../sandbox/delivery/hub.ts'
-import { endSessions, findSession, type SessionRecord } from '../../sandbox/delivery/sessions.ts'
+import { endSessions, type SessionRecord } from '../../sandbox/delivery/sessions.ts'
 import { openFile } from '../../sandbox/files/files.ts'
 import type { NetworkContext, Services } from '../../sandbox/network/context.ts'
 import { execute } from '../../sandbox/operations.ts'
@@ -62,7 +62,7 @@ export class SandboxSession implements Session, LinkedSession {
   async open(account: LinkedAccount): Promise<void> {
     try {
       const token = tokenOf(account.secrets)
-      const found = token === undefined ? undefined : await findSession(this.#services.db, token)
+      const found = token === undefined ? undefined : await this.#hub.find(token)
       if (this.#state !== 'opening') return
       const ending = endingOf(token, found)
       if (ending) return this.#end(ending)
@@ -84,8 +84,8 @@ export class SandboxSession implements Session, LinkedSession {
     this.#state = 'open'
     this.#hub.add(this)
     this.#report.opened(identityOf(record))
+    // It also wakes.
     this.faultsChanged(faults)
-    this.wake()
   }
 
   end(why: SessionEnd) {

@@ -5,6 +5,7 @@ import type { Queryable } from '../../database/database.ts'
 import type { Wake } from '../network/context.ts'
 import { type Page, type Reader, readPage } from './event-page.ts'
 import type { Faults } from './faults.ts'
+import { findSessions, hashToken, type SessionRecord } from './sessions.ts'
 
 const READS_AT_ONCE = 4
 const ACKNOWLEDGE_AFTER_MS = 1_000
@@ -31,6 +32,7 @@ export class Hub {
   /** Tells the other nodes; a word that is lost only delays. */
   readonly #announce: (news: HubNews) => void
   readonly #acknowledgements: Acknowledgements
+  readonly #stored: ReturnType<typeof findSessions>
   readonly #sessions = new Map<number, Set<LinkedSession>>()
   readonly #waitingToRead: (() => void)[] = []
   #reading = 0
@@ -40,6 +42,11 @@ export class Hub {
     this.#db = db
     this.#announce = announce
     this.#acknowledgements = new Acknowledgements(db, logger)
+    this.#stored = findSessions(db)
+  }
+
+  find(token: string): Promise<SessionRecord | undefined> {
+    return this.#stored.run(hashToken(token).toString('hex'))
   }
 
   add(session: LinkedSession) {

@@ -1,9 +1,12 @@
 /** The stored sessions of linked devices. A link begins one; a sign-out, a revocation or another client ends it. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Queryable } from '../../database/database.ts'
+import { sharedLookup } from '../../database/write-behind.ts'
 import type { Faults } from './faults.ts'
 
 export interface SessionRecord {
+  /** In hexadecimal digits. */
+  readonly token_hash: string
   readonly session: number
   /** The number of the last event that the session has stored. */
   readonly acknowledged: number
@@ -43,19 +46,22 @@ export async function beginSession(db: Queryable, person: number): Promise<strin
 
 const finding = {
   name: 'sandbox_open',
-  text: `select s.id as session, s.acknowledged, s.ended, p.id, p.user_id as network, p.phone, p.username, p.first_name,
+  text: `select encode(s.token_hash, 'hex') as token_hash, s.id as session, s.acknowledged, s.ended, p.id, p.user_id as network, p.phone, p.username, p.first_name,
       p.last_name, p.banned, p.deactivated, p.faults, p.events
     from sandbox_session s join sandbox_person p on p.id = s.person_id
-    where s.token_hash = $1`,
+    where s.token_hash = any($1::bytea[])`,
 }
 
-export async function findSession(
-  db: Queryable,
-  token: string,
-): Promise<SessionRecord | undefined> {
-  const [row] = await db.query<SessionRecord>(finding, [hashToken(token)])
-  return row
-}
+const AT_ONCE = 200
+
+/** Finds sessions by the hexadecimal hashes of their tokens; a start opens all of them. */
+export const findSessions = (db: Queryable) =>
+  sharedLookup(
+    AT_ONCE,
+    (hashes: readonly string[]) =>
+      db.query<SessionRecord>(finding, [hashes.map((hash) => Buffer.from(hash, 'hex'))]),
+    (row) => row.token_hash,
+  )
 
 /** Ends one session of the person, or all of them. */
 export async function endSessions(
