@@ -113,6 +113,10 @@ const logs: Readonly<Record<string, List>> = {
   'deliveries of a key': ({ db }, turn) => listDeliveries(db, { ...PAGE, apiKeyId: turn + 1 }),
   'deliveries that worked': ({ db }) => listDeliveries(db, { ...PAGE, outcome: 'delivered' }),
   'deliveries failed, none': ({ db }) => listDeliveries(db, { ...PAGE, outcome: 'failed' }),
+  'deliveries refused, none': ({ db }) => listDeliveries(db, { ...PAGE, status: '4xx' }),
+  'deliveries with a text, none': ({ db }) => listDeliveries(db, { ...PAGE, text: 'needle' }),
+  'deliveries of a key, of a kind': ({ db }, turn) =>
+    listDeliveries(db, { ...PAGE, apiKeyId: turn + 1, kind: 'poll' }),
   'deliveries of an update': ({ db }, turn) => listDeliveries(db, { ...PAGE, updateId: turn + 1 }),
   'deliveries of an update without any': ({ db }) => listDeliveries(db, { ...PAGE, updateId: -1 }),
 }

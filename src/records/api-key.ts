@@ -106,6 +106,8 @@ export const Delivery = Type.Object({
   trace_id: Nullable(
     Type.String({ description: 'The request whose call caused the update, if one did' }),
   ),
+  kind: Nullable(Type.String({ description: 'Of the update, while it is stored' })),
+  chat_id: Nullable(Type.Integer({ description: 'Of the update, while it is stored' })),
 })
 
 export const ResendRecord = Type.Object({

@@ -2,6 +2,7 @@
 
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { AttemptRecord, WebhookKey } from '../../actors/ports/webhooks.ts'
+import { kindNumber } from '../../machines/model/update-kinds.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
 
@@ -17,41 +18,117 @@ export interface StoredDelivery {
   readonly duration_ms: number
   readonly next_attempt_at: Date | null
   readonly trace_id: string | null
+  /** Of the update, and null once it is no longer stored; the chat also where it has none. */
+  readonly kind: string | null
+  readonly chat_id: number | null
 }
+
+/** The first digit of the answer's status; `none`: there was no answer. */
+export const STATUS_CLASSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const
 
 interface DeliveryFilter {
   readonly userId: number
   readonly apiKeyId?: number | undefined
   readonly updateId?: number | undefined
   readonly outcome?: 'delivered' | 'failed' | undefined
+  readonly status?: (typeof STATUS_CLASSES)[number] | undefined
+  readonly since?: Date | undefined
+  readonly until?: Date | undefined
+  /** Of the update: these three look at so many attempts at most, see `SEARCHED`. */
+  readonly kind?: string | undefined
+  readonly chatId?: number | undefined
+  readonly text?: string | undefined
   /** Only what is older; `at` in milliseconds since 1970. */
-  readonly before?: { readonly at: number; readonly id: number } | undefined
+  readonly before?: Position | undefined
   readonly limit: number
 }
 
-/** Newest first. Only the conditions that apply are in the text: the planner then picks the index made for them. */
-export function listDeliveries(
+interface Position {
+  readonly at: number
+  readonly id: number
+}
+
+interface FoundDeliveries {
+  readonly deliveries: StoredDelivery[]
+  /** The last attempt that was looked at, if older ones were not: the search goes on from there. */
+  readonly reached: Position | undefined
+}
+
+/** The attempts that one search by what the updates contain looks at. */
+const SEARCHED = 10_000
+
+type Value = (given: unknown) => string
+
+/** Only the conditions that apply are in the text: the planner then picks the index made for them. */
+function conditionsOf(filter: DeliveryFilter, value: Value): string {
+  const { apiKeyId, updateId, outcome, status, since, until, before } = filter
+  const conditions = [`user_id = ${value(filter.userId)}`]
+  if (apiKeyId !== undefined) conditions.push(`api_key_id = ${value(apiKeyId)}`)
+  if (updateId !== undefined) conditions.push(`update_id = ${value(updateId)}`)
+  if (outcome) conditions.push(`error is ${outcome === 'failed' ? 'not ' : ''}null`)
+  // Every other answer is an error, and so is none.
+  if (status === '2xx') conditions.push('error is null')
+  else if (status === 'none') conditions.push('error is not null', 'status is null')
+  else if (status) {
+    const first = value(Number(status[0]) * 100)
+    conditions.push('error is not null', `status between ${first}::int and ${first}::int + 99`)
+  }
+  if (since) conditions.push(`at >= ${value(since)}`)
+  if (until) conditions.push(`at <= ${value(until)}`)
+  if (before) {
+    const at = `to_timestamp(${value(before.at)}::float8 / 1000)`
+    // The first condition alone rules out partitions.
+    conditions.push(`at <= ${at}`, `(at, id) < (${at}, ${value(before.id)}::bigint)`)
+  }
+  return conditions.join(' and ')
+}
+
+/** Its conditions on the update, which is looked up for each attempt. */
+function contentOf({ kind, chatId, text }: DeliveryFilter, value: Value): string {
+  const conditions: string[] = []
+  if (kind !== undefined) {
+    conditions.push(`u.kind = ${value(kindNumber(kind))}`, `${KIND} = ${value(kind)}`)
+  }
+  if (chatId !== undefined) conditions.push(`u.chat_id = ${value(chatId)}`)
+  // As it stands in JSON.
+  const sought = text && JSON.stringify(text).slice(1, -1).toLowerCase()
+  if (sought) conditions.push(`strpos(lower(u.payload), ${value(sought)}) > 0`)
+  return conditions.join(' and ')
+}
+
+/** The name of an update's kind is the first word of what is stored. */
+const KIND = `substring(u.payload from '^"(\\w+)"')`
+
+const newestFirst = 'order by at desc, id desc'
+
+/** Newest first. */
+export async function listDeliveries(
   database: Queryable,
   filter: DeliveryFilter,
-): Promise<StoredDelivery[]> {
+): Promise<FoundDeliveries> {
   const values: unknown[] = []
   const value = (given: unknown) => `$${values.push(given)}`
-  const conditions = [`user_id = ${value(filter.userId)}`]
-  if (filter.apiKeyId !== undefined) conditions.push(`api_key_id = ${value(filter.apiKeyId)}`)
-  if (filter.updateId !== undefined) conditions.push(`update_id = ${value(filter.updateId)}`)
-  if (filter.outcome) conditions.push(`error is ${filter.outcome === 'failed' ? 'not ' : ''}null`)
-  if (filter.before) {
-    const at = `to_timestamp(${value(filter.before.at)}::float8 / 1000)`
-    // The first condition alone rules out partitions.
-    conditions.push(`at <= ${at}`, `(at, id) < (${at}, ${value(filter.before.id)}::bigint)`)
-  }
-  return database.query<StoredDelivery>(
-    `select id, at, api_key_id, update_id, attempt, url, status, error, duration_ms,
-       next_attempt_at, trace_id
-     from webhook_delivery where ${conditions.join(' and ')}
-     order by at desc, id desc limit ${value(filter.limit)}`,
+  const wanted = conditionsOf(filter, value)
+  const common = [...values]
+  const content = contentOf(filter, value)
+  const deliveries = await database.query<StoredDelivery>(
+    `with looked as materialized (
+       select id, at, api_key_id, update_id, attempt, url, status, error, duration_ms,
+         next_attempt_at, trace_id
+       from webhook_delivery where ${wanted}
+       ${newestFirst} limit ${content ? SEARCHED : value(filter.limit)})
+     select l.*, ${KIND} as kind, u.chat_id from looked l
+       left join api_key k on k.id = l.api_key_id
+       left join update_log u on u.credential_id = k.credential_id and u.update_id = l.update_id
+     ${content && `where ${content}`} ${newestFirst} limit ${value(filter.limit)}`,
     values,
   )
+  if (!content || deliveries.length === filter.limit) return { deliveries, reached: undefined }
+  const [last] = await database.query<{ id: number; at: Date }>(
+    `select id, at from webhook_delivery where ${wanted} ${newestFirst} offset ${SEARCHED - 1} limit 1`,
+    common,
+  )
+  return { deliveries, reached: last && { at: last.at.getTime(), id: last.id } }
 }
 
 /** The endpoint of an attempt; all attempts at one endpoint share one object. */

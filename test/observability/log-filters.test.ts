@@ -58,6 +58,7 @@ t.test('a filter that matches nothing reads nothing', async (t) => {
     'requests that failed with a code': (db: Queryable) =>
       listRequests(db, { ...user, errorCode: 409 }),
     'failed deliveries': (db: Queryable) => listDeliveries(db, { ...user, outcome: 'failed' }),
+    'deliveries refused': (db: Queryable) => listDeliveries(db, { ...user, status: '4xx' }),
     'deliveries of an update': (db: Queryable) => listDeliveries(db, { ...user, updateId: 0 }),
   }
   for (const [name, list] of Object.entries(lists)) {
@@ -72,11 +73,8 @@ t.test('the filters still find what there is, newest first', async (t) => {
     requests.map(({ request_id }) => request_id),
     ['2', '52', '102'],
   )
-  const [delivery, ...others] = await listDeliveries(database, {
-    userId: 1,
-    updateId: 7,
-    limit: 3,
-  })
-  t.match(delivery, { update_id: 7, error: null })
-  t.strictSame(others, [])
+  const found = { userId: 1, updateId: 7, limit: 3 }
+  const { deliveries } = await listDeliveries(database, found)
+  t.match(deliveries, [{ update_id: 7, error: null }])
+  t.equal(deliveries.length, 1)
 })

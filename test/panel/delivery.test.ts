@@ -143,6 +143,27 @@ t.test(
       await until(() => texts.includes('Are you there?'), 60_000)
     })
 
+    await t.test('deliveries are searched, and the search can be passed on', async (t) => {
+      await page.goto(`/dashboard/keys/${key.api_key_id}?tab=deliveries`)
+      const rows = page.locator('.records > li')
+      await rows.nth(1).waitFor()
+      await page.getByText('Search and filter').click()
+      await page.getByLabel('Text in the update').fill('are YOU there')
+      await until(async () => (await rows.count()) === 1)
+      await rows.getByText('message').waitFor()
+      await page.getByLabel('Kind of update').fill('poll')
+      await page.getByText('No attempt matches the filter.').waitFor()
+      await page.reload()
+      t.equal(await page.getByLabel('Kind of update').inputValue(), 'poll')
+      await page.getByLabel('Chat', { exact: true }).fill('somebody')
+      await page.getByText('This form is not searched').waitFor()
+      t.strictSame(await seriousIn(page), [])
+      await button('Clear the filters').click()
+      await rows.nth(1).waitFor()
+      await page.getByLabel('Answer').selectOption('5xx')
+      t.match(await rows.first().innerText(), /500/)
+    })
+
     await t.test('another address leaves the other terms of the webhook as they are', async (t) => {
       const path = `/api_keys/${key.api_key_id}/webhook`
       const url = `http://127.0.0.1:${port}/`

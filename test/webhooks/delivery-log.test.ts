@@ -23,7 +23,7 @@ t.test('a failure and the success that ends it are always stored', async (t) => 
   attempt(21, { ok: false, status: 500, error: 'Wrong response from the webhook' })
   attempt(21, { attempt: 2 })
   await log.flush()
-  const stored = await listDeliveries(database, { userId: 1, limit: 50 })
+  const { deliveries: stored } = await listDeliveries(database, { userId: 1, limit: 50 })
   t.strictSame(
     stored.map(({ update_id, attempt, status }) => [update_id, attempt, status]).slice(0, 2),
     [

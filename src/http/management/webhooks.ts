@@ -14,7 +14,7 @@ import {
 } from '../../records/api-key.ts'
 import type { Vault } from '../../security/vault.ts'
 import { updateFrom, updateSince } from '../../updates/read.ts'
-import { listDeliveries, type StoredDelivery } from '../../webhooks/delivery-log.ts'
+import { listDeliveries, STATUS_CLASSES, type StoredDelivery } from '../../webhooks/delivery-log.ts'
 import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
@@ -29,6 +29,18 @@ const Query = Type.Object(
     api_key_id: Type.Optional(Id),
     update_id: Type.Optional(Id),
     outcome: Type.Optional(Type.Union([Type.Literal('delivered'), Type.Literal('failed')])),
+    status: Type.Optional(
+      Type.Enum([...STATUS_CLASSES], { description: '`none`: there was no answer' }),
+    ),
+    since: Type.Optional(Type.String({ format: 'date-time' })),
+    until: Type.Optional(Type.String({ format: 'date-time' })),
+    kind: Type.Optional(
+      Type.String({ pattern: '^\\w{1,64}$', description: 'The kind of the update' }),
+    ),
+    chat_id: Type.Optional(Type.Integer()),
+    text: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'Anywhere in the update' }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -49,6 +61,8 @@ export const webhookLogRoutes: FastifyPluginAsyncTypebox<WebhookLogOptions> = as
       schema: {
         tags: ['account'],
         summary: 'The latest webhook deliveries, newest first',
+        description:
+          '`kind`, `chat_id` and `text` look at 10,000 attempts at a time, at updates that are still stored: a page may have few or none, and `next_before` goes on from there.',
         security: [{ jwt: [] }, { pat: [] }],
         querystring: Query,
         response: answers(PageOf(Delivery)),
@@ -57,15 +71,26 @@ export const webhookLogRoutes: FastifyPluginAsyncTypebox<WebhookLogOptions> = as
     async ({ user, query }) => {
       const { limit } = query
       await flush()
-      const found = await listDeliveries(database, {
+      const at = (field: 'since' | 'until') => {
+        const text = query[field]
+        return text === undefined ? undefined : new Date(timeOf(field, text))
+      }
+      const { deliveries, reached } = await listDeliveries(database, {
         userId: user.id,
         apiKeyId: query.api_key_id,
         updateId: query.update_id,
         outcome: query.outcome,
+        status: query.status,
+        since: at('since'),
+        until: at('until'),
+        kind: query.kind,
+        chatId: query.chat_id,
+        text: query.text,
         before: query.before === undefined ? undefined : positionOf(query.before),
         limit: limit + 1,
       })
-      const page = pageOf(found, limit, ({ at, id }) => cursorOf({ at: at.getTime(), id }))
+      const page = pageOf(deliveries, limit, ({ at, id }) => cursorOf({ at: at.getTime(), id }))
+      if (reached) page.next_before = cursorOf(reached)
       return ok({ ...page, items: page.items.map(presentDelivery) })
     },
   )

@@ -30,10 +30,12 @@ export function Records<Item>(props: RecordsProps<Item>) {
   if (log.isError && !log.data) return <Failed cause={log.error} retry={() => log.refetch()} />
   if (!log.data) return <Loading lines={6} />
   const items = recordsOf(log)
-  if (items.length === 0) return none
+  // A search may have found nothing yet among the newest.
+  if (items.length === 0 && !log.hasNextPage) return none
   return (
     <>
       {log.isError && <Notice tone="warn">{reason(log.error)}</Notice>}
+      {items.length === 0 && <p className="quiet">{t('more.none')}</p>}
       <ol className={look}>{arrange ? arrange(items, record) : items.map(record)}</ol>
       {log.hasNextPage && (
         <Button busy={log.isFetchingNextPage} onClick={() => log.fetchNextPage()}>

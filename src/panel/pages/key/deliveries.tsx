@@ -16,6 +16,7 @@ import { Ago } from '../../ui/time.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
 import { Exchanges } from '../explorer/exchanges.tsx'
 import { ResendDialog, ResendOne, ResendProgress } from '../explorer/resend.tsx'
+import { DeliveryFilters, type DeliverySearch, useDeliverySearch } from '../explorer/search.tsx'
 
 interface UpdateProps {
   /** The attempts at one update, the newest first. */
@@ -31,7 +32,7 @@ function Update({ attempts, showAll, webhook }: UpdateProps) {
   const t = useT()
   const { span } = useFormats()
   const [isOpen, setOpen] = useState(false)
-  const [{ at, update_id, attempt, error, duration_ms }] = attempts
+  const [{ at, update_id, attempt, error, duration_ms, kind, chat_id }] = attempts
   return (
     <li>
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -41,6 +42,12 @@ function Update({ attempts, showAll, webhook }: UpdateProps) {
             <span className="label">{t('deliveries.update', { id: `${update_id}` })}</span>{' '}
             {attempt > 1 && (
               <span className="quiet small">{t('deliveries.attempt', { number: attempt })}</span>
+            )}
+            {kind && (
+              <span className="quiet small block clip">
+                <code>{kind}</code>
+                {chat_id !== null && ` · ${t('deliveries.chat', { id: `${chat_id}` })}`}
+              </span>
             )}
             {error && <span className="quiet small block clip ltr">{error}</span>}
           </span>
@@ -144,14 +151,14 @@ function byUpdate(deliveries: readonly Delivery[]): [Delivery, ...Delivery[]][] 
 const outcomes = ['delivered', 'failed'] as const
 const LOOK_MS = 5_000
 
-function useDeliveries(keyId: number, outcome: string, update: string) {
+function useDeliveries(keyId: number, search: DeliverySearch, update: string) {
   return useInfiniteQuery({
-    queryKey: ['deliveries', keyId, outcome, update],
+    queryKey: ['deliveries', keyId, search, update],
     queryFn: ({ pageParam, signal }) =>
       call<RecordPage<Delivery>>('GET', '/user/logs/webhook-deliveries', {
         query: {
+          ...search,
           api_key_id: keyId,
-          outcome,
           update_id: update,
           limit: 50,
           before: pageParam,
@@ -167,13 +174,12 @@ function useDeliveries(keyId: number, outcome: string, update: string) {
 
 export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
-  const [givenOutcome, setOutcome] = useInAddress('outcome')
+  const { search, change } = useDeliverySearch()
   const [givenUpdate, setUpdate] = useInAddress('update')
   /** The first update to send again, while the dialog is open. */
   const [from, setFrom] = useState<number | 'asked'>()
-  const outcome = outcomes.find((one) => one === givenOutcome) ?? ''
   const update = /^[1-9]\d{0,14}$/.test(givenUpdate) ? givenUpdate : ''
-  const log = useDeliveries(apiKey.api_key_id, outcome, update)
+  const log = useDeliveries(apiKey.api_key_id, search, update)
   const webhook = apiKey.webhook ? { apiKey, sendFrom: setFrom } : undefined
   return (
     <Card
@@ -185,7 +191,10 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
               {t('deliveries.update', { id: update })}
             </Button>
           )}
-          <OutcomeChoice outcome={outcome} onChange={setOutcome} />
+          <OutcomeChoice
+            outcome={search.outcome ?? ''}
+            onChange={(outcome) => change({ outcome })}
+          />
           {webhook && (
             <Button icon="restart" size="slim" onClick={() => setFrom('asked')}>
               {t('resend.title')}
@@ -195,9 +204,10 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
       }
     >
       {webhook && <ResendProgress apiKey={apiKey} />}
+      <DeliveryFilters search={search} change={change} />
       <Records
         log={log}
-        none={<None isFiltered={outcome !== '' || update !== ''} />}
+        none={<None isFiltered={Object.keys(search).length > 0 || update !== ''} />}
         arrange={(deliveries) =>
           byUpdate(deliveries).map((attempts) => {
             const { update_id } = attempts[0]
