@@ -13,7 +13,7 @@ import type { Logger } from '../observability/log.ts'
 import { concerning } from '../process/fatal-errors.ts'
 import { Gcra, Guesses } from '../security/rate-limits.ts'
 import type { Core } from './core.ts'
-import type { Storage } from './storage.ts'
+import { type Storage, sealAnew } from './storage.ts'
 
 interface NodesOptions {
   readonly config: Config
@@ -33,9 +33,15 @@ export async function openNodes(options: NodesOptions, opened: AsyncDisposableSt
     address: peers?.address ?? null,
     weight: config.nodeWeight,
     version: VERSION,
+    common: {
+      baseUrl: config.baseUrls[0],
+      keys: storage.vault.keys,
+      files: storage.media.place,
+    },
     logger,
   })
   opened.defer(() => nodes.leave())
+  await sealAnew(storage, logger)
   const incarnation = () => nodes.view().incarnation ?? 0
   const { isAlone, count } = nodes
   const connection = storage.jobs.redis

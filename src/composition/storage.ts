@@ -23,6 +23,17 @@ export type Storage = Awaited<ReturnType<typeof openStorage>>
 
 const AMONG_OTHERS = 10
 
+/** Brings what is sealed up to date; to be called once this node knows that the others have its keys. */
+export async function sealAnew(
+  { db, vault }: Pick<Storage, 'db' | 'vault'>,
+  logger: Logger,
+): Promise<void> {
+  const rewrapped = await vault.rewrap()
+  if (rewrapped > 0) logger.info({ rewrapped }, 'data keys are under the newest key now')
+  const sealed = await sealIdentities(db, vault)
+  if (sealed > 0) logger.info({ accounts: sealed }, 'names and phones of accounts are sealed now')
+}
+
 /** `opened` closes each part again, the last one first. */
 export async function openStorage(options: StorageOptions, opened: AsyncDisposableStack) {
   const { config, databaseUrl, logger } = options
@@ -43,10 +54,6 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
 
   const { keyFile } = config
   const vault = await concerning('KEY_FILE', openVault({ db, keyFile, logger }))
-  const rewrapped = await vault.rewrap()
-  if (rewrapped > 0) logger.info({ rewrapped }, 'data keys are under the newest key now')
-  const sealed = await sealIdentities(db, vault)
-  if (sealed > 0) logger.info({ accounts: sealed }, 'names and phones of accounts are sealed now')
 
   const metrics = createMetrics({ ofProcess: true })
   const { requestDays: retentionDays, requestSample: oneIn } = config.retention

@@ -1,7 +1,8 @@
 /** The stores of encrypted files: this machine's disk, and a storage service. */
 
+import { randomUUID } from 'node:crypto'
 import { openAsBlob } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
@@ -72,6 +73,18 @@ async function flushFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   await using handle = await open(folder)
   await handle.sync()
+}
+
+/**
+ * Names of the place where files lie: places with a name in common are one place. The first node on a folder leaves a mark
+ * there; two that come at once leave two, and at least one of them sees both.
+ */
+export async function namesOfPlace(folder: string, s3: S3Options | undefined): Promise<string[]> {
+  if (s3) return [`s3:${new URL(s3.endpoint).host}/${s3.bucket}`]
+  const marks = join(folder, 'marks')
+  await mkdir(marks, { recursive: true, mode: 0o700 })
+  if ((await readdir(marks)).length === 0) await writeFile(join(marks, randomUUID()), '')
+  return (await readdir(marks)).sort()
 }
 
 export interface S3Options {

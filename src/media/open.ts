@@ -15,7 +15,7 @@ import {
   type MediaService,
   unmeasured,
 } from './media.ts'
-import { DiskStore, type S3Options, S3Store } from './object-store.ts'
+import { DiskStore, namesOfPlace, type S3Options, S3Store } from './object-store.ts'
 import { createPool } from './pool.ts'
 import { StoredMediaService } from './service.ts'
 import { Spool } from './spool.ts'
@@ -45,6 +45,8 @@ export interface OpenedMedia {
   readonly service: MediaService
   readonly paths: FilePaths
   readonly limits: MediaLimits
+  /** Names of the place where files lie: nodes of one database have one in common. */
+  readonly place: readonly string[]
   /** Whether ffmpeg was found. */
   readonly transcodes: boolean
   /** Removes what nobody needs any more; to be called now and then by one node. */
@@ -106,6 +108,7 @@ export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
     }),
     paths,
     limits,
+    place: await namesOfPlace(folder, s3),
     transcodes: transcoder.isOpen,
     async sweep() {
       const removed = await blobs.sweep()

@@ -1,12 +1,15 @@
 /** The rows of all nodes in PostgreSQL: each node holds a lock while its connection stands, and counts its beats. */
 import type { NodeTable } from '../../actors/node/actor.ts'
 import type { NodeRow } from '../../actors/node/observer.ts'
-import { type Connection, connect, type Database } from '../database/database.ts'
+import { type Connection, connect, type Database, type Queryable } from '../database/database.ts'
+import { assertCommon, type Common, type Neighbour } from './common.ts'
 
 /** The class of the locks; the other half of a lock's key is the incarnation. Every version has to use the same. */
 const LOCK_CLASS = 0x6e6f6465
 
 const DAYS_KEPT = 7
+/** Seconds within which a node that joins has its lock. */
+const JOINING_TAKES = 10
 
 /** A part of a `with`: the incarnations whose lock is held, as `locks (id, pid)`. */
 const locks = `locks as materialized (
@@ -24,6 +27,8 @@ export interface NodeFacts {
   readonly version: string
   /** Its share of the accounts, beside those of the others. */
   readonly weight: number
+  /** What all nodes have to have in common; absent: a tool that needs none of it. */
+  readonly common?: Common
 }
 
 /** A node that has ended: it left, or others declared it gone. */
@@ -48,20 +53,27 @@ export class PostgresNodes implements NodeTable {
   }
 
   async join(): Promise<number> {
-    const { db, name, address, version, weight } = this.#options
-    // A predecessor that crashed need not wait for the others to notice.
-    const [row] = await db.query<{ id: number }>(
-      `with ${locks}, predecessors as (
+    const { db, name, address, version, weight, common } = this.#options
+    const id = await db.transaction(async (tx) => {
+      // One after the other: of two that come at once, one sees the other.
+      await tx.query('select pg_advisory_xact_lock($1, 0)', [LOCK_CLASS])
+      // A predecessor that crashed need not wait for the others to notice.
+      await tx.query(
+        `with ${locks}, old as (
+           delete from node where ended_at < now() - interval '${DAYS_KEPT} days'
+         )
          update node set state = 'gone', ended_at = now()
-          where name = $1 and ended_at is null and id not in (select id from locks)
-       ), old as (
-         delete from node where ended_at < now() - interval '${DAYS_KEPT} days'
-       )
-       insert into node (name, address, version, weight, schema)
-       values ($1, $2, $3, $4, (select max(name) from migration)) returning id`,
-      [name, address, version, weight],
-    )
-    const id = row?.id ?? 0
+          where name = $1 and ended_at is null and id not in (select id from locks)`,
+        [name],
+      )
+      if (common) assertCommon(common, await present(tx))
+      const [row] = await tx.query<{ id: number }>(
+        `insert into node (name, address, version, weight, common, schema)
+         values ($1, $2, $3, $4, $5, (select max(name) from migration)) returning id`,
+        [name, address, version, weight, common && JSON.stringify(common)],
+      )
+      return row?.id ?? 0
+    })
     await this.#disconnect()
     await this.#lock(await this.#connected(), id)
     return id
@@ -136,6 +148,15 @@ export class PostgresNodes implements NodeTable {
     await connection?.close().catch(() => undefined)
   }
 }
+
+/** Those that are up, or about to be. */
+const present = (tx: Queryable): Promise<Neighbour[]> =>
+  tx.query<Neighbour>(
+    `with ${locks} select name, common from node
+      where ended_at is null and common is not null and (id in (select id from locks)
+         or state = 'joining' and started_at > now() - make_interval(secs => ${JOINING_TAKES}))
+      order by id`,
+  )
 
 async function beatOn(
   connection: Connection,

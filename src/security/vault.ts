@@ -265,6 +265,8 @@ export interface Vault {
   /** Rejects, always in the same words, when the blob was changed, moved or shredded. */
   open(place: Place, blob: Buffer): Promise<Buffer>
   derive(purpose: Purpose): Buffer
+  /** Names of the keys in the key file, made of the keys themselves. The first one seals. */
+  readonly keys: readonly string[]
   /** After a new first line in the key file: returns how many data keys were wrapped anew. */
   rewrap(): Promise<number>
   /** Makes everything sealed for this owner unreadable for good. */
@@ -285,7 +287,8 @@ const SHORTEST = ID_END + 12 + 16
 
 /** Refuses to start when the stored keys cannot be read. */
 export async function openVault({ db, keyFile, logger }: VaultOptions): Promise<Vault> {
-  const keys = new DataKeys(db, await loadKeks(db, keyFile, logger))
+  const keks = await loadKeks(db, keyFile, logger)
+  const keys = new DataKeys(db, keks)
   await keys.assertReadable()
   const { key: seed } = await keys.forGood('derivation')
 
@@ -309,6 +312,7 @@ export async function openVault({ db, keyFile, logger }: VaultOptions): Promise<
         })
       }
     },
+    keys: keks.map(({ id }) => id),
     derive: (purpose) => Buffer.from(hkdfSync('sha256', seed, '', `chapar v1 ${purpose}`, 32)),
     rewrap: () => keys.rewrap(),
     shred: (owner) => keys.shred(owner),

@@ -60,13 +60,13 @@ t.test('a restart of all accounts survives a kill of the service', async (t) => 
   const first = await startRemote(t, { databaseUrl, name: 'bulk', env })
   const owner = await first.client('+14155559301')
   const [user] = await database.query<{ id: number }>('select id from app_user')
-  const KEY_FILE = join(first.dataDir, 'keys')
+  const DATA_DIR = first.dataDir
   await first.end('SIGKILL')
-  await seedAccounts(database, KEY_FILE, user?.id ?? 0)
+  await seedAccounts(database, join(DATA_DIR, 'keys'), user?.id ?? 0)
 
   const began = performance.now()
   const seconds = () => `${((performance.now() - began) / 1000).toFixed(1)} s`
-  const service = () => startRemote(t, { databaseUrl, name: 'bulk', env: { ...env, KEY_FILE } })
+  const service = () => startRemote(t, { databaseUrl, name: 'bulk', env: { ...env, DATA_DIR } })
   const second = await service()
   const before = owner.at(second.url)
   await until(async () => {

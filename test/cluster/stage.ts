@@ -9,6 +9,7 @@ import { type RemoteService, startRemote } from '../nodes/remote-service.ts'
 import { type Client, until } from '../support/client.ts'
 import { freePort } from '../support/free-port.ts'
 import { quietLog } from '../support/log.ts'
+import { RedisServer } from '../support/redis.ts'
 import { Relay } from '../support/relay.ts'
 import { Balancer } from './balancer.ts'
 import { BOT_KINDS, type ReceivingBot, startBot } from './bots.ts'
@@ -27,6 +28,8 @@ interface StageOptions {
   readonly idle: number
   /** Texts that each person writes, and each bot sends, in a second. */
   readonly perSecond: number
+  /** Whether the nodes have a Redis. */
+  readonly redis?: boolean
 }
 
 export interface StageNode {
@@ -51,6 +54,8 @@ const AT_ONCE = 10
 
 export interface Stage {
   readonly postgres: PostgresProcess
+  /** Of the nodes, where they have one. */
+  readonly redis: RedisServer | undefined
   /** Not over the lines of the nodes. */
   readonly database: Database
   readonly nodes: readonly StageNode[]
@@ -83,13 +88,17 @@ export async function setStage(t: Testing, options: StageOptions): Promise<Stage
   const postgres = await PostgresProcess.start({ dir: join(folder, 'postgres'), logger: quietLog })
   t.teardown(() => postgres.stop())
   const port = () => Number(new URL(postgres.url()).port)
+  const redis = options.redis ? await startRedis(t) : undefined
   const nodes: StageNode[] = []
   let user: Client | undefined
-  const KEY_FILE = join(folder, 'keys')
+  const shared = {
+    DATA_DIR: join(folder, 'data'),
+    ...(redis && { REDIS_URL: redis.url }),
+  }
   for (let n = 1; n <= options.nodes; n++) {
     const line = await Relay.start(port)
     t.teardown(() => line.stop())
-    const node = await startNode(t, { name: `node-${n}`, line, postgres, KEY_FILE })
+    const node = await startNode(t, { name: `node-${n}`, line, postgres, shared })
     nodes.push(node)
     // While it is alone: the code is printed by any node.
     user ??= await lastingClient(node.process)
@@ -105,7 +114,13 @@ export async function setStage(t: Testing, options: StageOptions): Promise<Stage
   balancer.failed.length = 0
   const database = openDatabase({ url: postgres.url(), logger: quietLog })
   t.teardown(() => database.close())
-  return finished({ postgres, database, nodes, balancer, accounts, client })
+  return finished({ postgres, redis, database, nodes, balancer, accounts, client })
+}
+
+async function startRedis(t: Testing): Promise<RedisServer> {
+  const redis = await RedisServer.create(t)
+  await redis.start()
+  return redis
 }
 
 /** An access token lives ten minutes, a suite longer. */
@@ -119,16 +134,16 @@ interface NodeParts {
   readonly name: string
   readonly line: Relay
   readonly postgres: PostgresProcess
-  readonly KEY_FILE: string
+  readonly shared: Readonly<Record<string, string>>
 }
 
 async function startNode(t: Testing, parts: NodeParts): Promise<StageNode> {
-  const { name, line, postgres, KEY_FILE } = parts
+  const { name, line, postgres, shared } = parts
   const port = await freePort()
   const address = new URL(postgres.url())
   address.hostname = '127.0.0.1'
   address.port = `${line.port}`
-  const env = { ...environment, KEY_FILE }
+  const env = { ...environment, ...shared }
   const open = () => startRemote(t, { databaseUrl: address.href, name, port, env })
   let process = await open()
   return {

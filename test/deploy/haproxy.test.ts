@@ -2,7 +2,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { startCallers, unlimited } from '../nodes/callers.ts'
@@ -35,8 +34,8 @@ async function cluster(t: Test, username: string, phone: string) {
   const credentialId = await client.link(bot)
   const { key } = await client.key(credentialId)
   const { key: holder } = await client.key(credentialId)
-  const KEY_FILE = join(first.dataDir, 'keys')
-  const second = await start(2, { KEY_FILE })
+  const DATA_DIR = first.dataDir
+  const second = await start(2, { DATA_DIR })
   const url = await startHaproxy(t, ports)
   const polled = async (query: string) => {
     const response = await fetch(`${url}/bot${holder}/getUpdates?${query}`)
@@ -48,7 +47,7 @@ async function cluster(t: Test, username: string, phone: string) {
     bot,
     first,
     second,
-    startThird: () => start(3, { KEY_FILE }),
+    startThird: () => start(3, { DATA_DIR }),
     call: () => startCallers(url, key, ada.id),
     write: (text: string) => client.at(url).write(ada.id, `@${username}`, text),
     /** A poll of another key that waits for the next update: its answer, and how long that took. */

@@ -1,6 +1,5 @@
 /** Two nodes side by side: whichever is called, the owner of the account answers. */
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { Peer } from '../../src/nodes/peers.ts'
@@ -31,10 +30,10 @@ async function call(url: string, key: string, method: string, parameters: object
 async function twoNodes(t: Parameters<typeof startService>[0], name: string, env = {}) {
   const one = await startService(t, { env: { NODE_NAME: 'one', HOLD_MS, CLUSTER_ADDRESS, ...env } })
   const account = await linkedAccount(one, name)
-  const KEY_FILE = join(one.dataDir, 'keys')
+  const DATA_DIR = one.dataDir
   const two = await startService(t, {
     databaseUrl: one.databaseUrl,
-    env: { NODE_NAME: 'two', KEY_FILE, HOLD_MS, CLUSTER_ADDRESS, ...env },
+    env: { NODE_NAME: 'two', DATA_DIR, HOLD_MS, CLUSTER_ADDRESS, ...env },
   })
   return { one, two, ...account }
 }

@@ -1,5 +1,4 @@
 /** Limits that two nodes count together in Redis, and each by itself while Redis is away. */
-import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { connectRedis } from '../../src/jobs/backend.ts'
 import { shareCalls, shareGuesses } from '../../src/nodes/limits.ts'
@@ -100,11 +99,11 @@ async function twoNodes(t: Test, redis: RedisServer) {
     CLUSTER_ADDRESS: 'https://127.0.0.1:0',
   }
   const one = await startService(t, { env: { ...env, NODE_NAME: 'one' } })
-  const KEY_FILE = join(one.dataDir, 'keys')
+  const DATA_DIR = one.dataDir
   const client = async () => (await one.client()).token
   const tokens = [await client(), await client(), await client()]
   const { databaseUrl } = one
-  const two = await startService(t, { databaseUrl, env: { ...env, NODE_NAME: 'two', KEY_FILE } })
+  const two = await startService(t, { databaseUrl, env: { ...env, NODE_NAME: 'two', DATA_DIR } })
   const urls = [one.url, two.url]
   const inTurn = async (count: number, ask: (url: string) => Promise<number | undefined>) => {
     const statuses: (number | undefined)[] = []

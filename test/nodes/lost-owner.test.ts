@@ -1,5 +1,4 @@
 /** The owner of an account ends while bots call through another node: no call fails, and no message is lost or sent twice. */
-import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { testDatabase } from '../support/database.ts'
@@ -17,9 +16,9 @@ async function callersOfLostOwner(t: Test, signal: 'SIGKILL' | 'SIGTERM') {
   const bot = await client.person('Bot', 'movingbot')
   const ada = await client.person('Ada', 'moving_friend')
   const { key } = await client.key(await client.link(bot))
-  const KEY_FILE = join(owner.dataDir, 'keys')
+  const DATA_DIR = owner.dataDir
   const CLUSTER_ADDRESS = 'https://127.0.0.1:0'
-  const env = { NODE_NAME: 'edge', KEY_FILE, CLUSTER_ADDRESS, HOLD_MS: '5000' }
+  const env = { NODE_NAME: 'edge', DATA_DIR, CLUSTER_ADDRESS, HOLD_MS: '5000' }
   const edge = await startService(t, { databaseUrl, env })
 
   const callers = startCallers(edge.url, key, ada.id)

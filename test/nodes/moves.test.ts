@@ -26,7 +26,7 @@ async function startTwo(t: Test, databaseUrl: string) {
       return { name: `@${name}`, friend, key }
     }),
   )
-  const env = { ...shared, KEY_FILE: join(first.dataDir, 'keys') }
+  const env = { ...shared, DATA_DIR: first.dataDir }
   const startSecond = () => startRemote(t, { databaseUrl, name: 'second', env })
   return { first, client, bots, startSecond }
 }

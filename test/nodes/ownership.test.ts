@@ -1,5 +1,4 @@
 /** Two nodes side by side: the account stays with its owner, whichever is called, and goes to the other at the end of the first. */
-import { join } from 'node:path'
 import t from 'tap'
 import { linkedAccount } from '../service/scene.ts'
 import { until } from '../support/client.ts'
@@ -23,10 +22,9 @@ async function call(url: string, key: string, method: string, parameters: object
 t.test('an account stays with its owner until that ends', async (t) => {
   const one = await startService(t, { env: { NODE_NAME: 'one' } })
   const { client, ada, bot, credentialId, key } = await linkedAccount(one, 'nodebot')
-  const KEY_FILE = join(one.dataDir, 'keys')
   const two = await startService(t, {
     databaseUrl: one.databaseUrl,
-    env: { NODE_NAME: 'two', KEY_FILE },
+    env: { NODE_NAME: 'two', DATA_DIR: one.dataDir },
   })
   const epochOf = async ({ gateway }: Service) =>
     (await gateway.core.store.account(credentialId)).epoch

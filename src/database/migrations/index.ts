@@ -67,6 +67,7 @@ import { Tags } from './0113-tags.ts'
 import { AlertNotifications } from './0114-alert-notifications.ts'
 import { AlertRules } from './0115-alert-rules.ts'
 import { NodeOrders } from './0118-node-orders.ts'
+import { NodeCommon } from './0119-node-common.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -142,4 +143,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0114-alert-notifications', class: AlertNotifications },
   { name: '0115-alert-rules', class: AlertRules },
   { name: '0118-node-orders', class: NodeOrders },
+  { name: '0119-node-common', class: NodeCommon },
 ]
