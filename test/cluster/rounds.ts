@@ -43,9 +43,9 @@ function randomOf(seed: number): () => number {
 export async function runSuite(plan: Plan): Promise<SuiteReport> {
   await using opened = new AsyncDisposableStack()
   const t: Testing = { teardown: (work) => void opened.defer(async () => work()) }
-  const stage = await setStage(t, plan)
-  await stage.settled()
   const suite = suites[plan.suite]
+  const stage = await setStage(t, { ...plan, redis: suite.redis === true })
+  await stage.settled()
   const random = randomOf(plan.seed)
   const rounds: Round[] = []
   for (let n = 1; n <= plan.rounds; n++) {

@@ -4,8 +4,8 @@ import { linesOf, runSuite, type SuiteReport, totalOf } from './rounds.ts'
 import { type SuiteName, suites } from './suites.ts'
 
 /** As many as the design asks for, and as many as fit into four minutes. */
-const ROUNDS = { crash: 100, freeze: 30, rolling: 20, postgres: 20, partition: 40 }
-const SHORT = { crash: 2, freeze: 1, rolling: 1, postgres: 1, partition: 1 }
+const ROUNDS = { crash: 100, freeze: 30, rolling: 20, postgres: 20, partition: 40, redis: 20 }
+const SHORT = { crash: 2, freeze: 1, rolling: 1, postgres: 1, partition: 1, redis: 0 }
 
 const { values } = parseArgs({
   options: {
@@ -24,6 +24,7 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 const reports: SuiteReport[] = []
 for (const suite of values.suite.split(',') as SuiteName[]) {
   const rounds = Number(values.rounds ?? (values.short ? SHORT : ROUNDS)[suite])
+  if (rounds === 0) continue
   const report = await runSuite({
     suite,
     rounds,

@@ -1,5 +1,6 @@
 /** The faults: each is a round of a suite, after which all nodes are back. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { placeOf } from '../../actors/node/placement.ts'
 import { until } from '../support/client.ts'
 import type { Stage, StageNode } from './stage.ts'
 
@@ -13,6 +14,8 @@ export interface Round {
 
 export interface Suite {
   readonly name: string
+  /** Whether the nodes have a Redis. */
+  readonly redis?: boolean
   /** Whether callers are promised that nothing fails. */
   readonly promisesCalls: boolean
   /** Whether connections to a process that ends may be lost under a call. */
@@ -117,21 +120,31 @@ const rolling: Suite = {
   },
 }
 
+type Owners = ReadonlyMap<number, string>
+
+const movedBetween = (before: Owners, after: Owners) =>
+  [...before].filter(([id, owner]) => after.get(id) !== owner).length
+
+/** The owners once every account is where it is placed: whatever still goes there would look like a takeover. */
+const placedOwners = (stage: Stage): Promise<Owners> =>
+  until(async () => {
+    const owners = await stage.owners()
+    const places = stage.nodes.map(({ name }) => ({ name, weight: 1 }))
+    return [...owners].every(([id, owner]) => placeOf(id, places) === owner) && owners
+  }, 60_000)
+
 /** PostgreSQL crashes and is back at once: no node is to blame another one. */
 const postgres: Suite = {
   name: 'PostgreSQL restart',
   promisesCalls: false,
   cuts: false,
   async round(stage) {
-    // Whatever still goes to where it is placed would look like a takeover.
-    await pause(3_000)
-    const before = await stage.owners()
+    const before = await placedOwners(stage)
     await stage.postgres.crash()
     const recoveries = await recoveriesOf(stage, withLoad(stage, new Set(before.keys())))
     await stage.settled()
     const after = await stage.owners()
-    const needless = [...before].filter(([id, owner]) => after.get(id) !== owner).length
-    return { recoveries, needless }
+    return { recoveries, needless: movedBetween(before, after) }
   },
 }
 
@@ -160,5 +173,35 @@ const partition: Suite = {
   },
 }
 
-export const suites = { crash, freeze, rolling, postgres, partition }
+/** Longer than a node waits for an answer of Redis before it listens anew. */
+const REDIS_FROZEN_MS = 3_500
+
+/** Redis forgets everything, stands still, is killed and comes back: that is nothing to callers. */
+const redis: Suite = {
+  name: 'Redis lost',
+  redis: true,
+  promisesCalls: true,
+  cuts: false,
+  async round(stage) {
+    const server = stage.redis
+    if (!server) throw new Error('there is no Redis')
+    const before = await placedOwners(stage)
+    await server.tell('FLUSHALL')
+    await pause(1_000)
+    server.freeze()
+    await pause(REDIS_FROZEN_MS)
+    server.thaw()
+    await server.kill()
+    const recoveries = await recoveriesOf(stage, withLoad(stage, new Set(before.keys())))
+    await pause(1_000)
+    await server.start()
+    // Until hints and limits are there again.
+    await pause(2_000)
+    await stage.settled()
+    const after = await stage.owners()
+    return { recoveries, needless: movedBetween(before, after) }
+  },
+}
+
+export const suites = { crash, freeze, rolling, postgres, partition, redis }
 export type SuiteName = keyof typeof suites
