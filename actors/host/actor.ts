@@ -38,12 +38,48 @@ export interface AbortLike {
 }
 
 interface Caller {
+  readonly requestId: string
   resolve(result: unknown): void
   reject(cause: unknown): void
   /** The reply if the actor ends before it gives one. */
   readonly cutShort: Reply | undefined
   readonly signal: AbortLike | undefined
   readonly leave: (() => void) | undefined
+}
+
+/** Those who wait for replies. Most often it is one, and there may be many thousands of actors. */
+class Callers {
+  #one: Caller | undefined
+  #more: Map<string, Caller> | undefined
+
+  get size(): number {
+    return (this.#one ? 1 : 0) + (this.#more?.size ?? 0)
+  }
+
+  add(caller: Caller): void {
+    if (!this.#one) {
+      this.#one = caller
+      return
+    }
+    this.#more ??= new Map()
+    this.#more.set(caller.requestId, caller)
+  }
+
+  take(requestId: string): Caller | undefined {
+    let caller = this.#one
+    if (caller?.requestId === requestId) {
+      this.#one = undefined
+      return caller
+    }
+    caller = this.#more?.get(requestId)
+    this.#more?.delete(requestId)
+    if (this.#more?.size === 0) this.#more = undefined
+    return caller
+  }
+
+  all(): readonly Caller[] {
+    return [...(this.#one ? [this.#one] : []), ...(this.#more?.values() ?? [])]
+  }
 }
 
 /** The services that an actor needs from its host. */
@@ -59,10 +95,10 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
   readonly #ref: Actor<Machine>
   readonly #clock: Pick<Clock, 'now'>
   readonly #host: Hosting<Machine>
-  readonly #waiting = new Map<string, Caller>()
+  readonly #waiting = new Callers()
   #closed: PromiseWithResolvers<unknown> | undefined
   #end: { readonly cause: unknown } | undefined
-  #onEnd: ((cause: unknown) => void)[] | undefined
+  #onEnd: OnEnd | undefined
   #usedAt: number
 
   constructor(
@@ -110,7 +146,7 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
     const leave = signal && (() => this.#abandon(requestId))
     if (leave) signal?.addEventListener('abort', leave)
     const cutShort = this.#host.cutShort(event)
-    this.#waiting.set(requestId, { resolve, reject, cutShort, signal, leave })
+    this.#waiting.add({ requestId, resolve, reject, cutShort, signal, leave })
     // A stopped actor drops events without an error.
     if (this.isActive) this.tell(event)
     else this.settle(gone(requestId))
@@ -125,12 +161,12 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
   }
 
   /** Calls back once the actor has ended. It takes less memory than `closed`, which counts for thousands of actors. */
-  onEnd(listener: (cause: unknown) => void): void {
-    if (this.#end) listener(this.#end.cause)
-    else {
-      this.#onEnd ??= []
-      this.#onEnd.push(listener)
+  onEnd(listener: OnEnd): void {
+    if (this.#end) {
+      listener(this.#end.cause)
+      return
     }
+    this.#onEnd = this.#onEnd ? inTurn(this.#onEnd, listener) : listener
   }
 
   isIdle(forMilliseconds: number): boolean {
@@ -155,12 +191,12 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
 
   /** For the host: the actor has ended. Answers every command that is still under way. */
   end(cause: unknown): void {
-    for (const [requestId, { cutShort }] of [...this.#waiting]) {
+    for (const { requestId, cutShort } of this.#waiting.all()) {
       this.settle(cutShort ?? gone(requestId))
     }
     this.#end = { cause }
     this.#closed?.resolve(cause)
-    for (const listener of this.#onEnd ?? []) listener(cause)
+    this.#onEnd?.(cause)
   }
 
   #abandon(requestId: string): void {
@@ -172,17 +208,25 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
   }
 
   #dismiss(requestId: string): Caller | undefined {
-    const caller = this.#waiting.get(requestId)
-    this.#waiting.delete(requestId)
+    const caller = this.#waiting.take(requestId)
     if (caller?.leave) caller.signal?.removeEventListener('abort', caller.leave)
     return caller
   }
 }
 
+type OnEnd = (cause: unknown) => void
+
+const inTurn =
+  (first: OnEnd, second: OnEnd): OnEnd =>
+  (cause) => {
+    first(cause)
+    second(cause)
+  }
+
 interface Registered {
   readonly closed: Promise<unknown>
   readonly isActive?: boolean
-  onEnd(listener: (cause: unknown) => void): void
+  onEnd(listener: OnEnd): void
   isIdle(forMilliseconds: number): boolean
   stop(): void
 }
@@ -256,13 +300,17 @@ export class ActorRegistry<Id, Actor extends Registered> {
     this.#supervision?.assertMayBegin(id)
     const beginning = this.#begin(id).then((actor) => {
       if (actor.isActive !== false) this.#live.set(id, actor)
-      actor.onEnd((cause) => this.#ended(id, actor, cause))
+      this.#watch(id, actor)
       return actor
     })
     this.#beginning.set(id, beginning)
     const settled = () => this.#beginning.delete(id)
     beginning.then(settled, settled)
     return beginning
+  }
+
+  #watch(id: Id, actor: Actor): void {
+    actor.onEnd((cause) => this.#ended(id, actor, cause))
   }
 
   #ended(id: Id, actor: Actor, cause: unknown): void {

@@ -107,6 +107,7 @@ class Connections {
   #loggedAt = Number.NEGATIVE_INFINITY
   /** One function for all: many thousands of answers may be waited for. */
   readonly #answered: (this: ServerResponse) => void
+  readonly #closed: (this: Socket) => void
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -118,6 +119,10 @@ class Connections {
       const left = (underWay.get(socket) ?? 1) - 1
       underWay.set(socket, left)
       if (left === 0 && !socket.destroyed) idle.add(socket)
+    }
+    const close = (socket: Socket) => this.#close(socket)
+    this.#closed = function closed() {
+      close(this)
     }
   }
 
@@ -131,10 +136,7 @@ class Connections {
     if (!isProxy(address) && !this.#countFrom(networksOf(address).narrow, socket)) return
     this.#open++
     this.#idle.add(socket)
-    socket.once('close', () => {
-      this.#open--
-      this.#idle.delete(socket)
-    })
+    socket.on('close', this.#closed)
     if (this.#open > limits.most) this.#makeRoom(socket)
   }
 
@@ -163,12 +165,19 @@ class Connections {
       return false
     }
     this.#byAddress.set(network, count + 1)
-    socket.once('close', () => {
-      const left = (this.#byAddress.get(network) ?? 1) - 1
-      if (left > 0) this.#byAddress.set(network, left)
-      else this.#byAddress.delete(network)
-    })
     return true
+  }
+
+  /** A socket that is closed still knows its address, because it was asked for it before. */
+  #close(socket: Socket): void {
+    this.#open--
+    this.#idle.delete(socket)
+    const address = socket.remoteAddress ?? ''
+    if (this.#options.isProxy(address)) return
+    const network = networksOf(address).narrow
+    const left = (this.#byAddress.get(network) ?? 1) - 1
+    if (left > 0) this.#byAddress.set(network, left)
+    else this.#byAddress.delete(network)
   }
 
   /** Closes the connection that was idle longest; if none is idle, the new one may only use the reserved share. */

@@ -5,11 +5,12 @@ import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { WebhookFacts } from '../../machines/webhook/terms.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
-import { Latest } from '../database/write-behind.ts'
+import { Latest, type SharedStatements, sharedLookup } from '../database/write-behind.ts'
 import { type WebhookRow, webhookColumns } from '../webhooks/store.ts'
 
 const CURSOR_LAG_MS = 100
 const USE_LAG_MS = 1_000
+const LOADS_AT_ONCE = 200
 
 interface Row extends WebhookRow {
   readonly id: number
@@ -39,10 +40,10 @@ interface Position {
 type Filtered = Position & { readonly filter: Filter }
 
 export class PostgresKeyStore implements KeyStore {
-  readonly #db: Database
   readonly #webhookOf: WebhookOf | undefined
   readonly #positions: Latest<number, Position>
   readonly #uses: Latest<number, Date>
+  readonly #loads: SharedStatements<number, Row | undefined>
 
   /**
    * `fenced` is called with credentials that another node has claimed, `filtered` with those of keys whose filters were
@@ -55,7 +56,6 @@ export class PostgresKeyStore implements KeyStore {
     fenced: Fenced = () => undefined,
     filtered: (credentialId: number) => void = () => undefined,
   ) {
-    this.#db = db
     this.#webhookOf = webhookOf
     this.#positions = new Latest<number, Position>({
       everyMs: CURSOR_LAG_MS,
@@ -71,22 +71,18 @@ export class PostgresKeyStore implements KeyStore {
       write: (uses) => writeUses(db, uses),
       onFailure: (err, keys) => logger.warn({ err, keys }, 'uses of keys could not be written'),
     })
+    // After a start all bots come back at the same time.
+    this.#loads = sharedLookup(
+      LOADS_AT_ONCE,
+      (ids) => keyRows(db, ids),
+      ({ id }) => id,
+    )
   }
 
   async load(apiKeyId: number): Promise<KeyFacts | undefined> {
     // A position that is written while the row is read is in neither of them afterwards.
     const before = this.#positions.get(apiKeyId)
-    const [row] = await this.#db.query<Row>(
-      {
-        name: 'key-load',
-        text: `select k.id, k.user_id, k.credential_id, c.epoch, k.scopes, k.expires_at, k.revoked_at,
-                      k.cursor, k.filter, k.secret_hash, k.old_secret_hash, k.old_secret_until,
-                      ${webhookColumns}
-                 from api_key k join credential c on c.id = k.credential_id
-                 left join webhook w on w.api_key_id = k.id where k.id = $1`,
-      },
-      [apiKeyId],
-    )
+    const row = await this.#loads.run(apiKeyId)
     if (!row) return undefined
     const { cursor, filter } = this.#newest(apiKeyId, before, row)
     const webhook = await this.#webhookOf?.(apiKeyId, row)
@@ -95,7 +91,7 @@ export class PostgresKeyStore implements KeyStore {
       userId: row.user_id,
       credentialId: row.credential_id,
       epoch: row.epoch,
-      terms: { scopes: [...row.scopes], expiresAt: row.expires_at?.getTime() },
+      terms: { scopes: sharedScopes(row.scopes), expiresAt: row.expires_at?.getTime() },
       revoked: row.revoked_at !== null,
       // A webhook's acknowledgements go to the table by themselves.
       cursor: webhook ? Math.max(cursor, row.cursor) : cursor,
@@ -141,6 +137,29 @@ export class PostgresKeyStore implements KeyStore {
   async flush(): Promise<void> {
     await Promise.all([this.#positions.flush(), this.#uses.flush()])
   }
+}
+
+const keyRows = (db: Database, ids: readonly number[]) =>
+  db.query<Row>(
+    {
+      name: 'key-load',
+      text: `select k.id, k.user_id, k.credential_id, c.epoch, k.scopes, k.expires_at, k.revoked_at,
+                    k.cursor, k.filter, k.secret_hash, k.old_secret_hash, k.old_secret_until,
+                    ${webhookColumns}
+               from api_key k join credential c on c.id = k.credential_id
+               left join webhook w on w.api_key_id = k.id where k.id = any($1::bigint[])`,
+    },
+    [ids],
+  )
+
+/** There are a few scopes, and so a few lists of them; most keys have the same. */
+const scopeLists = new Map<string, Scope[]>()
+
+function sharedScopes(scopes: readonly Scope[]): Scope[] {
+  const name = scopes.join(' ')
+  const known = scopeLists.get(name) ?? [...scopes]
+  scopeLists.set(name, known)
+  return known
 }
 
 /** Rows are always locked in the order of their ids: two writers of the same rows wait instead of blocking each other. */

@@ -83,6 +83,8 @@ export async function botRoutes(app: FastifyInstance, options: BotRoutesOptions)
   })
 }
 
+const nothing = Object.freeze({})
+
 interface Call {
   readonly key: ApiKeyActor
   run(): Promise<Result>
@@ -122,7 +124,11 @@ async function begun(
     const call = callOfArguments(args, uploads !== noUploads)
     return { key, run: await preparePass({ ...asked, ...call }, options) }
   }
-  if (uploads === noUploads) return { key, run: await prepare(asked, options) }
+  if (uploads === noUploads) {
+    // It may wait long, and nobody looks at them again.
+    Object.assign(request, { params: nothing, query: nothing })
+    return { key, run: await prepare(asked, options) }
+  }
   const run = async () => {
     try {
       return await execute(asked, options)
