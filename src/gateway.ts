@@ -13,7 +13,7 @@ import { type BulkChange, BulkRunner } from './bulk/runner.ts'
 import { openAlerts } from './composition/alerts.ts'
 import { type Core, createCore } from './composition/core.ts'
 import { openNetworks } from './composition/networks.ts'
-import { giveAccountsAway, moveAccounts, openNodes } from './composition/nodes.ts'
+import { figuresOf, giveAccountsAway, moveAccounts, openNodes } from './composition/nodes.ts'
 import { createServices, type Services } from './composition/services.ts'
 import { openStorage, type Storage } from './composition/storage.ts'
 import type { Config } from './config/config.ts'
@@ -127,6 +127,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     bulkChanged,
     alerts: openAlerts({ config, storage, core, services, nodes, logger }, opened),
   }
+  nodes.tellFigures(figuresOf({ core, forwarder }, opened))
   const routes = routesOf({ ...parts, draining: draining.signal })
   const inService = {
     ...parts,

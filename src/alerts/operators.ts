@@ -23,8 +23,12 @@ export class Operators {
     return rows.map(({ id }) => id)
   }
 
+  async has(userId: number): Promise<boolean> {
+    return (await this.ids()).includes(userId)
+  }
+
   /** Whose incidents this user sees. */
   async ownersFor(userId: number): Promise<number[]> {
-    return (await this.ids()).includes(userId) ? [userId, SERVICE] : [userId]
+    return (await this.has(userId)) ? [userId, SERVICE] : [userId]
   }
 }

@@ -1,14 +1,17 @@
 /** This process among others on its database: where they reach it, what it tells them, and how it gives its accounts away. */
+import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
 import type { RequestForwarder } from '../http/nodes/forwarding.ts'
 import { VERSION } from '../http/server.ts'
 import type { RedisConnection } from '../jobs/backend.ts'
+import { heldPolls } from '../maintenance.ts'
 import { Bus } from '../nodes/bus.ts'
 import { type Handover, handOver } from '../nodes/handover.ts'
 import { Moves } from '../nodes/moves.ts'
 import { joinNodes, type Nodes } from '../nodes/nodes.ts'
 import { listenForPeers } from '../nodes/peers.ts'
+import type { NodeFigures } from '../nodes/table.ts'
 import type { Logger } from '../observability/log.ts'
 import { concerning } from '../process/fatal-errors.ts'
 import { Gcra, Guesses } from '../security/rate-limits.ts'
@@ -84,6 +87,30 @@ async function openToPeers(config: Config, { vault }: Storage, opened: AsyncDisp
   const peers = await concerning('CLUSTER_ADDRESS', listening)
   opened.defer(() => peers.close())
   return peers
+}
+
+const MEGABYTE = 2 ** 20
+const LAG_RESOLUTION_MS = 20
+
+/** What this node says of itself to operators, measured since it was asked last. */
+export function figuresOf(
+  { core, forwarder }: Pick<HandoverParts, 'core' | 'forwarder'>,
+  opened: AsyncDisposableStack,
+): () => NodeFigures {
+  const delay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
+  delay.enable()
+  opened.defer(() => void delay.disable())
+  return () => {
+    // A timer of the measure itself lies in between.
+    const lagMs = Math.max(0, Math.round(delay.max / 1e6) - LAG_RESOLUTION_MS)
+    delay.reset()
+    return {
+      held: heldPolls(core),
+      parked: forwarder.parked,
+      lagMs,
+      memoryMb: Math.round(process.memoryUsage.rss() / MEGABYTE),
+    }
+  }
 }
 
 /** What the rest of a stop needs; what takes longer is left to those who notice that this node has ended. */

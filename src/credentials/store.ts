@@ -68,6 +68,15 @@ const isFree = `(l.owner = any (array(
   select n.id from node n where n.ended_at is null and n.id is distinct from $2))) is not true`
 
 /**
+ * The former owner had not ended when this node began. Otherwise one process follows the other, as at any start under
+ * another name, and nothing has moved between nodes.
+ */
+const RAN_BESIDE = `exists (
+  select from node n, node self
+   where self.id = $2 and n.name = m.former and n.id <> self.id
+     and coalesce(n.ended_at, 'infinity') > self.started_at)`
+
+/**
  * Moves the epoch of every matching credential on: from here, whoever wrote before is fenced. What is returned is the
  * row as its last owner left it: the update has waited for the writes that were under way.
  */
@@ -76,12 +85,22 @@ const claim = (which: string) => `
     update credential_log l set epoch = l.epoch + 1, owner = $2
       from credential c
      where c.id = l.credential_id and c.deactivated_at is null and ${isFree} and ${which}
-    returning l.credential_id, l.epoch, l.next_update_id
+    returning l.credential_id, l.epoch, l.next_update_id, coalesce(c.node, c.left_node) as former
   ), marked as (
     update credential c set node = $1, epoch = mine.epoch from mine where c.id = mine.credential_id
-    returning c.id, c.user_id, c.platform, c.machine_state, c.deleting_at, c.reason, c.limited_until,
+    returning c.id, c.user_id, c.platform, c.machine_state, c.deleting_at, c.reason, c.limited_until, mine.former,
               c.include_self_updates, c.include_channel_updates, c.include_channel_update_recovery,
               c.include_deleted_updates, mine.epoch, mine.next_update_id
+  ), told as (
+    insert into credential_transition
+      (credential_id, at, from_state, to_state, event, duration_ms, actor, node, other_node)
+    select m.id, clock_timestamp(), m.machine_state, m.machine_state, line.event, 0,
+           'node:' || line.node, line.node, line.other
+      from marked m
+     cross join lateral (values (1, 'owner.lost', m.former, $1::text),
+                                (2, 'owner.gained', $1::text, m.former)) line (place, event, node, other)
+     where m.former <> $1 and m.deleting_at is null and ${RAN_BESIDE}
+     order by m.id, line.place
   )
   select marked.*, case when machine_state in ('signedOut', 'invalid', 'replaced') then (
            select t.at from credential_transition t
@@ -303,7 +322,7 @@ export class PostgresCredentialStore implements CredentialStore {
           where l.credential_id = o.id and l.epoch = o.epoch
          returning l.credential_id, l.epoch
        )
-       update credential c set epoch = released.epoch, node = null
+       update credential c set epoch = released.epoch, node = null, left_node = c.node
          from released where c.id = released.credential_id returning c.id`,
       [owned.map(({ credentialId }) => credentialId), owned.map(({ epoch }) => epoch)],
     )

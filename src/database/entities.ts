@@ -138,6 +138,7 @@ export const Credential = defineEntity({
     tags: p.array().$type<string[]>().defaultRaw(`'{}'`),
     /** The name of the node that runs it, where an operator has chosen one. */
     pinnedNode: p.text().nullable().lazy(),
+    leftNode: p.text().nullable().lazy(),
     /** Kept by a trigger, as the two after it. */
     troubledSince: p.datetime().nullable(),
     /** How often it has stopped working, each time within a quarter of an hour. */

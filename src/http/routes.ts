@@ -35,7 +35,7 @@ import { userRoutes } from './management/user.ts'
 import { viewRoutes } from './management/views.ts'
 import { webhookSettingsRoutes } from './management/webhook-settings.ts'
 import { webhookLogRoutes, webhookRoutes } from './management/webhooks.ts'
-import { type NodesSource, nodeOrderRoutes, nodesRoute } from './nodes/operating.ts'
+import { type NodesSource, nodeOrderRoutes, nodesRoute, operatorRoutes } from './nodes/operating.ts'
 import { panelDirectory, panelRoutes, panelSessionRoutes } from './panel.ts'
 import { sandboxRoutes } from './sandbox/routes.ts'
 
@@ -76,6 +76,9 @@ export function routesOf(options: RoutesOptions): Route[] {
   const { execution, uploads, passFile, downloadBytes, relinks } = services
   const now = () => core.clock.now()
   const user = { authenticate: authenticate(accounts, { pat: true }) }
+  // A script that runs for an operator has a token of its own for the nodes.
+  const signedIn = { authenticate: authenticate(accounts, { pat: false }) }
+  const { operators } = alerts
   const streams = new EventStreams(config.limits.eventStreamsPerUser)
   const events = { ...user, source, timeline, draining, streams }
   const { flush } = webhooks
@@ -86,11 +89,12 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(metricsRoute, { metrics, token: config.metrics.token }),
     route(nodesRoute, { nodes, db, token: config.metrics.token }),
     route(nodeOrderRoutes, { db, token: config.operatorToken }),
+    route(operatorRoutes, { ...signedIn, nodes, db, operators }),
 
     route(authRoutes, { accounts }),
     route(panelSessionRoutes, { accounts, baseUrls, panelUrls }),
     route(panelRoutes, { directory: panelDirectory }),
-    route(userRoutes, { accounts }),
+    route(userRoutes, { accounts, operators }),
     route(tokenRoutes, { accounts }),
     route(privacyRoutes, { accounts, eraser, exportUser }),
 
@@ -107,7 +111,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(timelineRoutes, { ...events, node: config.node }),
     route(credentialChangesRoute, { ...events, ownerOf }),
     route(machineRoutes, user),
-    route(alertRoutes, { ...user, db, operators: alerts.operators, now }),
+    route(alertRoutes, { ...user, db, operators, now }),
     route(alertSettingsRoutes, { ...user, db, alerts, keyService, now }),
 
     route(apiKeyRoutes, { ...user, keyService, source, now }),

@@ -1,6 +1,7 @@
 /** A command for the operator: lists the nodes of the database, and whether each of them beats. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { operate } from '../operator/command.ts'
+import { holdingsByNode } from './orders.ts'
 import { livingNodes } from './table.ts'
 
 /** Long enough for four beats of a node that is well. */
@@ -10,17 +11,27 @@ await operate(async ({ db }) => {
   const before = new Map((await livingNodes(db)).map((row) => [row.incarnation, row.beats]))
   await pause(LOOK_MS)
   const nodes = await livingNodes(db)
-  const lines = nodes.map((row) => [
-    `${row.incarnation}`,
-    row.name,
-    row.state,
-    before.get(row.incarnation) === row.beats ? 'silent' : 'beats',
-    row.isLocked ? 'connected' : 'not connected',
-    row.version,
-    row.schema,
-    row.address ?? '-',
-    row.startedAt.toISOString(),
-  ])
+  const holdings = await holdingsByNode(db)
+  const lines = nodes.map((row) => {
+    const { accounts = 0, pins = 0, figures } = holdings.get(row.incarnation) ?? {}
+    return [
+      `${row.incarnation}`,
+      row.name,
+      row.isToDrain ? 'draining' : row.state,
+      before.get(row.incarnation) === row.beats ? 'silent' : 'beats',
+      row.isLocked ? 'connected' : 'not connected',
+      row.version,
+      row.schema,
+      row.address ?? '-',
+      row.startedAt.toISOString(),
+      `${accounts}`,
+      `${pins}`,
+      figures ? `${figures.held}` : '-',
+      figures ? `${figures.parked}` : '-',
+      figures ? `${figures.lagMs} ms` : '-',
+      figures ? `${figures.memoryMb} MB` : '-',
+    ]
+  })
   const titles = [
     'NODE',
     'NAME',
@@ -31,6 +42,12 @@ await operate(async ({ db }) => {
     'SCHEMA',
     'ADDRESS',
     'STARTED',
+    'ACCOUNTS',
+    'PINS',
+    'POLLS',
+    'PARKED',
+    'LAG',
+    'MEMORY',
   ]
   process.stdout.write(lines.length > 0 ? tableOf([titles, ...lines]) : 'No node is running.\n')
 })

@@ -7,7 +7,13 @@ import type { Clock, Logger } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { pinnedAccounts } from './orders.ts'
-import { type EndedRow, endedNodes, type NodeFacts, PostgresNodes } from './table.ts'
+import {
+  type EndedRow,
+  endedNodes,
+  type NodeFacts,
+  type NodeFigures,
+  PostgresNodes,
+} from './table.ts'
 
 /** Time that runs on evenly, whatever the time of day does. */
 const steadyClock: Clock = {
@@ -45,6 +51,8 @@ export interface Nodes {
   onMembersChanged(listener: () => void): void
   /** Calls back when the others have declared this node gone: it owns nothing any more. */
   onDeclaredGone(listener: () => void): void
+  /** From now on the others read there what this node says of itself. */
+  tellFigures(read: () => NodeFigures): void
   drain(): void
   leave(): Promise<void>
 }
@@ -65,8 +73,9 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
   const events = new EventEmitter<{ changed: []; gone: [] }>()
   let isAlone = true
   let pins = await pinnedAccounts(db)
+  const table = new PostgresNodes(options)
   const nodes = new Membership({
-    table: new PostgresNodes(options),
+    table,
     clock: steadyClock,
     logger,
     membersChanged() {
@@ -100,6 +109,9 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
     },
     onMembersChanged: (listener) => void events.on('changed', listener),
     onDeclaredGone: (listener) => void events.on('gone', listener),
+    tellFigures(read) {
+      table.figures = read
+    },
     drain: () => nodes.drain(),
     leave: () => nodes.leave(),
   }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import { operate } from '../operator/command.ts'
-import { accountsByNode, type NodeRef, orderDrain, pinAccount } from './orders.ts'
+import { holdingsByNode, type NodeRef, orderDrain, pinAccount } from './orders.ts'
 import { livingNodes } from './table.ts'
 
 const USAGE = `usage: node bin/chapar.mjs drain NODE [--wait [SECONDS]]
@@ -24,7 +24,7 @@ const refOf = (text: string): NodeRef =>
 async function isEmptied(db: Database, incarnation: number, seconds: number): Promise<boolean> {
   const until = performance.now() + 1000 * seconds
   for (;;) {
-    const left = (await accountsByNode(db)).get(incarnation) ?? 0
+    const left = (await holdingsByNode(db)).get(incarnation)?.accounts ?? 0
     const isLiving = (await livingNodes(db)).some((row) => row.incarnation === incarnation)
     if (left === 0 || !isLiving) return true
     if (performance.now() > until) {

@@ -1,6 +1,7 @@
 /** What operators order of nodes, kept in the database: whoever it concerns sees it, whichever node was asked. */
 import { failed, invalidField } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
+import type { NodeFigures } from './table.ts'
 
 /** Which start of a process: by its number, or by the name of the node. */
 export type NodeRef = { readonly incarnation: number } | { readonly name: string }
@@ -51,11 +52,41 @@ export async function pinnedAccounts(db: Queryable): Promise<ReadonlyMap<number,
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** How many accounts belong to each node, by its number. */
-export async function accountsByNode(db: Queryable): Promise<ReadonlyMap<number, number>> {
-  const rows = await db.query<{ owner: number; accounts: number }>(
-    `select owner, count(*)::int as accounts from credential_log
-      where owner is not null group by owner`,
+/** What belongs to a node, and what it says of itself. */
+interface Holding {
+  readonly owner: number
+  readonly accounts: number
+  /** How many accounts operators keep at the nodes of its name. */
+  readonly pins: number
+  readonly figures: NodeFigures | null
+}
+
+/** Of every node of the table, by its number. */
+export async function holdingsByNode(db: Queryable): Promise<ReadonlyMap<number, Holding>> {
+  const rows = await db.query<Holding>(
+    `with owned as (
+       select owner, count(*)::int as accounts from credential_log where owner is not null group by owner
+     ), pinned as (
+       select pinned_node as name, count(*)::int as pins from credential
+        where pinned_node is not null and deactivated_at is null group by pinned_node
+     )
+     select n.id as owner, coalesce(o.accounts, 0) as accounts, coalesce(p.pins, 0) as pins,
+            n.figures
+       from node n left join owned o on o.owner = n.id left join pinned p on p.name = n.name`,
   )
-  return new Map(rows.map(({ owner, accounts }) => [owner, accounts]))
+  return new Map(rows.map((row) => [row.owner, row]))
+}
+
+/** Of one account, or of all. The lowest numbers first. */
+export async function listPins(
+  db: Queryable,
+  credentialId: number | null,
+  limit: number,
+): Promise<{ credential_id: number; node: string }[]> {
+  return db.query(
+    `select id as credential_id, pinned_node as node from credential
+      where pinned_node is not null and deactivated_at is null and ($1::bigint is null or id = $1)
+      order by id limit $2`,
+    [credentialId, limit],
+  )
 }

@@ -37,6 +37,20 @@ export interface EndedRow extends Omit<NodeRow, 'state'> {
   readonly endedAt: Date
 }
 
+/** What a node says of itself, every two seconds; null for one that has not said it yet. */
+export interface NodeFigures {
+  /** Polls that wait for updates. */
+  readonly held: number
+  /** Requests that wait for an account to have an owner. */
+  readonly parked: number
+  /** The longest that its event loop was held up, of the last two seconds. */
+  readonly lagMs: number
+  readonly memoryMb: number
+}
+
+/** Told with every eighth beat: they are for people. */
+const BEATS_BETWEEN_FIGURES = 8
+
 interface TableOptions extends NodeFacts {
   readonly db: Database
   /** For a connection of its own: the beats of a busy node must not wait for the pool. */
@@ -47,6 +61,9 @@ export class PostgresNodes implements NodeTable {
   readonly #options: TableOptions
   #connection: Connection | undefined
   #isLocked = false
+  #beats = 0
+  /** Undefined until the node is whole. */
+  figures: (() => NodeFigures) | undefined
 
   constructor(options: TableOptions) {
     this.#options = options
@@ -86,7 +103,9 @@ export class PostgresNodes implements NodeTable {
     try {
       const connection = await this.#connected()
       if (!this.#isLocked) await this.#lock(connection, incarnation)
-      return await beatOn(connection, incarnation, state)
+      const isTold = this.#beats++ % BEATS_BETWEEN_FIGURES === 0
+      const figures = isTold ? this.figures?.() : undefined
+      return await beatOn(connection, { incarnation, state, figures })
     } catch (cause) {
       await this.#disconnect()
       throw cause
@@ -158,21 +177,26 @@ const present = (tx: Queryable): Promise<Neighbour[]> =>
       order by id`,
   )
 
+interface Beat {
+  readonly incarnation: number
+  readonly state: 'up' | 'draining'
+  readonly figures: NodeFigures | undefined
+}
+
 async function beatOn(
   connection: Connection,
-  incarnation: number,
-  state: 'up' | 'draining',
+  { incarnation, state, figures }: Beat,
 ): Promise<readonly NodeRow[] | undefined> {
   const rows = await connection.query<NodeRow & { counted: number | null }>(
     {
       name: 'node-beat',
       text: `with ${locks}, mine as (
-               update node set beats = beats + 1, state = $2 where id = $1 and ended_at is null
-               returning id)
+               update node set beats = beats + 1, state = $2, figures = coalesce($3::jsonb, figures)
+                where id = $1 and ended_at is null returning id)
              select ${columns}, (select id from mine) as counted from node n
               where n.ended_at is null order by n.id`,
     },
-    [incarnation, state],
+    [incarnation, state, figures ? JSON.stringify(figures) : null],
   )
   return rows[0]?.counted === incarnation ? rows.map(({ counted, ...row }) => row) : undefined
 }

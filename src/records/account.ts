@@ -10,6 +10,12 @@ export const User = Type.Object({
   created_at: Time,
 })
 
+/** Only those who run the service have the mark. */
+export const OwnUser = Type.Object({
+  ...User.properties,
+  operator: Type.Optional(Type.Literal(true)),
+})
+
 export const Session = Type.Object({
   session_id: Type.Integer(),
   current: Type.Boolean({ description: 'Whether the access token of this request belongs to it' }),

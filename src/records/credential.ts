@@ -132,6 +132,11 @@ export const TransitionRecord = Type.Object({
   reason: Nullable(Type.String()),
   actor: Type.String(),
   node: Type.String(),
+  other_node: Type.Optional(
+    Type.String({
+      description: 'Only of `owner.lost` and `owner.gained`: the node that has it now, or had it',
+    }),
+  ),
   duration_ms: Type.Integer(),
   /** How often it happened in one loop of reconnects, and when for the last time. */
   count: Type.Integer(),
@@ -184,7 +189,7 @@ export const HealthReport = Type.Object({
 
 /** One message of the stream of one credential. */
 export const LiveTransition = Type.Object({
-  ...Type.Omit(TransitionRecord, ['count', 'last_at']).properties,
+  ...Type.Omit(TransitionRecord, ['count', 'last_at', 'other_node']).properties,
   state: Type.String(),
   /** It stands in this loop of reconnects already. */
   repeats: Type.Boolean(),

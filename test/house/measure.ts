@@ -50,6 +50,7 @@ const roomsSince: readonly string[] = [
   'src/http/management/alert-settings.ts',
   'src/composition/alerts.ts',
   'src/records/alert.ts',
+  'src/records/node.ts',
   'src/net/mail.ts',
   'src/http/bodies/',
   'src/http/nodes/',

@@ -53,7 +53,10 @@ const nodes = {
   ],
 }
 
-const db = { query: async () => [{ owner: 2, accounts: 3 }] } as unknown as Database
+const figures = { held: 4, parked: 0, lagMs: 12, memoryMb: 90 }
+const db = {
+  query: async () => [{ owner: 2, accounts: 3, pins: 1, figures }],
+} as unknown as Database
 
 async function nodesServer(t: Test) {
   const app = bareServer(t)
@@ -78,6 +81,7 @@ t.test('nodes are listed as the answering node sees them', async (t) => {
       connected: true,
       accounts: 0,
       beat_age_seconds: 8.1,
+      held_polls: null,
     },
     { incarnation: 2, name: 'b', state: 'suspended', self: true, beat_age_seconds: 8, accounts: 3 },
   ])

@@ -68,6 +68,7 @@ import { AlertNotifications } from './0114-alert-notifications.ts'
 import { AlertRules } from './0115-alert-rules.ts'
 import { NodeOrders } from './0118-node-orders.ts'
 import { NodeCommon } from './0119-node-common.ts'
+import { NodeFigures } from './0120-node-figures.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix: what is recorded in the database as done. */
@@ -144,4 +145,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0115-alert-rules', class: AlertRules },
   { name: '0118-node-orders', class: NodeOrders },
   { name: '0119-node-common', class: NodeCommon },
+  { name: '0120-node-figures', class: NodeFigures },
 ]

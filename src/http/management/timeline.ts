@@ -47,7 +47,8 @@ const storedTimelineRoute: Routes = async (app, { source, timeline }) => {
       await findCredential(source, userOf(request), credentialId)
       await timeline.flush()
       const rows = await source.db.query<Row>(
-        `select id, at, from_state, to_state, event, reason, actor, node, duration_ms, count, last_at
+        `select id, at, from_state, to_state, event, reason, actor, node, other_node,
+                duration_ms, count, last_at
            from credential_transition
           where credential_id = $1 and ($3::bigint is null or id < $3)
           order by id desc limit $2`,
@@ -123,6 +124,7 @@ interface Row {
   readonly reason: string | null
   readonly actor: string
   readonly node: string
+  readonly other_node: string | null
   readonly duration_ms: number
   readonly count: number
   readonly last_at: Date | null
@@ -136,6 +138,7 @@ const recordOf = (row: Row) => ({
   reason: row.reason,
   actor: row.actor,
   node: row.node,
+  ...(row.other_node !== null && { other_node: row.other_node }),
   duration_ms: row.duration_ms,
   count: row.count,
   last_at: (row.last_at ?? row.at).toISOString(),

@@ -4,8 +4,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Accounts } from '../../accounts/accounts.ts'
 import type { User as StoredUser } from '../../accounts/users.ts'
+import type { Operators } from '../../alerts/operators.ts'
 import type { UserSession } from '../../database/entities.ts'
-import { Session, User } from '../../records/account.ts'
+import { OwnUser, Session } from '../../records/account.ts'
 import { authenticate, type RequestUser } from '../authenticate.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 
@@ -13,9 +14,14 @@ const IdParam = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
 })
 
-export const userRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Accounts }> = async (
+interface UserRoutesOptions {
+  readonly accounts: Accounts
+  readonly operators: Pick<Operators, 'has'>
+}
+
+export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (
   app,
-  { accounts },
+  { accounts, operators },
 ) => {
   const tags = ['account']
   const onRequest = authenticate(accounts, { pat: false })
@@ -30,10 +36,13 @@ export const userRoutes: FastifyPluginAsyncTypebox<{ readonly accounts: Accounts
         tags,
         summary: 'The account',
         security: [...security, { pat: [] }],
-        response: answers(User),
+        response: answers(OwnUser),
       },
     },
-    async ({ user }) => ok(presentUser(await accounts.user(user.id))),
+    async ({ user }) => {
+      const found = presentUser(await accounts.user(user.id))
+      return ok({ ...found, ...((await operators.has(user.id)) && { operator: true as const }) })
+    },
   )
 
   app.get(

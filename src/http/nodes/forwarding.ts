@@ -123,6 +123,11 @@ export class RequestForwarder {
     )
   }
 
+  /** How many requests wait here for an account to have an owner. */
+  get parked(): number {
+    return this.#parked
+  }
+
   async close(): Promise<void> {
     const peers = [...this.#peers.values()]
     this.#peers = new Map()

@@ -3,14 +3,17 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, type TSchema, Type } from 'typebox'
 import type { NodesView } from '../../../actors/node/actor.ts'
 import type { NodeRow } from '../../../actors/node/observer.ts'
+import { failed } from '../../../machines/model/failure.ts'
+import type { Operators } from '../../alerts/operators.ts'
 import type { Database } from '../../database/database.ts'
 import { Nullable } from '../../json/nullable.ts'
 import type { Nodes } from '../../nodes/nodes.ts'
-import { accountsByNode, orderDrain, pinAccount } from '../../nodes/orders.ts'
+import { holdingsByNode, listPins, orderDrain, pinAccount } from '../../nodes/orders.ts'
 import type { EndedRow } from '../../nodes/table.ts'
+import { NodeRecord, type NodeState, PinRecord } from '../../records/node.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Guard, guardOf } from '../health.ts'
-import { idOf } from '../management/owner.ts'
+import { type Authenticated, idOf, userOf } from '../management/owner.ts'
 
 const config = { audit: false }
 
@@ -19,28 +22,6 @@ export interface NodesSource {
   readonly nodes: Pick<Nodes, 'view' | 'ended'>
   readonly db: Database
 }
-
-const State = Type.Enum(['joining', 'up', 'suspended', 'draining', 'left', 'gone'])
-
-const NodeRecord = Type.Object({
-  incarnation: Type.Integer({ description: 'One start of a process; never given twice' }),
-  name: Type.String(),
-  address: Nullable(Type.String({ description: 'Where it listens' })),
-  version: Type.String(),
-  schema: Type.String({ description: 'The newest migration of the database when it joined' }),
-  weight: Type.Integer(),
-  state: State,
-  self: Type.Boolean({ description: 'Whether this is the node that answers' }),
-  connected: Type.Boolean({ description: 'Whether it holds its lock in the database' }),
-  to_drain: Type.Boolean({ description: 'An operator has ordered it to give its accounts away' }),
-  accounts: Type.Integer({ description: 'That belong to it' }),
-  beats: Type.Integer(),
-  beat_age_seconds: Nullable(
-    Type.Number({ description: 'As the answering node sees it; null for a node that has ended' }),
-  ),
-  started_at: Type.String(),
-  ended_at: Nullable(Type.String()),
-})
 
 const NodesQuery = Type.Object({
   ended: Type.Boolean({ default: false, description: 'Those that ended within a week, too' }),
@@ -65,7 +46,7 @@ function livingRecords({ rows, incarnation, state, beatAgeMs }: NodesView) {
   return rows.map((row) => {
     const self = row.incarnation === incarnation
     const beat_age_seconds = seconds(self ? beatAgeMs : row.beatAgeMs)
-    const ownState = self ? (state as Static<typeof State>) : row.state
+    const ownState = self ? (state as Static<typeof NodeState>) : row.state
     return { ...recordOf(row), state: ownState, self, beat_age_seconds, ended_at: null }
   })
 }
@@ -93,53 +74,85 @@ const MoveBody = Type.Object(
 
 const NodeParams = Type.Object({ incarnation: Type.String({ maxLength: 20 }) })
 
-const schema = <Body extends TSchema>(summary: string, body: Body) => ({
+const PinsQuery = Type.Object({
+  credential_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
+})
+
+const schema = <Body extends TSchema>(
+  summary: string,
+  body: Body,
+  security?: Kind['security'],
+) => ({
   tags: ['operations'],
   summary,
+  ...(security && { security }),
   response: answers(body),
 })
 
-/** Without a token and on a public server there is no such route. */
-export const nodesRoute: FastifyPluginAsyncTypebox<Guard & NodesSource> = async (
-  app,
-  { nodes, db, ...guard },
-) => {
-  const assertAllowed = guardOf(guard)
-  if (!assertAllowed) return
-  app.addHook('preValidation', async (request) => assertAllowed(request))
+type App = Parameters<FastifyPluginAsyncTypebox>[0]
 
+/** `figures` are those of the node itself; one that has just joined has not told them. */
+async function recordsOf({ nodes, db }: NodesSource, withEnded: boolean) {
+  const ended = withEnded ? await nodes.ended() : []
+  const holdings = await holdingsByNode(db)
+  return [...livingRecords(nodes.view()), ...ended.map(endedRecord)].map((one) => {
+    const { accounts = 0, pins = 0, figures } = holdings.get(one.incarnation) ?? {}
+    const told = one.ended_at === null ? figures : null
+    return {
+      ...one,
+      accounts,
+      pins,
+      held_polls: told?.held ?? null,
+      parked: told?.parked ?? null,
+      lag_ms: told?.lagMs ?? null,
+      memory_mb: told?.memoryMb ?? null,
+    }
+  })
+}
+
+interface Kind {
+  readonly config?: typeof config
+  readonly security?: readonly Readonly<Record<string, string[]>>[]
+}
+
+/** `GET <prefix>/nodes` and the pins. */
+function addReading(app: App, prefix: string, source: NodesSource, kind: Kind): void {
+  const { security, ...rest } = kind
   app.get(
-    '/nodes',
+    `${prefix}/nodes`,
     {
-      config,
+      ...rest,
       schema: {
-        ...schema('The processes that serve this database', Type.Array(NodeRecord)),
+        ...schema('The processes that serve this database', Type.Array(NodeRecord), security),
         querystring: NodesQuery,
       },
     },
-    async ({ query }) => {
-      const ended = query.ended ? await nodes.ended() : []
-      const accounts = await accountsByNode(db)
-      const records = [...livingRecords(nodes.view()), ...ended.map(endedRecord)]
-      return ok(records.map((one) => ({ ...one, accounts: accounts.get(one.incarnation) ?? 0 })))
+    async ({ query }) => ok(await recordsOf(source, query.ended)),
+  )
+  app.get(
+    `${prefix}/nodes/pins`,
+    {
+      ...rest,
+      schema: {
+        ...schema('The accounts that operators keep at a node', Type.Array(PinRecord), security),
+        querystring: PinsQuery,
+      },
     },
+    async ({ query }) => ok(await listPins(source.db, query.credential_id ?? null, query.limit)),
   )
 }
 
-/** Whoever may read figures may not order anything: without a token of their own there are no such routes. */
-export const nodeOrderRoutes: FastifyPluginAsyncTypebox<
-  Pick<Guard, 'token'> & Pick<NodesSource, 'db'>
-> = async (app, { token, db }) => {
-  const assertAllowed = guardOf({ token })
-  if (!assertAllowed) return
-  app.addHook('preValidation', async (request) => assertAllowed(request))
-
+/** `POST <prefix>/nodes/…`: what can be ordered. */
+function addOrders(app: App, prefix: string, { db }: Pick<NodesSource, 'db'>, kind: Kind): void {
+  const { security, ...rest } = kind
   const order = (verb: 'drain' | 'undrain', summary: string) =>
     app.post(
-      `/nodes/:incarnation/${verb}`,
+      `${prefix}/nodes/:incarnation/${verb}`,
       {
+        ...rest,
         schema: {
-          ...schema(summary, Type.Object({ incarnation: Type.Integer() })),
+          ...schema(summary, Type.Object({ incarnation: Type.Integer() }), security),
           params: NodeParams,
         },
       },
@@ -152,10 +165,11 @@ export const nodeOrderRoutes: FastifyPluginAsyncTypebox<
   order('undrain', 'Lets a node take accounts again')
 
   app.post(
-    '/nodes/move',
+    `${prefix}/nodes/move`,
     {
+      ...rest,
       schema: {
-        ...schema('Keeps an account on a node, or lets it go where it is placed', Moved),
+        ...schema('Keeps an account on a node, or lets it go where it is placed', Moved, security),
         body: MoveBody,
       },
     },
@@ -165,4 +179,43 @@ export const nodeOrderRoutes: FastifyPluginAsyncTypebox<
       return ok({ credential_id, node })
     },
   )
+}
+
+/** Without a token and on a public server there is no such route. */
+export const nodesRoute: FastifyPluginAsyncTypebox<Guard & NodesSource> = async (
+  app,
+  { nodes, db, ...guard },
+) => {
+  const assertAllowed = guardOf(guard)
+  if (!assertAllowed) return
+  app.addHook('preValidation', async (request) => assertAllowed(request))
+  addReading(app, '', { nodes, db }, { config })
+}
+
+/** Whoever may read figures may not order anything: without a token of their own there are no such routes. */
+export const nodeOrderRoutes: FastifyPluginAsyncTypebox<
+  Pick<Guard, 'token'> & Pick<NodesSource, 'db'>
+> = async (app, { token, db }) => {
+  const assertAllowed = guardOf({ token })
+  if (!assertAllowed) return
+  app.addHook('preValidation', async (request) => assertAllowed(request))
+  addOrders(app, '', { db }, {})
+}
+
+interface OperatorOptions extends NodesSource, Authenticated {
+  readonly operators: Pick<Operators, 'has'>
+}
+
+/** The same for operators who are signed in, as the panel asks for it. Others learn nothing but that it is not for them. */
+export const operatorRoutes: FastifyPluginAsyncTypebox<OperatorOptions> = async (
+  app,
+  { authenticate, operators, nodes, db },
+) => {
+  app.addHook('onRequest', authenticate)
+  app.addHook('onRequest', async (request) => {
+    if (!(await operators.has(userOf(request)))) throw failed('forbidden', 'only for operators')
+  })
+  const kind = { security: [{ jwt: [] }] }
+  addReading(app, '/operators', { nodes, db }, kind)
+  addOrders(app, '/operators', { db }, kind)
 }
