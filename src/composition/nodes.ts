@@ -99,7 +99,9 @@ export function figuresOf(
 ): () => NodeFigures {
   const delay = monitorEventLoopDelay({ resolution: LAG_RESOLUTION_MS })
   delay.enable()
-  opened.defer(() => void delay.disable())
+  opened.defer(() => {
+    delay.disable()
+  })
   return () => {
     // A timer of the measure itself lies in between.
     const lagMs = Math.max(0, Math.round(delay.max / 1e6) - LAG_RESOLUTION_MS)

@@ -25,7 +25,7 @@ import type { Vault } from '../security/vault.ts'
 import { type HealthBuffer, Irregularities } from './health.ts'
 import { type IdentityRow, OpenedIdentities, sealIdentity } from './identity.ts'
 import { storedReason } from './reasons.ts'
-import type { TimelineBuffer } from './timeline.ts'
+import { moveLines, type TimelineBuffer } from './timeline.ts'
 
 interface ClaimedCredential extends CredentialFacts {
   readonly next: number
@@ -68,15 +68,6 @@ const isFree = `(l.owner = any (array(
   select n.id from node n where n.ended_at is null and n.id is distinct from $2))) is not true`
 
 /**
- * The former owner had not ended when this node began. Otherwise one process follows the other, as at any start under
- * another name, and nothing has moved between nodes.
- */
-const RAN_BESIDE = `exists (
-  select from node n, node self
-   where self.id = $2 and n.name = m.former and n.id <> self.id
-     and coalesce(n.ended_at, 'infinity') > self.started_at)`
-
-/**
  * Moves the epoch of every matching credential on: from here, whoever wrote before is fenced. What is returned is the
  * row as its last owner left it: the update has waited for the writes that were under way.
  */
@@ -91,16 +82,7 @@ const claim = (which: string) => `
     returning c.id, c.user_id, c.platform, c.machine_state, c.deleting_at, c.reason, c.limited_until, mine.former,
               c.include_self_updates, c.include_channel_updates, c.include_channel_update_recovery,
               c.include_deleted_updates, mine.epoch, mine.next_update_id
-  ), told as (
-    insert into credential_transition
-      (credential_id, at, from_state, to_state, event, duration_ms, actor, node, other_node)
-    select m.id, clock_timestamp(), m.machine_state, m.machine_state, line.event, 0,
-           'node:' || line.node, line.node, line.other
-      from marked m
-     cross join lateral (values (1, 'owner.lost', m.former, $1::text),
-                                (2, 'owner.gained', $1::text, m.former)) line (place, event, node, other)
-     where m.former <> $1 and m.deleting_at is null and ${RAN_BESIDE}
-     order by m.id, line.place
+  ), told as (${moveLines}
   )
   select marked.*, case when machine_state in ('signedOut', 'invalid', 'replaced') then (
            select t.at from credential_transition t

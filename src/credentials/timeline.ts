@@ -76,6 +76,26 @@ export class TimelineBuffer {
   }
 }
 
+/**
+ * A part of a claim, which has `$1` and `$2` for the name and the incarnation of the new owner and `marked` for what it took
+ * from `former`: two lines for each account that another node had. Where that node had ended before this one began, one
+ * process only followed the other, as at any start under another name, and nothing has moved between nodes.
+ */
+export const moveLines = `
+    insert into credential_transition
+      (credential_id, at, from_state, to_state, event, duration_ms, actor, node, other_node)
+    select m.id, clock_timestamp(), m.machine_state, m.machine_state, line.event, 0,
+           'node:' || line.node, line.node, line.other
+      from marked m
+     cross join lateral (values (1, 'owner.lost', m.former, $1::text),
+                                (2, 'owner.gained', $1::text, m.former))
+                        line (place, event, node, other)
+     where m.former <> $1 and m.deleting_at is null and exists (
+       select from node n, node self
+        where self.id = $2 and n.name = m.former and n.id <> self.id
+          and coalesce(n.ended_at, 'infinity') > self.started_at)
+     order by m.id, line.place`
+
 /** Every line is kept; the row only takes its state from its owner. Resolves with what is in other hands. */
 async function writeTransitions(
   db: Database,
