@@ -74,7 +74,7 @@ interface CoreOptions {
   readonly nodes: Pick<Nodes, 'view'>
   readonly limits: { readonly wrongKeys: GuessCount }
   /** Absent: there are no other nodes. */
-  readonly bus?: Pick<Bus, 'tell' | 'on'>
+  readonly bus?: Pick<Bus, 'tell' | 'on' | 'onGap'>
   /** Absent: a webhook that rests is looked for by the sweep alone. */
   readonly reminders?: Pick<WebhookReminders, 'set'>
   readonly logger: Logger
@@ -326,7 +326,7 @@ const MOST_ELSEWHERE = 100_000
 function shareTransitions(
   timeline: TimelineBuffer,
   factsOf: (credentialId: number) => CredentialFacts | undefined,
-  bus: Pick<Bus, 'tell' | 'on'> | undefined,
+  bus: Pick<Bus, 'tell' | 'on' | 'onGap'> | undefined,
 ): (credentialId: number) => number | undefined {
   const elsewhere = new LRUCache<number, number>({ max: MOST_ELSEWHERE })
   bus?.on('transition', (hint) => {
@@ -334,6 +334,7 @@ function shareTransitions(
     elsewhere.set(transition.credentialId, userId)
     timeline.heard(transition)
   })
+  bus?.onGap(() => timeline.missed())
   timeline.watchAll((transition) => {
     const userId = factsOf(transition.credentialId)?.userId
     if (userId !== undefined) bus?.tell('transition', { ...transition, userId } as unknown as Json)

@@ -34,6 +34,7 @@ export class TimelineBuffer {
   readonly #watchers = new EventEmitter<
     Record<`${number}` | 'any', [Transition]>
   >().setMaxListeners(0)
+  readonly #gaps = new EventEmitter<{ gap: [] }>().setMaxListeners(0)
 
   /** `fenced` is called with credentials that another node has claimed. */
   constructor(db: Database, node: string, logger: Logger, fenced: Fenced = () => undefined) {
@@ -69,6 +70,17 @@ export class TimelineBuffer {
   /** Of another node, which has stored it: only the watchers of all credentials are told. */
   heard(transition: Transition): void {
     this.#watchers.emit('any', transition)
+  }
+
+  /** What happened at other nodes may not have been heard. */
+  missed(): void {
+    this.#gaps.emit('gap')
+  }
+
+  /** Calls back after changes may have been missed; returns how to stop. */
+  onMissed(listener: () => void): () => void {
+    this.#gaps.on('gap', listener)
+    return () => this.#gaps.off('gap', listener)
   }
 
   flush(): Promise<void> {

@@ -174,6 +174,7 @@ export class Bus {
   }
 
   #gap(): void {
+    if (this.#options.isAlone()) return
     for (const listener of this.#gaps) {
       try {
         listener()

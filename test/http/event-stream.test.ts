@@ -92,6 +92,22 @@ t.test(
   },
 )
 
+t.test('of all accounts the state is told again when changes may have been missed', async (t) => {
+  const draining = new AbortController()
+  let reads = 0
+  const { timeline, app } = await streaming(t, draining, () => reads++)
+  const answer = app.inject('/platforms/credentials/events')
+  await pause(300)
+  timeline.missed()
+  timeline.missed()
+  await pause(1_300)
+  draining.abort()
+  const [first, second, ...more] = (await answer).body.split('\n\n')
+  t.match(first, /^event: state\ndata: {.*}$/)
+  t.equal(second, first)
+  t.same(more, [''], 'once for a while')
+})
+
 t.test('none begins once the service goes down', async (t) => {
   const draining = new AbortController()
   const { ask } = await streaming(t, draining, () => draining.abort())

@@ -9,8 +9,10 @@ import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
 import { hasRedis, RedisServer } from '../support/redis.ts'
 import { Relay } from '../support/relay.ts'
+import { startService } from '../support/service.ts'
 
 const skip = !(await hasRedis()) && 'redis-server is not installed'
+const METRICS_TOKEN = 'figures of a test'
 const logger = createLog({ level: 'silent' })
 
 interface Stage {
@@ -205,6 +207,41 @@ t.test('a node whose line to Redis is dead without a word', { skip }, async (t) 
   await until(() => two.bus.carriers().redis)
   t.same([one.heard, two.heard], [['from the deaf one'], ['to the deaf one']])
 })
+
+t.test('a stream of changes tells the state again when Redis is lost', { skip }, async (t) => {
+  const redis = await redisOf(t)
+  const env = { REDIS_URL: redis.url, METRICS_TOKEN, CLUSTER_ADDRESS: 'https://127.0.0.1:0' }
+  const one = await startService(t, { env: { ...env, NODE_NAME: 'one' } })
+  const client = await one.client()
+  const two = await startService(t, {
+    databaseUrl: one.databaseUrl,
+    env: { ...env, NODE_NAME: 'two', DATA_DIR: one.dataDir },
+  })
+  const leaving = new AbortController()
+  const response = await fetch(`${two.url}/platforms/credentials/events`, {
+    headers: { authorization: `Bearer ${client.token}` },
+    signal: leaving.signal,
+  })
+  let text = ''
+  const reading = (async () => {
+    for await (const piece of response.body ?? []) text += Buffer.from(piece).toString()
+  })().catch(() => undefined)
+  const states = () => text.match(/event: state/g)?.length
+  await until(() => states() === 1)
+  await until(async () => (await metrics(two.url)).includes('chapar_bus{carrier="redis"} 1'))
+  await redis.kill()
+  await until(() => states() === 2)
+  t.match(await metrics(two.url), /^chapar_bus\{carrier="redis"\} 0$/m)
+  t.match(await metrics(two.url), /^chapar_bus\{carrier="postgres"\} 1$/m)
+  t.equal((await fetch(`${two.url}/health/ready`)).status, 200, 'nothing depends on it')
+  leaving.abort()
+  await reading
+})
+
+async function metrics(url: string): Promise<string> {
+  const headers = { authorization: `Bearer ${METRICS_TOKEN}` }
+  return await (await fetch(`${url}/metrics`, { headers })).text()
+}
 
 function over(server: RedisServer): NodeOptions {
   return { redis: server.url }

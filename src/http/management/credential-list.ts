@@ -27,6 +27,8 @@ import { idBefore } from './page.ts'
 
 /** Changes are sent together this often, only the newest of each credential. */
 const TOGETHER_MS = 250
+/** What was missed is read again by each stream at a moment of its own. */
+const READ_AGAIN_MS = 1_000
 
 interface CredentialChangesOptions extends Authenticated {
   readonly source: RecordSource
@@ -49,7 +51,8 @@ export const credentialChangesRoute: FastifyPluginAsyncTypebox<CredentialChanges
       schema: {
         tags: ['credentials'],
         summary: 'State changes of all credentials as server-sent events',
-        description: 'First `state` with the counts, then `changes`: a list, four times a second.',
+        description:
+          'First `state` with the counts, then `changes`: a list, four times a second. `state` comes again when changes may have been missed.',
         response: streamAnswers,
       },
     },
@@ -65,8 +68,10 @@ export const credentialChangesRoute: FastifyPluginAsyncTypebox<CredentialChanges
         stream.tell('changes', [...newest.values()].map(shown))
         newest.clear()
       }, TOGETHER_MS)
+      const unmissed = tellingAgain(timeline, stream, () => countCredentials(source, userId))
       const stop = () => {
         unwatch()
+        unmissed()
         clearInterval(timer)
       }
       try {
@@ -86,6 +91,30 @@ export const credentialChangesRoute: FastifyPluginAsyncTypebox<CredentialChanges
       stream.ended.then(stop)
     },
   )
+}
+
+/** Tells the state again when changes may have been missed; returns how to stop. */
+function tellingAgain(
+  timeline: TimelineBuffer,
+  stream: ReturnType<EventStreams['open']>,
+  read: () => Promise<object>,
+): () => void {
+  let timer: NodeJS.Timeout | undefined
+  const tell = () => {
+    read().then(
+      (state) => stream.tell('state', state),
+      // A reader who comes back is told the state, too.
+      () => stream.end(),
+    )
+  }
+  const unwatch = timeline.onMissed(() => {
+    clearTimeout(timer)
+    timer = setTimeout(tell, Math.random() * READ_AGAIN_MS)
+  })
+  return () => {
+    unwatch()
+    clearTimeout(timer)
+  }
 }
 
 const shown = (one: Transition): Static<typeof CredentialChange> => ({

@@ -54,6 +54,7 @@ class EventStream {
   readonly #early: string[] = []
   readonly #ended = Promise.withResolvers<void>()
   #write: (text: string) => void = (text) => this.#early.push(text)
+  #end: () => void = () => undefined
 
   /** Resolves when the reader leaves or is signed out, or the service stops. */
   get ended(): Promise<void> {
@@ -62,6 +63,11 @@ class EventStream {
 
   tell(event: string, data: object): void {
     this.#write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+  }
+
+  /** Ends what has begun; a reader who reconnects gets the current state. */
+  end(): void {
+    this.#end()
   }
 
   /** The stream ended before it began. */
@@ -100,6 +106,7 @@ class EventStream {
       raw.end()
       this.#ended.resolve()
     }
+    this.#end = end
     raw.once('close', end)
     draining.addEventListener('abort', end, { once: true })
     // HEAD wants only the headers.

@@ -80,6 +80,12 @@ const LiveContext = createContext(false)
 /** A break that is mended at once is not worth a word. */
 const TOLD_AFTER_MS = 3_000
 
+function readAgain(queries: QueryClient): void {
+  for (const key of ['credentials', 'groups', 'urgent']) {
+    queries.invalidateQueries({ queryKey: [key] })
+  }
+}
+
 export function Live({ children }: { readonly children: ReactNode }) {
   const queries = useQueryClient()
   const [isLive, setLive] = useState(false)
@@ -98,6 +104,8 @@ export function Live({ children }: { readonly children: ReactNode }) {
       )
     const relist = relistWhen(LISTS_MS, (query) => !isLong(query))
     const relistLong = relistWhen(LONG_LISTS_MS, isLong)
+    // The first state of a connection; a later one says that changes may have been missed.
+    let isNew = true
     follow('/platforms/credentials/events', {
       signal: ended.signal,
       onHeard() {
@@ -105,14 +113,16 @@ export function Live({ children }: { readonly children: ReactNode }) {
       },
       onLive(live) {
         setLive(live)
-        // Changes during the break are unknown: everything is read again.
-        if (!live) return
-        queries.invalidateQueries({ queryKey: ['credentials'] })
-        queries.invalidateQueries({ queryKey: ['groups'] })
-        queries.invalidateQueries({ queryKey: ['urgent'] })
+        isNew = live
+        // Changes during the break are unknown.
+        if (live) readAgain(queries)
       },
       onEvent(name, data) {
-        if (name === 'state') queries.setQueryData(['summary'], data as Summary)
+        if (name === 'state') {
+          queries.setQueryData(['summary'], data as Summary)
+          if (!isNew) readAgain(queries)
+          isNew = false
+        }
         if (name !== 'changes') return
         applyChanges(queries, data as Change[])
         recount()
