@@ -1,4 +1,7 @@
 /** Starting with many keys and credentials stored, and what one that idles costs in memory. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Memory } from './support/child.ts'
 import { Connection, get } from './support/connection.ts'
 import { below, type Finding } from './support/finding.ts'
@@ -26,6 +29,12 @@ export async function start(stage: Stage): Promise<Finding[]> {
   const credential = each(linked.memory, empty.memory, CREDENTIALS)
   const key = each(full.memory, linked.memory, KEYS)
   return [
+    {
+      what: `process start to listening, ${KEYS} keys, ${CREDENTIALS} credentials (bare: none)`,
+      ours: seconds(full.listening),
+      bare: seconds(empty.listening),
+      ...below(full.listening, 2_500, '2.5 s'),
+    },
     {
       what: `process start to ready, ${KEYS} keys, ${CREDENTIALS} credentials (bare: none)`,
       ours: seconds(full.ready),
@@ -56,6 +65,7 @@ export async function start(stage: Stage): Promise<Finding[]> {
 }
 
 interface Started {
+  readonly listening: number
   readonly ready: number
   readonly active: number
   readonly memory: Memory
@@ -64,8 +74,11 @@ interface Started {
 
 /** Milliseconds from the start of the process, Postgres running already. */
 async function startOnce(stage: Stage, credentials: number): Promise<Started> {
+  const port = await freePort()
   const began = now()
-  const service = await startService(stage)
+  const starting = startService(stage, { PORT: `${port}` })
+  const listening = untilAlive(port).then(() => now() - began)
+  const service = await starting
   const connection = await Connection.open(service.port)
   await connection.request(get('/health/ready'))
   const ready = now() - began
@@ -75,5 +88,18 @@ async function startOnce(stage: Stage, credentials: number): Promise<Started> {
   const memory = await service.memory()
   const liveKeys = await service.ask<number>('liveKeys')
   await service.stop()
-  return { ready, active, memory, liveKeys }
+  return { listening: await listening, ready, active, memory, liveKeys }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  return port
+}
+
+async function untilAlive(port: number): Promise<void> {
+  const live = () => fetch(`http://127.0.0.1:${port}/health/live`).catch(() => undefined)
+  while (!(await live())?.ok) await pause(20)
 }

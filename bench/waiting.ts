@@ -8,7 +8,7 @@ import { Listeners } from './support/listeners.ts'
 import { FIRST_UPDATE, seedChatter, seedKeys, seedUser } from './support/seed.ts'
 import { type Service, startService } from './support/service.ts'
 import type { Stage } from './support/stage.ts'
-import { kilobytes, milliseconds, percentile } from './support/statistics.ts'
+import { kilobytes, milliseconds, now, percentile, seconds } from './support/statistics.ts'
 
 /** Each with a credential of its own: every update wakes exactly one. */
 const WAITERS = 10_000
@@ -28,8 +28,11 @@ export async function waiting(stage: Stage): Promise<Finding[]> {
   await service.ask('online', WAITERS)
   await speakOnce(service, credentialIds)
   const before = await service.memory()
+  const [began, workedBefore] = [now(), await service.ask<number>('processor')]
   const listeners = await Listeners.open(service.port, keys, OFFSET)
   await untilHeld(service, 'waitingPolls')
+  const opening = now() - began
+  const opened = ((await service.ask<number>('processor')) - workedBefore) / WAITERS
   // Before anything arrives: what the log keeps of updates is not the waiters'.
   const ours = perWaiter(before, await service.memory())
   const drizzle = async (arriving: typeof ARRIVING) => {
@@ -46,6 +49,15 @@ export async function waiting(stage: Stage): Promise<Finding[]> {
 
   const [median, slow] = [percentile(delays, 0.5), percentile(delays, 0.99)]
   return [
+    {
+      what: `opening ${WAITERS} first polls`,
+      ours: seconds(opening),
+      ...below(opening, 5_000, '5 s'),
+    },
+    {
+      what: '  processor time of the service for each',
+      ours: milliseconds(opened),
+    },
     {
       what: `memory of a waiting poll, ${WAITERS} of them (heap)`,
       ours: kilobytes(ours.heap),
