@@ -31,7 +31,7 @@ import { Owners } from './nodes/owners.ts'
 import type { Logger } from './observability/log.ts'
 import { concerning } from './process/fatal-errors.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
-import type { CallCount } from './security/rate-limits.ts'
+import type { CallCount, GuessCount } from './security/rate-limits.ts'
 import { carryBack } from './webhooks/reply-call.ts'
 
 export interface Gateway {
@@ -97,15 +97,8 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const networks = { config, storage, logger, bus, more: options.platforms ?? [] }
   const { sandbox, platforms } = await openNetworks(networks, opened)
 
-  const reminders = webhookReminders(storage.jobs, logger)
-  const core = createCore({ ...storage, config, platforms, reminders, nodes, limits, bus, logger })
-  opened.defer(() => core.stop())
-  reminders.onDue((apiKeyId) => core.roster.remind(apiKeyId))
-  const services = createServices({ config, storage, accounts, core, nodes, bus, logger })
-  const { execution, uploads } = services
-  core.replyCalls.executeBy(async (apiKeyId, call, traceId) =>
-    carryBack(await core.keys.find(apiKeyId), call, traceId, { ...execution, uploads }),
-  )
+  const ofCore = { config, storage, accounts, platforms, nodes, limits, bus, logger }
+  const { core, services } = openCore(ofCore, opened)
 
   await accounts.start()
   startChores({ config, storage, core, services, logger }, opened)
@@ -150,6 +143,30 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   opened.defer(() => bulk.stop())
   begun()
   return { address, core, media: storage.media, sandbox }
+}
+
+interface CoreParts extends Pick<GatewayOptions, 'config' | 'logger'> {
+  readonly storage: Storage
+  readonly accounts: Accounts
+  readonly platforms: ReadonlyMap<string, Platform>
+  readonly nodes: Nodes
+  readonly limits: { readonly wrongKeys: GuessCount }
+  readonly bus: Bus
+}
+
+/** Builds the core and its services, which also carry out the calls in answers of webhooks. */
+function openCore(parts: CoreParts, opened: AsyncDisposableStack) {
+  const { storage, logger, ...rest } = parts
+  const reminders = webhookReminders(storage.jobs, logger)
+  const core = createCore({ ...storage, ...rest, reminders, logger })
+  opened.defer(() => core.stop())
+  reminders.onDue((apiKeyId) => core.roster.remind(apiKeyId))
+  const services = createServices({ ...parts, core })
+  const { execution, uploads } = services
+  core.replyCalls.executeBy(async (apiKeyId, call, traceId) =>
+    carryBack(await core.keys.find(apiKeyId), call, traceId, { ...execution, uploads }),
+  )
+  return { core, services }
 }
 
 interface ServeParts extends Pick<GatewayOptions, 'config' | 'logger'> {
