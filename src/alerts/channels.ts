@@ -43,9 +43,13 @@ type Tell = (due: Due, targets: Targets, parts: ChannelParts, signal: AbortSigna
 /** Of an answer nothing but its status counts. */
 const READ_BYTES = 1_024
 
+/** `page` is that of all alerts; that of the nodes stands beside it. */
+const pageOf = ({ rule }: Due, page: string) =>
+  rule === 'node_lost' ? new URL('nodes', page).href : page
+
 const webhook: Tell = async (due, { webhook: target }, { agent, timeoutMs, page, now }, signal) => {
   if (!target) throw new NotTold('not_set', null, true)
-  const body = bodyOf(due, page)
+  const body = bodyOf(due, pageOf(due, page))
   // The same at every attempt, so that a receiver recognizes what it has seen.
   const id = `alert-${due.id}`
   const timestamp = Math.floor(now() / 1_000)
@@ -76,7 +80,7 @@ const chat: Tell = async (due, { chat: target }, { keys, execution, page }, sign
   const limit = AbortSignal.any([signal, AbortSignal.timeout(CHAT_MS)])
   try {
     const key = await keys.find(target.apiKeyId)
-    const text = `${wordsOf(due).text}\n${page}`
+    const text = `${wordsOf(due).text}\n${pageOf(due, page)}`
     await send(key, { chat_id: target.chatId, text }, due, execution, limit)
   } catch (cause) {
     if (!(cause instanceof RequestFailed)) throw cause
@@ -118,7 +122,7 @@ const email: Tell = async (due, { email: to }, { mail, page }, signal) => {
   if (to === undefined) throw new NotTold('not_set', null, true)
   if (!mail) throw new NotTold('mail_not_set_up', null, true)
   const { subject, text } = wordsOf(due)
-  const sent = { from: mail.from, to, subject, text: `${text}\n\n${page}\n` }
+  const sent = { from: mail.from, to, subject, text: `${text}\n\n${pageOf(due, page)}\n` }
   await mail.mailer.send(sent, signal).catch((cause) => {
     const isFinal = cause instanceof PermanentFailure
     throw new NotTold('mail_failed', cause instanceof Error ? cause.message : null, isFinal, {

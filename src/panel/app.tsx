@@ -43,6 +43,7 @@ const AccountDiagnosisPage = late(
   () => import('./pages/diagnosis/of-account.tsx'),
 )
 const AlertsPage = late('AlertsPage', () => import('./pages/alerts/alerts.tsx'))
+const NodesPage = late('NodesPage', () => import('./pages/nodes/nodes.tsx'))
 const DemoPage = late('DemoPage', () => import('./pages/demo/demo.tsx'))
 const SandboxPage = late('SandboxPage', () => import('./pages/sandbox/sandbox.tsx'))
 const AccountPage = late('AccountPage', () => import('./pages/account/account.tsx'))
@@ -65,6 +66,7 @@ export function App() {
           <Route path="keys/:id" element={<KeyPage />} />
           <Route path="keys/:id/diagnosis" element={<DiagnosisPage />} />
           <Route path="alerts" element={<AlertsPage />} />
+          <Route path="nodes" element={<NodesPage />} />
           <Route path="demo" element={<DemoPage />} />
           <Route path="sandbox" element={<SandboxPage />} />
           <Route path="account" element={<AccountPage />} />

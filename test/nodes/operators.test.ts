@@ -61,7 +61,9 @@ t.test('only operators see the nodes', async (t) => {
 })
 
 t.test('a node says of itself what it has', async (t) => {
-  const node = await until(async () => (await nodes()).find((one: any) => one.lag_ms !== null))
+  const node = await until(async () =>
+    (await nodes()).find((one: { lag_ms: unknown }) => one.lag_ms !== null),
+  )
   t.match(node, { name: 'first', state: 'up', self: true, accounts: 3, pins: 0, parked: 0 })
   t.ok(node.memory_mb > 20)
   const { key } = await operator.key(account)
@@ -92,7 +94,7 @@ t.test('orders that make no sense are refused, as those with a token are', async
 
 t.test('the timeline of an account that moves names both nodes', async (t) => {
   t.same(await moves(account), [], 'an account that was linked here has never moved')
-  const env = { ...shared, KEY_FILE: join(first.dataDir, 'keys') }
+  const env = { ...shared, DATA_DIR: first.dataDir }
   const second = await startRemote(t, { databaseUrl: on.url, name: 'second', env })
   const ordered = { credential_id: account, node: 'second' }
   t.same(await operator.result('POST', '/operators/nodes/move', ordered), ordered)
@@ -123,7 +125,7 @@ t.test('one process after the other, under another name too, moves nothing', asy
   const third = await startRemote(t, {
     databaseUrl: on.url,
     name: 'third',
-    env: { ...shared, KEY_FILE: join(first.dataDir, 'keys') },
+    env: { ...shared, DATA_DIR: first.dataDir },
   })
   const there = await third.client(phone)
   const path = `/platforms/credentials/${account}/transitions`

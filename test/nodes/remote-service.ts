@@ -25,6 +25,8 @@ export interface RemoteService {
   readonly pid: number
   readonly dataDir: string
   client(phone: string): Promise<Client>
+  /** The newest one-time code for each phone that this process has sent: any node may send it. */
+  readonly codes: Map<string, string>
   /** Resolves once the process is gone. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>
   signal(signal: NodeJS.Signals): void
@@ -77,6 +79,7 @@ export async function startRemote(t: Testing, options: RemoteOptions): Promise<R
     pid: child.pid ?? 0,
     dataDir,
     client: (phone) => Client.signIn(url, phone, codes),
+    codes,
     end,
     signal: (signal) => void child.kill(signal),
   }

@@ -36,11 +36,15 @@ export function openBrowser(...args: readonly string[]): Promise<Browser> {
 }
 
 /** Browsers keep secure cookies of `localhost` without TLS. */
-export const originOf = (service: Service) => service.url.replace('127.0.0.1', 'localhost')
+/** What a browser needs of a service, whichever process it runs in. */
+type Visited = Pick<Service, 'url' | 'code'>
+
+export const originOf = (service: Pick<Service, 'url'>) =>
+  service.url.replace('127.0.0.1', 'localhost')
 
 export async function visit(
   browser: Browser,
-  service: Service,
+  service: Pick<Service, 'url'>,
   {
     language = 'en',
     theme = 'light',
@@ -70,7 +74,7 @@ export async function visit(
 }
 
 /** Signs in as a person would. */
-export async function signIn({ page }: Visitor, service: Service, phone: string): Promise<void> {
+export async function signIn({ page }: Visitor, service: Visited, phone: string): Promise<void> {
   await page.goto('/login')
   await page.locator('input[name=phone]').fill(phone)
   await page.locator('button[type=submit]').click()

@@ -9,6 +9,7 @@ import type {
   Diagnosis,
   IncidentSummary,
   OpenLink,
+  OwnUser,
   Platform,
   RecordPage,
   SignIn,
@@ -17,6 +18,13 @@ import type {
   Transition,
   UsageReport,
 } from './types.ts'
+
+/** Whether the user runs the service changes only with its configuration. */
+export const userQuery = queryOptions({
+  queryKey: ['user'],
+  queryFn: ({ signal }) => call<OwnUser>('GET', '/user', { signal }),
+  staleTime: Number.POSITIVE_INFINITY,
+})
 
 /** The browsers in which the user is signed in. */
 export const signInsQuery = queryOptions({

@@ -6,6 +6,7 @@ import type * as apiKey from '../../records/api-key.ts'
 import type * as credential from '../../records/credential.ts'
 import type * as diagnosis from '../../records/diagnosis.ts'
 import type * as link from '../../records/link.ts'
+import type * as node from '../../records/node.ts'
 import type * as usage from '../../records/usage.ts'
 
 export interface RecordPage<Item> {
@@ -14,6 +15,7 @@ export interface RecordPage<Item> {
 }
 
 export type User = Static<typeof account.User>
+export type OwnUser = Static<typeof account.OwnUser>
 export type SignIn = Static<typeof account.Session>
 export type Token = Static<typeof account.Token>
 export type NewToken = Static<typeof account.NewToken>
@@ -39,6 +41,9 @@ export type Incident = alert.IncidentRecord
 export type IncidentSummary = alert.IncidentSummary
 export type AlertSettings = alert.AlertSettingsRecord
 export type Notification = alert.NotificationRecord
+
+export type Node = node.NodeRecord
+export type Pin = Static<typeof node.PinRecord>
 
 export type ApiKey = apiKey.ApiKeyRecord
 export type Backlog = Static<typeof apiKey.Backlog>

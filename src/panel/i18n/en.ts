@@ -13,6 +13,7 @@ import facts from './en/facts.json'
 import invitation from './en/invitation.json'
 import keys from './en/keys.json'
 import linking from './en/linking.json'
+import nodes from './en/nodes.json'
 import own from './en/own.json'
 import refusals from './en/refusals.json'
 import sandbox from './en/sandbox.json'
@@ -35,6 +36,7 @@ export const en = {
   ...keys,
   ...sandbox,
   ...bots,
+  ...nodes,
   ...own,
   ...account,
   ...diagnosis,

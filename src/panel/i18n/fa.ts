@@ -11,6 +11,7 @@ import facts from './fa/facts.json'
 import invitation from './fa/invitation.json'
 import keys from './fa/keys.json'
 import linking from './fa/linking.json'
+import nodes from './fa/nodes.json'
 import own from './fa/own.json'
 import refusals from './fa/refusals.json'
 import sandbox from './fa/sandbox.json'
@@ -24,6 +25,7 @@ export const fa: Catalogue = {
   ...keys,
   ...sandbox,
   ...bots,
+  ...nodes,
   ...own,
   ...account,
   ...diagnosis,

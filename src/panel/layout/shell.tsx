@@ -1,7 +1,8 @@
 /** The frame around every page of a signed-in user. */
-import { useMutation } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
 import { NavLink, Outlet, useLocation } from 'react-router'
+import { userQuery } from '../api/queries.ts'
 import { signOut } from '../api/session.ts'
 import type { User } from '../api/types.ts'
 import type { MessageKey } from '../i18n/en.ts'
@@ -99,12 +100,16 @@ export function Shell({ user }: { readonly user: User }) {
   )
 }
 
+/** Only for those who run the service. */
+const ofOperators = [['/dashboard/nodes', 'nodes', 'nav.nodes']] as const
+
 function Places({ close }: { close(): void }) {
   const t = useT()
+  const isOperator = useQuery(userQuery).data?.operator === true
   return (
     <nav className="nav" aria-label={t('nav')}>
       <ul>
-        {places.map(([to, icon, title]) => (
+        {[...places, ...(isOperator ? ofOperators : [])].map(([to, icon, title]) => (
           <li key={to}>
             <NavLink to={to} end={to === '/dashboard'} onClick={close}>
               <Icon name={icon} />

@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { handleOf, nameOf } from '../api/names.ts'
-import { accountsQuery, keysQuery } from '../api/queries.ts'
+import { accountsQuery, keysQuery, userQuery } from '../api/queries.ts'
 import type { MessageKey } from '../i18n/en.ts'
 import { useT } from '../i18n/language.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -32,6 +32,7 @@ const pages: readonly (readonly [to: string, icon: IconName, title: MessageKey])
   ['/dashboard/sandbox', 'flask', 'nav.sandbox'],
   ['/dashboard/account', 'sliders', 'nav.account'],
 ]
+const ofOperators: typeof pages = [['/dashboard/nodes', 'nodes', 'nav.nodes']]
 const actions: readonly (readonly [to: string, icon: IconName, title: MessageKey])[] = [
   ['/dashboard/link', 'link', 'accounts.link'],
   ['/dashboard/keys?create', 'plus', 'account.keys.create'],
@@ -64,6 +65,7 @@ function useFound(text: string): readonly Section[] {
     placeholderData: keepPreviousData,
   })
   const keys = useQuery({ ...keysQuery, enabled: isAsked })
+  const isOperator = useQuery(userQuery).data?.operator === true
   const own = (list: readonly (readonly [string, IconName, MessageKey])[]) =>
     list
       .map(([to, icon, title]): Entry => ({ value: to, label: t(title), note: '', icon }))
@@ -88,7 +90,7 @@ function useFound(text: string): readonly Section[] {
     .filter((one) => isAbout(one, text))
     .slice(0, SHOWN)
   return [
-    { value: t('nav'), items: own(pages) },
+    { value: t('nav'), items: own(isOperator ? [...pages, ...ofOperators] : pages) },
     { value: t('palette.actions'), items: own(actions) },
     { value: t('nav.accounts'), items: isAsked ? foundAccounts : [] },
     { value: t('nav.keys'), items: isAsked ? foundKeys : [] },

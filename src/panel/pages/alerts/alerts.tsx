@@ -12,7 +12,7 @@ import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import type { Translate } from '../../i18n/translate.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Form } from '../../ui/form.tsx'
 import { Card, Page } from '../../ui/page.tsx'
@@ -88,7 +88,7 @@ function IncidentRow({ incident }: { readonly incident: Incident }) {
   const t = useT()
   const { moment } = useFormats()
   const [isSilencing, setSilencing] = useState(false)
-  const { state, scope, opened_at, resolved_at, silenced_until } = incident
+  const { rule, state, scope, opened_at, resolved_at, silenced_until } = incident
   const headline = headlineOf(t, incident)
   const cause = causeOf(t, incident)
   const name = [headline, cause].filter(Boolean).join(' · ')
@@ -115,6 +115,11 @@ function IncidentRow({ incident }: { readonly incident: Incident }) {
           )}
         </span>
       </span>
+      {rule === 'node_lost' && (
+        <ButtonLink size="slim" to="/dashboard/nodes">
+          {t('nav.nodes')}
+        </ButtonLink>
+      )}
       {!isOver(incident) && (
         <span className="row">
           {state !== 'acknowledged' && (

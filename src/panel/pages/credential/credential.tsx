@@ -1,6 +1,6 @@
 /** /dashboard/accounts/:id: one messenger account with its state machine, settings, keys and actions. */
 import { type InfiniteData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { call } from '../../api/call.ts'
 import { isGone } from '../../api/failure.ts'
@@ -25,6 +25,7 @@ import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading, Notice, useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { KeyRecords } from '../keys/records.tsx'
+import { NodeOfAccount } from '../nodes/moving.tsx'
 import { Health } from './health.tsx'
 import { MachineAndTimeline } from './machine.tsx'
 import { Traffic } from './traffic.tsx'
@@ -200,7 +201,20 @@ export function ReceiveSettings({ credential }: { readonly credential: Credentia
 /** The interval at which health is read again while transitions arrive, since they do not contain it. */
 const RECORD_MS = 2_000
 
-export function useFollowed(id: number) {
+/** How often the account was seen to change its node. */
+function useMoves(node: string | null | undefined): number {
+  const [moves, setMoves] = useState(0)
+  const former = useRef<string>(undefined)
+  useEffect(() => {
+    if (!node) return
+    if (former.current !== undefined && former.current !== node) setMoves((count) => count + 1)
+    former.current = node
+  }, [node])
+  return moves
+}
+
+/** Only the owner of an account hears its changes: after a move it is followed anew. */
+export function useFollowed(id: number, moves: number) {
   const queries = useQueryClient()
   const [latest, setLatest] = useState<LiveTransition>()
   const [isLive, setLive] = useState(false)
@@ -210,6 +224,7 @@ export function useFollowed(id: number) {
     setLatest(undefined)
     const lists = ['timeline', id]
     const record = ['credential', id]
+    if (moves > 0) queries.invalidateQueries({ queryKey: lists })
     const lookAgain = throttled(RECORD_MS, ended.signal, () =>
       queries.invalidateQueries({ queryKey: record }),
     )
@@ -233,7 +248,7 @@ export function useFollowed(id: number) {
       },
     })
     return () => ended.abort()
-  }, [id, queries])
+  }, [id, moves, queries])
 
   return { latest, isLive }
 }
@@ -270,7 +285,7 @@ export function CredentialPage() {
     ...credentialQuery(id),
     refetchInterval: ({ state }) => (isGone(state.error) ? false : LOOK_MS),
   })
-  const { latest, isLive } = useFollowed(id)
+  const { latest, isLive } = useFollowed(id, useMoves(found.data?.node))
   const crumbs = <Link to="/dashboard/accounts">{t('accounts.title')}</Link>
   // The cached records of a deleted account are no longer true.
   const one = isGone(found.error) ? undefined : found.data
@@ -310,6 +325,7 @@ export function CredentialPage() {
         <div className="stack">
           <ReceiveSettings credential={one} />
           <CredentialKeys credential={one} />
+          <NodeOfAccount credential={one} />
         </div>
       </div>
     </Page>

@@ -30,7 +30,7 @@ function Timeline({ log, chosen, choose }: TimelineProps) {
     <Entry
       key={keyOf(one)}
       entry={one}
-      isChosen={chosen?.at === one.at && chosen.to === one.to}
+      isChosen={chosen !== undefined && keyOf(chosen) === keyOf(one)}
       choose={choose}
     />
   )
@@ -68,15 +68,18 @@ function Timeline({ log, chosen, choose }: TimelineProps) {
   )
 }
 
-const keyOf = ({ at, from, to }: Transition) => `${at} ${from} ${to}`
+const keyOf = ({ at, from, to, event }: Transition) => `${at} ${from} ${to} ${event}`
+
+/** It changed its node, and no state with that. */
+const isMove = ({ other_node }: Transition) => other_node !== undefined
 
 /** By the time of the latest repeat: a repeated transition is one record, which the service orders by its first time. */
 const latestFirst = (entries: readonly Transition[]) =>
   entries.toSorted((a, b) => b.last_at.localeCompare(a.last_at))
 
 /** Where an account stays until something happens to it. */
-const isResting = ({ to }: Transition) =>
-  /^(live\.online|replaced|signedOut|invalid|failed|deactivated)/.test(to)
+const isResting = (entry: Transition) =>
+  !isMove(entry) && /^(live\.online|replaced|signedOut|invalid|failed|deactivated)/.test(entry.to)
 
 /** The transitions up to one state of rest, newest first. Only the newest episode may not have reached one. */
 type Episode = readonly Transition[]
@@ -167,7 +170,8 @@ interface EntryProps {
 function Entry({ entry, isChosen, choose }: EntryProps) {
   const t = useT()
   const { span, moment } = useFormats()
-  const { at, from, to, event, reason, node, duration_ms, count, last_at } = entry
+  const { at, from, to, event, reason, node, duration_ms, count, last_at, other_node } = entry
+  const places = other_node && { node: `\u2068${node}\u2069`, other: `\u2068${other_node}\u2069` }
   return (
     <li className={`tone-${machineTone(to)}`}>
       <button
@@ -178,15 +182,19 @@ function Entry({ entry, isChosen, choose }: EntryProps) {
       >
         <span className="row spread">
           <span>
-            <span className="label">{stateName(t, to)}</span>{' '}
-            <span className="quiet tiny mono code">{to}</span>
+            <span className="label">{places ? t.word('move', event) : stateName(t, to)}</span>{' '}
+            {!places && <span className="quiet tiny mono code">{to}</span>}
           </span>
           <span className="quiet tiny">
             <Ago at={last_at} />
           </span>
         </span>
         <span className="small">
-          <span className="mono">{event}</span>
+          {places ? (
+            t(event === 'owner.lost' ? 'account.timeline.lost' : 'account.timeline.gained', places)
+          ) : (
+            <span className="mono">{event}</span>
+          )}
           {reason && <span className="quiet"> · {t.word('reason', reason)}</span>}
         </span>
         {count > 1 && (
@@ -196,11 +204,12 @@ function Entry({ entry, isChosen, choose }: EntryProps) {
         )}
         <span className="quiet tiny">
           {moment(last_at)} ·{' '}
-          {t('account.timeline.lasted', {
-            span: span(duration_ms),
-            state: `\u2068${stateName(t, from)}\u2069`,
-          })}{' '}
-          · {t('account.timeline.node', { node: `\u2068${node}\u2069` })}
+          {!places &&
+            `${t('account.timeline.lasted', {
+              span: span(duration_ms),
+              state: `\u2068${stateName(t, from)}\u2069`,
+            })} · `}
+          {t('account.timeline.node', { node: `\u2068${node}\u2069` })}
         </span>
       </button>
     </li>
@@ -215,10 +224,12 @@ interface MachineProps {
 
 /** The newest record, by the time of its latest repeat. */
 const newestOf = (entries: readonly Transition[]) =>
-  entries.reduce<Transition | undefined>(
-    (newest, one) => (newest && newest.last_at >= one.last_at ? newest : one),
-    undefined,
-  )
+  entries
+    .filter((entry) => !isMove(entry))
+    .reduce<Transition | undefined>(
+      (newest, one) => (newest && newest.last_at >= one.last_at ? newest : one),
+      undefined,
+    )
 
 /** Whether the chart is shown is remembered in this browser. */
 const REMEMBERED = 'chapar.chart'
