@@ -189,15 +189,37 @@ interface RequestFilter {
   readonly apiKeyId?: number | undefined
   readonly credentialId?: number | undefined
   readonly errorCode?: number | undefined
+  /** The first digit of the answer's status. */
+  readonly status?: '2xx' | '4xx' | '5xx' | undefined
+  readonly since?: Date | undefined
+  readonly until?: Date | undefined
+  /** These two look at so many requests at most, see `SEARCHED`. */
+  readonly method?: string | undefined
+  readonly requestId?: string | undefined
   /** Only what is older; `at` in milliseconds since 1970. */
-  readonly before?: { readonly at: number; readonly id: number } | undefined
+  readonly before?: Position | undefined
   readonly limit: number
 }
 
+interface Position {
+  readonly at: number
+  readonly id: number
+}
+
+interface FoundRequests {
+  readonly requests: StoredRequest[]
+  /** The last request that was looked at, if older ones were not: the search goes on from there. */
+  readonly reached: Position | undefined
+}
+
+/** The requests that one search by method or id looks at: there is no index for these. */
+const SEARCHED = 10_000
+
+type Value = (given: unknown) => string
+
 /** Only the conditions that apply are in the text: the planner then picks the index made for them. */
-export function listRequests(database: Queryable, filter: RequestFilter): Promise<StoredRequest[]> {
-  const values: unknown[] = []
-  const value = (given: unknown) => `$${values.push(given)}`
+function conditionsOf(filter: RequestFilter, value: Value): string {
+  const { status, since, until, before } = filter
   const conditions = [`user_id = ${value(filter.userId)}`]
   if (filter.apiKeyId !== undefined) conditions.push(`api_key_id = ${value(filter.apiKeyId)}`)
   if (filter.credentialId !== undefined) {
@@ -207,18 +229,56 @@ export function listRequests(database: Queryable, filter: RequestFilter): Promis
     // Named once more, since the index on failures is on these alone.
     conditions.push(`error_code = ${value(filter.errorCode)}`, 'error_code is not null')
   }
-  if (filter.before) {
-    const at = `to_timestamp(${value(filter.before.at)}::float8 / 1000)`
-    // The first condition alone rules out partitions.
-    conditions.push(`at <= ${at}`, `(at, id) < (${at}, ${value(filter.before.id)}::bigint)`)
+  if (status === '2xx') conditions.push('error_code is null')
+  else if (status) {
+    const first = value(Number(status[0]) * 100)
+    conditions.push(
+      'error_code is not null',
+      `error_code between ${first}::int and ${first}::int + 99`,
+    )
   }
-  return database.query<StoredRequest>(
-    `select id, at, request_id, api_key_id, credential_id, method, status, error_code, description,
-       duration_ms, request_bytes, response_bytes, ip, user_agent
-     from request_log where ${conditions.join(' and ')}
-     order by at desc, id desc limit ${value(filter.limit)}`,
+  if (since) conditions.push(`at >= ${value(since)}`)
+  if (until) conditions.push(`at <= ${value(until)}`)
+  if (before) {
+    const at = `to_timestamp(${value(before.at)}::float8 / 1000)`
+    // The first condition alone rules out partitions.
+    conditions.push(`at <= ${at}`, `(at, id) < (${at}, ${value(before.id)}::bigint)`)
+  }
+  return conditions.join(' and ')
+}
+
+const newestFirst = 'order by at desc, id desc'
+
+/** Newest first. */
+export async function listRequests(
+  database: Queryable,
+  filter: RequestFilter,
+): Promise<FoundRequests> {
+  const values: unknown[] = []
+  const value = (given: unknown) => `$${values.push(given)}`
+  const wanted = conditionsOf(filter, value)
+  const common = [...values]
+  const { method, requestId, limit } = filter
+  const sought = [
+    ...(method === undefined ? [] : [`method = ${value(method)}`]),
+    ...(requestId === undefined ? [] : [`request_id = ${value(requestId)}`]),
+  ].join(' and ')
+  const among = `select id, at, request_id, api_key_id, credential_id, method, status, error_code,
+      description, duration_ms, request_bytes, response_bytes, ip, user_agent
+    from request_log where ${wanted} ${newestFirst}`
+  const requests = await database.query<StoredRequest>(
+    sought
+      ? `with looked as materialized (${among} limit ${SEARCHED})
+         select * from looked where ${sought} ${newestFirst} limit ${value(limit)}`
+      : `${among} limit ${value(limit)}`,
     values,
   )
+  if (!sought || requests.length === limit) return { requests, reached: undefined }
+  const [last] = await database.query<{ id: number; at: Date }>(
+    `select id, at from request_log where ${wanted} ${newestFirst} offset ${SEARCHED - 1} limit 1`,
+    common,
+  )
+  return { requests, reached: last && { at: last.at.getTime(), id: last.id } }
 }
 
 /** Partitions are made two days ahead, so an upkeep that is late does no harm. */

@@ -38,6 +38,8 @@ interface DeliveryFilter {
   readonly kind?: string | undefined
   readonly chatId?: number | undefined
   readonly text?: string | undefined
+  /** The request that caused the update: searched like these. */
+  readonly traceId?: string | undefined
   /** Only what is older; `at` in milliseconds since 1970. */
   readonly before?: Position | undefined
   readonly limit: number
@@ -84,12 +86,13 @@ function conditionsOf(filter: DeliveryFilter, value: Value): string {
 }
 
 /** Its conditions on the update, which is looked up for each attempt. */
-function contentOf({ kind, chatId, text }: DeliveryFilter, value: Value): string {
+function contentOf({ kind, chatId, text, traceId }: DeliveryFilter, value: Value): string {
   const conditions: string[] = []
   if (kind !== undefined) {
     conditions.push(`u.kind = ${value(kindNumber(kind))}`, `${KIND} = ${value(kind)}`)
   }
   if (chatId !== undefined) conditions.push(`u.chat_id = ${value(chatId)}`)
+  if (traceId !== undefined) conditions.push(`l.trace_id = ${value(traceId)}`)
   // As it stands in JSON.
   const sought = text && JSON.stringify(text).slice(1, -1).toLowerCase()
   if (sought) conditions.push(`strpos(lower(u.payload), ${value(sought)}) > 0`)

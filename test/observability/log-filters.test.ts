@@ -57,6 +57,7 @@ t.test('a filter that matches nothing reads nothing', async (t) => {
     'requests of an account': (db: Queryable) => listRequests(db, { ...user, credentialId: 9 }),
     'requests that failed with a code': (db: Queryable) =>
       listRequests(db, { ...user, errorCode: 409 }),
+    'requests refused': (db: Queryable) => listRequests(db, { ...user, status: '5xx' }),
     'failed deliveries': (db: Queryable) => listDeliveries(db, { ...user, outcome: 'failed' }),
     'deliveries refused': (db: Queryable) => listDeliveries(db, { ...user, status: '4xx' }),
     'deliveries of an update': (db: Queryable) => listDeliveries(db, { ...user, updateId: 0 }),
@@ -68,11 +69,16 @@ t.test('a filter that matches nothing reads nothing', async (t) => {
 
 t.test('the filters still find what there is, newest first', async (t) => {
   const database = await filled(t)
-  const requests = await listRequests(database, { userId: 1, credentialId: 12, limit: 3 })
+  const { requests } = await listRequests(database, { userId: 1, credentialId: 12, limit: 3 })
   t.strictSame(
     requests.map(({ request_id }) => request_id),
     ['2', '52', '102'],
   )
+  for (const sought of [{ requestId: '52' }, { requestId: '52', method: 'getMe' }]) {
+    const one = await listRequests(database, { userId: 1, limit: 3, ...sought })
+    t.match(one.requests, [{ request_id: '52' }])
+    t.equal(one.requests.length, 1)
+  }
   const found = { userId: 1, updateId: 7, limit: 3 }
   const { deliveries } = await listDeliveries(database, found)
   t.match(deliveries, [{ update_id: 7, error: null }])

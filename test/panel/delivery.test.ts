@@ -95,7 +95,7 @@ t.test(
       await dialog.getByText('0 updates will be sent.').waitFor()
       t.ok(await dialog.getByRole('button', { name: 'Send again' }).isDisabled(), 'none has failed')
       await page.getByLabel('Which updates').selectOption('numbers')
-      await page.getByLabel('From', { exact: true }).fill('1')
+      await dialog.getByLabel('From', { exact: true }).fill('1')
       await dialog.getByText('2 updates will be sent.').waitFor()
       t.strictSame(await seriousIn(page), [])
       await dialog.getByRole('button', { name: 'Send again' }).click()
@@ -138,7 +138,10 @@ t.test(
       const again = button('Send again from here on')
       if (!(await again.isVisible())) await page.locator('summary').first().click()
       await again.click()
-      t.equal(`Update ${await page.getByLabel('From', { exact: true }).inputValue()}`, update)
+      t.equal(
+        `Update ${await page.getByRole('dialog').getByLabel('From', { exact: true }).inputValue()}`,
+        update,
+      )
       await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
       await until(() => texts.includes('Are you there?'), 60_000)
     })
@@ -162,6 +165,27 @@ t.test(
       await rows.nth(1).waitFor()
       await page.getByLabel('Answer').selectOption('5xx')
       t.match(await rows.first().innerText(), /500/)
+    })
+
+    await t.test('from an update to the call that caused it, and back', async (t) => {
+      await client.bot(key.key, 'sendMessage', { chat_id: friend.id, text: 'Coming' })
+      await page.goto(`/dashboard/keys/${key.api_key_id}?tab=requests`)
+      await page.getByText('Search and filter').click()
+      await page.getByLabel('Method').fill('sendMessage')
+      const rows = page.locator('.records > li')
+      await until(async () => (await rows.allInnerTexts()).every((row) => /sendMessage/.test(row)))
+      await rows.first().locator('summary').click()
+      t.strictSame(await seriousIn(page), [])
+      await rows.first().getByRole('link', { name: 'The updates that it caused' }).click()
+      await page.getByText('No attempt matches the filter.').waitFor()
+      t.match(page.url(), /tab=deliveries&trace_id=/)
+      const [asked] = (await client.result('GET', '/user/logs/api-requests?method=sendMessage'))
+        .items
+      await page.goto(
+        `/dashboard/keys/${key.api_key_id}?tab=requests&request_id=${asked.request_id}`,
+      )
+      await rows.first().waitFor()
+      t.equal(await rows.count(), 1)
     })
 
     await t.test('another address leaves the other terms of the webhook as they are', async (t) => {

@@ -87,6 +87,11 @@ const RequestsQuery = Type.Object(
     api_key_id: Type.Optional(Id),
     credential_id: Type.Optional(Id),
     error_code: Type.Optional(Type.Integer({ minimum: 100, maximum: 599 })),
+    status: Type.Optional(Type.Enum(['2xx', '4xx', '5xx'])),
+    since: Type.Optional(Time),
+    until: Type.Optional(Time),
+    method: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    request_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
   },
   { additionalProperties: false },
 )
@@ -108,22 +113,30 @@ export const logRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async (
       schema: {
         tags: ['account'],
         summary: 'The latest requests, newest first',
+        description:
+          '`method` and `request_id` look at 10,000 requests at a time: a page may have few or none, and `next_before` goes on from there.',
         security: [{ jwt: [] }, { pat: [] }],
         querystring: RequestsQuery,
         response: answers(PageOf(ApiRequest)),
       },
     },
     async ({ user, query }) => {
-      const { limit } = query
-      const found = await listRequests(database, {
+      const { limit, since, until } = query
+      const { requests, reached } = await listRequests(database, {
         userId: user.id,
         apiKeyId: query.api_key_id,
         credentialId: query.credential_id,
         errorCode: query.error_code,
+        status: query.status,
+        since: since === undefined ? undefined : new Date(timeOf('since', since)),
+        until: until === undefined ? undefined : new Date(timeOf('until', until)),
+        method: query.method,
+        requestId: query.request_id,
         before: query.before === undefined ? undefined : positionOf(query.before),
         limit: limit + 1,
       })
-      const page = pageOf(found, limit, ({ at, id }) => cursorOf({ at: at.getTime(), id }))
+      const page = pageOf(requests, limit, ({ at, id }) => cursorOf({ at: at.getTime(), id }))
+      if (reached) page.next_before = cursorOf(reached)
       return ok({ ...page, items: page.items.map(present) })
     },
   )

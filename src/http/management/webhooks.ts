@@ -41,6 +41,9 @@ const Query = Type.Object(
     text: Type.Optional(
       Type.String({ minLength: 1, maxLength: 200, description: 'Anywhere in the update' }),
     ),
+    trace_id: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 100, description: 'The request that caused it' }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -62,7 +65,7 @@ export const webhookLogRoutes: FastifyPluginAsyncTypebox<WebhookLogOptions> = as
         tags: ['account'],
         summary: 'The latest webhook deliveries, newest first',
         description:
-          '`kind`, `chat_id` and `text` look at 10,000 attempts at a time, at updates that are still stored: a page may have few or none, and `next_before` goes on from there.',
+          '`kind`, `chat_id`, `text` and `trace_id` look at 10,000 attempts at a time, at updates that are still stored: a page may have few or none, and `next_before` goes on from there.',
         security: [{ jwt: [] }, { pat: [] }],
         querystring: Query,
         response: answers(PageOf(Delivery)),
@@ -86,6 +89,7 @@ export const webhookLogRoutes: FastifyPluginAsyncTypebox<WebhookLogOptions> = as
         kind: query.kind,
         chatId: query.chat_id,
         text: query.text,
+        traceId: query.trace_id,
         before: query.before === undefined ? undefined : positionOf(query.before),
         limit: limit + 1,
       })

@@ -1,60 +1,102 @@
-/** The filters of the log of deliveries, kept in the address: how attempts ended, when, and what the updates contain. */
-import { useEffect, useState } from 'react'
+/** The filters of the logs of deliveries and requests, kept in the address. */
+import { type ReactNode, useEffect, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice, Field } from '../../ui/form.tsx'
 
-const statuses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const
+/** The forms of the values by the names of parameters: what the service would refuse is not asked. */
+type Forms = Readonly<Record<string, RegExp>>
+type Search = Readonly<Record<string, string>>
 
-/** The parameters of the list that stand in the address under the same names. */
-const NAMES = ['outcome', 'status', 'kind', 'chat_id', 'text', 'since', 'until'] as const
-type Name = (typeof NAMES)[number]
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/
+const ID = /^[\w.:-]{1,100}$/
 
-export type DeliverySearch = Readonly<Partial<Record<Name, string>>>
-
-/** What a user may have typed into the address counts only if the service takes it. */
-const forms: Readonly<Record<Name, RegExp>> = {
+export const deliveryForms: Forms = {
   outcome: /^(delivered|failed)$/,
   status: /^([2-5]xx|none)$/,
   kind: /^\w{1,64}$/,
   chat_id: /^-?\d{1,15}$/,
   text: /^.{1,200}$/,
-  since: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
-  until: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
+  trace_id: ID,
+  since: TIME,
+  until: TIME,
 }
 
-export function useDeliverySearch() {
+export const requestForms: Forms = {
+  status: /^[245]xx$/,
+  error_code: /^[1-5]\d\d$/,
+  method: /^.{1,100}$/,
+  request_id: ID,
+  since: TIME,
+  until: TIME,
+}
+
+export interface Searching {
+  readonly forms: Forms
+  readonly search: Search
+  /** Empty values are taken out. */
+  change(changes: Search): void
+}
+
+export function useSearch(forms: Forms): Searching {
   const [query, setQuery] = useSearchParams()
-  const search: Partial<Record<Name, string>> = {}
-  for (const name of NAMES) {
+  const search: Record<string, string> = {}
+  for (const [name, form] of Object.entries(forms)) {
     const value = query.get(name) ?? ''
-    if (forms[name].test(value)) search[name] = value
+    if (form.test(value)) search[name] = value
   }
-  const change = (changes: DeliverySearch) =>
+  const change = (changes: Search) =>
     setQuery(
       (before) => {
         const next = new URLSearchParams(before)
         for (const [name, value] of Object.entries(changes)) {
-          if (value) next.set(name, value)
-          else next.delete(name)
+          if (value === '') next.delete(name)
+          else next.set(name, value)
         }
         return next
       },
       { replace: true },
     )
-  return { search: search as DeliverySearch, change }
+  return { forms, search, change }
 }
 
-interface FiltersProps {
-  readonly search: DeliverySearch
-  change(changes: DeliverySearch): void
+const statuses = ['2xx', '3xx', '4xx', '5xx', 'none'] as const
+
+export function DeliveryFilters(searching: Searching) {
+  const t = useT()
+  return (
+    <Filters {...searching}>
+      <Typed {...searching} name="text" label={t('search.text')} />
+      <Status {...searching} />
+      <Typed {...searching} name="kind" label={t('search.kind')} />
+      <Typed {...searching} name="chat_id" label={t('search.chat')} />
+      <Typed {...searching} name="trace_id" label={t('search.trace')} />
+      <Time {...searching} name="since" label={t('resend.first')} />
+      <Time {...searching} name="until" label={t('resend.last')} />
+    </Filters>
+  )
 }
 
-/** Letters are asked for together once the typing rests. */
-const TYPING_MS = 300
+export function RequestFilters(searching: Searching) {
+  const t = useT()
+  return (
+    <Filters {...searching}>
+      <Typed {...searching} name="method" label={t('search.method')} />
+      <Status {...searching} />
+      <Typed {...searching} name="request_id" label={t('requests.id')} />
+      <Time {...searching} name="since" label={t('resend.first')} />
+      <Time {...searching} name="until" label={t('resend.last')} />
+    </Filters>
+  )
+}
 
-export function DeliveryFilters({ search, change }: FiltersProps) {
+function Filters({
+  forms,
+  search,
+  change,
+  children,
+}: Searching & { readonly children: ReactNode }) {
   const t = useT()
   const isSearched = Object.keys(search).length > 0
   const [isOpen, setOpen] = useState(isSearched)
@@ -62,25 +104,12 @@ export function DeliveryFilters({ search, change }: FiltersProps) {
     <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary className="small">{t('search.title')}</summary>
       <search className="filters">
-        <Typed name="text" label={t('search.text')} search={search} change={change} />
-        <Choice
-          label={t('search.status')}
-          value={search.status ?? ''}
-          options={[
-            ['', t('deliveries.all')],
-            ...statuses.map((one) => [one, t(`search.status.${one}`)] as const),
-          ]}
-          onChange={(status) => change({ status })}
-        />
-        <Typed name="kind" label={t('search.kind')} search={search} change={change} />
-        <Typed name="chat_id" label={t('search.chat')} search={search} change={change} />
-        <Time name="since" label={t('resend.first')} search={search} change={change} />
-        <Time name="until" label={t('resend.last')} search={search} change={change} />
+        {children}
         {isSearched && (
           <Button
             icon="cross"
             size="slim"
-            onClick={() => change(Object.fromEntries(NAMES.map((name) => [name, ''])))}
+            onClick={() => change(Object.fromEntries(Object.keys(forms).map((name) => [name, ''])))}
           >
             {t('search.clear')}
           </Button>
@@ -90,17 +119,36 @@ export function DeliveryFilters({ search, change }: FiltersProps) {
   )
 }
 
-interface InputProps extends FiltersProps {
-  readonly name: Name
+function Status({ forms, search, change }: Searching) {
+  const t = useT()
+  const shown = statuses.filter((one) => forms.status?.test(one))
+  return (
+    <Choice
+      label={t('search.status')}
+      value={search.status ?? ''}
+      options={[
+        ['', t('deliveries.all')],
+        ...shown.map((one) => [one, t(`search.status.${one}`)] as const),
+      ]}
+      onChange={(status) => change({ status })}
+    />
+  )
+}
+
+interface InputProps extends Searching {
+  readonly name: string
   readonly label: string
 }
 
+/** Letters are asked for together once the typing rests. */
+const TYPING_MS = 300
+
 /** What does not have the form that the service takes is not searched, and marked. */
-function Typed({ name, label, search, change }: InputProps) {
+function Typed({ forms, name, label, search, change }: InputProps) {
   const t = useT()
   const given = search[name] ?? ''
   const [typed, setTyped] = useState(given)
-  const isWrong = typed !== '' && !forms[name].test(typed)
+  const isWrong = typed !== '' && !forms[name]?.test(typed)
   useEffect(() => setTyped(given), [given])
   // biome-ignore lint/correctness/useExhaustiveDependencies: only typing starts the wait; `change` is new with each address.
   useEffect(() => {

@@ -2,6 +2,7 @@
 
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Link } from 'react-router'
 import { call } from '../../api/call.ts'
 import type { ApiKey, Delivery, RecordPage } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
@@ -16,7 +17,7 @@ import { Ago } from '../../ui/time.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
 import { Exchanges } from '../explorer/exchanges.tsx'
 import { ResendDialog, ResendOne, ResendProgress } from '../explorer/resend.tsx'
-import { DeliveryFilters, type DeliverySearch, useDeliverySearch } from '../explorer/search.tsx'
+import { DeliveryFilters, deliveryForms, type Searching, useSearch } from '../explorer/search.tsx'
 
 interface UpdateProps {
   /** The attempts at one update, the newest first. */
@@ -105,7 +106,7 @@ function Attempt({ delivery, isFirst }: AttemptProps) {
   const t = useT()
   const { span, moment } = useFormats()
   const [isOpen, setOpen] = useState(isFirst)
-  const { at, attempt, url, error, duration_ms, next_attempt_at } = delivery
+  const { at, attempt, url, error, duration_ms, next_attempt_at, trace_id } = delivery
   return (
     <li>
       <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -130,6 +131,16 @@ function Attempt({ delivery, isFirst }: AttemptProps) {
               <dd>{moment(next_attempt_at)}</dd>
             </>
           )}
+          {trace_id && (
+            <>
+              <dt>{t('deliveries.cause')}</dt>
+              <dd>
+                <Link to={`?tab=requests&request_id=${trace_id}`} className="mono">
+                  {trace_id}
+                </Link>
+              </dd>
+            </>
+          )}
         </dl>
         {isOpen && <Exchanges delivery={delivery} />}
       </details>
@@ -151,7 +162,7 @@ function byUpdate(deliveries: readonly Delivery[]): [Delivery, ...Delivery[]][] 
 const outcomes = ['delivered', 'failed'] as const
 const LOOK_MS = 5_000
 
-function useDeliveries(keyId: number, search: DeliverySearch, update: string) {
+function useDeliveries(keyId: number, search: Searching['search'], update: string) {
   return useInfiniteQuery({
     queryKey: ['deliveries', keyId, search, update],
     queryFn: ({ pageParam, signal }) =>
@@ -174,7 +185,8 @@ function useDeliveries(keyId: number, search: DeliverySearch, update: string) {
 
 export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
-  const { search, change } = useDeliverySearch()
+  const searching = useSearch(deliveryForms)
+  const { search, change } = searching
   const [givenUpdate, setUpdate] = useInAddress('update')
   /** The first update to send again, while the dialog is open. */
   const [from, setFrom] = useState<number | 'asked'>()
@@ -204,7 +216,7 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
       }
     >
       {webhook && <ResendProgress apiKey={apiKey} />}
-      <DeliveryFilters search={search} change={change} />
+      <DeliveryFilters {...searching} />
       <Records
         log={log}
         none={<None isFiltered={Object.keys(search).length > 0 || update !== ''} />}

@@ -1,6 +1,7 @@
 /** The log of requests with this key, and their answers. */
 
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from 'react-router'
 import { call } from '../../api/call.ts'
 import { baseUrl } from '../../api/session.ts'
 import type { ApiKey, ApiRequest, RecordPage } from '../../api/types.ts'
@@ -14,19 +15,19 @@ import { Card } from '../../ui/page.tsx'
 import { Records } from '../../ui/records.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { useInAddress } from '../../ui/use-in-address.ts'
+import { RequestFilters, requestForms, useSearch } from '../explorer/search.tsx'
 
 const codes = ['400', '401', '403', '404', '409', '429', '500', '502', '503', '504']
 
 export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
-  const [given, setCode] = useInAddress('code')
-  const code = codes.find((one) => one === given) ?? ''
+  const searching = useSearch(requestForms)
+  const { search, change } = searching
   const log = useInfiniteQuery({
-    queryKey: ['requests', apiKey.api_key_id, code],
+    queryKey: ['requests', apiKey.api_key_id, search],
     queryFn: ({ pageParam, signal }) =>
       call<RecordPage<ApiRequest>>('GET', '/user/logs/api-requests', {
-        query: { api_key_id: apiKey.api_key_id, error_code: code, limit: 50, before: pageParam },
+        query: { ...search, api_key_id: apiKey.api_key_id, limit: 50, before: pageParam },
         signal,
       }),
     initialPageParam: undefined as string | undefined,
@@ -40,9 +41,9 @@ export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
           <Choice
             label={t('requests.code')}
             hidesLabel
-            value={code}
+            value={search.error_code ?? ''}
             options={[['', t('requests.all')], ...codes.map((one) => [one, one] as const)]}
-            onChange={setCode}
+            onChange={(error_code) => change({ error_code })}
           />
           <Button size="slim" icon="restart" busy={log.isFetching} onClick={() => log.refetch()}>
             {t('requests.again')}
@@ -50,6 +51,7 @@ export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
         </div>
       }
     >
+      <RequestFilters {...searching} />
       <Records
         log={log}
         none={<Empty icon="pulse" title={t('requests.none')} />}
@@ -91,6 +93,9 @@ function RequestRecord({ request }: { readonly request: ApiRequest }) {
             {request.ip} {request.user_agent}
           </dd>
         </dl>
+        <p className="small inset">
+          <Link to={`?tab=deliveries&trace_id=${request.request_id}`}>{t('requests.caused')}</Link>
+        </p>
         {isBotMethod(method) && <CopyButton text={curlOf(method)} label={t('requests.curl')} />}
       </details>
     </li>
