@@ -31,7 +31,7 @@ import { resendRoutes } from './management/resends.ts'
 import { timelineRoutes } from './management/timeline.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { logRoutes, usageRoutes } from './management/usage.ts'
-import { userRoutes } from './management/user.ts'
+import { userRoutes, userSessionRoutes } from './management/user.ts'
 import { viewRoutes } from './management/views.ts'
 import { webhookSettingsRoutes } from './management/webhook-settings.ts'
 import { webhookLogRoutes, webhookRoutes } from './management/webhooks.ts'
@@ -67,17 +67,15 @@ const route =
     app.register(plugin, options)
 
 export function routesOf(options: RoutesOptions): Route[] {
-  const { config, storage, accounts, core, services, sandbox, readiness, nodes } = options
+  const { config, storage, accounts, core, services, sandbox } = options
   const { draining, alerts } = options
   const { baseUrls, panelUrls } = config
-  const { db, jobs, metrics, vault } = storage
+  const { db, vault } = storage
   const { supervisor: credentials, timeline, ownerOf, links, gate, keys, webhooks } = core
   const { source, keyService, downloads, pages, settings, diagnoses, eraser, exportUser } = services
   const { execution, uploads, passFile, downloadBytes, relinks } = services
   const now = () => core.clock.now()
   const user = { authenticate: authenticate(accounts, { pat: true }) }
-  // A script that runs for an operator has a token of its own for the nodes.
-  const signedIn = { authenticate: authenticate(accounts, { pat: false }) }
   const { operators } = alerts
   const streams = new EventStreams(config.limits.eventStreamsPerUser)
   const events = { ...user, source, timeline, draining, streams }
@@ -85,16 +83,13 @@ export function routesOf(options: RoutesOptions): Route[] {
   const ofPanel = { addresses: baseUrls, panels: panelUrls }
   const ofKeys = { ...user, keyService, keys }
   return [
-    route(healthRoutes, { readiness, missing: () => [jobs.trouble() ?? []].flat() }),
-    route(metricsRoute, { metrics, token: config.metrics.token }),
-    route(nodesRoute, { nodes, db, token: config.metrics.token }),
-    route(nodeOrderRoutes, { db, token: config.operatorToken }),
-    route(operatorRoutes, { ...signedIn, nodes, db, operators }),
+    ...routesOfOperation(options),
 
     route(authRoutes, { accounts }),
     route(panelSessionRoutes, { accounts, baseUrls, panelUrls }),
     route(panelRoutes, { directory: panelDirectory }),
     route(userRoutes, { accounts, operators }),
+    route(userSessionRoutes, { accounts }),
     route(tokenRoutes, { accounts }),
     route(privacyRoutes, { accounts, eraser, exportUser }),
 
@@ -128,5 +123,21 @@ export function routesOf(options: RoutesOptions): Route[] {
 
     route(botRoutes, { gate, ...execution, uploads }),
     route(fileRoutes, { gate, downloads, passFile, downloadBytes }),
+  ]
+}
+
+/** For probes, monitoring and operators. */
+function routesOfOperation(options: RoutesOptions): Route[] {
+  const { config, storage, accounts, readiness, nodes, alerts } = options
+  const { db, jobs, metrics } = storage
+  const { operators } = alerts
+  // A script that runs for an operator has a token of its own for the nodes.
+  const signedIn = { authenticate: authenticate(accounts, { pat: false }) }
+  return [
+    route(healthRoutes, { readiness, missing: () => [jobs.trouble() ?? []].flat() }),
+    route(metricsRoute, { metrics, token: config.metrics.token }),
+    route(nodesRoute, { nodes, db, token: config.metrics.token }),
+    route(nodeOrderRoutes, { db, token: config.operatorToken }),
+    route(operatorRoutes, { ...signedIn, nodes, db, operators }),
   ]
 }

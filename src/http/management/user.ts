@@ -23,19 +23,15 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (
   app,
   { accounts, operators },
 ) => {
-  const tags = ['account']
-  const onRequest = authenticate(accounts, { pat: false })
-  const security = [{ jwt: [] }]
-
   app.get(
     '/user',
     {
       // Personal access tokens may read this, so that a script can check its token.
       onRequest: authenticate(accounts, { pat: true }),
       schema: {
-        tags,
+        tags: ['account'],
         summary: 'The account',
-        security: [...security, { pat: [] }],
+        security: [{ jwt: [] }, { pat: [] }],
         response: answers(OwnUser),
       },
     },
@@ -44,6 +40,14 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (
       return ok({ ...found, ...((await operators.has(user.id)) && { operator: true as const }) })
     },
   )
+}
+
+export const userSessionRoutes: FastifyPluginAsyncTypebox<
+  Pick<UserRoutesOptions, 'accounts'>
+> = async (app, { accounts }) => {
+  const tags = ['account']
+  const onRequest = authenticate(accounts, { pat: false })
+  const security = [{ jwt: [] }]
 
   app.get(
     '/user/sessions',

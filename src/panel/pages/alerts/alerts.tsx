@@ -86,9 +86,8 @@ function causeOf(t: Translate, { rule, subject }: Incident): string | undefined 
 
 function IncidentRow({ incident }: { readonly incident: Incident }) {
   const t = useT()
-  const { moment } = useFormats()
   const [isSilencing, setSilencing] = useState(false)
-  const { rule, state, scope, opened_at, resolved_at, silenced_until } = incident
+  const { rule, state, scope } = incident
   const headline = headlineOf(t, incident)
   const cause = causeOf(t, incident)
   const name = [headline, cause].filter(Boolean).join(' · ')
@@ -104,15 +103,7 @@ function IncidentRow({ incident }: { readonly incident: Incident }) {
           {scope === 'service' && <Badge tone="busy">{t('alerts.service')}</Badge>}
         </span>
         <span className="quiet small block">
-          {cause && <>{cause} · </>}
-          {t('alerts.since')} <Ago at={opened_at} />
-          {silenced_until && <> · {t('alerts.until', { moment: moment(silenced_until) })}</>}
-          {resolved_at && (
-            <>
-              {' '}
-              · {t('alerts.resolved')} <Ago at={resolved_at} />
-            </>
-          )}
+          <CauseAndTimes incident={incident} />
         </span>
       </span>
       {rule === 'node_lost' && (
@@ -143,6 +134,26 @@ function IncidentRow({ incident }: { readonly incident: Incident }) {
       )}
       {isSilencing && <Silencing incident={incident} close={() => setSilencing(false)} />}
     </li>
+  )
+}
+
+function CauseAndTimes({ incident }: { readonly incident: Incident }) {
+  const t = useT()
+  const { moment } = useFormats()
+  const { opened_at, resolved_at, silenced_until } = incident
+  const cause = causeOf(t, incident)
+  return (
+    <>
+      {cause && <>{cause} · </>}
+      {t('alerts.since')} <Ago at={opened_at} />
+      {silenced_until && <> · {t('alerts.until', { moment: moment(silenced_until) })}</>}
+      {resolved_at && (
+        <>
+          {' '}
+          · {t('alerts.resolved')} <Ago at={resolved_at} />
+        </>
+      )}
+    </>
   )
 }
 

@@ -221,17 +221,14 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
         log={log}
         none={<None isFiltered={Object.keys(search).length > 0 || update !== ''} />}
         arrange={(deliveries) =>
-          byUpdate(deliveries).map((attempts) => {
-            const { update_id } = attempts[0]
-            return (
-              <Update
-                key={update_id}
-                attempts={attempts}
-                showAll={update === '' ? () => setUpdate(`${update_id}`) : undefined}
-                webhook={webhook}
-              />
-            )
-          })
+          byUpdate(deliveries).map((attempts) => (
+            <Update
+              key={attempts[0].update_id}
+              attempts={attempts}
+              showAll={update === '' ? () => setUpdate(`${attempts[0].update_id}`) : undefined}
+              webhook={webhook}
+            />
+          ))
         }
       />
       {from !== undefined && (
