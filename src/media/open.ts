@@ -117,6 +117,7 @@ export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
     },
     async close() {
       await Promise.all([pool.close(), agent.destroy()])
+      await temporary.close()
     },
   }
 }

@@ -1,6 +1,6 @@
-/** Temporary files: in one folder of this process, which is emptied at the start. */
+/** Temporary files: in a folder of this process. Those of processes that have crashed are removed. */
 import { randomUUID } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import { failed } from '../../machines/model/failure.ts'
 
@@ -9,18 +9,65 @@ export interface TempFolder extends AsyncDisposable {
   file(): string
 }
 
-export class TemporaryFiles {
-  readonly #folder: string
+/** A process touches its folder this often, and looks at those beside it. */
+const LOOK_MS = 60_000
+/** A folder that stays untouched for so many looks is nobody's. Clocks may differ, so only changes count. */
+const LOOKS = 5
 
-  private constructor(folder: string) {
-    this.#folder = folder
+interface Seen {
+  readonly touched: number
+  /** How many looks have found it unchanged. */
+  readonly looks: number
+}
+
+export class TemporaryFiles {
+  readonly #place: string
+  readonly #folder: string
+  readonly #looking: NodeJS.Timeout
+  /** What lies beside the own folder. */
+  #beside: ReadonlyMap<string, Seen> = new Map()
+
+  private constructor(place: string, lookMs: number) {
+    this.#place = place
+    this.#folder = join(place, randomUUID())
+    this.#looking = setInterval(() => {
+      // A disk that fails now fails those who need it, too: the next look tries again.
+      this.#look().catch(() => undefined)
+    }, lookMs).unref()
   }
 
-  /** Files that an earlier process left behind are removed. */
-  static async open(folder: string): Promise<TemporaryFiles> {
-    await rm(folder, { recursive: true, force: true })
-    await mkdir(folder, { recursive: true, mode: 0o700 })
-    return new TemporaryFiles(folder)
+  /** Processes that replace each other may have the same place. */
+  static async open(place: string, lookMs = LOOK_MS): Promise<TemporaryFiles> {
+    const temporary = new TemporaryFiles(place, lookMs)
+    await temporary.#make()
+    return temporary
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#looking)
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+
+  async #make(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+  }
+
+  async #look(): Promise<void> {
+    const now = new Date()
+    // It may have been taken for nobody's, after this process stood still.
+    await utimes(this.#folder, now, now).catch(() => this.#make())
+    const beside = new Map<string, Seen>()
+    for (const name of await readdir(this.#place)) {
+      const path = join(this.#place, name)
+      if (path === this.#folder) continue
+      const touched = await touchedAt(path)
+      if (touched === undefined) continue
+      const before = this.#beside.get(name)
+      const looks = before?.touched === touched ? before.looks + 1 : 0
+      if (looks < LOOKS) beside.set(name, { touched, looks })
+      else await rm(path, { recursive: true, force: true })
+    }
+    this.#beside = beside
   }
 
   /** The path of a new file. The caller removes it. */
@@ -36,6 +83,15 @@ export class TemporaryFiles {
       file: () => join(folder, randomUUID()),
       [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
     }
+  }
+}
+
+/** Undefined for what was removed meanwhile. */
+async function touchedAt(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mtimeMs
+  } catch {
+    return undefined
   }
 }
 

@@ -21,8 +21,13 @@ t.teardown(() => pool.close())
 async function spoolRig(t: Test, threads: Pick<MediaPool, 'run'> = pool) {
   const folder = await mkdtemp(join(tmpdir(), 'chapar-spool-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
-  const spool = new Spool(await TemporaryFiles.open(folder), threads)
-  return { spool, left: () => readdir(folder) }
+  const temporary = await TemporaryFiles.open(folder)
+  t.teardown(() => temporary.close())
+  const left = async () => {
+    const found = await readdir(folder, { recursive: true, withFileTypes: true })
+    return found.filter((entry) => entry.isFile())
+  }
+  return { spool: new Spool(temporary, threads), left }
 }
 
 /** In pieces that fit nowhere. */

@@ -1,0 +1,49 @@
+/** Folders for temporary files: processes beside each other keep their own, and what a crash leaves is removed. */
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { TemporaryFiles } from '../../src/media/temporary.ts'
+import { until } from '../support/client.ts'
+
+const LOOK_MS = 20
+
+t.test('a process does not touch what another one of its place uses', async (t) => {
+  const place = join(t.testdir(), 'temporary')
+  const old = await TemporaryFiles.open(place, LOOK_MS)
+  const upload = old.file()
+  await writeFile(upload, 'an upload under way')
+  const next = await TemporaryFiles.open(place, LOOK_MS)
+  await writeFile(next.file(), 'another one')
+  await pause(20 * LOOK_MS)
+  t.ok(existsSync(upload))
+  await old.close()
+  t.notOk(existsSync(upload))
+  t.equal((await readdir(place)).length, 1, 'its folder goes with it')
+  await next.close()
+  t.same(await readdir(place), [])
+})
+
+t.test('what nobody uses any more is removed after a while', async (t) => {
+  const place = join(t.testdir(), 'temporary')
+  const crashed = join(place, 'crashed')
+  await mkdir(crashed, { recursive: true })
+  await writeFile(join(crashed, 'half an upload'), '')
+  await writeFile(join(place, 'of an earlier version'), '')
+  const files = await TemporaryFiles.open(place, LOOK_MS)
+  t.teardown(() => files.close())
+  await pause(2 * LOOK_MS)
+  t.ok(existsSync(crashed), 'not before it was seen untouched for a while')
+  await until(async () => (await readdir(place)).length === 1)
+  t.ok(existsSync(dirname(files.file())))
+})
+
+t.test('a folder that others removed is made again', async (t) => {
+  const files = await TemporaryFiles.open(join(t.testdir(), 'temporary'), LOOK_MS)
+  t.teardown(() => files.close())
+  await rm(dirname(files.file()), { recursive: true })
+  await until(() => existsSync(dirname(files.file())))
+  await using folder = await files.folder()
+  await writeFile(folder.file(), 'goes on')
+})
