@@ -136,7 +136,7 @@ t.test(
       t.equal(await others.count(), 0)
       texts.length = 0
       const again = button('Send again from here on')
-      if (!(await again.isVisible())) await page.locator('summary').first().click()
+      if (!(await again.isVisible())) await page.locator('.records summary').first().click()
       await again.click()
       t.equal(
         `Update ${await page.getByRole('dialog').getByLabel('From', { exact: true }).inputValue()}`,
@@ -164,7 +164,8 @@ t.test(
       await button('Clear the filters').click()
       await rows.nth(1).waitFor()
       await page.getByLabel('Answer').selectOption('5xx')
-      t.match(await rows.first().innerText(), /500/)
+      await until(async () => (await rows.allInnerTexts()).every((row) => /500/.test(row)))
+      await rows.first().waitFor()
     })
 
     await t.test('from an update to the call that caused it, and back', async (t) => {
