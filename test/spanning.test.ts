@@ -46,6 +46,7 @@ const spanning: Readonly<Record<string, string>> = {
   'nodes/orders.ts credential_log': server,
   'nodes/orders.ts node': server,
   'nodes/table.ts node': server,
+  'observability/request-journal.ts looked': oneUser,
   'observability/request-journal.ts request_log': oneUser,
   'platforms/sandbox/link.ts sandbox_person': oneUser,
   'platforms/telegram/storage/retention.ts telegram_message': old,
