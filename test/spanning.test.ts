@@ -14,11 +14,8 @@ const oneUser = 'rows of one user, named in another part of the statement'
 
 /** By file and the table that is named first: why a statement is not of one user. */
 const spanning: Readonly<Record<string, string>> = {
-  'accounts/accounts.ts otp_challenge': old,
   'accounts/accounts.ts otp_failures': old,
-  'accounts/accounts.ts personal_token': old,
   'accounts/accounts.ts quota': old,
-  'accounts/accounts.ts user_session': old,
   'accounts/signing-keys.ts signing_key': keys,
   'accounts/unlock.ts quota': oneUser,
   'alerts/incidents.ts incident': old,

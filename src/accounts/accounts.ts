@@ -3,7 +3,7 @@
 import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
-import type { UserSession } from '../database/entities.ts'
+import { OtpChallenge, PersonalToken, UserSession } from '../database/entities.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { type CallCount, Gcra, type RateLimit } from '../security/rate-limits.ts'
 import type { Vault } from '../security/vault.ts'
@@ -168,17 +168,17 @@ const DAY = 24 * HOUR
 const FAILURES_KEPT = 30 * DAY
 
 /** Expired codes are kept for an hour, so that a late user learns that the code has expired. */
-const leftovers: readonly (readonly [statement: string, secondsKept: number])[] = [
-  ['delete from otp_challenge where expires_at < $1', HOUR],
-  ['delete from otp_failures where failed_at < $1', FAILURES_KEPT],
-  ['delete from quota where used_at < $1', DAY],
-  ['delete from user_session where expires_at < $1', 0],
-  ['delete from personal_token where expires_at < $1', 30 * DAY],
-]
+const CODES_KEPT = HOUR
+const PERSONAL_TOKENS_KEPT = 30 * DAY
 
 /** Deletes rows of sign-ins that are no longer read. */
 export async function tidy(db: Database, now: Date): Promise<void> {
-  for (const [statement, secondsKept] of leftovers) {
-    await db.query(statement, [secondsAfter(now, -secondsKept)])
-  }
+  const ago = (seconds: number) => secondsAfter(now, -seconds)
+  await db.records(async (em) => {
+    await em.nativeDelete(OtpChallenge, { expiresAt: { $lt: ago(CODES_KEPT) } })
+    await em.nativeDelete(UserSession, { expiresAt: { $lt: now } })
+    await em.nativeDelete(PersonalToken, { expiresAt: { $lt: ago(PERSONAL_TOKENS_KEPT) } })
+  })
+  await db.query('delete from otp_failures where failed_at < $1', [ago(FAILURES_KEPT)])
+  await db.query('delete from quota where used_at < $1', [ago(DAY)])
 }

@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { AttemptRecord, WebhookExchange, WebhookKey } from '../../actors/ports/webhooks.ts'
 import type { Database } from '../database/database.ts'
+import { ApiKey } from '../database/entities.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
 import { redact } from '../security/redact.ts'
 import type { Vault } from '../security/vault.ts'
@@ -226,5 +227,6 @@ export async function keepsOf(db: Database, apiKeyId: number): Promise<Keeps> {
 
 /** Has an effect within five seconds. What is kept already stays until its time is over. */
 export async function changeKeeps(db: Database, apiKeyId: number, next: Keeps): Promise<void> {
-  await db.query('update api_key set keeps_exchanges = $2 where id = $1', [apiKeyId, next])
+  const changed = { keepsExchanges: next }
+  await db.records((em) => em.nativeUpdate(ApiKey, { id: apiKeyId }, changed))
 }

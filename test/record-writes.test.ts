@@ -1,0 +1,65 @@
+/** Every write of a record table in plain SQL stands here with its reason: all others go by MikroORM. */
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { entities } from '../src/database/entities.ts'
+
+const source = join(import.meta.dirname, '../src')
+
+const transaction = 'part of a transaction of plain SQL, with row locks or other statements'
+const atOnce = 'decides and writes in one statement, from columns of the row or of other tables'
+const fenced = 'the statement holds only while the epoch is that of the writing node'
+const batch = 'many rows in one statement'
+const command = 'shared with a command of the operator, which starts without MikroORM'
+
+/** By file, verb and table. */
+const inSql: Readonly<Record<string, string>> = {
+  'accounts/codes.ts delete otp_challenge': atOnce,
+  'accounts/codes.ts insert otp_challenge': transaction,
+  'accounts/personal-tokens.ts insert personal_token': transaction,
+  'accounts/personal-tokens.ts update personal_token': atOnce,
+  'accounts/sessions.ts insert refresh_token': transaction,
+  'accounts/sessions.ts insert user_session': transaction,
+  'accounts/sessions.ts update refresh_token': transaction,
+  'accounts/sessions.ts update user_session': transaction,
+  'accounts/signing-keys.ts insert signing_key': transaction,
+  'accounts/signing-keys.ts update signing_key': transaction,
+  'accounts/tries.ts update otp_challenge': atOnce,
+  'bulk/tags.ts update credential': batch,
+  'credentials/health.ts update credential': batch,
+  'credentials/identity.ts update credential': batch,
+  'credentials/receive-settings.ts update credential': fenced,
+  'credentials/store.ts update api_key': fenced,
+  'credentials/store.ts update credential': fenced,
+  'credentials/timeline.ts update credential': batch,
+  'keys/changes.ts insert api_key': transaction,
+  'keys/changes.ts update api_key': atOnce,
+  'keys/store.ts update api_key': batch,
+  'links/finish.ts insert credential': transaction,
+  'links/finish.ts update credential': transaction,
+  'links/finish.ts update link_session': transaction,
+  'media/downloads.ts insert media_path': atOnce,
+  'media/downloads.ts update media_path': atOnce,
+  'nodes/orders.ts update credential': command,
+  'privacy/erase.ts update app_user': atOnce,
+  'updates/retention.ts update api_key': batch,
+  'webhooks/progress-store.ts update api_key': batch,
+  'webhooks/store.ts update api_key': transaction,
+  'webhooks/webhooks.ts update api_key': fenced,
+}
+
+const tables = entities.map(({ meta }) => meta.tableName)
+const writing = new RegExp(
+  `\\b(insert) into (${tables.join('|')})\\b(?=[\\s\`'(])|\\b(update|delete)(?: from)? (${tables.join('|')})\\b(?=[\\s\`'])`,
+  'g',
+)
+
+t.test('a write of a record table in plain SQL has a reason', async (t) => {
+  const files = globSync('**/*.ts', { cwd: source, exclude: ['database/migrations/**'] })
+  const found = files.flatMap((file) =>
+    [...readFileSync(join(source, file), 'utf8').matchAll(writing)].map(
+      ([, insert, inserted, verb = insert, table = inserted]) => `${file} ${verb} ${table}`,
+    ),
+  )
+  t.same([...new Set(found)].sort(), Object.keys(inSql).sort())
+})
