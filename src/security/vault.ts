@@ -128,6 +128,8 @@ class DataKeys {
   readonly #keks: readonly [Kek, ...Kek[]]
   readonly #opened = new LRUCache<string, DataKey>({ max: 10_000 })
   readonly #inUse = new LRUCache<string, InUse>({ max: 10_000 })
+  /** By owner: seals that come at once wait for one block instead of each reserving its own. */
+  readonly #reserving = new Map<string, Promise<void>>()
   readonly #lookup: SharedStatements<string, Row | undefined>
 
   constructor(db: Database, keks: readonly Kek[]) {
@@ -143,14 +145,29 @@ class DataKeys {
 
   /** The key to seal the next secret of this owner with. */
   async toSeal(owner: string): Promise<DataKey> {
-    const known = this.#inUse.get(owner)
-    if (known && known.left > 0) {
-      known.left--
-      return known
+    for (;;) {
+      const known = this.#inUse.get(owner)
+      if (known && known.left > 0) {
+        known.left--
+        return known
+      }
+      await this.#nextBlock(owner)
     }
-    const key = { ...(await this.#reserve(owner)), left: BLOCK - 1 }
-    this.#inUse.set(owner, key)
-    return key
+  }
+
+  #nextBlock(owner: string): Promise<void> {
+    const underWay = this.#reserving.get(owner)
+    if (underWay) return underWay
+    const reserved = this.#reserve(owner).then((key) => {
+      // A key that was shredded meanwhile seals nothing more.
+      if (this.#reserving.get(owner) === reserved) this.#inUse.set(owner, { ...key, left: BLOCK })
+    })
+    this.#reserving.set(owner, reserved)
+    const ended = () => {
+      if (this.#reserving.get(owner) === reserved) this.#reserving.delete(owner)
+    }
+    reserved.then(ended, ended)
+    return reserved
   }
 
   async toOpen(id: string): Promise<DataKey> {
@@ -197,6 +214,7 @@ class DataKeys {
     const gone = 'delete from data_key where owner = $1 returning id'
     for (const { id } of await this.#db.query<DataKey>(gone, [owner])) this.#opened.delete(id)
     this.#inUse.delete(owner)
+    this.#reserving.delete(owner)
   }
 
   /** Throws unless every stored key can be unwrapped by the keys at hand. */

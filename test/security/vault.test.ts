@@ -91,3 +91,25 @@ t.test('concurrent first seals of one owner share one key', async (t) => {
   const keys = await database.query("select from data_key where owner = 'credential:40'")
   t.equal(keys.length, 1)
 })
+
+t.test('seals that come at once reserve their blocks together', async (t) => {
+  const seals = 5_000
+  await Promise.all(
+    Array.from({ length: seals }, () => vault.seal('credential:50', place, secret)),
+  )
+  const [key] = await database.query<{ seals: string }>(
+    "select seals from data_key where owner = 'credential:50'",
+  )
+  t.ok(Number(key?.seals) >= seals && Number(key?.seals) <= seals + 1024, `${key?.seals} reserved`)
+})
+
+t.test('a seal during a shredding uses no key that is gone', async (t) => {
+  await vault.seal('credential:60', place, secret)
+  const blobs = await Promise.all([
+    vault.shred('credential:60'),
+    ...Array.from({ length: 3_000 }, () => vault.seal('credential:60', place, secret)),
+  ])
+  const late = await vault.seal('credential:60', place, secret)
+  t.equal(blobs.length, 3_001)
+  t.same(await vault.open(place, late), secret)
+})
