@@ -158,6 +158,11 @@ export class RequestForwarder {
     return credentialId !== undefined && owns(credentialId) && !this.#moving.has(credentialId)
   }
 
+  #isMoving(target: Target): boolean {
+    const credentialId = this.#options.owners.credentialOf(target)
+    return credentialId !== undefined && this.#moving.has(credentialId)
+  }
+
   #serveCounted(target: Target, request: IncomingMessage, response: ServerResponse): void {
     const credentialId = this.#options.owners.credentialOf(target)
     if (credentialId !== undefined && !isStream(request)) {
@@ -188,10 +193,11 @@ export class RequestForwarder {
     let until = performance.now() + holdMs
     let isParked = false
     let isFresh = false
+    let isCurrent = false
     try {
       let place = await owners.find(target)
       for (;;) {
-        const to = this.#nodeOf(place)
+        const to = this.#nodeOf(place, isCurrent)
         if (to === this.#self && !call.wasRead) {
           return this.#serveCounted(target, call.request, call.response)
         }
@@ -207,8 +213,11 @@ export class RequestForwarder {
           await pause(LOOK_MS)
         }
         // What was remembered may be out of date: the table is asked before anybody waits or is refused.
+        const wasMoving = this.#isMoving(target)
         place = await owners.look(target)
         isFresh = true
+        // The table was read while this node gave the account away: it may say what was true before.
+        isCurrent = !wasMoving
       }
     } catch (err) {
       logger.debug({ err }, 'a request could not be passed on')
@@ -221,10 +230,14 @@ export class RequestForwarder {
   }
 
   /** The node to ask: the owner if it lives, and this one for what nobody owns and what is refused anyway. */
-  #nodeOf(place: Place | undefined): number | undefined {
+  #nodeOf(place: Place | undefined, isCurrent: boolean): number | undefined {
     if (!place) return this.#self
     const { owner, credentialId } = place
-    if (credentialId !== undefined && this.#moving.has(credentialId)) return undefined
+    if (credentialId !== undefined) {
+      if (this.#moving.has(credentialId)) return undefined
+      const isLost = owner === this.#self && !this.#options.owns(credentialId)
+      if (isLost && !isCurrent) return undefined
+    }
     if (owner !== null && (owner === this.#self || this.#peers.has(owner))) return owner
     const isKnown = this.#rows.some(({ incarnation }) => incarnation === owner)
     // A node that others cannot reach: the caller learns that the account is there.

@@ -1,0 +1,70 @@
+/** What a node remembers, or has read, of the owner of an account may be out of date: it is not served by it. */
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { RequestForwarder } from '../../src/http/nodes/forwarding.ts'
+import type { Owners, Place } from '../../src/nodes/owners.ts'
+import { until } from '../support/client.ts'
+import { quietLog } from '../support/log.ts'
+
+const SELF = 1
+const CREDENTIAL = 7
+
+/** A forwarder of node 1 beside node 2, over a table whose answers the test gives. */
+async function forwarderOver(t: Test, remembered: Place | undefined) {
+  const asked: ((place: Place | undefined) => void)[] = []
+  const owners = {
+    credentialOf: () => CREDENTIAL,
+    find: async () => remembered,
+    forget: () => undefined,
+    look: () => new Promise<Place | undefined>((resolve) => asked.push(resolve)),
+  }
+  const rows = [SELF, 2].map((incarnation) => ({ incarnation, address: 'https://127.0.0.1:1' }))
+  const forwarder = new RequestForwarder({
+    nodes: {
+      view: () => ({ rows, incarnation: SELF }) as never,
+      onMembersChanged: () => undefined,
+      isPlacedHere: () => false,
+    },
+    owners: owners as unknown as Owners,
+    owns: () => false,
+    key: Buffer.alloc(32),
+    holdMs: 20_000,
+    logger: quietLog,
+    metrics: { forwarded: () => undefined, parked: () => undefined },
+  })
+  const server = createServer().listen(0, '127.0.0.1')
+  forwarder.serveOn(server, (_, response) => void response.end('served here'))
+  await once(server, 'listening')
+  t.teardown(async () => {
+    server.close()
+    server.closeAllConnections()
+    await forwarder.close()
+  })
+  const { port } = server.address() as AddressInfo
+  const call = async () => (await fetch(`http://127.0.0.1:${port}/bot9:secret/getMe`)).text()
+  return { forwarder, asked, call }
+}
+
+const here: Place = { credentialId: CREDENTIAL, owner: SELF }
+
+t.test('a table that was read while the account was given away is read again', async (t) => {
+  const { forwarder, asked, call } = await forwarderOver(t, here)
+  forwarder.park([CREDENTIAL])
+  const answer = call()
+  await until(() => asked.length === 1)
+  forwarder.unpark([CREDENTIAL])
+  asked[0]?.(here)
+  await until(() => asked.length === 2)
+  asked[1]?.(undefined)
+  t.equal(await answer, 'served here', 'only what was read afterwards decides')
+})
+
+t.test('what is remembered of an account that this node has lost is not believed', async (t) => {
+  const { asked, call } = await forwarderOver(t, here)
+  const answer = call()
+  await until(() => asked.length === 1)
+  asked[0]?.(here)
+  t.equal(await answer, 'served here', 'what the table says now is')
+})
