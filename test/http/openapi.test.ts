@@ -37,7 +37,18 @@ t.test('the document describes the routes by their schemas', async (t) => {
   t.strictSame(get.security, [{ jwt: [] }, { pat: [] }])
   t.strictSame(
     get.parameters.map((parameter: { name: string }) => parameter.name),
-    ['limit', 'before', 'api_key_id', 'credential_id', 'error_code'],
+    [
+      'limit',
+      'before',
+      'api_key_id',
+      'credential_id',
+      'error_code',
+      'status',
+      'since',
+      'until',
+      'method',
+      'request_id',
+    ],
   )
   t.ok(get.responses['200'].content['application/json'].schema.properties.result)
   t.ok(get.responses.default)

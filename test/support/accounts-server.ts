@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import type { AccountsOptions } from '../../src/accounts/accounts.ts'
 import { authRoutes } from '../../src/http/management/auth.ts'
 import { tokenRoutes } from '../../src/http/management/tokens.ts'
-import { userRoutes } from '../../src/http/management/user.ts'
+import { userRoutes, userSessionRoutes } from '../../src/http/management/user.ts'
 import { createServer } from '../../src/http/server.ts'
 import { createLog } from '../../src/observability/log.ts'
 import { accountsRig } from './accounts.ts'
@@ -22,6 +22,7 @@ export async function accountsServer(
   const { accounts } = rig
   await app.register(authRoutes, { accounts })
   await app.register(userRoutes, { accounts, operators: { has: async () => false } })
+  await app.register(userSessionRoutes, { accounts })
   await app.register(tokenRoutes, { accounts })
 
   async function call(request: InjectOptions, authorization?: string) {
