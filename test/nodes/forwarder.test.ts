@@ -2,11 +2,11 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { RequestForwarder } from '../../src/http/nodes/forwarding.ts'
 import type { Owners, Place } from '../../src/nodes/owners.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
 
 const SELF = 1
 const CREDENTIAL = 7
@@ -31,7 +31,7 @@ async function forwarderOver(t: Test, remembered: Place | undefined) {
     owns: () => false,
     key: Buffer.alloc(32),
     holdMs: 20_000,
-    logger: quietLog,
+    logger: pino({ level: 'silent' }),
     metrics: { forwarded: () => undefined, parked: () => undefined },
   })
   const server = createServer().listen(0, '127.0.0.1')

@@ -94,9 +94,7 @@ t.test('concurrent first seals of one owner share one key', async (t) => {
 
 t.test('seals that come at once reserve their blocks together', async (t) => {
   const seals = 5_000
-  await Promise.all(
-    Array.from({ length: seals }, () => vault.seal('credential:50', place, secret)),
-  )
+  await Promise.all(Array.from({ length: seals }, () => vault.seal('credential:50', place, secret)))
   const [key] = await database.query<{ seals: string }>(
     "select seals from data_key where owner = 'credential:50'",
   )
