@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { readConfig } from '../src/config/config.ts'
 import { type Gateway, startGateway } from '../src/gateway.ts'
-import { createLog } from '../src/observability/log.ts'
+import { createLogger } from '../src/observability/logger.ts'
 import { noBrowser, openBrowser } from '../test/panel/browser.ts'
 import { Chatter } from './support/chatter.ts'
 import { below, type Finding } from './support/finding.ts'
@@ -79,7 +79,7 @@ function start({ databaseUrl, dataDir }: Stage, print: (line: string) => void): 
   return startGateway({
     config,
     databaseUrl,
-    logger: createLog({ level: 'error' }),
+    logger: createLogger({ level: 'error' }),
     print,
     platforms,
   })

@@ -9,7 +9,7 @@ import { assertDurable } from './database/durability.ts'
 import { type KeptPostgres, keepRunning } from './database/embedded/supervisor.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { runNodes, takeOrders, tellStarted } from './nodes/processes.ts'
-import { createLog } from './observability/log.ts'
+import { createLogger } from './observability/logger.ts'
 import { concerning, exitCodes, onUncaught, StartFailure } from './process/fatal-errors.ts'
 
 const howToSignIn: Record<Config['otpSender']['kind'], string> = {
@@ -48,7 +48,7 @@ const STOP_WITHIN_MS = 20_000
 const START_WITHIN_MS = 10_000
 
 const config = configured()
-const logger = createLog({ level: config.logLevel })
+const logger = createLogger({ level: config.logLevel })
 const print = (line: string) => process.stdout.write(`${line}\n`)
 
 // A rejection that no code handles is a defect of one request: the process goes on.

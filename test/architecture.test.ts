@@ -262,7 +262,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/platforms/xmpp/stream.ts': ['stored.then', 'this.#recover'],
   'src/updates/group-commit.ts': ['this.#run'],
   'src/updates/log.ts': ['log.last.then'],
-  'src/webhooks/endpoint.ts': ['this.#carryOut'],
+  'src/webhooks/endpoint.ts': ['this.#executeReplyCall'],
   'src/webhooks/progress-store.ts': ['this.#writeAll'],
   'src/webhooks/secrets.ts': ['this.#load'],
 }

@@ -166,7 +166,7 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
       listener(this.#end.cause)
       return
     }
-    this.#onEnd = this.#onEnd ? inTurn(this.#onEnd, listener) : listener
+    this.#onEnd = this.#onEnd ? callBoth(this.#onEnd, listener) : listener
   }
 
   isIdle(forMilliseconds: number): boolean {
@@ -216,7 +216,7 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
 
 type OnEnd = (cause: unknown) => void
 
-const inTurn =
+const callBoth =
   (first: OnEnd, second: OnEnd): OnEnd =>
   (cause) => {
     first(cause)

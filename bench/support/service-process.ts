@@ -3,7 +3,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readConfig } from '../../src/config/config.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { Chatter, type Drizzle, type Speech } from './chatter.ts'
 import { answerParent, memory, processor } from './child.ts'
 
@@ -21,7 +21,7 @@ const delay = monitorEventLoopDelay({ resolution: GRAIN_MS })
 answerParent({
   async start({ databaseUrl, env }: StartOptions) {
     const config = readConfig(env)
-    const logger = createLog({ level: config.logLevel })
+    const logger = createLogger({ level: config.logLevel })
     const print = () => undefined
     const platforms = [chatter.platform]
     gateway = await startGateway({ config, databaseUrl, logger, print, platforms })

@@ -5,7 +5,7 @@ import pg from 'pg'
 import { type Database, openDatabase, types } from '../../src/database/database.ts'
 import { startEmbeddedPostgres } from '../../src/database/embedded/supervisor.ts'
 import { migrate } from '../../src/database/migrate.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { openVault, type Vault } from '../../src/security/vault.ts'
 
 export const dataDir = join(import.meta.dirname, '../../data/bench')
@@ -28,7 +28,7 @@ export interface Theatre {
   close(): Promise<void>
 }
 
-const logger = createLog({ level: 'error' })
+const logger = createLogger({ level: 'error' })
 
 /** Dropping a database ends connections that are about to end by themselves. */
 const ended = (err: Error) => logger.debug({ err }, 'a connection was ended')

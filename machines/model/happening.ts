@@ -4,7 +4,7 @@ import type { Buttons } from './buttons.ts'
 import type { Chat, Message, Poll, Reaction, Service, Surface } from './content.ts'
 import type { Boost, Invite, Member } from './membership.ts'
 import type { InlineQuery } from './operation-inline.ts'
-import type { Address, Order } from './payment.ts'
+import type { Order, PostalAddress } from './payment.ts'
 import type { Person } from './person.ts'
 
 interface Happened {
@@ -151,7 +151,7 @@ export type Happening =
       readonly id: string
       readonly person: Person
       readonly payload: string
-      readonly address: Address
+      readonly address: PostalAddress
     })
   /** A buyer is about to pay; the account has to agree. */
   | (Happened & {

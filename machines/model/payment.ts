@@ -33,7 +33,7 @@ export interface Invoice {
 }
 
 /** In the reference's names. */
-export interface Address {
+export interface PostalAddress {
   readonly country_code: string
   readonly state: string
   readonly city: string
@@ -46,7 +46,7 @@ export interface Order {
   readonly name?: string
   readonly phone_number?: string
   readonly email?: string
-  readonly shipping_address?: Address
+  readonly shipping_address?: PostalAddress
 }
 
 export interface ShippingOption {

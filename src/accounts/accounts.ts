@@ -8,7 +8,7 @@ import type { Jobs } from '../jobs/jobs.ts'
 import { type CallCount, Gcra, type RateLimit } from '../security/rate-limits.ts'
 import type { Vault } from '../security/vault.ts'
 import { createAccessTokens } from './access-tokens.ts'
-import type { Client } from './client.ts'
+import type { RequestClient } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { Codes, type SentCode } from './codes.ts'
 import { defaultOtpLimits, type OtpLimits } from './limits.ts'
@@ -17,7 +17,7 @@ import { parsePhone } from './phone.ts'
 import type { OtpSender } from './senders/sender.ts'
 import { createRefreshTokens, Sessions } from './sessions.ts'
 import { LIFETIME_SECONDS, SigningKeys } from './signing-keys.ts'
-import { createUsers, type Page, type PageOf, type User } from './users.ts'
+import { createUsers, type PageOf, type PageRequest, type User } from './users.ts'
 
 export interface AccountsOptions {
   readonly db: Database
@@ -92,11 +92,16 @@ export class Accounts {
     })
   }
 
-  async sendOtp(phone: string, client: Client): Promise<SentCode> {
+  async sendOtp(phone: string, client: RequestClient): Promise<SentCode> {
     return await this.#codes.send(parsePhone(phone), 'sign_in', client)
   }
 
-  async login(text: string, otp: string, client: Client, challengeId?: string): Promise<SignedIn> {
+  async login(
+    text: string,
+    otp: string,
+    client: RequestClient,
+    challengeId?: string,
+  ): Promise<SignedIn> {
     const phone = parsePhone(text)
     await this.#codes.use(phone, 'sign_in', { code: otp, challengeId }, client)
     const index = this.#codes.indexOf(phone.number)
@@ -108,7 +113,7 @@ export class Accounts {
     return await this.#signedIn(user, opened.sessionId, opened.refreshToken)
   }
 
-  async refresh(refreshToken: string, client: Client): Promise<SignedIn> {
+  async refresh(refreshToken: string, client: RequestClient): Promise<SignedIn> {
     const refreshed = await this.#refreshTokens.refresh(refreshToken, client)
     const user = await this.#users.get(refreshed.userId)
     return await this.#signedIn(user, refreshed.sessionId, refreshed.refreshToken)
@@ -128,7 +133,7 @@ export class Accounts {
     await this.tokens.deleteAll(userId)
   }
 
-  sessions(userId: number, page: Page): Promise<PageOf<UserSession>> {
+  sessions(userId: number, page: PageRequest): Promise<PageOf<UserSession>> {
     return this.#sessions.list(userId, page)
   }
 

@@ -25,7 +25,7 @@ export async function requesterOf(db: Queryable, phone: Buffer, ip: string): Pro
   return { ip, network, isKnown: rows.some((row) => networksOf(row.ip).narrow === network) }
 }
 
-export interface Client {
+export interface RequestClient {
   readonly ip: string
   readonly userAgent?: string | undefined
 }

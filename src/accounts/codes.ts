@@ -6,7 +6,7 @@ import { OtpChallenge } from '../database/entities.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { sameHash } from '../security/secrets.ts'
 import type { Vault } from '../security/vault.ts'
-import { type Client, requesterOf } from './client.ts'
+import { type RequestClient, requesterOf } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import type { OtpLimits } from './limits.ts'
 import { type Phone, phoneIndex } from './phone.ts'
@@ -76,7 +76,7 @@ export class Codes {
   }
 
   /** The same answer for every phone, whether an account has it or not. */
-  async send(phone: Phone, purpose: CodePurpose, { ip }: Client): Promise<SentCode> {
+  async send(phone: Phone, purpose: CodePurpose, { ip }: RequestClient): Promise<SentCode> {
     const { db, jobs, sender, limits, clock, logger } = this.#options
     const now = clock()
     const index = this.indexOf(phone.number)
@@ -105,7 +105,7 @@ export class Codes {
     phone: Phone,
     purpose: CodePurpose,
     { code, challengeId }: GivenCode,
-    { ip }: Client,
+    { ip }: RequestClient,
   ): Promise<void> {
     const { db, limits, clock } = this.#options
     const now = clock()

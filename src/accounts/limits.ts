@@ -4,7 +4,7 @@ import type { Queryable } from '../database/database.ts'
 import { secondsAfter, secondsUntil } from './clock.ts'
 
 /** So many within a sliding window. */
-export interface Rate {
+export interface WindowLimit {
   readonly count: number
   readonly seconds: number
 }
@@ -15,14 +15,14 @@ export interface OtpLimits {
   readonly triesPerCode: number
   /** Seconds to wait after the first, second and every further code within a day. */
   readonly resendDelays: readonly [number, ...number[]]
-  readonly sendsPerPhone: Rate
-  readonly sendBurstPerPhone: Rate
+  readonly sendsPerPhone: WindowLimit
+  readonly sendBurstPerPhone: WindowLimit
   /** By network: an IPv4 address or an IPv6 /64. The /48 around it may do four times as much. */
-  readonly sendsPerNetwork: Rate
-  readonly triesPerNetwork: Rate
+  readonly sendsPerNetwork: WindowLimit
+  readonly triesPerNetwork: WindowLimit
   /** Sending costs money: these two bound what an attack can cost. */
-  readonly sendsPerCountry: Rate
-  readonly sendsInAll: Rate
+  readonly sendsPerCountry: WindowLimit
+  readonly sendsInAll: WindowLimit
   /** Wrong codes in a row after which a phone must wait, 15 minutes at first, then ever longer. */
   readonly failuresBeforeLock: number
   /** Wrong codes in a row after which only the operator can help. */
@@ -75,7 +75,7 @@ const oldest = `
 export async function useQuota(
   db: Queryable,
   key: string,
-  rate: Rate,
+  rate: WindowLimit,
   now: Date,
 ): Promise<readonly Date[]> {
   const start = secondsAfter(now, -rate.seconds)

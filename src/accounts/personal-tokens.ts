@@ -5,7 +5,7 @@ import { PersonalToken } from '../database/entities.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { Recent } from './recent.ts'
-import { beforeId, holdUser, type Page, type PageOf, toPage } from './users.ts'
+import { beforeId, holdUser, type PageOf, type PageRequest, toPage } from './users.ts'
 
 const DAY = 86_400
 const MAX_PER_USER = 100
@@ -63,7 +63,7 @@ export class PersonalTokens {
     return { token, record }
   }
 
-  async list(userId: number, page: Page): Promise<PageOf<PersonalToken>> {
+  async list(userId: number, page: PageRequest): Promise<PageOf<PersonalToken>> {
     const newest = { orderBy: { id: 'desc' }, limit: page.limit + 1 } as const
     const found = await this.#db.records((em) =>
       em.find(PersonalToken, { userId, ...beforeId(page) }, newest),

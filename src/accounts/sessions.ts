@@ -5,10 +5,10 @@ import { failed } from '../../machines/model/failure.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { RefreshToken, UserSession } from '../database/entities.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
-import type { Client } from './client.ts'
+import type { RequestClient } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { Recent } from './recent.ts'
-import { beforeId, holdUser, type Page, type PageOf, toPage } from './users.ts'
+import { beforeId, holdUser, type PageOf, type PageRequest, toPage } from './users.ts'
 
 const DAY = 86_400
 export const IDLE_SECONDS = 7 * DAY
@@ -41,7 +41,7 @@ const liveAt = (now: Date) => ({
   lastUsedAt: { $gt: secondsAfter(now, -IDLE_SECONDS) },
 })
 
-const agentOf = ({ userAgent }: Client) => userAgent?.slice(0, LONGEST_USER_AGENT) ?? null
+const agentOf = ({ userAgent }: RequestClient) => userAgent?.slice(0, LONGEST_USER_AGENT) ?? null
 
 export class Sessions {
   readonly #db: Database
@@ -55,7 +55,7 @@ export class Sessions {
   }
 
   /** The oldest sign-in ends when there are too many. */
-  async open(tx: Queryable, userId: number, client: Client): Promise<number> {
+  async open(tx: Queryable, userId: number, client: RequestClient): Promise<number> {
     await holdUser(tx, userId)
     const now = this.#clock()
     const expires = secondsAfter(now, ABSOLUTE_SECONDS)
@@ -68,7 +68,7 @@ export class Sessions {
   }
 
   /** Notes a use. Resolves with the user, or undefined if the session has ended. */
-  async touch(tx: Queryable, id: number, client: Client): Promise<number | undefined> {
+  async touch(tx: Queryable, id: number, client: RequestClient): Promise<number | undefined> {
     const now = this.#clock()
     const idleSince = secondsAfter(now, -IDLE_SECONDS)
     const values = [id, now, idleSince, client.ip, agentOf(client)]
@@ -101,7 +101,7 @@ export class Sessions {
   }
 
   /** Live sessions as their user sees them, newest first. */
-  async list(userId: number, page: Page): Promise<PageOf<UserSession>> {
+  async list(userId: number, page: PageRequest): Promise<PageOf<UserSession>> {
     const live = { userId, ...liveAt(this.#clock()), ...beforeId(page) }
     const newest = { orderBy: { id: 'desc' }, limit: page.limit + 1 } as const
     const found = await this.#db.records((em) => em.find(UserSession, live, newest))
@@ -149,7 +149,7 @@ export function createRefreshTokens(
     return token
   }
 
-  async function rotate(tx: Queryable, hash: Buffer, client: Client) {
+  async function rotate(tx: Queryable, hash: Buffer, client: RequestClient) {
     const [used] = await tx.query<{ session_id: number }>(use, [hash, clock()])
     if (!used) return undefined
     const sessionId = used.session_id
@@ -174,7 +174,7 @@ export function createRefreshTokens(
   return {
     issue,
 
-    async refresh(token: string, client: Client): Promise<Refreshed> {
+    async refresh(token: string, client: RequestClient): Promise<Refreshed> {
       if (!isToken('ref', token)) throw invalidRefresh()
       const hash = hashSecret(token)
       const refreshed = await db.transaction((tx) => rotate(tx, hash, client))

@@ -5,7 +5,7 @@ import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
 import { networksOf, type Requester } from './client.ts'
 import { secondsAfter, secondsUntil } from './clock.ts'
-import { giveBackUse, type OtpLimits, type Rate, tooMany, useQuota } from './limits.ts'
+import { giveBackUse, type OtpLimits, tooMany, useQuota, type WindowLimit } from './limits.ts'
 
 interface Sending {
   /** The keyed hash of the phone. */
@@ -14,7 +14,7 @@ interface Sending {
   readonly requester: Requester
 }
 
-const timesFour = ({ count, seconds }: Rate): Rate => ({ count: 4 * count, seconds })
+const timesFour = ({ count, seconds }: WindowLimit): WindowLimit => ({ count: 4 * count, seconds })
 
 /**
  * Counts one more code and returns after how many seconds the next one may follow. To be run in a transaction: a

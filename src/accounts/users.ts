@@ -48,7 +48,7 @@ export function createUsers(db: Database, vault: Vault) {
   }
 }
 
-export interface Page {
+export interface PageRequest {
   readonly limit: number
   /** The cursor that the page before this one ended with. */
   readonly before?: string | undefined
@@ -60,7 +60,7 @@ export interface PageOf<Item> {
 }
 
 /** Ids grow with time, so they are the cursor. */
-export function beforeId({ before }: Page): { readonly id?: { readonly $lt: number } } {
+export function beforeId({ before }: PageRequest): { readonly id?: { readonly $lt: number } } {
   if (before === undefined) return {}
   if (!/^[1-9]\d{0,14}$/.test(before)) {
     throw invalidField('before', 'is not a cursor of this list')

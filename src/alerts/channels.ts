@@ -10,14 +10,14 @@ import type { GuardedAgent } from '../net/guard.ts'
 import type { Mailer } from '../net/mail.ts'
 import { failureText } from '../webhooks/exchange.ts'
 import { secretsInForce, signatures } from '../webhooks/secrets.ts'
-import type { Channel, Due, Failed, Loss } from './outbox.ts'
+import type { Channel, Due, FailedAttempt, Loss } from './outbox.ts'
 import type { Targets } from './settings.ts'
 import { bodyOf, wordsOf } from './words.ts'
 
 /** An attempt that failed, with what is stored of it. */
 export class NotTold extends Error {
   override readonly name = 'NotTold'
-  readonly failure: Failed
+  readonly failure: FailedAttempt
 
   constructor(code: Loss, detail: string | null, isFinal: boolean, options?: ErrorOptions) {
     super(code, options)

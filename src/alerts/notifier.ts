@@ -2,7 +2,13 @@
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'
 import { type ChannelParts, NotTold, tellBy } from './channels.ts'
-import { claimDue, type Due, type Failed, giveBack, settle } from './outbox.ts'
+import {
+  claimDue,
+  type Due,
+  type FailedAttempt,
+  returnNotification,
+  settleNotification,
+} from './outbox.ts'
 import type { AlertSettingsStore } from './settings.ts'
 
 const LOOK_EVERY_MS = 5_000
@@ -64,15 +70,15 @@ export class Notifier {
     const failure = await this.#attempt(due)
     const ended = new Date(now())
     if (failure && this.#closing.signal.aborted) {
-      await giveBack(db, due, ended)
+      await returnNotification(db, due, ended)
       return
     }
-    const state = await settle(db, due, failure, ended)
+    const state = await settleNotification(db, due, failure, ended)
     const { id, channel, attempts } = due
     if (state === 'lost') logger.warn({ id, channel, attempts, failure }, 'a notification is lost')
   }
 
-  async #attempt(due: Due): Promise<Failed | undefined> {
+  async #attempt(due: Due): Promise<FailedAttempt | undefined> {
     const { settings, channels, logger } = this.#options
     try {
       const { targets } = await settings.find(due.user_id)

@@ -159,7 +159,7 @@ export function claimDue(
   )
 }
 
-export interface Failed {
+export interface FailedAttempt {
   readonly code: Loss
   readonly detail: string | null
   /** Another try would fail too. */
@@ -170,10 +170,10 @@ const waitOf = (attempts: number) =>
   Math.min(FIRST_WAIT_MS * 2 ** Math.min(attempts - 1, 20), LONGEST_WAIT_MS)
 
 /** Writes how an attempt ended: sent, to be tried again, or lost. Resolves with the state. */
-export async function settle(
+export async function settleNotification(
   db: Queryable,
   due: Due,
-  failure: Failed | undefined,
+  failure: FailedAttempt | undefined,
   now: Date,
 ): Promise<NotificationState> {
   const end = due.created_at.getTime() + TRIED_FOR_MS
@@ -193,7 +193,7 @@ export async function settle(
 }
 
 /** Gives an attempt that was broken off back, for the next node to make. */
-export async function giveBack(db: Queryable, due: Due, now: Date): Promise<void> {
+export async function returnNotification(db: Queryable, due: Due, now: Date): Promise<void> {
   await db.query(
     `update alert_notification set attempts = attempts - 1, next_at = $2
       where id = $1 and state = 'waiting' and attempts = $3`,

@@ -49,7 +49,7 @@ export class IdempotentCalls {
     this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1)
     try {
       await this.#assertRoom(apiKeyId)
-      if (await this.#begin(apiKeyId, key)) return await this.#carryOut(apiKeyId, key, run)
+      if (await this.#begin(apiKeyId, key)) return await this.#execute(apiKeyId, key, run)
       return answered(await this.#find(apiKeyId, key), (this.#underWay.get(id) ?? 0) > 1)
     } finally {
       const left = (this.#underWay.get(id) ?? 1) - 1
@@ -70,7 +70,7 @@ export class IdempotentCalls {
     return begun.length > 0
   }
 
-  async #carryOut(apiKeyId: number, key: string, run: () => Promise<Result>): Promise<Result> {
+  async #execute(apiKeyId: number, key: string, run: () => Promise<Result>): Promise<Result> {
     try {
       const result = await run()
       await this.#keep(apiKeyId, key, { result: result.json, failure: null })

@@ -2,7 +2,7 @@
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Config } from '../config/config.ts'
 import type { Bus } from '../nodes/bus.ts'
-import type { Logger } from '../observability/log.ts'
+import type { Logger } from '../observability/logger.ts'
 import { sandboxPlatform } from '../platforms/sandbox/platform.ts'
 import { unconfiguredTelegram } from '../platforms/telegram/facts.ts'
 import type { TelegramOptions } from '../platforms/telegram/platform.ts'

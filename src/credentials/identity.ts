@@ -193,7 +193,7 @@ class NameList {
   }
 
   refresh(): Promise<void> {
-    return this.#inTurn(() => this.#read())
+    return this.#sequentially(() => this.#read())
   }
 
   /** The ids of accounts in whose texts the words are, or that have this id, in no order. */
@@ -204,11 +204,11 @@ class NameList {
 
   /** By name; only those that `find` finds if there is a search. */
   async sorted(search: string | undefined): Promise<readonly AccountName[]> {
-    const all = await this.#inTurn(() => this.#sort())
+    const all = await this.#sequentially(() => this.#sort())
     return search === undefined ? all : matching(all, search)
   }
 
-  #inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  #sequentially<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.#turn.then(work)
     this.#turn = done.catch(() => undefined)
     return done

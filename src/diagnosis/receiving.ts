@@ -7,6 +7,7 @@ import type { FindingCode, Sentence } from '../../machines/diagnosis/facts.ts'
 import type { Database } from '../database/database.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
 import {
+  type DiagnosedWebhook,
   type ExaminerWorld,
   failing,
   hasFailed,
@@ -16,7 +17,6 @@ import {
   say,
   skipped,
   TELLING,
-  type WebhookState,
 } from './world.ts'
 
 interface Row {
@@ -162,7 +162,7 @@ interface Trouble {
   readonly remedy: Sentence
 }
 
-function seenOf({ failures, lastError, lastStatus }: WebhookState): Sentence[] {
+function seenOf({ failures, lastError, lastStatus }: DiagnosedWebhook): Sentence[] {
   return [
     ...(lastStatus === undefined ? [] : [say('last_answer', { status: lastStatus })]),
     ...(failures > 0 ? [say('failures', { count: failures })] : []),
@@ -172,7 +172,7 @@ function seenOf({ failures, lastError, lastStatus }: WebhookState): Sentence[] {
   ]
 }
 
-function troubleOf({ isSuspended, failures, lastStatus }: WebhookState): Trouble | undefined {
+function troubleOf({ isSuspended, failures, lastStatus }: DiagnosedWebhook): Trouble | undefined {
   const isWell = lastStatus === undefined ? failures === 0 : lastStatus < 300
   if (isWell && !isSuspended) return undefined
   switch (lastStatus) {

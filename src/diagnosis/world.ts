@@ -8,7 +8,7 @@ import type { Irregularities } from '../credentials/health.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
 import type { CredentialRecord } from '../records/credential.ts'
 
-export interface WebhookState {
+export interface DiagnosedWebhook {
   /** Without user info and query. */
   readonly url: string
   readonly isSuspended: boolean
@@ -24,9 +24,9 @@ export interface ReceivingFacts {
   readonly pending: number
   readonly dropped: { readonly updates: number; readonly at: string } | undefined
   readonly lastUsedAt: string | null
-  readonly webhook: WebhookState | undefined
+  readonly webhook: DiagnosedWebhook | undefined
   /** A webhook that was removed because its endpoint said that it is gone. */
-  readonly turnedOff: WebhookState | undefined
+  readonly turnedOff: DiagnosedWebhook | undefined
 }
 
 export const TELLING = [

@@ -7,7 +7,7 @@ import type { FastifyPluginAsync, FastifyRequest } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
-import type { Logger } from '../observability/log.ts'
+import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import { answers, ok } from './envelope.ts'
 

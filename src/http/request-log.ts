@@ -5,18 +5,18 @@ import type { FailureReason, Params } from '../../machines/model/reason.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
 
-/** The log of one request, made when there is something to say: most requests say nothing. */
+/** The logger of one request. Its child logger is made with the first line, because most requests write none. */
 export class RequestLogger implements FastifyBaseLogger {
-  readonly #log: FastifyBaseLogger
+  readonly #logger: FastifyBaseLogger
   readonly #bindings: object
 
-  constructor(log: FastifyBaseLogger, bindings: object) {
-    this.#log = log
+  constructor(logger: FastifyBaseLogger, bindings: object) {
+    this.#logger = logger
     this.#bindings = bindings
   }
 
   get level(): string {
-    return this.#log.level
+    return this.#logger.level
   }
 
   fatal(...line: unknown[]): void {
@@ -48,11 +48,11 @@ export class RequestLogger implements FastifyBaseLogger {
   }
 
   child(...given: Parameters<FastifyBaseLogger['child']>): FastifyBaseLogger {
-    return this.#log.child(this.#bindings).child(...given)
+    return this.#logger.child(this.#bindings).child(...given)
   }
 
   #write(level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace', line: unknown[]): void {
-    const own = this.#log.child(this.#bindings)
+    const own = this.#logger.child(this.#bindings)
     Reflect.apply(own[level], own, line)
   }
 }

@@ -58,20 +58,20 @@ export async function prepareSchema(connectionString: string): Promise<void> {
 }
 
 /** The subject of a job. Its facts are in the database, never in the job. */
-export interface Target {
+export interface JobTarget {
   readonly kind: string
   readonly id: string
 }
 
 export interface RunningJob {
-  readonly data: Target
+  readonly data: JobTarget
   /** Failed runs before this one. */
   readonly attemptsMade: number
   readonly opts: { readonly attempts?: number }
 }
 
 export interface JobQueue {
-  add(name: string, target: Target, options: JobsOptions): Promise<unknown>
+  add(name: string, target: JobTarget, options: JobsOptions): Promise<unknown>
   on(event: 'error', listener: (error: Error) => void): unknown
   waitUntilReady(): Promise<unknown>
   close(): Promise<void>
@@ -127,9 +127,9 @@ export async function postgresBackend(url: string): Promise<Backend> {
   })
   return {
     isShared: false,
-    queue: (name, options) => new Queue<Target>(name, { ...options, connection: pool(2) }),
+    queue: (name, options) => new Queue<JobTarget>(name, { ...options, connection: pool(2) }),
     worker: (name, process, options) =>
-      new Worker<Target, void>(name, process, { ...options, connection: pool(4) }),
+      new Worker<JobTarget, void>(name, process, { ...options, connection: pool(4) }),
   }
 }
 
@@ -153,7 +153,7 @@ export const connectRedis = (url: string): Redis =>
 /** BullMQ makes one connection more for each worker, since a worker's wait for jobs blocks its connection. */
 export const redisBackend = (connection: Redis): Backend => ({
   isShared: true,
-  queue: (name, options) => new Queue<Target>(name, { ...options, connection }),
+  queue: (name, options) => new Queue<JobTarget>(name, { ...options, connection }),
   worker: (name, process, options) =>
-    new Worker<Target, void>(name, process, { ...options, connection }),
+    new Worker<JobTarget, void>(name, process, { ...options, connection }),
 })

@@ -7,9 +7,9 @@ import { boundedWarnings } from '../observability/bounded.ts'
 import {
   type JobProcessor,
   type JobQueue,
+  type JobTarget,
   postgresBackend,
   type RedisConnection,
-  type Target,
 } from './backend.ts'
 import { codes, openQueues, type QueueSource, type Queues, reminders } from './queues.ts'
 import { RedisQueues } from './redis-queues.ts'
@@ -49,7 +49,7 @@ export function rearm(
   return () => clearInterval(timer)
 }
 
-interface Reminder extends Target {
+interface Reminder extends JobTarget {
   readonly at: Date
 }
 

@@ -1,14 +1,14 @@
 /** Limits link attempts: each start and each new code sends something to a person on another network. */
 import { createHmac } from 'node:crypto'
-import { type Rate, useQuota } from '../accounts/limits.ts'
+import { useQuota, type WindowLimit } from '../accounts/limits.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 
 export interface LinkLimits {
   /** By phone, address or bot, for all users together. */
-  readonly perTarget: Rate
-  readonly perUser: Rate
-  readonly inAll: Rate
+  readonly perTarget: WindowLimit
+  readonly perUser: WindowLimit
+  readonly inAll: WindowLimit
 }
 
 interface LinkStart {

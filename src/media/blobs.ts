@@ -2,7 +2,7 @@
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
-import type { Place, Vault } from '../security/vault.ts'
+import type { SecretLocation, Vault } from '../security/vault.ts'
 import type { BlobRows, Quota } from './blob-rows.ts'
 import type { BlobFacts, OpenBlob, Range, SealedUpload, Upload } from './media.ts'
 import { ObjectMissing, type ObjectStore } from './object-store.ts'
@@ -160,7 +160,7 @@ export class BlobStore {
   }
 }
 
-const placeOf = (object: string): Place => ({
+const placeOf = (object: string): SecretLocation => ({
   table: 'media_blob',
   column: 'sealed_key',
   row: object,

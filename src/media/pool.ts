@@ -18,7 +18,7 @@ const tooMany = () =>
   failed('unavailable', 'too many files are being worked on', { retryAfterSeconds: 5 })
 
 /** Rejects with `RequestFailed` when too many wait, and with the signal's reason once it aborts. */
-export async function inTurn<Result>(
+export async function withSemaphore<Result>(
   semaphore: FairSemaphore,
   { userId, signal }: Asker,
   work: () => Promise<Result>,
@@ -106,7 +106,7 @@ export function createPool({
     ...runner,
     of: (userId) => ({
       run: (name, task, signal = never) =>
-        inTurn(semaphore, { userId, signal }, () => runner.run(name, task, signal)),
+        withSemaphore(semaphore, { userId, signal }, () => runner.run(name, task, signal)),
     }),
     unseal: streaming.unseal,
     drive: streaming.drive,

@@ -10,7 +10,7 @@ import type { MediaPool } from './pool.ts'
 import { sealPieces } from './sealing.ts'
 import { SEGMENT_BYTES } from './tasks/chunks.ts'
 import { HEAD_BYTES } from './tasks/sniff.ts'
-import { explained, type TemporaryFiles } from './temporary.ts'
+import { explainFullDisk, type TemporaryFiles } from './temporary.ts'
 
 /** Longer than allowed. The HTTP layer answers by the status. */
 export class TooLarge extends Error {
@@ -62,7 +62,7 @@ export class Spool {
       return { path, size: counted.bytes, ...about, ...(sealed && { sealed }), release }
     } catch (error) {
       await release()
-      throw explained(error)
+      throw explainFullDisk(error)
     } finally {
       stream.destroy()
     }

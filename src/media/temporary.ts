@@ -95,13 +95,13 @@ async function touchedAt(path: string): Promise<number | undefined> {
   }
 }
 
-/** Rethrows it in the words of `explained`. */
+/** Rethrows it in the words of `explainFullDisk`. */
 export function explain(error: unknown): never {
-  throw explained(error)
+  throw explainFullDisk(error)
 }
 
 /** A full disk is a temporary failure. Errors from worker threads have no code, so the message is read. */
-export function explained(error: unknown): unknown {
+export function explainFullDisk(error: unknown): unknown {
   if (!(error instanceof Error) || !/^(ENOSPC|EDQUOT)\b/.test(error.message)) return error
   const retry = { retryAfterSeconds: 60 }
   return failed('unavailable', 'there is no room for files', retry, { cause: error })

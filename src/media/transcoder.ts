@@ -4,7 +4,7 @@ import type { Logger } from '../../actors/ports/ports.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
 import type { Confinement, Tools } from './confinement.ts'
 import type { MediaMeasures } from './media.ts'
-import { type Asker, inTurn, type MediaPool } from './pool.ts'
+import { type Asker, type MediaPool, withSemaphore } from './pool.ts'
 import { inputOf, type Probe, probeArguments, readProbe } from './probe.ts'
 
 interface Budget {
@@ -108,7 +108,7 @@ export class Transcoder {
       memoryBytes: 2 ** 30,
       fileBytes: 0,
     })
-    const { succeeded, output } = await inTurn(this.#probing, asker, () =>
+    const { succeeded, output } = await withSemaphore(this.#probing, asker, () =>
       pool.drive({ program, args, takes: probeTakes }, asker.signal),
     )
     return succeeded ? readProbe(output) : undefined
@@ -126,7 +126,7 @@ export class Transcoder {
     const allowed = budget(await sizeOf(path))
     const command = this.#encoder(recording, recipe, target, allowed)
     if (!command) return false
-    const { succeeded, complaint } = await inTurn(this.#encoding, asker, async () => {
+    const { succeeded, complaint } = await withSemaphore(this.#encoding, asker, async () => {
       const began = performance.now()
       const { program, args } = command
       const ran = await pool.drive({ program, args, takes: allowed.timeMs }, asker.signal)

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { RedisConnection } from '../jobs/backend.ts'
-import type { Logger } from '../observability/log.ts'
+import type { Logger } from '../observability/logger.ts'
 import { PostgresCarrier, RedisCarrier } from './carriers.ts'
 
 /** Hints of one moment share a notice. */

@@ -4,7 +4,7 @@ import { within } from '../../actors/host/time.ts'
 import { type Connection, connect } from '../database/database.ts'
 import type { RedisConnection } from '../jobs/backend.ts'
 import { boundedWarnings } from '../observability/bounded.ts'
-import type { Logger } from '../observability/log.ts'
+import type { Logger } from '../observability/logger.ts'
 
 interface Ends {
   readonly logger: Logger

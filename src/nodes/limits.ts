@@ -2,7 +2,7 @@
 import { RateLimiterRedis, RateLimiterRes, RLWrapperTimeouts } from 'rate-limiter-flexible'
 import type { RedisConnection } from '../jobs/backend.ts'
 import { boundedWarnings } from '../observability/bounded.ts'
-import type { Logger } from '../observability/log.ts'
+import type { Logger } from '../observability/logger.ts'
 import type {
   CallCount,
   Gcra,

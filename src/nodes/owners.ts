@@ -4,7 +4,7 @@ import type { Queryable } from '../database/database.ts'
 import { hashSecret } from '../security/secrets.ts'
 
 /** What a request concerns, as its path or its body says. */
-export type Target =
+export type RequestTarget =
   | { readonly kind: 'key'; readonly id: number }
   | { readonly kind: 'credential'; readonly id: number }
   | { readonly kind: 'link'; readonly id: string }
@@ -23,7 +23,7 @@ const POLL = /^\/bot[^/?]+\/getupdates(?:[?]|$)/i
 export const isPoll = (url: string): boolean => POLL.test(url)
 
 /** Undefined for what every node answers by itself. */
-export function targetOf(url: string): Target | undefined {
+export function targetOf(url: string): RequestTarget | undefined {
   const key = OF_KEY.exec(url)?.[1]
   if (key) return { kind: 'key', id: Number(key) }
   const credential = OF_CREDENTIAL.exec(url)?.[1]
@@ -41,7 +41,7 @@ export const isNamedInBody = (method: string, url: string): boolean =>
   OF_BODY.test(`${method} ${url}`)
 
 /** Undefined also for a body that is none: the route refuses it. */
-export function targetIn(body: Buffer): Target | undefined {
+export function targetIn(body: Buffer): RequestTarget | undefined {
   let parsed: unknown
   try {
     parsed = JSON.parse(body.toString())
@@ -55,7 +55,7 @@ export function targetIn(body: Buffer): Target | undefined {
 }
 
 /** Where an account or a flow is. */
-export interface Place {
+export interface OwnerRecord {
   /** Absent for a flow of linking. */
   readonly credentialId: number | undefined
   /** The incarnation of its node; null where it belongs to nobody. */
@@ -87,20 +87,20 @@ export class Owners {
   readonly #db: Queryable
   /** A key stays with its credential for ever. */
   readonly #credentials = new LRUCache<number, number>({ max: MOST })
-  readonly #places = new LRUCache<number | string, Place>({ max: MOST })
+  readonly #places = new LRUCache<number | string, OwnerRecord>({ max: MOST })
 
   constructor(db: Queryable) {
     this.#db = db
   }
 
   /** The credential of a key that was looked up before. */
-  credentialOf(target: Target): number | undefined {
+  credentialOf(target: RequestTarget): number | undefined {
     if (target.kind === 'credential') return target.id
     return target.kind === 'key' ? this.#credentials.get(target.id) : undefined
   }
 
   /** What is remembered, or what the table says. Undefined for what has ended or never was. */
-  async find(target: Target): Promise<Place | undefined> {
+  async find(target: RequestTarget): Promise<OwnerRecord | undefined> {
     const credentialId = this.credentialOf(target)
     const known = this.#places.get(credentialId ?? target.id)
     const isOfKey = target.kind === 'key' && credentialId === undefined
@@ -112,11 +112,12 @@ export class Owners {
   }
 
   /** What the table says now. */
-  async look(target: Target): Promise<Place | undefined> {
+  async look(target: RequestTarget): Promise<OwnerRecord | undefined> {
     const { kind, id } = target
-    const [place] = await this.#db.query<Place>({ name: `owner-${kind}`, text: statements[kind] }, [
-      id,
-    ])
+    const [place] = await this.#db.query<OwnerRecord>(
+      { name: `owner-${kind}`, text: statements[kind] },
+      [id],
+    )
     if (!place) return undefined
     if (kind === 'key' && place.credentialId) this.#credentials.set(id, place.credentialId)
     this.#places.set(place.credentialId ?? id, place)

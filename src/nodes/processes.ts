@@ -2,7 +2,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Logger } from '../observability/log.ts'
+import type { Logger } from '../observability/logger.ts'
 import { exitCodes } from '../process/fatal-errors.ts'
 
 const FIRST_PAUSE_MS = 500

@@ -3,7 +3,7 @@ import type { Database, Queryable } from '../database/database.ts'
 import { isUnavailable } from '../database/failures.ts'
 import { orElseAfter } from '../http/health.ts'
 import { redact } from '../security/redact.ts'
-import type { Logger } from './log.ts'
+import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import {
   type RequestRecord,

@@ -5,7 +5,7 @@ import { type Config, readConfig } from '../config/config.ts'
 import { ConfigurationError } from '../config/environment.ts'
 import { type Database, openDatabase } from '../database/database.ts'
 import { keepRunning } from '../database/embedded/supervisor.ts'
-import { createLog } from '../observability/log.ts'
+import { createLogger } from '../observability/logger.ts'
 import { exitCodes, StartFailure } from '../process/fatal-errors.ts'
 
 interface OperatorTools {
@@ -30,7 +30,7 @@ export async function operate(command: (tools: OperatorTools) => Promise<void>):
 async function open(opened: AsyncDisposableStack): Promise<OperatorTools> {
   const config = readConfig()
   // Standard output is the command's: of what is usual nothing is said.
-  const logger = createLog({ level: config.logLevel === 'info' ? 'warn' : config.logLevel })
+  const logger = createLogger({ level: config.logLevel === 'info' ? 'warn' : config.logLevel })
   let url = config.databaseUrl
   if (url === undefined) {
     const postgres = await keepRunning({ dir: join(config.dataDir, 'postgres'), logger })

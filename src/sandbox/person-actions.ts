@@ -68,7 +68,7 @@ type Sender = Pick<Call, 'sendAs'>
 
 type Without<Whole> = Whole extends Edit ? Omit<Whole, 'chat' | 'message'> : never
 /** An edit without the message that it changes. */
-export type Change = Without<Edit>
+export type PersonEdit = Without<Edit>
 
 interface NewTopic {
   readonly name: string
@@ -166,7 +166,7 @@ export class PersonActions {
     return this.change(person, ref, { kind: 'edit', content, ...buttons })
   }
 
-  change(person: number, ref: MessageRef, change: Change): Promise<Message> {
+  change(person: number, ref: MessageRef, change: PersonEdit): Promise<Message> {
     return this.#message(person, { ...nativeOf(ref), ...change })
   }
 

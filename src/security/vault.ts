@@ -260,7 +260,7 @@ class DataKeys {
 }
 
 /** Where a secret is stored. A blob that was moved to another place does not open. */
-export interface Place {
+export interface SecretLocation {
   readonly table: string
   readonly column: string
   readonly row: string | number
@@ -282,9 +282,9 @@ type Purpose =
 
 export interface Vault {
   /** Call it before a transaction, not within: it may need a database connection of its own. */
-  seal(owner: string, place: Place, plaintext: Buffer): Promise<Buffer>
+  seal(owner: string, place: SecretLocation, plaintext: Buffer): Promise<Buffer>
   /** Rejects, always in the same words, when the blob was changed, moved or shredded. */
-  open(place: Place, blob: Buffer): Promise<Buffer>
+  open(place: SecretLocation, blob: Buffer): Promise<Buffer>
   derive(purpose: Purpose): Buffer
   /** Names of the keys in the key file, made of the keys themselves. The first one seals. */
   readonly keys: readonly string[]
@@ -349,7 +349,7 @@ async function loadKeks(db: Database, path: string, logger: Logger): Promise<rea
   return await createKeyFile(path)
 }
 
-function bindingOf({ table, column, row }: Place, { id }: DataKey): string {
+function bindingOf({ table, column, row }: SecretLocation, { id }: DataKey): string {
   const parts = ['v1', table, column, String(row), id]
   if (parts.some((part) => part.includes('|'))) throw new Error('a place must not contain "|"')
   return parts.join('|')

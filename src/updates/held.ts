@@ -102,7 +102,7 @@ export class HeldMemory<Owner extends Holder> {
 }
 
 /** A counting semaphore for events: batches enter in order while there is room. One batch alone always fits. */
-export class Room {
+export class EventSemaphore {
   readonly #most: number
   readonly #waiting: { readonly events: number; readonly enter: () => void }[] = []
   #events = 0

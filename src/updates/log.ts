@@ -8,7 +8,7 @@ import { failedOfItsValues, isIdentityConflict } from '../database/failures.ts'
 import type { NewChat, NewMessage } from '../identities/store.ts'
 import { onceEach, RecentKeys } from './commit.ts'
 import { type CommitObserver, type Committed, GroupCommit } from './group-commit.ts'
-import { type Bounds, boundsFor, HeldMemory, type Holder, Room } from './held.ts'
+import { type Bounds, boundsFor, EventSemaphore, HeldMemory, type Holder } from './held.ts'
 import { cursorBefore, type Reader, type ReadRows, readPage, readRows } from './read.ts'
 import type { Draft } from './row.ts'
 import { Tail } from './tail.ts'
@@ -79,7 +79,7 @@ export class PostgresUpdateLog implements UpdateLog {
   readonly #observer: LogObserver
   readonly #logs = new Map<number, OpenLog>()
   readonly #held: HeldMemory<OpenLog>
-  readonly #room: Room
+  readonly #room: EventSemaphore
 
   constructor(
     db: Database,
@@ -92,7 +92,7 @@ export class PostgresUpdateLog implements UpdateLog {
     this.#observer = observer
     this.#commits = new GroupCommit(db, observer)
     this.#held = new HeldMemory(bounds.held)
-    this.#room = new Room(bounds.storing)
+    this.#room = new EventSemaphore(bounds.storing)
   }
 
   async open(credentialId: number, epoch?: number): Promise<void> {

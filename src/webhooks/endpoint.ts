@@ -14,7 +14,7 @@ import { FairSemaphore } from '../fair-semaphore.ts'
 import { createGuardedPool, type GuardOptions } from '../net/guard.ts'
 import { shownUrl } from './address.ts'
 import type { DeliveryPlace } from './delivery-log.ts'
-import { Exchange, type Reply, type Sent, TIMED_OUT } from './exchange.ts'
+import { type EndpointReply, Exchange, type ExchangeResult, TIMED_OUT } from './exchange.ts'
 import { type CallBack, callIn } from './reply-call.ts'
 import { type SigningSecrets, secretsInForce, signatures } from './secrets.ts'
 
@@ -132,7 +132,7 @@ export class Endpoint implements WebhookEndpoint {
         headers.push('webhook-signature', signatures({ id, timestamp, body }, inForce))
       }
       const sent = await this.post(body, headers, signal)
-      if (sent.reply) void this.#carryOut(sent.reply, id)
+      if (sent.reply) void this.#executeReplyCall(sent.reply, id)
       const { status, error, retryAfterMs, answer } = sent
       const durationMs = performance.now() - began
       const outcome = { ok: error === undefined, status, error, retryAfterMs, durationMs }
@@ -144,7 +144,7 @@ export class Endpoint implements WebhookEndpoint {
   }
 
   /** Never rejects; `headers` are names and values in turn. */
-  post(body: string, headers: readonly string[], signal: AbortSignal): Promise<Sent> {
+  post(body: string, headers: readonly string[], signal: AbortSignal): Promise<ExchangeResult> {
     const { timeoutMs } = this.#parts
     this.#watch(signal)
     return new Promise((resolve) => {
@@ -205,7 +205,7 @@ export class Endpoint implements WebhookEndpoint {
   }
 
   /** The receiver does not get the result of its call, so an error is only logged. */
-  async #carryOut(reply: Reply, traceId: string): Promise<void> {
+  async #executeReplyCall(reply: EndpointReply, traceId: string): Promise<void> {
     const apiKeyId = this.#apiKeyId
     const call = await callIn(reply)
     if (!call) return

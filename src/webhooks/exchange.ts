@@ -11,17 +11,17 @@ const REPLY_BYTES = 65_536
 /** Longer texts are cut: the endpoint chooses the length of reasons and of names in certificates. */
 const ERROR_CHARACTERS = 256
 
-export interface Sent {
+export interface ExchangeResult {
   /** Undefined if there was no answer. */
   readonly status: number | undefined
   readonly error: string | undefined
   readonly retryAfterMs: number | undefined
   /** The body of a good answer with its type and encoding; undefined if it has none. */
-  readonly reply: Reply | undefined
+  readonly reply: EndpointReply | undefined
   readonly answer: WebhookExchange['answer']
 }
 
-export interface Reply {
+export interface EndpointReply {
   readonly type: string
   readonly encoding: string
   readonly body: Buffer
@@ -31,7 +31,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   readonly signal: AbortSignal
   /** By the clock of `performance`. */
   readonly endsBy: number
-  readonly #ended: (sent: Sent) => void
+  readonly #ended: (sent: ExchangeResult) => void
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
   #reason = ''
@@ -40,7 +40,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0
   #isOver = false
 
-  constructor(signal: AbortSignal, endsBy: number, ended: (sent: Sent) => void) {
+  constructor(signal: AbortSignal, endsBy: number, ended: (sent: ExchangeResult) => void) {
     this.signal = signal
     this.endsBy = endsBy
     this.#ended = ended
@@ -80,7 +80,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#end({ error: failureText(error) })
   }
 
-  get #reply(): Reply {
+  get #reply(): EndpointReply {
     return {
       type: textOf(this.#headers['content-type']),
       encoding: textOf(this.#headers['content-encoding']),
@@ -88,7 +88,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  #answered(reply: Reply | undefined, isCut = false) {
+  #answered(reply: EndpointReply | undefined, isCut = false) {
     const isGood = this.#status >= 200 && this.#status < 300
     if (isGood) this.#end({ reply }, isCut)
     else {
@@ -97,7 +97,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  #end({ error, reply }: Partial<Sent>, isCut = false) {
+  #end({ error, reply }: Partial<ExchangeResult>, isCut = false) {
     if (this.#isOver) return
     this.#isOver = true
     if (isCut) this.#controller?.abort(new Error('the attempt is over'))

@@ -7,7 +7,7 @@ import { Arguments, formEntries, utf8 } from '../bot-api/arguments.ts'
 import { type CallExecution, execute, passes, preparePass } from '../bot-api/execute.ts'
 import { Receiving, releaseAll, type UploadPlace } from '../http/bot/multipart.ts'
 import { jsonEntries } from '../http/bot/parameters.ts'
-import type { Reply } from './exchange.ts'
+import type { EndpointReply } from './exchange.ts'
 
 const INFLATED_BYTES = 65_536
 const TAKES_MS = 60_000
@@ -26,7 +26,7 @@ export interface CallBack {
 }
 
 /** The call in an answer; undefined if there is none, or if its method is not allowed here. */
-export async function callIn(reply: Reply): Promise<CallBack | undefined> {
+export async function callIn(reply: EndpointReply): Promise<CallBack | undefined> {
   if (reply.body.length === 0) return undefined
   try {
     const { type } = reply
@@ -107,7 +107,7 @@ async function partsOf(type: string, body: Buffer): Promise<Content> {
   return { entries, files }
 }
 
-async function plain({ body, encoding }: Reply): Promise<Buffer> {
+async function plain({ body, encoding }: EndpointReply): Promise<Buffer> {
   const unpack = inflaters[encoding.toLowerCase() as keyof typeof inflaters]
   return unpack ? await unpack(body, { maxOutputLength: INFLATED_BYTES }) : body
 }

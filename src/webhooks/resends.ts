@@ -13,7 +13,7 @@ import { countWanted } from '../updates/pending.ts'
 import type { Resend } from './store.ts'
 
 /** Which updates are to be sent again; `until` and `to` are the last ones. */
-export interface Choice {
+export interface ResendChoice {
   readonly from: number | undefined
   readonly to: number | undefined
   readonly since: Date | undefined
@@ -59,7 +59,11 @@ const countIn = (db: Database, apiKeyId: number, row: KeyRow, runs: Runs) =>
   countWanted(db, { ...row, apiKeyId }, runs)
 
 /** The chosen updates, cut at what the log still has. */
-export async function choose(db: Database, apiKeyId: number, choice: Choice): Promise<Chosen> {
+export async function choose(
+  db: Database,
+  apiKeyId: number,
+  choice: ResendChoice,
+): Promise<Chosen> {
   const { credentialId, userId } = await keyRow(db, apiKeyId)
   const { from, to, since, until } = choice
   const [bounds] = await db.query<{ first: number | null; last: number | null }>(

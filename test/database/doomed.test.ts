@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { isUnavailable } from '../../src/database/failures.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 
 function message(type: string, body: Buffer): Buffer {
   const length = Buffer.alloc(4)
@@ -40,7 +40,7 @@ async function doomedServer(t: Test): Promise<string> {
 }
 
 t.test('a connection that ends as it begins fails its transaction and nothing else', async (t) => {
-  const logger = createLog({ level: 'silent' })
+  const logger = createLogger({ level: 'silent' })
   const database = openDatabase({ url: await doomedServer(t), logger })
   t.teardown(() => database.close())
   for (let attempt = 0; attempt < 3; attempt++) {

@@ -6,7 +6,7 @@ import { retainTimelines } from '../../src/credentials/timeline.ts'
 import { forgetMessages } from '../../src/identities/store.ts'
 import type { JobHandler } from '../../src/jobs/jobs.ts'
 import { everyHalfMinute, everyHour } from '../../src/maintenance.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { retainSandbox } from '../../src/sandbox/retention.ts'
 import { testDatabase } from '../support/database.ts'
 
@@ -84,7 +84,7 @@ t.test('incidents are judged, and judged again half a minute later', async (t) =
     },
     {
       db,
-      logger: createLog({ level: 'silent' }),
+      logger: createLogger({ level: 'silent' }),
       operators: new Operators(db, { derive: () => Buffer.alloc(32) }, []),
     },
   )
@@ -114,7 +114,7 @@ t.test('a chore that fails keeps no other from its turn, and the next hour comes
       limits: { ...readConfig({}).retention, bodyDays: 0 },
       eraser: { resume: async () => undefined },
       media: { sweep: async () => void swept++ },
-      logger: createLog({ level: 'silent' }),
+      logger: createLogger({ level: 'silent' }),
     },
   )
   await handlers.get('updates')?.('retention', AbortSignal.timeout(60_000))

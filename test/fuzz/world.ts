@@ -1,5 +1,5 @@
 /** The service that is fuzzed: what exists in it, what it logs, and what must not be seen again. */
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { linkedAccount } from '../service/scene.ts'
 import { startService } from '../support/service.ts'
 import { type Description, type Operation, operationsOf } from './operations.ts'
@@ -38,7 +38,7 @@ const env = {
 
 export async function openWorld(t: Testing): Promise<FuzzWorld> {
   const log: string[] = []
-  const logger = createLog({
+  const logger = createLogger({
     level: 'trace',
     destination: { write: (line) => void log.push(line) },
   })

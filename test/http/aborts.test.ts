@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import t from 'tap'
 import { createServer } from '../../src/http/server.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import type { RequestRecord } from '../../src/observability/usage.ts'
 import { until } from '../support/client.ts'
 
 const lines: { level: string; msg: string }[] = []
-const logger = createLog({
+const logger = createLogger({
   level: 'debug',
   destination: { write: (line) => void lines.push(JSON.parse(line)) },
 })

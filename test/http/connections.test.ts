@@ -6,13 +6,13 @@ import t, { type Test } from 'tap'
 import { proxyCheck } from '../../src/config/proxies.ts'
 import { type ConnectionLimits, limitConnections, withReserve } from '../../src/http/connections.ts'
 import { createServer } from '../../src/http/server.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { until } from '../support/client.ts'
 
 const nowhere = { journal: { record() {} }, metrics: { answered() {}, botCalled() {} } }
 
 async function serve(t: Test, limits: ConnectionLimits, proxies: string[] | false = false) {
-  const logger = createLog({ level: 'silent' })
+  const logger = createLogger({ level: 'silent' })
   const requestLog = nowhere
   const maxConnections = withReserve(limits)
   const app = await createServer({

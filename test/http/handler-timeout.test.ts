@@ -1,13 +1,13 @@
 /** Handlers that never come to an end, and those that may take as long as they like. */
 import t from 'tap'
 import { createServer } from '../../src/http/server.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { refused } from '../service/scene.ts'
 
 const LIMIT_MS = 200
 
 const app = await createServer({
-  logger: createLog({ level: 'silent' }),
+  logger: createLogger({ level: 'silent' }),
   requestLog: {
     journal: { record: () => undefined },
     metrics: { answered: () => undefined, botCalled: () => undefined },

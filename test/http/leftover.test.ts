@@ -4,14 +4,14 @@ import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { until } from '../support/client.ts'
 
 const nowhere = { journal: { record() {} }, metrics: { answered() {}, botCalled() {} } }
 
 /** A client that sends its body in parts, and what it has seen. */
 async function client(limits: NonNullable<ServerOptions['limits']>) {
-  const logger = createLog({ level: 'silent' })
+  const logger = createLogger({ level: 'silent' })
   const app = await createServer({ logger, requestLog: nowhere, trustProxy: false, limits })
   t.teardown(() => app.close())
   app.get('/name', async () => ({ ok: true }))

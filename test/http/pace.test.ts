@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { createServer } from '../../src/http/server.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 
 const WINDOW_MS = 300
 
 async function serve(windowMs: number): Promise<number> {
   const app = await createServer({
-    logger: createLog({ level: 'silent' }),
+    logger: createLogger({ level: 'silent' }),
     requestLog: {
       journal: { record: () => undefined },
       metrics: { answered: () => undefined, botCalled: () => undefined },

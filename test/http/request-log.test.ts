@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { failed } from '../../machines/model/failure.ts'
 import { metricsRoute } from '../../src/http/health.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { observedServer } from './observability-rig.ts'
 
 const secret = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ'
@@ -100,7 +100,7 @@ t.test('a client that hangs up is recorded once, as gone', async (t) => {
 
 t.test('no secret of a request reaches the tables, the log or the metrics', async (t) => {
   const lines: string[] = []
-  const loggerInstance = createLog({
+  const loggerInstance = createLogger({
     level: 'trace',
     destination: { write: (line) => lines.push(line) },
   })

@@ -2,20 +2,20 @@
 import Fastify, { LogController } from 'fastify'
 import t from 'tap'
 import { RequestLogger } from '../../src/http/request-log.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 
 const levels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const
 
 t.test('each line names its request, at every level that is on', async (t) => {
   const lines: string[] = []
-  const loggerInstance = createLog({
+  const loggerInstance = createLogger({
     level: 'debug',
     destination: { write: (line) => lines.push(line) },
   })
   const app = Fastify({
     loggerInstance,
     logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (log, bindings) => new RequestLogger(log, bindings),
+    childLoggerFactory: (logger, bindings) => new RequestLogger(logger, bindings),
   })
   t.teardown(() => app.close())
   app.get('/', async ({ log, id }) => {

@@ -1,12 +1,12 @@
 /** A server in a process of its own: thousands of connections to it must not use up the test's own. */
 import type { AddressInfo } from 'node:net'
 import { createServer } from '../../src/http/server.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 
 const { headersTimeout, requestTimeout, maxConnections } = JSON.parse(process.argv[2] ?? '{}')
 
 const app = await createServer({
-  logger: createLog({ level: 'silent' }),
+  logger: createLogger({ level: 'silent' }),
   requestLog: {
     journal: { record: () => undefined },
     metrics: { answered: () => undefined, botCalled: () => undefined },

@@ -11,7 +11,7 @@ import { botRoutes } from '../../src/http/bot/routes.ts'
 import { createServer } from '../../src/http/server.ts'
 import { KeysWantedUpdates } from '../../src/keys/wanted-updates.ts'
 import { joinNodes } from '../../src/nodes/nodes.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { RequestJournal } from '../../src/observability/request-journal.ts'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
@@ -26,7 +26,7 @@ process.stdin.once('close', () => process.exit()).resume()
 const { KILL_DATABASE_URL = '', KILL_KEY_FILE = '', KILL_PORT, SPOOL_PORT } = process.env
 const acknowledgesEarly = process.env.SPOOL_ACKNOWLEDGES_EARLY === 'true'
 
-const logger = createLog({ level: 'silent' })
+const logger = createLogger({ level: 'silent' })
 const db = openDatabase({
   url: KILL_DATABASE_URL,
   logger,

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { connect } from '../../src/database/database.ts'
 import { connectRedis } from '../../src/jobs/backend.ts'
 import { Bus } from '../../src/nodes/bus.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
 import { hasRedis, RedisServer } from '../support/redis.ts'
@@ -13,7 +13,7 @@ import { startService } from '../support/service.ts'
 
 const skip = !(await hasRedis()) && 'redis-server is not installed'
 const METRICS_TOKEN = 'figures of a test'
-const logger = createLog({ level: 'silent' })
+const logger = createLogger({ level: 'silent' })
 
 interface Stage {
   readonly t: Test

@@ -1,14 +1,14 @@
 /** A process that is a node and nothing else, to be killed or frozen: NODE_URL is its database, NODE_NAME its name. */
 import { openDatabase } from '../../src/database/database.ts'
 import { joinNodes } from '../../src/nodes/nodes.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 
 // A test that is cut short leaves nothing running.
 process.stdin.once('close', () => process.exit()).resume()
 
 const { NODE_URL: url = '', NODE_NAME: name = '' } = process.env
-const logger = createLog({ level: 'silent' })
+const logger = createLogger({ level: 'silent' })
 const db = openDatabase({ url, logger })
 const metrics = createMetrics()
 const nodes = await joinNodes({

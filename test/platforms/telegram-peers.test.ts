@@ -3,7 +3,7 @@ import { Long } from '@mtcute/core'
 import t, { type Test } from 'tap'
 import type { Queryable } from '../../src/database/database.ts'
 import { PostgresPeers } from '../../src/platforms/telegram/storage/peers.ts'
-import { forgetAccount, Places } from '../../src/platforms/telegram/storage/places.ts'
+import { forgetAccount, MessageLocations } from '../../src/platforms/telegram/storage/places.ts'
 import { testDatabase } from '../support/database.ts'
 
 async function account(t: Test) {
@@ -112,7 +112,7 @@ t.test(
     await before.peers.store(peer(2, 2))
     await before.refMessages.store(1, -1, 2)
     await before.flush()
-    await new Places(db, { credentialId, epoch: 0 }, () => t.fail()).remember([
+    await new MessageLocations(db, { credentialId, epoch: 0 }, () => t.fail()).remember([
       { message: 1, chat: 1 },
     ])
     await forgetAccount(db, { credentialId, epoch: 0 })

@@ -12,7 +12,7 @@ import { Ledger, RecentIds } from '../../src/platforms/xmpp/ledger.ts'
 import { keyOf, MessageNames, networkId } from '../../src/platforms/xmpp/message-identity.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 import { RequestRefused } from '../../src/platforms/xmpp/requests.ts'
-import { Sent } from '../../src/platforms/xmpp/sent.ts'
+import { SentMessages } from '../../src/platforms/xmpp/sent.ts'
 import fc from '../support/fast-check.ts'
 import { quietLog } from '../support/log.ts'
 import { patience } from './contract/recorder.ts'
@@ -84,7 +84,7 @@ function receiving(server: Server, stored: Stored) {
     },
   } as Partial<SessionReport> as SessionReport
   const checkpoints = parseCheckpoints(stored.checkpoint, own)
-  const start = { own, checkpoints, invited: [], unarchived: [], sent: new Sent() }
+  const start = { own, checkpoints, invited: [], unarchived: [], sent: new SentMessages() }
   const ignore = () => undefined
   const ledger = new Ledger(start, report, {
     found: ignore,

@@ -1,11 +1,11 @@
 /** What waits to be stored is bound, by how many messages there are and by how large they are. */
 import { xml } from '@xmpp/client'
 import t from 'tap'
-import type { Delivery } from '../../src/platforms/xmpp/delivery.ts'
+import type { IncomingMessage } from '../../src/platforms/xmpp/delivery.ts'
 import { Inbox } from '../../src/platforms/xmpp/inbox.ts'
 import { weightOf } from '../../src/platforms/xmpp/weight.ts'
 
-const delivery = (archived: string, text: string): Delivery => ({
+const delivery = (archived: string, text: string): IncomingMessage => ({
   message: xml('message', { id: archived }, xml('body', {}, text)),
   archive: 'me@here.test',
   archived,

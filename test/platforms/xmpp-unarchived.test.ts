@@ -8,7 +8,7 @@ import { parseUnarchived, Repeats, unarchivedOf } from '../../src/platforms/xmpp
 import { delivered } from '../../src/platforms/xmpp/delivery.ts'
 import { Ledger } from '../../src/platforms/xmpp/ledger.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
-import { Sent } from '../../src/platforms/xmpp/sent.ts'
+import { SentMessages } from '../../src/platforms/xmpp/sent.ts'
 
 const trust = { own: 'me@here.test', domain: 'here.test', archive: false }
 
@@ -59,7 +59,7 @@ t.test('what two sessions in a row are sent again is stored once', async (t) => 
       checkpoints: new Map(),
       invited: [],
       unarchived,
-      sent: new Sent(),
+      sent: new SentMessages(),
     }
     return new Ledger(start, report, {
       found: ignore,

@@ -5,12 +5,12 @@ import { Agent, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 
 const nowhere = { journal: { record() {} }, metrics: { answered() {}, botCalled() {} } }
 
 async function serve(limits: ServerOptions['limits'] = {}): Promise<number> {
-  const logger = createLog({ level: 'silent' })
+  const logger = createLogger({ level: 'silent' })
   const app = await createServer({ logger, requestLog: nowhere, trustProxy: false, limits })
   t.teardown(() => app.close())
   app.post('/echo', async ({ body }) => ({ body }))

@@ -4,7 +4,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { startGateway } from '../../src/gateway.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { ask, until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
@@ -12,7 +12,7 @@ import { joinTestServer } from '../support/postgres.ts'
 import { startService } from '../support/service.ts'
 import { linkedAccount } from './scene.ts'
 
-const logger = createLog({ level: 'silent' })
+const logger = createLogger({ level: 'silent' })
 const print = () => undefined
 const notReady = (why: string) => ({
   status: 503,

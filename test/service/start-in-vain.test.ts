@@ -3,12 +3,12 @@ import t from 'tap'
 import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { startGateway } from '../../src/gateway.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { concerning } from '../../src/process/fatal-errors.ts'
 import { quietLog } from '../support/log.ts'
 import { scene } from './scene.ts'
 
-const logger = createLog({ level: 'silent' })
+const logger = createLogger({ level: 'silent' })
 const print = () => undefined
 
 t.test('a second start on the same port takes no account from the service that runs', async (t) => {

@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { canariesIn } from '../support/canaries.ts'
 import { until } from '../support/client.ts'
 import { Receiver } from '../webhooks/receiver.ts'
@@ -18,7 +18,7 @@ t.test(
         done()
       },
     })
-    const logger = createLog({ level: 'trace', destination })
+    const logger = createLogger({ level: 'trace', destination })
     const { service, client, key, keyId, ada } = await scene(t, { logger })
     const receiver = await Receiver.open(t, (_, response) => {
       response.statusCode = 500

@@ -6,7 +6,7 @@ import { authRoutes } from '../../src/http/management/auth.ts'
 import { tokenRoutes } from '../../src/http/management/tokens.ts'
 import { userRoutes, userSessionRoutes } from '../../src/http/management/user.ts'
 import { createServer } from '../../src/http/server.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { accountsRig } from './accounts.ts'
 
 const nowhere = { journal: { record() {} }, metrics: { answered() {}, botCalled() {} } }
@@ -16,7 +16,7 @@ export async function accountsServer(
   options?: Partial<AccountsOptions>,
 ) {
   const rig = await accountsRig(t, options)
-  const logger = createLog({ level: 'silent' })
+  const logger = createLogger({ level: 'silent' })
   const app = await createServer({ logger, requestLog: nowhere, trustProxy: false })
   t.teardown(() => app.close())
   const { accounts } = rig

@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import type { Failure } from '../../machines/model/protocol.ts'
 import { Accounts, type AccountsOptions } from '../../src/accounts/accounts.ts'
-import type { Client } from '../../src/accounts/client.ts'
+import type { RequestClient } from '../../src/accounts/client.ts'
 import type { CodeMessage, OtpSender } from '../../src/accounts/senders/sender.ts'
 import type { JobHandler, Jobs } from '../../src/jobs/jobs.ts'
 import { testDatabase } from './database.ts'
@@ -65,7 +65,7 @@ export async function accountsRig(
   const accounts = new Accounts(all)
   await accounts.start()
 
-  async function signIn(phone = newPhone(), from: Client = client) {
+  async function signIn(phone = newPhone(), from: RequestClient = client) {
     await accounts.sendOtp(phone, from)
     return await accounts.login(phone, codeFor(phone), from)
   }

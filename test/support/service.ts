@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import type { Platform } from '../../actors/ports/platform.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
-import { createLog, type Logger } from '../../src/observability/log.ts'
+import { createLogger, type Logger } from '../../src/observability/logger.ts'
 import { Client, until } from './client.ts'
 import { testDatabase } from './database.ts'
 import { balance } from './two-nodes.ts'
@@ -83,7 +83,7 @@ export async function startService(t: Testing, options: ServiceOptions = {}): Pr
     const env = { ...defaults, ...among, DATA_DIR: dataDir, PORT: `${port}`, ...options.env }
     const config = readConfig(env)
     const platforms = options.platforms ?? []
-    const logger = options.logger ?? createLog({ level: config.logLevel })
+    const logger = options.logger ?? createLogger({ level: config.logLevel })
     return startGateway({ config, databaseUrl, logger, print, platforms })
   }
   let gateway = await open(0)

@@ -1,7 +1,7 @@
 /** What memory holds of the logs: let go of in time, and never what a reader would miss. */
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
-import { boundsFor, HeldMemory, heapGauge, Room } from '../../src/updates/held.ts'
+import { boundsFor, EventSemaphore, HeldMemory, heapGauge } from '../../src/updates/held.ts'
 import fc from '../support/fast-check.ts'
 import { FIRST, many, stage } from './stage.ts'
 
@@ -163,7 +163,7 @@ t.test(
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(15), { maxLength: 40 }), async (batches) => {
-        const room = new Room(10)
+        const room = new EventSemaphore(10)
         let [inside, alone] = [0, 0]
         const entered: number[] = []
         let isKept = true

@@ -42,7 +42,7 @@ export class DatabaseInUse extends Error {
   override readonly name = 'DatabaseInUse'
 }
 
-export interface Owned extends Running {
+export interface OwnedServer extends Running {
   readonly claim: Claim
 }
 
@@ -72,7 +72,7 @@ async function isAsWanted(setup: Setup, port: number): Promise<boolean> {
   return (await commandOfRunning(setup.home)) === recordedCommand(setup.binaries.postgres, wanted)
 }
 
-export async function adopt(setup: Setup): Promise<Owned | undefined> {
+export async function adopt(setup: Setup): Promise<OwnedServer | undefined> {
   const running = await findRunning(setup.home)
   if (running === undefined) return undefined
   const answer = await askRunning(setup, running)

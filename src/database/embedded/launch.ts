@@ -4,7 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type FileHandle, open, rename, stat, writeFile } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
-import type { Owned } from './adopt.ts'
+import type { OwnedServer } from './adopt.ts'
 import { type Claim, claimServer, NotListening } from './claim.ts'
 import { environment } from './cluster.ts'
 import { type Home, rememberedPort } from './home.ts'
@@ -101,7 +101,7 @@ async function untilReady(child: ChildProcess, url: string): Promise<Claim | und
 }
 
 /** Undefined when something that will pass is in the way. */
-export async function launch(setup: Setup): Promise<Owned | undefined> {
+export async function launch(setup: Setup): Promise<OwnedServer | undefined> {
   const port = setup.options.port ?? (await choosePort(setup.home))
   const log = await openLog(setup.home.logFile)
   try {

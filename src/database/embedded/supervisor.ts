@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { concerning } from '../../process/fatal-errors.ts'
-import { adopt, type Owned } from './adopt.ts'
+import { adopt, type OwnedServer } from './adopt.ts'
 import { type Claim, claimServer } from './claim.ts'
 import { launch } from './launch.ts'
 import { eventually, isAlive, stopServer } from './processes.ts'
@@ -25,14 +25,14 @@ export interface EmbeddedPostgres {
 const obtainLimitMs = 30_000
 
 /** Looks for a running server again after each attempt: another process may have been faster. */
-async function obtain(setup: Setup): Promise<Owned> {
+async function obtain(setup: Setup): Promise<OwnedServer> {
   const attempt = async () => (await adopt(setup)) ?? (await launch(setup))
   const owned = await eventually(obtainLimitMs, attempt, 100)
   if (owned === undefined) throw new Error(`PostgreSQL did not start: see ${setup.home.logFile}`)
   return owned
 }
 
-async function ensureDatabase({ claim }: Owned, database: string): Promise<void> {
+async function ensureDatabase({ claim }: OwnedServer, database: string): Promise<void> {
   const found = await claim.client.query('select from pg_database where datname = $1', [database])
   if (found.rowCount === 0) {
     await claim.client.query(`create database ${pg.escapeIdentifier(database)}`)
@@ -40,7 +40,7 @@ async function ensureDatabase({ claim }: Owned, database: string): Promise<void>
 }
 
 /** A setting of the role or the database would silently win over the command line. */
-async function assertSettings({ claim }: Owned, setup: Setup): Promise<void> {
+async function assertSettings({ claim }: OwnedServer, setup: Setup): Promise<void> {
   for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
     const { rows } = await claim.client.query('select current_setting($1) as value', [name])
     if (rows[0]?.value !== setup.settings[name]) {
@@ -139,7 +139,7 @@ interface Hold {
   stop(): Promise<void>
 }
 
-function hold({ pid, claim }: Owned, url: string, logger: Logger): Hold {
+function hold({ pid, claim }: OwnedServer, url: string, logger: Logger): Hold {
   let held: Claim | undefined = claim
   let wanted = true
 

@@ -17,7 +17,7 @@ import { type CallRequest, isMultipart, parametersOf, parseCalls } from './param
 import { callOfArguments, sentCall } from './passing.ts'
 
 /** Tells a waiting call that its client went away. An `AbortController` for each call would need several times the memory. */
-class Departure implements AbortLike {
+class ClientAbort implements AbortLike {
   readonly #reply: FastifyReply
 
   constructor(reply: FastifyReply) {
@@ -115,7 +115,7 @@ async function begun(
     idempotencyKey: headers['idempotency-key']?.toString(),
     passedOn: forwardingOf(request.raw)?.call,
     signal: () => goneSignal(reply),
-    leaving: () => new Departure(reply),
+    leaving: () => new ClientAbort(reply),
     named(name: string) {
       request.audit.method = name
     },
@@ -160,7 +160,7 @@ async function passing(
       traceId: request.id,
       idempotencyKey: headers['idempotency-key']?.toString(),
       passedOn: forwardingOf(request.raw)?.call,
-      leaving: () => new Departure(reply),
+      leaving: () => new ClientAbort(reply),
       named: (name) => {
         audit.method = name
       },

@@ -6,7 +6,7 @@ import { failed, invalidField } from '../../../machines/model/failure.ts'
 import type { Database } from '../../database/database.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ResendRecord } from '../../records/api-key.ts'
-import { type Choice, choose, standingOf, told } from '../../webhooks/resends.ts'
+import { choose, type ResendChoice, standingOf, told } from '../../webhooks/resends.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { timeOf } from './page.ts'
@@ -37,7 +37,7 @@ interface ResendRoutesOptions extends Authenticated {
 }
 
 /** Throws `bad_request` unless exactly one of the ways to choose is used. */
-function choiceOf(body: Static<typeof ResendBody>): Choice {
+function choiceOf(body: Static<typeof ResendBody>): ResendChoice {
   const { update_id: one, from_update_id, to_update_id, since, until, outcome } = body
   const range = [from_update_id, to_update_id, since, until]
   const isRange = range.some((given) => given !== undefined)

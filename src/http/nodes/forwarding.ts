@@ -7,14 +7,14 @@ import type { NodeRow } from '../../../actors/node/observer.ts'
 import type { Nodes } from '../../nodes/nodes.ts'
 import {
   isNamedInBody,
+  type OwnerRecord,
   type Owners,
-  type Place,
-  type Target,
+  type RequestTarget,
   targetIn,
   targetOf,
 } from '../../nodes/owners.ts'
 import { type Forwarding, misdirect, Peer } from '../../nodes/peers.ts'
-import type { Logger } from '../../observability/log.ts'
+import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { answer, ForwardedCall, isShort, isStream, unavailable } from './call.ts'
 
@@ -152,18 +152,18 @@ export class RequestForwarder {
     await Promise.all(busy.map((id) => once(this.#settled, `${id}`)))
   }
 
-  #isHere(target: Target): boolean {
+  #isHere(target: RequestTarget): boolean {
     const { owners, owns } = this.#options
     const credentialId = owners.credentialOf(target)
     return credentialId !== undefined && owns(credentialId) && !this.#moving.has(credentialId)
   }
 
-  #isMoving(target: Target): boolean {
+  #isMoving(target: RequestTarget): boolean {
     const credentialId = this.#options.owners.credentialOf(target)
     return credentialId !== undefined && this.#moving.has(credentialId)
   }
 
-  #serveCounted(target: Target, request: IncomingMessage, response: ServerResponse): void {
+  #serveCounted(target: RequestTarget, request: IncomingMessage, response: ServerResponse): void {
     const credentialId = this.#options.owners.credentialOf(target)
     if (credentialId !== undefined && !isStream(request)) {
       const underWay = this.#underWay
@@ -188,7 +188,7 @@ export class RequestForwarder {
     await this.#pass(call, target ?? { kind: 'link', id: '' })
   }
 
-  async #pass(call: ForwardedCall, target: Target): Promise<void> {
+  async #pass(call: ForwardedCall, target: RequestTarget): Promise<void> {
     const { owners, holdMs, logger } = this.#options
     let until = performance.now() + holdMs
     let isParked = false
@@ -230,7 +230,7 @@ export class RequestForwarder {
   }
 
   /** The node to ask: the owner if it lives, and this one for what nobody owns and what is refused anyway. */
-  #nodeOf(place: Place | undefined, isCurrent: boolean): number | undefined {
+  #nodeOf(place: OwnerRecord | undefined, isCurrent: boolean): number | undefined {
     if (!place) return this.#self
     const { owner, credentialId } = place
     if (credentialId !== undefined) {

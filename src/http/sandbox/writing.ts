@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import type { Message as MessageRecord } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { replyKeyboardFrom } from '../../bot-api/markup.ts'
-import type { Change } from '../../sandbox/person-actions.ts'
+import type { PersonEdit } from '../../sandbox/person-actions.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { userOf } from '../management/owner.ts'
@@ -95,7 +95,7 @@ interface Edited {
   readonly location?: Parameters<typeof locationOf>[0] | null
 }
 
-async function changeOf(edited: Edited, ingest: IngestMedia): Promise<Change> {
+async function changeOf(edited: Edited, ingest: IngestMedia): Promise<PersonEdit> {
   const { text, entities, caption, caption_entities, media, location } = edited
   const named = [text, caption, media, location].filter((change) => change !== undefined)
   if (named.length > 1) throw failed('bad_request', 'one thing is changed at a time')

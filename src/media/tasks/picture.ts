@@ -21,10 +21,10 @@ sharp.cache(false)
 
 export interface PictureTask {
   readonly source: string
-  readonly wanted: readonly Wanted[]
+  readonly wanted: readonly WantedPicture[]
 }
 
-export interface Wanted {
+export interface WantedPicture {
   readonly target: string
   /** The longest side. */
   readonly box: number

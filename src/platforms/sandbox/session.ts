@@ -9,7 +9,7 @@ import type {
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { isUnavailable } from '../../database/failures.ts'
-import type { Reader } from '../../sandbox/delivery/event-page.ts'
+import type { EventReader } from '../../sandbox/delivery/event-page.ts'
 import { disturbed, type Faults, loseAnswer } from '../../sandbox/delivery/faults.ts'
 import type { Hub, LinkedSession, SessionEnd } from '../../sandbox/delivery/hub.ts'
 import { endSessions, type SessionRecord } from '../../sandbox/delivery/sessions.ts'
@@ -38,7 +38,7 @@ const lostAnswer = () =>
   })
 
 export class SandboxSession implements Session, LinkedSession {
-  reader: Reader = NO_READER
+  reader: EventReader = NO_READER
   readonly #services: Services
   readonly #hub: Hub
   #context: NetworkContext
@@ -219,7 +219,7 @@ const NO_NETWORK = 0
 const isAway = (cause: unknown) =>
   cause instanceof RequestFailed ? cause.failure.code === 'unavailable' : isUnavailable(cause)
 
-const NO_READER: Reader = { person: 0, session: 0, openedAt: 0, recoverChannels: false }
+const NO_READER: EventReader = { person: 0, session: 0, openedAt: 0, recoverChannels: false }
 
 function tokenOf(secrets: LinkedAccount['secrets']): string | undefined {
   if (typeof secrets !== 'object' || secrets === null || !('token' in secrets)) return undefined

@@ -8,10 +8,10 @@ import type { SessionLife } from '../kit/session-life.ts'
 import { Calls } from './calls.ts'
 import {
   type Application,
-  type Client,
   createClient,
   type DataCentreAddress,
   namePeopleRightly,
+  type TelegramClient,
 } from './client.ts'
 import type { RecoveryBounds } from './history.ts'
 import { Inquiries } from './inquiries.ts'
@@ -21,8 +21,8 @@ import { KnownPolls } from './reading/polls.ts'
 import { Recovery } from './recovery.ts'
 import { Standings } from './standings.ts'
 import { PostgresPeers } from './storage/peers.ts'
-import { Places } from './storage/places.ts'
-import type { Secrets } from './storage/secrets.ts'
+import { MessageLocations } from './storage/places.ts'
+import type { TelegramSecrets } from './storage/secrets.ts'
 import { SessionStorage } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
 
@@ -46,17 +46,17 @@ type Skipped = Parameters<SessionReport['skipped']>[0]
 const ONE_GAP_MS = 10 * 60_000
 
 export interface Parts {
-  readonly client: Client
+  readonly client: TelegramClient
   readonly calls: Calls
   readonly intake: Intake
-  readonly places: Places
+  readonly places: MessageLocations
   readonly state: UpdateState
   readonly recovery: Recovery
 }
 
 export function assemble(
   account: LinkedAccount,
-  secrets: Secrets,
+  secrets: TelegramSecrets,
   report: SessionReport,
   { db, application, entrance, answerMilliseconds, recovery: bounds, logger }: SessionOptions,
   life: SessionLife,
@@ -65,7 +65,7 @@ export function assemble(
   const { checkpoint, identity } = account
   const self = identity.native
   const ending = life.signal
-  const places = new Places(db, account, defect)
+  const places = new MessageLocations(db, account, defect)
   const state = new UpdateState(checkpoint)
   const since = state.date || Math.floor(Date.now() / 1000)
   const polls = new KnownPolls()

@@ -5,11 +5,11 @@ import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import { sessionOver } from '../kit/failures.ts'
 import type { Ending } from '../kit/session-life.ts'
 import { unlessAborted } from '../kit/unless-aborted.ts'
-import type { Client } from './client.ts'
+import type { TelegramClient } from './client.ts'
 import { endingOf, requestFailure, restrictionOf } from './failures.ts'
 
 interface CallsOptions {
-  readonly client: Client
+  readonly client: TelegramClient
   readonly milliseconds: number
   /** Aborts when the session is over. */
   readonly ending: AbortSignal
@@ -41,7 +41,7 @@ export interface Done {
 }
 
 export class Calls {
-  readonly client: Client
+  readonly client: TelegramClient
   readonly #options: CallsOptions
 
   constructor(options: CallsOptions) {

@@ -8,7 +8,7 @@ import type { SessionStorage } from './storage/session-storage.ts'
  * The library keeps channels under the numbers of people, and takes over the number by which a person seen briefly can
  * not be named: what it is told of the person counts, then what is stored, then where they have written.
  */
-export function namePeopleRightly(client: Client, stored: IPeersRepository): void {
+export function namePeopleRightly(client: TelegramClient, stored: IPeersRepository): void {
   const { peers, refMsgs } = client.storage
   const getById = peers.getById.bind(peers)
   const getCompleteById = peers.getCompleteById.bind(peers)
@@ -37,7 +37,7 @@ export function namePeopleRightly(client: Client, stored: IPeersRepository): voi
 
 const isPerson = ({ _ }: tl.TypeUser | tl.TypeChat) => _ === 'user' || _ === 'userEmpty'
 
-export type Client = BaseTelegramClient
+export type TelegramClient = BaseTelegramClient
 
 export interface Application {
   readonly id: number
@@ -65,7 +65,7 @@ const PATIENCE_MS = 3_000
 const SHORTEST_RETRY_MS = 250
 const LONGEST_RETRY_MS = 5_000
 
-export function createClient(options: ClientOptions): Client {
+export function createClient(options: ClientOptions): TelegramClient {
   const { application, entrance, storage, updates, defect } = options
   const client = new BaseTelegramClient({
     apiId: application.id,
@@ -92,15 +92,15 @@ export function createClient(options: ClientOptions): Client {
 }
 
 /** The library's own loop may ask once more after the end, and would leave a rejection that nobody handles. */
-function refuseWhenClosed(client: Client) {
+function refuseWhenClosed(client: TelegramClient) {
   const call = client.call.bind(client)
-  const guarded: Client['call'] = (request, params) =>
+  const guarded: TelegramClient['call'] = (request, params) =>
     client.destroyed ? Promise.reject(new Error('The client is closed')) : call(request, params)
   client.call = guarded
 }
 
 /** It may note a peer after the end as well, and set a timer to write it: for half a minute no process would end. */
-function noteNothingLate(client: Client) {
+function noteNothingLate(client: TelegramClient) {
   const { peers } = client.storage
   const store = peers.store.bind(peers)
   peers.store = async (peer) => {

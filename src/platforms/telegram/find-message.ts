@@ -5,7 +5,7 @@ import type { Calls } from './calls.ts'
 import { isChannel } from './natives.ts'
 
 /** A message that exists: its text and media, or what happened in its chat. */
-export type Written = tl.RawMessage | tl.RawMessageService
+export type ExistingMessage = tl.RawMessage | tl.RawMessageService
 
 /** Rejects if the message does not exist or was deleted. */
 export async function findMessage(
@@ -13,7 +13,7 @@ export async function findMessage(
   chat: string,
   id: number,
   signal: AbortSignal,
-): Promise<Written> {
+): Promise<ExistingMessage> {
   return (await findMessageWithPeers(calls, chat, id, signal)).message
 }
 
@@ -22,7 +22,7 @@ export async function findMessageWithPeers(
   chat: string,
   id: number,
   signal: AbortSignal,
-): Promise<{ readonly message: Written; readonly peers: PeersIndex }> {
+): Promise<{ readonly message: ExistingMessage; readonly peers: PeersIndex }> {
   const wanted: tl.TypeInputMessage[] = [{ _: 'inputMessageID', id }]
   const options = { signal, looks: true }
   const found = isChannel(chat)

@@ -5,8 +5,8 @@ import type { Logger } from '../../../actors/ports/ports.ts'
 import { RequestFailed } from '../../../machines/model/failure.ts'
 import { type Restriction, steadily } from '../kit/steadily.ts'
 import type { Calls } from './calls.ts'
-import type { Client } from './client.ts'
-import type { Written } from './find-message.ts'
+import type { TelegramClient } from './client.ts'
+import type { ExistingMessage } from './find-message.ts'
 import type { UpdateState } from './storage/update-state.ts'
 
 /** How many messages are read after a gap that is too long. */
@@ -37,7 +37,7 @@ interface Teller {
 }
 
 export interface RecoveryOptions extends Teller {
-  readonly client: Client
+  readonly client: TelegramClient
   readonly calls: Calls
   readonly state: UpdateState
   readonly account: Pick<LinkedAccount, 'recoverChannels'>
@@ -58,7 +58,7 @@ export class History {
   readonly #calls: Calls
   readonly #bounds: RecoveryBounds
   readonly #signal: AbortSignal
-  readonly #messages: Written[] = []
+  readonly #messages: ExistingMessage[] = []
   readonly #chats = new Map<number, tl.TypeChat>()
   readonly #users = new Map<number, tl.TypeUser>()
 
@@ -76,13 +76,15 @@ export class History {
       this.skipped.add(native)
       return
     }
-    const found: Written[] = []
+    const found: ExistingMessage[] = []
     try {
       const peer = await this.#calls.peer(native, this.#signal)
       let isWhole = false
       while (!isWhole && found.length <= most) {
         const page: Page = await this.#page(peer, found.at(-1)?.id ?? 0, since)
-        const written = page.messages.filter((one): one is Written => one._ !== 'messageEmpty')
+        const written = page.messages.filter(
+          (one): one is ExistingMessage => one._ !== 'messageEmpty',
+        )
         const missed = written.filter((one) => isMissed(one, since))
         found.push(...missed)
         for (const chat of page.chats) this.#chats.set(chat.id, chat)
@@ -148,8 +150,10 @@ function shortWait(cause: unknown): Restriction | undefined {
     : { kind: 'limited', seconds }
 }
 
-export const isMissed = ({ id, date }: Written, { message, date: from, joined = 0 }: Since) =>
-  date >= joined && (message === undefined ? date >= from : id > message)
+export const isMissed = (
+  { id, date }: ExistingMessage,
+  { message, date: from, joined = 0 }: Since,
+) => date >= joined && (message === undefined ? date >= from : id > message)
 
 const isRefused = (cause: unknown) =>
   cause instanceof RequestFailed && ['bad_request', 'forbidden'].includes(cause.failure.code)

@@ -5,9 +5,9 @@ import type { tl } from '@mtcute/node'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { EventLine } from '../kit/event-line.ts'
-import type { Client } from './client.ts'
-import { deletionsOf, happeningsOf, type Reader } from './reading/happenings.ts'
-import type { Place, Places } from './storage/places.ts'
+import type { TelegramClient } from './client.ts'
+import { deletionsOf, type HappeningContext, happeningsOf } from './reading/happenings.ts'
+import type { MessageLocation, MessageLocations } from './storage/places.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
 
 const UPDATES: readonly string[] = [
@@ -20,13 +20,13 @@ const UPDATES: readonly string[] = [
 ] satisfies readonly tl.TypeUpdates['_'][]
 
 /** Recognizes updates about the account's own actions: from the network's answer until the update is counted. */
-export function keepOwnDoings(client: Client): void {
+export function keepOwnDoings(client: TelegramClient): void {
   const { mt, updates } = client
   if (!updates) return
   const call = mt.call.bind(mt)
   // The library notes an answer only after it has stored the people in it. A list of missed updates, fetched meanwhile,
   // contains the same updates and would be reported first.
-  const noting: Client['mt']['call'] = async (request, params) => {
+  const noting: TelegramClient['mt']['call'] = async (request, params) => {
     const answer = await call(request, params)
     // A caller that gave up does not get the answer: then the update is reported.
     const isAwaited = params?.abortSignal?.aborted !== true
@@ -50,7 +50,7 @@ function forgetCounted({
   noDispatchMsg,
   pts,
   cpts,
-}: NonNullable<Client['updates']>): void {
+}: NonNullable<TelegramClient['updates']>): void {
   for (const [box, own] of noDispatchPts) {
     const counted = (box === 0 ? pts : cpts.get(box)) ?? 0
     for (const one of own) if (one <= counted) own.delete(one)
@@ -75,9 +75,9 @@ export function seldom<What>(
   }
 }
 
-interface IntakeOptions extends Omit<Reader, 'peers'> {
+interface IntakeOptions extends Omit<HappeningContext, 'peers'> {
   readonly state: UpdateState
-  readonly places: Places
+  readonly places: MessageLocations
   readonly report: Pick<SessionReport, 'events'>
   /** The updates could not be stored: the session is over. */
   failed(cause: unknown): void
@@ -173,7 +173,7 @@ export class Intake {
 }
 
 /** The chats of messages whose later deletion will name only their ids. */
-function placeOf(update: RawUpdateInfo['update']): Place[] {
+function placeOf(update: RawUpdateInfo['update']): MessageLocation[] {
   if (update._ !== 'updateNewMessage' || update.message._ === 'messageEmpty') return []
   const { id, peerId } = update.message
   if (peerId._ === 'peerChannel') return []

@@ -1,7 +1,7 @@
 /** Recovers missed messages: fetches the gap, or reads the chats if the network no longer lists it, before the library continues. */
 import type { tl } from '@mtcute/node'
 import type { Calls } from './calls.ts'
-import type { Client } from './client.ts'
+import type { TelegramClient } from './client.ts'
 import { type DialogPage, dialogPages, topMessageOf } from './dialogs.ts'
 import { wordOf } from './failures.ts'
 import { History, isMissed, type RecoveryOptions, type Since } from './history.ts'
@@ -177,7 +177,7 @@ export class Recovery {
     this.#options = options
     const { client } = options
     const call = client.call.bind(client)
-    const filling: Client['call'] = async (request, params) => {
+    const filling: TelegramClient['call'] = async (request, params) => {
       const ask = () => call(request, params)
       type Answer = Awaited<ReturnType<typeof ask>>
       if (request._ === 'updates.getDifference') {

@@ -18,7 +18,7 @@ import { download } from './files.ts'
 import { identityOf } from './identity.ts'
 import { handlers } from './operations/handlers.ts'
 import { forgetAccount } from './storage/places.ts'
-import type { Secrets } from './storage/secrets.ts'
+import type { TelegramSecrets } from './storage/secrets.ts'
 
 /** The position in a channel: its counter of updates, and its newest message. */
 interface ChannelPlace {
@@ -57,7 +57,7 @@ export class TelegramSession implements Session {
 
   constructor(
     account: LinkedAccount,
-    secrets: Secrets,
+    secrets: TelegramSecrets,
     report: SessionReport,
     options: SessionOptions,
   ) {

@@ -31,7 +31,7 @@ interface AskOptions {
 }
 
 /** An answer that is one of a bot API, be it a refusal. */
-export interface Answer {
+export interface BotApiAnswer {
   readonly status: number
   readonly text: string
   /** `text` as a value; has a boolean `ok`. */
@@ -50,7 +50,7 @@ const TRANSFER_MS = 3_600_000
 const ANSWER_BYTES = 16 * 1024 * 1024
 const usual = { 'user-agent': 'Chapar', 'accept-encoding': 'identity' }
 
-export class Client {
+export class BotApiClient {
   readonly #agent: Dispatcher
   readonly #token: string
   readonly #origin: string
@@ -80,7 +80,7 @@ export class Client {
   }
 
   /** Resolves with the answer as it came; without the token, which some servers quote. Rejects with `Unanswered`. */
-  async ask(question: Question, options: AskOptions): Promise<Answer> {
+  async ask(question: Question, options: AskOptions): Promise<BotApiAnswer> {
     const { signal, milliseconds = CALL_MS } = options
     const { path, verb: method, body = null } = question
     if (this.#isOver) throw silent()
@@ -102,7 +102,7 @@ export class Client {
     return answerIn(answer.text.replaceAll(this.#token, '<token>'), answer.status)
   }
 
-  async #exchange(request: Dispatcher.DispatchOptions, exchange: Exchange): Promise<Answer> {
+  async #exchange(request: Dispatcher.DispatchOptions, exchange: Exchange): Promise<BotApiAnswer> {
     this.#underWay.add(exchange)
     try {
       const { status, bytes } = await exchange.run(() => this.#agent.dispatch(request, exchange))
@@ -226,7 +226,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 }
 
 /** An answer of a bot API is an object with `ok`, under any content type. */
-function answerIn(text: string, status: number): Answer {
+function answerIn(text: string, status: number): BotApiAnswer {
   try {
     const envelope = fields(JSON.parse(text))
     if (typeof envelope.ok === 'boolean') return { status, text, envelope }
@@ -236,7 +236,7 @@ function answerIn(text: string, status: number): Answer {
   throw new Unanswered('garbage', `an answer with the status ${status} is not JSON of the bot API`)
 }
 
-export function refusalIn({ status, envelope }: Answer): Refused {
+export function refusalIn({ status, envelope }: BotApiAnswer): Refused {
   const parameters = envelope.parameters == null ? {} : fields(envelope.parameters)
   return new Refused({
     code: number(envelope.error_code) ?? status,

@@ -4,7 +4,7 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { Passed } from '../../../machines/model/operation-passing.ts'
 import { itemSpans, memberSpans, type Span } from '../../json/spans.ts'
-import { type Answer, type Client, refusalIn } from './client.ts'
+import { type BotApiAnswer, type BotApiClient, refusalIn } from './client.ts'
 import { passedOn, type Refused } from './failures.ts'
 import type { Fields } from './fields.ts'
 import { ownUpdate } from './update.ts'
@@ -18,7 +18,7 @@ export interface Naming {
 }
 
 export interface Context extends Request {
-  readonly client: Pick<Client, 'ask' | 'call'>
+  readonly client: Pick<BotApiClient, 'ask' | 'call'>
   readonly flavour: Naming
   /** Called with each refusal, which may concern the account itself. */
   learn(refused: Refused): void
@@ -56,7 +56,7 @@ export const handlers: Handlers<Context> = {
   },
 }
 
-function passedFrom({ status, text, envelope }: Answer, method: string): Passed {
+function passedFrom({ status, text, envelope }: BotApiAnswer, method: string): Passed {
   return {
     kind: 'passed',
     status,

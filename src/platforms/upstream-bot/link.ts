@@ -4,7 +4,7 @@ import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
 import { invalidField } from '../../../machines/model/failure.ts'
 import type { FailureReason } from '../../../machines/model/reason.ts'
 import { linkInOneStep, refused } from '../kit/platform.ts'
-import type { Client } from './client.ts'
+import type { BotApiClient } from './client.ts'
 import { endingOf, Refused } from './failures.ts'
 import { fields, maybeText } from './fields.ts'
 import type { Flavour } from './flavour.ts'
@@ -29,7 +29,7 @@ function tokenIn(given: Readonly<Record<string, string>>): string {
 
 export async function link(
   given: Readonly<Record<string, string>>,
-  open: (token: string) => Client,
+  open: (token: string) => BotApiClient,
   flavour: Flavour,
   signal: AbortSignal,
 ): Promise<LinkAttempt> {
@@ -46,7 +46,7 @@ interface Trying {
   readonly signal: AbortSignal
 }
 
-async function tryToken(token: string, client: Client, trying: Trying): Promise<LinkStep> {
+async function tryToken(token: string, client: BotApiClient, trying: Trying): Promise<LinkStep> {
   const { flavour, consents, signal } = trying
   try {
     const account = await client.me({ signal })
@@ -60,7 +60,7 @@ async function tryToken(token: string, client: Client, trying: Trying): Promise<
 }
 
 /** Shows only the host of the webhook's URL, because the rest may be secret. */
-async function webhookHost(client: Client, signal: AbortSignal): Promise<string | undefined> {
+async function webhookHost(client: BotApiClient, signal: AbortSignal): Promise<string | undefined> {
   try {
     const { url } = fields(await client.call('getWebhookInfo', {}, { signal }))
     const address = maybeText(url)

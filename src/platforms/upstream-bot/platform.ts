@@ -5,7 +5,7 @@ import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
 import { createGuardedAgent } from '../../net/guard.ts'
 import { definePlatform, fieldsOf } from '../kit/platform.ts'
-import { Client } from './client.ts'
+import { BotApiClient } from './client.ts'
 import type { Flavour } from './flavour.ts'
 import { consentField, link, tokenField } from './link.ts'
 import type { WantedUpdates } from './poll.ts'
@@ -34,7 +34,7 @@ export function createBotApi(options: BotApiOptions): BotApiPlatform {
   const { holdSeconds = 30, forgives = 1 } = options
   const polls = createGuardedAgent({ allowPrivate, connections: CONNECTIONS.polls })
   const calls = createGuardedAgent({ allowPrivate, connections: CONNECTIONS.calls })
-  const clientOf = (token: string) => new Client({ root, token, agent: calls })
+  const clientOf = (token: string) => new BotApiClient({ root, token, agent: calls })
   const platform = definePlatform({
     id: flavour.id,
     name: flavour.name,
@@ -45,7 +45,7 @@ export function createBotApi(options: BotApiOptions): BotApiPlatform {
     startLink: (_method, given, signal) => link(given, clientOf, flavour, signal),
     parseSecrets: tokenOf,
     open: (account, token, report) => {
-      const poller = new Client({ root, token, agent: polls })
+      const poller = new BotApiClient({ root, token, agent: polls })
       const clients = { client: clientOf(token), poller }
       const sessionOptions = { ...clients, flavour, wanted, logger, holdSeconds, forgives }
       return new BotApiSession(account, report, sessionOptions)

@@ -4,7 +4,7 @@ import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
 import { fieldsOf } from '../kit/platform.ts'
-import { type Answer, type Client, refusalIn } from './client.ts'
+import { type BotApiAnswer, type BotApiClient, refusalIn } from './client.ts'
 import { Unanswered } from './failures.ts'
 import type { Flavour } from './flavour.ts'
 import { type ReceivedUpdate, updatesIn } from './update.ts'
@@ -18,7 +18,7 @@ export interface WantedUpdates {
 }
 
 interface PollOptions {
-  readonly client: Client
+  readonly client: BotApiClient
   readonly flavour: Flavour
   readonly report: Pick<SessionReport, 'events' | 'passedOver'>
   readonly logger: Logger
@@ -72,7 +72,7 @@ export class Updates {
   }
 
   /** Undefined if the wanted kinds changed meanwhile: updates that were not acknowledged come again. */
-  async #ask(signal: AbortSignal): Promise<Answer | undefined> {
+  async #ask(signal: AbortSignal): Promise<BotApiAnswer | undefined> {
     const { client, flavour, holdSeconds, wanted, credentialId } = this.#options
     const changed = new AbortController()
     const ignore = flavour.filtersUpdates
@@ -108,7 +108,7 @@ export class Updates {
     }
   }
 
-  #read({ text, envelope }: Answer): ReceivedUpdate[] {
+  #read({ text, envelope }: BotApiAnswer): ReceivedUpdate[] {
     const { self, report, flavour, logger } = this.#options
     const now = Math.floor(Date.now() / 1000)
     try {

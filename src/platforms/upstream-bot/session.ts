@@ -14,15 +14,15 @@ import { NOT_STORED } from '../kit/event-line.ts'
 import { sessionOver, wrongFile } from '../kit/failures.ts'
 import { type Ending, SessionLife } from '../kit/session-life.ts'
 import { lostBy, type Restriction, steadily } from '../kit/steadily.ts'
-import type { Client } from './client.ts'
+import type { BotApiClient } from './client.ts'
 import { endingOf, Refused, requestFailed, Unanswered } from './failures.ts'
 import type { Flavour } from './flavour.ts'
 import { Updates, type WantedUpdates } from './poll.ts'
 
 export interface SessionOptions {
   /** For calls and files; polls have connections of their own. */
-  readonly client: Client
-  readonly poller: Client
+  readonly client: BotApiClient
+  readonly poller: BotApiClient
   readonly flavour: Flavour
   readonly wanted: WantedUpdates
   readonly logger: Logger

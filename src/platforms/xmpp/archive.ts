@@ -14,7 +14,7 @@ export interface ArchivedMessage {
   readonly message: Element
 }
 
-export interface Page {
+export interface ArchivePage {
   readonly messages: readonly ArchivedMessage[]
   readonly complete: boolean
 }
@@ -60,7 +60,7 @@ export class Archive {
   }
 
   /** Rejects with `Oversized` when even a single message does not fit into the memory. */
-  async page(range: PageRange, signal: AbortSignal): Promise<Page> {
+  async page(range: PageRange, signal: AbortSignal): Promise<ArchivePage> {
     for (;;) {
       const max = Math.min(range.max ?? pageSize, this.#mostAtOnce)
       try {
@@ -72,7 +72,10 @@ export class Archive {
     }
   }
 
-  async #ask(range: PageRange & { readonly max: number }, signal: AbortSignal): Promise<Page> {
+  async #ask(
+    range: PageRange & { readonly max: number },
+    signal: AbortSignal,
+  ): Promise<ArchivePage> {
     const query = randomUUID()
     const messages: ArchivedMessage[] = []
     const tooMuch = new AbortController()

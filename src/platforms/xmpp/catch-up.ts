@@ -2,9 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { NotStored } from '../kit/event-line.ts'
-import type { Archive, ArchivedMessage, Page, PageRange } from './archive.ts'
+import type { Archive, ArchivedMessage, ArchivePage, PageRange } from './archive.ts'
 import type { Checkpoint } from './checkpoint.ts'
-import type { Delivery } from './delivery.ts'
+import type { IncomingMessage } from './delivery.ts'
 import type { Ledger } from './ledger.ts'
 import { RequestRefused } from './requests.ts'
 
@@ -31,14 +31,14 @@ export class CatchUp {
   readonly #archive: Archive
   readonly #ledger: Ledger
   readonly #logger: Logger
-  readonly #deliver: (archived: ArchivedMessage) => Delivery
+  readonly #deliver: (archived: ArchivedMessage) => IncomingMessage
   #readUntil = 0
 
   constructor(
     archive: Archive,
     ledger: Ledger,
     logger: Logger,
-    deliver: (archived: ArchivedMessage) => Delivery,
+    deliver: (archived: ArchivedMessage) => IncomingMessage,
   ) {
     this.#archive = archive
     this.#deliver = deliver
@@ -66,7 +66,7 @@ export class CatchUp {
   }
 
   /** `undefined`: there is no archive. */
-  async #newest(signal: AbortSignal): Promise<Page | undefined> {
+  async #newest(signal: AbortSignal): Promise<ArchivePage | undefined> {
     const wasThere = this.#ledger.checkpoint(this.#archive.address)?.mam
     const pauses = wasThere ? [...askAgainMilliseconds] : []
     for (;;) {
@@ -116,7 +116,7 @@ export class CatchUp {
     while (checkpoint && after !== undefined) {
       const { messages, complete } = await this.#after(after, checkpoint, signal)
       signal.throwIfAborted()
-      const deliveries: Delivery[] = []
+      const deliveries: IncomingMessage[] = []
       for (const [index, archived] of messages.entries()) {
         if (again && archived.id !== checkpoint.mam)
           again = messages[index - 1]?.id !== checkpoint.mam
@@ -136,7 +136,7 @@ export class CatchUp {
     return keys
   }
 
-  async #after(after: string, checkpoint: Checkpoint, signal: AbortSignal): Promise<Page> {
+  async #after(after: string, checkpoint: Checkpoint, signal: AbortSignal): Promise<ArchivePage> {
     const range: PageRange = after ? { after } : {}
     try {
       return await this.#archive.page(range, signal)

@@ -1,7 +1,7 @@
 /** Checkpoints of an account: a place in its archive and in those of its rooms, and the newest messages without an archive. */
 import type { Json } from '../../../machines/model/protocol.ts'
 import { fieldsOf } from '../kit/platform.ts'
-import type { Delivery } from './delivery.ts'
+import type { IncomingMessage } from './delivery.ts'
 import type { Invitation } from './invitation.ts'
 import { fingerprintOf, isRandom } from './message-identity.ts'
 
@@ -77,7 +77,7 @@ export type Unarchived = readonly [fingerprint: string, at: number]
 /** How much the clocks of the server and of this machine may differ. */
 const toleranceSeconds = 60
 
-export const unarchivedOf = (deliveries: readonly Delivery[]): readonly Unarchived[] =>
+export const unarchivedOf = (deliveries: readonly IncomingMessage[]): readonly Unarchived[] =>
   deliveries
     .filter(({ archived, room, own }) => archived === undefined && !room && !own)
     .map(({ message, at }) => [fingerprintOf(message), at])
@@ -99,7 +99,7 @@ export class Repeats {
   }
 
   /** Whether the server sends a message again that is stored already. */
-  take({ message, at, delayed }: Delivery): boolean {
+  take({ message, at, delayed }: IncomingMessage): boolean {
     // A random id is unique. With any other id only a message kept by the server can be a repeat.
     if (this.#expected.length === 0 || (!delayed && !isRandom(message.attrs.id ?? ''))) return false
     const fingerprint = fingerprintOf(message)

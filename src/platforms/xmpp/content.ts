@@ -7,9 +7,9 @@ import type { Media } from '../../../machines/model/media.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { wrongFile } from '../kit/failures.ts'
 import { contactElement, writeContact } from './contact.ts'
-import { locationElement, type Place, writeLocation } from './location.ts'
+import { type LocationContent, locationElement, writeLocation } from './location.ts'
 import { isLink } from './media/shared.ts'
-import type { Uploads } from './media/uploads.ts'
+import type { HttpUploads } from './media/uploads.ts'
 import { readStyled } from './styling/read.ts'
 import { writeStyled } from './styling/write.ts'
 import type { Body } from './writing.ts'
@@ -45,7 +45,7 @@ type MediaContent = Content & { readonly kind: 'media' }
 /** Uploads what is not on the network yet. `requestId`: a repetition uploads nothing twice. */
 export async function written(
   { content, buttons }: Carried,
-  uploads: Uploads,
+  uploads: HttpUploads,
   requestId: string,
   signal: AbortSignal,
 ): Promise<Written> {
@@ -98,11 +98,17 @@ function writtenFile(content: MediaContent): Written {
   return { body, isStyled, shared: { link, media }, shown }
 }
 
-function writtenPlace({ latitude, longitude, accuracy, liveSeconds, venue }: Place): Written {
+function writtenPlace({
+  latitude,
+  longitude,
+  accuracy,
+  liveSeconds,
+  venue,
+}: LocationContent): Written {
   if (liveSeconds !== undefined) {
     throw failed('bad_request', 'a live location is not supported on XMPP')
   }
-  const shown: Place = {
+  const shown: LocationContent = {
     kind: 'location',
     latitude,
     longitude,

@@ -6,7 +6,7 @@ import type { ArchivedMessage } from './archive.ts'
 import { keyOf } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 
-export interface Delivery {
+export interface IncomingMessage {
   readonly message: Element
   /** The same for each copy of the message; see `message-identity.ts`. */
   readonly key: string
@@ -32,11 +32,11 @@ export interface Delivery {
 
 /** Reads messages of a room, which knows its people and the ids of its messages. */
 export interface RoomReader {
-  read(delivery: Delivery): Happening | undefined
+  read(delivery: IncomingMessage): Happening | undefined
 }
 
 /** Out of the account's archive. */
-export function recovered({ id, at, message }: ArchivedMessage, own: string): Delivery {
+export function recovered({ id, at, message }: ArchivedMessage, own: string): IncomingMessage {
   const copy = { message, archive: own, archived: id, own: isFrom(message, own) }
   return { ...copy, key: keyOf({ ...copy, isRoom: false }), at, recovered: true }
 }
@@ -54,7 +54,7 @@ interface Trust {
 const clockStepSeconds = 600
 
 /** Unwraps a live message; undefined for a forged one, which only the account's own server may send. */
-export function delivered(stanza: Element, trust: Trust): Delivery | undefined {
+export function delivered(stanza: Element, trust: Trust): IncomingMessage | undefined {
   const carbon = stanza.getChild('received', ns.carbons) ?? stanza.getChild('sent', ns.carbons)
   if (!carbon) return live(stanza, stanza, trust)
   const from = parseAddress(stanza.attrs.from)
@@ -65,7 +65,7 @@ export function delivered(stanza: Element, trust: Trust): Delivery | undefined {
   return forwarded && message ? live(message, forwarded, trust) : undefined
 }
 
-function live(message: Element, stamped: Element, trust: Trust): Delivery {
+function live(message: Element, stamped: Element, trust: Trust): IncomingMessage {
   const archived = trust.archive
     ? message.getChildren('stanza-id', ns.ids).find(({ attrs }) => attrs.by === trust.own)?.attrs.id
     : undefined

@@ -7,7 +7,7 @@ import type { Operation, OperationOf, OperationResult } from '../../../machines/
 import { type Carried, type Written, written } from './content.ts'
 import { unanswered } from './failures.ts'
 import type { History } from './history.ts'
-import type { Uploads } from './media/uploads.ts'
+import type { HttpUploads } from './media/uploads.ts'
 import { ns } from './namespaces.ts'
 import type { Place, Places } from './places.ts'
 import type { Moderating } from './rooms/moderation.ts'
@@ -18,7 +18,7 @@ import { chatState, correction, displayed, retraction, textMessage } from './wri
 export interface Context extends Request {
   readonly stream: Stream
   readonly places: Places
-  readonly uploads: Uploads
+  readonly uploads: HttpUploads
   readonly history: History
 }
 
@@ -221,7 +221,7 @@ async function passOn(
 
 async function moderate(context: Context, operation: Moderating): Promise<OperationResult> {
   const room = await roomAt(context, operation.chat)
-  await room.moderation.carryOut(operation, context.signal)
+  await room.moderation.execute(operation, context.signal)
   return done
 }
 

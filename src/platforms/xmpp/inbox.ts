@@ -1,12 +1,12 @@
 /** Live messages in their order: committed in batches, one after the other, and held back during a catch-up. */
 
 import { NotStored } from '../kit/event-line.ts'
-import type { Delivery } from './delivery.ts'
+import type { IncomingMessage } from './delivery.ts'
 import { weightOf } from './weight.ts'
 
 interface InboxEvents {
   /** Stores a batch. */
-  commit(deliveries: readonly Delivery[]): Promise<void>
+  commit(deliveries: readonly IncomingMessage[]): Promise<void>
   /** A batch could not be stored, or too much waits: everything from the checkpoint on has to come again. */
   failed(cause: unknown): void
 }
@@ -17,7 +17,7 @@ const mostWaiting = 5_000
 const heaviest = 32 * 2 ** 20
 
 interface Waiting {
-  readonly delivery: Delivery
+  readonly delivery: IncomingMessage
   readonly stored: () => void
 }
 
@@ -33,7 +33,7 @@ export class Inbox {
   }
 
   /** Resolves once it is stored; never resolves if that fails. */
-  push(delivery: Delivery): Promise<void> {
+  push(delivery: IncomingMessage): Promise<void> {
     const { promise, resolve: stored } = Promise.withResolvers<void>()
     const waiting = this.#held ?? this.#queue
     waiting.push({ delivery, stored })

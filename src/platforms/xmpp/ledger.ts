@@ -13,12 +13,12 @@ import {
   unarchivedOf,
   withCheckpoint,
 } from './checkpoint.ts'
-import type { Delivery } from './delivery.ts'
+import type { IncomingMessage } from './delivery.ts'
 import { type Invitation, readInvitation } from './invitation.ts'
 import { isRandom, MessageNames, mostRemembered, targetOf, unchanged } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 import { type Known, read, repliedTo } from './reading.ts'
-import type { Sent } from './sent.ts'
+import type { SentMessages } from './sent.ts'
 
 /** Within this time a server has shown all that it gave an id before. */
 const settledMilliseconds = 5_000
@@ -53,7 +53,7 @@ export class RecentIds {
 
 interface LedgerEvents {
   /** A message that this session sent is in the archive, or was reflected by its room. */
-  found(delivery: Delivery, id: string): void
+  found(delivery: IncomingMessage, id: string): void
   /** The sender asked to be told that the message arrived. */
   receiptWanted(to: string, id: string): void
   /** The same, with what is found out about their pictures. */
@@ -61,7 +61,7 @@ interface LedgerEvents {
   /** There is an invitation to be answered. */
   invited(): void
   /** The newest messages of the account's archive, the oldest of them first. */
-  recall(): Promise<readonly Delivery[]>
+  recall(): Promise<readonly IncomingMessage[]>
 }
 
 interface LedgerStart {
@@ -69,7 +69,7 @@ interface LedgerStart {
   readonly checkpoints: Checkpoints
   readonly invited: readonly Invitation[]
   readonly unarchived: readonly Unarchived[]
-  readonly sent: Sent
+  readonly sent: SentMessages
 }
 
 /** More invitations than real people send. */
@@ -80,7 +80,7 @@ const acknowledgedMilliseconds = 60_000
 
 export class Ledger {
   readonly #own: string
-  readonly #sent: Sent
+  readonly #sent: SentMessages
   readonly #events: LedgerEvents
   readonly #known: Known
   readonly #repeats: Repeats
@@ -115,7 +115,7 @@ export class Ledger {
   }
 
   /** Reads an old message as when it was told; newer ones stay those that are meant by their ids. */
-  readAgain(delivery: Delivery): Happening | undefined {
+  readAgain(delivery: IncomingMessage): Happening | undefined {
     return read(delivery, { ...this.#known, names: unchanged(this.#known.names) })
   }
 
@@ -154,11 +154,11 @@ export class Ledger {
     })
   }
 
-  commit(deliveries: readonly Delivery[]): Promise<void> {
+  commit(deliveries: readonly IncomingMessage[]): Promise<void> {
     return this.#line.run(() => this.#commit(deliveries))
   }
 
-  async #commit(deliveries: readonly Delivery[]): Promise<void> {
+  async #commit(deliveries: readonly IncomingMessage[]): Promise<void> {
     const news = deliveries.filter((delivery) => !this.#isRepeat(delivery))
     if (!this.#isRecalled && news.some(({ message }) => namesUnknown(message))) {
       this.#isRecalled = true
@@ -200,7 +200,10 @@ export class Ledger {
     this.#invited = invited
   }
 
-  #placeAfter(deliveries: readonly Delivery[], { archive, archived = '', at }: Delivery) {
+  #placeAfter(
+    deliveries: readonly IncomingMessage[],
+    { archive, archived = '', at }: IncomingMessage,
+  ) {
     const stored = this.#checkpoints.get(archive)
     const ids = this.#recentIds.get(archive) ?? new RecentIds(stored?.from ?? stored?.mam)
     this.#recentIds.set(archive, ids)
@@ -212,7 +215,7 @@ export class Ledger {
     return { mam: archived, ...from, at }
   }
 
-  #withInvitations(deliveries: readonly Delivery[]): readonly Invitation[] {
+  #withInvitations(deliveries: readonly IncomingMessage[]): readonly Invitation[] {
     const invited = [...this.#invited]
     for (const { message, own, room, key, at, again } of deliveries) {
       const invitation = own || room || again ? undefined : readInvitation(message)
@@ -223,21 +226,21 @@ export class Ledger {
     return invited.length > this.#invited.length ? invited : this.#invited
   }
 
-  #isRepeat(delivery: Delivery): boolean {
+  #isRepeat(delivery: IncomingMessage): boolean {
     if (this.#recent.has(delivery.key) || this.#repeats.take(delivery)) return true
     // The session before has not reported all that it sent, so the log does not know it.
     const { again, own, message } = delivery
     return again === true && own && isRandom(message.attrs.id ?? '')
   }
 
-  #isOwnSend(delivery: Delivery): boolean {
+  #isOwnSend(delivery: IncomingMessage): boolean {
     const { id } = delivery.message.attrs
     if (!id || !delivery.own || !this.#sent.has(id)) return false
     this.#events.found(delivery, id)
     return true
   }
 
-  #acknowledge({ message, own, room, again }: Delivery) {
+  #acknowledge({ message, own, room, again }: IncomingMessage) {
     const { id, from, type } = message.attrs
     if (!id || !from || type === 'error' || own || room || again) return
     if (message.getChild('request', ns.receipts)) this.#events.receiptWanted(from, id)

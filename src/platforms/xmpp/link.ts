@@ -9,7 +9,7 @@ import { nameOf, parseAddress, parseServer } from './address.ts'
 import { nicknameOf } from './contact.ts'
 import { endingOf } from './endings.ts'
 import { Requests } from './requests.ts'
-import { type LoginOptions, loginOf, type Secrets } from './secrets.ts'
+import { type LoginOptions, loginOf, type XmppSecrets } from './secrets.ts'
 import { Stream } from './stream.ts'
 import type { Login } from './transport.ts'
 
@@ -25,7 +25,7 @@ export async function link(
   return linkInOneStep((limit) => tryLogin(login, secrets, limit), signal)
 }
 
-function secretsOf(fields: Readonly<Record<string, string>>, allowPrivate: boolean): Secrets {
+function secretsOf(fields: Readonly<Record<string, string>>, allowPrivate: boolean): XmppSecrets {
   const address = parseAddress(fields.jid?.trim())
   if (!address?.local) {
     throw invalidField('jid', 'must be an address such as name@example.org', { reason: 'jid_form' })
@@ -46,7 +46,11 @@ function secretsOf(fields: Readonly<Record<string, string>>, allowPrivate: boole
   }
 }
 
-async function tryLogin(login: Login, secrets: Secrets, signal: AbortSignal): Promise<LinkStep> {
+async function tryLogin(
+  login: Login,
+  secrets: XmppSecrets,
+  signal: AbortSignal,
+): Promise<LinkStep> {
   const probe = openProbe(secrets.jid, login)
   try {
     await probe.stream.up(signal)

@@ -4,18 +4,23 @@ import type { Content } from '../../../machines/model/content.ts'
 import type { Venue } from '../../../machines/model/location.ts'
 import { ns } from './namespaces.ts'
 
-export type Place = Content & { readonly kind: 'location' }
+export type LocationContent = Content & { readonly kind: 'location' }
 
 const link = /^geo:(-?\d{1,3}(?:\.\d{1,15})?),(-?\d{1,3}(?:\.\d{1,15})?)(;[\w.=;%-]{0,100})?$/
 
-export function writeLocation({ latitude, longitude, accuracy, venue }: Place): string {
+export function writeLocation({ latitude, longitude, accuracy, venue }: LocationContent): string {
   const uncertainty = accuracy === undefined ? '' : `;u=${accuracy}`
   const at = `geo:${latitude},${longitude}${uncertainty}`
   return venue ? `${venue.title}\n${venue.address}\n${at}` : at
 }
 
 /** The same for those who look for no link, with what a link has no word for. */
-export function locationElement({ latitude, longitude, accuracy, venue }: Place): Element {
+export function locationElement({
+  latitude,
+  longitude,
+  accuracy,
+  venue,
+}: LocationContent): Element {
   return xml(
     'geoloc',
     ns.location,
@@ -28,7 +33,7 @@ export function locationElement({ latitude, longitude, accuracy, venue }: Place)
 }
 
 /** Reads a message that contains only a place. */
-export function readLocation(message: Element, text: string): Place | undefined {
+export function readLocation(message: Element, text: string): LocationContent | undefined {
   const lines = text.trim().split('\n')
   const [, north, east, parameters = ''] = link.exec(lines.at(-1) ?? '') ?? []
   const element = message.getChild('geoloc', ns.location)

@@ -3,7 +3,7 @@ import type { Element } from '@xmpp/client'
 import type { Archive, ArchivedMessage } from './archive.ts'
 import { idOf, keyOf, marked, networkId, storable, targetOf } from './message-identity.ts'
 import { RequestRefused } from './requests.ts'
-import type { Sent } from './sent.ts'
+import type { SentMessages } from './sent.ts'
 
 /** How many pages back a message is looked for. */
 const mostPages = 20
@@ -26,10 +26,10 @@ interface Scope {
 
 export class Lookup {
   readonly #archive: Archive
-  readonly #sent: Sent
+  readonly #sent: SentMessages
   readonly #scope: Scope
 
-  constructor(archive: Archive, sent: Sent, scope: Scope) {
+  constructor(archive: Archive, sent: SentMessages, scope: Scope) {
     this.#archive = archive
     this.#sent = sent
     this.#scope = scope

@@ -12,7 +12,7 @@ import { contentOf } from './reading.ts'
 import type { Requests } from './requests.ts'
 import type { Room } from './rooms/room.ts'
 import type { Rooms } from './rooms/rooms.ts'
-import type { Sent } from './sent.ts'
+import type { SentMessages } from './sent.ts'
 import type { Envelope } from './writing.ts'
 
 interface PlaceParts {
@@ -20,7 +20,7 @@ interface PlaceParts {
   readonly archive: Archive
   readonly requests: Requests
   readonly outbox: Outbox
-  readonly sent: Sent
+  readonly sent: SentMessages
   readonly rooms: Rooms
 }
 

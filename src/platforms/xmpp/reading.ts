@@ -4,7 +4,7 @@ import type { Content, Message } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { nameOf, parseAddress, personAt, privateChat, whispering } from './address.ts'
 import { readContact } from './contact.ts'
-import type { Delivery } from './delivery.ts'
+import type { IncomingMessage } from './delivery.ts'
 import { readInvitation } from './invitation.ts'
 import { readLocation } from './location.ts'
 import { sharedFile } from './media/shared.ts'
@@ -22,7 +22,7 @@ export interface Known {
   isRoom(address: string): boolean
 }
 
-export function read(delivery: Delivery, known: Known): Happening | undefined {
+export function read(delivery: IncomingMessage, known: Known): Happening | undefined {
   if (delivery.room) return delivery.room.read(delivery)
   const { message, own } = delivery
   const { type = 'normal' } = message.attrs
@@ -94,7 +94,12 @@ function endsOf(message: Element, own: boolean, known: Known) {
   return { chat: privateChat(bare), from: own ? self : personAt(bare) }
 }
 
-function nameOfMessage(delivery: Delivery, chat: string, writer: string, known: Known): string {
+function nameOfMessage(
+  delivery: IncomingMessage,
+  chat: string,
+  writer: string,
+  known: Known,
+): string {
   const { message, own, key } = delivery
   const id = idOf(message)
   if (!id) return marked('', key)

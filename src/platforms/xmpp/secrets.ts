@@ -5,7 +5,7 @@ import { parseAddress, parseServer } from './address.ts'
 import type { SaltedKeys } from './sasl/scram.ts'
 import type { Login } from './transport.ts'
 
-export interface Secrets {
+export interface XmppSecrets {
   readonly jid: string
   readonly password: string
   readonly resource: string
@@ -14,7 +14,7 @@ export interface Secrets {
 }
 
 /** `undefined` when what was stored is not what a link stores. */
-export function parseSecrets(stored: Json): Secrets | undefined {
+export function parseSecrets(stored: Json): XmppSecrets | undefined {
   const { jid, password, resource, server } = fieldsOf(stored)
   if (typeof jid !== 'string' || !parseAddress(jid)?.local) return undefined
   if (typeof password !== 'string' || typeof resource !== 'string') return undefined
@@ -27,7 +27,7 @@ export interface LoginOptions {
   readonly keys: SaltedKeys
 }
 
-export function loginOf(secrets: Secrets, { allowPrivate, keys }: LoginOptions): Login {
+export function loginOf(secrets: XmppSecrets, { allowPrivate, keys }: LoginOptions): Login {
   const { jid, password, resource, server: chosen } = secrets
   const address = parseAddress(jid)
   if (!address?.local) throw new Error('The account has no usable JID')

@@ -12,7 +12,7 @@ interface Memory {
   native?: string
 }
 
-export class Sent {
+export class SentMessages {
   readonly #memories = new RecentMap<string, Memory>(mostRemembered)
 
   add(id: string, at: number) {

@@ -12,7 +12,7 @@ import { SessionLife } from '../kit/session-life.ts'
 import { Archive } from './archive.ts'
 import { CatchUp } from './catch-up.ts'
 import { parseCheckpoints, parseUnarchived } from './checkpoint.ts'
-import { type Delivery, delivered, recovered } from './delivery.ts'
+import { delivered, type IncomingMessage, recovered } from './delivery.ts'
 import { endingOf } from './endings.ts'
 import { conditionOf } from './failures.ts'
 import { type Context, perform } from './handlers.ts'
@@ -22,15 +22,15 @@ import { parseInvited } from './invitation.ts'
 import { Ledger } from './ledger.ts'
 import { download } from './media/download.ts'
 import { measured } from './media/measure.ts'
-import { type UploadParts, Uploads } from './media/uploads.ts'
+import { HttpUploads, type UploadParts } from './media/uploads.ts'
 import { fingerprintOf, isRandom } from './message-identity.ts'
 import { Outbox } from './outbox.ts'
 import { Places } from './places.ts'
 import { enableCarbons, ping, Requests } from './requests.ts'
 import { KeptRooms, type RoomStore } from './rooms/kept.ts'
 import { Rooms, type RoomsParts } from './rooms/rooms.ts'
-import { type LoginOptions, loginOf, type Secrets } from './secrets.ts'
-import { Sent } from './sent.ts'
+import { type LoginOptions, loginOf, type XmppSecrets } from './secrets.ts'
+import { SentMessages } from './sent.ts'
 import { Stream } from './stream.ts'
 import { receipt } from './writing.ts'
 
@@ -65,7 +65,7 @@ export class XmppSession implements Session {
   readonly #outbox: Outbox
   readonly #catchUp: CatchUp
   readonly #rooms: Rooms
-  readonly #sent = new Sent()
+  readonly #sent = new SentMessages()
   readonly #parts: Pick<Context, 'stream' | 'places' | 'uploads' | 'history'>
   readonly #life: SessionLife
   #binding = new AbortController()
@@ -74,7 +74,7 @@ export class XmppSession implements Session {
 
   constructor(
     account: LinkedAccount,
-    secrets: Secrets,
+    secrets: XmppSecrets,
     report: SessionReport,
     options: SessionOptions,
   ) {
@@ -160,7 +160,7 @@ export class XmppSession implements Session {
         rooms: this.#rooms,
         ledger: this.#ledger,
       }),
-      uploads: new Uploads({ ...options, requests: this.#requests, domain: login.domain }),
+      uploads: new HttpUploads({ ...options, requests: this.#requests, domain: login.domain }),
       places: new Places({
         own,
         sent,
@@ -262,11 +262,11 @@ export class XmppSession implements Session {
   }
 
   /** The account's other device gave it an id that it may use again, and only the archive has a better one. */
-  #isNamedByArchive({ own, archived, message }: Delivery): boolean {
+  #isNamedByArchive({ own, archived, message }: IncomingMessage): boolean {
     return own && archived === undefined && this.#hasArchive && !isRandom(message.attrs.id ?? '')
   }
 
-  async #readFromArchive(delivery: Delivery): Promise<void> {
+  async #readFromArchive(delivery: IncomingMessage): Promise<void> {
     const fingerprint = fingerprintOf(delivery.message)
     try {
       const keys = await this.#catchUp.run(this.#binding.signal, false)
@@ -277,7 +277,7 @@ export class XmppSession implements Session {
     await this.#inbox.push(delivery)
   }
 
-  async #recall(): Promise<readonly Delivery[]> {
+  async #recall(): Promise<readonly IncomingMessage[]> {
     if (!this.#hasArchive) return []
     try {
       const page = await this.#archive.page({ before: '', max: mostRecalled }, this.#life.signal)
@@ -289,7 +289,7 @@ export class XmppSession implements Session {
   }
 
   /** A message that this session sent is in an archive, or has come back from its room. */
-  #found({ archived, room, archive }: Delivery, id: string) {
+  #found({ archived, room, archive }: IncomingMessage, id: string) {
     if (room && archived) {
       this.#sent.place(id, archived)
       this.#rooms.find(archive)?.wrote(id, archived)

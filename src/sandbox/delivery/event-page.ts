@@ -5,7 +5,7 @@ import type { Happening } from '../../../machines/model/happening.ts'
 import type { Invite } from '../../../machines/model/membership.ts'
 import type { Queryable } from '../../database/database.ts'
 import { chatOf, inlineId, type MessageAttributes, messageOf, personOf, viaOf } from './mapping.ts'
-import type { Facts } from './notify.ts'
+import type { NewsFields } from './notify.ts'
 import { openPaid } from './paid-media.ts'
 import {
   byKey,
@@ -29,18 +29,18 @@ interface Row extends Omit<MessageView, 'message'> {
   readonly detail: MessageRow & {
     readonly callback?: number
     readonly data?: string
-    readonly facts?: Facts
+    readonly facts?: NewsFields
   }
 }
 
-export interface Page {
+export interface EventPage {
   /** The number of the last event read, also of one that the session made itself and that is left out. */
   readonly last: number
   readonly isFull: boolean
   readonly happenings: readonly Happening[]
 }
 
-export interface Reader {
+export interface EventReader {
   readonly person: number
   readonly session: number
   /** The number of the last event that was queued before the session was opened. */
@@ -61,7 +61,11 @@ const page = {
     order by e.seq limit ${PAGE_SIZE}`,
 }
 
-export async function readPage(db: Queryable, reader: Reader, after: number): Promise<Page> {
+export async function readEventPage(
+  db: Queryable,
+  reader: EventReader,
+  after: number,
+): Promise<EventPage> {
   const rows = await db.query<Row>(page, [reader.person, after])
   return {
     last: rows.at(-1)?.seq ?? after,
@@ -75,7 +79,7 @@ export async function readPage(db: Queryable, reader: Reader, after: number): Pr
 }
 
 /** With the paid media that the reader may see. */
-async function withPaid(db: Queryable, { person }: Reader, happenings: readonly Happening[]) {
+async function withPaid(db: Queryable, { person }: EventReader, happenings: readonly Happening[]) {
   const told = happenings.flatMap((happening) => ('message' in happening ? happening.message : []))
   const opened = await openPaid(db, person, told)
   if (opened === told) return happenings
@@ -85,12 +89,12 @@ async function withPaid(db: Queryable, { person }: Reader, happenings: readonly 
   )
 }
 
-function isFor({ session, openedAt, recoverChannels }: Reader, row: Row): boolean {
+function isFor({ session, openedAt, recoverChannels }: EventReader, row: Row): boolean {
   const isMissedPost = row.chat.kind === 'channel' && row.seq <= openedAt
   return row.caused_by !== session && (recoverChannels || !isMissedPost)
 }
 
-function happeningOf(reader: Reader, row: Row): Happening {
+function happeningOf(reader: EventReader, row: Row): Happening {
   const { kind, detail, at } = row
   const common = {
     direction: row.actor_id === reader.person ? ('own' as const) : ('incoming' as const),
@@ -153,7 +157,7 @@ const WITHOUT_CHAT: readonly Happening['kind'][] = [
 ]
 
 /** An event that is no message: its facts as they were queued, in the chat as this reader sees it. */
-function eventOf({ person }: Reader, row: Row, common: object, facts: Facts): Happening {
+function eventOf({ person }: EventReader, row: Row, common: object, facts: NewsFields): Happening {
   return {
     ...common,
     ...facts,

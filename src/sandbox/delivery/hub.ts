@@ -3,7 +3,7 @@
 import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { Wake } from '../network/context.ts'
-import { type Page, type Reader, readPage } from './event-page.ts'
+import { type EventPage, type EventReader, readEventPage } from './event-page.ts'
 import type { Faults } from './faults.ts'
 import { findSessions, hashToken, type SessionRecord } from './sessions.ts'
 
@@ -14,7 +14,7 @@ export type SessionEnd = 'connection_lost' | 'replaced' | 'revoked' | 'banned'
 
 /** One linked device that is online. */
 export interface LinkedSession {
-  readonly reader: Reader
+  readonly reader: EventReader
   /** An event was queued: the session reads on. */
   wake(): void
   faultsChanged(faults: Faults): void
@@ -106,13 +106,13 @@ export class Hub {
   }
 
   /** A thousand sessions may wake at once: few of them read at a time, or they would take all connections of the pool. */
-  async read(reader: Reader, after: number): Promise<Page> {
+  async read(reader: EventReader, after: number): Promise<EventPage> {
     if (this.#reading >= READS_AT_ONCE) {
       await new Promise<void>((resolve) => this.#waitingToRead.push(resolve))
     }
     this.#reading += 1
     try {
-      return await readPage(this.#db, reader, after)
+      return await readEventPage(this.#db, reader, after)
     } finally {
       this.#reading -= 1
       this.#waitingToRead.shift()?.()

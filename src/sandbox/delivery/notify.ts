@@ -8,7 +8,7 @@ type News = Exclude<Happening, Telling | { kind: 'deleted' }>
 type NewsKind = News['kind']
 
 /** The fields of one kind of event, without those of every event and the chat, which each reader sees differently. */
-export type Facts<Kind extends NewsKind = NewsKind> = Kind extends NewsKind
+export type NewsFields<Kind extends NewsKind = NewsKind> = Kind extends NewsKind
   ? Omit<
       Extract<News, { kind: Kind }>,
       'kind' | 'sourceKey' | 'direction' | 'at' | 'chat' | 'isSelf'
@@ -21,7 +21,7 @@ interface Event<Kind extends NewsKind> {
   readonly chat: number
   readonly actor: number
   readonly session?: number
-  readonly facts: Facts<Kind>
+  readonly facts: NewsFields<Kind>
 }
 
 /** The people of `$5`, and with `$6` the administrators of the chat but the one of `$7`. */

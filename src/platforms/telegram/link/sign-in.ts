@@ -5,13 +5,13 @@ import type { LinkStep } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import type { Json } from '../../../../machines/model/protocol.ts'
 import { refused } from '../../kit/platform.ts'
-import type { Client } from '../client.ts'
+import type { TelegramClient } from '../client.ts'
 import { requestFailure, waitOf, wordOf } from '../failures.ts'
 import { identityOf } from '../identity.ts'
 import type { SessionStorage } from '../storage/session-storage.ts'
 
 export interface SignIn {
-  readonly client: Client
+  readonly client: TelegramClient
   readonly storage: SessionStorage
 }
 

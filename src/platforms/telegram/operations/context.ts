@@ -8,15 +8,15 @@ import type { Text } from '../../../../machines/model/text.ts'
 import type { MediaService } from '../../../media/media.ts'
 import type { CallOptions, Calls, Done } from '../calls.ts'
 import { entitiesOf } from '../entities.ts'
-import type { Written } from '../find-message.ts'
+import type { ExistingMessage } from '../find-message.ts'
 import { messageOf } from '../reading/message.ts'
-import type { Places } from '../storage/places.ts'
+import type { MessageLocations } from '../storage/places.ts'
 
 export interface Context extends Request {
   readonly calls: Calls
   /** The account's own native id. */
   readonly self: string
-  readonly places: Places
+  readonly places: MessageLocations
   readonly media: Pick<MediaService, 'open'>
 }
 
@@ -52,7 +52,7 @@ export function messagesIn({ updates, peers }: Done, self: string): Message[] {
   })
 }
 
-function writtenIn(update: tl.TypeUpdate): Written | undefined {
+function writtenIn(update: tl.TypeUpdate): ExistingMessage | undefined {
   switch (update._) {
     case 'updateNewMessage':
     case 'updateNewChannelMessage':

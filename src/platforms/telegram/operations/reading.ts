@@ -5,7 +5,7 @@ import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
 import type { OperationResult } from '../../../../machines/model/operation.ts'
 import type { ListedChat, PastMessage } from '../../../../machines/model/operation-reading.ts'
 import { type DialogPage, topMessageOf } from '../dialogs.ts'
-import type { Written } from '../find-message.ts'
+import type { ExistingMessage } from '../find-message.ts'
 import { isChannel, messageId, nativeOf } from '../natives.ts'
 import { isOwn, messageOf } from '../reading/message.ts'
 import { chatOf, personById, type View } from '../reading/peers.ts'
@@ -81,7 +81,7 @@ async function historyOf(
   if (found._ === 'messages.messagesNotModified') return { kind: 'history', messages: [] }
   const view = { self, peers: PeersIndex.from(found) }
   const messages = found.messages
-    .filter((one): one is Written => one._ !== 'messageEmpty')
+    .filter((one): one is ExistingMessage => one._ !== 'messageEmpty')
     .map((one) => pastOf(one, view))
   await keepPlaces(
     context,
@@ -152,7 +152,7 @@ function chatIn(page: DialogPage, dialog: tl.RawDialog, view: View): ListedChat 
   }
 }
 
-const pastOf = (message: Written, view: View): PastMessage => ({
+const pastOf = (message: ExistingMessage, view: View): PastMessage => ({
   message: messageOf(message, view),
   isOwn: isOwn(message, view.self),
 })

@@ -2,8 +2,8 @@
 import type { tl } from '@mtcute/node'
 import type { Chat } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
-import type { Written } from '../find-message.ts'
-import type { Place } from '../storage/places.ts'
+import type { ExistingMessage } from '../find-message.ts'
+import type { MessageLocation } from '../storage/places.ts'
 import { membershipOf, membershipsIn } from './memberships.ts'
 import { isOwn, messageOf } from './message.ts'
 import type { OpinionReader } from './opinions.ts'
@@ -11,13 +11,13 @@ import { chatOf, personById, type View } from './peers.ts'
 import type { KnownPolls } from './polls.ts'
 
 /** The reading account, and its memory of earlier updates. */
-export interface Reader extends View {
+export interface HappeningContext extends View {
   readonly opinions: OpinionReader
   readonly polls: KnownPolls
 }
 
 /** Empty for updates without an event of the bot API. Deletions without a chat are read by `deletionsOf`. */
-export function happeningsOf(update: tl.TypeUpdate, view: Reader): Happening[] {
+export function happeningsOf(update: tl.TypeUpdate, view: HappeningContext): Happening[] {
   switch (update._) {
     case 'updateNewMessage':
     case 'updateNewChannelMessage':
@@ -74,7 +74,10 @@ function read(chat: Chat, maxId: number, view?: View): Happening {
 }
 
 /** One event for each chat, and one without a chat for messages whose chat is not stored. */
-export function deletionsOf(messages: readonly number[], places: readonly Place[]): Happening[] {
+export function deletionsOf(
+  messages: readonly number[],
+  places: readonly MessageLocation[],
+): Happening[] {
   const chatOfMessage = new Map(places.map(({ message, chat }) => [message, chat]))
   const grouped = Map.groupBy(messages, (message) => chatOfMessage.get(message))
   return [...grouped].map(([chat, gone]) => ({
@@ -90,7 +93,7 @@ export function deletionsOf(messages: readonly number[], places: readonly Place[
   }))
 }
 
-function written(message: Written, view: View, pts: number): Happening[] {
+function written(message: ExistingMessage, view: View, pts: number): Happening[] {
   const told = messageOf(message, view)
   // The library numbers pushed updates, but not those that it fetched.
   const recovered = pts === 0 && { recovered: true }

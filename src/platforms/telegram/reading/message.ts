@@ -3,7 +3,7 @@ import type { tl } from '@mtcute/node'
 import type { Content, ExternalReply, Message, Origin } from '../../../../machines/model/content.ts'
 import type { Person } from '../../../../machines/model/person.ts'
 import { textOf } from '../entities.ts'
-import type { Written } from '../find-message.ts'
+import type { ExistingMessage } from '../find-message.ts'
 import { nativeOf } from '../natives.ts'
 import { contentOf, taskOf } from './content.ts'
 import { announcedGiftOf } from './gifts.ts'
@@ -100,7 +100,7 @@ type Fact =
 
 const service = (fact: Fact) => ({ kind: 'service', ...fact }) as Content
 
-export function messageOf(message: Written, view: View): Message {
+export function messageOf(message: ExistingMessage, view: View): Message {
   const chat = chatOf(message.peerId, view)
   const from = authorOf(message, chat, view)
   const shown = { of: 'message', chat: chat.native, message: message.id } as const
@@ -130,10 +130,10 @@ export function messageOf(message: Written, view: View): Message {
 }
 
 /** Whether the account wrote it, on any device. Messages to itself are not marked as outgoing. */
-export const isOwn = ({ out, peerId }: Written, self: string): boolean =>
+export const isOwn = ({ out, peerId }: ExistingMessage, self: string): boolean =>
   out === true || nativeOf(peerId) === self
 
-function authorOf(message: Written, chat: Message['chat'], view: View): Person | undefined {
+function authorOf(message: ExistingMessage, chat: Message['chat'], view: View): Person | undefined {
   if (message.fromId) return writerOf(message.fromId, chat, view)
   if (chat.surface === 'channel' || message.post) return undefined
   if (message.out) return personById(Number(view.self), view)
@@ -142,7 +142,7 @@ function authorOf(message: Written, chat: Message['chat'], view: View): Person |
 
 /** Anonymous administrators write in the name of the group, channels in their own name. */
 function writtenFor(
-  { fromId }: Written,
+  { fromId }: ExistingMessage,
   chat: Message['chat'],
   view: View,
 ): Pick<Message, 'fromChat'> {
@@ -152,7 +152,7 @@ function writtenFor(
 
 /** Answers to stories cannot be expressed in neutral terms. */
 function replyOf(
-  message: Written,
+  message: ExistingMessage,
   view: View,
 ): Pick<Message, 'replyTo' | 'quote' | 'answeredTask' | 'externalReply'> {
   const { replyTo } = message
@@ -176,7 +176,7 @@ function quoteOf(header: tl.RawMessageReplyHeader): Pick<Message, 'quote'> {
 
 function externalOf(
   header: tl.RawMessageReplyHeader,
-  message: Written,
+  message: ExistingMessage,
   view: View,
 ): ExternalReply | undefined {
   const { replyFrom, replyToPeerId, replyToMsgId, replyMedia } = header
@@ -207,7 +207,7 @@ function answeredIn(replyTo: tl.RawMessageReplyHeader): Pick<Message, 'replyTo'>
 }
 
 /** The message that began a topic stands in it itself. */
-function topicOf({ replyTo, ...message }: Written): Pick<Message, 'topic'> {
+function topicOf({ replyTo, ...message }: ExistingMessage): Pick<Message, 'topic'> {
   if (message._ === 'messageService' && message.action._ === 'messageActionTopicCreate') {
     return { topic: { native: `${message.id}` } }
   }

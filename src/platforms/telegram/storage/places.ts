@@ -2,7 +2,7 @@
 import type { Owned } from '../../../../actors/ports/ports.ts'
 import type { Queryable } from '../../../database/database.ts'
 
-export interface Place {
+export interface MessageLocation {
   readonly message: number
   readonly chat: number
 }
@@ -10,7 +10,7 @@ export interface Place {
 /** SQL: whether the owner with the epoch `$2` still owns the account `$1`. */
 export const isOwned = 'not exists (select from credential where id = $1 and epoch <> $2)'
 
-export class Places {
+export class MessageLocations {
   readonly #db: Queryable
   readonly #owned: Owned
   readonly #unnoted: (cause: unknown) => void
@@ -23,11 +23,11 @@ export class Places {
   }
 
   /** Stores the places of sent messages. A failure is only logged, because the messages are sent already. */
-  async note(places: readonly Place[]): Promise<void> {
+  async note(places: readonly MessageLocation[]): Promise<void> {
     await this.remember(places).catch(this.#unnoted)
   }
 
-  async remember(places: readonly Place[]): Promise<void> {
+  async remember(places: readonly MessageLocation[]): Promise<void> {
     if (places.length === 0) return
     await this.#db.query(
       `insert into telegram_message (credential_id, message_id, chat_id)
@@ -42,8 +42,8 @@ export class Places {
     )
   }
 
-  async find(messages: readonly number[]): Promise<Place[]> {
-    return this.#db.query<Place>(
+  async find(messages: readonly number[]): Promise<MessageLocation[]> {
+    return this.#db.query<MessageLocation>(
       `select message_id as message, chat_id as chat from telegram_message
         where credential_id = $1 and message_id = any($2)`,
       [this.#owned.credentialId, messages],

@@ -2,7 +2,7 @@
 import type { Json } from '../../../../machines/model/protocol.ts'
 import { fieldsOf } from '../../kit/platform.ts'
 
-export interface Secrets {
+export interface TelegramSecrets {
   /** Keys by the number of their data centre, in base64. */
   readonly keys: Readonly<Record<string, string>>
   /** The account's own data centre, in the library's encoding; absent: the default one. */
@@ -10,7 +10,7 @@ export interface Secrets {
 }
 
 /** Undefined if the stored value is not that of a link. */
-export function parseSecrets(stored: Json | undefined): Secrets | undefined {
+export function parseSecrets(stored: Json | undefined): TelegramSecrets | undefined {
   const { keys, home } = fieldsOf(stored)
   const named = Object.entries(fieldsOf(keys))
   if (named.length === 0 || !named.every(([, key]) => isKey(key))) return undefined

@@ -6,17 +6,17 @@ import type {
   ITelegramStorageProvider,
 } from '@mtcute/core'
 import type { PeerStorage } from './peers.ts'
-import type { Secrets } from './secrets.ts'
+import type { TelegramSecrets } from './secrets.ts'
 import { UpdateState } from './update-state.ts'
 
 const HOME = 'dc_main'
 
 interface StorageOptions {
-  readonly secrets?: Secrets
+  readonly secrets?: TelegramSecrets
   readonly state: UpdateState
   readonly peers: PeerStorage
   /** Resolves once the changed secrets are stored. */
-  keysChanged?(secrets: Secrets): Promise<void>
+  keysChanged?(secrets: TelegramSecrets): Promise<void>
   /** Called when the counters cover every update that the library has reported. */
   saved?(): Promise<void>
   /** Peers could not be written: the write is tried again, and updates are reported all the same. */
@@ -64,7 +64,7 @@ export class SessionStorage implements ITelegramStorageProvider {
     this.authKeys = this.#authKeys()
   }
 
-  get secrets(): Secrets {
+  get secrets(): TelegramSecrets {
     const keys = [...this.#keys].map(([centre, key]) => [`${centre}`, base64(key)])
     const home = this.#values.get(HOME)
     return { keys: Object.fromEntries(keys), ...(home && { home: base64(home) }) }

@@ -37,7 +37,7 @@ interface Slot {
   readonly get: string
 }
 
-export class Uploads {
+export class HttpUploads {
   readonly #parts: UploadParts
   /** By request and blob: a request that is repeated uploads nothing twice. */
   readonly #links = new RecentMap<string, string>(mostRemembered)

@@ -37,7 +37,7 @@ export class Moderation {
     this.#parts = parts
   }
 
-  async carryOut(operation: Moderating, signal: AbortSignal): Promise<void> {
+  async execute(operation: Moderating, signal: AbortSignal): Promise<void> {
     assertExpressible(operation)
     const { person } = operation
     const { own, members } = this.#parts

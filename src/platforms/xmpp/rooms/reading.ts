@@ -7,20 +7,20 @@ import type { Member } from '../../../../machines/model/membership.ts'
 import type { Person } from '../../../../machines/model/person.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
 import { parseAddress, personAt } from '../address.ts'
-import type { Delivery } from '../delivery.ts'
+import type { IncomingMessage } from '../delivery.ts'
 import { idOf, type MessageNames, marked, storable, targetOf } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
 import { albumOf, contentOf, forwardOf, quoteOf, receiptIn, repliedTo } from '../reading.ts'
 
 interface RoomView {
   readonly chat: Chat
-  readonly ids: Pick<Ids, 'find' | 'remember' | 'wrote'>
+  readonly ids: Pick<RoomMessageIds, 'find' | 'remember' | 'wrote'>
   readonly names: Pick<MessageNames, 'give' | 'find' | 'remember'>
-  person(nick: string, delivery: Delivery): Person
+  person(nick: string, delivery: IncomingMessage): Person
 }
 
 /** `undefined` when the message is no event. */
-export function readRoom(delivery: Delivery, view: RoomView): Happening | undefined {
+export function readRoom(delivery: IncomingMessage, view: RoomView): Happening | undefined {
   const { message, own, at } = delivery
   const nick = parseAddress(message.attrs.from)?.resource
   const id = idOf(message)
@@ -79,7 +79,7 @@ export function readRoom(delivery: Delivery, view: RoomView): Happening | undefi
 }
 
 /** The id that the room gave it, by which others name it; where it gives none, that of the writer. */
-function nativeOf({ message, archived, key }: Delivery, { chat, names }: RoomView): string {
+function nativeOf({ message, archived, key }: IncomingMessage, { chat, names }: RoomView): string {
   const given = archived ? storable(archived) : idOf(message)
   if (!given) return marked('', key)
   return names.give(chat.native, given, key, Boolean(archived))
@@ -146,7 +146,7 @@ const theRoom = ({ native, title = native }: Chat): Person => ({ native, firstNa
 
 const mostRemembered = 1_000
 
-export class Ids {
+export class RoomMessageIds {
   readonly #natives = new RecentMap<string, string>(mostRemembered)
 
   get isEmpty(): boolean {

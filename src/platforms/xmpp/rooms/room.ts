@@ -9,7 +9,7 @@ import type { Person } from '../../../../machines/model/person.ts'
 import { parseAddress } from '../address.ts'
 import { Archive, type ArchivedMessage } from '../archive.ts'
 import { CatchUp, clockToleranceSeconds } from '../catch-up.ts'
-import type { Delivery, RoomReader } from '../delivery.ts'
+import type { IncomingMessage, RoomReader } from '../delivery.ts'
 import { Inbox } from '../inbox.ts'
 import type { Ledger } from '../ledger.ts'
 import { keyOf, MessageNames, unchanged } from '../message-identity.ts'
@@ -22,7 +22,7 @@ import type { RoomFacts } from './facts.ts'
 import { Members } from './members.ts'
 import { Moderation } from './moderation.ts'
 import { Occupants, shownAddress } from './occupants.ts'
-import { Ids, readRoom, removal, stampsOf } from './reading.ts'
+import { RoomMessageIds, readRoom, removal, stampsOf } from './reading.ts'
 
 /** How many of its last words a room is asked for at first. */
 const mostRecalled = 100
@@ -36,7 +36,7 @@ export interface RoomParts {
   readonly ledger: Ledger
   readonly logger: Logger
   /** A message that this session sent has come back from the room. */
-  reflected(delivery: Delivery, id: string): void
+  reflected(delivery: IncomingMessage, id: string): void
   /** Whether this session sent a message with this id. */
   sent(id: string): boolean
   failed(cause: unknown): void
@@ -47,7 +47,7 @@ export interface RoomParts {
 export class Room implements RoomReader {
   readonly address: string
   readonly archive: Archive
-  readonly ids = new Ids()
+  readonly ids = new RoomMessageIds()
   readonly #names = new MessageNames()
   readonly members: Members
   readonly moderation: Moderation
@@ -199,14 +199,14 @@ export class Room implements RoomReader {
     this.#inbox.push(delivery)
   }
 
-  read(delivery: Delivery): Happening | undefined {
+  read(delivery: IncomingMessage): Happening | undefined {
     return this.#read(delivery, this.ids, this.#names)
   }
 
   /** Reads an old message as when it was told; newer ones stay those that are meant by their ids. */
   readAgain(archived: ArchivedMessage): Happening | undefined {
     const { ids } = this
-    const known: Pick<Ids, 'find' | 'remember' | 'wrote'> = {
+    const known: Pick<RoomMessageIds, 'find' | 'remember' | 'wrote'> = {
       find: (...place) => ids.find(...place),
       wrote: (...place) => ids.wrote(...place),
       remember: (writer, id, native) => {
@@ -217,8 +217,8 @@ export class Room implements RoomReader {
   }
 
   #read(
-    delivery: Delivery,
-    ids: Pick<Ids, 'find' | 'remember' | 'wrote'>,
+    delivery: IncomingMessage,
+    ids: Pick<RoomMessageIds, 'find' | 'remember' | 'wrote'>,
     names: Pick<MessageNames, 'give' | 'find' | 'remember'>,
   ): Happening | undefined {
     return readRoom(delivery, {
@@ -263,11 +263,11 @@ export class Room implements RoomReader {
     return archived !== undefined && { archived }
   }
 
-  #recovered({ id, at, message }: ArchivedMessage): Delivery {
+  #recovered({ id, at, message }: ArchivedMessage): IncomingMessage {
     return { ...this.#delivery(message, at, id), recovered: true, own: this.isOwn(message) }
   }
 
-  #delivery(message: Element, at: number, archived: string | undefined): Delivery {
+  #delivery(message: Element, at: number, archived: string | undefined): IncomingMessage {
     const copy = {
       message,
       archive: this.address,

@@ -1,12 +1,12 @@
 /** The process's log: one JSON object a line, whatever is logged, without secrets. */
 
 import t from 'tap'
-import { createLog } from '../../src/observability/log.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import fc from '../support/fast-check.ts'
 
 function logToMemory() {
   const lines: string[] = []
-  const log = createLog({ level: 'debug', destination: { write: (line) => lines.push(line) } })
+  const log = createLogger({ level: 'debug', destination: { write: (line) => lines.push(line) } })
   return { log, lines }
 }
 

@@ -1,10 +1,10 @@
-/** The log of the process: one JSON object a line, without secrets. */
+/** The logger of the process: one JSON object a line, without secrets. */
 import { type DestinationStream, type Logger, pino } from 'pino'
 import { redact } from '../security/redact.ts'
 
 export type { Logger } from 'pino'
 
-interface LogOptions {
+interface LoggerOptions {
   readonly level?: string
   /** Where the lines go; standard output unless given. */
   readonly destination?: DestinationStream
@@ -17,10 +17,6 @@ interface LoggedRequest {
   readonly routeOptions?: { readonly url?: string | undefined }
 }
 
-/**
- * Redaction works on the finished line, not on known paths: a key may be in the text of an error that some
- * library built from an address.
- */
 /** The useful fields of an error, because some libraries attach whole connections. */
 function errorFacts(error: unknown): unknown {
   if (!(error instanceof Error)) return error
@@ -35,7 +31,7 @@ function errorFacts(error: unknown): unknown {
   }
 }
 
-export function createLog({ level = 'info', destination }: LogOptions = {}): Logger {
+export function createLogger({ level = 'info', destination }: LoggerOptions = {}): Logger {
   return pino(
     {
       level,
@@ -51,6 +47,7 @@ export function createLog({ level = 'info', destination }: LogOptions = {}): Log
         res: ({ statusCode }: { readonly statusCode?: number }) => ({ status: statusCode }),
         err: errorFacts,
       },
+      // Redacts the finished line, not known paths: the text of a library's error may contain an address with a key.
       hooks: { streamWrite: redact },
     },
     destination ?? pino.destination({ fd: 1, sync: true }),
