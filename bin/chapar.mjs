@@ -21,8 +21,9 @@ const judging = [
 const wholeTree = { development: true, panel: true, timed: true }
 
 /**
- * A step is what Node.js is given to run; `development` says that it needs the test tools, `panel` the built panel, and
- * `kept` that it is started again when it ends unexpectedly.
+ * A step is what Node.js is given to run; `beside` are steps that run at the same time, one after another, at a low
+ * priority. `development` says that it needs the test tools, `panel` the built panel, and `kept` that it is started again
+ * when it ends unexpectedly.
  */
 const commands = {
   start: { steps: [['src/main.ts']], panel: true, kept: true },
@@ -54,7 +55,11 @@ const commands = {
   screenshots: { steps: [['test/panel/screenshots.ts']], development: true, panel: true },
   // What a change is held to while it is made; `verify` adds what kills, floods, browses, waits out limits and starts
   // from nothing, and runs each file in a process of its own.
-  check: { steps: [...judging, [...tap, '--jobs=6', 'test/together/share-*.ts']], ...wholeTree },
+  check: {
+    steps: [[...tap, '--jobs=6', 'test/together/share-*.ts']],
+    beside: judging,
+    ...wholeTree,
+  },
   verify: { steps: [...judging, tap], ...wholeTree },
 }
 
@@ -67,21 +72,33 @@ function environment(runtime) {
 
 const say = (line) => process.stderr.write(`chapar: ${line}\n`)
 
-async function run({ steps, development = false, panel = false, timed = false, kept = false }) {
-  await installWhatIsMissing(root, { development }, say)
-  const runtime = findRuntime(root)
-  if (panel) buildPanelWhenStale(root, runtime)
+/** Below the tests, so that it takes the time in which they wait. */
+const LOW_PRIORITY = 10
+
+/** Resolves to the exit code of the first step that fails; the steps after it do not run. */
+async function runSteps(steps, runtime, { timed = false, kept = false, priority }) {
   for (const [script, ...args] of steps) {
     const startedAt = performance.now()
-    const options = { cwd: root, env: environment(runtime) }
+    const options = { cwd: root, env: environment(runtime), priority }
     const child = [runtime, [join(root, script), ...args, ...rest], options]
     const code = await (kept ? keepRunning(child, say) : runChild(...child))
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
     const verdict = code === 0 ? 'passed' : `failed with exit code ${code}`
-    if (timed) say(`${script} ${verdict} in ${seconds} s`)
+    if (timed) say(`${[script, ...args].join(' ')} ${verdict} in ${seconds} s`)
     if (code !== 0) return code
   }
   return 0
+}
+
+async function run({ steps, beside = [], development = false, panel = false, ...how }) {
+  await installWhatIsMissing(root, { development }, say)
+  const runtime = findRuntime(root)
+  if (panel) buildPanelWhenStale(root, runtime)
+  const codes = await Promise.all([
+    runSteps(steps, runtime, how),
+    runSteps(beside, runtime, { ...how, priority: LOW_PRIORITY }),
+  ])
+  return codes.find((code) => code !== 0) ?? 0
 }
 
 if (Object.hasOwn(commands, command)) {

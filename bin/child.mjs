@@ -1,6 +1,6 @@
 /** Runs one child process, passes signals on to it, and reports how it ended. */
 import { spawn } from 'node:child_process'
-import { constants } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 import { takeOrders } from './orders.mjs'
 
 /**
@@ -8,13 +8,16 @@ import { takeOrders } from './orders.mjs'
  *
  * @param {string} file
  * @param {readonly string[]} args
- * @param {import('node:child_process').SpawnOptions} options
+ * @param {import('node:child_process').SpawnOptions & { priority?: number }} options `priority`: as `nice` has it
  * @param {ReturnType<typeof takeOrders>} orders what comes of them is passed on
  * @returns {Promise<{ code: number, signal: NodeJS.Signals | null }>} the code by the convention of the shell
  */
 export function endOfChild(file, args, options, orders) {
   const detached = process.platform !== 'win32'
-  const child = spawn(file, args, { stdio: 'inherit', detached, ...options })
+  const { priority, ...spawning } = options
+  const child = spawn(file, args, { stdio: 'inherit', detached, ...spawning })
+  // Only root may raise a priority.
+  if (child.pid !== undefined && priority > getPriority()) setPriority(child.pid, priority)
   const unfollow = orders.follow((signal) => child.kill(signal))
   return new Promise((resolve, reject) => {
     child.once('error', reject)

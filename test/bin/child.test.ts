@@ -1,6 +1,7 @@
 /** The launcher's child: it gets each signal once, and its end is the launcher's end. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Readable } from 'node:stream'
@@ -56,3 +57,19 @@ t.test(
     t.same(await exit, [137, null])
   },
 )
+
+t.test('a child of low priority leaves the processor to the others', async (t) => {
+  const script = `process.stdin.once('data', () => {
+    console.log(require('node:os').getPriority())
+    process.exit()
+  })`
+  const source = `
+    const { runChild } = await import(${JSON.stringify(module)})
+    await runChild(process.execPath, ['-e', ${JSON.stringify(script)}], { priority: 12 })
+  `
+  const args = ['--input-type=module', '-e', source]
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end('now')
+  const [line] = await once(createInterface(child.stdout), 'line')
+  t.equal(Number(line), Math.max(getPriority(), 12))
+})

@@ -8,8 +8,15 @@ import type { TestServer } from './postgres.ts'
 const src = join(import.meta.dirname, '../../src')
 const lockKey = 7_465_737
 
+let known: string | undefined
+
 /** Changed migrations make another template; the last one made outlives the run. */
 function templateName(): string {
+  known ??= nameOf()
+  return known
+}
+
+function nameOf(): string {
   const hash = createHash('sha256')
   for (const file of globSync(`${src}/{database/migrations/*,jobs/schema}.ts`).sort()) {
     hash.update(readFileSync(file))

@@ -1,9 +1,10 @@
 /** Runs a share of the quick test files in one process: to load the service takes longer than most of them do. */
-import { globSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
+import { deal } from './deal.ts'
 
 const root = join(import.meta.dirname, '../..')
 /** Most tests wait for something: two cores carry as many at once. */
@@ -53,12 +54,17 @@ function giveEachItsOwnTest(): void {
   })
 }
 
+/** Measured seconds of the longer files; `time.ts` writes it. A file that is not in it is dealt all the same. */
+const seconds: Readonly<Record<string, number>> = JSON.parse(
+  readFileSync(join(import.meta.dirname, 'seconds.json'), 'utf8'),
+)
+
 /** @param share counted from 1. Every quick file belongs to exactly one. */
 export function runShare(share: number): void {
   giveEachItsOwnTest()
   t.setTimeout(2 * TIMEOUT)
   const quick = globSync('test/**/*.test.ts', { cwd: root, exclude: slow }).sort()
-  for (const file of quick.filter((_, index) => index % SHARES === share - 1)) {
+  for (const file of deal(quick, seconds, SHARES)[share - 1] ?? []) {
     t.test(file, { timeout: TIMEOUT }, async (own) => {
       const { href } = pathToFileURL(join(root, file))
       tests.set(href, own)
