@@ -24,7 +24,7 @@ export class ApiKeys {
     this.#world = world
     this.#host = new ActorHost<typeof apiKeyMachine, ApiKeyEffects, ApiKeyActor>({
       provide,
-      // A system for each key would weigh as much as the rest of it.
+      // An actor system for each key would double its memory.
       sharedClock: world.clock,
       // Only the key's own machine sees it.
       newRequestId: () => String(++this.#asked),
@@ -81,7 +81,7 @@ interface SendRates {
   readonly chat: Rate
 }
 
-/** Beyond so many chats the ones that are idle again are forgotten. */
+/** Above this number of chats, idle ones are forgotten. */
 const CHATS = 10_000
 
 /** How fast a key may send: a rate of its own, and one for each chat (generic cell rate algorithm). */
@@ -114,7 +114,7 @@ export class RateLimiter {
 function advance({ perSecond, burst }: Rate, theoretical: number, now: number) {
   const step = 1000 / perSecond
   const most = now + burst * step
-  // So far ahead is impossible: the clock was set back.
+  // A time so far ahead means that the clock was set back.
   const next = (theoretical > most + step ? now : Math.max(theoretical, now)) + step
   return { theoretical: next, overMs: next - most }
 }
@@ -139,9 +139,9 @@ type KeyRef = Actor<typeof apiKeyMachine>
 export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects> {
   #facts: KeyFacts
   readonly #world: ApiKeyWorld
-  /** No part of the machine either: a rate changes with every message. Most keys never send one. */
+  /** Not in the machine, because a rate changes with every message. Most keys never send one. */
   #limiter: RateLimiter | undefined
-  /** A counter and no part of the machine: every call of a bot changes it twice. */
+  /** A counter outside the machine, because every call of a bot changes it twice. */
   #calls = 0
 
   constructor(
@@ -236,7 +236,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
 
   /** The key was changed in the store: new terms, perhaps other secrets. */
   async refresh(facts: KeyFacts): Promise<void> {
-    // The actor stays in the hands of the owner that began it.
+    // The actor keeps the epoch of the owner that began it.
     const { epoch } = this.#facts
     this.#facts = facts.epoch === epoch ? facts : { ...facts, epoch }
     await this.ask({ type: 'key.changed', terms: facts.terms })
@@ -273,7 +273,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     return this.effects.webhook?.delivery
   }
 
-  /** Its webhook gets nothing before it is set again, or before long. */
+  /** Its webhook gets nothing until it is set again, or for a long time. */
   get hasGivenUp(): boolean {
     return this.delivery?.hasGivenUp ?? this.webhook?.suspended ?? false
   }
@@ -292,7 +292,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     await this.ask({ type: 'key.revoke' })
   }
 
-  /** Turns all callers out: the secret they came in with opens nothing any more. */
+  /** Refuses all waiting callers, because their secret is not valid any more. */
   async rotated(): Promise<void> {
     await this.ask({ type: 'key.rotated' })
   }

@@ -29,7 +29,7 @@ export class ApiKeyEffects {
   readonly #owned: WebhookKey
   readonly #world: EffectsWorld
   readonly #machine: KeyMachine
-  /** The filter that is stored, or about to be: an unchanged one is not written again. */
+  /** The stored filter, or the one being stored. An unchanged filter is not written again. */
   #filter: Filter
   /** Most keys have none. */
   #webhook: KeyWebhook | undefined

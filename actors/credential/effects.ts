@@ -35,7 +35,7 @@ interface Owner {
   send(event: CredentialEvent): void
 }
 
-/** So long after a claim, the owner before may still hold the session, or take it back once. */
+/** For this time after a claim, the earlier owner may still have the session, or take it back once. */
 const SETTLING_MS = 60_000
 
 /** Each method that starts a service returns how to end it. */
@@ -135,7 +135,7 @@ export class CredentialEffects {
       .account(credentialId)
       .then((account) => {
         if (listening.signal.aborted) return
-        // Two sessions at once are the end of an account on some networks.
+        // Some networks end an account that has two sessions at once.
         if (account.epoch !== epoch) return this.world.lost(this.#facts)
         this.#session = platform.open(withLiveSettings(account, this.#owner), report, living.signal)
       }, unreadable)
@@ -153,7 +153,7 @@ export class CredentialEffects {
         if (!own.signOut) living.abort()
         await leaving?.close(own)
       }
-      // A moment later, when the transition has said whether the account was linked anew.
+      // Deferred, because the transition says whether the account was linked again.
       Promise.resolve()
         .then(() => within(this.world.timing.signOutTakes, undefined, close))
         .catch(onDefect)

@@ -17,7 +17,7 @@ interface PassingActor {
   readonly facts: CredentialFacts
   readonly session: Session | undefined
   readonly settings: ReceiveSettings
-  /** As it is: a copy for each call would show in the time of a call. */
+  /** Without a copy, because a copy for each call would cost measurable time. */
   readonly world: {
     readonly updates: Pick<UpdateLog, 'append'>
     readonly clock: Pick<Clock, 'now'>
@@ -105,7 +105,7 @@ async function noteOwn(
   const happenings = [...answer.own(requestId), ...deleted].filter((one) => admits(settings, one))
   if (happenings.length === 0) return
   const { credentialId, epoch } = facts
-  // It is done on the network, so the answer is given all the same.
+  // The network has executed it, so the caller gets the answer in any case.
   const appended = await updates
     .append({ credentialId, epoch, happenings, apiKeyId, traceId })
     .catch((cause) => (cause instanceof OwnershipLost ? world.lost(facts) : onDefect(cause)))

@@ -145,14 +145,14 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
     if (operation.kind === 'set_name') await noteName(actor, operation)
     return json
   } catch (cause) {
-    // It is done on the network, so a second try would do it twice.
+    // The network has executed it, so a second try would do it twice.
     if (cause instanceof OwnershipLost) actor.lost(facts)
     else actor.onDefect(cause)
     throw failed('timeout', DONE_UNTOLD, { certain: false })
   }
 }
 
-/** A large file takes its time; it may, for as long as it moves. */
+/** A large file may take long, as long as its bytes move. */
 function limited(
   operation: Operation,
   milliseconds: number,

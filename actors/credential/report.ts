@@ -86,7 +86,7 @@ interface Reporting {
   readonly batches: Batches
   readonly now: () => number
   send(event: CredentialEvent): void
-  /** False once the session is that of a link before: what it knows is not to take the place of newer secrets. */
+  /** False if the session belongs to an earlier link: it must not overwrite newer secrets. */
   keepsSecrets(): boolean
   /** A report that cannot be kept ends the session, which is then opened again. */
   onDefect(cause: unknown): void
@@ -155,7 +155,7 @@ const FIRST_RETRY_MS = 50
 export const LONGEST_RETRY_MS = 1_000
 /** After so many tries with a database that answers, the session ends; the next one reports the events again. */
 const MOST_TRIES = 30
-/** Reports that wait are stored together up to so many events, so that one account does not hold up the others. */
+/** The largest number of events in one commit of waiting reports, so that one account does not delay the others. */
 const MOST_TOGETHER = 500
 
 /** A report that the machine let through, with the settings of that moment. */
@@ -180,7 +180,7 @@ interface QueueOwner {
 interface Group {
   readonly batches: ReadonlyMap<string, Batch>
   readonly happenings: readonly Happening[]
-  /** Of the newest report. */
+  /** The checkpoint of the newest report. */
   readonly checkpoint: Json
 }
 
@@ -228,7 +228,7 @@ export class ReportQueue {
   async #store(taken: readonly Reported[]): Promise<void> {
     const { batches, onDefect } = this.#owner
     const reporter = this.#owner.session()
-    // The session of those that are missing ended, and they were rejected.
+    // The sessions of the missing batches have ended, and the batches were rejected.
     const reports = taken.filter(({ event }) => batches.has(event.batch))
     const group = this.#together(reports)
     if (!group) return

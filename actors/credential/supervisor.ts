@@ -12,10 +12,10 @@ import { activateCredential, type CredentialActor, type Past } from './actor.ts'
 import { Timeline, visibleState } from './timeline.ts'
 import type { CredentialWorld } from './world.ts'
 
-/** No wall clock: it also runs on while the process is held up. */
+/** A monotonic clock, which also counts the time while the process is suspended. */
 const monotonic = () => performance.now()
 
-/** How long this node may act for what it claimed, once it no longer hears from the database that it still owns it. */
+/** How long this node may act for its credentials without a confirmation of the database that it still owns them. */
 export class Lease {
   readonly #now: () => number
   #until: number
@@ -107,7 +107,7 @@ type SupervisorWorld = Omit<CredentialWorld, 'platform'> & {
   readonly owned?: Map<number, Supervised>
   readonly platforms: Platforms
   onCrash(cause: unknown): void
-  /** It was claimed on demand, not with all others at the start. */
+  /** The credential was claimed on demand, not at the start. */
   claimed?(credentialId: number): void
 }
 

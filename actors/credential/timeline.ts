@@ -5,7 +5,7 @@ import type { Clock, CredentialFacts, CredentialStore, Owned } from '../ports/po
 
 type Snapshot = SnapshotFrom<typeof credentialMachine>
 
-/** Worth a line of their own, although the state stays as it is. */
+/** Events that get a line although the state does not change. */
 const REMARKS = [
   'messages.skipped',
   'changes.skipped',
@@ -68,7 +68,7 @@ export class Timeline {
     const { reason, losses, crashes } = snapshot.context
     const event = eventName(inspection.event, crashes.length > 0)
     const line = [this.#state, to, event, reason].join(' ')
-    // A connection that was steady for a while has no losses: the next loss is another incident.
+    // A connection that was stable for a while starts with no losses: the next loss is another incident.
     if (losses === 0 || (losses === 1 && to === 'waiting')) this.#incident.clear()
     const isCounted = inspection.event.type === 'updates.skipped'
     const known = isCounted ? this.#passedOver : this.#incident

@@ -39,7 +39,7 @@ export interface CredentialWorld {
   changed?(): void
 }
 
-/** How many credentials may be connecting at once, service-wide: a restart is not a stampede. */
+/** How many credentials of the service may connect at once, so that a restart does not flood the networks. */
 export class StartBudget {
   readonly #size: number
   readonly #queue = new Set<() => void>()
@@ -49,7 +49,7 @@ export class StartBudget {
     this.#size = size
   }
 
-  /** Calls `granted` when it is this one's turn; the returned function gives the turn back, or the place in the queue. */
+  /** Calls `granted` when a permit is free; the returned function releases the permit, or leaves the queue. */
   request(granted: () => void): () => void {
     let state: 'queued' | 'running' | 'over' = 'queued'
     const begin = () => {

@@ -1,4 +1,4 @@
-/** Hosted actors, which give each command exactly one reply whatever happens to them, and the registry that finds them. */
+/** Hosted actors, which give each command exactly one reply even if they end, and the registry that finds them. */
 
 import type {
   Actor,
@@ -47,7 +47,7 @@ interface Caller {
   readonly leave: (() => void) | undefined
 }
 
-/** Those who wait for replies. Most often it is one, and there may be many thousands of actors. */
+/** Callers that wait for replies. An actor has mostly one, and there may be many thousands of actors. */
 class Callers {
   #one: Caller | undefined
   #more: Map<string, Caller> | undefined

@@ -59,7 +59,7 @@ export class Timers {
     const timer = { id, due, source, target, event }
     this.#moment(due).timers.add(timer)
     const others = this.#bySource.get(source)
-    // Most have one alone, in an array with no room to spare.
+    // Most have only one, in an array of exact size.
     this.#bySource.set(source, others ? [...others, timer] : [timer])
   }
 

@@ -84,14 +84,14 @@ export async function within<Result>(
   }
 }
 
-/** What comes within this time after the first is done together with it. */
+/** Events within this time after the first one are handled together with it. */
 const GATHERING_MS = 1
 /** Then the event loop serves others. */
 const TURN_MS = 1
 
 type Work = () => void
 
-/** Does work that comes all at once, in its order but a millisecond at a time: others are served in between. */
+/** Runs bursts of work in order, one millisecond at a time, so that other work runs in between. */
 export class Turns {
   readonly #clock: Clock
   readonly #failed: (cause: unknown) => void
@@ -99,7 +99,7 @@ export class Turns {
   readonly #due = new Set<Work>()
   readonly #gathered = new Set<Work>()
   #gathering: unknown
-  /** Goes on with what is added meanwhile: to begin anew would pass over all that is done. */
+  /** Continues with work that was added meanwhile, because a new pass would skip over all finished work. */
   #next: SetIterator<Work> | undefined
   #until = 0
 

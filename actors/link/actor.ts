@@ -290,7 +290,7 @@ export function activateLink(
   return host.begin({ clock, input }, (ref) => new HostedActor(ref, effects, clock, host))
 }
 
-/** A flow that only its first process could go on with is over in any other. */
+/** A flow that only its first process could continue ends in any other process. */
 export function resumable(facts: LinkFacts): LinkFacts {
   const isOpen = ['code_sent', 'password_needed', 'waiting'].includes(facts.state)
   return isOpen && facts.stored === null ? { ...facts, state: 'expired' } : facts
@@ -302,7 +302,7 @@ export function refuseAtOnce(step: LinkStep): Exclude<LinkStep, { kind: 'refused
   const { reason, description, retryAfterSeconds, why } = step
   const more = { reason, ...why }
   if (retryAfterSeconds === undefined) throw failed('bad_request', description, more)
-  // The network's own brake is one thing, a network that is not there another.
+  // A rate limit of the network is refused differently from an unavailable network.
   if (reason === 'flood_wait') throw failed('rate_limited', '', { retryAfterSeconds })
   throw failed('unavailable', description, { retryAfterSeconds, ...more })
 }

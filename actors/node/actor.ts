@@ -7,7 +7,7 @@ import type { Clock, Logger } from '../ports/ports.ts'
 import { type NodeRow, Observer, type Verdict } from './observer.ts'
 
 const BEAT_MS = 250
-/** Beats further apart than this leave a gap in what was seen of the others. */
+/** A longer pause between beats leaves a gap in the observation of the others. */
 const GAP_MS = 3_000
 
 /** The rows of all nodes. Everything rejects where the database does not answer in time. */
@@ -23,12 +23,12 @@ export interface NodeTable {
 
 interface NodeWorld {
   readonly table: NodeTable
-  /** Runs on evenly, whatever happens to the time of day. */
+  /** A monotonic clock. */
   readonly clock: Clock
   readonly logger: Logger
-  /** Another set of nodes can be seen, or another state of one of them. */
+  /** The set of nodes, or the state of one of them, has changed. */
   membersChanged?(): void
-  /** The others have declared this node gone: what it owned may be theirs by now. */
+  /** The others have declared this node gone: they may own its accounts now. */
   declaredGone?(): void
 }
 
@@ -39,7 +39,7 @@ class NodeEffects {
   incarnation: number | undefined
   /** Why the last try to join failed. */
   joinFailure: unknown
-  /** When the last beat was sent that the database has counted. */
+  /** The time at which the last counted beat was sent. */
   heardAt: number
   readonly observer = new Observer()
   readonly #world: NodeWorld
@@ -126,7 +126,7 @@ class NodeEffects {
     return this.isStopping || this.#isToDrain
   }
 
-  /** What an operator has ordered since the last beat. */
+  /** The order of an operator since the last beat, as events. */
   #orderOf(own: NodeRow | undefined): NodeEvent[] {
     const isToDrain = own?.isToDrain === true
     if (isToDrain === this.#isToDrain) return []
@@ -156,7 +156,7 @@ const host = new ActorHost<typeof nodeMachine, NodeEffects>({
     }),
 })
 
-/** What this node knows of itself and the others. */
+/** The view of this node of itself and the others. */
 export interface NodesView {
   readonly incarnation: number | undefined
   readonly state: string
@@ -191,14 +191,14 @@ export class Membership {
     return promise
   }
 
-  /** From now on the others see that it is about to leave. A node that is gone by then does not join again. */
+  /** From now on the others see that it will leave. A node that is declared gone meanwhile does not join again. */
   drain(): void {
     this.#isLeaving = true
     this.#effects.isStopping = true
     this.#actor?.tell({ type: 'node.drain' })
   }
 
-  /** Its row says so at once, so that nobody has to notice. */
+  /** Marks its row at once, so that the others need not detect it. */
   async leave(): Promise<void> {
     this.#isLeaving = true
     this.#actor?.tell({ type: 'node.leave' })

@@ -1,10 +1,10 @@
-/** What one node sees of the others, and whom it takes for gone. It counts its own successful beats, never seconds. */
+/** Observes the other nodes and judges which have ended. It counts its own successful beats, never seconds. */
 
 /** A row of the table of nodes that has not ended. */
 export interface NodeRow {
   readonly incarnation: number
   readonly name: string
-  /** Where it listens; null for a node that does not say. */
+  /** The address at which it listens for other nodes; null if it has none. */
   readonly address: string | null
   readonly version: string
   /** The newest migration of the database when it joined. */
@@ -19,15 +19,15 @@ export interface NodeRow {
   readonly startedAt: Date
 }
 
-/** What has ended: a process whose connection is closed, or one that is frozen or cut off. */
+/** A node that has ended: its process has crashed, or it is frozen or cut off. */
 export interface Verdict {
   readonly row: NodeRow
   readonly cause: 'crashed' | 'silent'
 }
 
-/** Of a peer whose lock is free. */
+/** The number of beats after which a peer with a free lock counts as crashed. */
 const CRASHED_AFTER = 3
-/** Of a peer whose lock is held: ten seconds. */
+/** The number of beats after which a peer with a held lock counts as silent: ten seconds. */
 const SILENT_AFTER = 40
 /** When the database restarts, all locks are free for a moment. */
 const LOCKS_NOT_TRUSTED_FOR = 20
@@ -45,7 +45,7 @@ export class Observer {
   #trustsLocksFrom = 0
   #watched: ReadonlyMap<number, Watched> = new Map()
 
-  /** The rows that an own successful beat came back with. Returns the peers to be declared gone. */
+  /** Takes the rows that an own successful beat returned. Returns the peers to declare gone. */
   saw(rows: readonly NodeRow[], self: number, now: number): Verdict[] {
     this.#beats++
     this.#watched = new Map(rows.map((row) => [row.incarnation, this.#watch(row, now)]))

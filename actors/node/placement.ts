@@ -1,4 +1,4 @@
-/** Where a credential is placed: weighted rendezvous hashing over the names of nodes. Every node finds the same place by itself. */
+/** Places credentials at nodes by weighted rendezvous hashing over the names of nodes. Every node computes the same place alone. */
 
 interface Place {
   readonly name: string

@@ -14,7 +14,7 @@ import type { LinkReason, Reason } from '../../machines/model/reason.ts'
 
 /** The part of a handler's context that is the same on every network. */
 export interface Request {
-  /** Becomes the network's own client-side id where there is one, so that a repeated send is one message. */
+  /** Used as the network's client-side id if it has one, so that a repeated send makes one message. */
   readonly requestId: string
   readonly signal: AbortSignal
 }
@@ -124,8 +124,8 @@ export interface Platform {
   /** `idempotent`: a send with the id of an earlier one gives that one's message. Absent: it is sent again. */
   readonly sends?: 'idempotent'
   /**
-   * Begins a link for `user`; `fields` are those of the method. Rejects with `RequestFailed` on unusable fields.
-   * The user matters where each has a network of their own; without one nobody is found there.
+   * Begins a link for `user`; `fields` are those of the method. Rejects with `RequestFailed` on unusable fields. The
+   * user matters for networks that are separate for each user, such as the sandbox.
    */
   startLink(
     method: string,
@@ -188,7 +188,7 @@ export interface LinkAttempt {
   answer(answer: LinkAnswer, signal: AbortSignal): Promise<LinkStep>
   /** After a `show` step: resolves once the user acted elsewhere or what is shown has changed. */
   changed(signal: AbortSignal): Promise<LinkStep>
-  /** Lets go of connections; does not undo a finished link. */
+  /** Closes connections; does not undo a finished link. */
   close(): Promise<void>
 }
 
@@ -212,18 +212,21 @@ export interface SessionReport {
   lost(reason: Reason, retryAfterSeconds?: number): void
   /** The network restricts the account for a time; the session goes on. */
   limited(reason: Reason, seconds: number): void
-  /** Another client took the session. The session is over; do not fight. */
+  /** Another client took the session. The session is over; do not take it back. */
   replaced(): void
   /** Signed out elsewhere: linking again helps. The session is over. */
   revoked(reason: Reason): void
   /** Banned, deleted, secrets unreadable: linking again does not help. The session is over. */
   invalid(reason: Reason): void
   /**
-   * Some of what happened cannot be told any more: messages, or what became of messages. The operator is told; the
-   * session goes on. `unknown`: the network cannot say whether anything is missing.
+   * Some events are lost: messages, or changes of messages. The operator is notified; the session goes on. `unknown`:
+   * the network cannot say whether anything is missing.
    */
   skipped(what: 'messages' | 'changes' | 'unknown'): void
-  /** The network does not keep the account's rooms for its other devices. The operator is told; nothing else changes. */
+  /**
+   * The network does not keep the account's rooms for its other devices. The operator is notified; nothing else
+   * changes.
+   */
   unshared(): void
   /** One update cannot be shown here; `kind` is the network's word for it: letters and underscores. */
   passedOver(kind: string): void
@@ -278,7 +281,7 @@ export interface FileStream {
   readonly name?: string
 }
 
-/** A session that never was. Reports its end once the caller of `open` has it, as every other report comes. */
+/** A session that could not begin. It reports its end after `open` has returned, as all reports come. */
 export function refusingSession(description: string, report: () => void): Session {
   queueMicrotask(report)
   const refuse = () => Promise.reject(failed('unavailable', description))

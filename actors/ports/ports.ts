@@ -70,13 +70,13 @@ export interface CredentialStore {
   saveIdentity(owned: Owned, identity: AccountIdentity): Promise<void>
   /** From here on the credential is gone for its user; the next owner completes the deletion. */
   saveDeletion(owned: Owned): Promise<void>
-  /** Those of them that another node has claimed since. */
+  /** The given credentials that another node has claimed since. */
   fenced(owned: readonly Owned[]): Promise<readonly Owned[]>
   /** Wipes secrets and revokes keys; what was cut short is done again. */
   deactivate(owned: Owned): Promise<void>
   /** Buffered; a crash may lose the newest lines, never their order. */
   record(transition: Transition): void
-  /** Gets everything that a session reports, before the settings filter it. */
+  /** Receives all reports of a session, before the settings filter them. */
   noteEvents(credentialId: number, happenings: readonly Happening[]): void
   /** Remembers what a probe or an event showed; buffered. */
   noteHealth(owned: Owned, health: { latencyMs?: number; healthy: boolean; at: number }): void
@@ -85,8 +85,8 @@ export interface CredentialStore {
 /** Whether the database takes writes. */
 export interface Storage {
   /**
-   * Resolves as soon as a write that was in vain before may succeed, after at most so many milliseconds; while nothing
-   * can be written, not before something can.
+   * Resolves when a failed write may be tried again: after at most this many milliseconds, but not while the database
+   * takes no writes.
    */
   recovered(atMostMs: number): Promise<void>
 }

@@ -27,7 +27,7 @@ export interface Delivery {
   readonly isProbe?: boolean
 }
 
-/** What went over the wire in one attempt. */
+/** The request and the answer of one attempt. */
 export interface WebhookExchange {
   /** Lists of names and values in turn. */
   readonly headers: readonly (readonly string[])[]
@@ -49,7 +49,7 @@ export interface Attempt {
   readonly error: string | undefined
   readonly retryAfterMs: number | undefined
   readonly durationMs: number
-  /** Undefined if nothing was sent, or if nobody keeps it. */
+  /** Undefined if nothing was sent, or if it is not kept. */
   readonly exchange?: WebhookExchange
 }
 

@@ -116,7 +116,7 @@ export class WebhookDelivery {
     return failing.length > 0 ? { ...progress, failing } : progress
   }
 
-  /** Where the next delivery begins. */
+  /** The state in which the next delivery begins. */
   get standing(): WebhookStanding {
     return { ...this.#noted, progress: this.progress }
   }

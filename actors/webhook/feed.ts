@@ -27,7 +27,7 @@ export class Reading {
     const next = (this.#runs.find(([, to]) => to > this.#head)?.[0] ?? end + 1) - 1
     if (next <= this.#head) return
     this.#head = next
-    // What lies on both sides is not one run.
+    // The ids on both sides do not form one run.
     this.#places++
   }
 

@@ -62,7 +62,7 @@ export class Lanes<Update extends Item> {
     return this.isDoubted || (this.#ready.size === 0 && this.#healthyBusy === 0)
   }
 
-  /** So many lanes failed that the others would probably fail as well. */
+  /** If this many lanes have failed, the others would probably fail as well. */
   get isDoubted(): boolean {
     return this.#suspects >= SUSPICIOUS
   }

@@ -6,7 +6,7 @@ import type { DeliveryWorld, ReceivingKey } from '../ports/webhooks.ts'
 interface SaverOptions {
   readonly key: ReceivingKey
   readonly world: DeliveryWorld
-  /** So many acknowledgements are stored without waiting for more. */
+  /** After this many acknowledgements, the progress is stored without waiting for more. */
   readonly enough: number
   progress(): Progress
   /** Everything up to this id is stored. */

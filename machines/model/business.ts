@@ -1,4 +1,4 @@
-/** The connection of a person's business account to an account that acts for it: its operations, and what it is told. */
+/** The connection of a person's business account to an account that acts for it: its operations and its events. */
 import type { Chat, Message } from './content.ts'
 import type { Person } from './person.ts'
 

@@ -15,7 +15,7 @@ import type { TopicLook } from './topic.ts'
 /** `supergroup` and `group` differ only in the form of their public chat id. */
 export type Surface = 'private' | 'group' | 'supergroup' | 'channel'
 
-/** A person as somebody passes them on: with as many names as are asked for. */
+/** A shared person, with the names that were asked for. */
 type Shared = Pick<Person, 'native'> & Partial<Person>
 
 export interface Chat extends ChatDetails {
@@ -158,7 +158,7 @@ export type Content =
 
 export type Reaction = { readonly emoji: string } | { readonly customEmojiId: string }
 
-/** Where a forwarded message came from first. */
+/** The first origin of a forwarded message. */
 export type Origin =
   | { readonly from: 'person'; readonly person: Person; readonly at: number }
   | { readonly from: 'hidden'; readonly name: string; readonly at: number }

@@ -3,7 +3,7 @@ import type { Person } from './person.ts'
 import type { Text } from './text.ts'
 
 export interface Game {
-  /** By which its bot names it. */
+  /** The name by which its bot identifies it. */
   readonly name: string
   readonly title: string
   readonly description: string
@@ -35,7 +35,7 @@ export type GameOperation<Place, Item> = { readonly person: Place } & GamePlace<
         /** The message shows the scores afterwards. */
         readonly isShown: boolean
       }
-    /** Those of the person and of those next to them, and the best. */
+    /** The scores of the person, of the neighbours in the list, and the best ones. */
     | { readonly kind: 'scores' }
   )
 

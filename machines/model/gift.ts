@@ -16,7 +16,7 @@ export interface Gift {
 }
 
 export interface OwnedGift {
-  /** Absent where nothing can be done with it: it is somebody else's. */
+  /** Absent for a gift of another owner, on which no operation is possible. */
   readonly id?: string
   readonly gift: Gift
   /** Absent where the sender is not shown. */
@@ -74,6 +74,6 @@ export interface AcceptedGifts {
 export interface OwnedGiftPage {
   readonly total: number
   readonly gifts: readonly OwnedGift[]
-  /** Where the next page begins; absent: there is none. */
+  /** The cursor of the next page; absent if there is none. */
   readonly next?: string
 }

@@ -48,7 +48,7 @@ export type Happening =
       readonly before: readonly Reaction[]
       readonly after: readonly Reaction[]
     })
-  /** Where reactions are anonymous: how many there are of each now. */
+  /** For anonymous reactions: the current count of each. */
   | (Happened & {
       readonly kind: 'reaction_count'
       readonly chat: Chat
@@ -64,7 +64,7 @@ export type Happening =
       readonly target: string
       /** Absent where the network does not say who. */
       readonly person?: Person
-      /** Sent in this session: it may be told before the answer to the send has named the message. */
+      /** Sent in this session: it may be reported before the answer to the send has named the message. */
       readonly isRecent?: true
     })
   /** A poll that the account sent, or one that was stopped, stands differently. */
@@ -186,7 +186,7 @@ export type Happening =
 export const endKey = ({ id, voters }: Poll): string | undefined =>
   id === undefined ? undefined : `poll_ended:${id}:${voters}`
 
-/** Those that carry a message. */
+/** Happenings that carry a message. */
 export type Telling = Extract<Happening, { readonly message: Message }>
 
 /** The receive settings of a credential. */

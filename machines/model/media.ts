@@ -49,7 +49,7 @@ export interface Media {
 
 export type StickerType = 'regular' | 'mask' | 'custom_emoji'
 
-/** Where a mask is put on a face: shifts in widths and heights of the mask. */
+/** The position of a mask on a face: shifts in widths and heights of the mask. */
 export interface MaskPosition {
   readonly point: 'forehead' | 'eyes' | 'mouth' | 'chin'
   readonly xShift: number

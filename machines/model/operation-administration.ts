@@ -38,7 +38,7 @@ export type AdministrationOperation<Place, Item> =
   /** The title of an administrator, or the tag of an ordinary member; empty: none. */
   | ({ readonly kind: 'set_member_title'; readonly title: string } & Somebody<Place>)
   | ({ readonly kind: 'set_member_tag'; readonly tag: string } & Somebody<Place>)
-  /** `from` is the channel on whose behalf nobody may write here. */
+  /** `from` is the banned sender channel. */
   | {
       readonly kind: 'ban_sender' | 'unban_sender'
       readonly chat: Place

@@ -105,7 +105,7 @@ export type InlineOperation<Place> =
   | { readonly kind: 'prepare_key'; readonly person: Place; readonly key: Key }
   /** Sends a message for the person who has a web app open. */
   | { readonly kind: 'answer_web_app'; readonly query: string; readonly result: InlineResult }
-  /** Writes into the chat where somebody has named the bot, which is no member of it. */
+  /** Writes into a chat in which a person has named the bot, although the bot is no member. */
   | { readonly kind: 'answer_guest'; readonly query: string; readonly result: InlineResult }
   /** `inline` is the id that the bot got of a message that was sent by way of it. */
   | { readonly kind: 'edit_inline'; readonly inline: string; readonly change: Change }

@@ -223,7 +223,7 @@ export type OperationResult =
   | { readonly kind: 'member'; readonly member: Member }
   | { readonly kind: 'members'; readonly members: readonly Member[] }
   | ReadingOutcome
-  /** Without a person: nobody was found. */
+  /** Absent if no person was found. */
   | { readonly kind: 'person'; readonly person?: Person }
   | { readonly kind: 'number'; readonly number: number }
   | { readonly kind: 'invite'; readonly invite: Invite }

@@ -95,7 +95,7 @@ interface PostPrice {
   readonly amount: number
 }
 
-/** The terms of a post that somebody suggests to a channel. */
+/** The terms of a post that is suggested to a channel. */
 export interface PostTerms {
   /** Absent: it costs nothing. */
   readonly price?: PostPrice

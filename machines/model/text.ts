@@ -34,7 +34,7 @@ export type AnsweredPart = { readonly task: number } | { readonly option: number
 
 /** The part of a message that another one quotes. */
 export interface Quote extends Text {
-  /** Where it stands in the text or the caption, in UTF-16 code units. */
+  /** Its offset in the text or the caption, in UTF-16 code units. */
   readonly position: number
   /** The author chose it; otherwise the network did. */
   readonly isManual?: boolean

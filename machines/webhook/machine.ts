@@ -97,7 +97,7 @@ interface WebhookContext {
   readonly now: number
 }
 
-/** Where a delivery begins, and goes on after a crash. */
+/** The states in which a delivery begins, also after a crash. */
 const resumed = [
   { guard: 'isSuspended' as const, target: 'suspended' as const },
   { guard: 'isTroubled' as const, target: 'resting' as const },

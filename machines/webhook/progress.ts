@@ -9,7 +9,7 @@ export interface Progress {
   readonly waiting: number
   /** The runs of those updates: first and last id of each, one pair after another. */
   readonly open: readonly number[]
-  /** Those of them that failed; absent if none did. */
+  /** The failed ones among them; absent if there are none. */
   readonly failing?: readonly FailingUpdate[]
 }
 
@@ -31,7 +31,7 @@ export function openRuns({ open }: Pick<Progress, 'open'>): (readonly [number, n
 /** First and last id of each run, in order, without common ids. */
 export type Runs = readonly (readonly [number, number])[]
 
-/** What is in one of the two, or in both. */
+/** The union of the runs. */
 export function joined(some: Runs, others: Runs): Runs {
   const found: [number, number][] = []
   for (const [from, to] of [...some, ...others].toSorted(([a], [b]) => a - b)) {
@@ -42,7 +42,7 @@ export function joined(some: Runs, others: Runs): Runs {
   return found
 }
 
-/** What is in the first and not in the second. */
+/** The difference: ids of the first that are not in the second. */
 export function without(runs: Runs, holes: Runs): Runs {
   return runs.flatMap(([from, to]) => {
     const left: [number, number][] = []
@@ -57,7 +57,7 @@ export function without(runs: Runs, holes: Runs): Runs {
   })
 }
 
-/** What is in both. */
+/** The intersection of the runs. */
 export const common = (some: Runs, others: Runs): Runs => without(some, without(some, others))
 
 /** The same progress with other runs open, of `waiting` updates; every failure is forgotten, so that nothing rests. */

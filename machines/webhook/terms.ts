@@ -2,7 +2,7 @@
 import type { Trouble } from './machine.ts'
 import type { Progress, Runs } from './progress.ts'
 
-/** Where to deliver. */
+/** The address and the way of delivery. */
 export interface WebhookTarget {
   /** It may contain user info, so it is a secret. */
   readonly url: string
@@ -20,7 +20,7 @@ export interface WebhookState {
   readonly suspended: boolean
 }
 
-/** Where a delivery ended, and the next one begins. */
+/** The state and the progress with which a delivery ended, and the next one begins. */
 export interface WebhookStanding extends WebhookState {
   readonly progress: Progress | undefined
 }
@@ -43,9 +43,12 @@ export type WebhookChange =
     }
   /** Everything after this id is delivered again. */
   | { readonly kind: 'replay'; readonly after: number }
-  /** Those of them that were delivered are delivered again, so many updates; later ones go on as they are. */
+  /**
+   * Delivers again those updates of `runs` that were delivered before, `updates` in number. Later updates are not
+   * affected.
+   */
   | { readonly kind: 'resend'; readonly runs: Runs; readonly updates: number }
-  /** What a resend has not delivered yet is not delivered again; so many others wait. */
+  /** Drops the rest of a resend; `waiting` is the number of other updates that wait. */
   | { readonly kind: 'stop resend'; readonly waiting: number }
 
 /** The key after the change. */

@@ -13,8 +13,8 @@ interface AccessClaims {
 const TYPE = 'at+jwt'
 const LONGEST = 4_096
 /**
- * Stricter than the decoder, which overlooks padding and the bits that are left over: a token has one spelling. Of the
- * last of 86 characters for 64 bytes four bits are left.
+ * Stricter than the decoder, which ignores padding and unused bits, so that each token has exactly one spelling. The
+ * last of the 86 characters of 64 bytes has four unused bits.
  */
 const form = /^[\w-]+\.[\w-]+\.[\w-]{85}[AQgw]$/
 const requiredClaims = ['sub', 'sid', 'jti', 'iat', 'nbf', 'exp']

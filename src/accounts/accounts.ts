@@ -79,7 +79,7 @@ export class Accounts {
     this.calls = options.calls ?? new Gcra<number>(callsPerUser)
   }
 
-  /** To be called before the jobs start. */
+  /** Call it before the jobs start. */
   async start(): Promise<void> {
     const [codes, jobs] = [this.#codes, this.#jobs]
     jobs.onSendCode((id, signal) => codes.deliver(id, signal))

@@ -3,7 +3,7 @@ import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
 import { secondsAfter, secondsUntil } from './clock.ts'
 
-/** So many within a sliding window. */
+/** The largest count within a sliding window. */
 export interface WindowLimit {
   readonly count: number
   readonly seconds: number

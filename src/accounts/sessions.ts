@@ -126,7 +126,7 @@ interface Refreshed {
   readonly refreshToken: string
 }
 
-/** Two tabs of one browser may use the same token at once: the later one is refused, but the session stays open. */
+/** Two tabs of one browser may use the same token at once: the second use is refused, but the session stays open. */
 const GRACE_SECONDS = 10
 
 /** SQL, since both are part of the transaction that touches the session. */

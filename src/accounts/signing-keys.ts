@@ -57,7 +57,7 @@ export class SigningKeys {
     return { kid: row.kid, key: await this.#once(`private ${row.kid}`, () => this.#private(row)) }
   }
 
-  /** Only keys of our own are ever used, whatever a token says of its key. */
+  /** Verifies only with our own keys, even if a token names another key. */
   async find(kid: string): Promise<Key | undefined> {
     const row = (await this.#rows()).find((each) => each.kid === kid)
     if (!row) return undefined

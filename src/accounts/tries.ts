@@ -17,8 +17,8 @@ interface Sending {
 const timesFour = ({ count, seconds }: WindowLimit): WindowLimit => ({ count: 4 * count, seconds })
 
 /**
- * Counts one more code and returns after how many seconds the next one may follow. To be run in a transaction: a
- * refused one then counts nowhere.
+ * Counts one more code and returns after how many seconds the next one may follow. Run it in a transaction, so that a
+ * refused code is not counted.
  */
 export async function admitSending(
   tx: Queryable,

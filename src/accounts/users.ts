@@ -33,7 +33,7 @@ export function createUsers(db: Database, vault: Vault) {
         const id = next!.id
         const phoneSealed = await vault.seal(`user:${id}`, placeOf(id), Buffer.from(phone))
         const row = { id, phoneIndex: index, phoneSealed, createdAt: now }
-        // If two first sign-ins happen at once, one adds the row, and the next turn finds it.
+        // If two first sign-ins happen at once, one adds the row, and the next iteration finds it.
         await db.records((em) =>
           em.upsert(AppUser, row, { onConflictFields: ['phoneIndex'], onConflictAction: 'ignore' }),
         )
@@ -84,7 +84,7 @@ const beingErased = () =>
     retryAfterSeconds: 60,
   })
 
-/** Within a transaction, and before other locks in it: others who hold this user wait for its end. */
+/** Call it within a transaction, before other locks: other holders of this user wait for its end. */
 export async function holdUser(tx: Queryable, userId: number): Promise<void> {
   const [user] = await tx.query<{ erasing_at: Date | null }>(hold, [userId])
   if (!user || user.erasing_at) throw beingErased()

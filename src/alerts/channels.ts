@@ -1,4 +1,4 @@
-/** The ways by which a user is told: a signed webhook, a chat through one of the user's keys, and e-mail. */
+/** The channels of alerts: a signed webhook, a chat through one of the user's keys, and e-mail. */
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { Arguments } from '../bot-api/arguments.ts'
@@ -14,7 +14,7 @@ import type { Channel, Due, FailedAttempt, Loss } from './outbox.ts'
 import type { Targets } from './settings.ts'
 import { bodyOf, wordsOf } from './words.ts'
 
-/** An attempt that failed, with what is stored of it. */
+/** A failed attempt, with the fields that are stored. */
 export class NotTold extends Error {
   override readonly name = 'NotTold'
   readonly failure: FailedAttempt
@@ -40,17 +40,17 @@ export interface ChannelParts {
 
 type Tell = (due: Due, targets: Targets, parts: ChannelParts, signal: AbortSignal) => Promise<void>
 
-/** Of an answer nothing but its status counts. */
+/** Only the status of the answer matters, so this much of its body is read. */
 const READ_BYTES = 1_024
 
-/** `page` is that of all alerts; that of the nodes stands beside it. */
+/** `page` is the panel's page of alerts; the page of nodes has a sibling path. */
 const pageOf = ({ rule }: Due, page: string) =>
   rule === 'node_lost' ? new URL('nodes', page).href : page
 
 const webhook: Tell = async (due, { webhook: target }, { agent, timeoutMs, page, now }, signal) => {
   if (!target) throw new NotTold('not_set', null, true)
   const body = bodyOf(due, pageOf(due, page))
-  // The same at every attempt, so that a receiver recognizes what it has seen.
+  // The same at every attempt, so that the receiver recognizes repetitions.
   const id = `alert-${due.id}`
   const timestamp = Math.floor(now() / 1_000)
   const url = new URL(target.url)
@@ -86,13 +86,13 @@ const chat: Tell = async (due, { chat: target }, { keys, execution, page }, sign
     if (!(cause instanceof RequestFailed)) throw cause
     const { code, description } = cause.failure
     if (code === 'unauthorized') throw new NotTold('key_gone', description, true, { cause })
-    // Whoever asks for the impossible gets the same answer tomorrow.
+    // These failures would be the same at the next attempt.
     const isFinal = ['bad_request', 'forbidden', 'not_found'].includes(code)
     throw new NotTold('chat_failed', description || code, isFinal, { cause })
   }
 }
 
-/** An ordinary call of the key, with its scope and its rates. */
+/** Sends by an ordinary call of the key, which obeys its scope and its rate limits. */
 async function send(
   key: ApiKeyActor,
   message: { readonly chat_id: string; readonly text: string },
@@ -102,7 +102,7 @@ async function send(
 ): Promise<void> {
   const method = 'sendMessage'
   const traceId = `alert-${due.id}`
-  // Each attempt has its own: the answer to a call that was cut off would be its only one.
+  // Each attempt has its own key, because the stored answer of an interrupted call would be repeated.
   const idempotencyKey = `${traceId}-${due.attempts}`
   const args = Arguments.from(message)
   const platform = await execution.credentials.platformOf(key.facts.credentialId)

@@ -73,7 +73,7 @@ async function leave(tx: Queryable, now: Date, quietSince: Date): Promise<void> 
   await tx.query('delete from incident_account where left_at <= $1', [quietSince])
 }
 
-/** An account stays in the incident that it came to, whatever its reason becomes: one fault has many faces. */
+/** An account stays in its first incident even if its reason changes, because one fault may show several reasons. */
 async function join(tx: Queryable, now: Date): Promise<void> {
   await tx.query(
     `with troubled as (
@@ -98,8 +98,8 @@ async function join(tx: Queryable, now: Date): Promise<void> {
 }
 
 /**
- * Writes how many are concerned; an incident whose cause is away keeps the time since when. The service has the sums of
- * all users, if there is an operator to see them.
+ * Writes how many accounts are affected, and since when the cause has been away. The incidents of the service hold the
+ * sums of all users; they exist only if there is an operator.
  */
 async function renew(
   tx: Queryable,
@@ -142,7 +142,10 @@ async function renew(
   )
 }
 
-/** Resolves what has stayed away, and reopens what was silenced until now. Returns the resolved ones that are to be told. */
+/**
+ * Resolves incidents whose cause stayed away, and reopens those whose silence has ended. Returns the resolved incidents
+ * to notify of.
+ */
 async function advance(tx: Queryable, now: Date, awaySince: Date): Promise<number[]> {
   const due = await tx.query<{ id: number; state: IncidentState; away: boolean }>(
     `select id, state, coalesce(absent_since <= $2, false) as away from incident
@@ -165,7 +168,7 @@ async function advance(tx: Queryable, now: Date, awaySince: Date): Promise<numbe
   return resolved
 }
 
-/** Those of the owners, newest first, below the id `before`. */
+/** Incidents of the owners, newest first, with an id below `before`. */
 export function listIncidents(
   db: Queryable,
   owners: readonly number[],

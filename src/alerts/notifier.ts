@@ -1,4 +1,4 @@
-/** Sends what the outbox holds: every node takes some, each row is taken by one, and a kill only delays it. */
+/** Sends the notifications of the outbox. Each node claims some rows, one node claims each row, and a crash only delays it. */
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'
 import { type ChannelParts, NotTold, tellBy } from './channels.ts'
@@ -47,7 +47,7 @@ export class Notifier {
     })
   }
 
-  /** Attempts under way are broken off and given back. */
+  /** Interrupts attempts in progress and returns them to the outbox. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#closing.abort()

@@ -13,7 +13,7 @@ export class Operators {
     this.#indexes = phones.map(phoneIndex(vault))
   }
 
-  /** Asked each time: an operator may sign in for the first time at any moment. */
+  /** Read each time, because an operator may sign in for the first time at any moment. */
   async ids(): Promise<number[]> {
     if (this.#indexes.length === 0) return []
     const rows = await this.#db.query<{ id: number }>(
@@ -27,7 +27,7 @@ export class Operators {
     return (await this.ids()).includes(userId)
   }
 
-  /** Whose incidents this user sees. */
+  /** The owners whose incidents this user may see. */
   async ownersFor(userId: number): Promise<number[]> {
     return (await this.has(userId)) ? [userId, SERVICE] : [userId]
   }

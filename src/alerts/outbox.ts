@@ -1,4 +1,4 @@
-/** What is to be told of incidents: a row for each notification, tried until it is sent or a day is over. */
+/** The outbox of alerts: one row for each notification, tried until it is sent or a day is over. */
 import type { Queryable } from '../database/database.ts'
 import { type Rule, SERVICE } from './rules.ts'
 
@@ -11,7 +11,7 @@ type AlertEvent = (typeof ALERT_EVENTS)[number]
 export const NOTIFICATION_STATES = ['waiting', 'sent', 'lost'] as const
 type NotificationState = (typeof NOTIFICATION_STATES)[number]
 
-/** Why an attempt failed; the detail is in the words of whoever refused it. */
+/** Why an attempt failed; the detail is the text of the server that refused it. */
 export const LOSSES = [
   'not_set',
   'mail_not_set_up',
@@ -23,11 +23,11 @@ export const LOSSES = [
 ] as const
 export type Loss = (typeof LOSSES)[number]
 
-/** An incident that grows is told again so often at most. */
+/** The shortest interval between two notifications of a growing incident. */
 const TOLD_AGAIN = '30 minutes'
 const TRIED_FOR_MS = 86_400_000
 const KEPT_MS = 30 * 86_400_000
-/** Longer than any attempt takes: then the node that has claimed it is gone. */
+/** Longer than any attempt: after this time the node that claimed it has ended. */
 const CLAIMED_MS = 90_000
 const FIRST_WAIT_MS = 15_000
 const LONGEST_WAIT_MS = 3_600_000
@@ -50,11 +50,11 @@ export interface Notification {
 const columns =
   'id, incident_id, channel, event, affected, state, attempts, code, detail, created_at, next_at, ended_at'
 
-/** Whose settings `s` say where to tell of the incident `i`. */
+/** SQL: the settings `s` belong to a user whom the incident `i` concerns. */
 const concerned = (operators: string) =>
   `(s.user_id = i.user_id or i.user_id = ${SERVICE} and s.user_id = any(${operators}::bigint[]))`
 
-/** Of open incidents that nobody has been told of, and of those that have grown since. */
+/** Adds notifications for open incidents without one, and for incidents that have grown since the last one. */
 export async function tellOfTrouble(
   tx: Queryable,
   now: Date,
@@ -77,7 +77,7 @@ export async function tellOfTrouble(
   )
 }
 
-/** Of the end of incidents whose beginning was told. */
+/** Adds notifications of the end of incidents, if there was one of their beginning. */
 export async function tellOfEnds(
   tx: Queryable,
   incidentIds: readonly number[],
@@ -94,11 +94,11 @@ export async function tellOfEnds(
   )
 }
 
-/** Mail and chats go to whomever the settings name: nobody should get many for nothing. */
+/** Limits tests, because settings may name the address or the chat of another person. */
 const TESTS = 5
 const TESTS_WITHIN_MS = 300_000
 
-/** One that tries a channel out; it is tried once. Undefined after too many of them, whichever node was asked. */
+/** Adds a test of a channel, which is attempted once. Undefined if there were too many tests at all nodes together. */
 export async function tellForTest(
   db: Queryable,
   userId: number,
@@ -119,7 +119,7 @@ export async function tellForTest(
 /** A notification with the incident that it tells of. */
 export interface Due extends Notification {
   readonly user_id: number
-  /** Whose incident it is. */
+  /** The owner of the incident. */
   readonly owner_id: number | null
   readonly rule: Rule | null
   readonly subject: string | null
@@ -128,8 +128,8 @@ export interface Due extends Notification {
 }
 
 /**
- * Claims what is due for this node. Of one incident and channel the earlier comes first. A chat is left to the node that
- * owns its account.
+ * Claims due notifications for this node. Notifications of one incident and channel keep their order. A notification by
+ * chat is left to the node that owns the account.
  */
 export function claimDue(
   db: Queryable,
@@ -179,7 +179,7 @@ export async function settleNotification(
   const end = due.created_at.getTime() + TRIED_FOR_MS
   const isLost = failure && (failure.isFinal || due.event === 'test' || now.getTime() >= end)
   const state = failure ? (isLost ? 'lost' : 'waiting') : 'sent'
-  // The last try is at the end of the day.
+  // The last attempt is made when a day is over.
   const next = new Date(Math.min(now.getTime() + waitOf(due.attempts), end))
   await db.query(
     `update alert_notification
@@ -192,7 +192,7 @@ export async function settleNotification(
   return state
 }
 
-/** Gives an attempt that was broken off back, for the next node to make. */
+/** Takes an interrupted attempt back, so that the next node makes it. */
 export async function returnNotification(db: Queryable, due: Due, now: Date): Promise<void> {
   await db.query(
     `update alert_notification set attempts = attempts - 1, next_at = $2
@@ -233,7 +233,7 @@ export async function findNotification(
   return found
 }
 
-/** What waits for a channel that its user has switched off is told to nobody. */
+/** Notifications for a channel that its user has switched off are dropped. */
 export async function dropChannels(
   tx: Queryable,
   userId: number,

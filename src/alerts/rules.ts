@@ -1,9 +1,9 @@
-/** What makes an incident beside accounts that are out: each rule finds whom it concerns, and how many of theirs. */
+/** Rules for incidents other than accounts that are out. Each rule finds the users and how many of their accounts, keys or nodes are affected. */
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { wantedBy } from '../updates/wanted.ts'
 
-/** The order is that of the words in the panel. */
+/** In the order in which the panel lists them. */
 export const RULES = [
   'account_out',
   'account_deaf',
@@ -31,7 +31,7 @@ interface Found {
 
 const ofUsable = 'k.revoked_at is null and c.deleting_at is null and c.deactivated_at is null'
 
-/** `$1` is the time. Where nothing tells incidents of a rule apart, the rule is their subject. */
+/** `$1` is the time. If a rule has only one incident for each owner, the rule's name is the subject. */
 const statements: Readonly<Partial<Record<Rule, string>>> = {
   reconnect_loop: `
     select user_id, 'reconnect_loop' as subject, count(*)::int as affected from credential
@@ -60,7 +60,7 @@ const statements: Readonly<Partial<Record<Rule, string>>> = {
       from api_key k join credential c on c.id = k.credential_id
      where k.dropped_at > $1::timestamptz - interval '1 hour' and ${ofUsable}
      group by 1`,
-  // One of the same name has taken the place of a node that crashed and began anew.
+  // A crashed node has restarted under the same name.
   node_lost: `
     select ${SERVICE}::bigint as user_id, n.name as subject, 1 as affected from node n
      where n.state = 'gone' and n.ended_at > $1::timestamptz - interval '1 day'
@@ -94,7 +94,7 @@ export async function judge(db: Queryable, now: Date, logger: Logger): Promise<J
   return { found, rules }
 }
 
-/** A node says every minute whether its disk is nearly full; once it falls silent, it is taken to be no trouble. */
+/** A node reports every minute whether its disk is nearly full. A node that stops reporting counts as not full. */
 export async function noteDisk(db: Database, node: string, isFull: boolean): Promise<void> {
   if (isFull) {
     await db.query(

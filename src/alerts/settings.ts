@@ -1,14 +1,14 @@
-/** What a user wants to be told of incidents, and where: addresses and secrets are sealed. */
+/** The alert settings of a user: which incidents, and over which channels. Addresses and secrets are sealed. */
 import { holdUser } from '../accounts/users.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { newSigningSecret, OVERLAP_MS, type SigningSecret } from '../webhooks/secrets.ts'
 import { CHANNELS, type Channel, dropChannels } from './outbox.ts'
 
-/** An account that is out for less makes no incident: networks fail for moments all day. */
+/** A shorter outage makes no incident, because networks often fail for moments. */
 export const USUAL_MINUTES = 5
 
-/** Where a user is told. */
+/** The channels of a user. */
 export interface Targets {
   readonly webhook?: { readonly url: string; readonly signing: SigningSecret }
   readonly chat?: { readonly apiKeyId: number; readonly chatId: string }
@@ -41,7 +41,7 @@ export class AlertSettingsStore {
     return { minutes, targets: sealed ? await this.#opened(userId, sealed) : {} }
   }
 
-  /** What still waits for a target that is gone is dropped. */
+  /** Drops waiting notifications for a removed target. */
   async save(userId: number, { minutes, targets }: AlertSettings): Promise<void> {
     const text = Buffer.from(JSON.stringify(targets))
     const sealed = await this.#vault.seal(`user:${userId}`, placeOf(userId), text)

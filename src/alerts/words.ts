@@ -13,9 +13,9 @@ const many = (count: number, one: string, more = `${one}s`) =>
 const be = (count: number) => (count === 1 ? 'is' : 'are')
 
 interface Saying {
-  /** What is wrong with so many. */
+  /** The problem, for this number of accounts, keys or nodes. */
   headline(count: number): string
-  /** What is well again. */
+  /** The text once it is resolved. */
   readonly resolved: string
   readonly cause: string
 }

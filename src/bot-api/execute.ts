@@ -47,7 +47,7 @@ export interface Asked {
   /** Most methods never ask for either of them. */
   signal(): AbortSignal
   leaving(): AbortLike
-  /** Told how the method is called. */
+  /** Called with the method's name in the reference's spelling. */
   named?(name: string): void
 }
 
@@ -161,7 +161,7 @@ interface ReceivedCall extends Pick<Passing, 'verb' | 'method' | 'query'> {
   /** The value of a parameter, if it stands before all files. */
   parameter(name: string): string | undefined
   leaving(): AbortLike
-  /** Told how the method is called. */
+  /** Called with the method's name in the reference's spelling. */
   named?(name: string): void
 }
 
@@ -181,7 +181,7 @@ export async function preparePass(
   await key.admit(scopeOf(method), isSending ? chatOf(chat) : undefined)
   const { apiKeyId, credentialId } = key.facts
   const call = callOf(received)
-  // What only reads is never marked as repeated.
+  // A call that only reads is never marked as repeated.
   if (received.passedOn?.isRepeated) assertRepeatable('pass', {})
   const run = async (): Promise<Result> => {
     const credential = await credentials.ready(credentialId, () => received.leaving().aborted)

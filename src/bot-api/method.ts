@@ -101,7 +101,7 @@ export interface Method {
 
 export const onlyOnce = (method: Method): Method => ({ ...method, once: true })
 
-/** Where a repeated call would do harm. */
+/** Methods for which a repeated call would do harm. */
 export const heedsIdempotencyKey = ({ sends, once }: Pick<Method, 'sends' | 'once'>): boolean =>
   sends === true || once === true
 

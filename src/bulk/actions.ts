@@ -1,4 +1,4 @@
-/** Actions on many accounts in Postgres: which accounts are fixed when one begins, and each has its outcome. */
+/** Actions on many accounts in PostgreSQL: the accounts are fixed when an action begins, and each gets an outcome. */
 import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
 
@@ -8,11 +8,11 @@ export type BulkKind = (typeof BULK_KINDS)[number]
 type BulkState = 'running' | 'stopped' | 'finished'
 export type ItemState = 'waiting' | 'done' | 'failed'
 
-/** Of one user at a time: each takes its share of the service. */
+/** The largest number of running actions of one user, since each uses a share of the service. */
 const MOST_OPEN = 10
 const DAYS_KEPT = 30
 
-/** What the accounts were chosen by. The words of a search may name a person, so only that there was one is kept. */
+/** The filter that chose the accounts. Search words may name a person, so only the fact of a search is stored. */
 export interface BulkFilter {
   readonly search?: boolean
   readonly states?: readonly string[]
@@ -53,7 +53,7 @@ interface NewAction {
   readonly credentialIds: readonly number[]
 }
 
-/** Rejects with `conflict` while too many of this user are not finished. */
+/** Rejects with `conflict` while too many actions of this user are unfinished. */
 export async function beginAction(
   db: Queryable,
   { userId, kind, filter, credentialIds }: NewAction,
@@ -137,7 +137,7 @@ export async function failedAccounts(db: Queryable, action: OneAction): Promise<
   return rows.map((row) => row.id)
 }
 
-/** Stops a running one, or goes on with one that was stopped. Rejects with `conflict` once it is finished. */
+/** Stops a running action, or resumes a stopped one. Rejects with `conflict` if it is finished. */
 export async function setRunning(
   db: Queryable,
   action: OneAction,
@@ -158,7 +158,7 @@ export interface RunningAction {
   readonly kind: BulkKind
 }
 
-/** Of all users, the oldest first. */
+/** Running actions of all users, the oldest first. */
 export const runningActions = (db: Queryable, limit: number): Promise<RunningAction[]> =>
   db.query<RunningAction>(
     `select id, kind from bulk_action where state = 'running' order by id limit $1`,
@@ -172,7 +172,10 @@ export interface WaitingItem {
   readonly isGone: boolean
 }
 
-/** The next accounts of a running action that this node owns, or that are gone: the owner of an account acts for it. */
+/**
+ * The next accounts of a running action that this node owns or that are deleted. Only the owner of an account acts on
+ * it.
+ */
 export const waitingItems = (
   db: Queryable,
   actionId: number,
@@ -198,7 +201,7 @@ export interface ItemOutcome {
   readonly code: string | null
 }
 
-/** Counts each account once, also where two nodes have acted for it. The last one finishes the action. */
+/** Counts each account once, even if two nodes have acted on it. The last account finishes the action. */
 export async function saveOutcomes(
   db: Queryable,
   actionId: number,
@@ -227,7 +230,7 @@ export async function saveOutcomes(
   )
 }
 
-/** Finished ones, and ones that were stopped and not gone on with, go after a month. */
+/** Deletes finished actions, and stopped ones that were not resumed, after a month. */
 export async function retainActions(db: Queryable): Promise<void> {
   await db.query(
     `delete from bulk_action

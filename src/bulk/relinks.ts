@@ -22,12 +22,12 @@ interface Place {
   readonly position: number
 }
 
-/** A page that somebody has opened. */
+/** An opened page. */
 export interface RelinkPage extends Place {
   readonly userId: number
   readonly credentialId: number
   readonly platform: string
-  /** The way of linking, and what is filled in for it. */
+  /** The link method, and the values of its fields. */
   readonly method: string
   readonly phone: string
   /** The flow that it began last. */
@@ -70,7 +70,10 @@ export class RelinkPages {
     this.#options = options
   }
 
-  /** Of the account of an action. Done twice, it makes one page. Rejects where the account is not linked by its phone. */
+  /**
+   * Makes the page of an account of an action; a repetition makes no second page. Rejects if the account cannot be
+   * linked by phone.
+   */
   async make({ actionId, position }: Place, credentialId: number): Promise<void> {
     const { db, vault } = this.#options
     const [row] = await db.query<{ userId: number; platform: string }>(
@@ -129,7 +132,7 @@ export class RelinkPages {
     )
   }
 
-  /** Of one action of this user, the last first, below the position `before`. */
+  /** Pages of one action of this user, the last first, at positions below `before`. */
   async list(
     { userId, id }: { readonly userId: number; readonly id: number },
     { before, limit }: { readonly before: number | undefined; readonly limit: number },
@@ -156,7 +159,7 @@ export class RelinkPages {
     )
   }
 
-  /** The way of linking that needs nothing but the phone, with the phone. */
+  /** The link method that needs only the phone, with the phone. */
   async #filledIn(
     credentialId: number,
     { userId, platform }: { readonly userId: number; readonly platform: string },
@@ -180,7 +183,7 @@ export class RelinkPages {
   }
 }
 
-/** A week after their time pages go: until then their user sees what became of them. */
+/** Pages are deleted a week after their expiry, so that their user can see the outcome. */
 export async function forgetRelinkPages(db: Database): Promise<void> {
   await db.query(`delete from relink_page where expires_at < now() - interval '7 days'`)
 }

@@ -1,4 +1,4 @@
-/** Carries out actions on many accounts: each node for the accounts that it owns, so that who takes an account over goes on with it. */
+/** Runs actions on many accounts. Each node acts on the accounts that it owns, so the next owner of an account continues. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { CredentialActor } from '../../actors/credential/actor.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
@@ -14,13 +14,13 @@ import {
   waitingItems,
 } from './actions.ts'
 
-/** Actions beside each other, and accounts of each. */
+/** The number of concurrent actions, and of concurrent accounts in each. */
 const ACTIONS_AT_ONCE = 8
 const ACCOUNTS_AT_ONCE = 20
 const PAGE = 500
-/** What was done is written this often: so much is done twice after a crash. */
+/** The interval of writing outcomes. After a crash, the work of one interval is repeated. */
 const SAVE_EVERY_MS = 250
-/** Another node may have begun an action, or an account may have come here. */
+/** Another node may have begun an action, or this node may own another account now. */
 const LOOK_EVERY_MS = 5_000
 /** Signing out and wiping take seconds. */
 const DELETE_MS = 30_000
@@ -42,7 +42,7 @@ interface RunnerOptions {
   ): Promise<void>
 }
 
-/** As it is told to other nodes. */
+/** The change as other nodes receive it. */
 export type BulkChange = Readonly<{ actionId: number; isRunning: boolean }>
 
 export class BulkRunner {
@@ -61,7 +61,7 @@ export class BulkRunner {
     this.#closed = new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
   }
 
-  /** Goes on with what was interrupted. */
+  /** Resumes interrupted actions. */
   start(): void {
     this.poke()
     this.#timer = setInterval(() => this.poke(), LOOK_EVERY_MS)
@@ -72,13 +72,13 @@ export class BulkRunner {
     this.#looking = this.#looking.then(() => this.#look())
   }
 
-  /** An action was begun, stopped, or told to go on. Who misses it sees it in the database a little later. */
+  /** An action was begun, stopped or resumed. A node that misses this reads it from the database a little later. */
   changed({ actionId, isRunning }: BulkChange): void {
     if (isRunning) this.poke()
     else if (this.#walks.has(actionId)) this.#halted.add(actionId)
   }
 
-  /** Accounts that are under way are left, and are done again by whoever owns them next. */
+  /** Accounts in progress are abandoned; their next owner does them again. */
   async stop(): Promise<void> {
     clearInterval(this.#timer)
     this.#closing.abort()
@@ -97,7 +97,7 @@ export class BulkRunner {
           .catch((err) => logger.error({ err, action: action.id }, 'an action was interrupted'))
           .then(() => {
             this.#walks.delete(action.id)
-            // It may have been told to go on meanwhile.
+            // It may have been resumed meanwhile.
             if (this.#halted.delete(action.id)) this.poke()
           })
         this.#walks.set(action.id, walk)
@@ -107,7 +107,7 @@ export class BulkRunner {
     }
   }
 
-  /** Ends when nothing of it is left for this node, or when it was stopped. */
+  /** Ends when no accounts are left for this node, or when the action was stopped. */
   async #walk(action: RunningAction): Promise<void> {
     const { db, incarnation } = this.#options
     const { signal } = this.#closing
@@ -118,7 +118,10 @@ export class BulkRunner {
     }
   }
 
-  /** Resolves with how many have an outcome now. A stop that was not told is seen where outcomes are saved. */
+  /**
+   * Resolves with the number of accounts that have an outcome now. If this node missed a stop, saving the outcomes
+   * shows it.
+   */
   async #page(action: RunningAction, items: readonly WaitingItem[]): Promise<number> {
     const { db, incarnation } = this.#options
     const { signal } = this.#closing
@@ -151,7 +154,7 @@ export class BulkRunner {
     return saved
   }
 
-  /** Undefined where it is not known: it stays waiting. */
+  /** Undefined if the outcome is unknown: the account stays waiting. */
   async #item(action: RunningAction, item: WaitingItem): Promise<ItemOutcome | undefined> {
     const { kind } = action
     const { position, credentialId, isGone } = item
@@ -172,7 +175,7 @@ export class BulkRunner {
         }
         const { code, reason } = cause.failure
         if (code === 'not_found') return gone
-        // A deletion goes on after its caller has left: the next one waits for the same end.
+        // A deletion continues after its caller has left: a second call waits for the same end.
         const mayPass = code === 'unavailable' || code === 'timeout' || code === 'rate_limited'
         if (!mayPass || tries >= TRIES) return { position, code: reason ?? code }
         await Promise.race([pause(AGAIN_MS), this.#closed])
@@ -180,7 +183,7 @@ export class BulkRunner {
     }
   }
 
-  /** A restart is over when the account is back or stays out for longer: not all of them are away at once. */
+  /** A restart ends when the account is back or stays out for longer, so that not all accounts are out at once. */
   async #act(kind: Exclude<BulkKind, 'relink'>, credentialId: number): Promise<void> {
     const { credentials } = this.#options
     const { signal } = this.#closing
@@ -194,7 +197,7 @@ export class BulkRunner {
     }
     await actor.ask({ type: 'credential.restart' }, signal)
     const back = credentials.ready(credentialId, () => signal.aborted)
-    // What the account became is its own to show; the restart itself has succeeded.
+    // The restart has succeeded; the state of the account afterwards is shown with the account.
     await Promise.race([back.catch(() => undefined), this.#closed])
   }
 }

@@ -1,11 +1,11 @@
-/** Words that users put on their accounts: put on and taken off many at once, and how many accounts have each. */
+/** Tags of accounts: added to and removed from many accounts at once, and counted. */
 import type { Queryable } from '../database/database.ts'
 
-/** Of one account. */
+/** The largest number of tags of one account. */
 export const MOST_TAGS = 20
-/** Accounts of one statement: none is locked for long. */
+/** The number of accounts in one statement, so that no row is locked for long. */
 const AT_ONCE = 1_000
-/** More are no help to choose from. */
+/** A longer list would not help to choose. */
 const MOST_SHOWN = 100
 
 interface TagChange {
@@ -13,7 +13,7 @@ interface TagChange {
   readonly remove: readonly string[]
 }
 
-/** Resolves with how many were changed: not those that would have too many. */
+/** Resolves with the number of changed accounts. An account that would have too many tags is not changed. */
 export async function changeTags(
   db: Queryable,
   userId: number,

@@ -8,7 +8,7 @@ const MOST_VIEWS = 50
 
 interface View {
   readonly name: string
-  /** As the address of the list has them. */
+  /** The parameters as in the address of the list. */
   readonly query: Readonly<Record<string, string>>
 }
 

@@ -92,7 +92,7 @@ async function openToPeers(config: Config, { vault }: Storage, opened: AsyncDisp
 const MEGABYTE = 2 ** 20
 const LAG_RESOLUTION_MS = 20
 
-/** What this node says of itself to operators, measured since it was asked last. */
+/** Figures of this node for operators, measured since the last call. */
 export function figuresOf(
   { core, forwarder }: Pick<HandoverParts, 'core' | 'forwarder'>,
   opened: AsyncDisposableStack,
@@ -115,7 +115,7 @@ export function figuresOf(
   }
 }
 
-/** What the rest of a stop needs; what takes longer is left to those who notice that this node has ended. */
+/** Leaves enough time for the rest of a stop. The other nodes claim accounts that are not handed over by then. */
 const HANDOVER_TAKES_MS = 15_000
 /** The others take accounts once they have seen in a beat that this node does not. */
 const SEEN_AFTER_MS = 600

@@ -185,7 +185,7 @@ function eraserOf(
         await actor.ask({ type: 'credential.delete' }, AbortSignal.timeout(DELETE_MS))
       } catch (cause) {
         if (!(cause instanceof OwnershipLost)) throw cause
-        // Its owner has been told.
+        // The owner was notified.
         await endedElsewhere(db, credentialId)
       }
     },

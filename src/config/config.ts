@@ -38,7 +38,7 @@ const Address = Type.Optional(
   }),
 )
 
-/** Where the networks that speak the bot API are, as the environment has it. */
+/** The addresses of the networks that speak the bot API, from the environment. */
 const botApiVariables = {
   TELEGRAM_BOT_API_URL: Address,
   BALE_BOT_API_URL: Address,
@@ -210,7 +210,10 @@ export interface Config {
   readonly redisUrl: string | undefined
   readonly keyFile: string
   readonly node: string
-  /** Where the other nodes reach this one, and where it listens for them; absent: it cannot be reached. */
+  /**
+   * The address at which the other nodes reach this one, and on which it listens for them; absent: they cannot reach
+   * it.
+   */
   readonly clusterAddress: string | undefined
   /** Its share of the accounts, beside those of the other nodes. */
   readonly nodeWeight: number
@@ -222,7 +225,7 @@ export interface Config {
   readonly cell: number
   readonly logLevel: string
   readonly metrics: { readonly token: string | undefined; readonly port: number | undefined }
-  /** Who has it may give orders to nodes; absent: nobody may over HTTP. */
+  /** The token for orders to nodes; absent: there are no such routes over HTTP. */
   readonly operatorToken: string | undefined
   readonly trustProxy: string[] | false
   readonly sandbox: boolean
@@ -329,7 +332,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
   }
 }
 
-/** How codes and alerts are sent, and who is told of the service itself. */
+/** The senders of codes and alerts, and the recipients of alerts about the service itself. */
 const tellingFrom = (
   env: Static<typeof Environment>,
   source: NodeJS.ProcessEnv,

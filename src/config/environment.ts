@@ -71,7 +71,7 @@ export function environmentFrom<Schema extends TObject>(
   throw new ConfigurationError(problemsOf(schema, isValid.errors ?? []).join('; '))
 }
 
-/** A blank variable is one that was not set. What cannot be converted stays text, for the schema to refuse. */
+/** A blank variable counts as unset. A value that cannot be converted stays text, and the schema refuses it. */
 function given({ type, default: standard }: Variable, text: string | undefined): unknown {
   if (text === undefined || text.trim() === '') return standard
   if (type === 'boolean') return truths.get(text.toLowerCase()) ?? text

@@ -49,7 +49,7 @@ export interface Limits {
   readonly callsPerUser: RateLimit
   readonly wrongKeys: GuessLimits
   readonly callsInFlight: number
-  /** Calls of one key, whatever they do: long bodies count as several. */
+  /** The limit of all calls of one key; long bodies count as several calls. */
   readonly callsPerKey: RateLimit
   readonly keys: KeyLimits
   readonly eventStreamsPerUser: number

@@ -6,9 +6,9 @@ import type { Queryable } from '../database/database.ts'
 export type Fenced = (lost: readonly Owned[]) => void
 
 /**
- * A part of a `with` that names the credentials which are still in the same hands, as `owned (id)`. `ids` and `epochs`
- * are parameters, one of each for a row. The rows are locked in the order of their ids, so that the write is committed
- * before the next claim or fails. `share` is for a write of another table that the next owner reads at its claim.
+ * A common table expression `owned (id)` with the credentials whose epoch is unchanged. `ids` and `epochs` are array
+ * parameters of equal length. The rows are locked in the order of their ids, so the write either commits before the
+ * next claim or fails. Use `share` for a write of another table that the next owner reads when it claims.
  */
 export const ownedRows = (ids: string, epochs: string, lock: 'share' | 'no key update'): string =>
   `owned as materialized (
@@ -17,7 +17,7 @@ export const ownedRows = (ids: string, epochs: string, lock: 'share' | 'no key u
          on o.id = c.id and o.epoch = c.epoch
       order by c.id for ${lock} of c)`
 
-/** The statement's result beside it: those of the parameters that are in other hands, each once. */
+/** The result of such a statement: each credential of the parameters that another node has claimed, once. */
 export const fencedRows = (ids: string, epochs: string): string =>
   `select distinct o.id as "credentialId", o.epoch
      from unnest(${ids}::bigint[], ${epochs}::bigint[]) as o (id, epoch)

@@ -71,7 +71,7 @@ export class HealthBuffer {
     })
   }
 
-  /** Without a latency, an event has shown that the account works. */
+  /** No latency means that an event, not a probe, has shown that the account works. */
   add({ credentialId, epoch }: Owned, health: Health): void {
     const noted = this.#notes.get(credentialId)
     const known = noted?.epoch === epoch ? noted : undefined

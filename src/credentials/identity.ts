@@ -10,7 +10,7 @@ import type { Vault } from '../security/vault.ts'
 /** The columns of `credential` that hold it. */
 export interface IdentityRow {
   readonly id: number
-  /** Written by a version that did not seal. It may still write while this one starts, so it counts first. */
+  /** An older version wrote it unsealed and may still write during an upgrade, so it takes precedence. */
   readonly account: AccountIdentity | null
   readonly account_sealed: Buffer | null
 }
@@ -135,7 +135,10 @@ const collator = new Intl.Collator('und')
 export const byName = (one: AccountName, other: AccountName): number =>
   collator.compare(one.name, other.name) || one.id - other.id
 
-/** Names kept at most, of all users together; some 300 bytes each. A user with more has them opened for each search. */
+/**
+ * The largest number of names in memory for all users together, about 300 bytes each. For a user with more names, each
+ * search opens them again.
+ */
 const NAMES = 300_000
 const READ_AT_ONCE = 2_000
 /** How many names are opened, compared or searched before other work gets a turn. */
@@ -145,7 +148,7 @@ const SEARCHED_AT_ONCE = 10_000
 
 type Open = (row: IdentityRow) => Promise<AccountIdentity | undefined>
 
-/** The opened names of users that search their lists. What is sealed cannot be indexed in a table. */
+/** The opened names of users that search their lists. PostgreSQL cannot index sealed names. */
 export class AccountNames {
   readonly #db: Database
   readonly #open: Open
@@ -202,7 +205,7 @@ class NameList {
     return found.map(({ id }) => id)
   }
 
-  /** By name; only those that `find` finds if there is a search. */
+  /** Sorted by name; with a search, only the accounts that `find` finds. */
   async sorted(search: string | undefined): Promise<readonly AccountName[]> {
     const all = await this.#sequentially(() => this.#sort())
     return search === undefined ? all : matching(all, search)
@@ -254,7 +257,7 @@ class NameList {
     this.#names.set(row.id, { id: row.id, name, folded: texts })
   }
 
-  /** Merges what changed into what is sorted, so that a change does not cost a sort. */
+  /** Merges changed names into the sorted list, so that a change does not sort the whole list again. */
   async #sort(): Promise<readonly AccountName[]> {
     if (this.#unsorted.size === 0) return this.#sorted
     const changed = [...this.#unsorted].flatMap((id) => this.#names.get(id) ?? [])

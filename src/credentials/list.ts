@@ -25,7 +25,7 @@ export interface CredentialQuery {
 const keys: Readonly<Record<Exclude<CredentialSort, 'name'>, string>> = {
   created: `0::float8`,
   state: `state`,
-  // Not "extract": its result is numeric, which takes most of the time of sorting 100,000 rows.
+  // Not "extract", because its numeric result makes a sort of 100,000 rows several times slower.
   last_event: `coalesce(date_part('epoch', last_event_at), 0)`,
   urgency: `(case action when 'none' then 0 when 'wait' then 1 else 2 end)::float8`,
 }
@@ -91,7 +91,7 @@ export async function matchingIds(
   return rows.map(({ id }) => id)
 }
 
-/** Those of the ids that are accounts of this user, in the order in which they are given. */
+/** The given ids that are accounts of this user, in the given order. */
 export async function ownIds(
   source: RecordSource,
   userId: number,
@@ -161,7 +161,7 @@ const rowsOf = (source: RecordSource, userId: number, ids: readonly number[]) =>
     [userId, ids],
   )
 
-/** The records of those of the ids that are accounts of this user, by their ids. */
+/** Records of the given accounts, by id. Ids of other users' accounts are left out. */
 export async function recordsById(
   source: RecordSource,
   userId: number,
@@ -235,7 +235,7 @@ async function pageOf(
   )
 }
 
-/** The part of what is sorted that comes after `start`, in this order. */
+/** The part of the sorted list after `start`, in this order. */
 function after<One>(
   sorted: readonly One[],
   start: One | undefined,
@@ -272,10 +272,10 @@ async function pageByColumn(
   )
 }
 
-/** Candidates that one statement looks at, at most. */
+/** The largest number of candidates in one statement. */
 const LOOKED_AT_ONCE = 20_000
 
-/** The first of these candidates that pass the filter: looks at few of them, and at more where few pass. */
+/** The first candidates that pass the filter. Reads a few candidates at first, and more if few of them pass. */
 async function pageInOrder(
   source: RecordSource,
   { limit }: Page,
@@ -303,7 +303,7 @@ async function pageInOrder(
 interface CredentialGroups {
   /** Those that pass the whole filter. */
   readonly matching: number
-  /** Of those that pass all of it but the reasons. */
+  /** Counts of the accounts that pass the filter without its `reason` part. */
   readonly by_reason: Record<string, number>
 }
 
@@ -315,7 +315,7 @@ export async function groupCredentials(
   await source.flush()
   const { search, reasons } = query
   const found = search === undefined ? null : await (await source.names.of(userId)).find(search)
-  // Joined: with "any" the planner looks at each of ten thousand ids.
+  // A join, because with "any" the planner examines each of ten thousand ids.
   const among = found === null ? '' : 'join unnest($7::bigint[]) as found (id) using (id)'
   const rows = await source.db.query<{ reason: string | null; count: number }>(
     `select reason, count(*)::int as count from credential ${among} where ${mineWanted} group by 1`,
@@ -334,7 +334,7 @@ interface CredentialCounts {
   readonly by_state: Record<string, number>
   readonly by_platform: Record<string, number>
   readonly needing_action: number
-  /** Of those that need an action. */
+  /** Counts of the accounts that need an action. */
   readonly by_reason: Record<string, number>
 }
 

@@ -13,7 +13,7 @@ interface OwnershipOptions {
   readonly supervisor: Pick<CredentialSupervisor, 'owned' | 'lose' | 'factsOf'>
   readonly lease: Lease
   readonly logger: Logger
-  /** Whether the other nodes have heard this one lately: they may have declared a silent one gone. */
+  /** Whether the other nodes have seen beats of this node lately. They may have declared a silent node gone. */
   isHeard(): boolean
   /** Ends everything else that this process runs for these credentials. Their actors have ended already. */
   lost(credentialIds: ReadonlySet<number>): void
@@ -31,7 +31,7 @@ export class Ownership {
     this.#options = options
   }
 
-  /** It was linked anew at another node, which owns it from this epoch on: the session here is signed out. */
+  /** The account was linked again at another node, which owns it from this epoch on: the session here is signed out. */
   relinked(credentialId: number, epoch: number): void {
     const { supervisor, lost } = this.#options
     const held = supervisor.factsOf(credentialId)
@@ -89,7 +89,7 @@ export class Ownership {
 
 const PAGE = 500
 
-/** What a start, and the end of another node, leave to be claimed. */
+/** Parts needed to claim accounts without an owner, at the start and after another node has ended. */
 interface Claiming {
   readonly store: Pick<PostgresCredentialStore, 'unowned' | 'claimAll'>
   readonly updates: Pick<PostgresUpdateLog, 'opened'>
@@ -122,7 +122,7 @@ export async function claimUnowned(parts: Claiming): Promise<number[]> {
   }
 }
 
-/** Should a change of the nodes be missed, or a claim fail. */
+/** Claims are repeated at this interval, in case a change of the nodes was missed or a claim failed. */
 const LOOK_AGAIN_MS = 30_000
 
 interface Following extends Claiming {
@@ -135,7 +135,7 @@ interface Following extends Claiming {
   claimed(): Promise<unknown>
 }
 
-/** Claims what nodes that have ended leave, and drops everything once this one was declared gone. Returns how to stop. */
+/** Claims accounts of ended nodes, and drops all accounts if this node was declared gone. Returns how to stop. */
 export function followNodes(parts: Following): () => void {
   const { nodes, ownership, owned, logger, released, claimed } = parts
   let isStopped = false

@@ -39,7 +39,7 @@ export function sendingRefusal(failure: Failure): SendingRefusal {
   return { code: shown, seen: refusalOf(failure, code), remedy: remedyOf(code) }
 }
 
-/** The words of a failure; `otherwise` where it has none. */
+/** The English text of a failure; `otherwise` if it has none. */
 export const refusalOf = ({ description, reason }: Failure, otherwise: string): Sentence => ({
   code: 'refusal',
   params: { refusal: description || otherwise, ...(reason !== undefined && { reason }) },

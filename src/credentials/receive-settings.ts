@@ -21,7 +21,7 @@ interface ReceiveSettingsOptions {
   }
 }
 
-/** Changes at the same time each keep what the others changed. */
+/** Concurrent changes of different settings do not overwrite each other. */
 const change = `
   update credential set
     include_self_updates = coalesce($2, include_self_updates),

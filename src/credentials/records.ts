@@ -98,7 +98,7 @@ export async function findCredential(
   return recordOf(source, row)
 }
 
-/** Those of the rows that were not wiped meanwhile. */
+/** The rows that were not wiped meanwhile. */
 export async function recordsOf(
   source: RecordSource,
   rows: readonly CredentialRow[],

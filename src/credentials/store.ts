@@ -51,7 +51,7 @@ interface Row {
 /** This process, as the owner of credentials. */
 interface ClaimingNode {
   readonly name: string
-  /** Null where there is none to be named: then nothing keeps others from claiming. */
+  /** Null if this process is no node: then other nodes may claim its credentials. */
   incarnation(): number | null
   /** Whether it gives its credentials to other nodes: no call may bring one back. */
   isLeaving?(): boolean
@@ -61,15 +61,15 @@ interface ClaimingNode {
 type KeysRevoked = (apiKeyIds: readonly number[]) => Promise<void>
 
 /**
- * Belongs to no node that lives, or to this one. `$2` is its incarnation. It names no table but the one that is updated:
- * only then is it asked anew of a row that another node has claimed meanwhile.
+ * The row belongs to no living node, or to this one; `$2` is the incarnation of this node. The condition names only the
+ * table that is updated, because PostgreSQL checks only such a condition again after another node has changed the row.
  */
 const isFree = `(l.owner = any (array(
   select n.id from node n where n.ended_at is null and n.id is distinct from $2))) is not true`
 
 /**
- * Moves the epoch of every matching credential on: from here, whoever wrote before is fenced. What is returned is the
- * row as its last owner left it: the update has waited for the writes that were under way.
+ * Raises the epoch of every matching credential, which fences its earlier owner. The update waits for writes in
+ * progress, so it returns the row as the earlier owner left it.
  */
 const claim = (which: string) => `
   with mine as (
@@ -173,7 +173,10 @@ export class PostgresCredentialStore implements CredentialStore {
     return rows.map(({ id }) => id)
   }
 
-  /** Those of them that still belong to no node, claimed in one statement. One that a call has claimed here stays as it is. */
+  /**
+   * Claims the given credentials that still have no owner, in one statement. A credential that a call has already
+   * claimed for this node stays unchanged.
+   */
   async claimAll(credentialIds: readonly number[]): Promise<ClaimedCredential[]> {
     return this.#claimEach('l.owner is distinct from $2 and c.id = any($3)', credentialIds)
   }
@@ -185,7 +188,7 @@ export class PostgresCredentialStore implements CredentialStore {
         const values = [name, incarnation(), credentialIds]
         return (await this.#db.query<Row>(claim(which), values)).map(factsOf)
       } catch (cause) {
-        // The owner before is still writing, in an order of its own.
+        // The earlier owner is still writing and locks rows in another order.
         if (!wasBlocked(cause) || tries === CLAIMS) throw cause
       }
     }
@@ -222,7 +225,7 @@ export class PostgresCredentialStore implements CredentialStore {
 
   /** A fenced write is silent, because nothing waits for it. */
   async saveIdentity({ credentialId, epoch }: Owned, identity: AccountIdentity): Promise<void> {
-    // Most sessions report what was read for them just now, and nobody else writes it.
+    // Most sessions report the identity that was just read for them, and no other code writes it.
     const read = this.#read.get(credentialId)
     this.#read.delete(credentialId)
     if (isDeepStrictEqual(read, identity)) return
@@ -295,7 +298,7 @@ export class PostgresCredentialStore implements CredentialStore {
     )
   }
 
-  /** Those that were this node's belong to nobody now. Whatever it writes about them later is fenced. */
+  /** Releases the accounts that this node owns. Its later writes for them are fenced. */
   async release(owned: readonly Owned[]): Promise<number[]> {
     const rows = await this.#db.query<{ id: number }>(
       `with released as (
@@ -359,7 +362,7 @@ function toUnreadable(cause: unknown): never {
   throw new SecretsUnreadable({ cause })
 }
 
-/** Where the secrets of a credential are stored: what their ciphertext is bound to. */
+/** The place of the secrets in the database, to which their ciphertext is bound. */
 export const secretsOf = (credentialId: number) => ({
   table: 'credential',
   column: 'secrets',

@@ -6,7 +6,10 @@ import type { Database, Queryable } from '../database/database.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
 import { type Fenced, fencedRows, ownedRows } from './fence.ts'
 
-/** Newest lines kept of each account: weeks of one that is in trouble every few minutes, years of any other. */
+/**
+ * The number of newest lines kept for each account: weeks for an account that fails every few minutes, years for
+ * others.
+ */
 const LINES_KEPT = 1_000
 const AT_ONCE = 5_000
 
@@ -67,12 +70,12 @@ export class TimelineBuffer {
     return () => this.#watchers.off('any', listener)
   }
 
-  /** Of another node, which has stored it: only the watchers of all credentials are told. */
+  /** Another node has stored this transition, so only watchers of all credentials are notified. */
   heard(transition: Transition): void {
     this.#watchers.emit('any', transition)
   }
 
-  /** What happened at other nodes may not have been heard. */
+  /** Changes at other nodes may have been missed. */
   missed(): void {
     this.#gaps.emit('gap')
   }
@@ -89,9 +92,9 @@ export class TimelineBuffer {
 }
 
 /**
- * A part of a claim, which has `$1` and `$2` for the name and the incarnation of the new owner and `marked` for what it took
- * from `former`: two lines for each account that another node had. Where that node had ended before this one began, one
- * process only followed the other, as at any start under another name, and nothing has moved between nodes.
+ * A part of the statement that claims. `$1` and `$2` are the name and the incarnation of the new owner, `marked` has
+ * the claimed accounts with their `former` owner. It writes two lines for each account of another node, unless that
+ * node had ended before this one began: then one process only replaced the other.
  */
 export const moveLines = `
     insert into credential_transition
@@ -108,7 +111,10 @@ export const moveLines = `
           and coalesce(n.ended_at, 'infinity') > self.started_at)
      order by m.id, line.place`
 
-/** Every line is kept; the row only takes its state from its owner. Resolves with what is in other hands. */
+/**
+ * Stores every line, but only the owner's state in the row. Resolves with the credentials that another node has
+ * claimed.
+ */
 async function writeTransitions(
   db: Database,
   node: string,

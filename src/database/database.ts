@@ -77,7 +77,7 @@ const limits = {
   statement_timeout: 5_000,
   lock_timeout: 2_000,
   idle_in_transaction_session_timeout: 3_000,
-  // The server enforces the limits above; this one is for a server that has fallen silent.
+  // The server enforces the limits above. This one applies when the server does not answer at all.
   query_timeout: 8_000,
   idleTimeoutMillis: 30_000,
   keepAlive: true,
@@ -166,7 +166,7 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   }
 }
 
-/** Closing the connection rolls back as well, so waiting long is of no use. */
+/** Closing the connection rolls back as well, so a long wait gains nothing. */
 const rollback = { text: 'rollback', query_timeout: 1_000 }
 
 async function abandon(client: pg.PoolClient): Promise<void> {
@@ -179,16 +179,19 @@ async function abandon(client: pg.PoolClient): Promise<void> {
   }
 }
 
-/** A connection of its own, for what must not wait for the pool. Once a statement has failed, open another. */
+/**
+ * A connection outside the pool, for work that must not wait for the pool. Open another one after a statement has
+ * failed.
+ */
 export interface Connection extends Queryable {
   /** Calls back with each payload that any connection notifies the channel of. */
   listen(channel: string, heard: (payload: string) => void): Promise<void>
-  /** Resolves once the connection is gone, for whatever reason. */
+  /** Resolves once the connection is closed, for any reason. */
   readonly ended: Promise<void>
   close(): Promise<void>
 }
 
-/** Below the pause after which a node no longer trusts itself, so that one silent connection is not the end of it. */
+/** Shorter than the lease of a node, so that one silent connection does not suspend the node. */
 const CONNECTION_TAKES_MS = 2_000
 
 export async function connect(url: string, name: string): Promise<Connection> {
@@ -217,7 +220,7 @@ export async function connect(url: string, name: string): Promise<Connection> {
   }
 }
 
-/** Gives the connection back clean, or not at all. */
+/** Returns the connection to the pool only if its transaction has ended. */
 async function inTransaction<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,

@@ -3,7 +3,7 @@ import pg from 'pg'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { concerning } from '../process/fatal-errors.ts'
 
-/** A setting of the role or the database counts as much as one of the server. */
+/** Settings of the role and of the database override those of the server. */
 const ask = `select name, setting from pg_settings
   where name in ('synchronous_commit', 'fsync', 'full_page_writes') and setting = 'off' order by name`
 
@@ -15,12 +15,12 @@ const patience = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 }
 
 interface DurabilityOptions {
   readonly url: string
-  /** Trying the service out may risk what it has stored. */
+  /** A trial of the service may run on a database that can lose commits. */
   readonly production: boolean
   readonly logger: Logger
 }
 
-/** Rejects with the name of the setting by which commits may be lost, or with what else makes it unfit. */
+/** Rejects with the name of the setting that may lose commits, or with another reason why the database is unfit. */
 export function assertDurable(options: DurabilityOptions): Promise<void> {
   return concerning('DATABASE_URL', judge(options))
 }
@@ -36,7 +36,7 @@ async function judge({ url, production, logger }: DurabilityOptions): Promise<vo
     const names = rows.map(({ name }) => name)
     if (names.length === 0) return
     const risk = `PostgreSQL runs with ${names.join(' and ')} off, a commit may be lost`
-    // Without it even a crash of the database alone loses what was acknowledged.
+    // If it is off, a crash of the database loses acknowledged updates.
     if (production || names.includes('synchronous_commit')) throw new Error(risk)
     logger.warn({ settings: names }, risk)
   } finally {

@@ -139,12 +139,12 @@ export const Credential = defineEntity({
     /** The name of the node that runs it, where an operator has chosen one. */
     pinnedNode: p.text().nullable().lazy(),
     leftNode: p.text().nullable().lazy(),
-    /** Kept by a trigger, as the two after it. */
+    /** A trigger writes this column and the next two. */
     troubledSince: p.datetime().nullable(),
-    /** How often it has stopped working, each time within a quarter of an hour. */
+    /** How often it stopped working. Stops less than a quarter of an hour apart count together. */
     drops: p.integer().default(0),
     lastDropAt: p.datetime().nullable(),
-    /** The transaction that changed the account's name last; kept by a trigger. */
+    /** The last transaction that changed the account's name. A trigger writes it. */
     identityAt: p.text().columnType('xid8').defaultRaw('pg_current_xact_id()').lazy(),
     createdAt: p.datetime().defaultRaw('now()'),
     deactivatedAt: p.datetime().nullable(),

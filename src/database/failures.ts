@@ -57,7 +57,7 @@ function codeOf(error: unknown): string | undefined {
 /** SQLSTATE: data exceptions, and limits that no row gets past. */
 const ofValues = /^(22|54)/
 
-/** Undefined for an error that is no answer of the database. */
+/** Undefined for an error that the database did not send. */
 export function failedOfItsValues(error: unknown): boolean | undefined {
   return error instanceof pg.DatabaseError ? ofValues.test(error.code ?? '') : undefined
 }
@@ -70,8 +70,9 @@ export function isIdentityConflict(error: unknown): boolean {
 }
 
 /**
- * Runs it again after such a conflict, once. PostgreSQL arbitrates by one unique index of a table: two who store the
- * same new pair in one moment meet at the other index, and the second try finds the pair stored. A real conflict stays.
+ * Runs it once more after such a conflict. ON CONFLICT checks only one unique index of a table, so two concurrent
+ * inserts of the same new pair may collide on the other index. The second try then finds the stored pair. A real
+ * conflict fails again.
  */
 export async function despiteRace<Result>(store: () => Promise<Result>): Promise<Result> {
   try {
@@ -82,7 +83,7 @@ export async function despiteRace<Result>(store: () => Promise<Result>): Promise
   }
 }
 
-/** Deadlock, and a lock that was waited for too long. */
+/** A deadlock, and a timeout while waiting for a lock. */
 const blocked = ['40P01', '55P03']
 
 /** Whether another statement was in the way, so that another try may succeed. */

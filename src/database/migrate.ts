@@ -11,7 +11,7 @@ const lockWait = '5min'
 
 const folder = join(import.meta.dirname, 'migrations')
 
-/** An older version does not know what a newer one keeps where: it would serve, and spoil it. */
+/** An older version does not know the tables of a newer one and would corrupt them. */
 class DatabaseIsNewer extends Error {
   override readonly name = 'DatabaseIsNewer'
 
@@ -26,7 +26,7 @@ class DatabaseIsNewer extends Error {
 /** The ids of one cell. Beyond 2⁵³ a number is not exact in JSON, which leaves 9,000 cells. */
 const IDS_OF_A_CELL = 1_000_000_000_000
 
-/** What users, and the addresses of requests, are told apart by in all cells. */
+/** The sequences of ids that must differ between cells: ids of users, and ids in the paths of requests. */
 const sequences = [
   'app_user_id_seq',
   'user_session_id_seq',

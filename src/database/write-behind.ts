@@ -10,7 +10,7 @@ export class Flusher {
   #timer: NodeJS.Timeout | undefined
   #writing: Promise<void> = Promise.resolve()
 
-  /** `write` takes what there is; when it rejects the buffer has kept it, and it is called again soon. */
+  /** `write` takes all buffered rows. If it rejects, the buffer keeps them and calls it again soon. */
   constructor(everyMs: number, write: () => Promise<void>) {
     this.#everyMs = everyMs
     this.#write = write
@@ -31,7 +31,7 @@ export class Flusher {
 
 interface BufferOptions<Item> {
   readonly everyMs: number
-  /** Newest kept when the database is away for long. */
+  /** The number of newest rows that are kept while the database is unavailable. */
   readonly capacity: number
   write(items: readonly Item[]): Promise<void>
   onFailure(cause: unknown, kept: number): void

@@ -5,7 +5,7 @@ import pg from 'pg'
 import type { Logger, Storage } from '../../actors/ports/ports.ts'
 import { databaseFailure } from './failures.ts'
 
-/** Below what a readiness check may take. */
+/** Shorter than the time limit of a readiness check. */
 const LONGEST_MS = 800
 
 interface WriteProbe {
@@ -74,7 +74,7 @@ export class WriteWatch implements Storage {
   /** Why the latest write failed; undefined once a write has worked since. */
   #cause: unknown
   #isSuspected = false
-  /** The last probe failed as well: nobody needs to try before one has worked. */
+  /** The last probe failed as well: callers should not try before a probe has succeeded. */
   #isDown = false
   readonly #closing = new AbortController()
   /** Commits of updates that failed in a row. */
@@ -96,7 +96,7 @@ export class WriteWatch implements Storage {
     this.#workedAgain()
   }
 
-  /** Updates were not committed, and not because of what is in them. */
+  /** A commit of updates failed for a reason other than the updates themselves. */
   notCommitted(cause: unknown): void {
     this.#failedCommits++
     this.#failedAt = this.#now()
@@ -139,7 +139,7 @@ export class WriteWatch implements Storage {
     this.#recoveries.add(listener)
   }
 
-  /** Lets all waiting callers go on. */
+  /** Resumes all waiting callers. */
   close(): void {
     this.#closing.abort()
     this.#isDown = false
@@ -155,7 +155,7 @@ export class WriteWatch implements Storage {
     }
   }
 
-  /** One probe for all who want to know. */
+  /** Concurrent callers share one probe. */
   #try(): Promise<boolean> {
     this.#probing ??= this.#probe(this.#isSuspected ? ROOM_BYTES : 0)
       .then(

@@ -39,7 +39,7 @@ class DiagnosisStore {
     this.#db = db
   }
 
-  /** Old ones go with every new one: nobody comes back to them. */
+  /** Each new diagnosis deletes old ones, which are not read any more. */
   async create(facts: DiagnosisFacts): Promise<void> {
     const { diagnosisId: id, userId, apiKeyId, credentialId, sendTo = null, opens = null } = facts
     await this.#db.records(async (em) => {

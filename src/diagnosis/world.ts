@@ -56,7 +56,7 @@ export interface ExaminerWorld {
   receiving(key: ApiKeyRecord): Promise<ReceivingFacts>
   /** The latest refusals of the key's calls, newest first. */
   refusals(apiKeyId: number): Promise<readonly Refusal[]>
-  /** Whether somebody polls with the key, or did a moment ago. */
+  /** Whether a client polls with the key, or did so a moment ago. */
   isPolled(apiKeyId: number): boolean
 }
 

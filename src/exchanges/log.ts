@@ -1,4 +1,4 @@
-/** What went over the wire in attempts at webhooks: bounded, without secrets, sealed, and deleted after some days. */
+/** Requests and answers of webhook attempts: bounded, without secrets, sealed, and deleted after some days. */
 import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
@@ -151,7 +151,7 @@ const placeOf = (apiKeyId: number, updateId: number, attempt: number, at: number
   row: `${apiKeyId}-${updateId}-${attempt}-${Math.round(at)}`,
 })
 
-/** Headers whose values let somebody act as the sender or as the endpoint. */
+/** Headers whose values would let a reader act as the sender or as the endpoint. */
 const secretHeader =
   /^(authorization|proxy-authorization|cookie|set-cookie|webhook-signature|x-telegram-bot-api-secret-token)$|key|token|secret/i
 
@@ -198,7 +198,7 @@ interface Wanted {
 
 const MOST = 50
 
-/** What is kept of a key's attempts, or of those at one update, the newest first, at most 50. */
+/** The kept exchanges of a key, or of one update, the newest first, at most 50. */
 export async function listExchanges(
   { db, vault }: Pick<ExchangeLogOptions, 'db' | 'vault'>,
   { apiKeyId, updateId }: Wanted,
@@ -225,7 +225,7 @@ export async function keepsOf(db: Database, apiKeyId: number): Promise<Keeps> {
   return row?.keeps ?? 'none'
 }
 
-/** Has an effect within five seconds. What is kept already stays until its time is over. */
+/** Takes effect within five seconds. Exchanges that are kept already stay until their time is over. */
 export async function changeKeeps(db: Database, apiKeyId: number, next: Keeps): Promise<void> {
   const changed = { keepsExchanges: next }
   await db.records((em) => em.nativeUpdate(ApiKey, { id: apiKeyId }, changed))

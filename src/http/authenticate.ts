@@ -6,9 +6,9 @@ import type { Accounts } from '../accounts/accounts.ts'
 export interface RequestUser {
   readonly id: number
   readonly via: 'jwt' | 'pat'
-  /** With an access token: the sign-in it belongs to. */
+  /** The session of the access token, if there is one. */
   readonly sessionId?: number
-  /** Whether the sign-in or token that let them in still does: for answers that go on and on. */
+  /** Whether the session or the token is still valid; for answers without an end, such as event streams. */
   stands(): Promise<boolean>
 }
 

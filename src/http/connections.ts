@@ -7,13 +7,16 @@ import { networksOf } from '../accounts/client.ts'
 
 const SWEEP_MS = 50
 const SILENT_MS = 250
-/** Once no answer has ended for so long, those that are left are cut: on a machine that starves, all take long. */
+/**
+ * If no answer ends within this time, the remaining connections are cut. On an overloaded machine all answers take
+ * long.
+ */
 const LONGEST_MS = 10_000
 
 /** Call it before the server listens; it returns how to close. */
 export function drained(app: FastifyInstance): () => Promise<void> {
   const { server } = app
-  /** Connections that never asked anything; Node stops timing them once it closes. */
+  /** Connections that never sent a request; Node.js stops their timeouts once the server closes. */
   const silent = new Set<Socket>()
   // One function for all of them: there may be many thousands.
   function forget(this: Socket): void {
@@ -35,7 +38,7 @@ export function drained(app: FastifyInstance): () => Promise<void> {
   })
 
   const sweep = () => {
-    // The first request of a new connection may just be on its way.
+    // The first request of a new connection may be in transit.
     if (performance.now() - closedAt > SILENT_MS) for (const socket of silent) socket.destroy()
     if (performance.now() - answeredAt > LONGEST_MS) server.closeAllConnections()
     // A connection that is idle only after its last answer would hold the server open for its keep-alive time.
@@ -71,7 +74,7 @@ const RESERVED_SHARE = 0.05
 const RESERVED_MS = 2_000
 const LOG_EVERY_MS = 10_000
 
-/** How many connections a server may have for these limits: the reserved ones come on top. */
+/** The largest number of connections for these limits; the reserved ones are added. */
 export const withReserve = ({ most }: ConnectionLimits): number =>
   most + Math.max(1, Math.ceil(most * RESERVED_SHARE))
 
@@ -97,7 +100,7 @@ export function limitConnections(app: FastifyInstance, options: ConnectionOption
 class Connections {
   readonly #options: ConnectionOptions
   readonly #byAddress = new Map<string, number>()
-  /** Those without a request under way, the longest idle first. */
+  /** Connections without a request in progress, the longest idle first. */
   readonly #idle = new Set<Socket>()
   readonly #reserved = new WeakSet<Socket>()
   /** Requests under way; a client may send several at once. */

@@ -56,7 +56,7 @@ export const PageQuery = Type.Object({
 /** How long in milliseconds a caller may read nothing of a file while bytes wait. */
 const STALLED_MS = 60_000
 
-/** Makes the answer a file to keep, named `name`. The stream ends when the caller leaves or stops reading. */
+/** Makes the answer a download named `name`. The stream ends when the caller leaves or stops reading. */
 export function fileOf(
   reply: FastifyReply,
   pieces: AsyncIterable<string>,

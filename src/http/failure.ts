@@ -65,7 +65,7 @@ export function plainFailure(status: number): FailureBody {
   return failureBody({ code: 'bad_request', description: "can't parse the request" })
 }
 
-/** A poll that took so long was held: it did not come to the wrong node. */
+/** A poll that took this long was held, so it had not reached the wrong node. */
 const HELD_MS = 500
 
 /** Fastify's error handler: the only place where an error becomes an answer. */
@@ -74,7 +74,7 @@ export function replyWithFailure(
   request: FastifyRequest,
   reply: FastifyReply,
 ) {
-  // The node that passed the request on looks for the owner again.
+  // The node that forwarded the request looks for the owner again.
   if (error instanceof OwnershipLost && forwardingOf(request.raw)) return reply.code(421).send()
   // Its next poll goes to the owner. A library waits for seconds after any failure.
   if (error instanceof OwnershipLost && isPoll(request.url) && reply.elapsedTime > HELD_MS) {

@@ -37,7 +37,10 @@ interface Span {
   readonly length: number
 }
 
-/** `undefined`: all of it, also for what is malformed or asks for several; `unsatisfiable`: none of it is there. */
+/**
+ * `undefined`: the whole file, also for a malformed header or several ranges; `unsatisfiable`: the range is outside the
+ * file.
+ */
 function rangeOf(header: string | undefined, size: number): Span | undefined | 'unsatisfiable' {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
   if (from === '' && to === '') return undefined
@@ -117,7 +120,7 @@ export const filePaths = {
   },
 }
 
-/** Types that browsers show without running code. */
+/** Types that a browser displays without running code. */
 const inert =
   /^(image\/(?!svg)[\w.+-]+|(audio|video)\/[\w.+-]+|application\/(pdf|zip|ogg|json|x-tgsticker)|text\/plain)$/
 
@@ -162,7 +165,7 @@ async function send(
   return reply.send(await opened(file, reply, span ?? { offset: 0, length: size }))
 }
 
-/** Headers with which no file does anything in a browser. */
+/** Headers that keep a browser from running anything in a file. */
 const harmless = (mime: string | undefined, name: string) => ({
   'cache-control': 'private, no-cache',
   'content-type': inert.test(mime ?? '') ? mime : 'application/octet-stream',

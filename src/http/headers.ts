@@ -2,7 +2,7 @@
 import { randomFillSync } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 
-/** Browser features; none is granted to anybody. */
+/** Browser features; none is granted to any origin. */
 const features = [
   'accelerometer',
   'camera',

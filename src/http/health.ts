@@ -31,11 +31,11 @@ type Check = () => string | null | Promise<string | null>
 export interface Readiness {
   /** `failure` is the reason where the check itself fails or takes too long. */
   addCheck(check: Check, failure?: string): void
-  /** Until the returned function is called the node is not ready, for this reason. */
+  /** The node is not ready, for this reason, until the returned function is called. */
   beginning(reason: string): () => void
-  /** From now on the node is not ready, while it finishes requests. */
+  /** From now on the node is not ready, but finishes its requests. */
   drain(): void
-  /** Resolves with the first reason against, or null. */
+  /** Resolves with the first reason why it is not ready, or null. */
   ask(): Promise<string | null>
 }
 
@@ -143,7 +143,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<HealthOptions> = async (
   )
 }
 
-/** Who may see what concerns all users. */
+/** Guards data that concerns all users. */
 export interface Guard {
   /** Asked for as `Authorization: Bearer`. */
   readonly token?: string | undefined
@@ -157,7 +157,10 @@ interface MetricsRouteOptions extends Guard {
 
 const digest = (text: string) => createHash('sha256').update(text).digest()
 
-/** Throws for a caller without the token. Undefined where nobody may be let in, because the port is public and has no token. */
+/**
+ * Throws for a caller without the token. Undefined if no caller may be admitted, because the port is public and there
+ * is no token.
+ */
 export function guardOf({ token, isPrivate = false }: Guard) {
   if (!isPrivate && !token) return undefined
   const expected = token ? digest(`Bearer ${token}`) : undefined

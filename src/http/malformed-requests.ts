@@ -26,8 +26,8 @@ export function drainLeftovers(app: FastifyInstance, limits: LeftoverLimits): vo
     if (mayHaveBody(raw)) reply.raw.once('finish', () => drain(raw, limits))
     done()
   })
-  // Fastify says that the connection ends where it could not read a body: with bytes on their way, the end takes the
-  // answer along.
+  // Fastify closes the connection if it could not read a body. If bytes are in transit, the close would lose the
+  // answer.
   app.addHook('onSend', ({ raw }, reply, payload, done) => {
     if (!raw.complete && reply.hasHeader('connection')) reply.removeHeader('connection')
     done(null, payload)
@@ -37,7 +37,7 @@ export function drainLeftovers(app: FastifyInstance, limits: LeftoverLimits): vo
 const mayHaveBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0'
 
-/** `complete` alone is unknown to requests that come over no connection, as tests inject them. */
+/** Requests that tests inject have no connection, so `complete` is not enough. */
 const isOver = ({ complete, readableEnded, destroyed }: IncomingMessage): boolean =>
   complete || readableEnded || destroyed
 
@@ -149,8 +149,8 @@ const isUpload = ({ url = '', headers, complete }: IncomingMessage): boolean =>
   !complete && url.startsWith('/bot') && /^multipart\//i.test(headers['content-type'] ?? '')
 
 /**
- * Whether the time of this request is over after all. If not, it is looked at again after each `windowMs`, and
- * `onSlow` is called once too little has come.
+ * Whether the request has run out of time. If not, it is checked again after each `windowMs`, and `onSlow` is called
+ * once too few bytes have arrived.
  */
 function mayGoOn(
   request: IncomingMessage | undefined,
@@ -172,7 +172,7 @@ function mayGoOn(
   return true
 }
 
-/** How long a peer may take to read the answer; a line cut at once would often take it along. */
+/** How long a peer may take to read the answer; a connection that is closed at once often loses it. */
 const LINGER_MS = 1_000
 
 const statuses: Readonly<Record<string, number>> = {
@@ -184,7 +184,7 @@ const statuses: Readonly<Record<string, number>> = {
 
 const answers = new WeakMap<Socket, ServerResponse>()
 
-/** Remembers what each connection is being sent, since nothing may be written into the middle of it. */
+/** Remembers the answer in progress on each connection, because nothing may be written into the middle of it. */
 export function followAnswers(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     answers.set(request.raw.socket, reply.raw)
@@ -202,7 +202,8 @@ export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: num
     const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
     if (isLate && mayGoOn(answer?.req, requestTimeout, again)) return
     const isMidway = answer?.headersSent === true && !answer.writableFinished
-    // The late or unreadable part belongs to a request that has its answer: a second answer would be taken for the next.
+    // The late or unreadable part belongs to an answered request. The client would take a second answer for that to its
+    // next request.
     const isAnswered = answer?.writableFinished === true && !answer.req.complete
     if (error.code === 'ECONNRESET' || !socket.writable || isMidway || isAnswered) {
       socket.destroy()

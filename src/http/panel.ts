@@ -24,7 +24,7 @@ interface PanelFile {
   readonly gzip?: Buffer
 }
 
-/** Where `npm start` builds it. */
+/** The folder in which `npm start` builds the panel. */
 export const panelDirectory = join(import.meta.dirname, '..', '..', 'dist', 'panel')
 
 const types: Readonly<Record<string, string>> = {
@@ -38,7 +38,7 @@ const types: Readonly<Record<string, string>> = {
 
 const suffixes = { '.br': 'br', '.gz': 'gzip' } as const
 
-/** By path with forward slashes; empty when there is no build. */
+/** The files by path, with forward slashes; empty without a build. */
 export async function readPanel(directory: string): Promise<ReadonlyMap<string, PanelFile>> {
   const files = new Map<string, PanelFile>()
   for (const path of (await pathsIn(directory)).sort()) {
@@ -143,7 +143,7 @@ function refuseOtherSites(panelUrls: readonly string[]): onRequestAsyncHookHandl
   )
   return async (request: FastifyRequest) => {
     const { origin, 'sec-fetch-site': site, 'x-csrf': mark } = request.headers
-    // A form or an image of another site cannot set a header of its own.
+    // A form or an image of another site cannot set a custom header.
     if (mark !== '1') throw failed('forbidden', 'the header X-CSRF is missing')
     if (site !== undefined && site !== 'same-origin') throw foreign()
     if (origin === undefined || !URL.canParse(origin)) throw foreign()

@@ -70,10 +70,10 @@ interface RequestAudit {
   /** Why the request failed, and the values that belong to it. */
   reason?: FailureReason | undefined
   params?: Params | undefined
-  /** Set by code that reads a body of unannounced length, or writes past Fastify. */
+  /** Set by code that reads a body without a content length, or that bypasses Fastify's reply. */
   requestBytes?: number | undefined
   responseBytes?: number | undefined
-  /** Taken down at the start, since a closed connection has no address any more. */
+  /** Noted at the start, because a closed connection has no address. */
   readonly ip: string
   isRecorded: boolean
   /** The line does not show where the request came from. */
@@ -118,13 +118,13 @@ const newAudit = (ip: string): RequestAudit => ({
   isRecorded: false,
 })
 
-/** Goes before all other hooks but the headers': what they refuse is recorded too. */
+/** Call it before all other hooks except that of the headers, so that refused requests are recorded too. */
 export function recordRequests(app: FastifyInstance, { journal, metrics }: RequestLogOptions) {
   app.decorateRequest('audit')
   app.decorateRequest('left', undefined)
 
   app.addHook('onRequest', (request, reply, done) => {
-    // A connection that is gone already has no address, whatever the type says.
+    // A closed connection has no address, although the type says otherwise.
     request.audit = newAudit(request.ip ?? '')
     // Fastify's onResponse is silent about a client that left.
     // The only listener of its kind: many thousands of answers may be waited for.
@@ -179,7 +179,7 @@ export function recordRequests(app: FastifyInstance, { journal, metrics }: Reque
 const labelOf = (verb: string, route: string) =>
   route === '/bot:token/*' ? UNKNOWN_METHOD : `${verb} ${route}`
 
-/** A stream of events has been answered well, and ends whenever its reader leaves. */
+/** An event stream was answered with success, and ends when its reader leaves. */
 const statusAtClose = ({ sent, raw }: FastifyReply) =>
   sent && raw.headersSent ? raw.statusCode : clientClosed
 

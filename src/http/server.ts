@@ -252,7 +252,7 @@ export class FrontDoor {
     const listen = () => {
       server.off('request', this.#keep).off('connection', this.#note)
       attach(server)
-      // Whoever counts connections learns of those that are there.
+      // Listeners that count connections are told of the existing ones.
       for (const hear of server.listeners('connection')) {
         if (!alreadyHeard.has(hear)) for (const socket of this.#sockets) hear.call(server, socket)
       }
@@ -267,7 +267,7 @@ export class FrontDoor {
     return Object.assign(server, { listen })
   }
 
-  /** For a start that failed: a server that was given away is closed by whoever has it. */
+  /** For a failed start. A server that was handed over is closed by its new owner. */
   async close(): Promise<void> {
     if (!this.#server.listening) return
     this.#server.close()

@@ -19,7 +19,7 @@ import {
 
 /** `maxSize` and not `max`: the cache allocates the room for `max` at once. */
 const cached = { maxSize: 200_000, sizeCalculation: () => 1 }
-/** Of native ids by public ones. */
+/** The cache of native ids by public ids. */
 const cachedNatives = { ...cached, maxSize: 50_000 }
 /** The reference keeps supergroups and channels below this. */
 const SUPERGROUPS = -1_000_000_000_000
@@ -50,7 +50,10 @@ export class IdentityBook {
   readonly #chats = new LRUCache<string, number>(cached)
   readonly #messages = new LRUCache<string, Known>(cached)
   readonly #newest = new LRUCache<string, number>(cached)
-  /** By credential and chat, or also message; only what is stored, which never changes, whoever owns the credential. */
+  /**
+   * By credential and chat, or by credential, chat and message. Holds only stored ids, which never change, also after a
+   * change of the owner.
+   */
   readonly #natives = new LRUCache<string, string>(cachedNatives)
   readonly #chapters = new Map<number, Chapter>()
   #chaptersBegun = 0

@@ -41,7 +41,7 @@ export interface Ids {
 export interface GivenIds extends Ids {
   readonly newChats: readonly NewChat[]
   readonly newMessages: readonly NewMessage[]
-  /** To be called once the new ids are committed. */
+  /** Call it once the new ids are committed. */
   stored(): void
 }
 

@@ -22,9 +22,9 @@ type ListenClient = Awaited<ReturnType<PostgresConnection['getListenClient']>> &
   end?: () => Promise<void>
 }
 
-/** Nobody listens to a connection while it is borrowed or ends: without a listener its loss would end the process. */
+/** A borrowed or ending connection has no error listener, and without one its loss would end the process. */
 function surviveLosses(connection: PostgresConnection): void {
-  // The statement under way, or the next one, is rejected and tells of the loss.
+  // The current or the next statement is rejected with the loss.
   const ignore = () => undefined
   connection.pool.on('connect', (client) => client.on('error', ignore))
   const guarded = new WeakSet<object>()

@@ -58,8 +58,8 @@ export type JobHandler = (id: string, signal: AbortSignal) => Promise<void>
 
 export interface Jobs {
   /**
-   * Sends the code of this challenge soon: any node does it, or this one at once while the queue is away. A second call
-   * does not send it twice.
+   * Sends the code of this challenge soon, by any node; by this node at once while the queue is unavailable. A second
+   * call does not send it twice.
    */
   sendCode(challengeId: string): Promise<void>
   onSendCode(handler: JobHandler): void
@@ -71,7 +71,7 @@ export interface Jobs {
   onReminder(kind: string, handler: JobHandler): void
   /** Called when a queue that was away is back, or was found empty: its jobs may be lost. */
   onBack(listener: () => void): void
-  /** Takes up work; to be called once all handlers are registered. */
+  /** Starts the workers. Call it once all handlers are registered. */
   start(): void
   /** The reason why the queue takes nothing now, for an operator; null if it works. */
   trouble(): string | null

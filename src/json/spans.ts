@@ -1,6 +1,6 @@
 /** Finds the parts of JSON in its text, so that a part can be passed on as it was written. `text` is valid JSON. */
 
-/** Where a part stands: `text.slice(from, to)`. */
+/** The position of a part: `text.slice(from, to)`. */
 export interface Span {
   readonly from: number
   readonly to: number
@@ -8,7 +8,7 @@ export interface Span {
 
 interface MemberSpan extends Span {
   readonly name: string
-  /** Where its name begins. */
+  /** The position of its name. */
   readonly start: number
 }
 

@@ -20,7 +20,7 @@ export interface KeyLimits {
   readonly perUser: number
 }
 
-/** Rejects when there are as many as there may be; exact while the user is held. */
+/** Rejects when the limit is reached. Exact while the user's row is locked. */
 async function assertRoom(tx: Queryable, key: NewKey, limits: KeyLimits): Promise<void> {
   const [count] = await tx.query<{ of_user: number; of_credential: number }>(
     `select (select count(*)::integer from (

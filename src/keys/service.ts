@@ -140,14 +140,14 @@ export class KeyService {
     }
   }
 
-  /** Every caller with the old secret is turned out; the next call gets a new actor. */
+  /** Every caller with the old secret is refused; the next call gets a new actor. */
   async #turnCallersOut(apiKeyId: number): Promise<void> {
     const actor = await this.#options.live(apiKeyId)
     if (!actor) return
     const { hasWebhook } = actor
     await unlessEnded(actor, actor.rotated())
     actor.stop()
-    // No call wakes a key with a webhook, whose updates have to be delivered all the same.
+    // No call starts the actor of a key with a webhook, but its updates must be delivered.
     if (hasWebhook) actor.settled.then(() => this.#options.wake(apiKeyId))
   }
 
@@ -171,7 +171,7 @@ export class KeyService {
   }
 }
 
-/** The next actor of the key begins with nothing against its delivery. */
+/** The next actor of the key begins without crashes of its delivery. */
 function crashOf(actor: ApiKeyActor | undefined): 'crashed' | 'failed' | undefined {
   const value = actor?.delivery?.snapshot.value
   return value === 'crashed' || value === 'failed' ? value : undefined

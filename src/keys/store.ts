@@ -71,7 +71,7 @@ export class PostgresKeyStore implements KeyStore {
       write: (uses) => writeUses(db, uses),
       onFailure: (err, keys) => logger.warn({ err, keys }, 'uses of keys could not be written'),
     })
-    // After a start all bots come back at the same time.
+    // After a start, all bots reconnect at the same time.
     this.#loads = sharedLookup(
       LOADS_AT_ONCE,
       (ids) => keyRows(db, ids),
@@ -80,7 +80,7 @@ export class PostgresKeyStore implements KeyStore {
   }
 
   async load(apiKeyId: number): Promise<KeyFacts | undefined> {
-    // A position that is written while the row is read is in neither of them afterwards.
+    // A position that is written during the read would be missing both in the row and in the buffer.
     const before = this.#positions.get(apiKeyId)
     const row = await this.#loads.run(apiKeyId)
     if (!row) return undefined

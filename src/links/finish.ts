@@ -11,7 +11,7 @@ import type { Database, Queryable } from '../database/database.ts'
 import { Credential, LinkSession } from '../database/entities.ts'
 import type { Vault } from '../security/vault.ts'
 
-/** Where the update ids of a new log begin (the reference's range). */
+/** The range of the first update id of a new log (as in the reference). */
 const FIRST_UPDATE = [2_000_001, 1_000_000_000] as const
 
 export interface Finished {

@@ -113,7 +113,7 @@ export class LinkFlows {
     return { link, actor }
   }
 
-  /** What this user has begun and not ended, newest first. */
+  /** The open links of this user, newest first. */
   open(...wanted: Parameters<PostgresLinkStore['open']>): Promise<OpenLink[]> {
     return this.#options.store.open(...wanted)
   }

@@ -17,7 +17,7 @@ interface LinkStart {
   readonly fields: Readonly<Record<string, string>>
 }
 
-/** The sandbox is the user's own: it sends nothing to anybody. */
+/** The sandbox belongs to the user and sends nothing outside. */
 const OWN = 'sandbox'
 
 /** One more code for a flow that was begun. */

@@ -62,7 +62,7 @@ const ownerOf = (userId: number) => `user:${userId}`
 interface LinkWorld {
   readonly db: Database
   readonly vault: Vault
-  /** What this node owns already. */
+  /** Credentials that this node owns already. */
   readonly held: Held
   /** The number of this start of the process. */
   incarnation(): number | null

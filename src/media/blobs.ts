@@ -153,7 +153,7 @@ export class BlobStore {
     return row
   }
 
-  /** Keyed, so that the name of a file tells nobody what is in it. */
+  /** A keyed hash, so that the name of a file does not reveal its content. */
   #address(userId: number, digest: string): string {
     const hmac = createHmac('sha256', this.#options.vault.derive('media-address'))
     return hmac.update(`${userId}|${digest}`).digest('hex').slice(0, 40)

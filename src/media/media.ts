@@ -2,7 +2,9 @@
 import type { Readable } from 'node:stream'
 import type { Media, MediaKind } from '../../machines/model/media.ts'
 
-/** A received file in a temporary place. Whoever received it releases it; a start of the service removes what is left. */
+/**
+ * A received file in a temporary place. Its receiver releases it; the next start of the service removes forgotten ones.
+ */
 export interface Upload {
   readonly path: string
   readonly size: number
@@ -177,7 +179,7 @@ export const urlLimit = (kind: string, { photoBytes, uploadBytes }: MediaLimits)
 export interface MediaMeasures {
   /** `kind` is the requested kind; `changed`: the file became another kind, or was transcoded. */
   ingested(kind: string, outcome: 'kept' | 'changed' | 'refused' | 'failed', bytes: number): void
-  /** Asked for by whoever opened a file. */
+  /** Bytes that were read from an opened file. */
   read(bytes: number): void
   transcoded(succeeded: boolean, seconds: number): void
   /** Tasks that wait for a thread. */

@@ -8,7 +8,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { S3mini, S3ServiceError } from 's3mini'
 
-/** A file that a thread may read, or bytes as they come. Whoever receives it closes it. */
+/** A file that a thread may read, or a stream of bytes. The receiver closes it. */
 export type SealedBytes = Pick<FileHandle, 'fd' | 'close'> | Readable
 
 export interface ObjectStore {
@@ -34,7 +34,7 @@ export class ObjectMissing extends Error {
 /** Names are our own and lie in 256 folders; anything else would be a way out of them. */
 const ours = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
-/** Encrypted files on this machine's disk: complete under their name, or not there at all. */
+/** Encrypted files on this machine's disk. A file with its final name is complete. */
 export class DiskStore implements ObjectStore {
   readonly #folder: string
 
@@ -68,7 +68,7 @@ export class DiskStore implements ObjectStore {
   }
 }
 
-/** A new name is durable once its folder is. Windows has no such thing and needs none. */
+/** A new name is durable once its folder is flushed. Windows cannot flush a folder and need not. */
 async function flushFolder(folder: string): Promise<void> {
   if (process.platform === 'win32') return
   await using handle = await open(folder)

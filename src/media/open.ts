@@ -30,7 +30,7 @@ export interface MediaOptions {
   /** Processes that share the folder each have their own temporary files. */
   readonly node: string
   readonly limits: MediaLimits
-  /** Where programs are looked for; empty: ffmpeg is not used. */
+  /** The search path of programs; empty: ffmpeg is not used. */
   readonly searchPath: string
   /** Use ffmpeg only where it cannot read the service's files. */
   readonly mustConfine?: boolean
@@ -49,7 +49,7 @@ export interface OpenedMedia {
   readonly place: readonly string[]
   /** Whether ffmpeg was found. */
   readonly transcodes: boolean
-  /** Removes what nobody needs any more; to be called now and then by one node. */
+  /** Removes unused files. One node calls it at intervals. */
   sweep(): Promise<void>
   close(): Promise<void>
 }

@@ -63,7 +63,7 @@ export async function sealPieces(
   let filled = 0
   let last: Buffer | undefined
   for await (const piece of pieces) {
-    // The bytes come in order: behind a piece of other memory nobody reads what was before.
+    // The bytes come in order, so earlier bytes are not read after a piece from other memory.
     if (last && last.buffer !== piece.buffer) giveBackLent(last)
     last = piece
     for (let at = 0; at < piece.length; ) {

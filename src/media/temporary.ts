@@ -1,4 +1,4 @@
-/** Temporary files: in a folder of this process. Those of processes that have crashed are removed. */
+/** Temporary files in a folder of this process. Folders of crashed processes are removed. */
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ export interface TempFolder extends AsyncDisposable {
 
 /** A process touches its folder this often, and looks at those beside it. */
 const LOOK_MS = 60_000
-/** A folder that stays untouched for so many looks is nobody's. Clocks may differ, so only changes count. */
+/** A folder that is unchanged for this many looks has no owner. Clocks may differ, so only changes count. */
 const LOOKS = 5
 
 interface Seen {
@@ -24,7 +24,7 @@ export class TemporaryFiles {
   readonly #place: string
   readonly #folder: string
   readonly #looking: NodeJS.Timeout
-  /** What lies beside the own folder. */
+  /** The folders of other processes. */
   #beside: ReadonlyMap<string, Seen> = new Map()
 
   private constructor(place: string, lookMs: number) {
@@ -54,7 +54,7 @@ export class TemporaryFiles {
 
   async #look(): Promise<void> {
     const now = new Date()
-    // It may have been taken for nobody's, after this process stood still.
+    // Another process may have removed the folder while this process was frozen.
     await utimes(this.#folder, now, now).catch(() => this.#make())
     const beside = new Map<string, Seen>()
     for (const name of await readdir(this.#place)) {

@@ -2,17 +2,17 @@
 import type { Readable } from 'node:stream'
 
 /**
- * `Readable.toWeb` throws past every caller when its source goes on after a cancellation, and `ReadableStream.from`
- * leaves a source open that nobody has begun to read. Here `cancel` destroys the source in every case, and with it
- * the connection it comes from. The first `skip` bytes are left out.
+ * `Readable.toWeb` throws an uncaught error if its source continues after a cancellation, and `ReadableStream.from`
+ * leaves an unread source open. Here `cancel` always destroys the source, and with it the connection it comes from. The
+ * first `skip` bytes are left out.
  */
 export function webStream(source: Readable, skip = 0): ReadableStream<Uint8Array> {
-  // A source may break off before it is read, or after its reader has left. Who reads gets the error by the iterator.
+  // A source may fail before it is read, or after its reader has left. A reader gets the error from the iterator.
   source.on('error', ignored)
   return webStreamOf(without(skip, source[Symbol.asyncIterator]()), () => source.destroy())
 }
 
-/** The same for bytes that come from no stream of Node; `cancel` has to end whatever brings them. */
+/** The same for bytes that do not come from a Node.js stream; `cancel` has to end their source. */
 export function webStreamOf(
   chunks: AsyncIterator<Uint8Array>,
   cancel: (reason: unknown) => void,

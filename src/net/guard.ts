@@ -62,8 +62,8 @@ export type Resolve = (hostname: string) => Promise<readonly Address[]>
 const patience = { timeout: 1_000, tries: 2 }
 
 /**
- * Asks the name servers and nobody else. The system's own lookup waits in one of the few threads that files need as
- * well, so a handful of slow zones would bring those to a halt. `servers` are asked instead of the system's.
+ * Asks the name servers directly. The system's lookup uses one of the few threads that file operations need too, so a
+ * few slow zones would block all of them. `servers` replace those of the system.
  */
 export function publicResolver(servers?: readonly string[]): Resolve {
   return async (hostname) => {
@@ -110,11 +110,11 @@ export interface GuardOptions {
   readonly pinnedAddress?: string
   /** For how long an idle connection is kept; short enough that a changed name is noticed. */
   readonly keepAliveMs?: number
-  /** Told the address of each new connection. */
+  /** Called with the address of each new connection. */
   connected?(address: string): void
 }
 
-/** For who passes one on without knowing the toolkit. */
+/** For code that passes an agent on without importing undici. */
 export type GuardedAgent = Agent
 
 /** Never hand it to the global `fetch`: that one speaks another version of the protocol between the two. */

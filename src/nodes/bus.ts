@@ -1,4 +1,4 @@
-/** Hints between nodes, over Redis or PostgreSQL. Whatever they tell stands in a table, too: one that is lost only delays. */
+/** Hints between nodes, over Redis or PostgreSQL. Tables hold the same facts, so a lost hint only delays. */
 import { LRUCache } from 'lru-cache'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { RedisConnection } from '../jobs/backend.ts'
@@ -9,11 +9,11 @@ import { PostgresCarrier, RedisCarrier } from './carriers.ts'
 const TOGETHER_MS = 2
 /** PostgreSQL takes 8,000 bytes. */
 const NOTICE_BYTES = 7_900
-/** Of hints that wait; more are worth nothing, since a gap makes everybody look again. */
+/** The most waiting hints. More are useless, because after a gap each node reads the tables again. */
 const MOST_WAITING = 10_000
-/** A notice may come over both ways, and late over one of them. */
+/** A hint may arrive over both carriers, late over one of them. */
 const MOST_REMEMBERED = 10_000
-/** Told by a node that hears nothing over Redis, for as long as that lasts. */
+/** The hint of a node that has lost its connection to Redis, repeated until it is back. */
 const DEAF = 'deaf'
 const SAY_AGAIN_MS = 1_000
 const BELIEVED_MS = 3 * SAY_AGAIN_MS
@@ -46,9 +46,9 @@ type Notice = readonly [
 ]
 
 /**
- * Nothing is told within a transaction that stores something: over PostgreSQL a notice makes commits wait for each
- * other. With Redis a notice goes over Redis, and over PostgreSQL too unless every node has it: Redis says how many
- * heard it, and a node that knows itself to be deaf says so. All nodes listen to both.
+ * No hint is sent within a transaction that stores something, because `NOTIFY` makes commits wait for each other. With
+ * Redis a hint goes over Redis, and over PostgreSQL too unless every node has received it: Redis returns the number of
+ * receivers, and a node that has lost Redis says so. All nodes listen to both.
  */
 export class Bus {
   readonly #options: BusOptions
@@ -143,7 +143,7 @@ export class Bus {
     return `[${this.#options.incarnation()},[${hints.join()}],${this.#number}]`
   }
 
-  /** Redis may count a connection that is dead: its end is told late, or never. */
+  /** Redis may count a dead connection, because it learns of its end late or never. */
   #sayDeaf(): void {
     if (this.#redis?.isUp || this.#options.isAlone()) return
     const notice = this.#noticeOf([JSON.stringify([DEAF, null])])

@@ -1,4 +1,4 @@
-/** What all nodes of a database have to have in common. A node that differs from those that are up refuses to join. */
+/** Settings that all nodes of a database must share. A node that differs from those that are up refuses to join. */
 import { StartFailure } from '../process/fatal-errors.ts'
 
 export interface Common {
@@ -27,7 +27,7 @@ export function assertCommon(own: Common, neighbours: readonly Neighbour[]): voi
         `BASE_URL: ${own.baseUrl} here, but ${common.baseUrl} at the node ${name}, which is up; to change it stop all nodes first`,
       )
     }
-    // Whatever one of them seals the other has to open: while a key is replaced the files may differ in their order.
+    // Each node must open what the other seals. While a key is replaced, the key files may differ in their order.
     const opens = own.keys.includes(common.keys[0] ?? '') && common.keys.includes(own.keys[0] ?? '')
     if (!opens) {
       throw new StartFailure(

@@ -21,14 +21,14 @@ export interface Handover {
   idle(credentialIds: readonly number[]): Promise<void>
   /** Ends their sessions, deliveries and polls; resolves once all that is buffered is stored. */
   end(credentials: readonly Owned[]): Promise<void>
-  /** They belong to nobody from now on; resolves with those that still were this node's. */
+  /** Releases them; resolves with the accounts that still belonged to this node. */
   release(credentials: readonly Owned[]): Promise<readonly number[]>
   /** Tells the other nodes that there is something to claim. */
   announce(): void
   readonly logger: Logger
 }
 
-/** Resolves with the number of credentials that were given away. What could not be is claimed once this node has left. */
+/** Resolves with the number of credentials that were handed over. The others are claimed once this node has left. */
 export async function handOver(
   parts: Handover,
   credentials: readonly Owned[],
@@ -59,7 +59,7 @@ export async function handOverIdle(
   return give(parts, idle)
 }
 
-/** Which of them have no call under way after so long. Those that have go on taking calls. */
+/** The credentials without a call in progress after this time. The others go on taking calls. */
 async function settled(
   { park, unpark, endPolls, idle }: Handover,
   batch: readonly Owned[],

@@ -118,7 +118,7 @@ export function shareCalls(
       seconds: Math.ceil(burst / perSecond),
       ask: (key) => options.redis.eval(TAKE, 1, key, interval, tolerance, burst),
     },
-    // Of n nodes each lets an n-th through.
+    // Each of n nodes admits an n-th of the limit.
     (userId) => alone.take(userId, options.count()),
   )
   return { take: (userId) => shared.count(userId) }

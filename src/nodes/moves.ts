@@ -1,12 +1,12 @@
-/** Moves accounts of this node to where they are placed: all of them when it is told to drain, else a few at a time. */
+/** Moves accounts of this node to the nodes at which they are placed: all of them if it drains, otherwise a few at a time. */
 import type { Logger, Owned } from '../../actors/ports/ports.ts'
 import { type Handover, handOver, handOverIdle } from './handover.ts'
 import type { Nodes } from './nodes.ts'
 
 const LOOK_MS = 1_000
-/** Where every account is in its place, all of them are looked at this often: it takes a while with many. */
+/** The interval of checks while every account is in its place: a check of many accounts takes a while. */
 const REST_MS = 10_000
-/** At each look: whoever joins is filled calmly. */
+/** The number of accounts to move at each check, so that a node that joins is filled slowly. */
 const AT_ONCE = 20
 /** The others take accounts once they have seen in a beat that this node does not. */
 const SEEN_AFTER_MS = 600
@@ -54,7 +54,7 @@ export class Moves {
     this.#timer = setTimeout(again, LOOK_MS)
   }
 
-  /** What is under way is finished. */
+  /** Work in progress is finished. */
   async stop(): Promise<void> {
     this.#closing.abort()
     clearTimeout(this.#timer)
@@ -91,7 +91,7 @@ export class Moves {
     return performance.now() - this.#changedAt
   }
 
-  /** What an operator has placed elsewhere goes at once. */
+  /** Accounts that an operator has pinned elsewhere move at once. */
   #due(): Owned[] {
     const { nodes, handover, calmMs } = this.#options
     const isCalm = this.#unchangedMs >= Math.max(calmMs, SEEN_AFTER_MS)
@@ -106,7 +106,7 @@ export class Moves {
   }
 }
 
-/** So many that follow each other, from anywhere: those whose calls never end do not keep the others back. */
+/** `count` consecutive items from a random start, so that accounts whose calls never end do not block the others. */
 function anyOf<Item>(items: readonly Item[], count: number): Item[] {
   const start = Math.floor(Math.random() * items.length)
   return [...items.slice(start), ...items.slice(0, start)].slice(0, count)

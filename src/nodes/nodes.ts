@@ -15,7 +15,7 @@ import {
   PostgresNodes,
 } from './table.ts'
 
-/** Time that runs on evenly, whatever the time of day does. */
+/** A monotonic clock. */
 const steadyClock: Clock = {
   now: () => performance.now(),
   setTimeout: (work, milliseconds) => setTimeout(work, milliseconds),
@@ -38,7 +38,7 @@ export interface Nodes {
   isAlone(): boolean
   /** Whether another node takes accounts. */
   hasSuccessors(): boolean
-  /** Those that ended within a week. */
+  /** The nodes that ended within a week. */
   ended(): Promise<readonly EndedRow[]>
   /** Whether a credential that belongs to no node should be claimed by this one. */
   isPlacedHere(credentialId: number): boolean
@@ -62,7 +62,7 @@ function placesIn({ rows, incarnation, state }: NodesView) {
   const isOpen = (row: NodeRow) =>
     row.incarnation === incarnation ? state !== 'draining' : row.state === 'up'
   const open = rows.filter(isOpen)
-  // Better those that were told to drain than none.
+  // If all nodes drain, they take accounts again.
   const places = open.length > 0 ? open : rows.filter((row) => row.isToDrain)
   return [...new Map(places.map((row) => [row.name, row])).values()]
 }

@@ -1,4 +1,4 @@
-/** What operators order of nodes, kept in the database: whoever it concerns sees it, whichever node was asked. */
+/** Orders of operators to nodes, stored in the database: any node may take an order, and the node concerned reads it. */
 import { failed, invalidField } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
 import type { NodeFigures } from './table.ts'
@@ -52,7 +52,7 @@ export async function pinnedAccounts(db: Queryable): Promise<ReadonlyMap<number,
   return new Map(rows.map(({ id, name }) => [id, name]))
 }
 
-/** What belongs to a node, and what it says of itself. */
+/** The accounts and pins of a node, and its own figures. */
 interface Holding {
   readonly owner: number
   readonly accounts: number
@@ -61,7 +61,7 @@ interface Holding {
   readonly figures: NodeFigures | null
 }
 
-/** Of every node of the table, by its number. */
+/** The holdings of every node in the table, by its number. */
 export async function holdingsByNode(db: Queryable): Promise<ReadonlyMap<number, Holding>> {
   const rows = await db.query<Holding>(
     `with owned as (
@@ -77,7 +77,7 @@ export async function holdingsByNode(db: Queryable): Promise<ReadonlyMap<number,
   return new Map(rows.map((row) => [row.owner, row]))
 }
 
-/** Of one account, or of all. The lowest numbers first. */
+/** The pins of one account, or of all. The lowest ids first. */
 export async function listPins(
   db: Queryable,
   credentialId: number | null,

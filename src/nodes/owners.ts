@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Queryable } from '../database/database.ts'
 import { hashSecret } from '../security/secrets.ts'
 
-/** What a request concerns, as its path or its body says. */
+/** The key, account or link flow that a request concerns, from its path or its body. */
 export type RequestTarget =
   | { readonly kind: 'key'; readonly id: number }
   | { readonly kind: 'credential'; readonly id: number }
@@ -11,7 +11,7 @@ export type RequestTarget =
   /** By the hash of its token, in hexadecimal digits. */
   | { readonly kind: 'page'; readonly id: string }
 
-/** Of a bot's call, its files, and the management of its key. The token may be encoded. */
+/** The paths of a bot's calls and files, and of the management of its key. The token may be percent-encoded. */
 const OF_KEY = /^\/(?:file\/)?(?:bot|api_keys\/)(\d{1,15})(?=[:/?]|%3a|$)/i
 const OF_CREDENTIAL = /^\/platforms\/credentials\/(\d{1,15})(?=[/?]|$)/
 const OF_LINK = /^\/platforms\/[^/?]{1,64}\/link\/([\w-]{22})(?=[/?]|$)/
@@ -54,11 +54,11 @@ export function targetIn(body: Buffer): RequestTarget | undefined {
   return undefined
 }
 
-/** Where an account or a flow is. */
+/** The owner of an account or a flow. */
 export interface OwnerRecord {
   /** Absent for a flow of linking. */
   readonly credentialId: number | undefined
-  /** The incarnation of its node; null where it belongs to nobody. */
+  /** The incarnation of its node; null if it has no owner. */
   readonly owner: number | null
 }
 
@@ -99,7 +99,7 @@ export class Owners {
     return target.kind === 'key' ? this.#credentials.get(target.id) : undefined
   }
 
-  /** What is remembered, or what the table says. Undefined for what has ended or never was. */
+  /** The remembered owner, or else that in the table. Undefined if the account or flow has ended or does not exist. */
   async find(target: RequestTarget): Promise<OwnerRecord | undefined> {
     const credentialId = this.credentialOf(target)
     const known = this.#places.get(credentialId ?? target.id)
@@ -111,7 +111,7 @@ export class Owners {
     this.#places.delete(credentialId)
   }
 
-  /** What the table says now. */
+  /** The present owner in the table. */
   async look(target: RequestTarget): Promise<OwnerRecord | undefined> {
     const { kind, id } = target
     const [place] = await this.#db.query<OwnerRecord>(

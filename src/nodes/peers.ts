@@ -20,14 +20,14 @@ const CONNECT_MS = 1_000
 /** The other side closes later, so that no request meets a connection that is being closed. */
 const IDLE_MS = 30_000
 const SERVER_IDLE_MS = 72_000
-/** Of each peer, for calls that are answered at once; those that wait have connections of their own. */
+/** The connections to each peer for calls that are answered at once. Calls that wait have connections of their own. */
 const CALLS_AT_ONCE = 64
 
 const CLIENT = 'x-chapar-client'
 const REQUEST = 'x-chapar-request'
 const REPEATED = 'x-chapar-repeated'
 
-/** What a node says about a request that it passes on. */
+/** What a node adds to a request that it forwards: its headers. */
 export interface Forwarding {
   /** The address of the connection on which the request came to the first node. */
   readonly client: string
@@ -36,7 +36,7 @@ export interface Forwarding {
 
 const forwardings = new WeakMap<IncomingMessage, Forwarding>()
 
-/** What the node that took a request says about it; undefined where a client has sent it here. */
+/** What the forwarding node added to a request; undefined if a client sent it to this node. */
 export const forwardingOf = (request: IncomingMessage): Forwarding | undefined =>
   forwardings.get(request)
 
@@ -139,7 +139,7 @@ export class Peer {
         ...tls,
         timeout: CONNECT_MS,
         pskCallback: () => ({ psk: key, identity: IDENTITY }),
-        // There is no certificate; whoever lacks the key does not get here.
+        // There is no certificate: a peer without the key cannot finish the handshake.
         checkServerIdentity: () => undefined,
       },
       keepAliveTimeout: IDLE_MS,
@@ -156,7 +156,7 @@ export class Peer {
     return isLong ? this.#long : this.#calls
   }
 
-  /** Whatever is under way fails at once. */
+  /** Requests in progress fail at once. */
   async destroy(): Promise<void> {
     await Promise.all([this.#calls.destroy(), this.#long.destroy()])
   }

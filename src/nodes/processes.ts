@@ -12,7 +12,7 @@ const nameOf = (name: string, place: number) => `${name}-${place}`
 /** Only this machine's processes reach it, each at a port of its own. */
 const PEER_ADDRESS = 'https://127.0.0.1:0'
 
-/** What a process is told before it starts. */
+/** The settings that a process gets at its start. */
 interface Orders {
   readonly databaseUrl: string
   /** The others are silent about where the service is. */
@@ -27,14 +27,14 @@ interface ProcessesOptions {
   readonly logger: Logger
 }
 
-/** What this process was told; undefined for one that is not among several. */
+/** The settings of this process; undefined if it is the only one. */
 export async function takeOrders(): Promise<Orders | undefined> {
   if (!cluster.isWorker) return undefined
   const [orders] = (await once(process, 'message')) as [Orders]
   return orders
 }
 
-/** Told by each process once it listens. */
+/** The message of each process once it listens. */
 export function tellStarted(): void {
   process.send?.('started')
 }

@@ -27,7 +27,7 @@ export interface NodeFacts {
   readonly version: string
   /** Its share of the accounts, beside those of the others. */
   readonly weight: number
-  /** What all nodes have to have in common; absent: a tool that needs none of it. */
+  /** The settings that all nodes must share; absent for a tool that needs none of them. */
   readonly common?: Common
 }
 
@@ -37,7 +37,7 @@ export interface EndedRow extends Omit<NodeRow, 'state'> {
   readonly endedAt: Date
 }
 
-/** What a node says of itself, every two seconds; null for one that has not said it yet. */
+/** The figures that a node reports every two seconds; null before its first report. */
 export interface NodeFigures {
   /** Polls that wait for updates. */
   readonly held: number
@@ -48,7 +48,7 @@ export interface NodeFigures {
   readonly memoryMb: number
 }
 
-/** Told with every eighth beat: they are for people. */
+/** Reported with every eighth beat, which is often enough for people. */
 const BEATS_BETWEEN_FIGURES = 8
 
 interface TableOptions extends NodeFacts {
@@ -168,7 +168,7 @@ export class PostgresNodes implements NodeTable {
   }
 }
 
-/** Those that are up, or about to be. */
+/** Nodes that are up or joining. */
 const present = (tx: Queryable): Promise<Neighbour[]> =>
   tx.query<Neighbour>(
     `with ${locks} select name, common from node

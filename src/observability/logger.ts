@@ -6,7 +6,7 @@ export type { Logger } from 'pino'
 
 interface LoggerOptions {
   readonly level?: string
-  /** Where the lines go; standard output unless given. */
+  /** The destination of the lines; standard output unless given. */
   readonly destination?: DestinationStream
 }
 

@@ -168,7 +168,7 @@ const ofCredential = `
       offset 0) u
   group by 1, 2, 3`
 
-/** Without a filter from the totals of the user, which are a few rows an hour whatever there is of accounts. */
+/** Without a filter, reads the totals of the user: a few rows an hour for any number of accounts. */
 export async function readUsage(database: Queryable, filter: UsageFilter): Promise<UsageSum[]> {
   const { step, userId, from, to, credentialId, apiKeyId = null } = filter
   if (apiKeyId === null && credentialId === undefined) {

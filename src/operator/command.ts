@@ -14,7 +14,7 @@ interface OperatorTools {
   readonly logger: Logger
 }
 
-/** Runs a command; what keeps it from its database is told in one line, as at a start of the service. */
+/** Runs a command. A failure to reach the database is reported in one line, as at a start of the service. */
 export async function operate(command: (tools: OperatorTools) => Promise<void>): Promise<void> {
   try {
     await using opened = new AsyncDisposableStack()

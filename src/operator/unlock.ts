@@ -1,4 +1,4 @@
-/** A command for the operator: lets somebody sign in again whose phone is locked after wrong codes. */
+/** A command for the operator: unlocks a phone that is locked after wrong codes. */
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { unlock } from '../accounts/unlock.ts'
 import { openVault } from '../security/vault.ts'

@@ -23,7 +23,7 @@ interface EraserOptions {
   endLinks(userId: number): Promise<void>
   /** Removes the user's keys from memory: a late call with one of them is refused like one with an unknown key. */
   forgetKeys(userId: number): Promise<void>
-  /** Writes what buffers still hold, so that nothing comes after the deletion. */
+  /** Writes buffered rows, so that none is written after the deletion. */
   flush(): Promise<void>
   /** Removes files that no row names. */
   sweepFiles(): Promise<void>

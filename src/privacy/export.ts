@@ -1,4 +1,4 @@
-/** Everything that is stored of a user, as JSON in pieces: secrets are left out, files are listed and not contained. */
+/** The export of a user: all stored rows as JSON in pieces. Secrets are left out; files are listed, not included. */
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { IdentityRow } from '../credentials/identity.ts'
 import type { Database } from '../database/database.ts'

@@ -2,7 +2,7 @@
 
 export interface PersonalTable {
   readonly name: string
-  /** By whom its rows are found: of a linked account by its id, of all else by the user's. */
+  /** The id that finds its rows: that of a linked account, or that of the user. */
   readonly of: 'user' | 'credential'
   /** In SQL; $1 is that id. */
   readonly where: string

@@ -68,10 +68,10 @@ const ofOneConnection = new Set(['ECONNRESET', 'EPIPE', 'ECONNABORTED', 'ETIMEDO
 const duringTransfer = new Set(['read', 'write', 'writev', 'shutdown'])
 
 /**
- * The one case that is safe: the system ended a socket while nobody listened to its errors. Node.js destroys that socket
- * first and tells of it from the event loop, so no statement of ours or of a library was cut short, and the socket is
- * all that is lost. Its stack shows it: it has no frame outside of Node.js. Everything else may have left something
- * shared half done: the process ends, and is started again.
+ * The one safe case: the system ended a socket without an error listener. Node.js destroys that socket first and
+ * reports the error from the event loop, so no code of ours or of a library was interrupted, and only the socket is
+ * lost. Its stack has no frame outside of Node.js. Any other error may have interrupted a change of shared state: the
+ * process ends, and is started again.
  */
 export function concernsOneConnection(error: unknown): boolean {
   if (!(error instanceof Error)) return false

@@ -1,11 +1,11 @@
-/** Incidents of a user, what is told of them, and where, as they are shown. */
+/** Records of alerts: incidents of a user, their notifications, and the settings. */
 import { type Static, Type } from 'typebox'
 import { INCIDENT_STATES } from '../../machines/incident/machine.ts'
 import { ALERT_EVENTS, CHANNELS, LOSSES, NOTIFICATION_STATES } from '../alerts/outbox.ts'
 import { RULES } from '../alerts/rules.ts'
 import { Nullable } from '../json/nullable.ts'
 
-/** What each rule says. */
+/** The meaning of each rule, for the API's description. */
 const rules = `\`account_out\`: out for longer than the user allows; \`account_deaf\`: connected, but nothing comes;
 \`reconnect_loop\`: lost five times, each within 15 minutes; \`webhook_failing\`: for five minutes; \`backlog_old\`: a
 polling bot is 15 minutes behind; \`updates_cut\`: removed before they were read; \`node_lost\`; \`disk_full\``

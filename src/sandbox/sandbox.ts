@@ -87,7 +87,7 @@ export interface Sandbox {
   readonly hub: Hub
   /** The network of this user. Nothing of another network can be reached through it. */
   network(user: number): Network
-  /** Makes sessions and waiting requests look for changes that could wake nobody. */
+  /** Makes sessions and waiting requests look for changes whose wake-up was lost. */
   lookAround(): void
   /** Stores the positions that sessions have acknowledged. */
   close(): Promise<void>

@@ -77,8 +77,8 @@ export class Gcra<Key extends string | number> {
   }
 
   /**
-   * Counts a use and returns 0, or returns the seconds to wait and counts nothing. What costs several units is let in
-   * while one is left, and paid for afterwards; never more than a burst is owed.
+   * Counts a use and returns 0, or returns the seconds to wait and counts nothing. A use of several units is admitted
+   * while one unit is left; the debt is never larger than a burst.
    */
   take(key: Key, units = 1): number {
     const now = this.#now()

@@ -1,8 +1,8 @@
 /** Takes secrets and phone numbers out of any text that is about to be logged, stored or shown. */
 
 const replacements: readonly (readonly [secret: RegExp, replacement: string])[] = [
-  // The key in a bot path, also a mistyped one: whatever stands there is treated as a secret, but for a route's
-  // pattern. It ends at a backslash, so that the text may be JSON already.
+  // The key in a bot path, also a mistyped one: any text there counts as a secret, except the pattern of a route. It
+  // ends at a backslash, because the text may be escaped JSON.
   [/(\/bot)(?![:{-])(?:(\d{1,15})(?=:|%3a))?[^/?#\s"'\\]+/gi, '$1$2:[key]'],
   [/\b(\d{6,15})(?::|%3a)[\w-]{30,}/gi, '$1:[key]'],
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[jwt]'],

@@ -57,7 +57,7 @@ export function newToken(kind: TokenKind): string {
   return body + checksum(body)
 }
 
-/** Refuses malformed tokens before anybody asks the database for them. */
+/** Refuses malformed tokens without a database query. */
 export function isToken(kind: TokenKind, text: string): boolean {
   return /^chp_[a-z]{3}_[0-9A-Za-z]{49}$/.test(text) && text.startsWith(`chp_${kind}_`)
     ? hasChecksum(text)

@@ -188,7 +188,7 @@ class DataKeys {
     }
   }
 
-  /** Wraps every key anew with the first key-encryption key. What is sealed stays as it is. */
+  /** Wraps every key anew with the first key-encryption key. Sealed data does not change. */
   async rewrap(batch = 500): Promise<number> {
     const [current] = this.#keks
     const stale = 'select * from data_key where kek <> $1 order by id limit $2'
@@ -259,7 +259,7 @@ class DataKeys {
   }
 }
 
-/** Where a secret is stored. A blob that was moved to another place does not open. */
+/** The table, column and row of a secret. A blob that was moved elsewhere does not open. */
 export interface SecretLocation {
   readonly table: string
   readonly column: string
@@ -340,7 +340,7 @@ export async function openVault({ db, keyFile, logger }: VaultOptions): Promise<
   }
 }
 
-/** A lost key file must not be replaced by a new one: that would hide the loss until somebody signs in. */
+/** A lost key file must not be replaced by a new one: that would hide the loss until the next sign-in. */
 async function loadKeks(db: Database, path: string, logger: Logger): Promise<readonly Kek[]> {
   const found = await readKeyFile(path, logger)
   if (found) return found

@@ -74,7 +74,7 @@ export class GroupCommit {
         else resolve({ fenced: false, firstId, drafts: batch.drafts })
       }
     } catch (cause) {
-      // While the database is away a retry is of no use. Otherwise one bad batch must not fail the others.
+      // A retry cannot help while the database is unavailable. Otherwise one bad batch must not fail the others.
       if (isAway(cause)) {
         this.#observer.notCommitted?.(cause)
         for (const { reject } of group) reject(cause)

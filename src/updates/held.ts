@@ -70,7 +70,7 @@ export class HeldMemory<Owner extends Holder> {
     return this.#bytes
   }
 
-  /** To be called after each change of a holder. */
+  /** Call it after each change of a holder. */
   used(owner: Owner): void {
     this.#bytes -= this.#order.get(owner) ?? 0
     this.#order.delete(owner)

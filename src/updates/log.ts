@@ -18,7 +18,7 @@ export interface Translated {
   /** New ids of these events, stored in the same commit. */
   readonly chats: readonly NewChat[]
   readonly messages: readonly NewMessage[]
-  /** To be called once the commit has succeeded. */
+  /** Call it once the commit has succeeded. */
   stored(): void
 }
 
@@ -117,8 +117,8 @@ export class PostgresUpdateLog implements UpdateLog {
   }
 
   /**
-   * Another node has claimed the credential: nothing is read or written here any more. What is being stored ends by
-   * itself, and keeps its turn before whatever comes if the credential is claimed back.
+   * Another node has claimed the credential: this node reads and writes nothing of it any more. A commit in progress
+   * ends by itself; later commits wait for it if this node claims the credential back.
    */
   close(credentialId: number): void {
     const log = this.#logs.get(credentialId)

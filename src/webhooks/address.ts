@@ -74,7 +74,7 @@ export async function checkReachable(
   const host = ipAddress ?? url.hostname.replace(/^\[(.*)\]$/, '$1')
   const addresses = isIP(host) ? [host] : await resolved(host, resolve)
   const isReserved = addresses.some((address) => !allowPrivate && !isPublicAddress(address))
-  // A resolved address is not told: it could reveal a host of this network.
+  // The message leaves the resolved address out, because it could reveal a host of this network.
   if (isReserved)
     throw bad(isIP(host) ? `IP address ${host} is reserved` : 'IP address is reserved')
 }

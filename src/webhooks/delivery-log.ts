@@ -18,7 +18,7 @@ export interface StoredDelivery {
   readonly duration_ms: number
   readonly next_attempt_at: Date | null
   readonly trace_id: string | null
-  /** Of the update, and null once it is no longer stored; the chat also where it has none. */
+  /** Kind and chat of the update. Both are null once the update is no longer stored; the chat also if it has none. */
   readonly kind: string | null
   readonly chat_id: number | null
 }
@@ -34,7 +34,7 @@ interface DeliveryFilter {
   readonly status?: (typeof STATUS_CLASSES)[number] | undefined
   readonly since?: Date | undefined
   readonly until?: Date | undefined
-  /** Of the update: these three look at so many attempts at most, see `SEARCHED`. */
+  /** These three filter by the update, and search a limited number of attempts; see `SEARCHED`. */
   readonly kind?: string | undefined
   readonly chatId?: number | undefined
   readonly text?: string | undefined

@@ -1,4 +1,4 @@
-/** What may be sent to a webhook again, counted beforehand, and how far that has got. */
+/** Resends to a webhook: counts the updates beforehand, and shows the progress. */
 import { failed } from '../../machines/model/failure.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import {

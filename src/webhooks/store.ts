@@ -43,11 +43,11 @@ export interface Resend {
   /** ISO 8601. */
   readonly at: string
   readonly stoppedAt?: string
-  /** What it had not sent yet when it was stopped. */
+  /** The updates that were not sent when it was stopped. */
   readonly left?: Runs
-  /** What it sends. */
+  /** The updates to send. */
   readonly runs: Runs
-  /** What of that had been delivered before. */
+  /** The updates among them that were delivered before. */
   readonly added: Runs
 }
 
@@ -132,7 +132,7 @@ export class WebhookStore {
         'delete from webhook where api_key_id = $1 returning resend',
         [apiKeyId],
       )
-      // What waits goes to the new address, so the resend goes on there.
+      // Waiting updates go to the new address, so the resend continues there.
       const resend = dropTo === undefined ? before?.resend : undefined
       await tx.query(
         `insert into webhook (api_key_id, sealed, shown_url, ip_address, max_connections,
@@ -163,7 +163,7 @@ export class WebhookStore {
     const { apiKeyId } = key
     return this.#asOwner(key, async (tx) => {
       const stands = await standing(tx, apiKeyId, cursor)
-      // Who polls from now on does not want what a resend had still to send.
+      // A polling bot does not get the updates that a resend had still to send.
       const kept = stands?.resend && stopped(stands.progress, stands.resend, 1).cursor
       const reached = Math.max(cursor, dropTo ?? 0, kept ?? 0)
       await tx.query(
@@ -209,7 +209,7 @@ export class WebhookStore {
     })
   }
 
-  /** Goes on elsewhere in the log, and at once, whatever trouble there was. */
+  /** Continues at another place in the log, at once, and forgets earlier failures. */
   async #goOn(
     key: OwnedKey,
     whence: (tx: Queryable) => Promise<{

@@ -112,7 +112,7 @@ export function smtpSender({ url, from, to, subject }: SmtpOptions): OtpSender {
 
 interface SenderContext {
   readonly production: boolean
-  /** Shows a line to the person who started the service. */
+  /** Shows a line to the operator who started the service. */
   readonly print: (line: string) => void
 }
 

@@ -11,7 +11,7 @@ const found = (type: DetectedKind, text: string, offset: number): MessageEntity 
   length: text.length,
 })
 
-// The general punctuation block is out but for joiners and dashes, as is every kind of space.
+// Excludes the general punctuation block, except joiners and dashes, and every kind of space.
 const hostCharacter =
   /^[.\w~\-[[\u{c0}-\u{10ffff}]--[\p{Z}\u2000-\u200b\u200e\u200f\u2016-\u206f]]]$/v
 const path = /^[[\u{21}-\u{10ffff}]--[\p{Z}\p{Cc}<>"«»\u2000-\u200b\u200e\u200f\u2016-\u206f]]$/v

@@ -206,7 +206,7 @@ export const administrationMethods: readonly Method[] = [
     required: ['chat_id', 'user_id'],
     run: async ({ args, platform, perform }) => {
       const [chat, person] = [args.chat(), args.userId()]
-      // Where there are no boosts, nobody gave one.
+      // On a network without boosts the list is empty.
       const hasBoosts = platform.capabilities.operations.includes('boosts')
       return result(hasBoosts ? await perform({ kind: 'boosts', chat, person }) : { boosts: [] })
     },

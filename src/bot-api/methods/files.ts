@@ -37,7 +37,7 @@ const getFile: Method = {
   },
 }
 
-/** A page of what somebody shows in the profile, the newest first. */
+/** A page of a list in a person's profile, the newest first. */
 const ofProfile = (
   name: string,
   summary: string,

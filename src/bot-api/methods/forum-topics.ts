@@ -30,7 +30,7 @@ const topicMethod = (
   run: async ({ args, perform }) => result(await perform(read(args))),
 })
 
-/** Those that name a topic and nothing else. */
+/** Methods whose only parameter is the topic. */
 const switching = (
   name: string,
   summary: string,

@@ -65,7 +65,7 @@ export const giftMethods: readonly Method[] = [
     parameters: {},
     required: [],
     run: async ({ platform, perform }) => {
-      // Where there are no gifts, none can be sent.
+      // On a network without gifts the list is empty.
       const hasGifts = platform.capabilities.operations.includes('available_gifts')
       return result(hasGifts ? await perform({ kind: 'available_gifts' }) : { gifts: [] })
     },

@@ -154,7 +154,7 @@ const createInvoiceLink: Method = {
     result(await perform({ kind: 'invoice_link', invoice: invoiceOf(args) })),
 }
 
-/** The reason that a buyer is told. */
+/** The reason that the buyer is shown. */
 function errorOf(args: Arguments): { readonly error?: string } {
   if (args.boolean('ok')) return {}
   const error = args.text('error_message')

@@ -236,7 +236,7 @@ const ONLY_IN_GROUPS: readonly Right[] = ['pin_messages', 'manage_topics', 'mana
 /** The rights asked for as the reference has them: those that the kind of chat knows, and no others. */
 async function rightsOf({ args, platform, perform }: Call): Promise<Json> {
   const wanted = Arguments.from(objectOf(args, 'rights') as object)
-  // A network without bots has nobody who could be offered them: they are kept for the bot to read.
+  // A network without bots shows commands to no one: they are only stored for the bot to read.
   if (platform.capabilities.operations.includes('set_default_rights')) {
     await perform({
       kind: 'set_default_rights',

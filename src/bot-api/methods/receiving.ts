@@ -28,7 +28,7 @@ const CERTIFICATE_BYTES = 3 * 1024 * 1024
 const CONNECTIONS = { min: 1, max: 100 }
 const USUAL_CONNECTIONS = 40
 
-/** Where a setWebhook call wants updates delivered, checked in the reference's order and words. */
+/** Reads the target of a setWebhook call, checked in the reference's order and words. */
 async function webhookTargetOf(call: Call, url: string): Promise<WebhookTarget> {
   const { args, world } = call
   const parsed = parseWebhookUrl(url, world.webhooks.allowPrivate)

@@ -26,7 +26,7 @@ async function findRunning(home: Home): Promise<Running | undefined> {
   const pid = Number(lines[0])
   if (!(await isAlive(pid))) return undefined
   if ((await commandLine(pid)).includes(home.cluster)) return { pid, port: Number(lines[3]) }
-  // The number was given to another process since: Postgres would refuse to start because of it.
+  // Another process has this process id now. PostgreSQL would refuse to start because of it.
   await rm(lockFile)
   return undefined
 }

@@ -9,7 +9,7 @@ const intervention = '57P'
 
 export interface Claim {
   readonly client: pg.Client
-  /** Settles when the connection ends, whoever ended it. */
+  /** Settles when the connection ends, for any reason. */
   readonly lost: Promise<void>
   release(): Promise<void>
 }
@@ -27,7 +27,7 @@ async function connect(url: string): Promise<pg.Client> {
     query_timeout: 5_000,
   })
   client.on('error', () => {
-    // The end of the connection, which follows, is what the owner acts on.
+    // The connection ends next, and the owner reacts to that.
   })
   try {
     await client.connect()

@@ -10,7 +10,7 @@ import { isAlive } from './processes.ts'
 
 export const superuser = 'chapar'
 
-/** Nothing of our own environment reaches Postgres: it holds secrets that are not its business. */
+/** PostgreSQL does not inherit our environment, because the environment holds secrets. */
 export const environment = { LC_ALL: 'C', PATH: '/usr/local/bin:/usr/bin:/bin' }
 
 const flags = [

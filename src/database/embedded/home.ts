@@ -26,7 +26,7 @@ export interface Home {
 /** Leaves a link at the expected place, so that the data is found there on the next start. */
 async function placeElsewhere(dir: string, logger: Logger): Promise<void> {
   const folder = await newFolder('postgres')
-  // A link whose target somebody deleted is of no use any more.
+  // A link whose target was deleted is removed.
   await rm(dir, { force: true })
   await symlink(folder, dir)
   logger.warn(

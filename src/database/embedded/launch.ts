@@ -18,7 +18,7 @@ const quotedBytes = 4_000
 
 interface ServerLog {
   readonly handle: FileHandle
-  /** The text written since the file was opened; of a long one only the end. */
+  /** The text written since the file was opened. Only the end of a long text is returned. */
   written(): Promise<string>
 }
 
@@ -67,7 +67,7 @@ async function choosePort(home: Home): Promise<number> {
 
 /** Replaying the log after a crash may take minutes. */
 const readyLimitMs = 300_000
-/** A killed server's last processes, or another process that starts the server just now. */
+/** The last processes of a killed server may still run, or another process is starting the server. */
 const inTheWay = /shared memory block|lock file "postmaster\.pid"|Address already in use/
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
@@ -100,7 +100,7 @@ async function untilReady(child: ChildProcess, url: string): Promise<Claim | und
   return claim === 'ended' ? undefined : claim
 }
 
-/** Undefined when something that will pass is in the way. */
+/** Undefined if the start failed for a temporary reason. */
 export async function launch(setup: Setup): Promise<OwnedServer | undefined> {
   const port = setup.options.port ?? (await choosePort(setup.home))
   const log = await openLog(setup.home.logFile)

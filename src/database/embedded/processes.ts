@@ -18,7 +18,7 @@ export async function eventually<T>(
   }
 }
 
-/** An orphan may stay a zombie for ever in a container whose first process reaps nobody. */
+/** A dead process may stay a zombie for ever in a container whose first process does not reap its children. */
 async function isZombie(pid: number): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
   return stat.slice(stat.lastIndexOf(')') + 2).startsWith('Z')
@@ -55,7 +55,7 @@ function signal(pid: number, name: NodeJS.Signals): void {
 const gone = (pid: number, limitMs: number) =>
   eventually(limitMs, async () => ((await isAlive(pid)) ? undefined : true))
 
-/** Postgres' own ladder: disconnect everybody, then stop without a checkpoint, then by force. */
+/** The shutdown modes of PostgreSQL in order: fast, immediate, then a kill. */
 export async function stopServer(pid: number): Promise<void> {
   for (const [name, limitMs] of [
     ['SIGINT', 30_000],

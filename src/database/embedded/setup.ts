@@ -34,7 +34,7 @@ export function serverArguments(home: Home, port: number, settings: Settings): s
   return ['-D', home.cluster, '-p', String(port), ...options]
 }
 
-/** The form in which the server records how it was started, in postmaster.opts. */
+/** The format of postmaster.opts, in which the server records its command line. */
 export const recordedCommand = (program: string, args: readonly string[]): string =>
   `${program}${args.map((arg) => ` "${arg}"`).join('')}\n`
 

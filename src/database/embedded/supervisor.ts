@@ -14,11 +14,11 @@ export interface EmbeddedPostgres {
   readonly port: number
   /** Names the database given in the options when left out. */
   url(database?: string): string
-  /** Disconnects everybody and waits for the process to end. */
+  /** Disconnects all clients and waits for the process to end. */
   stop(): Promise<void>
   /** Lets the server run on; the next start takes it over. */
   letGo(): Promise<void>
-  /** Settles when the server is gone, whoever ended it, or was let go. */
+  /** Settles when the server has ended for any reason, or was released. */
   readonly onExit: Promise<void>
 }
 
@@ -39,7 +39,7 @@ async function ensureDatabase({ claim }: OwnedServer, database: string): Promise
   }
 }
 
-/** A setting of the role or the database would silently win over the command line. */
+/** A setting of the role or the database would override the command line without a warning. */
 async function assertSettings({ claim }: OwnedServer, setup: Setup): Promise<void> {
   for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
     const { rows } = await claim.client.query('select current_setting($1) as value', [name])
@@ -84,7 +84,7 @@ export interface KeptPostgres {
   stop(): Promise<void>
 }
 
-/** The first start fails loudly; later ones are tried until they succeed or `stop` is called. */
+/** A failed first start rejects. Later starts are repeated until one succeeds or `stop` is called. */
 export async function keepRunning(options: EmbeddedOptions): Promise<KeptPostgres> {
   const { logger } = options
   const first = await concerning('DATA_DIR', startEmbeddedPostgres(options))
@@ -121,7 +121,7 @@ export async function keepRunning(options: EmbeddedOptions): Promise<KeptPostgre
     pid: () => server?.pid,
     async stop() {
       stopping.abort()
-      // A start under way is let finish, or the process would be left behind.
+      // Waits for a start in progress, because its process would be left behind.
       if (server === undefined) await watching
       await server?.stop()
       await watching
@@ -132,7 +132,7 @@ export async function keepRunning(options: EmbeddedOptions): Promise<KeptPostgre
 const retryMs = 100
 
 interface Hold {
-  /** Settles when the server is gone, or when we have let go of it. */
+  /** Settles when the server has ended, or when it was released. */
   readonly ended: Promise<void>
   /** Lets the server run on without an owner. */
   letGo(): Promise<void>

@@ -71,7 +71,7 @@ import { NodeCommon } from './0119-node-common.ts'
 import { NodeFigures } from './0120-node-figures.ts'
 
 export interface NamedMigration {
-  /** The file's name without its suffix: what is recorded in the database as done. */
+  /** The file's name without its suffix. The database records it once the migration has run. */
   readonly name: string
   readonly class: new (...args: ConstructorParameters<typeof Migration>) => Migration
 }

@@ -1,4 +1,4 @@
-/** Reads along in a multipart body that is passed on: its limits, and the parameters that stand before its files. */
+/** Scans a multipart body while it is forwarded: checks its limits and finds the parameters before its files. */
 import { TooLarge } from '../../media/spool.ts'
 
 interface Limits {
@@ -13,7 +13,7 @@ const HEAD_BYTES = 16_384
 
 export class MultipartFields {
   readonly fields = new Map<string, string>()
-  /** A file has begun: parameters are not waited for any longer. */
+  /** A file has begun: later parameters are ignored. */
   hasFile = false
   readonly #limits: Limits
   readonly #delimiter: Buffer

@@ -17,9 +17,9 @@ const STAND_INS: ReadonlyMap<number, number> = new Map([
 ])
 const DISPOSITION = /^content-disposition:/i
 const BEFORE_NAME = /;\s*filename=$/i
-/** For each equals sign only so much of the line before it is searched, so that thousands of them stay cheap. */
+/** Only this much of the line before each equals sign is searched, so that thousands of them stay cheap. */
 const BEFORE_NAME_LENGTH = 32
-/** No client writes a file name behind so many characters. Such a name is left to the parser. */
+/** No client writes a file name after so many characters of a line. The parser handles such a name. */
 const LINE_LENGTH = 1_024
 
 /** The name as the client meant it. */
@@ -31,7 +31,7 @@ export function nameBehind(name: string): string {
   return meant.trim()
 }
 
-/** Reads along in one multipart body and changes bytes where they are, before the parser sees them. */
+/** Scans one multipart body and changes bytes in place, before the parser sees them. */
 export class BareNames {
   readonly #delimiter: Buffer
   /** The end of the chunk before: a delimiter may begin in it. */

@@ -164,7 +164,7 @@ export async function parseCalls(app: FastifyInstance): Promise<void> {
 
 interface Parameters {
   readonly args: Arguments
-  /** To be released once the call is answered. */
+  /** The caller releases it after the answer. */
   readonly uploads: Uploads
 }
 

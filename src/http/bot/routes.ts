@@ -125,7 +125,7 @@ async function begun(
     return { key, run: await preparePass({ ...asked, ...call }, options) }
   }
   if (uploads === noUploads) {
-    // It may wait long, and nobody looks at them again.
+    // The call may wait long, and its parameters are not read again: this frees their memory.
     Object.assign(request, { params: nothing, query: nothing })
     return { key, run: await prepare(asked, options) }
   }

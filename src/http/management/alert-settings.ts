@@ -1,4 +1,4 @@
-/** Where a user is told of incidents: settings, a test of each way, and what was told or lost. */
+/** Alert settings of a user: channels, a test of each channel, and the notifications that were sent or lost. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
@@ -48,7 +48,7 @@ const SettingsBody = Type.Object(
       ),
     ),
     email: Optional(
-      // One plain address: a list or a name would send to more than was meant.
+      // One plain address: a list or a display name could add recipients.
       Type.String({ maxLength: 254, pattern: '^[^\\s@,;:<>()"\\\\]+@[^\\s@,;:<>()"\\\\]+$' }),
     ),
   },
@@ -187,7 +187,7 @@ function present(
   }
 }
 
-/** The same way as a real one: by the outbox, by the node whose turn it is. */
+/** Sent like a real alert: through the outbox, by the node that claims it. */
 const testRoute: Routes = async (app, { db, alerts, now }) => {
   app.post(
     '/alerts/settings/test',

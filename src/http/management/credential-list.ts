@@ -27,7 +27,7 @@ import { idBefore } from './page.ts'
 
 /** Changes are sent together this often, only the newest of each credential. */
 const TOGETHER_MS = 250
-/** What was missed is read again by each stream at a moment of its own. */
+/** After a gap, each stream reads the state again at a random moment within this time. */
 const READ_AGAIN_MS = 1_000
 
 interface CredentialChangesOptions extends Authenticated {
@@ -93,7 +93,7 @@ export const credentialChangesRoute: FastifyPluginAsyncTypebox<CredentialChanges
   )
 }
 
-/** Tells the state again when changes may have been missed; returns how to stop. */
+/** Sends the state again when changes may have been missed; returns how to stop. */
 function tellingAgain(
   timeline: TimelineBuffer,
   stream: ReturnType<EventStreams['open']>,
@@ -103,7 +103,7 @@ function tellingAgain(
   const tell = () => {
     read().then(
       (state) => stream.tell('state', state),
-      // A reader who comes back is told the state, too.
+      // A reader that reconnects gets the state, too.
       () => stream.end(),
     )
   }

@@ -274,7 +274,7 @@ export const linkPageRoutes: FastifyPluginAsyncTypebox<LinkPageRoutesOptions> = 
   )
 }
 
-/** Where the page is for callers who reach the service at this host. */
+/** The page's address for callers that reach the service at this host. */
 export function pageUrl(
   { addresses, panels }: PanelAddresses,
   host: string,

@@ -12,7 +12,7 @@ export function pageOf<Item>(
   return { items, next_before: last ? cursor(last) : null }
 }
 
-/** Where a page of a list ordered by ids begins. */
+/** The query parameter that begins a page of a list ordered by ids. */
 export function idBefore(cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined
   if (/^\d{1,15}$/.test(cursor)) return Number(cursor)

@@ -69,7 +69,7 @@ const exportRoute: Routes<'exportUser'> = async (app, { onRequest, exportUser })
           exporting.delete(id)
         }
       }
-      // The `finally` above does not run for a stream that nobody read from.
+      // The `finally` above does not run for a stream that was never read.
       const file = { name: 'chapar-export.json', type: 'application/json' }
       const stream = fileOf(reply, pieces(), file)
       stream.once('close', () => exporting.delete(id))

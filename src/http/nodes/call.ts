@@ -12,7 +12,7 @@ import { securityHeaders } from '../headers.ts'
 /** A body up to this size is kept until the answer, so that the request can be repeated. */
 const KEPT_BYTES = 65_536
 
-/** How one try to pass a request on ended. `lost`: nobody knows whether it was carried out. */
+/** The outcome of one attempt to forward a request. `lost`: it is unknown whether it was executed. */
 type Outcome = 'answered' | 'elsewhere' | 'unsent' | 'lost'
 
 export const unavailable = failed('unavailable', 'the account is moving to another node', {
@@ -116,7 +116,7 @@ export class ForwardedCall {
     return true
   }
 
-  /** Nobody could be asked within the time. Long polls go on by themselves. */
+  /** No owner answered within the time. Clients repeat long polls by themselves. */
   giveUp(why = unavailable): void {
     if (this.response.headersSent || this.hasLeft) return
     if (isPoll(this.request.url ?? '')) this.#answerHold()
@@ -163,7 +163,7 @@ type Headers = Record<string, string | string[] | undefined>
 function headed(response: ServerResponse, status: number, headers: Headers): ServerResponse {
   const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...rest } = headers
   response.writeHead(status, rest)
-  // A stream of events says nothing for long, but its reader should know that it stands.
+  // A stream of events may be silent for long, but its reader should see that it is open.
   response.flushHeaders()
   return response
 }

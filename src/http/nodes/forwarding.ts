@@ -52,7 +52,7 @@ interface ForwardingOptions {
   readonly owners: Owners
   /** Whether this node runs the account, and may act for it. */
   owns(credentialId: number): boolean
-  /** What all nodes have in common and nobody else. */
+  /** The key that only the nodes share. */
   readonly key: Buffer
   /** How long a request waits for an owner. */
   readonly holdMs: number
@@ -89,7 +89,7 @@ export class RequestForwarder {
     this.#listen()
   }
 
-  /** A node alone spends nothing on others: its requests do not come here. */
+  /** A node without others skips all of this for its requests. */
   #listen(): void {
     this.#server?.off('request', this.take).off('request', this.#serve)
     this.#server?.prependListener('request', this.#isAlone ? this.#serve : this.take)
@@ -107,7 +107,7 @@ export class RequestForwarder {
     } else this.#serve(request, response)
   }
 
-  /** From another node, which has found this one to be the owner. */
+  /** A request from another node, which has found that this node is the owner. */
   readonly receive: Serve = (request, response) => {
     const target = targetOf(request.url ?? '')
     if (!target || target.kind === 'link') return this.#serve(request, response)
@@ -184,7 +184,7 @@ export class RequestForwarder {
     const body = await call.keepBody().catch(() => undefined)
     if (!body) return call.leave()
     const target = targetIn(body)
-    // What this node has read is passed on to itself: a body cannot be put back.
+    // A request whose body this node has read is forwarded to itself, because a body cannot be read twice.
     await this.#pass(call, target ?? { kind: 'link', id: '' })
   }
 
@@ -204,7 +204,7 @@ export class RequestForwarder {
         if (to !== undefined && call.isShort) await call.keepBody()
         const end = to === undefined ? 'elsewhere' : await this.#goesTo(to, call)
         if (end === 'ended' || call.hasLeft) return
-        // Whoever had it is gone: it waits for the next owner from now on.
+        // The former owner has ended: from now on the request waits for the next one.
         if (end === 'lost') until = performance.now() + holdMs
         if (isFresh) {
           if (performance.now() > until) return call.giveUp()
@@ -212,7 +212,7 @@ export class RequestForwarder {
           isParked = true
           await pause(LOOK_MS)
         }
-        // What was remembered may be out of date: the table is asked before anybody waits or is refused.
+        // The remembered owner may be out of date: look into the table before the request waits or is refused.
         const wasMoving = this.#isMoving(target)
         place = await owners.look(target)
         isFresh = true
@@ -221,7 +221,7 @@ export class RequestForwarder {
       }
     } catch (err) {
       logger.debug({ err }, 'a request could not be passed on')
-      // The database is away: what this node can say without it, it says.
+      // The database is unavailable: this node answers what it can without it.
       if (call.wasRead || call.hasLeft) call.giveUp()
       else this.#serveCounted(target, call.request, call.response)
     } finally {
@@ -229,7 +229,7 @@ export class RequestForwarder {
     }
   }
 
-  /** The node to ask: the owner if it lives, and this one for what nobody owns and what is refused anyway. */
+  /** The node to ask: the owner if it lives; this node if there is no owner or the request is refused anyway. */
   #nodeOf(place: OwnerRecord | undefined, isCurrent: boolean): number | undefined {
     if (!place) return this.#self
     const { owner, credentialId } = place
@@ -240,7 +240,7 @@ export class RequestForwarder {
     }
     if (owner !== null && (owner === this.#self || this.#peers.has(owner))) return owner
     const isKnown = this.#rows.some(({ incarnation }) => incarnation === owner)
-    // A node that others cannot reach: the caller learns that the account is there.
+    // The owner has no address for other nodes: the answer says that the account is there.
     if (isKnown || credentialId === undefined) return this.#self
     return this.#options.nodes.isPlacedHere(credentialId) ? this.#self : undefined
   }
@@ -258,7 +258,7 @@ export class RequestForwarder {
     return 'ended'
   }
 
-  /** The connections to nodes that have ended fail at once: their callers are not left waiting. */
+  /** Connections to nodes that have ended fail at once, so that their callers do not wait. */
   #membersChanged(): void {
     const { nodes, key } = this.#options
     const { rows, incarnation } = nodes.view()

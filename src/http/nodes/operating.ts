@@ -17,7 +17,7 @@ import { type Authenticated, idOf, userOf } from '../management/owner.ts'
 
 const config = { audit: false }
 
-/** What the routes of the nodes read and change. */
+/** The data that the routes of the nodes read and change. */
 export interface NodesSource {
   readonly nodes: Pick<Nodes, 'view' | 'ended'>
   readonly db: Database
@@ -92,7 +92,7 @@ const schema = <Body extends TSchema>(
 
 type App = Parameters<FastifyPluginAsyncTypebox>[0]
 
-/** `figures` are those of the node itself; one that has just joined has not told them. */
+/** `figures` are reported by the node itself; they are missing for a node that has just joined. */
 async function recordsOf({ nodes, db }: NodesSource, withEnded: boolean) {
   const ended = withEnded ? await nodes.ended() : []
   const holdings = await holdingsByNode(db)
@@ -192,7 +192,7 @@ export const nodesRoute: FastifyPluginAsyncTypebox<Guard & NodesSource> = async 
   addReading(app, '', { nodes, db }, { config })
 }
 
-/** Whoever may read figures may not order anything: without a token of their own there are no such routes. */
+/** Permission to read figures does not include orders: without their own token these routes do not exist. */
 export const nodeOrderRoutes: FastifyPluginAsyncTypebox<
   Pick<Guard, 'token'> & Pick<NodesSource, 'db'>
 > = async (app, { token, db }) => {
@@ -206,7 +206,7 @@ interface OperatorOptions extends NodesSource, Authenticated {
   readonly operators: Pick<Operators, 'has'>
 }
 
-/** The same for operators who are signed in, as the panel asks for it. Others learn nothing but that it is not for them. */
+/** The same for signed-in operators, for the panel. Other users get 403. */
 export const operatorRoutes: FastifyPluginAsyncTypebox<OperatorOptions> = async (
   app,
   { authenticate, operators, nodes, db },

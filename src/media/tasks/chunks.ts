@@ -21,7 +21,7 @@ export const SEALED_CHUNK_BYTES = CHUNK_BYTES + TAG_BYTES
 export const SEGMENT_CHUNKS = 16
 export const SEGMENT_BYTES = SEGMENT_CHUNKS * CHUNK_BYTES
 
-/** An empty file has one empty chunk, so that it too can be told from a lost one. */
+/** An empty file has one empty chunk, so that it differs from a lost file. */
 export const chunksIn = (size: number): number => Math.max(1, Math.ceil(size / CHUNK_BYTES))
 
 export const sealedSize = (size: number): number => size + chunksIn(size) * TAG_BYTES

@@ -84,7 +84,7 @@ export function forgetSession(): void {
 
 let refreshing: Promise<string> | undefined
 
-/** A token that is still valid for a while; rejects with 401 if nobody is signed in. */
+/** A token that is still valid for a while; rejects with 401 if the user is not signed in. */
 export function accessToken(isStale = false): Promise<string> {
   if (!isStale && access && access.until - EARLY_MS > Date.now())
     return Promise.resolve(access.token)

@@ -29,7 +29,7 @@ const loadPalette = () => import('../palette/palette.tsx')
 const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }))
 const Shortcuts = lazy(async () => ({ default: (await loadPalette()).Shortcuts }))
 
-/** What the keyboard opens over any page. */
+/** Dialogs that keyboard shortcuts open over any page. */
 function useOverlay() {
   const [opened, setOpened] = useState<'palette' | 'help'>()
   const close = useCallback(() => setOpened(undefined), [])

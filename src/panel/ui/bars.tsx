@@ -99,7 +99,7 @@ function BarsTable(props: BarsProps) {
   const { time, values } = useWords(props)
   const [first] = props.bars
   return (
-    // What scrolls must be reachable by keyboard.
+    // A scrolling area must be reachable by keyboard.
     <section className="scroll" tabIndex={0} aria-label={props.title}>
       <table>
         <caption className="unseen">{props.title}</caption>

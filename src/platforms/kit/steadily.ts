@@ -10,7 +10,7 @@ export interface Restriction {
 }
 
 interface Steadiness {
-  /** Is told of each restriction, if it holds for the whole account. */
+  /** Called for each restriction of the whole account. */
   readonly report?: Pick<SessionReport, 'limited'>
   /** Aborts when the session is over. */
   readonly signal: AbortSignal

@@ -32,7 +32,7 @@ export interface SessionOptions {
   readonly db: Queryable
   readonly media: Pick<MediaService, 'open'>
   readonly logger: Logger
-  /** For how long a cut connection is taken up again before it is reported as lost; 0: not at all. */
+  /** For how long a broken connection is reconnected before it is reported as lost; 0: not at all. */
   readonly resumeMilliseconds: number
   /** For how long a request waits for its answer. */
   readonly answerMilliseconds: number

@@ -22,13 +22,13 @@ interface CallsOptions {
 
 export interface CallOptions {
   readonly signal: AbortSignal
-  /** It changes nothing: whether it was carried out does not matter. */
+  /** The request changes nothing, so an uncertain outcome does no harm. */
   readonly looks?: boolean
   /** The request sends: a restriction of it is one of the account. */
   readonly sends?: boolean
   readonly kind?: 'main' | 'upload' | 'download'
   readonly centre?: number
-  /** Those with the same key are carried out in their order. */
+  /** Requests with the same key are executed in order. */
   readonly chain?: string
   /** Instead of the usual time limit. */
   readonly milliseconds?: number
@@ -87,7 +87,7 @@ export class Calls {
     }
   }
 
-  /** Names somebody or something to the network. */
+  /** Makes the network's reference of a person or a chat. */
   peer(native: string, signal: AbortSignal): Promise<tl.TypeInputPeer> {
     const id = Number(native)
     if (!Number.isSafeInteger(id) || id === 0)

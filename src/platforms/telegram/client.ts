@@ -5,8 +5,8 @@ import { BaseTelegramClient, networkMiddlewares, type tl } from '@mtcute/node'
 import type { SessionStorage } from './storage/session-storage.ts'
 
 /**
- * The library keeps channels under the numbers of people, and takes over the number by which a person seen briefly can
- * not be named: what it is told of the person counts, then what is stored, then where they have written.
+ * The library stores channels under the numbers of people, and keeps the access hash of a `min` person, which cannot
+ * address that person. Here the order is: the given reference, then the stored one, then a message of the person.
  */
 export function namePeopleRightly(client: TelegramClient, stored: IPeersRepository): void {
   const { peers, refMsgs } = client.storage
@@ -91,7 +91,7 @@ export function createClient(options: ClientOptions): TelegramClient {
   return client
 }
 
-/** The library's own loop may ask once more after the end, and would leave a rejection that nobody handles. */
+/** The library's own loop may ask once more after the end, and its rejection would be unhandled. */
 function refuseWhenClosed(client: TelegramClient) {
   const call = client.call.bind(client)
   const guarded: TelegramClient['call'] = (request, params) =>
@@ -99,7 +99,10 @@ function refuseWhenClosed(client: TelegramClient) {
   client.call = guarded
 }
 
-/** It may note a peer after the end as well, and set a timer to write it: for half a minute no process would end. */
+/**
+ * It may also store a peer after the end and set a timer to write it, which would keep the process alive for half a
+ * minute.
+ */
 function noteNothingLate(client: TelegramClient) {
   const { peers } = client.storage
   const store = peers.store.bind(peers)
@@ -109,7 +112,9 @@ function noteNothingLate(client: TelegramClient) {
   }
 }
 
-/** The library counts only the fails in a row of one socket; a server that hangs up after a greeting is one, too. */
+/**
+ * The library counts only consecutive failures of one socket. A server that closes after the greeting counts as well.
+ */
 function backoff() {
   let wait = 0
   let last = 0

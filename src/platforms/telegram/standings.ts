@@ -93,7 +93,7 @@ export class Standings {
   readonly #known = new Map<number, Status>()
   readonly #since: number
 
-  /** `since`: whoever came in later has done so before the eyes of this session. Unix time in seconds. */
+  /** `since`: this session has seen the join of every person who joined later. Unix time in seconds. */
   constructor(since: number) {
     this.#since = since
   }

@@ -231,7 +231,7 @@ function answerIn(text: string, status: number): BotApiAnswer {
     const envelope = fields(JSON.parse(text))
     if (typeof envelope.ok === 'boolean') return { status, text, envelope }
   } catch {
-    // Told below, without what it was: an error of the parser quotes what it read.
+    // The cause is left out below, because an error of the parser quotes the text.
   }
   throw new Unanswered('garbage', `an answer with the status ${status} is not JSON of the bot API`)
 }

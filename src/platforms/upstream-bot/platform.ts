@@ -14,7 +14,7 @@ import { BotApiSession, type SessionOptions } from './session.ts'
 interface BotApiOptions extends Partial<Pick<SessionOptions, 'holdSeconds' | 'forgives'>> {
   readonly flavour: Flavour
   readonly wanted: WantedUpdates
-  /** Where the bot API is, without a slash at its end. */
+  /** The base address of the bot API, without a slash at its end. */
   readonly url: string
   /** The operator chose the address, so it may be on this machine. */
   readonly allowPrivate: boolean

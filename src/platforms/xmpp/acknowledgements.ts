@@ -20,8 +20,8 @@ export class Acknowledgements {
     this.#received = received
     this.#handled = received
     client.prependListener('element', (element: Element) => this.#hear(element))
-    // The library begins to count a moment after the server does, and so forgets stanzas that come in one piece with
-    // `enabled`; the server ends a stream whose count is wrong.
+    // The library begins to count a moment after the server, so it misses stanzas that arrive in one packet with
+    // `enabled`. The server ends a stream whose count is wrong.
     Object.defineProperty(client.streamManagement, 'inbound', {
       get: () => this.#handled,
       set: () => undefined,

@@ -12,7 +12,7 @@ import { RequestRefused } from './requests.ts'
 export const clockToleranceSeconds = 60
 /** Stored at a time; the pages of an archive may be larger. */
 const batchSize = 100
-/** Pauses before an archive that existed is taken for missing: a server that is stopping loses its parts one by one. */
+/** Pauses before an archive that existed counts as missing: the parts of a stopping server disappear one by one. */
 const askAgainMilliseconds = [1_000, 3_000]
 /** Pauses after the presence. The first is shorter than the time after which the checkpoint passes a message, see `RecentIds`. */
 const readAgainMilliseconds = [2_500, 7_500]
@@ -86,8 +86,8 @@ export class CatchUp {
   }
 
   /**
-   * Reads the archive after `checkpoint` twice more. A message that arrives at the moment of the presence may be sent to
-   * nobody by ejabberd, and appear in the archive only later, behind the checkpoint. Known messages are not stored again.
+   * Reads the archive after `checkpoint` twice more. ejabberd may deliver a message that arrives together with the
+   * presence to no client, and archive it later with a time before the checkpoint. Known messages are not stored again.
    * Rejects if something could not be stored.
    */
   async settle(checkpoint: Checkpoint, signal: AbortSignal): Promise<void> {

@@ -9,8 +9,8 @@ export interface Checkpoint {
   /** The archive id of the last stored message; empty: the archive was empty. */
   readonly mam: string
   /**
-   * An archive id a little before it, from which the next session reads. Servers do not show messages in the order
-   * of their archive ids, and several messages can have the same one: what comes after `mam` is not all that is new.
+   * An archive id a little before it, from which the next session reads. Servers do not list messages in the order of
+   * their archive ids, and several messages can have the same id, so the page after `mam` may miss new messages.
    */
   readonly from?: string
   /** The time of that message, in case the archive no longer has its id. Unix time in seconds. */
@@ -20,7 +20,7 @@ export interface Checkpoint {
 /** By the address of the archive. */
 export type Checkpoints = ReadonlyMap<string, Checkpoint>
 
-/** The most rooms in a checkpoint: all are stored with each event, and anybody may invite the account into rooms. */
+/** The most rooms in a checkpoint: all are stored with each event, and any person may invite the account into rooms. */
 const mostRooms = 1_000
 
 /** The checkpoints with one replaced. If there are too many, the room without messages for the longest time is dropped. */
@@ -90,7 +90,7 @@ export function parseUnarchived(stored: Json): Unarchived[] {
   })
 }
 
-/** The last messages that the session before has stored: each is recognized once. */
+/** The last messages that the earlier session has stored; each is recognized once. */
 export class Repeats {
   readonly #expected: Unarchived[]
 
@@ -98,7 +98,7 @@ export class Repeats {
     this.#expected = [...stored]
   }
 
-  /** Whether the server sends a message again that is stored already. */
+  /** Whether the server repeats a stored message. */
   take({ message, at, delayed }: IncomingMessage): boolean {
     // A random id is unique. With any other id only a message kept by the server can be a repeat.
     if (this.#expected.length === 0 || (!delayed && !isRandom(message.attrs.id ?? ''))) return false

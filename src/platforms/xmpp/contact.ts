@@ -1,4 +1,4 @@
-/** Cards of people: shared as a contact (XEP-0292, RFC 6350), and the name on somebody's own card (XEP-0054). */
+/** Cards of people: shared as a contact (XEP-0292, RFC 6350), and the name on a person's own card (XEP-0054). */
 import { type Element, xml } from '@xmpp/client'
 import type { Content } from '../../../machines/model/content.ts'
 import { ns } from './namespaces.ts'

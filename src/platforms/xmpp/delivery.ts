@@ -16,13 +16,13 @@ export interface IncomingMessage {
   readonly archived?: string
   /** Unix time in seconds. */
   readonly at: number
-  /** The server kept it for a while; `at` is when it got it. */
+  /** The server delivered it late; `at` is the time when the server received it. */
   readonly delayed?: true
   /** Fetched after a gap. */
   readonly recovered: boolean
-  /** From a part of the archive that the session before has read; only messages that it did not see are new. */
+  /** From a part of the archive that the earlier session has read; only messages that it did not see are new. */
   readonly again?: boolean
-  /** Whether the account itself wrote it, on whatever device. */
+  /** Whether the account itself wrote it, on any device. */
   readonly own: boolean
   /** Kept by the server while the account was offline, and perhaps in its archive too. */
   readonly kept?: true
@@ -46,7 +46,7 @@ interface Trust {
   readonly domain: string
   /** The server keeps an archive, and so removes archive ids that others made up. */
   readonly archive: boolean
-  /** When the newest message was archived that the archive had before the stream was there; by the server's clock. */
+  /** The time, by the server's clock, of the newest message that the archive had before the stream began. */
   readonly readUntil?: number
 }
 

@@ -25,10 +25,10 @@ const soon = (reason: Reason): Ending => ({ kind: 'lost', reason })
 
 const DELETED: Ending = { kind: 'invalid', reason: 'account_deleted' }
 const DISABLED: Ending = { kind: 'invalid', reason: 'account_disabled' }
-/** The standard does not tell a changed password from a deleted account, on purpose. */
+/** The standard deliberately does not distinguish a changed password from a deleted account. */
 const PASSWORD: Ending = { kind: 'revoked', reason: 'password_changed' }
 
-/** Whether a person decided the end, so that an immediate reconnect would be wrong. */
+/** Whether a person ended the session, so that an immediate reconnect would be wrong. */
 export const isDecided = (ending: Ending): boolean =>
   ending.kind !== 'lost' || ending.retryAfterSeconds === DECIDED_SECONDS
 
@@ -60,8 +60,8 @@ const conditions: Readonly<Record<string, Ending>> = {
 }
 
 /**
- * The texts by which servers tell what their condition leaves open, those of Prosody and ejabberd. `conflict` is
- * also the word of ejabberd for whatever else ends a session, with the text that its operator chose.
+ * The texts by which Prosody and ejabberd distinguish cases of one condition. ejabberd uses `conflict` also for other
+ * ends of a session, with a text that its operator chose.
  */
 const texts: readonly (readonly [condition: string, text: RegExp, ending: Ending])[] = [
   [

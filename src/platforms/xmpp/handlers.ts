@@ -48,7 +48,7 @@ const messages: Handlers<Context> = {
     const messages: Message[] = []
     for (const [index, item] of items.entries()) {
       const isReply = replyTo !== undefined && index === 0
-      // The log knows sent messages by the same names, should the archive show them again.
+      // The same names as in the log, in case the archive shows the sent messages again.
       const envelope = place.envelope(index === 0 ? album : `${album}:${index}`)
       const text = { ...item, extras: [xml('album', { xmlns: ns.album, id: album })] }
       const stanza = textMessage(envelope, text, isReply && { replyTo })
@@ -121,7 +121,7 @@ const readings: Handlers<Context> = {
     return { kind: 'history', messages: await history.read(place, operation, signal) }
   },
 
-  /** A marker names a message of somebody else: the newest one up to the given message. */
+  /** A marker names a message of another person: the newest one up to the given message. */
   async mark_read({ history, places, stream, requestId, signal }, { chat, message }) {
     const place = await places.at(chat, signal)
     const newest = await history.newestOfOthers(place, message, signal)

@@ -24,7 +24,7 @@ const mostPages = 20
 const recentPages = 4
 /** The page size: enough to find a message among stanzas without content. */
 const fewMessages = 20
-/** How many places in archives are remembered, for callers who read on. */
+/** The number of remembered positions in archives, for callers that read the next page. */
 const mostBookmarks = 200
 
 interface HistoryParts {
@@ -88,7 +88,7 @@ export class History {
     return found.map(({ message, isOwn }) => ({ message, isOwn }))
   }
 
-  /** The newest message of somebody else, up to the given one; undefined where there is none. */
+  /** The newest message of another person, up to the given one; undefined if there is none. */
   async newestOfOthers(
     place: Place,
     upTo: string | undefined,
@@ -103,7 +103,7 @@ export class History {
     return undefined
   }
 
-  /** Those with recent messages come first, then the other contacts and rooms by their addresses. */
+  /** Chats with recent messages come first, then the other contacts and rooms by their addresses. */
   async chats(
     { limit, after }: OperationOf<'list_chats'>,
     signal: AbortSignal,
@@ -143,7 +143,7 @@ export class History {
         yield { message, isOwn }
       }
     } catch (cause) {
-      // Without an archive there are contacts all the same.
+      // There are contacts even without an archive.
       if (!(cause instanceof RequestRefused)) throw cause
     }
   }
@@ -221,7 +221,7 @@ async function* backwards(
   }
 }
 
-/** Undefined for a change, which is added to those known, and for what is no message. */
+/** Undefined for a stanza without a message, and for a change, which is added to the known changes. */
 function standing(
   archived: ArchivedMessage,
   { read, author }: Source,
@@ -261,7 +261,7 @@ async function roster(
   )
 }
 
-/** Where a chat stands in the list: the time of its newest message, and its address. */
+/** The position of a chat in the list: the time of its newest message, and its address. */
 const placeOf = ({ chat, last }: ListedChat): string => `${last?.message.at ?? 0}:${chat.native}`
 
 function isAfter(line: ListedChat, place: string): boolean {

@@ -7,7 +7,7 @@ import { weightOf } from './weight.ts'
 interface InboxEvents {
   /** Stores a batch. */
   commit(deliveries: readonly IncomingMessage[]): Promise<void>
-  /** A batch could not be stored, or too much waits: everything from the checkpoint on has to come again. */
+  /** A batch could not be stored, or too many messages wait: everything after the checkpoint has to be read again. */
   failed(cause: unknown): void
 }
 
@@ -44,7 +44,7 @@ export class Inbox {
     return promise
   }
 
-  /** Resolves once all that is not held back is stored, or when that has failed. */
+  /** Resolves once all messages that are not held back are stored, or when that has failed. */
   async settled(): Promise<void> {
     await this.#draining
   }

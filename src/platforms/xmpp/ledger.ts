@@ -20,7 +20,7 @@ import { ns } from './namespaces.ts'
 import { type Known, read, repliedTo } from './reading.ts'
 import type { SentMessages } from './sent.ts'
 
-/** Within this time a server has shown all that it gave an id before. */
+/** Within this time, a server delivers all messages to which it gave earlier ids. */
 const settledMilliseconds = 5_000
 const MOST_ARCHIVE_IDS = 100
 
@@ -54,9 +54,9 @@ export class RecentIds {
 interface LedgerEvents {
   /** A message that this session sent is in the archive, or was reflected by its room. */
   found(delivery: IncomingMessage, id: string): void
-  /** The sender asked to be told that the message arrived. */
+  /** The sender asked for a receipt. */
   receiptWanted(to: string, id: string): void
-  /** The same, with what is found out about their pictures. */
+  /** The same happenings, with the measured sizes of their pictures. */
   measured(happenings: readonly Happening[]): Promise<readonly Happening[]>
   /** There is an invitation to be answered. */
   invited(): void
@@ -75,7 +75,10 @@ interface LedgerStart {
 /** More invitations than real people send. */
 const mostInvitations = 20
 const mostUnacknowledged = 100
-/** A server that has talked to a session for so long has its acknowledgements, and repeats nothing of earlier ones. */
+/**
+ * After this time of a session, the server has all acknowledgements of earlier sessions and repeats none of their
+ * messages.
+ */
 const acknowledgedMilliseconds = 60_000
 
 export class Ledger {
@@ -94,7 +97,7 @@ export class Ledger {
   #isRecalled = false
   #checkpoints: Checkpoints
   #invited: readonly Invitation[]
-  /** The account and each of its rooms bring their own; one after the other moves the one checkpoint. */
+  /** The account and each of its rooms report on their own; they move the shared checkpoint one after the other. */
   readonly #line: EventLine
 
   constructor(start: LedgerStart, report: SessionReport, events: LedgerEvents) {
@@ -114,7 +117,7 @@ export class Ledger {
     }
   }
 
-  /** Reads an old message as when it was told; newer ones stay those that are meant by their ids. */
+  /** Reads an old message as at its first report; its ids go on to name newer messages. */
   readAgain(delivery: IncomingMessage): Happening | undefined {
     return read(delivery, { ...this.#known, names: unchanged(this.#known.names) })
   }
@@ -167,8 +170,8 @@ export class Ledger {
     const foreign = news.filter((delivery) => !this.#isOwnSend(delivery))
     const told = foreign.flatMap((delivery) => read(delivery, this.#known) ?? [])
     const happenings = await this.#events.measured(told)
-    // Only what has a place in an archive moves the checkpoint. The library has acknowledged the stanzas to the
-    // server already; should this commit fail, the next session fetches them from the archive.
+    // Only messages with a place in an archive move the checkpoint. The library has already acknowledged the stanzas to
+    // the server; if this commit fails, the next session fetches them from the archive.
     const last = news.findLast(({ archived }) => archived !== undefined)
     const place = last?.archived !== undefined && this.#placeAfter(news, last)
     const checkpoints =
@@ -228,7 +231,7 @@ export class Ledger {
 
   #isRepeat(delivery: IncomingMessage): boolean {
     if (this.#recent.has(delivery.key) || this.#repeats.take(delivery)) return true
-    // The session before has not reported all that it sent, so the log does not know it.
+    // The earlier session has not reported all messages that it sent, so the log lacks them.
     const { again, own, message } = delivery
     return again === true && own && isRandom(message.attrs.id ?? '')
   }
@@ -247,7 +250,7 @@ export class Ledger {
   }
 }
 
-/** A message that names another one by an id that is used again: sessions before this one may have stored it. */
+/** The message names another one by a reused id: earlier sessions may have stored that one. */
 function namesUnknown(message: Element): boolean {
   const named = targetOf(message)?.id ?? repliedTo(message)
   return named !== undefined && !isRandom(named)

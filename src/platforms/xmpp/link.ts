@@ -109,7 +109,7 @@ const certificates: readonly (readonly [
   ],
 ]
 
-/** By the reason of the ending; where there is a time, to try again may help. */
+/** By the reason of the ending; with a time if another try may help. */
 const refusals: Readonly<Partial<Record<Reason, Omit<Refusal, 'kind' | 'reason'>>>> = {
   account_deleted: { description: 'the account was deleted' },
   account_disabled: { description: 'the server has disabled the account' },

@@ -14,7 +14,7 @@ export function writeLocation({ latitude, longitude, accuracy, venue }: Location
   return venue ? `${venue.title}\n${venue.address}\n${at}` : at
 }
 
-/** The same for those who look for no link, with what a link has no word for. */
+/** The same as an element, for clients that read no link; with the facts that a link cannot carry. */
 export function locationElement({
   latitude,
   longitude,

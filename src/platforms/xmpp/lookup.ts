@@ -20,7 +20,7 @@ interface Scope {
   author(message: Element): string
   /** The other side of the chat. */
   readonly with?: string
-  /** Whether messages go by their place in the archive; else by what their writers call them. */
+  /** Whether messages are named by their place in the archive; otherwise by the ids of their writers. */
   readonly byPlace: boolean
 }
 
@@ -35,14 +35,14 @@ export class Lookup {
     this.#scope = scope
   }
 
-  /** `foreign`: somebody else wrote it; an object: this account did. */
+  /** `foreign`: another person wrote it; an object: this account did. */
   async find(native: string, signal: AbortSignal): Promise<Found> {
     const remembered = this.#sent.findNative(native)
     if (remembered) return remembered
     const matches = (archived: ArchivedMessage) =>
       this.#isCalled(archived, native) && !isChange(archived.message)
     const found = await this.#search(matches, mostPages, signal)
-    // Without an archive the author is not known; other clients ignore changes by anybody else.
+    // Without an archive the author is not known; other clients ignore changes by another person than the author.
     if (found === 'unknown') return { id: networkId(native) }
     if (!found) return 'absent'
     if (!this.#scope.isOwn(found.message)) return 'foreign'
@@ -82,7 +82,7 @@ export class Lookup {
     return found !== undefined && found !== 'unknown'
   }
 
-  /** In a room anybody may call a message as the room calls another one. */
+  /** In a room, any occupant may give a message the id that the room gave to another one. */
   #isCalled({ id, message }: ArchivedMessage, native: string): boolean {
     if (storable(id) === native || (!this.#scope.byPlace && idOf(message) === native)) return true
     if (networkId(native) === native) return false

@@ -9,7 +9,7 @@ interface Copy {
   readonly message: Element
   /** The account's address or a room's. */
   readonly archive: string
-  /** Its id in that archive; empty where there is no archive, but words that are repeated to newcomers. */
+  /** Its id in that archive; empty without an archive, if the room repeats its last messages to newcomers. */
   readonly archived?: string
   /** The account itself wrote it. */
   readonly own: boolean
@@ -17,7 +17,7 @@ interface Copy {
   readonly isRoom: boolean
 }
 
-/** A client counts 1, 2, 3 and begins again with its next session; random ids are longer. */
+/** Some clients count 1, 2, 3 and begin again in each session; random ids are longer. */
 const shortestRandomId = 16
 /** How many recent messages are known by name, or by the keys under which they were stored. */
 export const mostRemembered = 1_000
@@ -44,7 +44,7 @@ export function keyOf(copy: Copy): string {
   if (own && !isRoom && id && isRandom(id)) return `own:${id}`
   if (isRoom && archived === '')
     return storable(`id:${message.attrs.from}:${fingerprintOf(message)}`)
-  // Without an archive nothing tells two messages with the same words and the same id from one that came twice.
+  // Without an archive, two messages with the same text and id look the same as one that arrived twice.
   if (!archived) return `live:${randomUUID()}`
   const place = isRoom ? `room:${archive}:${storable(archived)}` : `archive:${storable(archived)}`
   return storable(`${place}:${fingerprintOf(message)}`)
@@ -91,7 +91,7 @@ export class MessageNames {
     return owner === key && (isServers || isRandom(id)) ? id : marked(id, key)
   }
 
-  /** Others mean this message from now on when they name this id. */
+  /** From now on this id names this message. */
   remember(chat: string, writer: string, id: string, native: string) {
     this.#latest.set(`${chat}\n${id}`, native)
     this.#latest.set(`${chat}\n${id}\n${writer}`, native)
@@ -104,7 +104,7 @@ export class MessageNames {
   }
 }
 
-/** The same names, in which what is read does not become the newest. */
+/** The same names, but messages that are read do not become the newest. */
 export const unchanged = (
   names: Pick<MessageNames, 'give' | 'find'>,
 ): Pick<MessageNames, 'give' | 'find' | 'remember'> => ({
@@ -117,7 +117,7 @@ export const marked = (id: string, key: string): string => `${id}${separator}${h
 
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 11)
 
-/** Beyond some 2,700 bytes the database takes none, and the event with it; what clients make is far shorter. */
+/** The database refuses keys above about 2,700 bytes, and with them the event. Ids of clients are far shorter. */
 const longest = 256
 
 /** The same for the same id. */

@@ -35,14 +35,14 @@ const ROOM_ANSWERS_MS = 2_000
 export class Outbox {
   readonly #parts: OutboxParts
   readonly #waiting = new Map<string, Waiting>()
-  /** The end of the line of those not yet written: what is asked for first goes out first. */
+  /** The last of the unwritten messages: they are sent in the order of the requests. */
   #line: Promise<void> = Promise.resolve()
 
   constructor(parts: OutboxParts) {
     this.#parts = parts
   }
 
-  /** Resolves once the message has arrived. A cut in between is waited out. */
+  /** Resolves once the message has arrived, also after an interruption of the connection. */
   async post(message: Element, proof: Proof, signal: AbortSignal): Promise<void> {
     const id = message.attrs.id ?? ''
     const same = this.#waiting.get(id)
@@ -81,7 +81,8 @@ export class Outbox {
     if (waiting?.proof !== 'acknowledgement') return
     const { bare, resource } = parseAddress(waiting.to) ?? {}
     if (bare === undefined || resource === undefined) return waiting.resolve()
-    // A full address is a whisper: its room may still refuse it, and does so before it answers a later question.
+    // A full address means a private message in a room: the room may still refuse it, and does so before it answers a
+    // later request.
     const asked = { to: bare, signal: AbortSignal.timeout(ROOM_ANSWERS_MS) }
     const { resolve } = waiting
     this.#parts.requests.ask('get', xml('ping', ns.ping), asked).then(resolve, resolve)
@@ -92,7 +93,7 @@ export class Outbox {
     this.#waiting.get(id)?.resolve()
   }
 
-  /** The message came back; says whether anybody still waited for it. Its id is known to all who read it. */
+  /** The message came back; returns whether a caller still waited for it. Its id is known to all readers. */
   bounced(id: string, condition: string, from: string | undefined): boolean {
     const waiting = this.#waiting.get(id)
     if (!waiting || !mayRefuse(from, waiting.to)) return false
@@ -100,7 +101,7 @@ export class Outbox {
     return true
   }
 
-  /** Those that were written and not confirmed. */
+  /** Messages that were written and not confirmed. */
   get open(): readonly (Pick<Waiting, 'to' | 'proof'> & { readonly id: string })[] {
     const written = [...this.#waiting].filter(([, waiting]) => waiting.written)
     return written.map(([id, { to, proof }]) => ({ id, to, proof }))
@@ -116,7 +117,7 @@ export class Outbox {
     for (const { id } of open) this.#waiting.get(id)?.reject(unknownOutcome('unavailable', cause))
   }
 
-  /** A server handles stanzas in order: with the answer to a later question it has the message before. */
+  /** A server handles stanzas in order: the answer to a later request shows that it has the message. */
   async #askInstead(signal: AbortSignal): Promise<void> {
     await this.#parts.requests.ask('get', xml('ping', ns.ping), { to: this.#parts.domain, signal })
   }

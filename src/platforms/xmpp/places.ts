@@ -1,4 +1,4 @@
-/** Where messages go: to a person or into a room, each with its own way of naming and confirming them. */
+/** Targets of messages: a person or a room, each with its own way to name and confirm messages. */
 import type { Element } from '@xmpp/client'
 import type { Chat, Content } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
@@ -73,7 +73,7 @@ export class Place {
     return this.#lookup.find(native, signal)
   }
 
-  /** A message of anybody as it stands now, to be passed on. */
+  /** The present version of any message, for forwarding it. */
   async original(native: string, signal: AbortSignal): Promise<Original | undefined> {
     const found = await this.#lookup.standing(native, signal)
     const content = found && contentOf(found.message)
@@ -112,7 +112,7 @@ export class Place {
     try {
       await outbox.post(stanza, 'reflection', signal)
     } catch (cause) {
-      // The room may have lost its people without a word, with a restart of its server.
+      // The room may have lost its occupants without a notice, by a restart of its server.
       if (!(cause instanceof RequestFailed && cause.failure.code === 'forbidden')) throw cause
       this.room.left()
       await rooms.inside(this.room.address, signal)
@@ -168,7 +168,10 @@ export class Places {
 /** A server may leave out that a message is the account's own. */
 const bareOf = (from: string | undefined, own: string) => parseAddress(from)?.bare ?? own
 
-/** People and rooms have a local part; what has none is a server. With a resource it is somebody in a room. */
+/**
+ * Addresses of people and rooms have a local part; a server's has none. An address with a resource names an occupant of
+ * a room.
+ */
 function chatAddress(chat: string): Address {
   const address = parseAddress(chat)
   if (!address?.local) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })

@@ -136,7 +136,7 @@ export function quoteOf(message: Element): Pick<Message, 'quote'> {
   return text === '' ? {} : { quote: { text, entities: [], position: 0 } }
 }
 
-/** The origin as the sender states it; nobody vouches for it. */
+/** The origin as the sender states it, not verified. */
 export function forwardOf(message: Element): Pick<Message, 'forward'> {
   const forwarded = message.getChild('forwarded', ns.forward)
   const from = parseAddress(forwarded?.getChild('message')?.attrs.from)
@@ -158,14 +158,14 @@ export function contentOf(message: Element): Content | undefined {
     readLocation(message, text ?? '')
   if (other) return other
   if (!text) return undefined
-  // A part of the plain text that is for others only cannot be told in the formatted one.
+  // The formatted text does not show which part of the plain text is a fallback for other clients.
   const formatted = text === message.getChildText('body') && readXhtml(message)
   if (formatted) return { kind: 'text', ...formatted }
   if (message.getChild('unstyled', ns.styling)) return { kind: 'text', text, entities: [] }
   return { kind: 'text', ...readStyled(text) }
 }
 
-/** Extensions that are read from their own elements: what stands for them in the body is superfluous. */
+/** Extensions that are read from their own elements, so their fallback text in the body is removed. */
 const understood: ReadonlySet<string> = new Set([
   ns.reply,
   ns.correction,
@@ -173,7 +173,7 @@ const understood: ReadonlySet<string> = new Set([
   ns.fileSharing,
 ])
 
-/** Twice as many as there are kinds: every character of the text is compared with every range. */
+/** Twice the number of kinds. A limit is needed because every character is compared with every range. */
 const mostRanges = 8
 
 /** The text that people see: the body without its parts for older clients (XEP-0428). */

@@ -59,7 +59,7 @@ export class Requests {
     }
   }
 
-  /** Takes an answer that somebody waits for; says whether it was one. */
+  /** Takes an answer that a caller waits for; returns whether it was one. */
   take(stanza: Element): boolean {
     const { type, id, from } = stanza.attrs
     if (!stanza.is('iq') || (type !== 'result' && type !== 'error')) return false

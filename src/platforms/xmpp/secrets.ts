@@ -9,7 +9,7 @@ export interface XmppSecrets {
   readonly jid: string
   readonly password: string
   readonly resource: string
-  /** Where to connect to instead of the domain's own servers. */
+  /** The address to connect to instead of the domain's own servers. */
   readonly server?: string
 }
 

@@ -38,7 +38,7 @@ export class SentMessages {
     return found && { id: found[0], at: found[1].at }
   }
 
-  /** It is certain that nothing was sent under this id. */
+  /** It is certain that no message was sent with this id. */
   forget(id: string) {
     this.#memories.delete(id)
   }

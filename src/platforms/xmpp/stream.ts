@@ -10,7 +10,7 @@ import { createTransport, type Login, Oversized, type Transport } from './transp
 interface StreamEvents {
   /** A new stream is bound: the outcome of requests on the stream before has to be found out. */
   bound(): void
-  /** The stream of before goes on: the server sends again whatever was not acknowledged. */
+  /** The earlier stream resumes: the server sends again all that was not acknowledged. */
   resumed(): void
   /** The server may forget the stanza once this has returned, or what it returns has resolved. */
   stanza(stanza: Element): Promise<void> | boolean | undefined
@@ -104,7 +104,7 @@ export class Stream {
     }
   }
 
-  /** Says goodbye, if the server still listens; what happens later is not told any more. */
+  /** Ends the stream politely if the server still listens; later events are not reported. */
   async close(): Promise<void> {
     const wasUp = this.#state === 'up'
     this.#stop(new Error('The session is closed'))
@@ -141,7 +141,7 @@ export class Stream {
     return transport
   }
 
-  /** A server may cut without a word whoever is replaced; the other one shows itself after that. */
+  /** A server may cut a replaced session without a message; the new session appears afterwards. */
   #isTakenOver({ name, attrs }: Element): boolean {
     const { local, domain, resource } = this.#login
     const isOther = this.#transport.isRenamed() && attrs.from === `${local}@${domain}/${resource}`

@@ -38,7 +38,7 @@ export interface Login {
   readonly password: string
   /** Shared by all logins, so that the same password is made into a key once. */
   readonly keys: SaltedKeys
-  /** Where to connect to; the domain itself is looked up in the DNS. */
+  /** The address to connect to; by default the domain's servers from the DNS. */
   readonly service: string
   readonly plaintextAllowed: boolean
   /** Whether the server may have an address that is not of the internet. */
@@ -50,7 +50,7 @@ export class EncryptionMissing extends Error {
   override readonly name = 'EncryptionMissing'
 }
 
-/** The server says more at a time than anybody can use. */
+/** The server sent more at once than the limit. */
 export class Oversized extends Error {
   override readonly name = 'Oversized'
 }
@@ -86,7 +86,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   const transport = client({
     service: login.service,
     domain: login.domain,
-    // Under its own name the account would put out whoever took the name over while the connection was cut.
+    // With the same resource, the account would end the session that took the resource over during the interruption.
     resource: async () => {
       isRenamed = resumption !== undefined
       return isRenamed ? `${login.resource}-again` : login.resource
@@ -110,7 +110,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     Object.assign(transport.streamManagement, { id, outbound, outbound_q })
   }
   keepToClassicLogin(transport)
-  // The library would follow the server to any host and log in there, besides whoever reconnects already.
+  // The library would follow the server to any host and log in there, beside our own reconnect.
   transport._onSeeOtherHost = (error) => transport.emit('error', error)
   if (!login.allowPrivate) refusePrivate(transport)
   const heard = decodeAcrossChunks(transport)

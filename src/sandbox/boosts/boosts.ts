@@ -1,4 +1,4 @@
-/** Boosts: a person gives a chat one for a time, and its administrators are told. */
+/** Boosts: a person boosts a chat for a time, and its administrators are notified. */
 import { randomBytes } from 'node:crypto'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Boost } from '../../../machines/model/membership.ts'
@@ -12,7 +12,7 @@ import { notify } from '../delivery/notify.ts'
 import { type PersonRow, personJson } from '../delivery/rows.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
 
-/** So many boosts of one person count for one chat. */
+/** The largest number of boosts of one person that count for one chat. */
 const MOST = 10
 
 interface Row {

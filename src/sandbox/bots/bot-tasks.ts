@@ -47,7 +47,7 @@ export class BotTasks {
     await setPersonalChat(this.#context, person, chat)
   }
 
-  /** Makes a bot for an account that manages it. Where a key asks for it, a message says so, too. */
+  /** Makes a bot for the account that manages it. If a keyboard key asked for it, a message says so as well. */
   async createBot(person: number, bot: NewBot, key?: AskingKey): Promise<Person> {
     await Promise.all([this.#assertIn(person), this.#assertIn(bot.manager)])
     const { manager } = bot

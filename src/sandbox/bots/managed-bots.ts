@@ -22,7 +22,7 @@ export interface NewBot {
   readonly username: string
 }
 
-/** The manager is told of its new bot. */
+/** The manager is notified of its new bot. */
 export async function createManagedBot(
   context: NetworkContext,
   owner: number,
@@ -98,7 +98,7 @@ async function replaceToken({ db, signOut }: NetworkContext, bot: number): Promi
   return token
 }
 
-/** The owner replaces the token; the manager is told, and asks for it again. */
+/** The owner replaces the token; the manager is notified, and asks for the new one. */
 export async function replaceOwnToken(
   context: NetworkContext,
   owner: number,

@@ -1,4 +1,4 @@
-/** Business connections: a person lets an account read and write in their private chats, and it is told what happens there. */
+/** Business connections: a person lets an account read and write in their private chats, and the account gets the events there. */
 import { randomBytes } from 'node:crypto'
 import type { BusinessConnection, BusinessRight } from '../../../machines/model/business.ts'
 import type { Message } from '../../../machines/model/content.ts'

@@ -53,7 +53,7 @@ export class Communities {
     return made
   }
 
-  /** Those of the person, and those of the chats that they are in; the oldest first. */
+  /** Communities that the person owns, and those of their chats; the oldest first. */
   async list(person: number): Promise<readonly CommunityRecord[]> {
     await this.#assertIn(person)
     const { db, network } = this.#context
@@ -89,7 +89,7 @@ export class Communities {
     return { ...community, name }
   }
 
-  /** Only an empty one: each chat is told when it is removed. */
+  /** Deletes an empty community only, because each chat is notified when it is removed. */
   async delete(person: number, id: number): Promise<void> {
     await this.#own(person, id)
     await this.#context.db.transaction(async (tx) => {
@@ -105,7 +105,7 @@ export class Communities {
     })
   }
 
-  /** `native` is a supergroup or channel, or the account of a bot. It is told by a service message. */
+  /** `native` is a supergroup or channel, or the account of a bot. A service message announces it. */
   async add(person: number, id: number, native: number): Promise<void> {
     const community = await this.#own(person, id)
     await this.#change(person, native, async (db, place) => {
@@ -166,7 +166,7 @@ export class Communities {
     )
   }
 
-  /** Rejects for a community of somebody else. */
+  /** Rejects if the person does not own the community. */
   async #own(person: number, id: number): Promise<Community> {
     await this.#assertIn(person)
     const [community] = await this.#context.db.query<Community>(

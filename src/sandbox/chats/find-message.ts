@@ -31,7 +31,7 @@ export interface FoundMessage {
   readonly album: string | null
   readonly isForwarded: boolean
   readonly hasKeyboard: boolean
-  /** A suggestion that was answered, or a post that somebody paid for. */
+  /** An answered suggestion, or a paid post. */
   readonly isFinal: boolean
   /** Sent by way of a bot: only the bot can change it. */
   readonly isInline: boolean

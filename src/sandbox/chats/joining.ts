@@ -43,7 +43,7 @@ export async function joinChat(
   return lockChat(context, { chat: chat.id, person }, async (transaction) => {
     if (isName) return enter({ ...transaction, now }, chat, person, chat.asks)
     const row = await openInvite(transaction, way)
-    // Before the person is in: without Stars nobody joins.
+    // Paid before the person joins: who has too few Stars cannot join.
     await paySubscription(transaction.db, person, row)
     const joined = await enter({ ...transaction, now }, chat, person, row.needs_approval, {
       invite: inviteOf(row),

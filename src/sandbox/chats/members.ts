@@ -125,7 +125,7 @@ const SYNC_DIRECT_MESSAGES = `
       where known.chat_id = d.id and known.person_id = a.person_id))
   on conflict (chat_id, person_id) do update set role = excluded.role, rights = excluded.rights`
 
-/** To be called after the administrators of a channel have changed. */
+/** Call it after the administrators of a channel have changed. */
 export async function syncDirectMessages(db: Queryable, channel: number): Promise<void> {
   await db.query(SYNC_DIRECT_MESSAGES, [channel])
 }

@@ -26,7 +26,7 @@ import { type ChatTransaction, lockChat } from './transaction.ts'
 const MOST_UNREAD = 1000
 
 interface ChatLine {
-  /** Where the chat stands in the list: the time of its newest message in microseconds, and the id of its row. */
+  /** The position of the chat in the list: the time of its newest message in microseconds, and the id of its row. */
   readonly place: string
   readonly chat: ChatRow
   readonly other: PersonRow | null
@@ -118,7 +118,7 @@ export async function readHistory(
   return { kind: 'history', messages: await pastFor(db, person, views) }
 }
 
-/** The channel in a person's profile is public: whoever sees the profile reads it. */
+/** The channel in a person's profile is public: everyone who sees the profile may read it. */
 export async function personalMessages(
   { context: { db, network }, by }: Call,
   { person, limit }: OperationOf<'personal_messages'>,
@@ -164,7 +164,7 @@ async function pastFor(
   })
 }
 
-/** A mark never moves back. Those who wrote what is read now are notified, but in channels. */
+/** A read mark never moves back. The authors of the newly read messages are notified, except in channels. */
 export async function markRead(
   call: Call,
   { chat, message }: OperationOf<'mark_read'>,

@@ -1,4 +1,4 @@
-/** Titles of administrators, tags of members, and channels on whose behalf nobody may write. */
+/** Titles of administrators, tags of members, and banned sender channels. */
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { chatOf, parseChatId } from '../delivery/mapping.ts'

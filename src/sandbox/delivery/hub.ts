@@ -21,7 +21,7 @@ export interface LinkedSession {
   end(why: SessionEnd): void
 }
 
-/** What sessions at other nodes have to know. */
+/** News for the sessions at other nodes. */
 export type HubNews =
   | { readonly kind: 'woken'; readonly people: readonly number[] }
   | { readonly kind: 'faults'; readonly person: number; readonly faults: Faults }
@@ -29,7 +29,7 @@ export type HubNews =
 
 export class Hub {
   readonly #db: Queryable
-  /** Tells the other nodes; a word that is lost only delays. */
+  /** Notifies the other nodes; a lost hint only delays. */
   readonly #announce: (news: HubNews) => void
   readonly #acknowledgements: Acknowledgements
   readonly #stored: ReturnType<typeof findSessions>
@@ -66,7 +66,7 @@ export class Hub {
     return [...(this.#sessions.get(person) ?? [])]
   }
 
-  /** To be called after a change: the sessions of these people read on, and every waiting request looks again. */
+  /** Call it after a change: the sessions of these people read on, and every waiting request looks again. */
   readonly wake: Wake = (people) => {
     this.#wakeHere(people)
     this.#announce({ kind: 'woken', people })
@@ -94,7 +94,7 @@ export class Hub {
     this.#wakeWaiting()
   }
 
-  /** For changes whose writer could wake nobody: the database was in trouble meanwhile. */
+  /** For changes whose writer could not wake the readers because the database failed. */
   wakeAll() {
     for (const sessions of this.#sessions.values()) for (const session of sessions) session.wake()
     this.#wakeWaiting()

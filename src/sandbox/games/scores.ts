@@ -108,7 +108,7 @@ async function store(
   if (rows.length === 0) throw bad('BOT_SCORE_NOT_MODIFIED')
 }
 
-/** The best first; of equals whoever came first. */
+/** The best first; equal scores in the order in which they were reached. */
 async function allScores(
   db: Queryable,
   bot: number,

@@ -1,4 +1,4 @@
-/** Changes that people make to a checklist: they mark tasks as done, and add tasks. Everybody in the chat is told. */
+/** Changes that people make to a checklist: they mark tasks as done, and add tasks. All members of the chat are notified. */
 import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
 import type { Service } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'

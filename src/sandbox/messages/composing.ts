@@ -1,4 +1,4 @@
-/** The signs that somebody writes: typing for some seconds, and drafts until the message is there. */
+/** Signs of writing: typing for some seconds, and drafts until the message is there. */
 
 import type { Chat } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
@@ -38,7 +38,7 @@ const isOver = `exists (
 
 const SHOWN = ['text', 'after', 'until', 'can_stop', 'keep_on_stop']
 
-/** Until somebody writes or its time is over, later words of a stopped draft are passed over. */
+/** Later text of a stopped draft is ignored until a message is written or the draft's time is over. */
 const isStopped = `(d.is_stopped and d.until > $5::timestamptz and d.after = excluded.after)`
 
 const unlessStopped = (column: string) =>
@@ -118,7 +118,7 @@ const stopping = `
     and not ${isOver}
   returning d.chat_id as chat`
 
-/** Stops a draft that `writer` shows to this person, who presses its button once. The writer is told. */
+/** Stops a draft that `writer` shows to this person, who presses its button once. The writer is notified. */
 export async function stopDraft(
   { db, wake, now }: Pick<NetworkContext, 'db' | 'wake' | 'now'>,
   person: number,

@@ -119,7 +119,7 @@ const removing = {
     select ${woken}`,
 }
 
-/** An administrator removes the newest reactions of a member. Each is told of as a change by that member. */
+/** An administrator removes the newest reactions of a member. Each removal is reported as a change by that member. */
 export async function removeAllReactions(
   { context: { db, wake }, by }: Call,
   { chat, person }: OperationOf<'remove_all_reactions'>,

@@ -50,7 +50,7 @@ interface Waiting {
 
 type SentRow = MessageView & { readonly ord: number; readonly woken: readonly number[] }
 
-/** By `keyOf` their two people; a chat that was deleted meanwhile is found out. */
+/** Private chats by `keyOf` their two people. The statement detects a chat that was deleted meanwhile. */
 interface OpenChats {
   get(key: string): true | undefined
   set(key: string, isOpen: true): unknown
@@ -89,7 +89,7 @@ export class BatchedOutbox implements Outbox {
     return sent!
   }
 
-  /** Where a message is not admitted, it finds out why: it was sent before, or its chat was deleted meanwhile. */
+  /** Finds out why a message was not admitted: it was sent before, or its chat was deleted meanwhile. */
   async sendTogether(messages: readonly OutgoingMessage[]): Promise<Message[]> {
     const wasOpen = this.#open.get(keyOf(messages[0]!))
     const sent =

@@ -9,7 +9,7 @@ export interface CapacityLimits {
   readonly messages: number
 }
 
-/** A count of the database gives out one part in ten of what is left, so that several processes may share a network. */
+/** A count of the database hands out a tenth of the free rows, so that several processes can share a network. */
 const SHARE = 10
 /** The most rows that one operation adds: an album of ten. */
 const MOST_AT_ONCE = 10
@@ -59,7 +59,7 @@ export class Capacity {
     if (inFlight === 0 && !counting) this.#allowances.delete(network)
   }
 
-  /** To be called within the transaction that adds them: others who add to this network wait for its end. */
+  /** Call it within the transaction that adds the rows: others that add to this network wait for its end. */
   async assertForPeople(tx: Queryable, network: number, count: number): Promise<void> {
     const found = 'select count(*)::int as count from sandbox_person where user_id = $1'
     await this.#assert(tx, network, found, count, 'people')
@@ -71,7 +71,7 @@ export class Capacity {
     await this.#assert(tx, network, found, 1, 'chats')
   }
 
-  /** Runs `work`, which adds `count` rows. Where the network is full it rejects and does not run `work`. */
+  /** Runs `work`, which adds `count` rows. Rejects without running it if the network is full. */
   async reserve<Result>(
     network: number,
     rows: number,
@@ -100,7 +100,9 @@ export class Capacity {
     if (allowance.inAll < count) throw this.#full('messages')
   }
 
-  /** Rows under way count as stored, whether the count has seen them or not: the sum may be too high, never too low. */
+  /**
+   * Rows being added count as stored even if the count includes them already: the sum may be too high, never too low.
+   */
   async #count(network: number, allowance: Allowance): Promise<void> {
     allowance.left = 0
     const { inFlight } = allowance

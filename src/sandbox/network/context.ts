@@ -7,7 +7,7 @@ import type { Database, Queryable } from '../../database/database.ts'
 import type { MediaService } from '../../media/media.ts'
 import type { Capacity } from './capacity.ts'
 
-/** Makes the sessions of these people read their queues, and everybody who waits for a change look again. */
+/** Makes the sessions of these people read their queues, and every waiting request look again. */
 export type Wake = (people: readonly number[]) => void
 
 /** One message to send; `native` names the chat as its sender does. */

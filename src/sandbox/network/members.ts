@@ -1,4 +1,4 @@
-/** Who belongs to a network: the people in it, and public names, which no two of its people and chats may share. */
+/** The members of a network: its people, and the public names, which are unique among its people and chats. */
 import { failed } from '../../../machines/model/failure.ts'
 import type { Queryable } from '../../database/database.ts'
 

@@ -340,7 +340,7 @@ export async function invoiceLink(
   return { kind: 'link', link: `${LINK}${slug}` }
 }
 
-/** The buyer ends a subscription, or takes it up again; the bot is told. */
+/** The buyer ends a subscription, or resumes it; the bot is notified. */
 async function changeOwnSubscription(
   { db, wake }: Pick<NetworkContext, 'db' | 'wake'>,
   person: number,

@@ -150,7 +150,7 @@ export async function refundStars(
     )
     if (rows.length === 0) throw bad('CHARGE_ALREADY_REFUNDED')
     await moveStars(tx, by.person, payment.person.id, receipt.total)
-    // Who has paid for media is nothing to tell a whole group.
+    // A group is not notified of who has paid for media.
     if (isMedia && native < 0) return
     // People who have blocked the bot get the Stars back, but no message.
     await announce({ outbox }, by, native, { fact: 'refunded', receipt }).catch(unlessForbidden)
@@ -226,7 +226,7 @@ const paying = `
   on conflict (paid_media, person_id) where paid_media is not null and refunded_at is null
   do nothing returning id`
 
-/** Pays for the media of a message at once. Its seller is told where it gave a payload, except in channels. */
+/** Pays for the media of a message at once. The seller is notified if it gave a payload, except in channels. */
 export async function buyPaid(
   { db, wake, now }: Pick<NetworkContext, 'db' | 'wake' | 'now'>,
   person: number,

@@ -151,7 +151,7 @@ async function rowOf({ phone, password, ...person }: NewPerson) {
   }
 }
 
-/** E.164. The sandbox calls nobody, so that it takes any number of the right form. */
+/** E.164. The sandbox calls no numbers, so it accepts any number of the right form. */
 export function phoneNumber(given: string | undefined): string {
   if (!given) throw missingField('phone')
   const phone = given.replaceAll(/[\s().-]/g, '')

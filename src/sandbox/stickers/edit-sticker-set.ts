@@ -291,7 +291,7 @@ async function assertName({ db }: { readonly db: Queryable }, creator: number, n
   }
 }
 
-/** Undefined sets and those that somebody else made are the same to the caller. */
+/** The caller gets the same answer for a missing set and for a set of another owner. */
 function assertOwn(
   { by: { person } }: Call,
   set: StoredSet | undefined,

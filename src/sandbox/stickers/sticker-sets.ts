@@ -111,7 +111,7 @@ export async function topicIcons({ context: { db, network } }: Call): Promise<Op
 const reading = `select name, title, stickers, type, thumbnail, holders, owner_id as owner,
   creator_id as creator, needs_repainting as "needsRepainting" from sandbox_sticker_set`
 
-/** Names are the same whatever their letter case. */
+/** Names are compared without regard to letter case. */
 export async function findStickerSet(
   { db, network }: { readonly db: Queryable; readonly network: number },
   name: string,

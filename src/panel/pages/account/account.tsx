@@ -49,7 +49,7 @@ async function endAll(signIns: readonly SignIn[]): Promise<void> {
   await signOut()
 }
 
-/** Where the user is signed in: one place or all of them can be signed out. */
+/** The sessions of the user: one or all of them can be signed out. */
 export function SignIns() {
   const t = useT()
   const reason = useReason()

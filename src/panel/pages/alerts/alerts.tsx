@@ -1,4 +1,4 @@
-/** Incidents: what is wrong and since when, acknowledged and silenced; beside them where to tell, and what was told. */
+/** Incidents: the problem and its beginning, with buttons to acknowledge and silence; beside them the settings and the notifications. */
 import {
   infiniteQueryOptions,
   useInfiniteQuery,

@@ -1,4 +1,4 @@
-/** Where the user is told of incidents: a webhook, a chat, e-mail; each can be tried out. */
+/** The channels of alerts: a webhook, a chat, e-mail; each can be tested. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'

@@ -1,4 +1,4 @@
-/** What was told of incidents, what waits to be told, and what is lost. */
+/** Notifications of incidents: sent, waiting and lost ones. */
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import type { Notification, RecordPage } from '../../api/types.ts'

@@ -1,4 +1,4 @@
-/** How far actions on many accounts are. They run in the service: here they are followed, stopped and told to go on. */
+/** The progress of actions on many accounts. They run in the service; here the user watches, stops and resumes them. */
 import {
   infiniteQueryOptions,
   keepPreviousData,
@@ -144,7 +144,7 @@ function One({ action, isBegun, began, close }: OneProps) {
   )
 }
 
-/** What can be done to an action: stop it, go on with it, see and try again what failed, or put it away. */
+/** Buttons of an action: stop, resume, show and retry failed accounts, or hide it. */
 function Handles({ action, began, close }: Omit<OneProps, 'isBegun'>) {
   const t = useT()
   const queries = useQueryClient()

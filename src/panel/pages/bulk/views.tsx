@@ -16,7 +16,7 @@ const viewsQuery = queryOptions({
   queryFn: ({ signal }) => call<readonly SavedView[]>('GET', '/user/views', { signal }),
 })
 
-/** What the address says of the list. */
+/** The filters and the order of the list, from the address. */
 type ViewOfList = SavedView['query']
 
 const textOf = (query: ViewOfList) =>

@@ -77,7 +77,7 @@ const isMove = ({ other_node }: Transition) => other_node !== undefined
 const latestFirst = (entries: readonly Transition[]) =>
   entries.toSorted((a, b) => b.last_at.localeCompare(a.last_at))
 
-/** Where an account stays until something happens to it. */
+/** States that an account leaves only by an event from outside. */
 const isResting = (entry: Transition) =>
   !isMove(entry) && /^(live\.online|replaced|signedOut|invalid|failed|deactivated)/.test(entry.to)
 

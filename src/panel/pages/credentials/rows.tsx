@@ -32,7 +32,7 @@ export function CredentialRows({ rows, total, selection, list }: CredentialRowsP
   const t = useT()
   const table = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
-  // What stands above comes and goes.
+  // The height of the content above the list changes.
   useLayoutEffect(() => setTop(table.current?.offsetTop ?? 0))
   const virtual = useWindowVirtualizer({
     count: rows.length,

@@ -118,7 +118,7 @@ function Counts({ summary }: { readonly summary: Summary }) {
   )
 }
 
-/** What does not show in the states of accounts: each leads to the incidents. */
+/** Problems that the states of accounts do not show; each links to the incidents. */
 const troubles = [
   ['webhook_failing', 'dashboard.failing'],
   ['backlog_old', 'dashboard.behind'],

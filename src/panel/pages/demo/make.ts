@@ -27,7 +27,7 @@ export const isDone = (demo: Demo): Readonly<Record<Step, boolean>> => ({
   message: demo.messages.length > 0,
 })
 
-/** What there is of the demo. */
+/** The existing parts of the demo. */
 export async function findDemo(signal?: AbortSignal): Promise<Demo> {
   const { items } = await call<RecordPage<Person>>('GET', '/sandbox/people', {
     query: { limit: 1000 },

@@ -1,4 +1,4 @@
-/** What went over the wire in one attempt at a webhook, and which attempts of the key are kept. */
+/** Request and answer of one webhook attempt, and the choice of which attempts of the key are kept. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import type { Delivery, ExchangeChoice, WebhookExchanges } from '../../api/types.ts'

@@ -76,7 +76,7 @@ interface Ends {
   readonly last: string
 }
 
-/** What is asked of the service for what was typed; undefined while something is missing. */
+/** The request to the service for the typed values; undefined while one is missing. */
 function wishOf(which: string, { first, last }: Ends): Wish | undefined {
   if (which === 'failed') return { outcome: 'failed' }
   if (first === '') return undefined

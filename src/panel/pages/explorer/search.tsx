@@ -143,7 +143,7 @@ interface InputProps extends Searching {
 /** Letters are asked for together once the typing rests. */
 const TYPING_MS = 300
 
-/** What does not have the form that the service takes is not searched, and marked. */
+/** A value in a wrong form is marked, and not searched. */
 function Typed({ forms, name, label, search, change }: InputProps) {
   const t = useT()
   const given = search[name] ?? ''

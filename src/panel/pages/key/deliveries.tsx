@@ -1,4 +1,4 @@
-/** What was delivered to the webhook, update by update with every attempt, and delivering again. */
+/** Deliveries to the webhook, update by update with every attempt, and resends. */
 
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'

@@ -32,7 +32,7 @@ interface Measure {
   readonly isBytes?: boolean
 }
 
-/** What can be charted, in the order of the tiles. */
+/** The figures that can be charted, in the order of the tiles. */
 const measures = {
   requests: { name: 'dashboard.requests' },
   errors: { name: 'dashboard.errors', isBad: true },

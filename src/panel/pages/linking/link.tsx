@@ -59,7 +59,7 @@ function useStart(platform: string, { method, fields, values, again }: Wish) {
   })
 }
 
-/** What the account itself says about fields, for an account that is linked again. */
+/** The values of fields that are known from the account, if it is linked again. */
 function knownOf(account: Credential['account'] | undefined): Readonly<Record<string, string>> {
   if (!account) return {}
   const { phone, username } = account

@@ -1,4 +1,4 @@
-/** Where an account runs: kept at a node, or wherever it is placed. */
+/** The node of an account: pinned, or placed automatically. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'

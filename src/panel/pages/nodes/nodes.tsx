@@ -211,7 +211,7 @@ function Order({ node: { incarnation, name, to_drain } }: { readonly node: Node 
   const toast = useToast()
   const queries = useQueryClient()
   const [isAsking, setAsking] = useState(false)
-  // What is asked stays what it was when it was asked, whatever the next look shows.
+  // The question does not change while it is open, even if new data arrives.
   const [verb, setVerb] = useState<'drain' | 'undrain'>('drain')
   const ordering = useMutation({
     mutationFn: () => call('POST', `/operators/nodes/${incarnation}/${verb}`),

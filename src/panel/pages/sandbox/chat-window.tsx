@@ -90,7 +90,7 @@ interface ChatWindowProps {
   readonly inbox: Inbox
   /** New messages do not arrive at the moment. */
   readonly isLost: boolean
-  /** Where a message may be passed on to. */
+  /** Chats to which a message may be forwarded. */
   readonly chats: readonly Chat[]
   open(chat: number): void
   back(): void
@@ -156,7 +156,7 @@ interface ForwardProps {
   onClose(): void
 }
 
-/** Where a message is passed on to. */
+/** The choice of the chat to which a message is forwarded. */
 function ForwardDialog({ message, onClose }: ForwardProps) {
   const t = useT()
   const toast = useToast()

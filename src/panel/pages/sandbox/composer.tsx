@@ -1,4 +1,4 @@
-/** Where one writes: text, files, an answer to a message, or another text for one. */
+/** The message field: text, files, an answer to a message, or a new text for an edited one. */
 import { useMutation } from '@tanstack/react-query'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import type { PersonApi, Written } from '../../api/sandbox.ts'
@@ -241,6 +241,6 @@ function SendAs({ place, person, channel, choose }: SendAsProps) {
   )
 }
 
-/** Among several people a bot is told that it is meant. */
+/** In a group, a command names the bot that it is for. */
 const answeringIn = (chat: number, standing: StandingKeyboard | undefined) =>
   chat < 0 && standing ? { reply_to_message_id: standing.message_id } : {}

@@ -1,4 +1,4 @@
-/** The chats of a person, newest first: those with messages, then groups in which nobody has written. */
+/** The chats of a person, newest first: chats with messages, then groups without messages. */
 import type { Chat, Group, Inbox, Message, PersonName } from '../../api/sandbox-types.ts'
 
 export interface Conversation {
@@ -25,7 +25,7 @@ export function conversationsOf(
   return [...found.values()]
 }
 
-/** All chats there are or could be: those of the list, then whoever was not written to yet. */
+/** All existing and possible chats: those of the list, then people without a chat yet. */
 export function chatsOf(
   conversations: readonly Conversation[],
   others: readonly PersonName[],
@@ -57,7 +57,7 @@ export function linesIn(inbox: Inbox, chat: number): readonly Message[] {
 export const lineKey = ({ message_id, ephemeral_message_id: ephemeral }: Message): string =>
   ephemeral === undefined ? `${message_id}` : `ephemeral ${ephemeral}`
 
-/** A chat with somebody to whom nothing was written yet. */
+/** A chat with a person without messages yet. */
 export const privateChat = ({ id, first_name, last_name, username }: PersonName): Chat => ({
   id,
   type: 'private',

@@ -81,7 +81,7 @@ export function InlineKeyboard({ message, rows }: KeyboardProps) {
 
 interface AlertProps {
   readonly text: string | undefined
-  /** Where the game is that a button starts. */
+  /** The address of the game that a button starts. */
   readonly address: string | undefined
   onClose(): void
 }

@@ -74,7 +74,7 @@ function InvoiceDialog({ link, onClose }: LinkProps) {
 
 const DAY_SECONDS = 86_400
 
-/** Where an invite link leads, before one follows it. */
+/** A preview of the chat of an invite link, before the person joins. */
 export function JoinDialog({ link, onClose }: LinkProps) {
   const t = useT()
   const toast = useToast()

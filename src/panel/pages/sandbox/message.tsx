@@ -87,7 +87,7 @@ export function Bubble(props: BubbleProps) {
   )
 }
 
-/** A service message: somebody did something in the chat. */
+/** A service message: a change in the chat. */
 function Fact({ message }: Pick<BubbleProps, 'message'>) {
   const summary = useSummary()
   return (

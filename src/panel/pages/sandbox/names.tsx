@@ -6,7 +6,7 @@ import { Picture } from './attachment.tsx'
 export const personName = ({ first_name, last_name }: PersonName): string =>
   [first_name, last_name].filter(Boolean).join(' ')
 
-/** By what they are found and linked. */
+/** The username and the phone by which they are found and linked. */
 export const handlesOf = ({ username, phone }: Person): string =>
   username ? `@${username} · ${phone}` : phone
 

@@ -1,4 +1,4 @@
-/** Begins a chat with somebody, makes a group or a channel, and puts such chats together in communities. */
+/** Begins a chat with a person, makes a group or a channel, and puts such chats together in communities. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { createGroup, groupsQuery, type NewGroup, profileOf } from '../../api/sandbox.ts'

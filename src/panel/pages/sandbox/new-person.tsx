@@ -1,4 +1,4 @@
-/** Registers somebody with the built-in messenger. */
+/** Registers a person with the built-in messenger. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { createPerson, peopleQuery } from '../../api/sandbox.ts'
@@ -98,7 +98,7 @@ interface SignInFieldsProps {
   setPassword(password: string): void
 }
 
-/** By which the person is found, and what a link asks for after the code. */
+/** The username by which the person is found, and the password that a link asks for after the code. */
 function SignInFields(props: SignInFieldsProps) {
   const { username, password, wrongIn, setUsername, setPassword } = props
   const t = useT()

@@ -25,7 +25,7 @@ const DAY_SECONDS = 86_400
 /** The currency in which paid media are sold. */
 const STARS = 'XTR'
 
-/** Where the bot put no button for paying below its invoice, the card has one. */
+/** If the bot put no pay button below its invoice, the card has one. */
 export function InvoiceCard({ message, invoice }: InvoiceCardProps) {
   const t = useT()
   const { money } = useFormats()

@@ -1,4 +1,4 @@
-/** Text with its formatting. Where entities overlap, each stretch carries all of its own. */
+/** Text with its formatting. If entities overlap, each stretch has all of its entities. */
 import type { ReactNode } from 'react'
 import type { Entity } from '../../api/sandbox-types.ts'
 import { CustomEmoji } from './attachment.tsx'

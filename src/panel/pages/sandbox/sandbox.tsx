@@ -160,7 +160,7 @@ export function SandboxPage() {
   )
 }
 
-/** The network itself, which writes the codes, is nobody to act as or to write to. */
+/** The user can neither act as the network's own account, which sends the codes, nor write to it. */
 const NETWORK = 777_000
 
 /** Linked accounts first: they are whom one wants to talk with. */

@@ -96,7 +96,7 @@ function nobody(cause: unknown): undefined {
   if (!isNobody) throw cause
 }
 
-/** Where the list without the pinned chats begins: date and id of a message, and its chat. */
+/** The cursor of the list without pinned chats: date and id of a message, and its chat. */
 const FIRST = '0:0:0'
 /** The main list and the archive. */
 const FOLDERS = [0, 1]

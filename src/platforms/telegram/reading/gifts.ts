@@ -14,13 +14,13 @@ import { nativeOf } from '../natives.ts'
 import { documentOf } from './media.ts'
 import { personById, type View } from './peers.ts'
 
-/** The picture of a gift is a sticker, whatever its attributes say. */
+/** The picture of a gift is always a sticker, although its attributes may say otherwise. */
 function pictureOf(document: tl.TypeDocument, chat: string): Media {
   const media = documentOf(document, { of: 'gift', chat })
   return { ...(media ?? { file: { native: '' } }), kind: 'sticker' }
 }
 
-/** Undefined for an upgraded gift, of which nobody can buy another. */
+/** Undefined for an upgraded gift, which cannot be bought. */
 export function giftOf(gift: tl.TypeStarGift): Gift | undefined {
   if (gift._ !== 'starGift') return undefined
   const { availabilityTotal, availabilityRemains, upgradeStars } = gift

@@ -4,7 +4,7 @@ import type { Media, MediaKind } from '../../../../machines/model/media.ts'
 import { type FileName, writeFileName } from '../files.ts'
 
 type PlaceOf<Name> = Name extends FileName ? Omit<Name, 'id' | 'size'> : never
-/** Where the file is shown. */
+/** The context in which the file is shown. */
 export type Shown = PlaceOf<FileName>
 
 type Sized = tl.RawPhotoSize | tl.RawPhotoSizeProgressive | tl.RawPhotoCachedSize

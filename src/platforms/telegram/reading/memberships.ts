@@ -127,7 +127,7 @@ const titleOf = (rank: string | undefined) => (rank ? { title: rank } : {})
 const personOf = (peer: tl.TypePeer, view: View): Person =>
   peer._ === 'peerUser' ? personById(peer.userId, view) : { native: nativeOf(peer), firstName: '' }
 
-/** Undefined for chats that anybody may ask to join without a link. */
+/** Undefined for chats that need no link for a request to join. */
 export function inviteOf(
   invite: tl.TypeExportedChatInvite | undefined,
   view: View,

@@ -22,7 +22,7 @@ export interface PeerStorage {
   flush(): Promise<void>
 }
 
-/** Remembers nobody, which is enough for signing in. */
+/** Stores no peers, which is enough for signing in. */
 export const noPeers: PeerStorage = {
   peers: {
     store: () => undefined,

@@ -48,7 +48,7 @@ interface KnownFile {
   readonly name?: string | undefined
 }
 
-/** Undefined when the answer is neither the file nor its end; the body is then let go of. */
+/** Undefined if the answer is neither the file nor its end; the body is then discarded. */
 export function fileIn(
   { status, headers, body }: OpenResponse,
   offset: number,

@@ -42,7 +42,7 @@ function withFacts(happening: Happening, facts: Partial<Media> | undefined): Hap
   if (!facts || (happening.kind !== 'message' && happening.kind !== 'edited')) return happening
   const { message } = happening
   if (message.content.kind !== 'media') return happening
-  // The file itself is trusted more than the words of its sender.
+  // The bytes of the file count more than the facts from its sender.
   const media = { ...message.content.media, ...facts }
   return { ...happening, message: { ...message, content: { ...message.content, media } } }
 }

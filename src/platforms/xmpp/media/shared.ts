@@ -45,7 +45,7 @@ const measures = (width: number | undefined, height: number | undefined) => ({
   ...(height && { height }),
 })
 
-/** The sender's own words; what cannot be is left out. */
+/** The facts as the sender states them, without impossible values. */
 function readFacts(sharing: Element | undefined): Facts {
   const file = sharing?.getChild('file', ns.fileFacts)
   if (!file) return {}

@@ -1,4 +1,4 @@
-/** The rooms that the account's devices keep on its server (XEP-0402): read at the start, and added to as a courtesy. */
+/** The rooms that the account's devices keep on its server (XEP-0402): read at the start, and extended for the other devices. */
 import { type Element, xml } from '@xmpp/client'
 import { parseAddress } from '../address.ts'
 import { ns } from '../namespaces.ts'
@@ -11,7 +11,7 @@ export interface Bookmark {
 }
 
 interface SharedBookmark extends Bookmark {
-  /** Whether devices join it without asking; they take that back when somebody leaves the room. */
+  /** Whether devices join it without asking; a device clears this when it leaves the room. */
   readonly autojoin: boolean
 }
 
@@ -43,15 +43,15 @@ type Settings = Readonly<Record<string, string>>
 
 /** Keeps the node private, because a bookmark may hold a password. */
 const secret: Settings = { 'pubsub#persist_items': 'true', 'pubsub#access_model': 'whitelist' }
-/** Without room for all of them each bookmark would push out the one before. */
+/** A node that is too small would drop the previous bookmark with each new one. */
 const lasting: Settings = { ...secret, 'pubsub#max_items': 'max' }
 const quiet: Settings = { ...lasting, 'pubsub#send_last_published_item': 'never' }
 /** From the best to what still does no harm. */
 const acceptable = [quiet, lasting, { ...secret, 'pubsub#max_items': '1000' }]
 
 /**
- * From now on a room of all devices of the account. Rejects with `RequestRefused` where the server keeps no bookmarks,
- * or could keep them only by giving up those of before.
+ * Bookmarks the room for all devices of the account. Rejects with `RequestRefused` if the server keeps no bookmarks, or
+ * would drop earlier ones.
  */
 export async function addBookmark(
   requests: Requests,
@@ -62,7 +62,8 @@ export async function addBookmark(
     await publish(requests, bookmark, quiet, signal)
   } catch (cause) {
     if (!(cause instanceof RequestRefused)) throw cause
-    // ejabberd takes these options for a node, and not along with an item; others keep to the node as it is.
+    // ejabberd accepts these options for a node only, not with an item; other servers use the options of the existing
+    // node.
     await prepareNode(requests, signal)
     await publish(requests, bookmark, undefined, signal)
   }
@@ -99,7 +100,10 @@ async function publish(
   await requests.ask('set', xml('pubsub', ns.pubsub, item, options), { signal })
 }
 
-/** Sets the node of the bookmarks up, or makes it. Rejects with what the server has against the least of it. */
+/**
+ * Configures the node of the bookmarks, or creates it. Rejects with the server's refusal of the smallest set of
+ * options.
+ */
 async function prepareNode(requests: Requests, signal: AbortSignal): Promise<void> {
   let refusal: unknown
   for (const settings of acceptable) {

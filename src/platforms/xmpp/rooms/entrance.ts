@@ -47,7 +47,7 @@ export class Entrance {
     this.#isInside = false
   }
 
-  /** `since`: fetch the last words from this time on, in Unix seconds. */
+  /** `since`: fetch the last messages from this time on, in Unix seconds. */
   async enter(since: number | undefined, signal: AbortSignal): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
@@ -83,7 +83,7 @@ export class Entrance {
     const limit = AbortSignal.any([signal, AbortSignal.timeout(enterMilliseconds)])
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const before = this.#waiting
-    // An attempt in progress, perhaps from before a break, succeeds by the same answer.
+    // The same answer completes an attempt in progress, perhaps one from before an interruption.
     const waiting = {
       resolve() {
         before?.resolve()
@@ -124,7 +124,7 @@ function refusal(cause: Refused) {
     case 'service-unavailable':
       return failed('unavailable', 'the room cannot be joined now', { retryAfterSeconds: 30 })
     default:
-      // Banned, members only, or behind a password that nobody gave.
+      // Banned, members only, or a missing password.
       return failed('forbidden', 'the account is not a member of the chat', {}, { cause })
   }
 }

@@ -111,7 +111,7 @@ export interface RoomStore {
   forget(owner: RoomOwner, room: string): Promise<void>
 }
 
-/** Those of one account. Rejects with nothing but `StorageAway`. */
+/** The rooms of one account. Rejects only with `StorageAway`. */
 export class KeptRooms {
   readonly #store: RoomStore
   readonly #owner: RoomOwner

@@ -17,7 +17,7 @@ const statusOf = {
 
 type Affiliation = keyof typeof statusOf
 
-/** There is one kind of administrator: puts people out, lets them speak and makes them members. */
+/** There is one kind of administrator, who can remove people, let them speak and make them members. */
 export const ADMINISTRATOR_RIGHTS: readonly Right[] = [
   'manage_chat',
   'restrict_members',

@@ -13,7 +13,7 @@ import type { Occupants } from './occupants.ts'
 type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
 export type Moderating = Of<'ban' | 'unban' | 'restrict' | 'promote'>
 
-/** A room knows who may speak, and nothing of what is said. */
+/** A room controls who may speak, but no kinds of content. */
 const SPEAKING = PERMISSIONS.filter((name) => name.startsWith('send_'))
 
 /** Limits the time of a request that no caller waits for. */
@@ -54,7 +54,7 @@ export class Moderation {
     })
   }
 
-  /** A room that lets in somebody whom it shows as banned (ejabberd 23.01 does) does not keep its own ban. */
+  /** A room that admits a person whom it shows as banned, as ejabberd 23.01 does, does not enforce its own ban. */
   async keepBanOf(nick: string): Promise<void> {
     await this.#set({ nick, role: 'none' }, AbortSignal.timeout(BAN_MS))
   }
@@ -93,7 +93,7 @@ export class Moderation {
     await this.#set({ ...whom, affiliation }, signal)
   }
 
-  /** To each client that the person is there with; says whether there was one. */
+  /** Applied to each client of the person in the room; returns whether there was one. */
   async #give(person: string, role: string, signal: AbortSignal): Promise<boolean> {
     const nicks = this.#parts.occupants.nicksOf(person)
     for (const nick of nicks) await this.#set({ nick, role }, signal)

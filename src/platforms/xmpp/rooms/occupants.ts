@@ -13,9 +13,9 @@ interface Occupant {
   readonly role: string
 }
 
-/** Somebody who has left may have written what is read only now. */
+/** An occupant who has left may have written a message that is read only now. */
 const mostRemembered = 1_000
-/** A room may claim to hold as many as it likes; no more than these are told apart. */
+/** A room may claim any number of occupants; only this many are distinguished. */
 const mostPresent = 20_000
 
 export class Occupants {
@@ -29,7 +29,7 @@ export class Occupants {
     this.#room = room
   }
 
-  /** People, not the clients that they are there with, where the room shows who they are. */
+  /** People instead of their clients, if the room shows the addresses. */
   get count(): number {
     return new Set(this.all.map(({ nick }) => this.#addresses.get(nick) ?? `/${nick}`)).size
   }
@@ -38,17 +38,17 @@ export class Occupants {
     return [...this.#present.values()]
   }
 
-  /** Somebody who is there now, by an address or as an occupant. */
+  /** A present occupant, by address or by nick. */
   find(native: string): Occupant | undefined {
     return this.all.find(({ nick }) => this.person(nick).native === native)
   }
 
-  /** All that somebody is there under. */
+  /** All nicknames of a person in the room. */
   nicksOf(native: string): string[] {
     return this.all.flatMap(({ nick }) => (this.person(nick).native === native ? [nick] : []))
   }
 
-  /** How somebody who is there stands in the room. */
+  /** The affiliation and role of an occupant. */
   standing(native: string): string | undefined {
     return this.find(native)?.affiliation
   }
@@ -75,7 +75,7 @@ export class Occupants {
     if (address) this.#addresses.set(nick, address)
   }
 
-  /** The bare address of who has this nick, where the room shows it. */
+  /** The bare address of the occupant with this nick, if the room shows it. */
   address(nick: string): string | undefined {
     return this.#addresses.get(nick)
   }
@@ -87,7 +87,7 @@ export class Occupants {
   }
 }
 
-/** `undefined` also where somebody has put in another one: nobody can tell which is the room's. */
+/** `undefined` also if a person has inserted a second one, because the room's own cannot be identified. */
 export function shownAddress(stanza: Element): string | undefined {
   const [item, ...others] = itemsOf(stanza)
   return others.length === 0 ? parseAddress(item?.attrs.jid)?.bare : undefined

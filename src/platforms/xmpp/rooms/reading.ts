@@ -24,7 +24,7 @@ export function readRoom(delivery: IncomingMessage, view: RoomView): Happening |
   const { message, own, at } = delivery
   const nick = parseAddress(message.attrs.from)?.resource
   const id = idOf(message)
-  // The room itself speaks without a nick: of its subject, of its configuration.
+  // The room's own messages have no nick: about its subject or its configuration.
   if (!nick) return undefined
   const { chat, ids, names } = view
   const native = nativeOf(delivery, view)
@@ -153,7 +153,7 @@ export class RoomMessageIds {
     return this.#natives.size === 0
   }
 
-  /** The same id by two writers is two messages: nobody can change what another one wrote. */
+  /** The same id by two writers means two messages: a writer cannot change the message of another one. */
   remember(writer: string, id: string, native: string) {
     this.#natives.set(key(writer, id), native)
   }

@@ -24,12 +24,12 @@ import { Moderation } from './moderation.ts'
 import { Occupants, shownAddress } from './occupants.ts'
 import { RoomMessageIds, readRoom, removal, stampsOf } from './reading.ts'
 
-/** How many of its last words a room is asked for at first. */
+/** How many of its last messages a room is asked for at first. */
 const mostRecalled = 100
 
 export interface RoomParts {
   readonly own: string
-  /** How the account is called in rooms that know it by no other name. */
+  /** The account's nick in rooms without another one. */
   readonly nick: string
   readonly stream: Stream
   readonly requests: Requests
@@ -113,7 +113,7 @@ export class Room implements RoomReader {
     this.#occupants.clear()
   }
 
-  /** Its people are told of it by the room. */
+  /** The room announces it to its occupants. */
   async leave(signal: AbortSignal): Promise<void> {
     const to = `${this.address}/${this.#entrance.nick}`
     this.left()
@@ -128,13 +128,13 @@ export class Room implements RoomReader {
     this.#facts = facts
   }
 
-  /** Joins it and fetches what was missed. Rejects with `RequestFailed` when the room lets nobody in. */
+  /** Joins it and fetches missed messages. Rejects with `RequestFailed` if the room does not admit the account. */
   async join(facts: RoomFacts, signal: AbortSignal): Promise<void> {
     this.#facts = facts
     await this.#inbox.hold()
     const since = this.#parts.ledger.checkpoint(this.address)?.at
     const hasWords = since !== undefined && !facts.hasArchive
-    // A room without an archive still has its last words for those who come in.
+    // A room without an archive repeats its last messages to those who join.
     await this.#entrance.enter(hasWords ? since - clockToleranceSeconds : undefined, signal)
     if (!facts.hasArchive && since === undefined) await this.#markNow()
     const caughtUp = facts.hasArchive && (await this.#catchUp.begin(signal))
@@ -142,7 +142,7 @@ export class Room implements RoomReader {
     this.#inbox.release(caughtUp ? await this.#catchUp.run(signal) : new Set())
   }
 
-  /** Reads what was told of before once more, for the ids: its writers may change it yet. */
+  /** Reads reported messages again for their ids, because their writers may still change them. */
   async #recall(signal: AbortSignal): Promise<void> {
     const { messages } = await this.archive.page({ before: '', max: mostRecalled }, signal)
     for (const archived of messages) this.read(this.#recovered(archived))
@@ -203,7 +203,7 @@ export class Room implements RoomReader {
     return this.#read(delivery, this.ids, this.#names)
   }
 
-  /** Reads an old message as when it was told; newer ones stay those that are meant by their ids. */
+  /** Reads an old message as at its first report; its ids go on to name newer messages. */
   readAgain(archived: ArchivedMessage): Happening | undefined {
     const { ids } = this
     const known: Pick<RoomMessageIds, 'find' | 'remember' | 'wrote'> = {
@@ -243,7 +243,7 @@ export class Room implements RoomReader {
     this.ids.remember(this.#parts.own, id, native)
   }
 
-  /** `archived`: others may have gone by the account's nick by then. */
+  /** `archived`: another person may have had the account's nick at that time. */
   isOwn(message: Element, archived = true): boolean {
     const { own } = this.#parts
     const shown = archived ? this.#shown(message) : undefined
@@ -252,7 +252,9 @@ export class Room implements RoomReader {
     return nick === this.#entrance.nick || this.#occupants.address(nick) === own
   }
 
-  /** The author of an archived message, as the room gives it. In live messages anybody could forge that element. */
+  /**
+   * The author of an archived message, as the room gives it. In live messages any occupant could forge that element.
+   */
   #shown(message: Element): string | undefined {
     return this.#facts.showsAddresses ? shownAddress(message) : undefined
   }

@@ -24,9 +24,9 @@ const mostByInvitation = 200
 
 export interface RoomsParts extends Omit<RoomParts, 'putOut'> {
   readonly kept: KeptRooms
-  /** The server keeps no bookmarks, or not those of the account's rooms. */
+  /** The server keeps no bookmarks, or none of the account's rooms. */
   unshared(): void
-  /** How often it is seen to that the account is still in its rooms. */
+  /** The interval at which the account's presence in its rooms is checked. */
   readonly tendMilliseconds: number
 }
 
@@ -93,7 +93,7 @@ export class Rooms {
         known.set(bookmark.room, room)
         if (!isDeepStrictEqual(room, before)) await kept.keep(room)
       } else if (!autojoin && before?.shared) {
-        // Somebody left the room on another device. One that is missing, or was never ours, says nothing.
+        // The user left the room on another device. A missing bookmark, or one that was never ours, means nothing.
         known.delete(bookmark.room)
         await this.#forget(bookmark.room)
       }
@@ -106,7 +106,7 @@ export class Rooms {
     this.#invitations.wake()
   }
 
-  /** Takes what belongs to a room; says whether it did. */
+  /** Handles stanzas of rooms; returns whether this was one. */
   take(stanza: Element): boolean {
     const from = parseAddress(stanza.attrs.from)
     const room = from && this.#rooms.get(from.bare)
@@ -122,7 +122,7 @@ export class Rooms {
     return true
   }
 
-  /** Those that the account is in now. */
+  /** The rooms that the account is in now. */
   get joined(): readonly Room[] {
     return [...this.#rooms.values()].filter(({ isJoined }) => isJoined)
   }
@@ -155,7 +155,7 @@ export class Rooms {
     return entered
   }
 
-  /** On all devices. Whoever writes to it later joins it again. */
+  /** Leaves it on all devices. A later send to it joins it again. */
   async leave(address: string, signal: AbortSignal): Promise<void> {
     const room = this.#rooms.get(address)
     this.#rooms.delete(address)
@@ -197,7 +197,7 @@ export class Rooms {
       await room.join(facts, signal)
       return room
     } catch (cause) {
-      // Incoming messages wait for the missed ones, and nobody fetches those any more.
+      // Incoming messages wait for missed ones, which are not fetched any more.
       room.left()
       if (!known) this.#rooms.delete(bookmark.room)
       throw cause
@@ -216,7 +216,7 @@ export class Rooms {
     return entered
   }
 
-  /** Not joined again unless somebody asks for it. */
+  /** Not joined again without a request. */
   #putOut({ address }: Room) {
     const { logger, requests, failed } = this.#parts
     this.#rooms.delete(address)
@@ -243,7 +243,7 @@ export class Rooms {
       .catch((cause) => this.#parts.failed(cause))
   }
 
-  /** For the account's other devices, which is worth a try and no more. */
+  /** For the account's other devices; a failure does not matter. */
   async #share(bookmark: Bookmark): Promise<void> {
     const { requests, logger, kept, unshared } = this.#parts
     const { room } = bookmark

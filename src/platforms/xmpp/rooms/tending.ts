@@ -1,4 +1,4 @@
-/** Sees that the account stays in its rooms: a room may be out of reach, go away for a while, or forget its people. */
+/** Keeps the account in its rooms: a room may be unreachable, disappear for a while, or forget its occupants. */
 import { setTimeout as delay } from 'node:timers/promises'
 import { xml } from '@xmpp/client'
 import type { Logger } from '../../../../actors/ports/ports.ts'
@@ -7,9 +7,9 @@ import { RequestRefused, type Requests } from '../requests.ts'
 import type { Bookmark } from './bookmarks.ts'
 import type { Room } from './room.ts'
 
-/** A room that says nothing for so many rounds is asked whether the account is still in it. */
+/** A room without a stanza for this many rounds is asked whether the account is still in it. */
 const quietRounds = 10
-/** The longest that a room which lets nobody in is left alone, in rounds. */
+/** The longest pause, in rounds, before another attempt at a room that does not admit the account. */
 const mostRounds = 30
 const pingMilliseconds = 15_000
 

@@ -1,4 +1,4 @@
-/** The ways to log in, instead of the library's own: its SCRAM blocks the process, and believes any server. */
+/** Login mechanisms in place of the library's: its SCRAM blocks the process and does not verify the server. */
 import type { Client, Credentials, Element, Mechanism } from '@xmpp/client'
 import { ns } from '../namespaces.ts'
 import { type Digest, type SaltedKeys, Scram } from './scram.ts'
@@ -56,7 +56,7 @@ class ScramExchange implements Mechanism {
   async response({ username, password }: Credentials): Promise<string> {
     const challenge = this.#challenge
     if (challenge === undefined) return encoded(this.#scram.hello(username))
-    // Some say their last word before the success, others along with it.
+    // Some servers send their signature before the success, others with it.
     if (!challenge.startsWith('v=')) return encoded(await this.#scram.prove(challenge, password))
     this.end(challenge)
     return ''

@@ -8,7 +8,7 @@ export class ServerUnproven extends Error {
   override readonly name = 'ServerUnproven'
 }
 
-/** Beyond this a server only wants to keep this machine busy. */
+/** A server with more iterations would only keep this machine busy. */
 const mostIterations = 1_000_000
 /** The least that the standard allows. */
 const leastIterations = 4_096
@@ -49,7 +49,7 @@ export class Scram {
     return `${final},p=${Buffer.from(proof).toString('base64')}`
   }
 
-  /** Throws `ServerUnproven` unless the server's last word shows that it knows the password too. */
+  /** Throws `ServerUnproven` unless the server's signature proves that it knows the password too. */
   verify(last: string): void {
     const given = Buffer.from(fieldsOf(last).get('v') ?? '', 'base64')
     const expected = this.#expected
@@ -121,7 +121,7 @@ export class SaltedKeys {
   }
 }
 
-/** SASLprep (RFC 4013), without its refusals: what it forbids, no server has accepted as a password. */
+/** SASLprep (RFC 4013), without its refusals: servers do not accept passwords that it forbids. */
 function prepared(password: string): string {
   const spaces = /[\u00A0\u1680\u2000-\u200B\u202F\u205F\u3000]/g
   const nothing =

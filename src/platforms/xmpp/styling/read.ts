@@ -122,7 +122,7 @@ function opens(line: string, at: number): boolean {
   return isSpace(line[at - 1]) && !isSpace(line[at + 1]) && line[at + 1] !== line[at]
 }
 
-/** Where the span that begins here ends; -1 when it never does. */
+/** The end of the span that begins here; -1 if there is none. */
 function closing(line: string, start: number): number {
   const mark = line[start] ?? ''
   let end = line.indexOf(mark, start + 2)

@@ -52,7 +52,7 @@ export function readXhtml(message: Element): Text | undefined {
 class Reader {
   #text = ''
   #elements = 0
-  /** A line is to begin before whatever comes next. */
+  /** A line begins before the next content. */
   #breaks = false
   readonly #entities: TextEntity[] = []
 
