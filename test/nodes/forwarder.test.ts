@@ -5,20 +5,20 @@ import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { RequestForwarder } from '../../src/http/nodes/forwarding.ts'
-import type { Owners, Place } from '../../src/nodes/owners.ts'
+import type { OwnerRecord, Owners } from '../../src/nodes/owners.ts'
 import { until } from '../support/client.ts'
 
 const SELF = 1
 const CREDENTIAL = 7
 
 /** A forwarder of node 1 beside node 2, over a table whose answers the test gives. */
-async function forwarderOver(t: Test, remembered: Place | undefined) {
-  const asked: ((place: Place | undefined) => void)[] = []
+async function forwarderOver(t: Test, remembered: OwnerRecord | undefined) {
+  const asked: ((place: OwnerRecord | undefined) => void)[] = []
   const owners = {
     credentialOf: () => CREDENTIAL,
     find: async () => remembered,
     forget: () => undefined,
-    look: () => new Promise<Place | undefined>((resolve) => asked.push(resolve)),
+    look: () => new Promise<OwnerRecord | undefined>((resolve) => asked.push(resolve)),
   }
   const rows = [SELF, 2].map((incarnation) => ({ incarnation, address: 'https://127.0.0.1:1' }))
   const forwarder = new RequestForwarder({
@@ -47,7 +47,7 @@ async function forwarderOver(t: Test, remembered: Place | undefined) {
   return { forwarder, asked, call }
 }
 
-const here: Place = { credentialId: CREDENTIAL, owner: SELF }
+const here: OwnerRecord = { credentialId: CREDENTIAL, owner: SELF }
 
 t.test('a table that was read while the account was given away is read again', async (t) => {
   const { forwarder, asked, call } = await forwarderOver(t, here)
