@@ -172,6 +172,17 @@ t.test('only src/config/config.ts reads the environment', async (t) => {
   }
 })
 
+t.test('no cache sets memory aside for entries that it does not have', async (t) => {
+  let seen = 0
+  for (const file of find('src/**/*.ts')) {
+    const options = [...read(file).matchAll(/new LRUCache\b[^(]*\(\{([^}]*)\}\)/g)]
+    seen += options.length
+    // lru-cache makes its arrays of the length `max` at once; a bound in sizes has no such cost.
+    for (const [, given = ''] of options) t.notOk(/\bmax:/.test(given), file)
+  }
+  t.ok(seen >= 10)
+})
+
 t.test('only one file makes web streams of bytes', async (t) => {
   const making = /\btoWeb\(|\bReadableStream\.from\(|\bnew ReadableStream\b/
   for (const file of code.filter((file) => file !== 'src/media/web-stream.ts')) {

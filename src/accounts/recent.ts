@@ -8,7 +8,8 @@ const MILLISECONDS = 5_000
 export class Recent<Key extends string | number, Answer> {
   readonly #clock: Clock
   readonly #answers = new LRUCache<Key, { readonly answer: Answer; readonly at: number }>({
-    max: 10_000,
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
   })
   #revocations = 0
 

@@ -33,7 +33,11 @@ export class IdempotentCalls {
   /** The number of calls of this process that use a key now, by API key and key. */
   readonly #underWay = new Map<string, number>()
   /** The number of answers kept for an API key. */
-  readonly #counts = new LRUCache<number, number>({ max: 10_000, ttl: COUNTED_FOR_MS })
+  readonly #counts = new LRUCache<number, number>({
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
+    ttl: COUNTED_FOR_MS,
+  })
 
   constructor(db: Queryable, logger: Logger) {
     this.#db = db

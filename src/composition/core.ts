@@ -328,7 +328,10 @@ function shareTransitions(
   factsOf: (credentialId: number) => CredentialFacts | undefined,
   bus: Pick<Bus, 'tell' | 'on' | 'onGap'> | undefined,
 ): (credentialId: number) => number | undefined {
-  const elsewhere = new LRUCache<number, number>({ max: MOST_ELSEWHERE })
+  const elsewhere = new LRUCache<number, number>({
+    maxSize: MOST_ELSEWHERE,
+    sizeCalculation: () => 1,
+  })
   bus?.on('transition', (hint) => {
     const { userId, ...transition } = hint as unknown as Transition & { readonly userId: number }
     elsewhere.set(transition.credentialId, userId)

@@ -92,7 +92,11 @@ interface Opened {
 /** Opened identities, kept for a while: lists are searched and sorted by what is sealed at rest. */
 export class OpenedIdentities {
   readonly #vault: Pick<Vault, 'open'>
-  readonly #opened = new LRUCache<number, Opened>({ max: MOST, ttl: LIVES_MS })
+  readonly #opened = new LRUCache<number, Opened>({
+    maxSize: MOST,
+    sizeCalculation: () => 1,
+    ttl: LIVES_MS,
+  })
 
   constructor(vault: Pick<Vault, 'open'>) {
     this.#vault = vault

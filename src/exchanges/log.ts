@@ -59,7 +59,8 @@ export class ExchangeLog {
   readonly #options: ExchangeLogOptions
   readonly #buffer: WriteBuffer<Entry>
   readonly #choices = new LRUCache<number, Keeps>({
-    max: 20_000,
+    maxSize: 20_000,
+    sizeCalculation: () => 1,
     ttl: CHOICE_MS,
     ttlResolution: 1_000,
   })

@@ -49,7 +49,11 @@ export class KeyGate {
   readonly #keys: Keys
   readonly #stored: StoredKeys
   readonly #now: () => number
-  readonly #unknown = new LRUCache<number, true>({ max: 10_000, ttl: FORGET_MS })
+  readonly #unknown = new LRUCache<number, true>({
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
+    ttl: FORGET_MS,
+  })
   readonly #wrong: GuessCount
   readonly #calls: Gcra<number>
 

@@ -56,7 +56,10 @@ export class Bus {
   readonly #gaps: (() => void)[] = []
   readonly #postgres: PostgresCarrier
   readonly #redis: RedisCarrier | undefined
-  readonly #known = new LRUCache<string, true>({ max: MOST_REMEMBERED })
+  readonly #known = new LRUCache<string, true>({
+    maxSize: MOST_REMEMBERED,
+    sizeCalculation: () => 1,
+  })
   #number = 0
   /** Until then some node is deaf, by `performance.now()`. */
   #deafUntil = 0

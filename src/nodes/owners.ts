@@ -86,8 +86,11 @@ const MOST = 200_000
 export class Owners {
   readonly #db: Queryable
   /** A key stays with its credential for ever. */
-  readonly #credentials = new LRUCache<number, number>({ max: MOST })
-  readonly #places = new LRUCache<number | string, OwnerRecord>({ max: MOST })
+  readonly #credentials = new LRUCache<number, number>({ maxSize: MOST, sizeCalculation: () => 1 })
+  readonly #places = new LRUCache<number | string, OwnerRecord>({
+    maxSize: MOST,
+    sizeCalculation: () => 1,
+  })
 
   constructor(db: Queryable) {
     this.#db = db

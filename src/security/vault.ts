@@ -126,8 +126,8 @@ const retire = `
 class DataKeys {
   readonly #db: Database
   readonly #keks: readonly [Kek, ...Kek[]]
-  readonly #opened = new LRUCache<string, DataKey>({ max: 10_000 })
-  readonly #inUse = new LRUCache<string, InUse>({ max: 10_000 })
+  readonly #opened = new LRUCache<string, DataKey>({ maxSize: 10_000, sizeCalculation: () => 1 })
+  readonly #inUse = new LRUCache<string, InUse>({ maxSize: 10_000, sizeCalculation: () => 1 })
   /** By owner: seals that come at once wait for one block instead of each reserving its own. */
   readonly #reserving = new Map<string, Promise<void>>()
   readonly #lookup: SharedStatements<string, Row | undefined>

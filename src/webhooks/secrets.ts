@@ -29,7 +29,8 @@ export class SigningSecrets {
   readonly #vault: Vault
   /** Also for keys without a secret, because every attempt looks here. */
   readonly #known = new LRUCache<number, Known>({
-    max: 20_000,
+    maxSize: 20_000,
+    sizeCalculation: () => 1,
     ttl: 60_000,
     // Every attempt looks here; a finer resolution would start a timer in each millisecond.
     ttlResolution: 1_000,

@@ -151,7 +151,11 @@ const PACE_MS = 1_000
 
 /** Lets a key set its webhook once a second, as the reference does. */
 class Pace {
-  readonly #lately = new LRUCache<number, true>({ max: 10_000, ttl: PACE_MS })
+  readonly #lately = new LRUCache<number, true>({
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
+    ttl: PACE_MS,
+  })
 
   /** Rejects with `rate_limited`. */
   take(apiKeyId: number): void {
