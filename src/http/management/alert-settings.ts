@@ -257,6 +257,6 @@ const presentSent = (row: Notification): NotificationRecord => ({
 export const alertSettingsRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
   for (const routes of [settingsRoutes, testRoute, notificationsRoute]) {
-    await app.register(routes, options)
+    await routes(app, options)
   }
 }

@@ -115,7 +115,7 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
 export const alertRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
   for (const routes of [incidentListRoute, incidentSummaryRoute, incidentChangeRoutes]) {
-    await app.register(routes, options)
+    await routes(app, options)
   }
 }
 

@@ -164,7 +164,7 @@ const endingRoutes: Routes = async (app, { keyService }) => {
 export const apiKeyRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
   for (const routes of [readingRoutes, creatingRoute, changingRoute, endingRoutes]) {
-    await app.register(routes, options)
+    await routes(app, options)
   }
 }
 

@@ -160,7 +160,7 @@ const signingKeysRoute: Routes = async (app, { accounts }) => {
 
 export const authRoutes: Routes = async (app, options) => {
   for (const routes of [sendingRoute, loginRoute, refreshRoute, logoutRoute, signingKeysRoute]) {
-    await app.register(routes, options)
+    await routes(app, options)
   }
 }
 

@@ -370,7 +370,7 @@ export const bulkRoutes: Routes = async (app, options) => {
     relinkRoutes,
     haltingRoutes,
   ]) {
-    await app.register(routes, options)
+    await routes(app, options)
   }
 }
 

@@ -308,5 +308,5 @@ const countRoutes: Routes = async (app, { source }) => {
 
 export const credentialListRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
-  for (const routes of [listRoute, exportRoutes, countRoutes]) await app.register(routes, options)
+  for (const routes of [listRoute, exportRoutes, countRoutes]) await routes(app, options)
 }

@@ -154,7 +154,7 @@ const deletingRoute: Routes = async (app, { source, credentials }) => {
 export const credentialRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
   for (const routes of [readingRoute, settingsRoute, restartRoute, deletingRoute]) {
-    await app.register(routes, options)
+    await routes(app, options)
   }
 }
 

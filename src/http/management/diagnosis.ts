@@ -115,7 +115,7 @@ export const diagnosisRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
   app.addHook('onClose', () => options.diagnoses.stop())
   for (const routes of [startRoute, stepRoutes]) {
-    await app.register(routes, options)
+    await routes(app, options)
   }
 }
 

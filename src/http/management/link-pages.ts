@@ -132,7 +132,7 @@ export const linkPageAnswerRoutes: FastifyPluginAsyncTypebox<LinkPageAnswersOpti
     if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
   })
   for (const routes of [showingRoute, startingRoute, answeringRoutes]) {
-    await app.register(routes, options)
+    await routes(app, options)
   }
 }
 

@@ -230,7 +230,7 @@ const resendAndCancelRoutes: Routes = async (app, options) => {
 export const linkRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
   for (const routes of [startRoute, openRoute, verifyRoute, stateRoute, resendAndCancelRoutes]) {
-    await app.register(routes, options)
+    await routes(app, options)
   }
 }
 

@@ -97,7 +97,7 @@ const liveTimelineRoute: Routes = async (app, options) => {
 export const timelineRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
   for (const routes of [storedTimelineRoute, liveTimelineRoute]) {
-    await app.register(routes, options)
+    await routes(app, options)
   }
 }
 

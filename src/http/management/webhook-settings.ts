@@ -146,7 +146,7 @@ const testingRoute: Routes = async (app, options) => {
 export const webhookSettingsRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
   for (const routes of [settingRoute, removingRoute, testingRoute]) {
-    await app.register(routes, options)
+    await routes(app, options)
   }
 }
 

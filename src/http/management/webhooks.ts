@@ -251,7 +251,7 @@ const exchangeRoutes: Routes = async (app, { keyService, db, vault, flush }) => 
 export const webhookRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
   for (const routes of [secretRoutes, replayRoute, exchangeRoutes]) {
-    await app.register(routes, options)
+    await routes(app, options)
   }
 }
 
