@@ -31,6 +31,7 @@ const standard: Readonly<Record<string, Benchmark>> = {
   h: xmpp,
   i: passing,
   j: tables,
+  k: fanout,
 }
 const all: Readonly<Record<string, Benchmark>> = {
   ...standard,

@@ -53,7 +53,7 @@ export async function send(stage: Stage): Promise<Finding[]> {
       what: `sendMessage on the sandbox, ${CONNECTIONS} connections, ${BOTS} bots`,
       ours: perSecond(rate(ours), 'requests'),
       bare: perSecond(rate(bare), 'requests'),
-      ...atLeast(rate(ours), rate(bare), 0.5),
+      ...atLeast(rate(ours), rate(bare), 0.7),
     },
     { what: '  request to answer', ours: times(ours), bare: times(bare) },
     ...contacts,

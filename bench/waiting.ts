@@ -12,24 +12,91 @@ import { kilobytes, milliseconds, now, percentile, seconds } from './support/sta
 
 /** Each with a credential of its own: every update wakes exactly one. */
 const WAITERS = 10_000
+const TURNS = 5
 const ARRIVING = { perSecond: 1_000, seconds: 10 }
-/** The one update that each has is confirmed, so that every first poll waits, as those of the bare server do. */
-const OFFSET = FIRST_UPDATE + 1
 /** Measuring memory throws compiled code away. */
 const WARMING_UP = { perSecond: 1_000, seconds: 5 }
+const HEAP_BYTES = 9 * 1024
+const RECEIPT_MS = 20
+
+interface Turn {
+  readonly bare: Memory
+  readonly ours: Memory
+  /** Milliseconds until all first polls wait, and of processor time for each. */
+  readonly opening: number
+  readonly opened: number
+  readonly delays: readonly number[]
+  /** Milliseconds of processor time for each update. */
+  readonly worked: number
+}
 
 export async function waiting(stage: Stage): Promise<Finding[]> {
   const userId = await seedUser(stage)
   const credentialIds = await seedChatter(stage, userId, WAITERS)
   const keys = await seedKeys(stage, userId, credentialIds)
-  const bare = await costOfHanging(stage, keys)
+  const turns: Turn[] = []
+  for (let turn = 1; turn <= TURNS; turn++) {
+    turns.push(await takeTurn(stage, credentialIds, keys))
+    stage.note(`turn ${turn} of ${TURNS}`)
+  }
+  const median = (figure: (turn: Turn) => number) => percentile(turns.map(figure), 0.5)
+  const heap = median(({ ours }) => ours.heap)
+  const opening = median((turn) => turn.opening)
+  const slow = median(({ delays }) => percentile(delays, 0.99))
+  return [
+    {
+      what: `opening ${WAITERS} first polls`,
+      ours: seconds(opening),
+      ...below(opening, 5_000, '5 s'),
+    },
+    {
+      what: '  processor time of the service for each',
+      ours: milliseconds(median(({ opened }) => opened)),
+    },
+    {
+      what: `memory of a waiting poll, ${WAITERS} of them (heap)`,
+      ours: kilobytes(heap),
+      bare: kilobytes(median(({ bare }) => bare.heap)),
+      ratio: median(({ ours, bare }) => ours.heap / bare.heap),
+      ...below(heap, HEAP_BYTES, kilobytes(HEAP_BYTES)),
+    },
+    {
+      what: '  the same, as the process grows (RSS)',
+      ours: kilobytes(median(({ ours }) => ours.rss)),
+      bare: kilobytes(median(({ bare }) => bare.rss)),
+      ...atMost(
+        median(({ ours, bare }) => ours.rss / bare.rss),
+        1,
+        2,
+      ),
+    },
+    {
+      what: `  report to receipt, ${ARRIVING.perSecond} updates/s, each for one of ${WAITERS}`,
+      ours: `p50 ${milliseconds(median(({ delays }) => percentile(delays, 0.5)))}, p99 ${milliseconds(slow)}`,
+      ...below(slow, RECEIPT_MS, `${RECEIPT_MS} ms`),
+    },
+    {
+      what: '  processor time of the service for each of these updates',
+      ours: milliseconds(median(({ worked }) => worked)),
+    },
+  ]
+}
 
+/** A bare server, then a service of its own: a key that has polled once takes less for its next poll. */
+async function takeTurn(
+  stage: Stage,
+  credentialIds: readonly number[],
+  keys: readonly string[],
+): Promise<Turn> {
+  const bare = await costOfHanging(stage, keys)
   const service = await startService(stage, { START_BUDGET: '100' })
   await service.ask('online', WAITERS)
   await speakOnce(service, credentialIds)
+  // What each has so far is confirmed, so that every first poll waits, as those of the bare server do.
+  const offsets = await nextUpdates(stage, credentialIds)
   const before = await service.memory()
   const [began, workedBefore] = [now(), await service.ask<number>('processor')]
-  const listeners = await Listeners.open(service.port, keys, OFFSET)
+  const listeners = await Listeners.open(service.port, keys, offsets)
   await untilHeld(service, 'waitingPolls')
   const opening = now() - began
   const opened = ((await service.ask<number>('processor')) - workedBefore) / WAITERS
@@ -43,43 +110,20 @@ export async function waiting(stage: Stage): Promise<Finding[]> {
   await drizzle(WARMING_UP)
   const processor = await service.ask<number>('processor')
   const delays = await drizzle(ARRIVING)
-  const worked = (await service.ask<number>('processor')) - processor
+  const worked = ((await service.ask<number>('processor')) - processor) / delays.length
   listeners.close()
   await service.stop()
+  return { bare, ours, opening, opened, delays, worked }
+}
 
-  const [median, slow] = [percentile(delays, 0.5), percentile(delays, 0.99)]
-  return [
-    {
-      what: `opening ${WAITERS} first polls`,
-      ours: seconds(opening),
-      ...below(opening, 5_000, '5 s'),
-    },
-    {
-      what: '  processor time of the service for each',
-      ours: milliseconds(opened),
-    },
-    {
-      what: `memory of a waiting poll, ${WAITERS} of them (heap)`,
-      ours: kilobytes(ours.heap),
-      bare: kilobytes(bare.heap),
-      ...atMost(ours.heap, bare.heap, 2),
-    },
-    {
-      what: '  the same, as the process grows (RSS)',
-      ours: kilobytes(ours.rss),
-      bare: kilobytes(bare.rss),
-      ...atMost(ours.rss, bare.rss, 2),
-    },
-    {
-      what: `  report to receipt, ${ARRIVING.perSecond} updates/s, each for one of ${WAITERS}`,
-      ours: `p50 ${milliseconds(median)}, p99 ${milliseconds(slow)}`,
-      ...below(slow, 50, '50 ms'),
-    },
-    {
-      what: '  processor time of the service for each of these updates',
-      ours: milliseconds(worked / delays.length),
-    },
-  ]
+/** The id that each log gives next. */
+async function nextUpdates({ sql }: Stage, credentialIds: readonly number[]): Promise<number[]> {
+  const { rows } = await sql.query(
+    `select next_update_id as next from credential_log
+      where credential_id = any($1) order by array_position($1, credential_id)`,
+    [credentialIds],
+  )
+  return rows.map(({ next }) => next)
 }
 
 /** The same requests to a bare server whose answers hang. */
@@ -92,7 +136,7 @@ async function costOfHanging(stage: Stage, keys: readonly string[]): Promise<Mem
     connections.push(connection)
     // It ends with the connection.
     connection
-      .request(get(`/bot${key}/getUpdates?timeout=50&offset=${OFFSET}`))
+      .request(get(`/bot${key}/getUpdates?timeout=50&offset=${FIRST_UPDATE}`))
       .catch(() => undefined)
   }
   await untilHeld(bare, 'held')

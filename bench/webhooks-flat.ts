@@ -52,7 +52,7 @@ export async function flatOut(scene: Scene, key: string): Promise<Finding[]> {
       what: `webhook deliveries, ${CHATS} chats over ${CONNECTIONS} connections`,
       ours: perSecond(rate, 'deliveries'),
       bare: perSecond(bareRate, 'posts'),
-      ...atLeast(rate, bareRate, 0.6),
+      ...atLeast(rate, bareRate, 0.75),
     },
     {
       what: '  processor time of the sending process for each',

@@ -112,13 +112,6 @@ export function everyHalfMinute(
   remind().catch((err) => logger.error({ err }, 'the judging of incidents was not scheduled'))
 }
 
-/** The `getUpdates` calls that wait for updates at this node. */
-export function heldPolls(core: Pick<Core, 'keys'>): number {
-  let waiting = 0
-  for (const [, key] of core.keys.live()) if (key.snapshot.context.waiting) waiting++
-  return waiting
-}
-
 /** Returns how to stop. */
 export function watchActors(
   core: Core,
@@ -131,7 +124,7 @@ export function watchActors(
   metrics.actors('api_key', () =>
     census(core.keys.live(), ([, key]) => stateName(key.snapshot.value)),
   )
-  metrics.waitingPolls(() => heldPolls(core))
+  metrics.waitingPolls(core.heldPolls)
   metrics.backlogAge(atMostEvery(BACKLOG_MS, () => oldestUnread(db)))
   const sweep = setInterval(
     () => {

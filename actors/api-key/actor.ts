@@ -16,12 +16,12 @@ type ApiKeyHost = ActorHost<typeof apiKeyMachine, ApiKeyEffects, ApiKeyActor>
 
 /** All API keys that live on this node. The crash of one does not touch the others. */
 export class ApiKeys {
-  readonly #world: ApiKeyWorld
+  readonly #world: CountingWorld
   readonly #host: ApiKeyHost
   #asked = 0
 
   constructor(world: ApiKeyWorld) {
-    this.#world = world
+    this.#world = { ...world, held: { polls: 0 } }
     this.#host = new ActorHost<typeof apiKeyMachine, ApiKeyEffects, ApiKeyActor>({
       provide,
       // An actor system for each key would double its memory.
@@ -33,6 +33,10 @@ export class ApiKeys {
         if (err !== undefined) world.logger.error({ apiKeyId, err }, 'a key crashed')
       },
     })
+  }
+
+  get heldPolls(): number {
+    return this.#world.held.polls
   }
 
   begin(facts: KeyFacts): ApiKeyActor {
@@ -119,11 +123,13 @@ function advance({ perSecond, burst }: Rate, theoretical: number, now: number) {
   return { theoretical: next, overMs: next - most }
 }
 
-export interface ApiKeyWorld extends EffectsWorld {
+export interface ApiKeyWorld extends Omit<EffectsWorld, 'held'> {
   readonly rates: SendRates
   /** Calls of one key at the same time; the reference's figure unless given. */
   readonly callsInFlight?: number
 }
+
+type CountingWorld = ApiKeyWorld & Pick<EffectsWorld, 'held'>
 
 const CALLS_IN_FLIGHT = 1_000
 const RETRY_SECONDS = 60
@@ -138,7 +144,7 @@ type KeyRef = Actor<typeof apiKeyMachine>
 
 export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects> {
   #facts: KeyFacts
-  readonly #world: ApiKeyWorld
+  readonly #world: CountingWorld
   /** Not in the machine, because a rate changes with every message. Most keys never send one. */
   #limiter: RateLimiter | undefined
   /** A counter outside the machine, because every call of a bot changes it twice. */
@@ -146,7 +152,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
 
   constructor(
     facts: KeyFacts,
-    world: ApiKeyWorld,
+    world: CountingWorld,
     ref: KeyRef,
     host: Hosting<typeof apiKeyMachine>,
   ) {

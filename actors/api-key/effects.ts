@@ -16,6 +16,8 @@ import { WebhookDelivery } from '../webhook/delivery.ts'
 
 export interface EffectsWorld extends DeliveryWorld {
   readonly keys: KeyStore
+  /** The polls that all keys hold, counted: ten thousand keys are too many to be asked for it. */
+  readonly held: { polls: number }
   /** The reason why an account gets nothing any more; undefined for one that works, or may soon. */
   whyOut?(credentialId: number): Failure | undefined
 }
@@ -36,7 +38,8 @@ export class ApiKeyEffects {
   #stop: (() => void) | undefined
   /** Cancels the reading that is due. */
   #due: (() => void) | undefined
-  #holdsPolls = true
+  #mayHold = true
+  #holds = false
 
   constructor(facts: KeyFacts, world: EffectsWorld, machine: KeyMachine) {
     this.#owned = facts
@@ -76,30 +79,39 @@ export class ApiKeyEffects {
       this.#machine.send({ type: 'poll.failed', poll, failure: outcome.failure })
       return
     }
-    const read = this.#holdsPolls ? poll : { ...poll, timeoutMs: 0 }
+    const read = this.#mayHold ? poll : { ...poll, timeoutMs: 0 }
     const out = this.#world.whyOut?.(credentialId)
     this.#machine.send({ type: 'poll.read', poll: read, ...outcome.result, out, now: clock.now() })
   }
 
   /** No poll is held from now on, also none that is being read for. */
   endPolls(): void {
-    this.#holdsPolls = false
+    this.#mayHold = false
   }
 
   /** Reads once there is something newer than the poll has seen. Replaces an earlier listener. */
   listen(poll: HeldPoll): void {
-    this.stopListening()
+    this.#pause()
+    if (!this.#holds) this.#world.held.polls++
+    this.#holds = true
     const { updates, turns } = this.#world
     this.#stop = updates.listen(this.#owned.credentialId, poll.head, () => {
       // A burst of updates leaves in one answer.
       this.#due ??= turns.gather(() => {
-        this.stopListening()
+        this.#pause()
         void this.read(poll)
       })
     })
   }
 
+  /** No poll is held any more. */
   stopListening(): void {
+    this.#pause()
+    if (this.#holds) this.#world.held.polls--
+    this.#holds = false
+  }
+
+  #pause(): void {
     this.#stop?.()
     this.#stop = undefined
     this.#due?.()

@@ -16,14 +16,20 @@ export class Listeners {
   #onUpdate: (delayMs: number) => void = () => undefined
   #isOver = false
 
-  /** They begin with the update `offset`. */
-  static async open(port: number, keys: readonly string[], offset = 0): Promise<Listeners> {
+  /** They begin with the update `offset`, or each with its own. */
+  static async open(
+    port: number,
+    keys: readonly string[],
+    offset: number | readonly number[] = 0,
+  ): Promise<Listeners> {
     const listeners = new Listeners()
     // Told to whoever receives; nobody may do so yet.
     listeners.#failed.promise.catch(() => undefined)
     for (let at = 0; at < keys.length; at += AT_ONCE) {
       const some = keys.slice(at, at + AT_ONCE)
-      await Promise.all(some.map((key) => listeners.#begin(port, key, offset)))
+      const offsetOf = (index: number) =>
+        typeof offset === 'number' ? offset : (offset[at + index] ?? 0)
+      await Promise.all(some.map((key, index) => listeners.#begin(port, key, offsetOf(index))))
     }
     return listeners
   }

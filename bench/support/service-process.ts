@@ -44,8 +44,7 @@ answerParent({
     if (step === 'begin') delay.enable()
     return longest
   },
-  waitingPolls: () =>
-    [...gateway.core.keys.live()].filter(([, key]) => key.snapshot.context.waiting).length,
+  waitingPolls: () => gateway.core.heldPolls(),
   liveKeys: () => gateway.core.keys.size,
   async replay({ apiKeyId, after }: { apiKeyId: number; after: number }) {
     const key = await gateway.core.keys.find(apiKeyId)

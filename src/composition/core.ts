@@ -269,6 +269,7 @@ export function createCore(options: CoreOptions) {
     store,
     keyStore,
     keys,
+    heldPolls: () => apiKeys.heldPolls,
     gate,
     supervisor,
     ownership,

@@ -5,7 +5,6 @@ import type { Config } from '../config/config.ts'
 import type { RequestForwarder } from '../http/nodes/forwarding.ts'
 import { VERSION } from '../http/server.ts'
 import type { RedisConnection } from '../jobs/backend.ts'
-import { heldPolls } from '../maintenance.ts'
 import { Bus } from '../nodes/bus.ts'
 import { type Handover, handOver } from '../nodes/handover.ts'
 import { Moves } from '../nodes/moves.ts'
@@ -107,7 +106,7 @@ export function figuresOf(
     const lagMs = Math.max(0, Math.round(delay.max / 1e6) - LAG_RESOLUTION_MS)
     delay.reset()
     return {
-      held: heldPolls(core),
+      held: core.heldPolls(),
       parked: forwarder.parked,
       lagMs,
       memoryMb: Math.round(process.memoryUsage.rss() / MEGABYTE),

@@ -93,3 +93,49 @@ t.test('what one key is answered is nothing of another', async (t) => {
   one.letGo()
   t.equal((await held).count, 0)
 })
+
+t.test('the polls that are held are counted, whatever ends them', async (t) => {
+  const rig = new Rig(t)
+  const leaving = new AbortController()
+  const ends: readonly ((key: ApiKeyActor) => unknown)[] = [
+    (key) => key.stop(),
+    (key) => key.tell(poison()),
+    (key) => key.endPolls(),
+    (key) => key.letGo(),
+    (key) => key.revoke(),
+    (key) => key.rotated(),
+    (key) => key.refresh({ ...key.facts, terms: { scopes: [], expiresAt: undefined } }),
+    () => leaving.abort(),
+    () => rig.clock.advance(5_000),
+  ]
+  const keys = ends.map((_, index) => rig.begin({ apiKeyId: index + 10 }))
+  for (const [index, key] of keys.entries()) {
+    const isLast = index === ends.length - 1
+    const signal = isLast ? undefined : leaving.signal
+    rig.poll({ timeoutMs: isLast ? 5_000 : 50_000 }, signal, key).catch(() => undefined)
+  }
+  await settled()
+  t.equal(rig.keys.heldPolls, keys.length)
+  for (const [index, end] of ends.entries()) {
+    const key = keys[index]
+    if (!key) throw new Error('no key')
+    Promise.resolve(end(key)).catch(() => undefined)
+    await settled()
+    t.equal(rig.keys.heldPolls, keys.length - index - 1, `${end}`)
+  }
+  for (const key of keys) key.stop()
+  t.equal(rig.keys.heldPolls, 0, 'each was counted out once')
+
+  const key = rig.begin({ apiKeyId: 30 })
+  for (let poll = 0; poll < 2; poll++) rig.pollOf(key).catch(() => undefined)
+  await settled()
+  t.equal(rig.keys.heldPolls, 1, 'the older of two has given way')
+  rig.onRead = async ({ after }) => ({ json: '[]', count: 0, cursor: after, head: rig.newest })
+  rig.commit()
+  await rig.clock.advance(1)
+  t.equal(rig.keys.heldPolls, 1, 'an update that it does not want leaves it waiting')
+  rig.onRead = async (poll) => rig.page(poll)
+  rig.commit()
+  await rig.clock.advance(1)
+  t.equal(rig.keys.heldPolls, 0)
+})
