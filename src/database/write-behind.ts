@@ -1,4 +1,4 @@
-/** Statements made for many at a time: of rows and newest values that may be written a moment late, and those waited for. */
+/** Statements made for many at a time: of rows and newest values that may be written a moment late, those waited for, and their arrays. */
 import { RequestFailed } from '../../machines/model/failure.ts'
 
 const RETRY_MS = 1_000
@@ -71,6 +71,9 @@ export class WriteBuffer<Item> {
   }
 }
 
+/** Values of one write. */
+const LATEST_AT_ONCE = 500
+
 interface LatestOptions<Key, Value> {
   readonly everyMs: number
   write(entries: readonly (readonly [Key, Value])[]): Promise<void>
@@ -101,17 +104,20 @@ export class Latest<Key, Value> {
     return this.#flusher.flush()
   }
 
+  /** In steps: others are served while one of them is written. */
   async #write(): Promise<void> {
     const entries = [...this.#values]
-    if (entries.length === 0) return
-    try {
-      await this.#options.write(entries)
-    } catch (cause) {
-      this.#options.onFailure(cause, entries.length)
-      throw cause
-    }
-    for (const [key, value] of entries) {
-      if (this.#values.get(key) === value) this.#values.delete(key)
+    for (let at = 0; at < entries.length; at += LATEST_AT_ONCE) {
+      const some = entries.slice(at, at + LATEST_AT_ONCE)
+      try {
+        await this.#options.write(some)
+      } catch (cause) {
+        this.#options.onFailure(cause, entries.length - at)
+        throw cause
+      }
+      for (const [key, value] of some) {
+        if (this.#values.get(key) === value) this.#values.delete(key)
+      }
     }
   }
 }
@@ -180,3 +186,33 @@ export const sharedLookup = <Key, Row>(
       return keys.map((key) => rows.get(key))
     },
   })
+
+/** An array of numbers or booleans in PostgreSQL's text form: the driver's own conversion looks at each value's type. */
+export const arrayLiteral = (values: readonly (number | boolean | null | undefined)[]): string =>
+  `{${values.map((value) => value ?? 'null').join(',')}}`
+
+/** The object id of the type `text` in every PostgreSQL. */
+const TEXT = 25
+const INT_BYTES = 4
+/** Dimensions, whether it has nulls, the type of its elements; then its length and its first index. */
+const HEAD_BYTES = 5 * INT_BYTES
+/** Stands for the length of an element that is null. */
+const NULL = -1
+
+/**
+ * An array for a parameter `text[]` in PostgreSQL's binary form, which the driver sends as it is: nothing in it is
+ * escaped, and JSON is full of quotes.
+ */
+export function textArray(values: readonly (string | null | undefined)[]): Buffer {
+  const lengths = values.map((value) => (value == null ? NULL : Buffer.byteLength(value)))
+  const bytes = lengths.reduce((sum, length) => sum + INT_BYTES + Math.max(0, length), HEAD_BYTES)
+  const array = Buffer.allocUnsafe(bytes)
+  const hasNulls = lengths.includes(NULL) ? 1 : 0
+  let at = 0
+  for (const head of [1, hasNulls, TEXT, values.length, 1]) at = array.writeInt32BE(head, at)
+  for (const [place, length] of lengths.entries()) {
+    at = array.writeInt32BE(length, at)
+    at += array.write(values[place] ?? '', at)
+  }
+  return array
+}

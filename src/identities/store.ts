@@ -4,7 +4,7 @@ import type { Surface } from '../../machines/model/content.ts'
 import { OwnershipLost } from '../../machines/model/failure.ts'
 import type { Database, Queryable, Statement } from '../database/database.ts'
 import { despiteRace } from '../database/failures.ts'
-import { SharedStatements } from '../database/write-behind.ts'
+import { arrayLiteral, SharedStatements, textArray } from '../database/write-behind.ts'
 
 export interface NewChat {
   readonly native: string
@@ -225,18 +225,18 @@ async function insertTogether(db: Database, all: readonly NewIds[]): Promise<boo
   const messages = onceEach(all, ({ messages }) => messages)
   const stored = await despiteRace(() =>
     db.query<{ id: number; epoch: number }>(insertion, [
-      [...owners.values()].map(({ credentialId }) => credentialId),
-      [...owners.values()].map(({ epoch }) => epoch),
-      chats.map(({ owned }) => owned.credentialId),
-      chats.map(({ owned }) => owned.epoch),
-      chats.map(({ id }) => id.native),
-      chats.map(({ id }) => id.chatId),
-      messages.map(({ owned }) => owned.credentialId),
-      messages.map(({ owned }) => owned.epoch),
-      messages.map(({ id }) => id.native),
-      messages.map(({ id }) => id.chatId),
-      messages.map(({ id }) => id.messageId),
-      messages.map(({ id }) => id.own),
+      arrayLiteral([...owners.values()].map(({ credentialId }) => credentialId)),
+      arrayLiteral([...owners.values()].map(({ epoch }) => epoch)),
+      arrayLiteral(chats.map(({ owned }) => owned.credentialId)),
+      arrayLiteral(chats.map(({ owned }) => owned.epoch)),
+      textArray(chats.map(({ id }) => id.native)),
+      arrayLiteral(chats.map(({ id }) => id.chatId)),
+      arrayLiteral(messages.map(({ owned }) => owned.credentialId)),
+      arrayLiteral(messages.map(({ owned }) => owned.epoch)),
+      textArray(messages.map(({ id }) => id.native)),
+      arrayLiteral(messages.map(({ id }) => id.chatId)),
+      arrayLiteral(messages.map(({ id }) => id.messageId)),
+      arrayLiteral(messages.map(({ id }) => id.own)),
     ]),
   )
   const kept = new Set(stored.map(({ id, epoch }) => keyOf({ credentialId: id, epoch })))

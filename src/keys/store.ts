@@ -5,7 +5,13 @@ import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { WebhookFacts } from '../../machines/webhook/terms.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
-import { Latest, type SharedStatements, sharedLookup } from '../database/write-behind.ts'
+import {
+  arrayLiteral,
+  Latest,
+  type SharedStatements,
+  sharedLookup,
+  textArray,
+} from '../database/write-behind.ts'
 import { type WebhookRow, webhookColumns } from '../webhooks/store.ts'
 
 const CURSOR_LAG_MS = 100
@@ -42,7 +48,7 @@ type Filtered = Position & { readonly filter: Filter }
 export class PostgresKeyStore implements KeyStore {
   readonly #webhookOf: WebhookOf | undefined
   readonly #positions: Latest<number, Position>
-  readonly #uses: Latest<number, Date>
+  readonly #uses: Latest<number, number>
   readonly #loads: SharedStatements<number, Row | undefined>
 
   /**
@@ -66,7 +72,7 @@ export class PostgresKeyStore implements KeyStore {
       },
       onFailure: (err, keys) => logger.warn({ err, keys }, 'cursors could not be written'),
     })
-    this.#uses = new Latest<number, Date>({
+    this.#uses = new Latest<number, number>({
       everyMs: USE_LAG_MS,
       write: (uses) => writeUses(db, uses),
       onFailure: (err, keys) => logger.warn({ err, keys }, 'uses of keys could not be written'),
@@ -131,7 +137,7 @@ export class PostgresKeyStore implements KeyStore {
   }
 
   noteUse(apiKeyId: number): void {
-    this.#uses.set(apiKeyId, new Date())
+    this.#uses.set(apiKeyId, Date.now())
   }
 
   async flush(): Promise<void> {
@@ -178,7 +184,10 @@ async function writePositions(
                from unnest($1::bigint[], $2::bigint[]) as p (id, cursor)
               where k.id = p.id and exists (select from locked where locked.id = k.id)`,
     },
-    [positions.map(([id]) => id), positions.map(([, { cursor }]) => cursor)],
+    [
+      arrayLiteral(positions.map(([id]) => id)),
+      arrayLiteral(positions.map(([, { cursor }]) => cursor)),
+    ],
   )
   const filtered = positions.map(([, position]) => position).filter(hasFilter)
   return filtered.length === 0 ? [] : writeFilters(db, filtered)
@@ -202,23 +211,26 @@ async function writeFilters(db: Database, positions: readonly Filtered[]): Promi
              ${fencedRows('$2', '$3')}`,
     },
     [
-      positions.map(({ key }) => key.apiKeyId),
-      positions.map(({ key }) => key.credentialId),
-      positions.map(({ key }) => key.epoch),
-      positions.map(({ filter }) => JSON.stringify(filter)),
+      arrayLiteral(positions.map(({ key }) => key.apiKeyId)),
+      arrayLiteral(positions.map(({ key }) => key.credentialId)),
+      arrayLiteral(positions.map(({ key }) => key.epoch)),
+      textArray(positions.map(({ filter }) => JSON.stringify(filter))),
     ],
   )
 }
 
 async function writeUses(
   db: Database,
-  uses: readonly (readonly [apiKeyId: number, at: Date])[],
+  uses: readonly (readonly [apiKeyId: number, at: number])[],
 ): Promise<void> {
   await db.query(
-    `with locked as (${lockKeys})
-     update api_key k set last_used_at = u.at
-       from unnest($1::bigint[], $2::timestamptz[]) as u (id, at)
-      where k.id = u.id and exists (select from locked where locked.id = k.id)`,
-    [uses.map(([id]) => id), uses.map(([, at]) => at)],
+    {
+      name: 'key-uses',
+      text: `with locked as (${lockKeys})
+             update api_key k set last_used_at = to_timestamp(u.at / 1000)
+               from unnest($1::bigint[], $2::float8[]) as u (id, at)
+              where k.id = u.id and exists (select from locked where locked.id = k.id)`,
+    },
+    [arrayLiteral(uses.map(([id]) => id)), arrayLiteral(uses.map(([, at]) => at))],
   )
 }

@@ -1,6 +1,7 @@
 /** Request records and usage counts: stored in batches off the hot path, and read back newest first. */
 import type { Database, Queryable } from '../database/database.ts'
 import { isUnavailable } from '../database/failures.ts'
+import { arrayLiteral, textArray } from '../database/write-behind.ts'
 import { orElseAfter } from '../http/health.ts'
 import { redact } from '../security/redact.ts'
 import type { Logger } from './logger.ts'
@@ -45,7 +46,9 @@ export class RequestJournal {
   readonly #options: RequestJournalOptions & typeof defaults
   readonly #records: RequestRecord[] = []
   readonly #tally = new UsageTally()
-  /** Taken out of the two above and not stored yet: a retry must not count it again. */
+  /** Taken out of the tally, for the next batches. */
+  #usage: readonly UsageRow[] = []
+  /** Taken out of those above and not stored yet: a retry must not count it again. */
   #batch: Batch | undefined
   /** Records that a flush still has to store. Later ones wait, or under load every batch would be a few rows. */
   #due = 0
@@ -94,7 +97,8 @@ export class RequestJournal {
       .catch((cause) => this.#recover(cause))
       .finally(() => {
         this.#flushing = undefined
-        if (this.#batch || this.#records.length > 0 || this.#tally.size > 0) this.#arm()
+        const hasMore = this.#records.length + this.#tally.size + this.#usage.length > 0
+        if (this.#batch || hasMore) this.#arm()
       })
     return this.#flushing
   }
@@ -127,12 +131,13 @@ export class RequestJournal {
 
   #nextBatch(): Batch | undefined {
     const { batchSize } = this.#options
-    const isEmpty = this.#records.length === 0 && this.#tally.size === 0
-    if (this.#due <= 0 || isEmpty) return undefined
-    this.#due -= batchSize
-    const records = this.#records.splice(0, batchSize)
+    const records = this.#due > 0 ? this.#records.splice(0, batchSize) : []
     for (const record of records) this.#tally.countRequest(record)
-    return { records, usage: this.#tally.take() }
+    if (this.#due > 0) this.#usage = [...this.#usage, ...this.#tally.take()]
+    this.#due -= batchSize
+    const usage = this.#usage.slice(0, batchSize)
+    this.#usage = this.#usage.slice(batchSize)
+    return records.length + usage.length > 0 ? { records, usage } : undefined
   }
 
   async #store({ records, usage }: Batch): Promise<void> {
@@ -300,10 +305,10 @@ const insertRequests = {
       error_code, description, reason, params, duration_ms, request_bytes, response_bytes, ip,
       user_agent)
     select to_timestamp(at_ms / 1000), request_id, user_id, api_key_id, credential_id, method, status,
-      error_code, description, reason, params, duration_ms, request_bytes, response_bytes, ip,
+      error_code, description, reason, params::jsonb, duration_ms, request_bytes, response_bytes, ip,
       user_agent
     from unnest($1::float8[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[],
-      $7::smallint[], $8::smallint[], $9::text[], $10::text[], $11::jsonb[], $12::real[],
+      $7::smallint[], $8::smallint[], $9::text[], $10::text[], $11::text[], $12::real[],
       $13::bigint[], $14::bigint[], $15::text[], $16::text[])
       as record(at_ms, request_id, user_id, api_key_id, credential_id, method, status, error_code,
         description, reason, params, duration_ms, request_bytes, response_bytes, ip, user_agent)
@@ -334,22 +339,22 @@ async function storeRequests(
     return agents.get(agent)
   }
   await database.query(insertRequests, [
-    records.map((record) => record.at),
-    records.map((record) => record.requestId),
-    records.map((record) => record.userId),
-    records.map((record) => record.apiKeyId),
-    records.map((record) => record.credentialId),
-    records.map((record) => record.method),
-    records.map((record) => record.status),
-    records.map((record) => record.errorCode),
-    records.map((record) => clean(record.description)),
-    records.map((record) => record.reason),
-    records.map((record) => record.params && JSON.stringify(record.params, cleanText)),
-    records.map((record) => record.durationMs),
-    records.map((record) => record.requestBytes),
-    records.map((record) => record.responseBytes),
-    records.map((record) => record.ip),
-    records.map((record) => cleanAgent(record.userAgent)),
+    arrayLiteral(records.map((record) => record.at)),
+    textArray(records.map((record) => record.requestId)),
+    arrayLiteral(records.map((record) => record.userId)),
+    arrayLiteral(records.map((record) => record.apiKeyId)),
+    arrayLiteral(records.map((record) => record.credentialId)),
+    textArray(records.map((record) => record.method)),
+    arrayLiteral(records.map((record) => record.status)),
+    arrayLiteral(records.map((record) => record.errorCode)),
+    textArray(records.map((record) => clean(record.description))),
+    textArray(records.map((record) => record.reason)),
+    textArray(records.map((record) => record.params && JSON.stringify(record.params, cleanText))),
+    arrayLiteral(records.map((record) => record.durationMs)),
+    arrayLiteral(records.map((record) => record.requestBytes)),
+    arrayLiteral(records.map((record) => record.responseBytes)),
+    textArray(records.map((record) => record.ip)),
+    textArray(records.map((record) => cleanAgent(record.userAgent))),
   ])
 }
 
@@ -383,12 +388,12 @@ const addUsage = {
 /** Adds a batch of usage figures to those of accounts, keys and users. */
 async function storeUsage(database: Queryable, rows: readonly UsageRow[]): Promise<void> {
   await database.query(addUsage, [
-    rows.map((row) => row.userId),
-    rows.map((row) => row.hour),
-    rows.map((row) => row.credentialId),
-    rows.map((row) => row.apiKeyId),
-    rows.map((row) => row.measure),
-    rows.map((row) => row.label),
-    rows.map((row) => row.amount),
+    arrayLiteral(rows.map((row) => row.userId)),
+    arrayLiteral(rows.map((row) => row.hour)),
+    arrayLiteral(rows.map((row) => row.credentialId)),
+    arrayLiteral(rows.map((row) => row.apiKeyId)),
+    textArray(rows.map((row) => row.measure)),
+    textArray(rows.map((row) => row.label)),
+    arrayLiteral(rows.map((row) => row.amount)),
   ])
 }

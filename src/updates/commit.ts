@@ -2,6 +2,7 @@
 
 import type { Database, Statement } from '../database/database.ts'
 import { despiteRace } from '../database/failures.ts'
+import { arrayLiteral, textArray } from '../database/write-behind.ts'
 import { type NewChat, type NewMessage, unlessSame } from '../identities/store.ts'
 import type { Draft } from './row.ts'
 
@@ -129,18 +130,18 @@ export async function commit(db: Database, batches: readonly Batch[]): Promise<F
     batch.drafts.map((draft, place) => ({ batch, draft, place })),
   )
   const values: unknown[] = [
-    batches.map((batch) => batch.credentialId),
-    batches.map((batch) => batch.epoch),
-    batches.map((batch) => batch.drafts.length),
-    batches.map((batch) => batch.checkpoint),
-    rows.map(({ batch }) => batch.credentialId),
-    rows.map(({ place }) => place),
-    rows.map(({ draft }) => draft.sourceKey),
-    rows.map(({ draft }) => draft.kind),
-    rows.map(({ draft }) => draft.chatId),
-    rows.map(({ batch }) => batch.apiKeyId),
-    rows.map(({ batch }) => batch.traceId),
-    rows.map(({ draft }) => draft.payload),
+    arrayLiteral(batches.map((batch) => batch.credentialId)),
+    arrayLiteral(batches.map((batch) => batch.epoch)),
+    arrayLiteral(batches.map((batch) => batch.drafts.length)),
+    textArray(batches.map((batch) => batch.checkpoint)),
+    arrayLiteral(rows.map(({ batch }) => batch.credentialId)),
+    arrayLiteral(rows.map(({ place }) => place)),
+    textArray(rows.map(({ draft }) => draft.sourceKey)),
+    arrayLiteral(rows.map(({ draft }) => draft.kind)),
+    arrayLiteral(rows.map(({ draft }) => draft.chatId)),
+    arrayLiteral(rows.map(({ batch }) => batch.apiKeyId)),
+    textArray(rows.map(({ batch }) => batch.traceId)),
+    textArray(rows.map(({ draft }) => draft.payload)),
   ]
   const identities = identityValues(batches)
   const statement = identities ? withIdentities : plain
@@ -162,13 +163,13 @@ function identityValues(batches: readonly Batch[]): unknown[] | undefined {
   )
   if (chats.length + messages.length === 0) return undefined
   return [
-    chats.map((chat) => chat.credentialId),
-    chats.map((chat) => chat.native),
-    chats.map((chat) => chat.chatId),
-    messages.map((message) => message.credentialId),
-    messages.map((message) => message.native),
-    messages.map((message) => message.chatId),
-    messages.map((message) => message.messageId),
-    messages.map((message) => message.own),
+    arrayLiteral(chats.map((chat) => chat.credentialId)),
+    textArray(chats.map((chat) => chat.native)),
+    arrayLiteral(chats.map((chat) => chat.chatId)),
+    arrayLiteral(messages.map((message) => message.credentialId)),
+    textArray(messages.map((message) => message.native)),
+    arrayLiteral(messages.map((message) => message.chatId)),
+    arrayLiteral(messages.map((message) => message.messageId)),
+    arrayLiteral(messages.map((message) => message.own)),
   ]
 }

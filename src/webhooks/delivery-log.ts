@@ -4,7 +4,7 @@ import type { Logger } from '../../actors/ports/ports.ts'
 import type { AttemptRecord, WebhookKey } from '../../actors/ports/webhooks.ts'
 import { kindNumber } from '../../machines/model/update-kinds.ts'
 import type { Database, Queryable } from '../database/database.ts'
-import { WriteBuffer } from '../database/write-behind.ts'
+import { arrayLiteral, textArray, WriteBuffer } from '../database/write-behind.ts'
 
 export interface StoredDelivery {
   readonly id: number
@@ -221,28 +221,17 @@ async function insert(db: Database, entries: readonly Entry[]): Promise<void> {
   const places = [...numbers.keys()]
   const attempts = entries.map(({ attempt }) => attempt)
   await db.query(statement, [
-    numbersText(entries.map(({ place }) => numbers.get(place))),
-    numbersText(attempts.map(({ at }) => at)),
-    numbersText(attempts.map(({ updateId }) => updateId)),
-    numbersText(attempts.map(({ attempt }) => attempt)),
-    numbersText(attempts.map(({ status }) => status)),
-    textsText(attempts.map(({ error }) => error)),
-    numbersText(attempts.map(({ durationMs }) => Math.round(100 * durationMs) / 100)),
-    numbersText(attempts.map(({ nextAttemptAt }) => nextAttemptAt)),
-    textsText(attempts.map(({ traceId }) => traceId)),
-    numbersText(places.map(({ key }) => key.userId)),
-    numbersText(places.map(({ key }) => key.apiKeyId)),
-    textsText(places.map(({ url }) => url)),
+    arrayLiteral(entries.map(({ place }) => numbers.get(place))),
+    arrayLiteral(attempts.map(({ at }) => at)),
+    arrayLiteral(attempts.map(({ updateId }) => updateId)),
+    arrayLiteral(attempts.map(({ attempt }) => attempt)),
+    arrayLiteral(attempts.map(({ status }) => status)),
+    textArray(attempts.map(({ error }) => error)),
+    arrayLiteral(attempts.map(({ durationMs }) => Math.round(100 * durationMs) / 100)),
+    arrayLiteral(attempts.map(({ nextAttemptAt }) => nextAttemptAt)),
+    textArray(attempts.map(({ traceId }) => traceId)),
+    arrayLiteral(places.map(({ key }) => key.userId)),
+    arrayLiteral(places.map(({ key }) => key.apiKeyId)),
+    textArray(places.map(({ url }) => url)),
   ])
 }
-
-/** An array in PostgreSQL's text form: the driver's own conversion looks at each value and takes much longer. */
-function numbersText(values: readonly (number | undefined)[]): string {
-  return `{${values.map((value) => value ?? 'null').join(',')}}`
-}
-
-function textsText(values: readonly (string | undefined)[]): string {
-  return `{${values.map((value) => (value === undefined ? 'null' : quoted(value))).join(',')}}`
-}
-
-const quoted = (text: string) => `"${text.replace(/["\\]/g, '\\$&')}"`

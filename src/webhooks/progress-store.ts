@@ -3,6 +3,7 @@ import type { Owned, OwnedKey } from '../../actors/ports/ports.ts'
 import type { Progress } from '../../machines/webhook/progress.ts'
 import type { Fenced } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
+import { arrayLiteral, textArray } from '../database/write-behind.ts'
 
 interface Waiting {
   readonly key: OwnedKey
@@ -115,11 +116,11 @@ export class ProgressStore {
       return this.#db.query(single, [only.id, only.cursor, only.progress, isRushed, only.epoch])
     }
     return this.#db.query(statement, [
-      rows.map(({ id }) => id),
-      rows.map(({ cursor }) => cursor),
-      rows.map(({ progress }) => progress),
+      arrayLiteral(rows.map(({ id }) => id)),
+      arrayLiteral(rows.map(({ cursor }) => cursor)),
+      textArray(rows.map(({ progress }) => progress)),
       isRushed,
-      rows.map(({ epoch }) => epoch),
+      arrayLiteral(rows.map(({ epoch }) => epoch)),
     ])
   }
 }

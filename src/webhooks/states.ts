@@ -4,7 +4,7 @@ import type { AttemptRecord, WebhookKey } from '../../actors/ports/webhooks.ts'
 import type { WebhookState } from '../../machines/webhook/terms.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
-import { Flusher, Latest } from '../database/write-behind.ts'
+import { arrayLiteral, Flusher, Latest, textArray } from '../database/write-behind.ts'
 
 type Ended = Pick<AttemptRecord, 'at' | 'durationMs' | 'ok' | 'error'>
 
@@ -75,14 +75,14 @@ async function writeStates(
         and s.credential_id in (select id from owned))
      ${fencedRows('$7', '$8')}`,
     [
-      states.map(([id]) => id),
-      states.map(([, { trouble }]) => trouble?.failures ?? 0),
-      states.map(([, { trouble }]) => trouble?.since ?? null),
-      states.map(([, { trouble }]) => trouble?.goneSince ?? null),
-      states.map(([, { trouble }]) => trouble?.dueAt ?? null),
-      states.map(([, { suspended }]) => suspended),
-      states.map(([, { key }]) => key.credentialId),
-      states.map(([, { key }]) => key.epoch),
+      arrayLiteral(states.map(([id]) => id)),
+      arrayLiteral(states.map(([, { trouble }]) => trouble?.failures ?? 0)),
+      arrayLiteral(states.map(([, { trouble }]) => trouble?.since ?? null)),
+      arrayLiteral(states.map(([, { trouble }]) => trouble?.goneSince ?? null)),
+      arrayLiteral(states.map(([, { trouble }]) => trouble?.dueAt ?? null)),
+      arrayLiteral(states.map(([, { suspended }]) => suspended)),
+      arrayLiteral(states.map(([, { key }]) => key.credentialId)),
+      arrayLiteral(states.map(([, { key }]) => key.epoch)),
     ],
   )
 }
@@ -101,12 +101,12 @@ async function writeEnds(
        join credential c on c.id = e.credential_id and c.epoch = e.epoch
       where w.api_key_id = e.id and w.sealed is not null`,
     [
-      ends.map(([id]) => id),
-      ends.map(([, { success }]) => success ?? null),
-      ends.map(([, { failure }]) => failure?.at ?? null),
-      ends.map(([, { failure }]) => failure?.error ?? null),
-      ends.map(([, { key }]) => key.credentialId),
-      ends.map(([, { key }]) => key.epoch),
+      arrayLiteral(ends.map(([id]) => id)),
+      arrayLiteral(ends.map(([, { success }]) => success ?? null)),
+      arrayLiteral(ends.map(([, { failure }]) => failure?.at ?? null)),
+      textArray(ends.map(([, { failure }]) => failure?.error ?? null)),
+      arrayLiteral(ends.map(([, { key }]) => key.credentialId)),
+      arrayLiteral(ends.map(([, { key }]) => key.epoch)),
     ],
   )
 }

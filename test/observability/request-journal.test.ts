@@ -138,6 +138,46 @@ t.test('an absent database is waited for, and nothing is counted twice', async (
   t.strictSame(totals, usage, 'counted once, also for the user as a whole')
 })
 
+t.test('figures of many keys are stored in steps, each of them once', async (t) => {
+  const { database } = await journalRig(t)
+  const steps: number[] = []
+  let failures = 1
+  const counting: Database = {
+    ...database,
+    transaction: (work) =>
+      database.transaction((tx) =>
+        work({
+          async query(statement, values = []) {
+            const rows = await tx.query<{ n: number }>(`select cardinality($1::bigint[]) as n`, [
+              values[0],
+            ])
+            steps.push(rows[0]?.n ?? 0)
+            if (steps.length === 2 && failures-- > 0) {
+              throw Object.assign(new Error('gone'), { code: 'ECONNREFUSED' })
+            }
+            return tx.query(statement, values)
+          },
+        }),
+      ),
+  }
+  const { journal } = journalOn(t, counting)
+  await journal.flush()
+  for (let key = 1; key <= 1_300; key++) {
+    journal.count({ userId: 1, apiKeyId: key }, { updatesReceived: key })
+  }
+  await journal.flush()
+  t.same(steps, [500, 500], 'and the second one fails')
+  journal.count({ userId: 1, apiKeyId: 1 }, { updatesReceived: 1 })
+  await journal.flush()
+  t.same(steps, [500, 500, 500, 301])
+  const [sum] = await database.query<{ keys: number; amount: number }>(
+    `select count(distinct api_key_id)::int as keys, sum(amount)::int as amount from usage_hour`,
+  )
+  t.same(sum, { keys: 1_300, amount: (1_300 * 1_301) / 2 + 1 })
+  const [total] = await database.query<{ amount: number }>('select amount from usage_total')
+  t.equal(total?.amount, sum?.amount)
+})
+
 t.test('the totals of a user have what all accounts and keys did', async (t) => {
   const { database, journal } = await journalRig(t)
   for (let n = 0; n < 30; n++) {
