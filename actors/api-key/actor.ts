@@ -61,7 +61,7 @@ const provide = (host: ApiKeyHost) =>
     actions: {
       reply: host.reply,
       read: ({ self }, poll) => {
-        if (poll) void host.effectsOf(self).read(poll)
+        if (poll) host.effectsOf(self).read(poll)
       },
       listen: ({ self }, poll) => host.effectsOf(self).listen(poll),
       stopListening: ({ self }) => host.effectsOf(self).stopListening(),

@@ -10,7 +10,7 @@ import { settle } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import { crashesTooOften, withCrash } from '../../machines/supervision/machine.ts'
-import type { KeyFacts, KeyStore } from '../ports/ports.ts'
+import type { KeyFacts, KeyStore, ReadUpdates } from '../ports/ports.ts'
 import type { DeliveryWorld, ReceivingKey, WebhookKey } from '../ports/webhooks.ts'
 import { WebhookDelivery } from '../webhook/delivery.ts'
 
@@ -70,18 +70,32 @@ export class ApiKeyEffects {
     this.#ownWebhook().change(change)
   }
 
-  async read(poll: Poll): Promise<void> {
+  read(poll: Poll): void {
     const { apiKeyId, credentialId } = this.#owned
-    const { updates, clock, logger } = this.#world
-    const onDefect = (cause: unknown) => logger.error({ apiKeyId, err: cause }, 'a poll failed')
-    const outcome = await settle(() => updates.read(credentialId, apiKeyId, poll), onDefect)
-    if (!outcome.ok) {
-      this.#machine.send({ type: 'poll.failed', poll, failure: outcome.failure })
+    const { updates, logger } = this.#world
+    let found: ReadUpdates | Promise<ReadUpdates>
+    try {
+      found = updates.read(credentialId, apiKeyId, poll)
+    } catch (cause) {
+      found = Promise.reject(cause)
+    }
+    // What memory has needs no promise: a thousand keys may be reading.
+    if (!(found instanceof Promise)) {
+      this.#wasRead(poll, found)
       return
     }
+    const onDefect = (cause: unknown) => logger.error({ apiKeyId, err: cause }, 'a poll failed')
+    void settle(() => found, onDefect).then((outcome) => {
+      if (outcome.ok) this.#wasRead(poll, outcome.result)
+      else this.#machine.send({ type: 'poll.failed', poll, failure: outcome.failure })
+    })
+  }
+
+  #wasRead(poll: Poll, result: ReadUpdates): void {
     const read = this.#mayHold ? poll : { ...poll, timeoutMs: 0 }
-    const out = this.#world.whyOut?.(credentialId)
-    this.#machine.send({ type: 'poll.read', poll: read, ...outcome.result, out, now: clock.now() })
+    const out = this.#world.whyOut?.(this.#owned.credentialId)
+    const now = this.#world.clock.now()
+    this.#machine.send({ type: 'poll.read', poll: read, ...result, out, now })
   }
 
   /** No poll is held from now on, also none that is being read for. */
@@ -99,7 +113,7 @@ export class ApiKeyEffects {
       // A burst of updates leaves in one answer.
       this.#due ??= turns.gather(() => {
         this.#pause()
-        void this.read(poll)
+        this.read(poll)
       })
     })
   }

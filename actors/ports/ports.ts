@@ -114,7 +114,8 @@ export interface UpdateLog {
   }): Promise<Appended>
   /** The id of the next update. Throws `unavailable` for a log that is not open. */
   next(credentialId: number): number
-  read(credentialId: number, apiKeyId: number, poll: Poll): Promise<ReadUpdates>
+  /** At once where memory has it. Keys with the same page may get the same object. */
+  read(credentialId: number, apiKeyId: number, poll: Poll): ReadUpdates | Promise<ReadUpdates>
   /** Calls back once something newer than `after` is committed; returns how to stop listening. */
   listen(credentialId: number, after: number, notify: () => void): () => void
 }

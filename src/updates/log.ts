@@ -9,7 +9,14 @@ import type { NewChat, NewMessage } from '../identities/store.ts'
 import { onceEach, RecentKeys } from './commit.ts'
 import { type CommitObserver, type Committed, GroupCommit } from './group-commit.ts'
 import { type Bounds, boundsFor, EventSemaphore, HeldMemory, type Holder } from './held.ts'
-import { cursorBefore, type Reader, type ReadRows, readPage, readRows } from './read.ts'
+import {
+  cursorBefore,
+  type Reader,
+  type ReadRows,
+  readPage,
+  readRows,
+  SharedPages,
+} from './read.ts'
 import type { Draft } from './row.ts'
 import { Tail } from './tail.ts'
 
@@ -35,6 +42,8 @@ class OpenLog implements Holder {
   /** False once another node has claimed it. */
   isOpen = true
   readonly tail: Tail
+  /** Made by the first reader who is not the only one: most logs have a single key. */
+  #shared: { updates: SharedPages<ReadUpdates>; rows: SharedPages<ReadRows> } | undefined
   /** Loaded by the first append: an idle credential costs nothing. */
   recent: RecentKeys | undefined = undefined
   /** When it was last written or read past; an idle log lets go of its memory. */
@@ -54,13 +63,22 @@ class OpenLog implements Holder {
   }
 
   get heldBytes(): number {
-    return this.tail.bytes + (this.recent?.bytes ?? 0)
+    const { updates, rows } = this.#shared ?? {}
+    return this.tail.bytes + (this.recent?.bytes ?? 0) + (updates?.bytes ?? 0) + (rows?.bytes ?? 0)
+  }
+
+  /** The pages that its readers share; undefined where nobody else waits for the next update. */
+  get shared() {
+    if (this.listeners.size === 0) return this.#shared
+    this.#shared ??= { updates: new SharedPages(), rows: new SharedPages() }
+    return this.#shared
   }
 
   /** The tables have it all. */
   letGo(): void {
     this.tail.clear()
     this.recent = undefined
+    this.#shared = undefined
   }
 }
 
@@ -162,18 +180,21 @@ export class PostgresUpdateLog implements UpdateLog {
     return appended
   }
 
-  async read(credentialId: number, apiKeyId: number, poll: Poll): Promise<ReadUpdates> {
-    const { tail } = this.#log(credentialId)
+  read(credentialId: number, apiKeyId: number, poll: Poll): ReadUpdates | Promise<ReadUpdates> {
+    const { tail, shared } = this.#log(credentialId)
     const { filter, limit, after, keepNewest } = poll
     const reader = { credentialId, apiKeyId, filter, limit, after }
-    if (keepNewest === undefined) return readPage(this.#db, tail, reader)
+    if (keepNewest === undefined) return readPage(this.#db, tail, reader, shared?.updates)
     const newest = { ...reader, next: tail.next, keep: keepNewest }
-    return readPage(this.#db, tail, { ...reader, after: await cursorBefore(this.#db, newest) })
+    return cursorBefore(this.#db, newest).then((after) =>
+      readPage(this.#db, tail, { ...reader, after }),
+    )
   }
 
-  /** The same as rows, for callers that deliver them one by one. */
-  rows(reader: Reader): Promise<ReadRows> {
-    return readRows(this.#db, this.#log(reader.credentialId).tail, reader)
+  /** The same as rows, for callers that deliver them one by one; keys with the same page get the same object. */
+  rows(reader: Reader): ReadRows | Promise<ReadRows> {
+    const { tail, shared } = this.#log(reader.credentialId)
+    return readRows(this.#db, tail, reader, shared?.rows)
   }
 
   listen(credentialId: number, after: number, notify: () => void): () => void {

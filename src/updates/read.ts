@@ -79,31 +79,102 @@ export interface ReadRows {
   readonly head: number
 }
 
-export async function readPage(db: Database, tail: Tail, reader: Reader): Promise<ReadUpdates> {
-  const page = new Page(reader)
-  await readInto(page, db, tail, reader)
-  return page.result
+/** Pages of one log that are kept; a longer one is made for each key. */
+const SHARED_PAGES = 16
+const SHARED_CHARACTERS = 65_536
+/** Text beyond Latin-1 takes two bytes for each character. */
+const CHARACTER_BYTES = 2
+
+/** Pages that were made from memory, for all keys that ask for the same one. Dropped as soon as the log has changed. */
+export class SharedPages<Page> {
+  readonly #pages = new Map<string, Page>()
+  #version = -1
+  #characters = 0
+
+  /** Estimated memory. */
+  get bytes(): number {
+    return this.#characters * CHARACTER_BYTES
+  }
+
+  /** The page that was made for such a reader, or the one that is made now. */
+  page(tail: Tail, reader: Reader, make: () => Sink<Page>): Page {
+    if (tail.version !== this.#version) this.#begin(tail.version)
+    const { after, limit, filter } = reader
+    const name = `${after} ${limit} ${JSON.stringify(filter)}`
+    const known = this.#pages.get(name)
+    if (known) return known
+    const { page, depends, characters } = make()
+    if (!depends && characters <= SHARED_CHARACTERS && this.#pages.size < SHARED_PAGES) {
+      this.#pages.set(name, page)
+      this.#characters += characters
+    }
+    return page
+  }
+
+  #begin(version: number): void {
+    this.#version = version
+    this.#pages.clear()
+    this.#characters = 0
+  }
 }
 
-export async function readRows(db: Database, tail: Tail, reader: Reader): Promise<ReadRows> {
-  const page = new RowPage(reader)
-  await readInto(page, db, tail, reader)
-  return page
+/** At once where memory reaches back far enough. `shared`: the pages of this log. */
+export function readPage(
+  db: Database,
+  tail: Tail,
+  reader: Reader,
+  shared?: SharedPages<ReadUpdates>,
+): ReadUpdates | Promise<ReadUpdates> {
+  return read(db, tail, reader, shared, () => new UpdatePage(reader))
 }
 
-interface RowSink {
+export function readRows(
+  db: Database,
+  tail: Tail,
+  reader: Reader,
+  shared?: SharedPages<ReadRows>,
+): ReadRows | Promise<ReadRows> {
+  return read(db, tail, reader, shared, () => new RowPage(reader))
+}
+
+function read<Page>(
+  db: Database,
+  tail: Tail,
+  reader: Reader,
+  shared: SharedPages<Page> | undefined,
+  empty: () => Sink<Page>,
+): Page | Promise<Page> {
+  if (!tail.reaches(reader.after)) {
+    const sink = empty()
+    return readInto(sink, db, tail, reader).then(() => sink.page)
+  }
+  const fromMemory = () => {
+    const sink = empty()
+    sink.take(tail.after(reader.after) ?? [])
+    return sink
+  }
+  return shared ? shared.page(tail, reader, fromMemory) : fromMemory().page
+}
+
+interface Sink<Page> {
+  /** Once it is full, or nothing is left to take. */
+  readonly page: Page
+  /** It looked at a row that a key caused, which that key alone does not get. */
+  readonly depends: boolean
+  /** Of its text. */
+  readonly characters: number
   /** Takes rows in order; returns false once it is full. */
   take(rows: readonly Row[]): boolean
   /** No more rows are wanted up to this id, which was looked at. */
   reach(updateId: number): void
 }
 
-async function readInto(page: RowSink, db: Database, tail: Tail, reader: Reader): Promise<void> {
-  const recent = tail.after(reader.after)
-  if (recent) {
-    page.take(recent)
-    return
-  }
+async function readInto(
+  page: Sink<unknown>,
+  db: Database,
+  tail: Tail,
+  reader: Reader,
+): Promise<void> {
   // Rows that are committed after `next` come with the next notification. None is skipped: ids are contiguous.
   const { next } = tail
   let after = reader.after
@@ -142,11 +213,12 @@ const ANSWER_BYTES = 4_194_304
 const OVERHEAD = 50
 
 /** One page of getUpdates: filtered, cut at the limit and at the size, assembled from stored text. */
-class Page implements RowSink {
+class UpdatePage implements Sink<ReadUpdates> {
   readonly #filter: Filter
   readonly #apiKeyId: number
   readonly #limit: number
   readonly #parts: string[] = []
+  depends = false
   #bytes = 0
   #cursor: number
   #head: number
@@ -162,6 +234,7 @@ class Page implements RowSink {
   take(rows: readonly Row[]): boolean {
     for (const row of rows) {
       if (this.#parts.length >= this.#limit) return false
+      this.depends ||= row.apiKeyId !== null
       if (!this.#wants(row)) {
         // Unwanted rows before the first wanted one are not read again.
         if (this.#parts.length === 0) this.#cursor = row.updateId
@@ -181,7 +254,11 @@ class Page implements RowSink {
     if (this.#parts.length === 0) this.#cursor = Math.max(this.#cursor, updateId)
   }
 
-  get result(): ReadUpdates {
+  get characters(): number {
+    return this.#bytes
+  }
+
+  get page(): ReadUpdates {
     return {
       json: `[${this.#parts.join(',')}]`,
       count: this.#parts.length,
@@ -196,29 +273,39 @@ class Page implements RowSink {
 }
 
 /** A page of rows: filtered and cut at the limit. */
-class RowPage implements RowSink {
+class RowPage implements Sink<ReadRows> {
   readonly #reader: Reader
-  readonly rows: Row[] = []
-  head: number
+  readonly #rows: Row[] = []
+  depends = false
+  #head: number
 
   constructor(reader: Reader) {
     this.#reader = reader
-    this.head = reader.after
+    this.#head = reader.after
   }
 
   take(rows: readonly Row[]): boolean {
     const { apiKeyId, filter, limit } = this.#reader
     for (const row of rows) {
-      if (this.rows.length >= limit) return false
+      if (this.#rows.length >= limit) return false
+      this.depends ||= row.apiKeyId !== null
       const isWanted = row.apiKeyId !== apiKeyId && wants(filter, row)
-      if (isWanted) this.rows.push(row)
-      this.head = row.updateId
+      if (isWanted) this.#rows.push(row)
+      this.#head = row.updateId
     }
-    return this.rows.length < limit
+    return this.#rows.length < limit
+  }
+
+  get page(): ReadRows {
+    return { rows: this.#rows, head: this.#head }
+  }
+
+  get characters(): number {
+    return this.#rows.reduce((sum, { payload }) => sum + payload.length, 0)
   }
 
   reach(updateId: number): void {
-    this.head = Math.max(this.head, updateId)
+    this.#head = Math.max(this.#head, updateId)
   }
 }
 

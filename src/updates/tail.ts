@@ -13,6 +13,7 @@ export class Tail {
   #rows: Row[] = []
   #from: number
   #characters = 0
+  #version = 0
 
   constructor(next: number) {
     this.#from = next
@@ -27,7 +28,13 @@ export class Tail {
     return this.#from + this.#rows.length
   }
 
+  /** Another number after each change. */
+  get version(): number {
+    return this.#version
+  }
+
   push(row: Row): void {
+    this.#version++
     this.#rows.push(row)
     this.#characters += row.payload.length
     // Cut in chunks, because shifting the array for every update costs more than it frees.
@@ -42,9 +49,14 @@ export class Tail {
     this.#characters = characters
   }
 
+  /** Whether the memory reaches back to the first update after this one. */
+  reaches(after: number): boolean {
+    return after + 1 >= this.#from
+  }
+
   /** Everything after `after`, oldest first; undefined if the memory does not reach back so far. */
   after(after: number): readonly Row[] | undefined {
-    if (after + 1 < this.#from) return undefined
+    if (!this.reaches(after)) return undefined
     return this.#rows.slice(after + 1 - this.#from)
   }
 
@@ -63,12 +75,14 @@ export class Tail {
 
   /** Updates up to this id are no longer in the log. */
   removed(updateId: number): void {
+    this.#version++
     const gone = this.#rows.splice(0, Math.max(0, updateId + 1 - this.#from))
     this.#from += gone.length
     for (const { payload } of gone) this.#characters -= payload.length
   }
 
   #startAt(next: number): void {
+    this.#version++
     this.#from = next
     this.#rows = []
     this.#characters = 0

@@ -10,6 +10,7 @@ import { ExchangeLog } from '../exchanges/log.ts'
 import { type Resolve, resolveAnything, resolvePublic } from '../net/guard.ts'
 import type { Vault } from '../security/vault.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
+import type { ReadRows } from '../updates/read.ts'
 import { type Row, updateJson } from '../updates/row.ts'
 import { DeliveryLog } from './delivery-log.ts'
 import { Connections, Endpoint, type EndpointParts } from './endpoint.ts'
@@ -87,19 +88,25 @@ export function createWebhooks(options: WebhookOptions) {
       tally.add(place.key, attempt.ok)
     },
   }
+  /** What was made of a page that several keys have read. */
+  const pages = new WeakMap<ReadRows, Awaited<ReturnType<Webhooks['read']>>>()
   const port: Webhooks = {
     open: (key, target) => new Endpoint(key, target, parts),
     async read(key, { filter, after, limit }) {
       const { credentialId, apiKeyId } = key
       const reader = { credentialId, apiKeyId, filter, after, limit }
-      const { rows, head } = await options.updates.rows(reader)
-      const updates = rows.map((row) => ({
+      const read = await options.updates.rows(reader)
+      const known = pages.get(read)
+      if (known) return known
+      const updates = read.rows.map((row) => ({
         updateId: row.updateId,
         lane: laneOf(row),
         body: updateJson(row),
         traceId: row.traceId ?? undefined,
       }))
-      return { updates, head }
+      const page = { updates, head: read.head }
+      pages.set(read, page)
+      return page
     },
     saveProgress: (key, read, isRushed) => progress.save(key, read, isRushed),
     saveState: (key, state) => states.save(key, state),
