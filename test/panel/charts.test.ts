@@ -30,6 +30,7 @@ t.test('the usage of a key is charted', { skip: noBrowser, timeout: 240_000 }, a
     t.equal(await tile(/^Requests/).getAttribute('aria-pressed'), 'true')
     await page.locator('.plot canvas').waitFor()
     await tile(/^Errors/).click()
+    await page.getByRole('button', { name: /^Errors/, pressed: true }).waitFor()
     t.equal(await tile(/^Errors/).getAttribute('aria-pressed'), 'true')
     t.match(page.url(), /figure=errors/)
     t.strictSame(await seriousIn(page), [])

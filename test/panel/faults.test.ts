@@ -142,9 +142,9 @@ t.test(
         await page.getByText('Link it again').first().waitFor()
         const entry = page.locator('.timeline button').first()
         await entry.click()
+        await page.locator('.statechart .edge.picked').waitFor()
         t.equal(await entry.getAttribute('aria-pressed'), 'true')
         t.match(await entry.innerText(), /session\.revoked/)
-        await page.locator('.statechart .edge.picked').waitFor()
         t.match(await entry.locator('.label').innerText(), /Signed out/, 'a name for people')
         t.match(await entry.locator('.code').innerText(), /signedOut/, 'and the code')
       },
