@@ -31,6 +31,17 @@ export const invalidField = (name: string, problem: string, why: Explanation = {
 export const missingField = (name: string): RequestFailed =>
   invalidField(name, 'is required', { reason: 'required', params: { name } })
 
+/** `purpose` names the message in the reference's sentence: `message to edit`. */
+export const messageNotFound = (purpose: string): RequestFailed =>
+  failed('bad_request', `${purpose} not found`, { reason: 'message_not_found' })
+
+/** The message exists, but the request cannot be carried out on it: `message can't be deleted`. */
+export const messageNotAllowed = (description: string): RequestFailed =>
+  failed('bad_request', description, { reason: 'message_not_allowed' })
+
+export const messageTooLong = (description = 'message is too long'): RequestFailed =>
+  failed('bad_request', description, { reason: 'message_too_long' })
+
 /** Turns an effect into data: an error of any kind becomes an outcome for the machine. */
 export async function settle<Result>(
   effect: () => Promise<Result>,

@@ -1,7 +1,7 @@
 /** Translates between a network's native ids and the bot API: operations in, results and updates out. */
 import { LRUCache } from 'lru-cache'
 import type { Identities, Owned } from '../../actors/ports/ports.ts'
-import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { failed, messageNotFound, RequestFailed } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import type {
   Operation,
@@ -101,7 +101,7 @@ class OperationTranslator {
       native.message = await this.#message(credentialId, place, operation.message)
       if (native.message === undefined) {
         const purpose = purposes[operation.kind] ?? 'message to edit'
-        throw failed('bad_request', `${purpose} not found`)
+        throw messageNotFound(purpose)
       }
     }
     if ('directTopic' in operation && operation.directTopic !== undefined) {

@@ -2,6 +2,7 @@
 
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
+import type { FailureReason } from '../../../machines/model/reason.ts'
 import type { Arguments } from '../arguments.ts'
 import { markupOf } from '../markup.ts'
 import { type Call, type Method, result } from '../method.ts'
@@ -164,6 +165,13 @@ async function passOnAll(
   return sent
 }
 
+const ABOUT_MESSAGE: ReadonlySet<FailureReason> = new Set([
+  'forward_not_found',
+  'message_not_found',
+  'message_not_allowed',
+  'message_too_long',
+])
+
 /** Messages that do not exist or may not be deleted are skipped; any other failure ends the call. */
 async function unlessRefused(doing: Promise<Json>): Promise<Json | undefined> {
   try {
@@ -171,9 +179,8 @@ async function unlessRefused(doing: Promise<Json>): Promise<Json | undefined> {
   } catch (cause) {
     const isAboutMessage =
       cause instanceof RequestFailed &&
-      cause.failure.code === 'bad_request' &&
-      cause.failure.description.startsWith('message ') &&
-      cause.failure.description !== 'message thread not found'
+      cause.failure.reason !== undefined &&
+      ABOUT_MESSAGE.has(cause.failure.reason)
     if (isAboutMessage) return undefined
     throw cause
   }

@@ -1,7 +1,12 @@
 /** The meaning of the network's refusals: for a request, and for the session. */
 
 import { MtPeerNotFoundError, MtTimeoutError, tl } from '@mtcute/node'
-import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import {
+  failed,
+  messageNotAllowed,
+  messageTooLong,
+  RequestFailed,
+} from '../../../machines/model/failure.ts'
 import { isImpatience, reconnecting } from '../kit/failures.ts'
 import type { Ending } from '../kit/session-life.ts'
 
@@ -17,11 +22,17 @@ const endings: Readonly<Record<string, Ending>> = {
   USER_DEACTIVATED_BAN: { kind: 'invalid', reason: 'account_banned' },
 }
 
-const isRefusal = (cause: unknown): cause is tl.RpcError => tl.RpcError.is(cause)
+/** The library's own check throws where there is no error at all. */
+const isRefusal = (cause: unknown): cause is tl.RpcError =>
+  cause instanceof Error && tl.RpcError.is(cause)
 
 /** The network's error code, such as `PEER_ID_INVALID`; undefined for other errors. */
 export const wordOf = (cause: unknown): string | undefined =>
   isRefusal(cause) ? cause.text : undefined
+
+/** The network's error code behind the failure of a request. */
+export const refusalOf = (cause: unknown): string | undefined =>
+  wordOf(cause instanceof RequestFailed ? cause.cause : cause)
 
 /** Undefined while the session can go on. */
 export function endingOf(cause: unknown): Ending | undefined {
@@ -39,10 +50,12 @@ export function waitOf(cause: unknown): number | undefined {
 export const restrictionOf = (cause: unknown): number | undefined =>
   wordOf(cause)?.startsWith('SLOWMODE_') ? undefined : waitOf(cause)
 
-const bad = (description: string) => failed('bad_request', description)
+const bad = (description: string, cause?: unknown) =>
+  failed('bad_request', description, {}, { cause })
 const noChat = () => failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
 const noUser = () => failed('bad_request', 'user not found', { reason: 'user_not_found' })
-const forbidden = (description: string) => failed('forbidden', description)
+const forbidden = (description: string, cause?: unknown) =>
+  failed('forbidden', description, {}, { cause })
 
 const refusals: Readonly<Record<string, () => RequestFailed>> = {
   PEER_ID_INVALID: noChat,
@@ -66,13 +79,13 @@ const refusals: Readonly<Record<string, () => RequestFailed>> = {
   CHAT_ADMIN_REQUIRED: () => bad('not enough rights'),
   RIGHT_FORBIDDEN: () => bad('not enough rights'),
   USER_ADMIN_INVALID: () => bad('user is an administrator of the chat'),
-  MESSAGE_TOO_LONG: () => bad('message is too long'),
-  MEDIA_CAPTION_TOO_LONG: () => bad('message caption is too long'),
+  MESSAGE_TOO_LONG: () => messageTooLong(),
+  MEDIA_CAPTION_TOO_LONG: () => messageTooLong('message caption is too long'),
   MESSAGE_EMPTY: () => bad('message text is empty'),
-  MESSAGE_EDIT_TIME_EXPIRED: () => bad("message can't be edited"),
-  MESSAGE_AUTHOR_REQUIRED: () => bad("message can't be edited"),
-  MESSAGE_DELETE_FORBIDDEN: () => bad("message can't be deleted"),
-  CHAT_FORWARDS_RESTRICTED: () => bad("message can't be forwarded"),
+  MESSAGE_EDIT_TIME_EXPIRED: () => messageNotAllowed("message can't be edited"),
+  MESSAGE_AUTHOR_REQUIRED: () => messageNotAllowed("message can't be edited"),
+  MESSAGE_DELETE_FORBIDDEN: () => messageNotAllowed("message can't be deleted"),
+  CHAT_FORWARDS_RESTRICTED: () => messageNotAllowed("message can't be forwarded"),
   MESSAGE_NOT_MODIFIED: () =>
     bad(
       'message is not modified: specified new message content and reply markup are exactly the ' +
@@ -105,11 +118,13 @@ function refused(cause: tl.RpcError): RequestFailed {
   const known = refusals[text]
   if (known) return known()
   if (code === 403 || /_FORBIDDEN$/.test(text)) {
-    return forbidden(`not enough rights to write to the chat (${text})`)
+    return forbidden(`not enough rights to write to the chat (${text})`, cause)
   }
   if (code === 401) {
     return failed('unavailable', 'the account is signed out', { retryAfterSeconds: 5 }, { cause })
   }
-  if (code >= 500 || code < 0) return failed('bad_gateway', `Telegram failed: ${text}`)
-  return bad(text)
+  if (code >= 500 || code < 0) {
+    return failed('bad_gateway', `Telegram failed: ${text}`, {}, { cause })
+  }
+  return bad(text, cause)
 }

@@ -1,6 +1,6 @@
 /** Asks the network for a message by its number. */
 import { PeersIndex, type tl } from '@mtcute/node'
-import { failed } from '../../../machines/model/failure.ts'
+import { messageNotFound } from '../../../machines/model/failure.ts'
 import type { Calls } from './calls.ts'
 import { isChannel } from './natives.ts'
 
@@ -33,7 +33,7 @@ export async function findMessageWithPeers(
     : await calls.call({ _: 'messages.getMessages', id: wanted }, options)
   const [message] = found._ === 'messages.messagesNotModified' ? [] : found.messages
   if (!message || message._ === 'messageEmpty' || found._ === 'messages.messagesNotModified') {
-    throw failed('bad_request', 'message not found')
+    throw messageNotFound('message')
   }
   return { message, peers: PeersIndex.from(found) }
 }

@@ -2,7 +2,7 @@
 
 import type { Buttons } from '../../../machines/model/buttons.ts'
 import { type Content, type ContentName, contentName } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, messageTooLong } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { wrongFile } from '../kit/failures.ts'
@@ -80,7 +80,7 @@ export async function written(
 function writtenText(content: Text): Written {
   const { body, isStyled, shown } = styled(content)
   if (body.length > TEXT_LENGTH) {
-    throw failed('bad_request', 'message is too long')
+    throw messageTooLong()
   }
   return { body, isStyled, shown: { kind: 'text', ...shown } }
 }

@@ -2,7 +2,12 @@
 import { xml } from '@xmpp/client'
 import { type Handlers, handle, type Request } from '../../../actors/ports/platform.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
-import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import {
+  failed,
+  messageNotAllowed,
+  messageNotFound,
+  RequestFailed,
+} from '../../../machines/model/failure.ts'
 import type { Operation, OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { type Carried, type Written, written } from './content.ts'
 import { unanswered } from './failures.ts'
@@ -68,7 +73,7 @@ const messages: Handlers<Context> = {
     const { kind: _, caption, captionAbove: _above, ...target } = operation
     const place = await context.places.at(operation.chat, context.signal)
     const original = await place.original(operation.message, context.signal)
-    if (!original) throw failed('bad_request', 'message to edit not found')
+    if (!original) throw messageNotFound('message to edit')
     if (original.content.kind !== 'media') {
       throw failed('bad_request', 'there is no caption in the message to edit')
     }
@@ -78,8 +83,8 @@ const messages: Handlers<Context> = {
   async delete({ places, requestId, signal }, { chat, message }) {
     const place = await places.at(chat, signal)
     const found = await place.find(message, signal)
-    if (found === 'absent') throw failed('bad_request', 'message to delete not found')
-    if (found === 'foreign') throw failed('bad_request', "message can't be deleted")
+    if (found === 'absent') throw messageNotFound('message to delete')
+    if (found === 'foreign') throw messageNotAllowed("message can't be deleted")
     await place.post(retraction(place.envelope(requestId), message), signal)
     return done
   },
@@ -185,8 +190,8 @@ async function edit(context: Context, operation: OperationOf<'edit'>): Promise<O
   const native = operation.message
   const place = await places.at(operation.chat, signal)
   const found = await place.find(native, signal)
-  if (found === 'absent') throw failed('bad_request', 'message to edit not found')
-  if (found === 'foreign') throw failed('bad_request', "message can't be edited")
+  if (found === 'absent') throw messageNotFound('message to edit')
+  if (found === 'foreign') throw messageNotAllowed("message can't be edited")
   const text = await writtenIn(context, operation)
   const posted = await place.post(correction(place.envelope(requestId), text, found.id), signal)
   const times = { at: found.at ?? posted.at, editedAt: posted.at }
@@ -201,7 +206,7 @@ async function passOn(
   const { kind, message, replyTo, caption, buttons } = operation
   const source = await places.at(operation.from, signal)
   const original = await source.original(message, signal)
-  if (!original) throw failed('bad_request', `message to ${kind} not found`)
+  if (!original) throw messageNotFound(`message to ${kind}`)
   const { author, at } = original
   const isRecaptioned = original.content.kind === 'media' && caption !== undefined
   const content = isRecaptioned ? { ...original.content, caption } : original.content

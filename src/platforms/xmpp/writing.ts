@@ -1,6 +1,6 @@
 /** Outgoing messages as XML. */
 import { type Element, xml } from '@xmpp/client'
-import { failed } from '../../../machines/model/failure.ts'
+import { messageTooLong } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { parseAddress } from './address.ts'
@@ -138,7 +138,7 @@ function chatMessage(
   const whisper = parseAddress(to)?.resource !== undefined && xml('x', ns.mucUser)
   const message = xml('message', { type, to, id }, ...children, origin, whisper)
   if (Buffer.byteLength(message.toString()) > mostBytes) {
-    throw failed('bad_request', 'message is too long')
+    throw messageTooLong()
   }
   return message
 }

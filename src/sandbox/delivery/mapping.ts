@@ -1,7 +1,7 @@
 /** Between the messenger and the model: rows become messages, chats and people, and native ids become numbers. */
 import type { Buttons } from '../../../machines/model/buttons.ts'
 import type { Chat, Content, Message, Origin } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, messageNotFound, type RequestFailed } from '../../../machines/model/failure.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { ChatRow, MessageRow, MessageView, PersonRow } from './rows.ts'
 
@@ -127,14 +127,14 @@ export function parseChatId(text: string): number {
 
 /** `purpose` completes the text of the refusal: `message to edit not found`. */
 export function parseMessageId(text: string, purpose: string): number {
-  if (!form.test(text))
-    throw failed(
-      'bad_request',
-      `message to ${purpose} not found`,
-      purpose === 'forward' ? { reason: 'forward_not_found' } : {},
-    )
+  if (!form.test(text)) throw noMessageTo(purpose)
   return Number(text)
 }
+
+export const noMessageTo = (purpose: string): RequestFailed =>
+  purpose === 'forward'
+    ? failed('bad_request', 'message to forward not found', { reason: 'forward_not_found' })
+    : messageNotFound(`message to ${purpose}`)
 
 export function parseTopicId(text: string): number {
   if (!form.test(text)) throw failed('bad_request', 'message thread not found')

@@ -1,7 +1,7 @@
 /** The content of a message before it is stored: checked, prepared, and the permission that it needs. */
 import { randomInt } from 'node:crypto'
 import { type Content, type ContentName, contentName } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, messageTooLong } from '../../../machines/model/failure.ts'
 import type { Media, MediaKind } from '../../../machines/model/media.ts'
 import type { RichBlock, RichListItem } from '../../../machines/model/rich.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
@@ -25,7 +25,7 @@ export function checkedContent(given: Content): Content {
   switch (content.kind) {
     case 'text':
       if (content.text.trim() === '') throw failed('bad_request', 'message text is empty')
-      assertLength(content, TEXT_LENGTH, 'message is too long')
+      assertLength(content, TEXT_LENGTH)
       return content
     case 'media': {
       const { caption, captionAbove: _, ...rest } = content
@@ -57,15 +57,15 @@ export function checkedCaption(caption: Text, limit: number = CAPTION_LENGTH): T
 /** A draft may be empty. */
 export function checkedDraft(text: Text): Text {
   const stored = storable(text) as Text
-  assertLength(stored, TEXT_LENGTH, 'message is too long')
+  assertLength(stored, TEXT_LENGTH)
   return stored
 }
 
 const checkCaption = (caption: Text, limit: number = CAPTION_LENGTH) =>
   assertLength(caption, limit, 'message caption is too long')
 
-function assertLength({ text }: Text, limit: number, refusal: string): void {
-  if (text.length > limit && [...text].length > limit) throw failed('bad_request', refusal)
+function assertLength({ text }: Text, limit: number, refusal?: string): void {
+  if (text.length > limit && [...text].length > limit) throw messageTooLong(refusal)
 }
 
 /** Replaces NUL and half surrogate pairs, which the database refuses. Offsets of entities stay right. */

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Buttons } from '../../../machines/model/buttons.ts'
 import type { Checklist } from '../../../machines/model/checklist.ts'
 import type { Content, Message, Surface } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, messageNotAllowed } from '../../../machines/model/failure.ts'
 import type { Location } from '../../../machines/model/location.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
@@ -14,6 +14,7 @@ import { type FoundMessage, findInline, findMessage } from '../chats/find-messag
 import {
   type MessageKey,
   messageOf,
+  noMessageTo,
   parseChatId,
   parseInlineId,
   parseMessageId,
@@ -79,8 +80,7 @@ export async function deleteMessage(
   const [row] = await db.query<Row>(deleting, [session ?? null, person, ref.chat, ref.message])
   if (!row) {
     const found = await findMessage(db, person, ref)
-    const refusal = found ? "message can't be deleted" : 'message to delete not found'
-    throw failed('bad_request', refusal)
+    throw found ? messageNotAllowed("message can't be deleted") : noMessageTo('delete')
   }
   wake(row.woken)
   if (row.hasFiles) await releaseFiles(context, holderOf(row.sender, row.request))

@@ -1,10 +1,17 @@
 /** Forwards a message with its origin, or copies it without. A repeated request finds the message of the first one. */
 import type { Content } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { messageNotAllowed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { viewOf } from '../chats/find-message.ts'
-import { messageOf, originOf, parseChatId, parseMessageId, viaOf } from '../delivery/mapping.ts'
+import {
+  messageOf,
+  noMessageTo,
+  originOf,
+  parseChatId,
+  parseMessageId,
+  viaOf,
+} from '../delivery/mapping.ts'
 import { openPaid } from '../delivery/paid-media.ts'
 import type { MessageView } from '../delivery/rows.ts'
 import { holderOf, storedMedia, withFileHolds } from '../files/files.ts'
@@ -28,12 +35,7 @@ export async function forwardOrCopy(
   if (before) return { kind: 'message', message: messageOf(before) }
   const { sender } = envelope
   const source = await viewOf(context.db, sender, from)
-  if (!source)
-    throw failed(
-      'bad_request',
-      `message to ${as} not found`,
-      as === 'forward' ? { reason: 'forward_not_found' } : {},
-    )
+  if (!source) throw noMessageTo(as)
   const original = forwardableContent(source, as)
   const holder = holderOf(sender, request)
   const message = await withFileHolds(context, [holder], async () => {
@@ -60,11 +62,11 @@ export async function forwardOrCopy(
 
 function forwardableContent({ message }: MessageView, as: 'forward' | 'copy'): Content {
   if (message.is_protected) {
-    throw failed('bad_request', "message has protected content and can't be forwarded")
+    throw messageNotAllowed("message has protected content and can't be forwarded")
   }
   const content = message.content as Content
   if (content.kind === 'service' || (as === 'copy' && content.kind === 'paid_media')) {
-    throw failed('bad_request', `message can't be ${as === 'copy' ? 'copied' : 'forwarded'}`)
+    throw messageNotAllowed(`message can't be ${as === 'copy' ? 'copied' : 'forwarded'}`)
   }
   return withoutLiveLocation(content)
 }

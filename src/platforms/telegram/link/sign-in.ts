@@ -7,7 +7,7 @@ import type { Json } from '../../../../machines/model/protocol.ts'
 import { refused } from '../../kit/platform.ts'
 import type { TelegramClient } from '../client.ts'
 import { requestFailure, waitOf, wordOf } from '../failures.ts'
-import { identityOf } from '../identity.ts'
+import { identityOf } from '../natives.ts'
 import type { SessionStorage } from '../storage/session-storage.ts'
 
 export interface SignIn {

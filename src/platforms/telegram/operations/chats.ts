@@ -1,7 +1,7 @@
 /** Settings of chats: title, description, photo, permissions and pinned messages; and leaving a chat. */
 import type { tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
-import { failed } from '../../../../machines/model/failure.ts'
+import { messageNotFound } from '../../../../machines/model/failure.ts'
 import type { Media } from '../../../../machines/model/media.ts'
 import { upload } from '../files.ts'
 import { messageId } from '../natives.ts'
@@ -59,7 +59,7 @@ export const chats: Handlers<Context> = {
     const request = { _: 'messages.updatePinnedMessage', peer, id } as const
     const result = await calls
       .call({ ...request, ...(silent && { silent }) }, { signal })
-      .catch(missing('message to pin not found'))
+      .catch(missing('message to pin'))
     calls.take(result)
     return done
   },
@@ -69,9 +69,7 @@ export const chats: Handlers<Context> = {
     const id = messageId(message ?? (await newestPin(context, chat)), 'message to unpin')
     const peer = await calls.peer(chat, signal)
     const request = { _: 'messages.updatePinnedMessage', peer, id, unpin: true } as const
-    const result = await calls
-      .call(request, { signal })
-      .catch(missing('message to unpin not found'))
+    const result = await calls.call(request, { signal }).catch(missing('message to unpin'))
     calls.take(result)
     return done
   },
@@ -113,6 +111,6 @@ async function chatPhoto(
 
 async function newestPin(context: Context, chat: string): Promise<string> {
   const { pinned } = await described(context, chat)
-  if (!pinned) throw failed('bad_request', 'message to unpin not found')
+  if (!pinned) throw messageNotFound('message to unpin')
   return pinned.native
 }

@@ -2,8 +2,14 @@
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
 import { type Content, contentName, type Message } from '../../../../machines/model/content.ts'
-import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
+import {
+  failed,
+  messageNotAllowed,
+  messageNotFound,
+  RequestFailed,
+} from '../../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
+import { refusalOf } from '../failures.ts'
 import { findMessageWithPeers } from '../find-message.ts'
 import { isChannel, messageId } from '../natives.ts'
 import { messageOf } from '../reading/message.ts'
@@ -46,7 +52,7 @@ export const messages: Handlers<Context> = {
   async edit_location(context, { location, ...target }) {
     const { content } = await found(context, target, 'message to edit')
     if (content.kind !== 'location' || content.liveSeconds === undefined) {
-      throw failed('bad_request', "message can't be edited")
+      throw messageNotAllowed("message can't be edited")
     }
     if (!location) {
       const { latitude: lat, longitude: long } = content
@@ -61,7 +67,7 @@ export const messages: Handlers<Context> = {
   async stop_poll(context, target) {
     const purpose = 'message with poll to stop'
     const { content } = await found(context, target, purpose)
-    if (content.kind !== 'poll') throw failed('bad_request', `${purpose} not found`)
+    if (content.kind !== 'poll') throw messageNotFound(purpose)
     const media = inputPollOf({ ...content.poll, isClosed: true })
     const result = await edited(context, target, { media })
     if (result.kind !== 'message' || result.message.content.kind !== 'poll') {
@@ -77,7 +83,7 @@ export const messages: Handlers<Context> = {
       ? await calls.call({ _: 'channels.deleteMessages', channel, id: [id] }, { signal })
       : await calls.call({ _: 'messages.deleteMessages', id: [id], revoke: true }, { signal })
     calls.count(pts, ptsCount, channel?.channelId)
-    if (ptsCount === 0) throw failed('bad_request', 'message to delete not found')
+    if (ptsCount === 0) throw messageNotFound('message to delete')
     return done
   },
 
@@ -97,7 +103,7 @@ export const messages: Handlers<Context> = {
     const request = { _: 'messages.sendReaction', peer, msgId, reaction } as const
     const result = await calls
       .call({ ...request, reaction, ...(isBig && { big: true }) }, { signal })
-      .catch(missing('message to react not found'))
+      .catch(missing('message to react'))
     calls.take(result)
     return done
   },
@@ -107,9 +113,7 @@ export const messages: Handlers<Context> = {
     const peer = await calls.peer(chat, signal)
     const participant = await calls.person(person, signal)
     const request = { _: 'messages.deleteParticipantReaction', peer, msgId, participant } as const
-    const result = await calls
-      .call(request, { signal })
-      .catch(missing('message to react not found'))
+    const result = await calls.call(request, { signal }).catch(missing('message to react'))
     calls.take(result)
     return done
   },
@@ -136,7 +140,7 @@ async function edited(
   const peer = await calls.peer(chat, signal)
   const result = await calls
     .call({ _: 'messages.editMessage', peer, id, ...change }, { signal, chain: `send:${chat}` })
-    .catch(missing('message to edit not found'))
+    .catch(missing('message to edit'))
   const [changed] = messagesIn(calls.take(result), self)
   return { kind: 'message', message: changed ?? (await current(context, chat, id)) }
 }
@@ -150,7 +154,7 @@ async function captionIn(
 }
 
 const found = (context: Context, { chat, message }: Target, purpose: string) =>
-  current(context, chat, messageId(message, purpose)).catch(missing(`${purpose} not found`))
+  current(context, chat, messageId(message, purpose)).catch(missing(purpose))
 
 /** The message as the network has it now. */
 async function current(context: Context, chat: string, id: number): Promise<Message> {
@@ -161,12 +165,12 @@ async function current(context: Context, chat: string, id: number): Promise<Mess
 
 /** The network has one error for every message that does not exist, the reference one for each method. */
 export const missing =
-  (description: string) =>
+  (purpose: string) =>
   (cause: unknown): never => {
     const isMissing =
-      cause instanceof RequestFailed &&
-      /^(MESSAGE_ID_INVALID|MSG_ID_INVALID|message not found)$/.test(cause.failure.description)
-    throw isMissing ? failed('bad_request', description) : cause
+      ['MESSAGE_ID_INVALID', 'MSG_ID_INVALID'].includes(refusalOf(cause) ?? '') ||
+      (cause instanceof RequestFailed && cause.failure.reason === 'message_not_found')
+    throw isMissing ? messageNotFound(purpose) : cause
   }
 
 type PassOn = OperationOf<'forward' | 'copy'>
@@ -177,7 +181,7 @@ async function passOn(context: Context, operation: PassOn): Promise<OperationRes
   const purpose = kind === 'forward' ? 'message to forward' : 'message to copy'
   const id = messageId(operation.message, purpose)
   const original = await found(context, { chat: from, message: operation.message }, purpose)
-  if (original.content.kind === 'service') throw failed('bad_request', `${purpose} not found`)
+  if (original.content.kind === 'service') throw messageNotFound(purpose)
   // The network copies messages only unchanged, and not as a reply.
   if (kind === 'copy' && (caption !== undefined || replyTo !== undefined)) {
     const content = withCaption(original.content, caption)
@@ -201,7 +205,7 @@ async function passOn(context: Context, operation: PassOn): Promise<OperationRes
         },
         sending(context, chat),
       )
-      .catch(missing(`${purpose} not found`))
+      .catch(missing(purpose))
     const [sent] = messagesIn(calls.take(result), self)
     if (sent) return sent
     throw untold()

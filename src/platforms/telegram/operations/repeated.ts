@@ -1,7 +1,7 @@
 /** Finds the message of a request that was carried out before and whose answer got lost. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
 import type { Content, Message } from '../../../../machines/model/content.ts'
-import { RequestFailed } from '../../../../machines/model/failure.ts'
+import { refusalOf } from '../failures.ts'
 import { messageOf } from '../reading/message.ts'
 import { type Context, looking } from './context.ts'
 
@@ -30,8 +30,7 @@ export async function repeated(
 }
 
 /** Whether the network refused a request because it was carried out before. */
-export const isRepeated = (cause: unknown): boolean =>
-  cause instanceof RequestFailed && /RANDOM_ID_DUPLICATE/.test(cause.failure.description)
+export const isRepeated = (cause: unknown): boolean => refusalOf(cause) === 'RANDOM_ID_DUPLICATE'
 
 /** The account's own latest messages in a chat, the newest first. */
 export async function newest(context: Context, peer: tl.TypeInputPeer): Promise<Message[]> {

@@ -2,11 +2,12 @@
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
 import { type Content, contentName, type Message } from '../../../../machines/model/content.ts'
-import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
+import { failed } from '../../../../machines/model/failure.ts'
 import type { OperationOf } from '../../../../machines/model/operation.ts'
 import { capabilities } from '../facts.ts'
+import { refusalOf } from '../failures.ts'
 import { findMessage } from '../find-message.ts'
-import { messageId } from '../natives.ts'
+import { messageId, parseMessageId } from '../natives.ts'
 import { messageOf } from '../reading/message.ts'
 import { inputMediaOf } from '../writing/media.ts'
 import { previewOf } from '../writing/preview.ts'
@@ -158,7 +159,11 @@ async function optionOf(
   throw failed('bad_request', 'POLL_OPTION_INVALID')
 }
 
-export const topicId = (topic: string) => messageId(topic, 'message thread')
+export function topicId(topic: string): number {
+  const id = parseMessageId(topic)
+  if (id === undefined) throw failed('bad_request', 'message thread not found')
+  return id
+}
 
 /** A topic is named by the message that created it. */
 const placeIn = (topic: string): tl.RawInputReplyToMessage => {
@@ -177,9 +182,8 @@ export const deliveryOf = ({ silent, isProtected, effect }: Sending) => ({
 })
 
 const isMissingReply = (cause: unknown) =>
-  cause instanceof RequestFailed &&
   ['MSG_ID_INVALID', 'REPLY_MESSAGE_ID_INVALID', 'MESSAGE_ID_INVALID'].includes(
-    cause.failure.description,
+    refusalOf(cause) ?? '',
   )
 
 type Reply = { replyTo?: tl.RawInputReplyToMessage }
