@@ -34,6 +34,20 @@ export function* itemSpans(text: string, start = 0): IterableIterator<Span> {
   for (const { from, to } of partsOf(text, text.indexOf('[', start))) yield trimmed(text, from, to)
 }
 
+/** Integers outside of strings that have more digits than every number can hold exactly. */
+export function* longIntegerSpans(text: string): IterableIterator<Span> {
+  if (!LONG.test(text)) return
+  const next = /"|(?<![\w.+-])-?\d{16,}(?![\d.eE])/g
+  for (let found = next.exec(text); found; found = next.exec(text)) {
+    const { 0: part, index: from } = found
+    if (part === '"') next.lastIndex = closingQuote(text, from) + 1
+    else yield { from, to: from + part.length }
+  }
+}
+
+/** Most texts have no such integer, and are not walked through. */
+const LONG = /\d{16}/
+
 /** Between the commas of the object or array whose bracket stands at `opening`. */
 function* partsOf(text: string, opening: number): IterableIterator<Span> {
   let depth = 0

@@ -1,15 +1,18 @@
-/** What all networks share: platforms are defined, sessions end once, events are stored in line, texts keep their words. */
+/** What all networks share: each facility of the kit by itself. */
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import t from 'tap'
 import type { LinkedAccount, Platform, SessionReport } from '../../actors/ports/platform.ts'
 import type { TextEntity } from '../../machines/model/text.ts'
 import { EventLine, NotStored } from '../../src/platforms/kit/event-line.ts'
+import { readPages } from '../../src/platforms/kit/pages.ts'
 import { definePlatform, linkInOneStep } from '../../src/platforms/kit/platform.ts'
+import { Poller } from '../../src/platforms/kit/poller.ts'
 import { RecentMap } from '../../src/platforms/kit/recent-map.ts'
-import { SessionLife } from '../../src/platforms/kit/session-life.ts'
+import { SentRequests } from '../../src/platforms/kit/sent-requests.ts'
+import { SessionLife, unlessAborted } from '../../src/platforms/kit/session-life.ts'
+import { reportRestriction } from '../../src/platforms/kit/steadily.ts'
 import { withLinkTargets } from '../../src/platforms/kit/text.ts'
-import { unlessAborted } from '../../src/platforms/kit/unless-aborted.ts'
 import { fileIn } from '../../src/platforms/xmpp/media/download.ts'
 import fc from '../support/fast-check.ts'
 import { quietLog } from '../support/log.ts'
@@ -245,4 +248,137 @@ t.test('beside its words the target of a link moves no other entity off its own'
     }
   })
   t.doesNotThrow(() => fc.assert(keepsWords))
+})
+
+t.test('the next poll follows once the events of this one are stored', async (t) => {
+  const { signal } = new AbortController()
+  const steps: unknown[] = []
+  let isAway = false
+  const poller = new Poller<number>({
+    report: {
+      async events(happenings, checkpoint) {
+        if (isAway) throw new Error('the log is away')
+        await new Promise(setImmediate)
+        steps.push(['stored', happenings.length, checkpoint])
+      },
+    },
+    cursor: undefined,
+    checkpointOf: (number) => ({ number }),
+    async read(cursor = 0) {
+      steps.push(['read', cursor])
+      return { happenings: [], cursor: cursor + 1 }
+    },
+  })
+  await poller.poll(signal)
+  isAway = true
+  await t.rejects(poller.poll(signal), { name: 'NotStored' })
+  isAway = false
+  await poller.poll(signal)
+  t.same(steps, [
+    ['read', 0],
+    ['stored', 0, { number: 1 }],
+    ['read', 1],
+    // What was not stored is asked for again.
+    ['read', 1],
+    ['stored', 0, { number: 2 }],
+  ])
+})
+
+t.test(
+  'a server that brings nothing, or the same again, is not asked without a pause',
+  async (t) => {
+    const { signal } = new AbortController()
+    const pollerOf = (cursor: number | undefined) =>
+      new Poller<number>({
+        report: { events: async () => undefined },
+        cursor: 7,
+        checkpointOf: (number) => number,
+        read: async () => ({ happenings: [], cursor }),
+      })
+    for (const poller of [pollerOf(undefined), pollerOf(7)]) {
+      const began = performance.now()
+      for (let poll = 0; poll < 5; poll++) await poller.poll(signal)
+      t.ok(performance.now() - began >= 90, 'five polls take a hundred milliseconds')
+    }
+    await t.rejects(pollerOf(7).poll(AbortSignal.abort()), { name: 'AbortError' })
+  },
+)
+
+t.test('polls go on through restrictions until a failure ends them', async (t) => {
+  const { reports, report } = recorder()
+  const { signal } = new AbortController()
+  const failures = [
+    { kind: 'limited', seconds: 0.01 },
+    { kind: 'lost', reason: 'network' },
+  ] as const
+  let polls = 0
+  const poller = new Poller<number>({
+    report: { events: async () => undefined },
+    cursor: undefined,
+    checkpointOf: (number) => number,
+    async read() {
+      polls += 1
+      if (polls === 2) return undefined
+      throw failures[polls === 1 ? 0 : 1]
+    },
+  })
+  const endingOf = (cause: unknown) => cause as (typeof failures)[number]
+  await t.rejects(poller.run({ report, signal, endingOf }))
+  t.equal(polls, 3)
+  t.same(reports, [['limited', 'flood_wait', 0.01]])
+})
+
+t.test('only a longer wait than that of one chat restricts the account', async (t) => {
+  const { reports, report } = recorder()
+  reportRestriction(report, 60, 60)
+  reportRestriction(report, 61, 60)
+  reportRestriction(report, 1)
+  t.same(reports, [
+    ['limited', 'flood_wait', 61],
+    ['limited', 'flood_wait', 1],
+  ])
+})
+
+t.test('pages are read up to the last one, and never the same one for ever', async (t) => {
+  const all = ['a', 'b', 'c', 'd', 'e']
+  const asked: number[] = []
+  const read = async (from: number) => {
+    asked.push(from)
+    const keys = all.slice(from, from + 2)
+    return { keys, isLast: from + 2 >= all.length, next: () => from + 2 }
+  }
+  const whole = await readPages(0, read)
+  t.same({ ...whole, keys: [...whole.keys] }, { keys: all, isWhole: true })
+  t.same(asked, [0, 2, 4])
+  const bounded = await readPages(0, read, { most: 3 })
+  t.same({ ...bounded, keys: [...bounded.keys] }, { keys: all.slice(0, 4), isWhole: false })
+  let pages = 0
+  const again = await readPages('x', async () => {
+    pages += 1
+    return { keys: ['a'], isLast: false, next: () => 'x' }
+  })
+  t.same([pages, again.isWhole], [2, false], 'the second time nothing is new')
+  const empty = await readPages('x', async () => ({
+    keys: [],
+    isLast: false,
+    next: () => undefined,
+  }))
+  t.ok(empty.isWhole)
+})
+
+t.test('a session knows what it has sent by the ids of its requests and of the chat', async (t) => {
+  const sent = new SentRequests()
+  sent.add('one', 1)
+  sent.add('two', 2)
+  sent.place('two', 'native')
+  sent.confirm('two')
+  t.ok(sent.has('one'))
+  t.same(sent.find('two'), { at: 2, confirmed: true, native: 'native' })
+  t.same(sent.findNative('native'), { id: 'two', at: 2 })
+  t.equal(sent.findNative('two'), undefined, 'the chat knows it by another id')
+  t.same(sent.findNative('one'), { id: 'one', at: 1 })
+  sent.forget('one')
+  t.notOk(sent.has('one'))
+  for (let more = 0; more < 500; more++) sent.add(`${more}`)
+  t.notOk(sent.has('two'), 'only the latest are remembered')
 })

@@ -4,6 +4,7 @@ import t from 'tap'
 import type { SessionReport } from '../../actors/ports/platform.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import type { Json } from '../../machines/model/protocol.ts'
+import { SentRequests } from '../../src/platforms/kit/sent-requests.ts'
 import { Archive } from '../../src/platforms/xmpp/archive.ts'
 import { CatchUp } from '../../src/platforms/xmpp/catch-up.ts'
 import { parseCheckpoints } from '../../src/platforms/xmpp/checkpoint.ts'
@@ -12,7 +13,6 @@ import { Ledger, RecentIds } from '../../src/platforms/xmpp/ledger.ts'
 import { keyOf, MessageNames, networkId } from '../../src/platforms/xmpp/message-identity.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 import { RequestRefused } from '../../src/platforms/xmpp/requests.ts'
-import { SentMessages } from '../../src/platforms/xmpp/sent.ts'
 import fc from '../support/fast-check.ts'
 import { quietLog } from '../support/log.ts'
 import { patience } from './contract/recorder.ts'
@@ -84,7 +84,7 @@ function receiving(server: Server, stored: Stored) {
     },
   } as Partial<SessionReport> as SessionReport
   const checkpoints = parseCheckpoints(stored.checkpoint, own)
-  const start = { own, checkpoints, invited: [], unarchived: [], sent: new SentMessages() }
+  const start = { own, checkpoints, invited: [], unarchived: [], sent: new SentRequests() }
   const ignore = () => undefined
   const ledger = new Ledger(start, report, {
     found: ignore,

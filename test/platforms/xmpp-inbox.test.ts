@@ -3,7 +3,7 @@ import { xml } from '@xmpp/client'
 import t from 'tap'
 import type { IncomingMessage } from '../../src/platforms/xmpp/delivery.ts'
 import { Inbox } from '../../src/platforms/xmpp/inbox.ts'
-import { weightOf } from '../../src/platforms/xmpp/weight.ts'
+import { weightOf } from '../../src/platforms/xmpp/transport.ts'
 
 const delivery = (archived: string, text: string): IncomingMessage => ({
   message: xml('message', { id: archived }, xml('body', {}, text)),

@@ -4,11 +4,11 @@ import t from 'tap'
 import type { SessionReport } from '../../actors/ports/platform.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import type { Json } from '../../machines/model/protocol.ts'
+import { SentRequests } from '../../src/platforms/kit/sent-requests.ts'
 import { parseUnarchived, Repeats, unarchivedOf } from '../../src/platforms/xmpp/checkpoint.ts'
 import { delivered } from '../../src/platforms/xmpp/delivery.ts'
 import { Ledger } from '../../src/platforms/xmpp/ledger.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
-import { SentMessages } from '../../src/platforms/xmpp/sent.ts'
 
 const trust = { own: 'me@here.test', domain: 'here.test', archive: false }
 
@@ -59,7 +59,7 @@ t.test('what two sessions in a row are sent again is stored once', async (t) => 
       checkpoints: new Map(),
       invited: [],
       unarchived,
-      sent: new SentMessages(),
+      sent: new SentRequests(),
     }
     return new Ledger(start, report, {
       found: ignore,

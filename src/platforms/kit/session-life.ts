@@ -66,3 +66,23 @@ export function reportEnding(report: SessionReport, ending: Ending): void {
   else if (ending.kind === 'invalid') report.invalid(ending.reason)
   else report.lost(ending.reason, ending.retryAfterSeconds)
 }
+
+/**
+ * Settles as `work` does, or rejects with the signal's reason, even if the work ignores the signal. Work that is given
+ * up ends unobserved.
+ */
+export async function unlessAborted<Result>(
+  work: Promise<Result>,
+  signal: AbortSignal,
+): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const giveUp = () => reject(signal.reason)
+  if (signal.aborted) giveUp()
+  signal.addEventListener('abort', giveUp, { once: true })
+  try {
+    return await Promise.race([work, promise])
+  } finally {
+    signal.removeEventListener('abort', giveUp)
+    work.catch(() => undefined)
+  }
+}

@@ -9,7 +9,7 @@ export interface Restriction {
   readonly seconds: number
 }
 
-interface Steadiness {
+export interface Steadiness {
   /** Called for each restriction of the whole account. */
   readonly report?: Pick<SessionReport, 'limited'>
   /** Aborts when the session is over. */
@@ -35,7 +35,7 @@ export async function steadily<Result>(
     } catch (cause) {
       const ending = endingOf(cause)
       if (ending?.kind === 'limited') {
-        report?.limited('flood_wait', ending.seconds)
+        if (report) reportRestriction(report, ending.seconds)
         await pause(ending.seconds * 1000, undefined, { signal })
       } else if (ending?.kind === 'lost' && failures < forgives && isForgivable(cause)) {
         failures += 1
@@ -43,6 +43,18 @@ export async function steadily<Result>(
       } else throw cause
     }
   }
+}
+
+/**
+ * Reports a restriction of the account. Some networks refuse a chat that was written to too fast in the same words, but
+ * only for a short time: waits of at most `chatWaitSeconds` are of that kind.
+ */
+export function reportRestriction(
+  report: Pick<SessionReport, 'limited'>,
+  seconds: number,
+  chatWaitSeconds = 0,
+): void {
+  if (seconds > chatWaitSeconds) report.limited('flood_wait', seconds)
 }
 
 /** The ending of a session that cannot wait until the restriction ends. */

@@ -18,8 +18,7 @@ import type { NetworkContext, Services } from '../../sandbox/network/context.ts'
 import { execute } from '../../sandbox/operations.ts'
 import { NOT_STORED } from '../kit/event-line.ts'
 import { sessionOver } from '../kit/failures.ts'
-import { type Ending, reportEnding } from '../kit/session-life.ts'
-import { unlessAborted } from '../kit/unless-aborted.ts'
+import { type Ending, reportEnding, unlessAborted } from '../kit/session-life.ts'
 import { identityOf } from './link.ts'
 
 const ENDINGS: Readonly<Record<SessionEnd, Ending>> = {

@@ -5,6 +5,7 @@ import type { Queryable } from '../../database/database.ts'
 import type { MediaService } from '../../media/media.ts'
 import { NOT_STORED } from '../kit/event-line.ts'
 import type { SessionLife } from '../kit/session-life.ts'
+import { reportRestriction } from '../kit/steadily.ts'
 import { Calls } from './calls.ts'
 import {
   type Application,
@@ -101,7 +102,7 @@ export function assemble(
     ending,
     ended: (found) => life.end(found),
     did: (updates) => polls.noteIn(updates),
-    limited: (seconds) => report.limited('flood_wait', seconds),
+    limited: (seconds) => reportRestriction(report, seconds),
   })
   const found = (happenings: Parameters<Intake['add']>[0]) => intake.add(happenings)
   const standings = new Standings(since)

@@ -3,6 +3,7 @@ import { Long, type tl } from '@mtcute/node'
 import type { LinkedAccount } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { RequestFailed } from '../../../machines/model/failure.ts'
+import { readPages } from '../kit/pages.ts'
 import { type Restriction, steadily } from '../kit/steadily.ts'
 import type { Calls } from './calls.ts'
 import type { TelegramClient } from './client.ts'
@@ -77,11 +78,11 @@ export class History {
       return
     }
     const found: ExistingMessage[] = []
+    let isWhole = false
     try {
       const peer = await this.#calls.peer(native, this.#signal)
-      let isWhole = false
-      while (!isWhole && found.length <= most) {
-        const page: Page = await this.#page(peer, found.at(-1)?.id ?? 0, since)
+      const read = async (offsetId: number) => {
+        const page: Page = await this.#page(peer, offsetId, since)
         const written = page.messages.filter(
           (one): one is ExistingMessage => one._ !== 'messageEmpty',
         )
@@ -89,13 +90,17 @@ export class History {
         found.push(...missed)
         for (const chat of page.chats) this.#chats.set(chat.id, chat)
         for (const user of page.users) this.#users.set(user.id, user)
-        isWhole = page.messages.length < PAGE || missed.length < written.length
+        return {
+          keys: missed.map(({ id }) => `${id}`),
+          isLast: page.messages.length < PAGE || missed.length < written.length,
+          next: () => found.at(-1)?.id ?? 0,
+        }
       }
+      isWhole = (await readPages(0, read, { most })).isWhole
     } catch (cause) {
       if (!isRefused(cause)) throw cause
-      this.skipped.add(native)
     }
-    if (found.length > most) this.skipped.add(native)
+    if (!isWhole || found.length > most) this.skipped.add(native)
     this.#messages.push(...found.slice(0, most))
   }
 

@@ -1,7 +1,7 @@
 /** Failures of the other server, and their meaning for a request and for the session. */
 
 import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
-import { AddressRefused } from '../../net/guard.ts'
+import { Unanswered, unansweredFailure } from '../kit/http-client.ts'
 import type { Ending } from '../kit/session-life.ts'
 import type { Restriction } from '../kit/steadily.ts'
 
@@ -24,71 +24,10 @@ export class Refused extends Error {
   }
 }
 
-/**
- * There is no answer. `unreachable`: nothing was sent; `silent`, `broken`: it was, and may have been carried out;
- * `garbage`: what came back is not the bot API.
- */
-export class Unanswered extends Error {
-  override readonly name = 'Unanswered'
-  readonly how: 'unreachable' | 'silent' | 'broken' | 'garbage'
-
-  constructor(how: Unanswered['how'], detail: string, options?: ErrorOptions) {
-    super(detail, options)
-    this.how = how
-  }
-}
-
-const BEFORE_SENDING = [
-  'ECONNREFUSED',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EAI_AGAIN',
-  'ENOTFOUND',
-  'UND_ERR_CONNECT_TIMEOUT',
-]
-
-/** A request ended without an answer. The texts name no URL, because it contains the token. */
-export function unanswered(cause: unknown): Unanswered {
-  const { name, code } = cause as { readonly name?: string; readonly code?: unknown }
-  if (name === 'AbortError' || name === 'TimeoutError') return new Unanswered('silent', 'no answer')
-  // Sockets and the client name their errors; what has no name came from looking up the host.
-  const isEarly =
-    cause instanceof AddressRefused ||
-    typeof code !== 'string' ||
-    BEFORE_SENDING.includes(code) ||
-    /CERT|TLS|SSL/.test(code)
-  const how = isEarly ? 'unreachable' : 'broken'
-  const reason =
-    cause instanceof AddressRefused ? 'the address is not public' : String(code ?? 'no address')
-  return new Unanswered(how, reason)
-}
-
 /** The failure for the caller of the operation. */
 export function requestFailed(cause: unknown, network: string): RequestFailed {
   if (cause instanceof Refused) return passedOn(cause, network)
-  const certain = { certain: false }
-  const how = cause instanceof Unanswered ? cause.how : 'garbage'
-  switch (how) {
-    case 'unreachable':
-      return failed(
-        'unavailable',
-        `${network} cannot be reached`,
-        { reason: 'platform_unreachable', params: { platform: network }, retryAfterSeconds: 5 },
-        { cause },
-      )
-    case 'silent':
-    case 'broken':
-      return failed('timeout', `${network} did not answer; it may have been done`, certain, {
-        cause,
-      })
-    case 'garbage':
-      return failed(
-        'bad_gateway',
-        `${network} gave no proper answer; it may have been done`,
-        certain,
-        { cause },
-      )
-  }
+  return unansweredFailure(cause, network)
 }
 
 /** The description of the network without its prefix, because the answer gets the prefix of its status again. */

@@ -1,11 +1,11 @@
 /** Polls updates from the other server: the next poll begins once these updates are stored. */
-import { setTimeout as pause } from 'node:timers/promises'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
+import { Unanswered } from '../kit/http-client.ts'
 import { fieldsOf } from '../kit/platform.ts'
+import { Poller } from '../kit/poller.ts'
 import { type BotApiAnswer, type BotApiClient, refusalIn } from './client.ts'
-import { Unanswered } from './failures.ts'
 import type { Flavour } from './flavour.ts'
 import { type ReceivedUpdate, updatesIn } from './update.ts'
 
@@ -32,47 +32,33 @@ interface PollOptions {
 /** Time for the answer in addition to the time for which the server holds the poll. */
 const GRACE_MS = 10_000
 const MOST = 100
-/**
- * The shortest time of a poll, for servers that do not hold polls or repeat the same updates: a hundredth of the time
- * without anything new. An update waits little beside the silence before it, and a thousand quiet bots are no flood.
- */
-const shortestMs = (quietMs: number) => Math.min(Math.max(20, quietMs / 100), 1_000)
 
-export class Updates {
+export class Updates extends Poller<number> {
   readonly #options: PollOptions
-  #offset: number | undefined
-  /** When something new came last. */
-  #newAt = performance.now()
   #hasWarned = false
 
   constructor(options: PollOptions, checkpoint: Json) {
+    super({
+      report: options.report,
+      cursor: offsetOf(checkpoint),
+      checkpointOf: (offset) => ({ offset }),
+      read: (offset, signal) => this.#page(offset, signal),
+    })
     this.#options = options
-    this.#offset = offsetOf(checkpoint)
   }
 
-  /** One poll: resolves once its updates are stored. */
-  async poll(signal: AbortSignal): Promise<void> {
-    const began = performance.now()
-    const answer = await this.#ask(signal)
-    if (!answer) return
+  async #page(offset: number | undefined, signal: AbortSignal) {
+    const answer = await this.#ask(offset, signal)
+    if (!answer) return undefined
     const updates = this.#read(answer)
-    const before = this.#offset
     const last = updates.at(-1)
-    if (last) {
-      // A server that lost its numbers begins anew, perhaps with lower ones.
-      const offset = last.id + 1
-      const happenings = updates.flatMap(({ happening }) => happening ?? [])
-      await this.#options.report.events(happenings, { offset })
-      this.#offset = offset
-    }
-    const now = performance.now()
-    if (this.#offset !== before) this.#newAt = now
-    else
-      await pause(Math.max(0, shortestMs(now - this.#newAt) - (now - began)), undefined, { signal })
+    // A server that lost its numbers begins anew, perhaps with lower ones.
+    const cursor = last && last.id + 1
+    return { happenings: updates.flatMap(({ happening }) => happening ?? []), cursor }
   }
 
   /** Undefined if the wanted kinds changed meanwhile: updates that were not acknowledged come again. */
-  async #ask(signal: AbortSignal): Promise<BotApiAnswer | undefined> {
+  async #ask(offset: number | undefined, signal: AbortSignal): Promise<BotApiAnswer | undefined> {
     const { client, flavour, holdSeconds, wanted, credentialId } = this.#options
     const changed = new AbortController()
     const ignore = flavour.filtersUpdates
@@ -80,7 +66,7 @@ export class Updates {
       : () => undefined
     try {
       const parameters = {
-        offset: this.#offset,
+        offset,
         limit: MOST,
         timeout: holdSeconds,
         ...(flavour.filtersUpdates && { allowed_updates: await wanted.names(credentialId) }),

@@ -12,10 +12,11 @@ import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { NOT_STORED } from '../kit/event-line.ts'
 import { sessionOver, wrongFile } from '../kit/failures.ts'
+import { Unanswered } from '../kit/http-client.ts'
 import { type Ending, SessionLife } from '../kit/session-life.ts'
-import { lostBy, type Restriction, steadily } from '../kit/steadily.ts'
+import { lostBy, type Restriction, reportRestriction, steadily } from '../kit/steadily.ts'
 import type { BotApiClient } from './client.ts'
-import { endingOf, Refused, requestFailed, Unanswered } from './failures.ts'
+import { endingOf, Refused, requestFailed } from './failures.ts'
 import type { Flavour } from './flavour.ts'
 import { Updates, type WantedUpdates } from './poll.ts'
 
@@ -123,7 +124,7 @@ export class BotApiSession implements Session {
     const report = this.#report
     const steadiness = { report, signal, endingOf, forgives, isForgivable: isOfNetwork }
     report.opened(await steadily(() => client.me({ signal }), steadiness))
-    for (;;) await steadily(() => this.#updates.poll(signal), steadiness)
+    await this.#updates.run(steadiness)
   }
 
   /** A refusal may concern the bot itself: its token or a restriction. */
@@ -131,9 +132,8 @@ export class BotApiSession implements Session {
     if (!(cause instanceof Refused) || this.#life.isOver) return
     const ending = endingOf(cause)
     if (cause.code === 401) this.#end(ending, cause)
-    if (ending.kind === 'limited' && ending.seconds > CHAT_WAIT_SECONDS) {
-      this.#report.limited('flood_wait', ending.seconds)
-    }
+    if (ending.kind !== 'limited') return
+    reportRestriction(this.#report, ending.seconds, CHAT_WAIT_SECONDS)
   }
 
   #assertLive(): void {

@@ -4,8 +4,7 @@ import { type Element, xml } from '@xmpp/client'
 import { parseAddress } from './address.ts'
 import { ns } from './namespaces.ts'
 import { RequestRefused, type Requests } from './requests.ts'
-import { Oversized } from './transport.ts'
-import { weightOf } from './weight.ts'
+import { Oversized, weightOf } from './transport.ts'
 
 export interface ArchivedMessage {
   readonly id: string

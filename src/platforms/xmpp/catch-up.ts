@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { NotStored } from '../kit/event-line.ts'
+import { readPages } from '../kit/pages.ts'
 import type { Archive, ArchivedMessage, ArchivePage, PageRange } from './archive.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { IncomingMessage } from './delivery.ts'
@@ -110,10 +111,10 @@ export class CatchUp {
     recovered = true,
     checkpoint = this.#ledger.checkpoint(this.#archive.address),
   ): Promise<ReadonlySet<string>> {
-    const keys = new Set<string>()
-    let after = checkpoint?.from ?? checkpoint?.mam
-    let again = checkpoint?.from !== undefined
-    while (checkpoint && after !== undefined) {
+    const first = checkpoint?.from ?? checkpoint?.mam
+    if (!checkpoint || first === undefined) return new Set()
+    let again = checkpoint.from !== undefined
+    const { keys } = await readPages(first, async (after) => {
       const { messages, complete } = await this.#after(after, checkpoint, signal)
       signal.throwIfAborted()
       const deliveries: IncomingMessage[] = []
@@ -126,13 +127,12 @@ export class CatchUp {
         await this.#ledger.commit(deliveries.slice(start, start + batchSize))
         signal.throwIfAborted()
       }
-      const isNew = deliveries.some(({ key }) => !keys.has(key))
-      for (const { key } of deliveries) keys.add(key)
-      const next = isNew ? beforeLast(messages, after) : messages.at(-1)?.id
-      // An archive that repeats the same page would repeat it for ever.
-      if (complete || (!isNew && next === after)) break
-      after = next
-    }
+      return {
+        keys: deliveries.map(({ key }) => key),
+        isLast: complete,
+        next: (hasNews) => (hasNews ? beforeLast(messages, after) : messages.at(-1)?.id),
+      }
+    })
     return keys
   }
 

@@ -2,7 +2,7 @@
 
 import { NotStored } from '../kit/event-line.ts'
 import type { IncomingMessage } from './delivery.ts'
-import { weightOf } from './weight.ts'
+import { weightOf } from './transport.ts'
 
 interface InboxEvents {
   /** Stores a batch. */

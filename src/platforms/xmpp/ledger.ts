@@ -4,6 +4,7 @@ import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { EventLine } from '../kit/event-line.ts'
 import { RecentMap } from '../kit/recent-map.ts'
+import type { SentRequests } from '../kit/sent-requests.ts'
 import {
   type Checkpoint,
   type Checkpoints,
@@ -18,7 +19,6 @@ import { type Invitation, readInvitation } from './invitation.ts'
 import { isRandom, MessageNames, mostRemembered, targetOf, unchanged } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 import { type Known, read, repliedTo } from './reading.ts'
-import type { SentMessages } from './sent.ts'
 
 /** Within this time, a server delivers all messages to which it gave earlier ids. */
 const settledMilliseconds = 5_000
@@ -69,7 +69,7 @@ interface LedgerStart {
   readonly checkpoints: Checkpoints
   readonly invited: readonly Invitation[]
   readonly unarchived: readonly Unarchived[]
-  readonly sent: SentMessages
+  readonly sent: SentRequests
 }
 
 /** More invitations than real people send. */
@@ -83,7 +83,7 @@ const acknowledgedMilliseconds = 60_000
 
 export class Ledger {
   readonly #own: string
-  readonly #sent: SentMessages
+  readonly #sent: SentRequests
   readonly #events: LedgerEvents
   readonly #known: Known
   readonly #repeats: Repeats

@@ -1,9 +1,9 @@
 /** Finds messages that the session does not remember by reading back in the archive. */
 import type { Element } from '@xmpp/client'
+import type { SentRequests } from '../kit/sent-requests.ts'
 import type { Archive, ArchivedMessage } from './archive.ts'
 import { idOf, keyOf, marked, networkId, storable, targetOf } from './message-identity.ts'
 import { RequestRefused } from './requests.ts'
-import type { SentMessages } from './sent.ts'
 
 /** How many pages back a message is looked for. */
 const mostPages = 20
@@ -26,10 +26,10 @@ interface Scope {
 
 export class Lookup {
   readonly #archive: Archive
-  readonly #sent: SentMessages
+  readonly #sent: SentRequests
   readonly #scope: Scope
 
-  constructor(archive: Archive, sent: SentMessages, scope: Scope) {
+  constructor(archive: Archive, sent: SentRequests, scope: Scope) {
     this.#archive = archive
     this.#sent = sent
     this.#scope = scope

@@ -3,6 +3,7 @@ import type { Element } from '@xmpp/client'
 import type { Chat, Content } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Person } from '../../../machines/model/person.ts'
+import type { SentRequests } from '../kit/sent-requests.ts'
 import { type Address, parseAddress, personAt, privateChat, whispering } from './address.ts'
 import type { Archive } from './archive.ts'
 import { nicknameOf } from './contact.ts'
@@ -12,7 +13,6 @@ import { contentOf } from './reading.ts'
 import type { Requests } from './requests.ts'
 import type { Room } from './rooms/room.ts'
 import type { Rooms } from './rooms/rooms.ts'
-import type { SentMessages } from './sent.ts'
 import type { Envelope } from './writing.ts'
 
 interface PlaceParts {
@@ -20,7 +20,7 @@ interface PlaceParts {
   readonly archive: Archive
   readonly requests: Requests
   readonly outbox: Outbox
-  readonly sent: SentMessages
+  readonly sent: SentRequests
   readonly rooms: Rooms
 }
 

@@ -1,7 +1,7 @@
 /** Requests to the server and to others (`iq` stanzas): each ends with one answer or with its time limit. */
 import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
-import { unlessAborted } from '../kit/unless-aborted.ts'
+import { unlessAborted } from '../kit/session-life.ts'
 import { parseAddress } from './address.ts'
 import { conditionOf } from './failures.ts'
 import { ns } from './namespaces.ts'

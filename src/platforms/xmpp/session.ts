@@ -8,6 +8,7 @@ import type {
   SessionReport,
 } from '../../../actors/ports/platform.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
+import { SentRequests } from '../kit/sent-requests.ts'
 import { SessionLife } from '../kit/session-life.ts'
 import { Archive } from './archive.ts'
 import { CatchUp } from './catch-up.ts'
@@ -30,7 +31,6 @@ import { enableCarbons, ping, Requests } from './requests.ts'
 import { KeptRooms, type RoomStore } from './rooms/kept.ts'
 import { Rooms, type RoomsParts } from './rooms/rooms.ts'
 import { type LoginOptions, loginOf, type XmppSecrets } from './secrets.ts'
-import { SentMessages } from './sent.ts'
 import { Stream } from './stream.ts'
 import { receipt } from './writing.ts'
 
@@ -65,7 +65,7 @@ export class XmppSession implements Session {
   readonly #outbox: Outbox
   readonly #catchUp: CatchUp
   readonly #rooms: Rooms
-  readonly #sent = new SentMessages()
+  readonly #sent = new SentRequests()
   readonly #parts: Pick<Context, 'stream' | 'places' | 'uploads' | 'history'>
   readonly #life: SessionLife
   #binding = new AbortController()

@@ -2,7 +2,7 @@
 import type { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Element } from '@xmpp/client'
-import { unlessAborted } from '../kit/unless-aborted.ts'
+import { unlessAborted } from '../kit/session-life.ts'
 import { endingOf, isDecided } from './endings.ts'
 import { TakenOver } from './failures.ts'
 import { createTransport, type Login, Oversized, type Transport } from './transport.ts'

@@ -55,6 +55,25 @@ export class Oversized extends Error {
   override readonly name = 'Oversized'
 }
 
+/** The weight of an empty element. */
+const bareElement = 200
+
+/** Estimates the memory of a stanza, in characters: one may be as large as a thousand others. Not by calls within calls: the depth is the writer's choice. */
+export function weightOf(stanza: Element): number {
+  let weight = 0
+  const rest: (Element | string)[] = [stanza]
+  for (let next = rest.pop(); next !== undefined; next = rest.pop()) {
+    if (typeof next === 'string') {
+      weight += next.length
+      continue
+    }
+    weight += bareElement
+    for (const value of Object.values(next.attrs)) weight += String(value).length
+    for (const child of next.children) rest.push(child)
+  }
+  return weight
+}
+
 /** The state that the next connection needs to resume the stream of this one (XEP-0198). */
 interface Resumption extends Pick<StreamManagement, 'id' | 'outbound' | 'outbound_q'> {
   /** How many stanzas were received. */

@@ -1,5 +1,6 @@
 /** The example network as the contract suite drives it: its protocol over the loopback network. */
 import type { Test } from 'tap'
+import { createGuardedAgent } from '../../../src/net/guard.ts'
 import { quietLog } from '../../support/log.ts'
 import type { ContractHarness } from '../contract/harness.ts'
 import { loopbackHarness } from '../kit/harness.ts'
@@ -25,8 +26,10 @@ const routes: Routes = {
 
 export async function exampleHarness(t: Test): Promise<ContractHarness> {
   const network = await LoopbackNetwork.start(t, routes)
+  const agent = createGuardedAgent({ allowPrivate: true })
+  t.teardown(() => agent.destroy())
   return loopbackHarness(t, network, {
-    platform: () => examplePlatform(quietLog),
+    platform: () => examplePlatform(quietLog, agent),
     method: 'token',
     fields: (token, url) => ({ token, url }),
   })

@@ -4,6 +4,12 @@ import type { Message } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { NOT_STORED, NotStored } from '../../../src/platforms/kit/event-line.ts'
+import {
+  type HttpAnswer,
+  type HttpClient,
+  jsonIn,
+  unansweredFailure,
+} from '../../../src/platforms/kit/http-client.ts'
 import type { Ending } from '../../../src/platforms/kit/session-life.ts'
 import type { Restriction } from '../../../src/platforms/kit/steadily.ts'
 import type { Event, Letter } from '../kit/network.ts'
@@ -15,30 +21,29 @@ export class Refused extends Error {
   readonly status: number
   readonly seconds: number
 
-  constructor({ status, headers }: Response, description = '') {
+  constructor({ status, headers }: HttpAnswer, description = '') {
     super(description)
     this.status = status
-    this.seconds = Number(headers.get('retry-after'))
+    this.seconds = Number(headers['retry-after'])
   }
 }
 
-/** Asks one route. Rejects with `Refused`, or with what `fetch` rejects with when there is no answer. */
+/** Asks one route. Rejects with `Refused` or `Unanswered`. */
 export async function ask<Answer>(
-  { url, token }: Secrets,
+  http: HttpClient,
   route: string,
   body: object,
   signal: AbortSignal,
 ): Promise<Answer> {
-  const headers = { authorization: `Bearer ${token}` }
-  const request = { method: 'POST', headers, body: JSON.stringify(body), signal }
-  const response = await fetch(`${url}/${route}`, request)
-  const answer = (await response.json()) as Answer & { readonly error?: string }
-  if (response.ok) return answer
-  throw new Refused(response, answer.error)
+  const question = { verb: 'POST', path: route, body: JSON.stringify(body) } as const
+  const answer = await http.ask(question, { signal })
+  const value = jsonIn(answer)
+  if (answer.status === 200) return value as Answer
+  throw new Refused(answer, (value as { readonly error?: string }).error)
 }
 
-export async function whoAmI(secrets: Secrets, signal: AbortSignal): Promise<AccountIdentity> {
-  const { id, name } = await ask<Letter['from']>(secrets, 'me', {}, signal)
+export async function whoAmI(http: HttpClient, signal: AbortSignal): Promise<AccountIdentity> {
+  const { id, name } = await ask<Letter['from']>(http, 'me', {}, signal)
   return { native: `${id}`, firstName: name }
 }
 
@@ -79,8 +84,7 @@ export function endingOf(cause: unknown): Ending | Restriction {
 /** For the caller of an operation. What was not answered may have been carried out. */
 export function requestFailed(cause: unknown): RequestFailed {
   if (cause instanceof RequestFailed) return cause
-  const unanswered = 'Example did not answer; it may have been done'
-  if (!(cause instanceof Refused)) return failed('timeout', unanswered, { certain: false })
+  if (!(cause instanceof Refused)) return unansweredFailure(cause, 'Example')
   const { message, seconds } = cause
   if (seconds) return failed('rate_limited', '', { retryAfterSeconds: seconds })
   return failed('bad_request', message, {}, { cause })

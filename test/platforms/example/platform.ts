@@ -1,10 +1,8 @@
 /** An example of a network, to begin a new one from: texts in private chats, as JSON over HTTP, with a held poll for events. */
-
 import {
   type Handlers,
   handle,
   type LinkedAccount,
-  type LinkStep,
   operationsOf,
   type Platform,
   type Request,
@@ -14,19 +12,20 @@ import {
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { contentName } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
-import { EventLine } from '../../../src/platforms/kit/event-line.ts'
+import type { GuardedAgent } from '../../../src/net/guard.ts'
 import { sessionOver } from '../../../src/platforms/kit/failures.ts'
+import { HttpClient } from '../../../src/platforms/kit/http-client.ts'
 import {
   definePlatform,
   fieldsOf,
   linkInOneStep,
   refused,
 } from '../../../src/platforms/kit/platform.ts'
-import { RecentMap } from '../../../src/platforms/kit/recent-map.ts'
+import { Poller } from '../../../src/platforms/kit/poller.ts'
+import { SentRequests } from '../../../src/platforms/kit/sent-requests.ts'
 import { SessionLife } from '../../../src/platforms/kit/session-life.ts'
 import { lostBy, steadily } from '../../../src/platforms/kit/steadily.ts'
-import type { Event, Letter } from '../kit/network.ts'
+import type { Event } from '../kit/network.ts'
 import {
   ask,
   endingOf,
@@ -39,24 +38,23 @@ import {
 
 const TEXT_LENGTH = 1_000
 
-type Account = { readonly secrets: Secrets; readonly self: string }
+type Account = { readonly http: HttpClient; readonly self: string }
 
 const handlers: Handlers<Account & Request> = {
-  async send({ secrets, self, requestId, signal }, { chat, content, buttons, replyTo }) {
+  async send({ http, self, requestId, signal }, { chat, content, buttons, replyTo }) {
     if (content.kind !== 'text') {
       throw failed('bad_request', `${contentName(content)} is not supported on Example`)
     }
     if (buttons?.length) throw failed('bad_request', 'buttons are not supported on Example')
     const { text } = content
     if (text.length > TEXT_LENGTH) throw failed('bad_request', 'message is too long')
-    const answered = replyTo !== undefined && { replyTo: Number(replyTo) }
-    const letter = { to: Number(chat), text, requestId, ...answered }
-    const sent = await ask<Letter>(secrets, 'send', letter, signal)
-    return { kind: 'message', message: messageOf(sent, self) }
+    const letter = { to: Number(chat), text, requestId, replyTo: replyTo && Number(replyTo) }
+    return { kind: 'message', message: messageOf(await ask(http, 'send', letter, signal), self) }
   },
 }
 
-export const examplePlatform = (logger: Logger): Platform =>
+/** The account names the server, so `agent` must be one that dials public addresses only. */
+export const examplePlatform = (logger: Logger, agent: GuardedAgent): Platform =>
   definePlatform<Secrets>({
     id: 'example',
     name: 'Example',
@@ -81,19 +79,26 @@ export const examplePlatform = (logger: Logger): Platform =>
     },
     logger,
     async startLink(_method, { token, url }, signal) {
-      if (!token || !url) throw failed('bad_request', 'fields "token" and "url" are required')
-      return linkInOneStep((limit) => tryToken({ token, url }, limit), signal)
+      if (!token || !url || !URL.canParse(url)) {
+        throw failed('bad_request', 'fields "token" and "url" are required')
+      }
+      return linkInOneStep((limit) => tryToken({ token, url }, agent, limit), signal)
     },
     parseSecrets(stored) {
       const { token, url } = fieldsOf(stored)
       return typeof token === 'string' && typeof url === 'string' ? { token, url } : undefined
     },
-    open: (account, secrets, report) => new ExampleSession(account, secrets, report, logger),
+    open: (account, secrets, report) =>
+      new ExampleSession(account, clientOf(secrets, agent), report, logger),
   })
 
-async function tryToken(secrets: Secrets, signal: AbortSignal): Promise<LinkStep> {
+const clientOf = ({ token, url: root }: Secrets, agent: GuardedAgent) =>
+  new HttpClient({ root, agent, headers: { authorization: `Bearer ${token}` } })
+
+async function tryToken(secrets: Secrets, agent: GuardedAgent, signal: AbortSignal) {
   try {
-    return { kind: 'done', account: await whoAmI(secrets, signal), secrets: { ...secrets } }
+    const account = await whoAmI(clientOf(secrets, agent), signal)
+    return { kind: 'done', account, secrets: { ...secrets } } as const
   } catch (cause) {
     const reason = endingOf(cause).kind === 'revoked' ? 'bad_credentials' : 'unreachable'
     return refused(reason, 'the server does not take the token')
@@ -102,37 +107,33 @@ async function tryToken(secrets: Secrets, signal: AbortSignal): Promise<LinkStep
 
 class ExampleSession implements Session {
   readonly #account: Account
-  readonly #report: SessionReport
   readonly #life: SessionLife
-  readonly #line: EventLine
-  /** The ids of its own requests. */
-  readonly #sent = new RecentMap<string, true>(500)
+  readonly #poller: Poller<number>
+  readonly #sent = new SentRequests()
   readonly #running: Promise<void>
-  /** The number of the last event that is stored. */
-  #last: number
 
-  constructor(account: LinkedAccount, secrets: Secrets, report: SessionReport, logger: Logger) {
+  constructor(account: LinkedAccount, http: HttpClient, report: SessionReport, logger: Logger) {
     const { checkpoint, identity, credentialId } = account
-    this.#account = { secrets, self: identity.native }
-    this.#report = report
-    this.#last = typeof checkpoint === 'number' ? checkpoint : 0
-    this.#line = new EventLine(report)
-    const release = async () => undefined
+    this.#account = { http, self: identity.native }
+    this.#poller = new Poller({
+      report,
+      cursor: typeof checkpoint === 'number' ? checkpoint : undefined,
+      checkpointOf: (number) => number,
+      read: (after, signal) => this.#read(after, signal),
+    })
+    const release = async () => http.end()
     this.#life = new SessionLife({ report, logger, facts: { credentialId }, release })
-    this.#running = this.#run().catch((cause) => this.#life.end(lostBy(endingOf(cause)), cause))
+    this.#running = this.#run(report).catch((cause) =>
+      this.#life.end(lostBy(endingOf(cause)), cause),
+    )
   }
 
-  async perform(
-    operation: Operation,
-    requestId: string,
-    caller: AbortSignal,
-  ): Promise<OperationResult> {
+  async perform(...[operation, requestId, caller]: Parameters<Session['perform']>) {
     if (this.#life.isOver) throw sessionOver()
-    this.#sent.set(requestId, true)
+    this.#sent.add(requestId)
     const signal = this.#life.within(caller)
-    const context = { ...this.#account, requestId, signal }
     try {
-      return await handle(handlers, 'Example', context, operation)
+      return await handle(handlers, 'Example', { ...this.#account, requestId, signal }, operation)
     } catch (cause) {
       throw requestFailed(cause)
     }
@@ -140,7 +141,7 @@ class ExampleSession implements Session {
 
   async probe(signal: AbortSignal): Promise<number> {
     const began = performance.now()
-    await whoAmI(this.#account.secrets, this.#life.within(signal))
+    await whoAmI(this.#account.http, this.#life.within(signal))
     return performance.now() - began
   }
 
@@ -153,23 +154,19 @@ class ExampleSession implements Session {
     await this.#running
   }
 
-  async #run(): Promise<void> {
+  async #run(report: SessionReport): Promise<void> {
     const { signal } = this.#life
-    const steadiness = { report: this.#report, signal, endingOf }
-    const { secrets } = this.#account
-    this.#report.opened(await steadily(() => whoAmI(secrets, signal), steadiness))
-    for (;;) await steadily(() => this.#poll(signal), steadiness)
+    const steadiness = { report, signal, endingOf }
+    report.opened(await steadily(() => whoAmI(this.#account.http, signal), steadiness))
+    await this.#poller.run(steadiness)
   }
 
-  /** The next events are asked for once these are stored. What this session did itself is no news. */
-  async #poll(signal: AbortSignal): Promise<void> {
-    const { secrets, self } = this.#account
-    const events = await ask<readonly Event[]>(secrets, 'events', { after: this.#last }, signal)
-    const last = events.at(-1)?.number
-    if (last === undefined) return
+  /** The server holds the request until there are events. What this session did itself is no news. */
+  async #read(after = 0, signal: AbortSignal) {
+    const { http, self } = this.#account
+    const events = await ask<readonly Event[]>(http, 'events', { after }, signal)
     const news = events.filter(({ requestId = '' }) => !this.#sent.has(requestId))
     const happenings = news.map((event) => happeningOf(event, self))
-    await this.#line.run(() => this.#line.store(happenings, last))
-    this.#last = last
+    return { happenings, cursor: events.at(-1)?.number }
   }
 }

@@ -5,7 +5,7 @@ import type { LinkAnswer, LinkAttempt, LinkStep } from '../../../../actors/ports
 import { failed } from '../../../../machines/model/failure.ts'
 import type { Json } from '../../../../machines/model/protocol.ts'
 import { fieldsOf } from '../../kit/platform.ts'
-import { unlessAborted } from '../../kit/unless-aborted.ts'
+import { unlessAborted } from '../../kit/session-life.ts'
 import { wordOf } from '../failures.ts'
 import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from './sign-in.ts'
 

@@ -1,7 +1,7 @@
 /** The way into a room (XEP-0045): under the wanted nick or one like it, until the room says that it is done. */
 import { type Element, xml } from '@xmpp/client'
 import { failed } from '../../../../machines/model/failure.ts'
-import { unlessAborted } from '../../kit/unless-aborted.ts'
+import { unlessAborted } from '../../kit/session-life.ts'
 import { parseAddress } from '../address.ts'
 import { conditionOf } from '../failures.ts'
 import { ns } from '../namespaces.ts'

@@ -1,21 +1,22 @@
-/** The messages that this session has sent lately, to recognize them in the archive and in repeated requests. */
-import { RecentMap } from '../kit/recent-map.ts'
+/** The requests by which this session sent lately, to recognize them in echoes, in archives and when they are repeated. */
+import { RecentMap } from './recent-map.ts'
 
-const mostRemembered = 500
+const MOST_REMEMBERED = 500
 
 interface Memory {
   /** Unix time in seconds. */
   readonly at: number
-  /** Whether the server is known to have it. */
+  /** Whether the network is known to have carried it out. */
   confirmed: boolean
-  /** The id that the chat knows it by, where that is another one. */
+  /** The id that the chat knows the message by, where that is another one. */
   native?: string
 }
 
-export class SentMessages {
-  readonly #memories = new RecentMap<string, Memory>(mostRemembered)
+/** By the client's own id of each request. */
+export class SentRequests {
+  readonly #memories = new RecentMap<string, Memory>(MOST_REMEMBERED)
 
-  add(id: string, at: number) {
+  add(id: string, at = Math.floor(Date.now() / 1000)) {
     this.#memories.set(id, { at, confirmed: false })
   }
 
@@ -24,7 +25,7 @@ export class SentMessages {
     if (memory) memory.confirmed = true
   }
 
-  /** A room gave it an id of its own. */
+  /** The chat gave the message an id of its own. */
   place(id: string, native: string) {
     const memory = this.#memories.get(id)
     if (memory) memory.native = native
@@ -38,7 +39,7 @@ export class SentMessages {
     return found && { id: found[0], at: found[1].at }
   }
 
-  /** It is certain that no message was sent with this id. */
+  /** It is certain that no message was sent by this request. */
   forget(id: string) {
     this.#memories.delete(id)
   }

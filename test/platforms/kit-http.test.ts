@@ -1,0 +1,124 @@
+/** The HTTP client of the kit: whole answers only, exact integers, and certainty about what has no answer. */
+import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
+import { Readable } from 'node:stream'
+import t from 'tap'
+import { createGuardedAgent } from '../../src/net/guard.ts'
+import {
+  HttpClient,
+  jsonIn,
+  Unanswered,
+  unansweredFailure,
+} from '../../src/platforms/kit/http-client.ts'
+import fc from '../support/fast-check.ts'
+import { listen, portOf } from '../support/http-server.ts'
+
+/** A client of a server on this machine, and the requests that reached it. */
+async function serving(
+  t: Parameters<typeof listen>[0],
+  answer: (response: ServerResponse) => void,
+  { allowPrivate = true } = {},
+) {
+  const asked: {
+    readonly url?: string | undefined
+    readonly authorization?: string | undefined
+  }[] = []
+  const server = await listen(t, ({ url, headers: { authorization } }, response) => {
+    asked.push({ url, authorization })
+    answer(response)
+  })
+  const agent = createGuardedAgent({ allowPrivate })
+  t.teardown(() => agent.destroy())
+  const root = `http://127.0.0.1:${portOf(server)}/v1/`
+  const headers = { authorization: 'Bearer secret' }
+  return { asked, client: new HttpClient({ root, agent, headers }) }
+}
+
+const question = { verb: 'POST', path: 'send?a=1', body: '{}' } as const
+const { signal: patient } = new AbortController()
+const howOf = (asking: Promise<unknown>) =>
+  asking.then(
+    () => assert.fail('there was an answer'),
+    (cause) => {
+      assert.ok(cause instanceof Unanswered)
+      assert.doesNotMatch(`${cause.stack} ${cause.message}`, /secret/)
+      return cause.how
+    },
+  )
+
+t.test('an answer of any status is the answer, and a redirect is not followed', async (t) => {
+  const { asked, client } = await serving(t, (response) => {
+    response.writeHead(302, { location: '/elsewhere', 'x-more': '1' }).end('{"id":1}')
+  })
+  const answer = await client.ask(question, { signal: patient })
+  t.match(answer, { status: 302, headers: { 'x-more': '1' } })
+  t.same(jsonIn(answer), { id: 1 })
+  t.same(asked, [{ url: '/v1/send?a=1', authorization: 'Bearer secret' }])
+})
+
+t.test('an integer that a number cannot hold keeps its digits', async (t) => {
+  const json = (text: string) => jsonIn({ status: 200, text })
+  const text =
+    '{"id":12345678901234567890,"low":[-9007199254740993],"safe":9007199254740991,"part":0.1234567890123456789,' +
+    '"big":1e1234567890123456,"12345678901234567":"1234567890123456789","odd\\"9007199254740993":7}'
+  t.same(json(text), {
+    ...JSON.parse(text),
+    id: '12345678901234567890',
+    low: ['-9007199254740993'],
+  })
+  t.throws(() => json('{"secret": 1234567890123456789'), {
+    how: 'garbage',
+    message: 'an answer with the status 200 is not JSON',
+    cause: undefined,
+  })
+  const keepsDigits = fc.property(fc.bigInt(), fc.string(), (number, other) => {
+    const read = json(`{${JSON.stringify(other)}: [${number} , ${JSON.stringify(other)}]}`)
+    const [value] = Object.values(read as Readonly<Record<string, readonly unknown[]>>)[0] ?? []
+    assert.equal(String(value), `${number}`)
+    assert.equal(typeof value, Number.isSafeInteger(Number(number)) ? 'number' : 'string')
+  })
+  t.doesNotThrow(() => fc.assert(keepsDigits))
+})
+
+t.test('a request without an answer says whether it may have been carried out', async (t) => {
+  const options = { signal: patient }
+  const cut = await serving(t, (response) => {
+    response.writeHead(200, { 'content-length': 10 }).write('abc')
+    setTimeout(() => response.destroy(), 20)
+  })
+  t.equal(await howOf(cut.client.ask(question, options)), 'broken', 'shorter than announced')
+  const endless = await serving(t, (response) => {
+    Readable.from(endlessText())
+      .on('error', () => undefined)
+      .pipe(response)
+  })
+  t.equal(await howOf(endless.client.ask(question, options)), 'garbage', 'too long')
+  const silent = await serving(t, () => undefined)
+  t.equal(await howOf(silent.client.ask(question, { ...options, milliseconds: 50 })), 'silent')
+  t.equal(await howOf(silent.client.ask(question, { signal: AbortSignal.timeout(50) })), 'silent')
+  const closed = await serving(t, () => undefined, { allowPrivate: false })
+  t.equal(await howOf(closed.client.ask(question, options)), 'unreachable', 'a private address')
+  t.same(closed.asked, [])
+
+  const certainty = (how: Unanswered['how']) =>
+    unansweredFailure(new Unanswered(how, ''), 'Example').failure.certain
+  t.same(
+    ['unreachable', 'silent', 'broken', 'garbage'].map((how) => certainty(how as 'silent')),
+    [undefined, false, false, false],
+  )
+})
+
+function* endlessText() {
+  for (const piece = 'x'.repeat(1024 * 1024); ; ) yield piece
+}
+
+t.test('a client that has ended waits for nothing and asks nothing more', async (t) => {
+  const came = Promise.withResolvers<void>()
+  const { asked, client } = await serving(t, () => came.resolve())
+  const waiting = howOf(client.ask(question, { signal: patient }))
+  await came.promise
+  client.end()
+  t.equal(await waiting, 'silent')
+  t.equal(await howOf(client.ask(question, { signal: patient })), 'silent')
+  t.equal(asked.length, 1)
+})
