@@ -9,7 +9,7 @@ import {
 } from '../src/credentials/list.ts'
 import { findCredential, type RecordSource } from '../src/credentials/records.ts'
 import type { Database, Queryable } from '../src/database/database.ts'
-import { listKeys } from '../src/keys/records.ts'
+import { type KeyQuery, listKeys } from '../src/keys/records.ts'
 import { listRequests, upkeep } from '../src/observability/request-journal.ts'
 import { readUsage } from '../src/observability/usage.ts'
 import { listDeliveries } from '../src/webhooks/delivery-log.ts'
@@ -57,6 +57,19 @@ const groups =
   (source) =>
     groupCredentials(source, 1, { ...anyCredential, ...query })
 
+const anyKey: KeyQuery = {
+  credentialId: undefined,
+  search: undefined,
+  trouble: undefined,
+  isRevoked: undefined,
+  limit: 50,
+  before: undefined,
+}
+const keys =
+  (query: Partial<KeyQuery>): List =>
+  (source) =>
+    listKeys(source, 1, { ...anyKey, ...query })
+
 const DAY_MS = 86_400_000
 const month = (step: 'hour' | 'day', days = 30) => {
   const to = Math.ceil(Date.now() / DAY_MS) * DAY_MS
@@ -88,7 +101,16 @@ const records: Readonly<Record<string, List>> = {
   'credentials, groups of an action': groups({ actions: ['relink'] }),
   'credentials, groups of a search for many': groups({ search: 'zoe' }),
   'credential, one': (source, turn) => findCredential(source, 1, turn + 1),
-  'keys, newest': ({ db }) => listKeys(db, 1, { limit: 50, before: undefined }),
+  'keys, newest': keys({}),
+  'keys of an account': (source, turn) =>
+    listKeys(source, 1, { ...anyKey, credentialId: turn + 1, isRevoked: false }),
+  'keys, search for one': keys({ search: 'bench 77777' }),
+  'keys, search for many': keys({ search: 'bench' }),
+  'keys, search for none': keys({ search: 'nobody at all' }),
+  'keys of an account found by name': keys({ search: 'zoe ۹۹۹۹۹' }),
+  'keys with a failing webhook': keys({ trouble: 'webhook' }),
+  'keys with a backlog': keys({ trouble: 'backlog' }),
+  'keys, revoked, none': keys({ isRevoked: true }),
   'usage of 30 days by days': ({ db }) => readUsage(db, month('day')),
   'usage of 30 days by hours': ({ db }) => readUsage(db, month('hour')),
   'usage of 366 days by days': ({ db }) => readUsage(db, month('day', 366)),
@@ -155,7 +177,7 @@ export async function tables(stage: Stage): Promise<Finding[]> {
 
 const SEALED_AT_ONCE = 2_000
 
-/** Sealed names, one in ten with an accent; a key for each account. */
+/** Sealed names, one in ten with an accent; a key for each account, every other one polled, and some failing webhooks. */
 async function fillRecords({ sql, vault, note }: Stage): Promise<void> {
   await sql.query(
     `insert into app_user (id, phone_index, phone_sealed) overriding system value values (1, '', '')`,
@@ -187,14 +209,19 @@ async function fillRecords({ sql, vault, note }: Stage): Promise<void> {
     )
   }
   await sql.query(
-    'insert into credential_log (credential_id, next_update_id) select id, 1 from credential',
+    'insert into credential_log (credential_id, next_update_id) select id, 100 + (id % 10 = 4)::int from credential',
   )
   await sql.query(
-    `insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor)
+    `insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor, polled)
      overriding system value
-     select id, 1, id, 'bench', '{bot:send}', id::text::bytea, '…', 0 from credential`,
+     select id, 1, id, case when id % 10 = 9 then 'bénch ' else 'bench ' end || id, '{bot:send}',
+       id::text::bytea, '…', 99, id % 2 = 0 from credential`,
   )
-  await sql.query('vacuum analyze credential, credential_log, api_key')
+  await sql.query(
+    `insert into webhook (api_key_id, shown_url, sealed, max_connections, has_certificate, failing_since)
+     select id, '', '', 40, false, case when id % 1000 = 1 then now() end from api_key where id % 2 = 1`,
+  )
+  await sql.query('vacuum analyze credential, credential_log, api_key, webhook')
   note(`${CREDENTIALS} accounts with sealed names and a key each are there`)
 }
 

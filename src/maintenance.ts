@@ -73,6 +73,7 @@ export function everyHour(
     // A service that has nothing more to deliver writes to neither, so their days end here.
     deliveries: () => dropDays(db, 'webhook_delivery', limits.deliveryDays),
     exchanges: () => dropDays(db, 'webhook_exchange', limits.bodyDays),
+    calls: () => dropDays(db, 'call_exchange', limits.bodyDays),
     erasures: () => eraser.resume(),
   }
   jobs.onReminder('updates', async () => {
@@ -88,7 +89,7 @@ export function everyHour(
 /** Drops the partitions of a log that are older than so many days, and makes those of the next days. */
 async function dropDays(
   db: Database,
-  log: 'webhook_delivery' | 'webhook_exchange',
+  log: 'webhook_delivery' | 'webhook_exchange' | 'call_exchange',
   days: number,
 ): Promise<void> {
   await db.query(`select ${log}_upkeep(make_interval(days => $1))`, [days])

@@ -49,6 +49,7 @@ const unfenced: Readonly<Record<string, string>> = {
   'updates/retention.ts update_block': old,
   'updates/retention.ts update_log': old,
   'webhooks/delivery-log.ts webhook_delivery': history,
+  'exchanges/calls.ts call_exchange': history,
   'exchanges/log.ts webhook_exchange': history,
   'exchanges/log.ts api_key': user,
   'webhooks/notices.ts credential_transition': history,

@@ -144,6 +144,9 @@ export interface Identities {
   present(owned: Owned, result: OperationResult, isSent: boolean): Promise<Json>
 }
 
+/** Of which calls or attempts of a key the contents are kept. */
+export type Keeps = 'none' | 'failed' | 'all'
+
 export interface KeyFacts extends OwnedKey {
   readonly userId: number
   readonly terms: KeyTerms
@@ -156,6 +159,8 @@ export interface KeyFacts extends OwnedKey {
    * from. An old one opens only until its time, in milliseconds.
    */
   readonly secrets: readonly { readonly hash: string; readonly until: number | undefined }[]
+  /** Of which calls parameters and answers are kept; absent: of none. */
+  readonly keepsCalls?: Keeps
 }
 
 export interface KeyStore {

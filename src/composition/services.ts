@@ -54,7 +54,7 @@ export function createServices(options: ServicesOptions) {
   /** Writes all that is buffered, so that the tables are complete. */
   const flush = async () => {
     await Promise.all([core.store.flush(), core.keyStore.flush(), webhooks.flush()])
-    await journal.flush()
+    await Promise.all([journal.flush(), storage.callLog?.flush()])
   }
   bus.on('flush', () => {
     flush().catch((err) => logger.warn({ err }, 'what another node asks for was not written'))
@@ -78,6 +78,7 @@ export function createServices(options: ServicesOptions) {
   const keyService = new KeyService({
     downOf: (id) => core.keys.downOf(id),
     db,
+    source,
     store: core.keyStore,
     live: (id) => core.keys.awake(id),
     gate: core.gate,

@@ -4,6 +4,7 @@ import { sealIdentities } from '../credentials/identity.ts'
 import { openDatabase } from '../database/database.ts'
 import { enterCell, migrate } from '../database/migrate.ts'
 import { openWriteProbe, WriteWatch } from '../database/write-watch.ts'
+import { CallLog } from '../exchanges/calls.ts'
 import { createJobs } from '../jobs/jobs.ts'
 import { KeysWantedUpdates } from '../keys/wanted-updates.ts'
 import { openMedia } from '../media/open.ts'
@@ -59,6 +60,9 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
   const { requestDays: retentionDays, requestSample: oneIn } = config.retention
   const journal = new RequestJournal({ database: db, metrics, logger, retentionDays, oneIn })
   opened.defer(() => journal.close())
+  const { bodyDays } = config.retention
+  const callLog = bodyDays > 0 ? new CallLog({ db, vault, logger, days: bodyDays }) : undefined
+  opened.defer(async () => callLog?.flush())
 
   const redis = config.redisUrl === undefined ? {} : { redisUrl: config.redisUrl }
   const opening = createJobs({ databaseUrl, logger, ...redis })
@@ -83,5 +87,5 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
   const media = await concerning('DATA_DIR', openingMedia)
   opened.defer(() => media.close())
   const wanted = new KeysWantedUpdates(db)
-  return { db, vault, writes, metrics, journal, jobs, media, wanted }
+  return { db, vault, writes, metrics, journal, callLog, jobs, media, wanted }
 }

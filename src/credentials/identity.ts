@@ -127,7 +127,7 @@ interface AccountName {
 }
 
 /** Small Latin letters without accents and Latin digits: "zoe" finds Zoë, and ۲۷ finds 27. */
-const folded = (text: string) =>
+export const folded = (text: string): string =>
   text
     .normalize('NFKD')
     .replace(/\p{Mn}/gu, '')

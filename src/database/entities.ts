@@ -1,6 +1,7 @@
 /** Every entity that MikroORM manages: the rows of the record tables. A new one also stands in the list at the end. */
 import { defineEntity, type EntitySchema, type InferEntity, p, raw } from '@mikro-orm/core'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
+import type { Keeps } from '../../actors/ports/ports.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import type { LinkState, ShownStep } from '../../machines/link/events.ts'
@@ -177,7 +178,8 @@ export const ApiKey = defineEntity({
     expiresAt: p.datetime().nullable(),
     revokedAt: p.datetime().nullable(),
     webhookProgress: p.json().$type<Progress>().nullable(),
-    keepsExchanges: p.text().$type<'none' | 'failed' | 'all'>().default('failed'),
+    keepsExchanges: p.text().$type<Keeps>().default('failed'),
+    keepsCalls: p.text().$type<Keeps>().default('failed'),
   },
 })
 

@@ -2,16 +2,13 @@
 import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
-import type { Logger } from '../../actors/ports/ports.ts'
+import type { Keeps, Logger } from '../../actors/ports/ports.ts'
 import type { AttemptRecord, WebhookExchange, WebhookKey } from '../../actors/ports/webhooks.ts'
 import type { Database } from '../database/database.ts'
 import { ApiKey } from '../database/entities.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
 import { redact } from '../security/redact.ts'
 import type { Vault } from '../security/vault.ts'
-
-/** Which attempts of a key are kept. */
-type Keeps = 'none' | 'failed' | 'all'
 
 /** One side of an attempt as its owner sees it. */
 interface Side {
@@ -163,10 +160,17 @@ const headerOf = (name: string, value: string): [string, string] => [
 
 const sideOf = (headers: Iterable<readonly [string, string]>, body: string): Side => ({
   headers: [...headers].slice(0, HEADERS).map(([name, value]) => headerOf(name, value)),
-  // A secret that the cut goes through is found all the same, and a hostile answer is not searched as a whole.
-  body: redact(body.slice(0, BODY_LENGTH + LONGEST_SECRET)).slice(0, BODY_LENGTH),
-  is_cut: body.length > BODY_LENGTH,
+  body: bounded(headOf(body)),
+  is_cut: isLong(body),
 })
+
+/** The beginning of a text, with more than is kept: a secret that the cut goes through is found all the same. */
+export const headOf = (text: string): string => text.slice(0, BODY_LENGTH + LONGEST_SECRET)
+
+/** What is kept of the beginning of a text. */
+export const bounded = (head: string): string => redact(head).slice(0, BODY_LENGTH)
+
+export const isLong = (text: string): boolean => text.length > BODY_LENGTH
 
 function requestOf({ headers, body }: WebhookExchange): Side {
   const flat = headers.flat()

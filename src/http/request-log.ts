@@ -1,7 +1,9 @@
 /** Records every bot and management request, and times all of them, without touching a secret. */
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { KeyFacts } from '../../actors/ports/ports.ts'
+import type { Keeps, KeyFacts } from '../../actors/ports/ports.ts'
 import type { FailureReason, Params } from '../../machines/model/reason.ts'
+import type { Arguments } from '../bot-api/arguments.ts'
+import type { CallLog } from '../exchanges/calls.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
 
@@ -73,6 +75,10 @@ interface RequestAudit {
   /** Set by code that reads a body without a content length, or that bypasses Fastify's reply. */
   requestBytes?: number | undefined
   responseBytes?: number | undefined
+  /** Of a call whose parameters and answer the key keeps, if it fails or whatever comes of it. */
+  args?: Arguments | (() => Arguments) | undefined
+  keeps?: Keeps | undefined
+  answer?: string | undefined
   /** Noted at the start, because a closed connection has no address. */
   readonly ip: string
   isRecorded: boolean
@@ -95,6 +101,8 @@ declare module 'fastify' {
 export interface RequestLogOptions {
   readonly journal: Pick<RequestJournal, 'record'>
   readonly metrics: Pick<Metrics, 'answered' | 'botCalled'>
+  /** Absent: nothing is kept of parameters and answers. */
+  readonly callLog?: Pick<CallLog, 'add'> | undefined
 }
 
 /** The name in the log of calls with an unknown method. */
@@ -114,12 +122,16 @@ const newAudit = (ip: string): RequestAudit => ({
   params: undefined,
   requestBytes: undefined,
   responseBytes: undefined,
+  args: undefined,
+  keeps: undefined,
+  answer: undefined,
   ip,
   isRecorded: false,
 })
 
 /** Call it before all other hooks except that of the headers, so that refused requests are recorded too. */
-export function recordRequests(app: FastifyInstance, { journal, metrics }: RequestLogOptions) {
+export function recordRequests(app: FastifyInstance, options: RequestLogOptions) {
+  const { journal, metrics, callLog } = options
   app.decorateRequest('audit')
   app.decorateRequest('left', undefined)
 
@@ -154,8 +166,10 @@ export function recordRequests(app: FastifyInstance, { journal, metrics }: Reque
     metrics.answered(request.method, route, status, reply.elapsedTime / 1_000)
     if (audit.method !== undefined) metrics.botCalled(audit.method, reply.elapsedTime / 1_000)
     if (is404 || config.audit === false) return
+    const at = Date.now()
+    if (callLog && audit.args) keepCall(callLog, request, { at, isGood: status < 400 })
     journal.record({
-      at: Date.now(),
+      at,
       requestId: request.id,
       userId: audit.userId ?? null,
       apiKeyId: audit.apiKeyId ?? null,
@@ -179,6 +193,17 @@ export function recordRequests(app: FastifyInstance, { journal, metrics }: Reque
 const labelOf = (verb: string, route: string) =>
   route === '/bot:token/*' ? UNKNOWN_METHOD : `${verb} ${route}`
 
+function keepCall(
+  callLog: Pick<CallLog, 'add'>,
+  { id: requestId, audit }: FastifyRequest,
+  { at, isGood }: { readonly at: number; readonly isGood: boolean },
+): void {
+  const { args, keeps, userId, apiKeyId, answer } = audit
+  if (!args || (isGood && keeps !== 'all') || userId === undefined || apiKeyId === undefined) return
+  const given = typeof args === 'function' ? args() : args
+  callLog.add({ at, userId, apiKeyId, requestId, args: given, answer })
+}
+
 /** An event stream was answered with success, and ends when its reader leaves. */
 const statusAtClose = ({ sent, raw }: FastifyReply) =>
   sent && raw.headersSent ? raw.statusCode : clientClosed
@@ -188,6 +213,7 @@ function noteFailure(audit: RequestAudit, payload: unknown): void {
   const { error_code, description } = payload as { error_code?: unknown; description?: unknown }
   if (typeof error_code === 'number') audit.errorCode ??= error_code
   if (typeof description === 'string') audit.description ??= description
+  if (audit.args) audit.answer = JSON.stringify(payload)
 }
 
 /** The key of a call, with its owner. */

@@ -18,6 +18,7 @@ import { alertRoutes } from './management/alerts.ts'
 import { apiKeyRoutes, backlogRoute } from './management/api-keys.ts'
 import { authRoutes } from './management/auth.ts'
 import { bulkRoutes } from './management/bulk.ts'
+import { callExchangeRoutes } from './management/call-exchanges.ts'
 import { credentialChangesRoute, credentialListRoutes } from './management/credential-list.ts'
 import { credentialRoutes, credentialTestRoute } from './management/credentials.ts'
 import { diagnosisRoutes } from './management/diagnosis.ts'
@@ -70,7 +71,7 @@ export function routesOf(options: RoutesOptions): Route[] {
   const { config, storage, accounts, core, services, sandbox } = options
   const { draining, alerts } = options
   const { baseUrls, panelUrls } = config
-  const { db, vault } = storage
+  const { db, vault, callLog } = storage
   const { supervisor: credentials, timeline, ownerOf, links, gate, keys, webhooks } = core
   const { source, keyService, downloads, pages, settings, diagnoses, eraser, exportUser } = services
   const { execution, uploads, passFile, downloadBytes, relinks } = services
@@ -109,6 +110,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(alertRoutes, { ...user, db, operators, now }),
     route(alertSettingsRoutes, { ...user, db, alerts, keyService, now }),
 
+    route(callExchangeRoutes, { ...user, keyService, db, vault, callLog }),
     route(apiKeyRoutes, { ...user, keyService, source, now }),
     route(diagnosisRoutes, { ...user, keyService, diagnoses }),
     route(webhookRoutes, { ...ofKeys, db, vault, flush, secrets: webhooks.secrets, now }),

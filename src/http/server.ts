@@ -48,7 +48,7 @@ import type { Route } from './routes.ts'
 import { refuseHugeNumbers, refuseNul, serializers, validators } from './validation.ts'
 
 /** Listens: the public port with every route, and a private one for operators. */
-interface ListenOptions extends Pick<Storage, 'metrics' | 'journal'> {
+interface ListenOptions extends Pick<Storage, 'metrics' | 'journal' | 'callLog'> {
   readonly config: Config
   readonly logger: Logger
   readonly nodes: NodesSource['nodes']
@@ -66,7 +66,7 @@ export async function listen(options: ListenOptions) {
   const isProxy = proxyCheck(config.trustProxy)
   const app = await createServer({
     logger,
-    requestLog: { journal, metrics },
+    requestLog: { journal, metrics, callLog: options.callLog },
     trustProxy: config.trustProxy,
     limits: { maxConnections: withReserve(config.limits.connections) },
     forwarder: options.forwarder,

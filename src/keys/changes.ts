@@ -1,5 +1,6 @@
 /** How API keys are made, changed, rotated and revoked in the table. */
 
+import type { Keeps } from '../../actors/ports/ports.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import { failed } from '../../machines/model/failure.ts'
 import { holdUser } from '../accounts/users.ts'
@@ -68,14 +69,16 @@ export interface KeyChange {
   readonly scopes: readonly Scope[] | undefined
   /** Null takes the expiry away. */
   readonly expiresAt: Date | null | undefined
+  readonly keepsCalls?: Keeps
 }
 
 export async function changeKey(db: Database, apiKeyId: number, change: KeyChange): Promise<void> {
-  const { name, scopes, expiresAt } = change
+  const { name, scopes, expiresAt, keepsCalls } = change
   const changed = {
     ...(name !== undefined && { name }),
     ...(scopes !== undefined && { scopes: [...scopes] }),
     ...(expiresAt !== undefined && { expiresAt }),
+    ...(keepsCalls !== undefined && { keepsCalls }),
   }
   if (Object.keys(changed).length === 0) return
   await db.records((em) => em.nativeUpdate(ApiKey, { id: apiKeyId }, changed))

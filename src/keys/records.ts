@@ -1,11 +1,14 @@
-/** API keys as the management API shows them. */
+/** API keys as the management API shows them, one by one and as a list that is searched and filtered. */
 
 import type { Scope } from '../../machines/api-key/events.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { Progress } from '../../machines/webhook/progress.ts'
+import { folded, type IdentityRow } from '../credentials/identity.ts'
+import type { RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
-import { countPending } from '../updates/pending.ts'
+import { countEachPending } from '../updates/pending.ts'
+import { wantedBy } from '../updates/wanted.ts'
 import { type WebhookColumns, webhookObject, webhookRecord } from '../webhooks/record.ts'
 
 /** The part of the record that is in the table. */
@@ -15,6 +18,8 @@ interface Row {
   readonly id: number
   readonly name: string
   readonly credential_id: number
+  readonly account: IdentityRow['account']
+  readonly account_sealed: IdentityRow['account_sealed']
   readonly scopes: Scope[]
   readonly key_hint: string
   readonly polled: boolean
@@ -31,46 +36,122 @@ interface Row {
   readonly webhook: WebhookColumns | null
 }
 
-const select = `select k.*, l.next_update_id, ${webhookObject} as webhook from api_key k
+/** `k` is the table of keys, or some of its rows. */
+const selectFrom = (k: string) => `select k.*, l.next_update_id, c.account, c.account_sealed,
+    ${webhookObject} as webhook
+  from ${k} k
+  join credential c on c.id = k.credential_id
   join credential_log l on l.credential_id = k.credential_id
   left join webhook w on w.api_key_id = k.id and w.sealed is not null`
 
+type KeyTrouble = 'webhook' | 'backlog'
+
+export interface KeyQuery {
+  readonly credentialId: number | undefined
+  /** In names and hints of keys, and in what names their accounts. */
+  readonly search: string | undefined
+  readonly trouble: KeyTrouble | undefined
+  readonly isRevoked: boolean | undefined
+  readonly limit: number
+  readonly before: number | undefined
+}
+
+const troubles: Readonly<Record<KeyTrouble, string>> = {
+  webhook: `k.id in (
+    select w.api_key_id from webhook w where w.sealed is not null
+       and (w.failing_since is not null or w.due_at is not null or w.suspended_at is not null))`,
+  // The first comparison spares keys that have read everything a look into the log.
+  backlog: `k.polled
+    and k.cursor < (select l.next_update_id - 1 from credential_log l where l.credential_id = k.credential_id)
+    and (select u.at from update_log u
+          where u.credential_id = k.credential_id and u.update_id > k.cursor and ${wantedBy}
+          order by u.update_id limit 1) <= now() - interval '15 minutes'`,
+}
+
+/** As `folded` makes it of names in Latin and Persian letters. Most names are plain, and folding costs time. */
+const foldedName = `case when octet_length(name) = length(name) then lower(name)
+  else translate(lower(regexp_replace(normalize(name, NFKD), '[\\u0300-\\u036f\\u064b-\\u065f\\u0670]', '', 'g')),
+                 '۰۱۲۳۴۵۶۷۸۹٠١٢٣٤٥٦٧٨٩', '01234567890123456789') end`
+
+/** Newest first. */
+const picked = (condition: string) => `
+  select * from api_key k
+   where user_id = $1 and ($3::bigint is null or id < $3)
+     and ($4::bigint is null or credential_id = $4)
+     and ($5::boolean is null or (revoked_at is not null) = $5)
+     and ($6::text is null or strpos(${foldedName}, $6) > 0 or strpos(replace(lower(key_hint), '…', '...'), $6) > 0
+          or credential_id = any($7::bigint[]))
+     ${condition}
+   order by id desc limit $2`
+
+type KeySource = Pick<RecordSource, 'db' | 'identity' | 'names'>
+
 export async function listKeys(
-  db: Database,
+  source: KeySource,
   userId: number,
-  page: { readonly limit: number; readonly before: number | undefined },
+  { search, trouble, ...query }: KeyQuery,
 ): Promise<StoredApiKey[]> {
-  const rows = await db.query<Row>(
-    `${select} where k.user_id = $1 and ($3::bigint is null or k.id < $3)
-      order by k.id desc limit $2`,
-    [userId, page.limit, page.before ?? null],
+  const accounts = search === undefined ? null : await (await source.names.of(userId)).find(search)
+  const condition = trouble ? `and revoked_at is null and ${troubles[trouble]}` : ''
+  const rows = await source.db.query<Row>(
+    `${selectFrom(`(${picked(condition)})`)} order by k.id desc`,
+    [
+      userId,
+      query.limit,
+      query.before ?? null,
+      query.credentialId ?? null,
+      query.isRevoked ?? null,
+      search === undefined ? null : folded(search),
+      accounts,
+    ],
   )
-  const records: StoredApiKey[] = []
-  for (const row of rows) records.push(await recordOf(db, row))
-  return records
+  return recordsOf(source, rows)
 }
 
 export async function findKey(
-  db: Database,
+  source: KeySource,
   userId: number,
   apiKeyId: number,
 ): Promise<StoredApiKey | undefined> {
-  const [row] = await db.query<Row>(`${select} where k.user_id = $1 and k.id = $2`, [
-    userId,
-    apiKeyId,
-  ])
-  return row && recordOf(db, row)
+  const rows = await source.db.query<Row>(
+    `${selectFrom('api_key')} where k.user_id = $1 and k.id = $2`,
+    [userId, apiKeyId],
+  )
+  const [record] = await recordsOf(source, rows)
+  return record
 }
 
-async function recordOf(db: Database, row: Row): Promise<StoredApiKey> {
-  // A revoked key has no backlog and no deliveries.
+/** What waits for all of them is counted together. */
+async function recordsOf(source: KeySource, rows: readonly Row[]): Promise<StoredApiKey[]> {
+  const pending = await pendingOf(source.db, rows)
+  return Promise.all(
+    rows.map(async (row, place) => recordOf(row, await nameOf(source, row), pending[place] ?? 0)),
+  )
+}
+
+/** Null once the account was deleted. */
+async function nameOf(
+  source: KeySource,
+  { credential_id: id, account, account_sealed }: Row,
+): Promise<StoredApiKey['account']> {
+  const identity = await source.identity({ id, account, account_sealed })
+  if (!identity) return null
+  const { firstName, lastName, username } = identity
+  return {
+    first_name: firstName,
+    ...(lastName !== undefined && { last_name: lastName }),
+    ...(username !== undefined && { username }),
+  }
+}
+
+function recordOf(row: Row, account: StoredApiKey['account'], pending: number): StoredApiKey {
   const isRevoked = row.revoked_at !== null
-  const pending = isRevoked ? 0 : await pendingOf(db, row)
   const webhook = isRevoked ? null : row.webhook
   return {
     api_key_id: row.id,
     name: row.name,
     credential_id: row.credential_id,
+    account,
     scopes: row.scopes,
     key_hint: row.key_hint,
     receive_mode: webhook ? 'webhook' : row.polled && !isRevoked ? 'polling' : 'none',
@@ -86,14 +167,22 @@ async function recordOf(db: Database, row: Row): Promise<StoredApiKey> {
   }
 }
 
-async function pendingOf(db: Database, row: Row): Promise<number> {
-  const { waiting, head } = row.webhook_progress ?? { waiting: 0, head: row.cursor }
-  const unread = await countPending(db, {
-    credentialId: row.credential_id,
-    apiKeyId: row.id,
-    cursor: head,
-    filter: row.filter,
-    next: row.next_update_id,
-  })
-  return waiting + unread
+/** A revoked key has no backlog and no deliveries. */
+async function pendingOf(db: Database, rows: readonly Row[]): Promise<number[]> {
+  const unread = await countEachPending(
+    db,
+    rows.map((row) => ({
+      credentialId: row.credential_id,
+      apiKeyId: row.id,
+      cursor:
+        row.revoked_at === null
+          ? (row.webhook_progress?.head ?? row.cursor)
+          : Number.POSITIVE_INFINITY,
+      filter: row.filter,
+      next: row.next_update_id,
+    })),
+  )
+  return rows.map(({ revoked_at, webhook_progress }, place) =>
+    revoked_at === null ? (webhook_progress?.waiting ?? 0) + (unread[place] ?? 0) : 0,
+  )
 }

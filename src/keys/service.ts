@@ -1,10 +1,12 @@
 /** Manages API keys: each change goes to the table first, then to the live actor. */
 import type { StateValue } from 'xstate'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import type { Keeps } from '../../actors/ports/ports.ts'
 import { keyStanding } from '../../machines/api-key/events.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Down } from '../../machines/supervision/machine.ts'
 import { type Out, outError } from '../credentials/reasons.ts'
+import type { RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
 import { parseApiKey } from '../security/secrets.ts'
@@ -18,11 +20,13 @@ import {
   rotateKey,
 } from './changes.ts'
 import { type KeyGate, secretMatches } from './gate.ts'
-import { findKey, listKeys, type StoredApiKey } from './records.ts'
+import { findKey, type KeyQuery, listKeys, type StoredApiKey } from './records.ts'
 import type { PostgresKeyStore } from './store.ts'
 
 export interface KeyServiceOptions {
   readonly db: Database
+  /** Reads what keys are shown with: the names of their accounts. */
+  readonly source: Pick<RecordSource, 'db' | 'identity' | 'names'>
   readonly store: PostgresKeyStore
   /** The actor if it lives or is about to begin: one that begins later reads the table. */
   live(apiKeyId: number): Promise<ApiKeyActor | undefined>
@@ -46,19 +50,16 @@ export class KeyService {
     this.#options = options
   }
 
-  async list(
-    userId: number,
-    page: { limit: number; before: number | undefined },
-  ): Promise<ApiKeyRecord[]> {
+  async list(userId: number, query: KeyQuery): Promise<ApiKeyRecord[]> {
     await this.#options.store.flush()
-    const stored = await listKeys(this.#options.db, userId, page)
+    const stored = await listKeys(this.#options.source, userId, query)
     return Promise.all(stored.map((key) => this.#withState(key)))
   }
 
   /** Rejects with `not_found`, also for another user's key. */
   async find(userId: number, apiKeyId: number): Promise<ApiKeyRecord> {
     await this.#options.store.flush()
-    const record = await findKey(this.#options.db, userId, apiKeyId)
+    const record = await findKey(this.#options.source, userId, apiKeyId)
     if (!record) throw failed('not_found')
     return this.#withState(record)
   }
@@ -94,6 +95,14 @@ export class KeyService {
     this.#options.wantedChanged?.(credential_id)
     await this.#refresh(apiKeyId)
     return this.find(userId, apiKeyId)
+  }
+
+  /** Of which calls parameters and answers are kept. A revoked key has no calls. */
+  async keepCalls(userId: number, apiKeyId: number, keepsCalls: Keeps): Promise<void> {
+    await this.usable(userId, apiKeyId)
+    const unchanged = { name: undefined, scopes: undefined, expiresAt: undefined }
+    await changeKey(this.#options.db, apiKeyId, { ...unchanged, keepsCalls })
+    await this.#refresh(apiKeyId)
   }
 
   async rotate(

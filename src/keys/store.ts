@@ -1,5 +1,12 @@
 /** API keys in Postgres: what their actors begin with, and their cursors, written at most 100 ms late. */
-import type { KeyFacts, KeyStore, Logger, Owned, OwnedKey } from '../../actors/ports/ports.ts'
+import type {
+  Keeps,
+  KeyFacts,
+  KeyStore,
+  Logger,
+  Owned,
+  OwnedKey,
+} from '../../actors/ports/ports.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { WebhookFacts } from '../../machines/webhook/terms.ts'
@@ -31,6 +38,7 @@ interface Row extends WebhookRow {
   readonly secret_hash: Buffer
   readonly old_secret_hash: Buffer | null
   readonly old_secret_until: Date | null
+  readonly keeps_calls: Keeps
 }
 
 /** Opens the webhook of a key, of which the row holds a sealed part. */
@@ -99,6 +107,7 @@ export class PostgresKeyStore implements KeyStore {
       epoch: row.epoch,
       terms: { scopes: sharedScopes(row.scopes), expiresAt: row.expires_at?.getTime() },
       revoked: row.revoked_at !== null,
+      keepsCalls: row.keeps_calls,
       // A webhook's acknowledgements go to the table by themselves.
       cursor: webhook ? Math.max(cursor, row.cursor) : cursor,
       filter,
@@ -151,6 +160,7 @@ const keyRows = (db: Database, ids: readonly number[]) =>
       name: 'key-load',
       text: `select k.id, k.user_id, k.credential_id, c.epoch, k.scopes, k.expires_at, k.revoked_at,
                     k.cursor, k.filter, k.secret_hash, k.old_secret_hash, k.old_secret_until,
+                    k.keeps_calls,
                     ${webhookColumns}
                from api_key k join credential c on c.id = k.credential_id
                left join webhook w on w.api_key_id = k.id where k.id = any($1::bigint[])`,

@@ -42,10 +42,11 @@ export interface UsageCounts {
   readonly bytesOut?: number
 }
 
-/** `request` is counted by method, `error` by code; the others have no label. */
+/** `request` is counted by method, errors of bots and of the management API by code; the others have no label. */
 type Measure =
   | 'request'
   | 'error'
+  | 'management_error'
   | 'updates_received'
   | 'updates_delivered'
   | 'webhook_attempts'
@@ -65,6 +66,9 @@ export interface UsageRow {
 }
 
 const hourMs = 3_600_000
+
+/** A route is named by verb and path, a method of the bot API by its name. */
+const isOfManagement = (method: string) => /^[A-Z]+ \//.test(method)
 
 const measures: Readonly<Record<keyof UsageCounts, Measure>> = {
   updatesReceived: 'updates_received',
@@ -96,7 +100,10 @@ export class UsageTally {
       apiKeyId: apiKeyId ?? undefined,
     }
     this.#add(owner, at, 'request', record.method, 1)
-    if (record.errorCode !== null) this.#add(owner, at, 'error', String(record.errorCode), 1)
+    if (record.errorCode !== null) {
+      const measure = isOfManagement(record.method) ? 'management_error' : 'error'
+      this.#add(owner, at, measure, String(record.errorCode), 1)
+    }
     this.#add(owner, at, 'bytes_in', '', record.requestBytes)
     this.#add(owner, at, 'bytes_out', '', record.responseBytes)
   }
@@ -266,6 +273,8 @@ interface Usage {
   requests_by_method: Record<string, number>
   errors: number
   errors_by_code: Record<string, number>
+  /** The part that bots were answered with. */
+  bot_errors: number
   updates_received: number
   updates_delivered: number
   webhook_attempts: number
@@ -288,6 +297,7 @@ const noUsage = (): Usage => ({
   requests_by_method: {},
   errors: 0,
   errors_by_code: {},
+  bot_errors: 0,
   updates_received: 0,
   updates_delivered: 0,
   webhook_attempts: 0,
@@ -299,11 +309,11 @@ const noUsage = (): Usage => ({
 function add(usage: Usage, { measure, label, amount }: UsageSum): void {
   if (measure === 'request') {
     usage.requests += amount
-    // A route is named by verb and path, a method of the bot API by its name.
-    usage[/^[A-Z]+ \//.test(label) ? 'management_requests' : 'bot_requests'] += amount
+    usage[isOfManagement(label) ? 'management_requests' : 'bot_requests'] += amount
     usage.requests_by_method[label] = (usage.requests_by_method[label] ?? 0) + amount
-  } else if (measure === 'error') {
+  } else if (measure === 'error' || measure === 'management_error') {
     usage.errors += amount
+    if (measure === 'error') usage.bot_errors += amount
     usage.errors_by_code[label] = (usage.errors_by_code[label] ?? 0) + amount
   } else {
     usage[measure] += amount

@@ -58,6 +58,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('webhook_secret', 'api_key_id', ofKeys, { omit: ['sealed'] }),
   ofUser('webhook_delivery', 'at id'),
   ofUser('webhook_exchange', 'at api_key_id update_id attempt', undefined, { omit: ['sealed'] }),
+  ofUser('call_exchange', 'at api_key_id request_id', undefined, { omit: ['sealed'] }),
   ofUser('request_log', 'at id'),
   ofUser('usage_hour', 'hour credential_id api_key_id measure label'),
   ofUser('usage_total', 'hour measure label'),

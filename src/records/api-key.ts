@@ -33,6 +33,16 @@ export const ApiKeyRecord = Type.Object({
   api_key_id: Type.Integer(),
   name: Type.String(),
   credential_id: Type.Integer(),
+  account: Nullable(
+    Type.Object(
+      {
+        first_name: Type.String(),
+        last_name: Type.Optional(Type.String()),
+        username: Type.Optional(Type.String()),
+      },
+      { description: 'The names of its account; null once the account is deleted' },
+    ),
+  ),
   scopes: Type.Array(Type.String()),
   key_hint: Type.String(),
   state: Type.String({

@@ -17,6 +17,7 @@ const usage = {
   requests_by_method: CountBy,
   errors: Count,
   errors_by_code: CountBy,
+  bot_errors: Count,
   updates_received: Count,
   updates_delivered: Count,
   webhook_attempts: Count,
@@ -31,6 +32,24 @@ export const UsageReport = Type.Object({
   step: Step,
   totals: Type.Object(usage),
   series: Type.Array(Type.Object({ at: Time, ...usage })),
+})
+
+const CallSide = Type.Object({
+  text: Type.String({ description: 'The first 16,384 characters, without secrets' }),
+  is_cut: Type.Boolean(),
+})
+
+export const CallExchange = Type.Object({
+  exchange: Nullable(
+    Type.Object({
+      at: Time,
+      parameters: CallSide,
+      answer: Nullable(CallSide),
+    }),
+  ),
+  keep: Type.Union([Type.Literal('none'), Type.Literal('failed'), Type.Literal('all')], {
+    description: 'Of which calls parameters and answers are kept',
+  }),
 })
 
 export const ApiRequest = Type.Object({

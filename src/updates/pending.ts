@@ -15,88 +15,139 @@ interface PendingQuestion {
   readonly next: number
 }
 
-type Range = PendingQuestion & Segment
-
-export async function countPending(db: Database, question: PendingQuestion): Promise<number> {
-  const { credentialId, cursor, next } = question
-  if (cursor >= next - 1) return 0
-  const [row] = await db.query<{ oldest: number | null }>(
-    'select min(update_id) as oldest from update_log where credential_id = $1',
-    [credentialId],
-  )
-  if (row?.oldest == null) return 0
-  const after = Math.max(cursor, row.oldest - 1)
-  let pending = 0
-  for (const segment of segments(question.filter, after + 1, next)) {
-    pending += await countRange(db, { ...question, ...segment })
-  }
-  return pending
+/** A range of ids to count, and the question to which it belongs. */
+interface Part extends Segment {
+  readonly credentialId: number
+  readonly apiKeyId: number
+  readonly place: number
 }
 
-/** Beyond so many parts they are short ones, and counted in one statement. */
-const PARTS = 8
+/** What one statement counts: rows from id to id, or whole blocks from number to number. */
+interface Piece extends Part {
+  readonly isWhole: boolean
+}
+
+export async function countPending(db: Database, question: PendingQuestion): Promise<number> {
+  const [count = 0] = await countEachPending(db, [question])
+  return count
+}
+
+/** One count for each question, in their order. The statements do not grow in number with the questions. */
+export async function countEachPending(
+  db: Database,
+  questions: readonly PendingQuestion[],
+): Promise<number[]> {
+  const open = questions.filter(({ cursor, next }) => cursor < next - 1)
+  if (open.length === 0) return questions.map(() => 0)
+  const oldest = await oldestOf(
+    db,
+    open.map(({ credentialId }) => credentialId),
+  )
+  const parts = questions.flatMap(({ credentialId, apiKeyId, cursor, filter, next }, place) => {
+    const first = oldest.get(credentialId)
+    if (first === undefined || cursor >= next - 1) return []
+    const some = segments(filter, Math.max(cursor + 1, first), next)
+    return some.map((segment): Part => ({ ...segment, credentialId, apiKeyId, place }))
+  })
+  const counts = await countParts(db, parts)
+  return questions.map((_, place) => counts.get(place) ?? 0)
+}
+
+async function oldestOf(
+  db: Database,
+  credentialIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = await db.query<{ id: number; oldest: number | null }>(
+    `select id, (select min(update_id) from update_log where credential_id = id) as oldest
+       from unnest($1::bigint[]) as asked (id)`,
+    [[...new Set(credentialIds)]],
+  )
+  return new Map(rows.flatMap(({ id, oldest }) => (oldest === null ? [] : [[id, oldest]])))
+}
 
 /** Counts the updates in these runs of ids (first and last of each) that the key wants. */
 export async function countWanted(
   db: Database,
-  question: PendingQuestion,
+  { credentialId, apiKeyId, filter, next }: PendingQuestion,
   runs: readonly (readonly [number, number])[],
 ): Promise<number> {
-  const { credentialId, apiKeyId, filter, next } = question
   const parts = runs.flatMap(([from, to]) => segments(filter, from, Math.min(to + 1, next)))
-  if (parts.length <= PARTS) {
-    const counts = await Promise.all(parts.map((part) => countRange(db, { ...question, ...part })))
-    return counts.reduce((sum, count) => sum + count, 0)
-  }
-  const [row] = await db.query<{ updates: number }>(
-    `select count(*) as updates
-       from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::jsonb[])
-              as part (start, past, kinds, others)
-       join update_log u on u.credential_id = $1 and u.update_id >= part.start
-        and u.update_id < part.past and ${isOneOf('u', 'part.kinds', 'part.others')}
-        and u.api_key_id is distinct from $2`,
-    [credentialId, apiKeyId, ...columnsOf(parts)],
+  const counts = await countParts(
+    db,
+    parts.map((part) => ({ ...part, credentialId, apiKeyId, place: 0 })),
   )
-  return row?.updates ?? 0
+  return counts.get(0) ?? 0
 }
 
-async function countRange(db: Database, { others, ...range }: Range): Promise<number> {
-  const { credentialId, apiKeyId, kinds, from, until } = range
+/** Sums by the places of the questions. */
+async function countParts(
+  db: Database,
+  parts: readonly Part[],
+): Promise<ReadonlyMap<number, number>> {
+  const pieces = parts.flatMap(piecesOf).filter(({ from, until }) => from < until)
+  const whole = pieces.filter(({ isWhole }) => isWhole)
+  const rows = pieces.filter(({ isWhole }) => !isWhole)
+  await countBlocksOf(db, whole)
+  const sums = new Map<number, number>()
+  for (const [statement, some] of [[inRows, rows] as const, [inBlocks, whole] as const]) {
+    for (let at = 0; at < some.length; at += PIECES_AT_ONCE) {
+      const found = await countPieces(db, statement, some.slice(at, at + PIECES_AT_ONCE))
+      for (const { place, updates } of found) sums.set(place, (sums.get(place) ?? 0) + updates)
+    }
+  }
+  return sums
+}
+
+function piecesOf({ others, ...part }: Part): Piece[] {
   if (others) {
     // Blocks count all kinds without a number as one: those wanted by name are counted row by row.
-    const listed = await countRange(db, { ...range, kinds: kinds - OTHER_KINDS })
-    return listed + (await countRows(db, { ...range, kinds: OTHER_KINDS, others }))
+    const named = { ...part, kinds: OTHER_KINDS, others, isWhole: false }
+    return [...piecesOf({ ...part, kinds: part.kinds - OTHER_KINDS }), named]
   }
-  const firstWhole = Math.ceil(from / BLOCK)
-  const pastWhole = Math.floor(until / BLOCK)
-  if (pastWhole - firstWhole < 2) return countRows(db, range)
-  await countBlocks(db, credentialId, pastWhole)
-  const [whole] = await db.query<{ updates: number }>(
-    `select coalesce(sum(updates), 0)::bigint as updates from update_block
-      where credential_id = $1 and block >= $2 and block < $3
-        and (1::bigint << kind) & $4 <> 0 and api_key_id <> $5`,
-    [credentialId, firstWhole, pastWhole, kinds, apiKeyId],
+  const firstWhole = Math.ceil(part.from / BLOCK)
+  const pastWhole = Math.floor(part.until / BLOCK)
+  if (pastWhole - firstWhole < 2) return [{ ...part, isWhole: false }]
+  return [
+    { ...part, isWhole: true, from: firstWhole, until: pastWhole },
+    { ...part, isWhole: false, until: firstWhole * BLOCK },
+    { ...part, isWhole: false, from: pastWhole * BLOCK },
+  ]
+}
+
+/** So that a statement stays within its time limit: most pieces have less than 2,000 rows, or a row for each block. */
+const PIECES_AT_ONCE = 200
+
+const inRows = `select count(*) as updates from update_log u
+   where u.credential_id = k.credential_id and u.update_id >= k.start and u.update_id < k.past
+     and ${isOneOf('u', 'k.kinds', 'k.others')} and u.api_key_id is distinct from k.api_key_id`
+
+const inBlocks = `select coalesce(sum(b.updates), 0)::bigint as updates from update_block b
+   where b.credential_id = k.credential_id and b.block >= k.start and b.block < k.past
+     and (1::bigint << b.kind) & k.kinds <> 0 and b.api_key_id <> k.api_key_id`
+
+const countPieces = (db: Database, counting: string, pieces: readonly Piece[]) =>
+  db.query<{ place: number; updates: number }>(
+    `select k.place, counted.updates
+       from unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::jsonb[])
+              as k (place, credential_id, api_key_id, start, past, kinds, others)
+      cross join lateral (${counting}) counted`,
+    [
+      pieces.map(({ place }) => place),
+      pieces.map(({ credentialId }) => credentialId),
+      pieces.map(({ apiKeyId }) => apiKeyId),
+      ...columnsOf(pieces),
+    ],
   )
-  const head = await countRows(db, { ...range, until: firstWhole * BLOCK })
-  const tail = await countRows(db, { ...range, from: pastWhole * BLOCK })
-  return head + (whole?.updates ?? 0) + tail
+
+async function countBlocksOf(db: Database, whole: readonly Piece[]): Promise<void> {
+  const past = new Map<number, number>()
+  for (const { credentialId, until } of whole) {
+    past.set(credentialId, Math.max(until, past.get(credentialId) ?? 0))
+  }
+  for (const [credentialId, until] of past) await countBlocks(db, credentialId, until)
 }
 
 const BLOCKS_AT_ONCE = 200
-
-async function countRows(
-  db: Database,
-  { credentialId, apiKeyId, kinds, others, from, until }: Range,
-): Promise<number> {
-  if (from >= until) return 0
-  const [row] = await db.query<{ updates: number }>(
-    `select count(*) as updates from update_log u
-      where credential_id = $1 and update_id >= $2 and update_id < $3
-        and ${isOneOf('u', '$4::bigint', '$6::jsonb')} and api_key_id is distinct from $5`,
-    [credentialId, from, until, kinds, apiKeyId, others ? JSON.stringify(others) : null],
-  )
-  return row?.updates ?? 0
-}
 
 /**
  * Counts and stores the blocks before `past` that are not counted yet. It always begins with the oldest, so that there

@@ -65,6 +65,7 @@ const roomsSince: readonly string[] = [
   'src/http/management/bulk.ts',
   'src/http/management/views.ts',
   'src/exchanges/',
+  'src/http/management/call-exchanges.ts',
   'src/http/management/resends.ts',
   'src/webhooks/resends.ts',
 ]

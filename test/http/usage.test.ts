@@ -36,6 +36,7 @@ t.test('totals and a series without holes, hour by hour', async (t) => {
     requests_by_method: { sendMessage: 2, getMe: 1 },
     errors: 2,
     errors_by_code: { 400: 1, 401: 1 },
+    bot_errors: 2,
     updates_received: 0,
     updates_delivered: 0,
     webhook_attempts: 0,
@@ -49,6 +50,23 @@ t.test('totals and a series without holes, hour by hour', async (t) => {
     { at: iso(hour), requests: 2, requests_by_method: { sendMessage: 1, getMe: 1 } },
   ])
   t.equal(series.length, 3)
+})
+
+t.test('what bots are answered with is told apart from what the panel is', async (t) => {
+  const { journal, ask } = await observedServer(t)
+  const codes = [
+    ['getMe', 429],
+    ['unknown method', 404],
+    ['GET /user', 401],
+    ['GET /user', 429],
+  ] as const
+  for (const [method, errorCode] of codes) {
+    journal.record(requestRecord({ method, status: errorCode, errorCode }))
+  }
+  await journal.flush()
+  const { totals } = (await ask('/user/usage')).body.result
+  t.match(totals, { bot_requests: 2, management_requests: 2, errors: 4, bot_errors: 2 })
+  t.strictSame(totals.errors_by_code, { 401: 1, 404: 1, 429: 2 }, 'of both')
 })
 
 t.test('figures of many flushes and of several sources add up', async (t) => {

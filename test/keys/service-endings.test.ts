@@ -10,9 +10,12 @@ const row = { id: 100_000, created_at: new Date(), expires_at: null, revoked_at:
 
 function serviceOf(actor: object) {
   const stopped = { stop: () => undefined, hasWebhook: false }
+  const db = { query: async () => [row], records: async () => 1 } as unknown as Database
+  const never = () => Promise.reject(new Error('nobody searches'))
   return new KeyService({
     limits: { perCredential: 100, perUser: 1_000 },
-    db: { query: async () => [row], records: async () => 1 } as unknown as Database,
+    db,
+    source: { db, identity: async () => undefined, names: { of: never } },
     store: { flush: async () => undefined, load: async () => ({}) } as never,
     live: async () => ({ ...stopped, ...actor }) as unknown as ApiKeyActor,
     gate: {} as KeyServiceOptions['gate'],

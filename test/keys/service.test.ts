@@ -30,8 +30,10 @@ t.test('of two changes at once the newer one is what the key goes on with', asyn
   const gate = {} as KeyServiceOptions['gate']
   const limits = { perCredential: 100, perUser: 1_000 }
   const nothing = () => undefined
+  const never = () => Promise.reject(new Error('nobody searches'))
   const service = new KeyService({
     db,
+    source: { db, identity: async () => undefined, names: { of: never } },
     store,
     live,
     gate,

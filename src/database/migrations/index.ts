@@ -69,6 +69,8 @@ import { AlertRules } from './0115-alert-rules.ts'
 import { NodeOrders } from './0118-node-orders.ts'
 import { NodeCommon } from './0119-node-common.ts'
 import { NodeFigures } from './0120-node-figures.ts'
+import { KeyTroubles } from './0127-key-troubles.ts'
+import { CallExchanges } from './0128-call-exchanges.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -146,4 +148,6 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0118-node-orders', class: NodeOrders },
   { name: '0119-node-common', class: NodeCommon },
   { name: '0120-node-figures', class: NodeFigures },
+  { name: '0127-key-troubles', class: KeyTroubles },
+  { name: '0128-call-exchanges', class: CallExchanges },
 ]

@@ -20,6 +20,8 @@ const LOOK_BYTES = 65_536
 
 interface SentCall extends Pick<Passing, 'verb' | 'query' | 'body'> {
   parameter(name: string): string | undefined
+  /** All parameters; absent where a body with files is not read here. */
+  readonly args?: () => Arguments
   /** Rejects when the body is too long or ends early. Absent if the whole body was read. */
   readonly broken?: Promise<never>
   /** Bytes received so far. */
@@ -42,15 +44,17 @@ export async function sentCall(request: CallRequest, uploadBytes: number): Promi
   const bytes = isRead ? await wholeBody(request, PARAMETER_BYTES) : undefined
   const hasBody = bytes !== undefined && bytes.length > 0
   let known: Arguments | undefined
+  const args = () => {
+    known ??= new Arguments([...inQuery(), ...entriesOf(type, bytes)])
+    return known
+  }
   return {
     verb: request.method === 'GET' && !hasBody ? 'GET' : 'POST',
     query,
     ...(hasBody && { body: { type, length: bytes.length, bytes } }),
     bytes: () => bytes?.length ?? 0,
-    parameter(name) {
-      known ??= new Arguments([...inQuery(), ...entriesOf(type, bytes)])
-      return known.text(name)
-    },
+    args,
+    parameter: (name) => args().text(name),
   }
 }
 

@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import type { AbortLike } from '../../../actors/host/actor.ts'
 import type { Passed } from '../../../machines/model/operation-passing.ts'
+import type { Arguments } from '../../bot-api/arguments.ts'
 import { type CallExecution, execute, passes, prepare, preparePass } from '../../bot-api/execute.ts'
 import type { CallServices, Result } from '../../bot-api/method.ts'
 import type { KeyGate } from '../../keys/gate.ts'
@@ -106,8 +107,10 @@ async function begun(
     count: (length, fileBytes) =>
       gate.spend(key.facts.apiKeyId, unitsAfter(headers, length, fileBytes)),
   })
+  const method = request.params['*'] || args.text('method') || ''
+  keepFor(request.audit, key, { method, args })
   const asked = {
-    method: request.params['*'] || args.text('method') || '',
+    method,
     key,
     args,
     uploads,
@@ -139,6 +142,22 @@ async function begun(
   return { key, run }
 }
 
+interface Sent {
+  readonly method: string
+  readonly args: Arguments | (() => Arguments)
+}
+
+/** Hands the log what it may keep of the call. A held poll would keep it in memory for long, so it is left out. */
+function keepFor(
+  audit: CallRequest['audit'],
+  { facts: { keepsCalls: keeps } }: ApiKeyActor,
+  { method, args }: Sent,
+): void {
+  if (keeps === undefined || keeps === 'none' || method.toLowerCase() === 'getupdates') return
+  audit.args = args
+  audit.keeps = keeps
+}
+
 /** The same for a call that is passed on to a network which speaks the bot API itself. */
 async function passing(
   request: CallRequest,
@@ -149,6 +168,7 @@ async function passing(
   const { gate, uploads } = options
   const { headers, audit } = request
   const call = await sentCall(request, uploads.uploadBytes)
+  if (call.args) keepFor(audit, key, { method: request.params['*'], args: call.args })
   const pass = await preparePass(
     {
       verb: call.verb,
@@ -191,7 +211,10 @@ function answerWith(
     try {
       if (result.passed) return void sendPassed(result.passed, reply)
       if (result.count !== undefined) world.delivered(key, result.count)
-      reply.type('application/json').send(envelope(result))
+      const answer = envelope(result)
+      const { audit } = reply.request
+      if (audit.keeps === 'all') audit.answer = answer
+      reply.type('application/json').send(answer)
     } catch (error) {
       fail(error)
     }
@@ -206,6 +229,7 @@ function sendPassed({ status, text, failure, description }: Passed, reply: Fasti
     Object.assign(audit, { errorCode: status, description, reason, params })
     if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
   }
+  if (audit.args) audit.answer = text
   reply.code(status).type('application/json').send(text)
 }
 

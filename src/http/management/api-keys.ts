@@ -46,6 +46,26 @@ const RotateBody = Nullable(
 const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const WithKey = Type.Intersect([ApiKeyRecord, Type.Object({ key: Type.String() })])
 
+const ListQuery = Type.Object({
+  ...PageQuery.properties,
+  credential_id: Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })),
+  search: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: 'In the names and hints of keys, and in the names of their accounts',
+    }),
+  ),
+  trouble: Type.Optional(
+    Type.Enum(['webhook', 'backlog'], {
+      description:
+        '`webhook`: of which a webhook fails, rests or is suspended; `backlog`: polling ones for which an update has waited 15 minutes',
+    }),
+  ),
+  revoked: Type.Optional(
+    Type.Boolean({ description: 'Only revoked keys, or only those that are not' }),
+  ),
+})
+
 interface ApiKeyRoutesOptions extends Authenticated {
   readonly keyService: KeyService
   readonly source: RecordSource
@@ -62,15 +82,21 @@ const readingRoutes: Routes = async (app, { keyService }) => {
     {
       schema: {
         tags,
-        summary: 'Keys, newest first',
-        querystring: PageQuery,
+        summary: 'Keys, newest first, searched and filtered',
+        querystring: ListQuery,
         response: answers(PageOf(ApiKeyRecord)),
       },
     },
     async (request) => {
-      const { limit, before } = request.query
-      const page = { limit: limit + 1, before: idBefore(before) }
-      const found = await keyService.list(userOf(request), page)
+      const { limit, before, credential_id, search, trouble, revoked } = request.query
+      const found = await keyService.list(userOf(request), {
+        credentialId: credential_id,
+        search: search?.trim() || undefined,
+        trouble,
+        isRevoked: revoked,
+        limit: limit + 1,
+        before: idBefore(before),
+      })
       return ok(pageOf(found, limit, ({ api_key_id }) => `${api_key_id}`))
     },
   )

@@ -1,0 +1,160 @@
+/** Parameters and answers of calls of bots: bounded, without secrets, sealed, and deleted after some days. */
+import type { Keeps, Logger } from '../../actors/ports/ports.ts'
+import type { Arguments } from '../bot-api/arguments.ts'
+import type { Database } from '../database/database.ts'
+import { WriteBuffer } from '../database/write-behind.ts'
+import type { Vault } from '../security/vault.ts'
+import { bounded, headOf, isLong } from './log.ts'
+
+interface AnsweredCall {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly userId: number
+  readonly apiKeyId: number
+  readonly requestId: string
+  readonly args: Arguments
+  /** Undefined if the client went away before. */
+  readonly answer: string | undefined
+}
+
+/** Bytes, since a part of a text would keep the whole alive. */
+interface Side {
+  readonly head: Buffer
+  readonly isCut: boolean
+}
+
+interface Entry {
+  readonly call: Omit<AnsweredCall, 'args' | 'answer'>
+  readonly parameters: Side
+  readonly answer: Side | undefined
+}
+
+interface Text {
+  readonly text: string
+  /** It was longer than what is kept. */
+  readonly is_cut: boolean
+}
+
+interface StoredCall {
+  readonly at: Date
+  readonly parameters: Text
+  /** Null if the client went away before. */
+  readonly answer: Text | null
+}
+
+const LAG_MS = 500
+/** Calls that wait to be written; beyond it new ones are not kept. */
+const CAPACITY = 1_000
+const UPKEEP_MS = 3_600_000
+
+interface CallLogOptions {
+  readonly db: Database
+  readonly vault: Pick<Vault, 'seal'>
+  readonly logger: Pick<Logger, 'warn'>
+  readonly days: number
+}
+
+export class CallLog {
+  readonly #options: CallLogOptions
+  readonly #buffer: WriteBuffer<Entry>
+  #waiting = 0
+  #upkeepDue = 0
+
+  constructor(options: CallLogOptions) {
+    this.#options = options
+    this.#buffer = new WriteBuffer<Entry>({
+      everyMs: LAG_MS,
+      capacity: CAPACITY,
+      write: (entries) => this.#write(entries),
+      onFailure: (err, kept) => {
+        this.#upkeepDue = 0
+        this.#waiting = kept
+        options.logger.warn({ err, kept }, 'parameters of calls could not be written')
+      },
+    })
+  }
+
+  add({ args, answer, ...call }: AnsweredCall): void {
+    if (this.#waiting >= CAPACITY) return
+    this.#waiting++
+    const parameters = sideOf(parametersOf(args))
+    this.#buffer.add({
+      call,
+      parameters,
+      answer: answer === undefined ? undefined : sideOf(answer),
+    })
+  }
+
+  flush(): Promise<void> {
+    return this.#buffer.flush()
+  }
+
+  async #write(entries: readonly Entry[]): Promise<void> {
+    const { db, days } = this.#options
+    this.#waiting = 0
+    if (Date.now() >= this.#upkeepDue) {
+      await db.query('select call_exchange_upkeep(make_interval(days => $1))', [days])
+      this.#upkeepDue = Date.now() + UPKEEP_MS
+    }
+    const sealed = await Promise.all(entries.map((entry) => this.#seal(entry)))
+    await db.query(insertion, [
+      entries.map(({ call }) => call.at),
+      entries.map(({ call }) => call.userId),
+      entries.map(({ call }) => call.apiKeyId),
+      entries.map(({ call }) => call.requestId),
+      sealed,
+    ])
+  }
+
+  #seal({ call, parameters, answer }: Entry): Promise<Buffer> {
+    const { at, userId, apiKeyId, requestId } = call
+    const sides = { parameters: textOf(parameters), answer: answer ? textOf(answer) : null }
+    const place = placeOf(apiKeyId, requestId, at)
+    return this.#options.vault.seal(`user:${userId}`, place, Buffer.from(JSON.stringify(sides)))
+  }
+}
+
+/** A call may end after the erasure of its user: then it is not stored. */
+const insertion = `insert into call_exchange (at, user_id, api_key_id, request_id, sealed)
+  select to_timestamp(e.at / 1000), e.user_id, e.api_key_id, e.request_id, e.sealed
+  from unnest($1::float8[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[])
+    as e (at, user_id, api_key_id, request_id, sealed)
+  where exists (select from app_user where id = e.user_id and erasing_at is null)`
+
+/** As a JSON object. A bot may send all values as text, so the object can be sent again as it is. */
+const parametersOf = (args: Arguments): string =>
+  JSON.stringify(Object.fromEntries([...args.names()].map((name) => [name, args.text(name) ?? ''])))
+
+const sideOf = (text: string): Side => ({ head: Buffer.from(headOf(text)), isCut: isLong(text) })
+
+const textOf = ({ head, isCut }: Side): Text => ({ text: bounded(head.toString()), is_cut: isCut })
+
+const placeOf = (apiKeyId: number, requestId: string, at: number) => ({
+  table: 'call_exchange',
+  column: 'sealed',
+  row: `${apiKeyId}-${requestId}-${Math.round(at)}`,
+})
+
+/** Undefined if nothing of the call is kept. */
+export async function findCall(
+  { db, vault }: { readonly db: Database; readonly vault: Pick<Vault, 'open'> },
+  { apiKeyId, requestId }: Pick<AnsweredCall, 'apiKeyId' | 'requestId'>,
+): Promise<StoredCall | undefined> {
+  const [row] = await db.query<{ at: Date; sealed: Buffer }>(
+    `select at, sealed from call_exchange
+      where api_key_id = $1 and request_id = $2 order by at desc limit 1`,
+    [apiKeyId, requestId],
+  )
+  if (!row) return undefined
+  const blob = await vault.open(placeOf(apiKeyId, requestId, row.at.getTime()), row.sealed)
+  return { at: row.at, ...JSON.parse(blob.toString()) }
+}
+
+/** Of which calls parameters and answers of a key are kept. */
+export async function keepsCallsOf(db: Database, apiKeyId: number): Promise<Keeps> {
+  const [row] = await db.query<{ keeps: Keeps }>(
+    'select keeps_calls as keeps from api_key where id = $1',
+    [apiKeyId],
+  )
+  return row?.keeps ?? 'none'
+}

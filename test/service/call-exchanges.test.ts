@@ -1,0 +1,119 @@
+/** Parameters and answers of calls: kept as each key chooses, bounded, without secrets, sealed, exported and erased. */
+import pg from 'pg'
+import t from 'tap'
+import { until } from '../support/client.ts'
+import { startService } from '../support/service.ts'
+import { linkedAccount, scene } from './scene.ts'
+
+const { service, client, ada, key, keyId } = await scene(t)
+const db = new pg.Client({ connectionString: service.databaseUrl })
+await db.connect()
+t.teardown(() => db.end())
+
+const choose = (keep: string) =>
+  client.result('PUT', `/api_keys/${keyId}/requests/exchanges`, { keep })
+const exchangeOf = async (id: string) =>
+  client.result('GET', `/api_keys/${keyId}/requests/${id}/exchange`)
+/** Makes a call and looks at what is kept of it. */
+async function kept(method: string, parameters: object | string, type = 'application/json') {
+  const answer = await fetch(`${service.url}/bot${key}/${method}`, {
+    method: 'POST',
+    headers: { 'content-type': type },
+    body: typeof parameters === 'string' ? parameters : JSON.stringify(parameters),
+  })
+  const id = answer.headers.get('x-request-id') ?? ''
+  const body = await answer.text()
+  // The log is written once the answer is out.
+  await until(async () => {
+    const path = `/user/logs/api-requests?api_key_id=${keyId}&request_id=${id}`
+    return (await client.result('GET', path)).items.length > 0
+  })
+  return { id, body, ...(await exchangeOf(id)) }
+}
+const failing = { chat_id: 1, text: 'nobody is there' }
+
+t.test('a failed call is kept, one that worked is not', async (t) => {
+  const bad = await kept('sendMessage', failing)
+  t.equal(bad.keep, 'failed')
+  t.same(JSON.parse(bad.exchange.parameters.text), { chat_id: '1', text: 'nobody is there' })
+  t.same(bad.exchange.answer, { text: bad.body, is_cut: false })
+  t.match(JSON.parse(bad.body), { ok: false })
+  const good = await kept('sendMessage', { chat_id: ada.id, text: 'hello' })
+  t.match(JSON.parse(good.body), { ok: true })
+  t.equal(good.exchange, null)
+})
+
+t.test('a key chooses, with an effect from its next call on', async (t) => {
+  t.same(await choose('all'), { keep: 'all' })
+  const good = await kept(
+    'sendMessage',
+    `chat_id=${ada.id}&text=by+form`,
+    'application/x-www-form-urlencoded',
+  )
+  t.same(JSON.parse(good.exchange.parameters.text), { chat_id: `${ada.id}`, text: 'by form' })
+  t.equal(good.exchange.answer.text, good.body, 'as it was sent')
+  t.equal((await kept('getUpdates', { limit: 1 })).exchange, null, 'updates are not kept twice')
+  await choose('none')
+  const bad = await kept('sendMessage', failing)
+  t.match(bad, { exchange: null, keep: 'none' })
+  t.ok((await exchangeOf(good.id)).exchange, 'what is kept already stays')
+  await choose('all')
+})
+
+t.test('long and secret things are cut and hidden', async (t) => {
+  const long = await kept('sendMessage', { chat_id: 1, text: 'x'.repeat(20_000) })
+  t.equal(long.exchange.parameters.text.length, 16_384)
+  t.equal(long.exchange.parameters.is_cut, true)
+  const secret = await kept('setWebhook', {
+    url: 'ftp://example.org',
+    secret_token: 'open-sesame',
+    certificate: key,
+  })
+  t.match(secret.exchange.parameters.text, 'ftp://example.org')
+  t.notMatch(secret.exchange.parameters.text, 'open-sesame')
+  t.notMatch(secret.exchange.parameters.text, key.split(':')[1] ?? '')
+  const form = new FormData()
+  form.append('chat_id', '1')
+  form.append('document', new Blob(['bytes of a file']), 'a.txt')
+  const answer = await fetch(`${service.url}/bot${key}/sendDocument`, {
+    method: 'POST',
+    body: form,
+  })
+  const id = answer.headers.get('x-request-id') ?? ''
+  const { exchange } = await until(async () => {
+    const found = await exchangeOf(id)
+    return found.exchange && found
+  })
+  t.same(JSON.parse(exchange.parameters.text), { chat_id: '1' }, 'no bytes of files')
+})
+
+t.test('only its owner reads it, and the table holds no text', async (t) => {
+  const { id } = await kept('sendMessage', failing)
+  const stranger = await service.client()
+  const path = `/api_keys/${keyId}/requests`
+  t.match(await stranger.ask('GET', `${path}/${id}/exchange`), { status: 404 })
+  t.match(await stranger.ask('PUT', `${path}/exchanges`, { keep: 'all' }), { status: 404 })
+  t.match(await client.ask('PUT', `${path}/exchanges`, { keep: 'some' }), { status: 400 })
+  t.match(await client.ask('GET', `${path}/${'x'.repeat(101)}/exchange`), { status: 400 })
+  t.equal((await exchangeOf('unknown')).exchange, null)
+  t.equal((await fetch(`${service.url}${path}/${id}/exchange`)).status, 401)
+  const { rows } = await db.query('select sealed from call_exchange')
+  t.ok(rows.length > 0)
+  for (const { sealed } of rows) t.notMatch(sealed.toString('latin1'), 'nobody is there')
+})
+
+t.test('a service that keeps no contents keeps none of calls', async (t) => {
+  const other = await startService(t, { env: { LOG_BODIES: '0' } })
+  const account = await linkedAccount(other, 'keeps_none')
+  await account.client.result('PUT', `/api_keys/${account.keyId}/requests/exchanges`, {
+    keep: 'all',
+  })
+  const answer = await account.client.bot(account.key, 'getMe')
+  t.equal(answer.status, 200)
+  const { items } = await until(async () => {
+    const found = await account.client.result('GET', `/user/logs/api-requests?method=getMe`)
+    return found.items.length > 0 && found
+  })
+  const path = `/api_keys/${account.keyId}/requests/${items[0].request_id}/exchange`
+  t.same(await account.client.result('GET', path), { exchange: null, keep: 'all' })
+})

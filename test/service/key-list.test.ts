@@ -1,0 +1,98 @@
+/** The list of keys, searched and filtered: what a page counts is what the single records say. */
+import t from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
+import { quietLog } from '../support/log.ts'
+import { startService } from '../support/service.ts'
+
+const service = await startService(t, { env: { WEBHOOK_ALLOW_PRIVATE: 'true' } })
+const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
+t.teardown(() => database.close())
+const [client, stranger] = [await service.client(), await service.client()]
+const zoe = await client.person('Zoë', 'zoe_listed')
+const bob = await client.person('Bob', 'bob_listed')
+const ofZoe = await client.link(zoe)
+const ofBob = await client.link(bob)
+const make = async (name: string, credential_id = ofZoe) =>
+  client.result('POST', '/api_keys', { name, credential_id, scopes: ['bot:send', 'bot:receive'] })
+const shop = await make('Café ۲۷')
+const desk = await make('help desk', ofBob)
+const old = await make('an old one')
+const many = await make('behind', ofBob)
+await client.result('DELETE', `/api_keys/${old.api_key_id}`)
+
+const list = (query: string) => client.result('GET', `/api_keys?${query}`)
+const found = async (query: string) => {
+  const { items } = await list(query)
+  return items.map(({ api_key_id }: { api_key_id: number }) => api_key_id)
+}
+
+t.test('keys are found by their names, hints and accounts', async (t) => {
+  t.same(await found('search=cafe'), [shop.api_key_id], 'without its accent')
+  t.same(await found('search=27'), [shop.api_key_id], 'in other digits')
+  t.same(await found('search=DESK'), [desk.api_key_id])
+  t.same(await found(`search=${encodeURIComponent(desk.key_hint)}`), [desk.api_key_id])
+  t.same(await found('search=zoe'), [old.api_key_id, shop.api_key_id], 'by the account')
+  t.same(await found('search=zoe&revoked=false'), [shop.api_key_id])
+  t.same(await found('revoked=true'), [old.api_key_id])
+  t.same(await found(`credential_id=${ofBob}`), [many.api_key_id, desk.api_key_id])
+  t.same(await found('search=100%25'), [], 'a sign of patterns is a sign')
+  const first = await list('search=listed&limit=1')
+  t.same(await found(`search=listed&limit=1&before=${first.next_before}`), [old.api_key_id])
+})
+
+t.test('a record names the account; nobody finds those of others', async (t) => {
+  const [record] = (await list('search=cafe')).items
+  t.same(record.account, { first_name: 'Zoë', username: 'zoe_listed' })
+  t.same(record, await client.result('GET', `/api_keys/${shop.api_key_id}`))
+  for (const query of ['', 'search=zoe', `credential_id=${ofZoe}`, 'trouble=webhook']) {
+    t.same((await stranger.result('GET', `/api_keys?${query}`)).items, [], query)
+  }
+})
+
+t.test('what waits for the keys of a page is counted together, as for each alone', async (t) => {
+  await client.bot(desk.key, 'getUpdates', { allowed_updates: ['callback_query'] })
+  for (const text of ['one', 'two', 'three']) await client.write(zoe.id, '@bob_listed', text)
+  await client.bot(many.key, 'getUpdates', { limit: 1 })
+  const { items } = await list('limit=10')
+  const counts = new Map<number, number>()
+  for (const key of items) {
+    counts.set(key.api_key_id, key.pending_update_count)
+    t.same(key, await client.result('GET', `/api_keys/${key.api_key_id}`), key.name)
+  }
+  t.match(
+    [many, desk, old].map(({ api_key_id }) => counts.get(api_key_id)),
+    [3, 0, 0],
+  )
+})
+
+t.test('keys with trouble are found: a failing webhook, a bot far behind', async (t) => {
+  t.same(await found('trouble=webhook'), [])
+  t.same(await found('trouble=backlog'), [], 'nothing waits for a quarter of an hour')
+  await database.query(
+    `update update_log set at = now() - interval '16 minutes' where credential_id = $1`,
+    [ofBob],
+  )
+  t.same(await found('trouble=backlog'), [many.api_key_id], 'not of kinds that a key does not want')
+  await client.bot(shop.key, 'setWebhook', { url: 'http://127.0.0.1:9/hook' })
+  await database.query('update webhook set failing_since = now() where api_key_id = $1', [
+    shop.api_key_id,
+  ])
+  t.same(await found('trouble=webhook'), [shop.api_key_id])
+  t.same(await found('trouble=webhook&search=desk'), [])
+  await client.result('DELETE', `/api_keys/${shop.api_key_id}`)
+  t.same(await found('trouble=webhook'), [], 'a revoked key has no trouble')
+})
+
+t.test('what is no filter is refused, and so is a stranger without a name', async (t) => {
+  for (const bad of [
+    'trouble=all',
+    'revoked=perhaps',
+    'credential_id=0',
+    `search=${'x'.repeat(101)}`,
+  ]) {
+    t.match(await client.ask('GET', `/api_keys?${bad}`), { status: 400, body: { ok: false } }, bad)
+  }
+  const answer = await fetch(`${service.url}/api_keys?search=x`)
+  t.equal(answer.status, 401)
+  t.match(await answer.json(), { ok: false })
+})
