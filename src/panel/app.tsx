@@ -37,6 +37,7 @@ const LinkPage = late('LinkPage', () => import('./pages/linking/link.tsx'))
 const LinkSessionPage = late('LinkSessionPage', () => import('./pages/linking/session.tsx'))
 const KeysPage = late('KeysPage', () => import('./pages/keys/keys.tsx'))
 const KeyPage = late('KeyPage', () => import('./pages/key/key.tsx'))
+const TryPage = late('TryPage', () => import('./pages/explorer/try.tsx'))
 const DiagnosisPage = late('DiagnosisPage', () => import('./pages/diagnosis/diagnosis.tsx'))
 const AccountDiagnosisPage = late(
   'AccountDiagnosisPage',
@@ -64,6 +65,7 @@ export function App() {
           <Route path="link/:platform/:session" element={<LinkSessionPage />} />
           <Route path="keys" element={<KeysPage />} />
           <Route path="keys/:id" element={<KeyPage />} />
+          <Route path="keys/:id/try" element={<TryPage />} />
           <Route path="keys/:id/diagnosis" element={<DiagnosisPage />} />
           <Route path="alerts" element={<AlertsPage />} />
           <Route path="nodes" element={<NodesPage />} />

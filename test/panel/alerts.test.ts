@@ -46,7 +46,7 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
     await tile('Open alerts').getByText('2', { exact: true }).waitFor()
     await tile('Webhooks failing').getByText('2', { exact: true }).waitFor()
     await tile('Bots 15 minutes behind').getByText('0', { exact: true }).waitFor()
-    t.equal(await tile('Webhooks failing').getAttribute('href'), '/dashboard/alerts')
+    t.equal(await tile('Webhooks failing').getAttribute('href'), '/dashboard/keys?trouble=webhook')
   })
 
   await t.test('incidents are listed, the current ones first', async () => {

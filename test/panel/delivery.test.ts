@@ -154,7 +154,8 @@ t.test(
       await page.getByLabel('Text in the update').fill('are YOU there')
       await until(async () => (await rows.count()) === 1)
       await rows.getByText('message').waitFor()
-      await page.getByLabel('Kind of update').fill('poll')
+      t.ok(await button('Follow').isDisabled(), 'a search by content is not repeated by itself')
+      await page.getByLabel('Kind of update').selectOption('poll')
       await page.getByText('No attempt matches the filter.').waitFor()
       await page.reload()
       t.equal(await page.getByLabel('Kind of update').inputValue(), 'poll')
@@ -166,6 +167,23 @@ t.test(
       await page.getByLabel('Answer').selectOption('5xx')
       await until(async () => (await rows.allInnerTexts()).every((row) => /500/.test(row)))
       await rows.first().waitFor()
+      await button('Clear the filters').click()
+    })
+
+    await t.test('the log is followed, until it is held still', async (t) => {
+      const rows = page.locator('.records > li')
+      const asked = () =>
+        page.waitForRequest((request) => request.url().includes('/user/logs/webhook-deliveries'))
+      await client.write(friend.id, '@support_bot', 'followed')
+      await rows.first().filter({ hasText: 'message' }).waitFor()
+      const before = await rows.count()
+      await client.write(friend.id, '@support_bot', 'once more')
+      await until(async () => (await rows.count()) > before, 60_000)
+      await button('Pause').click()
+      const again = asked()
+      await button('Follow').click()
+      t.ok(await again)
+      await button('Pause').waitFor()
     })
 
     await t.test('from an update to the call that caused it, and back', async (t) => {

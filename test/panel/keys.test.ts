@@ -51,8 +51,8 @@ t.test(
       await button('I have kept it').click()
       const { items } = await client.result('GET', '/api_keys')
       t.match(items[0], { name: "Bela's", credential_id: ids[1], expires_at: null })
-      // The list at hand lacks its name.
-      await page.getByText(`Account ${ids[1]}`).waitFor()
+      const made = page.getByRole('link', { name: /Bela's/ })
+      await made.filter({ hasText: '\u2068Bela\u2069' }).waitFor()
     })
 
     await t.test('what the choice has read does not disturb what is told live', async (t) => {
@@ -95,6 +95,50 @@ t.test(
         expires_at: null,
       })
       await until(async () => (await client.bot(brief.key, 'getMe')).status === 200)
+    })
+
+    await t.test(
+      'keys are searched, and those with trouble or at their end are chosen',
+      async (t) => {
+        await page.goto('/dashboard/keys')
+        await page.getByRole('link', { name: /Bela's/ }).waitFor()
+        await page.getByLabel('Search by name, hint or account').fill('bela')
+        await page.waitForURL('**/dashboard/keys?search=bela')
+        await page.getByRole('link', { name: /not so brief/ }).waitFor({ state: 'detached' })
+        await page.getByRole('link', { name: /Bela's/ }).waitFor()
+        await page.getByLabel('Show').selectOption('Revoked keys')
+        await page.getByText('No such key').waitFor()
+        await button('Clear the filters').click()
+        await page.getByRole('link', { name: /not so brief/ }).waitFor()
+        t.equal(await page.getByLabel('Search by name, hint or account').inputValue(), '')
+        await page.getByLabel('Show').selectOption('Webhook fails')
+        await page.waitForURL('**/dashboard/keys?trouble=webhook')
+        await page.getByText('No such key').waitFor()
+      },
+    )
+
+    await t.test('in Persian, a name in other digits and letters is found', async (t) => {
+      await client.result('POST', '/api_keys', { name: 'Café 27', credential_id: ada, scopes })
+      const persian = await visit(browser, service, { language: 'fa', width: 390, height: 844 })
+      await signIn(persian, service, phone)
+      await persian.page.goto('/dashboard/keys')
+      await persian.page.getByRole('link', { name: /Bela's/ }).waitFor()
+      await persian.page.getByLabel('جست‌وجو با نام، نشانه یا حساب').fill('cafe ۲۷')
+      await persian.page.getByRole('link', { name: /Bela's/ }).waitFor({ state: 'detached' })
+      await persian.page.getByRole('link', { name: /Café 27/ }).waitFor()
+      t.same(persian.complaints, [])
+      await persian.context.close()
+    })
+
+    await t.test('a page asks for the keys that it shows', async (t) => {
+      const asked: string[] = []
+      page.on('request', (request) => {
+        const { pathname, search } = new URL(request.url())
+        if (pathname === '/api_keys') asked.push(search)
+      })
+      await page.goto(`/dashboard/accounts/${ada}`)
+      await page.getByRole('link', { name: /not so brief/ }).waitFor()
+      t.same(new Set(asked), new Set([`?credential_id=${ada}&revoked=false&limit=1000`]))
     })
 
     await t.test('a long name is cut off, not the page', async (t) => {

@@ -19,7 +19,11 @@ const hasTypes = (target: string) =>
   /^(src\/records|machines)\//.test(target) ||
   /^src\/http\/sandbox\/([a-z]+-)?schemas\.ts$/.test(target)
 /** Rules by which both decide; they need nothing of the service to run. */
-const rules = ['machines/api-key/events.ts']
+const rules = [
+  'machines/api-key/events.ts',
+  'machines/model/update-kinds.ts',
+  'src/bot-api/reference.ts',
+]
 const typesOf = (file: string) =>
   [...read(file).matchAll(/^import type [^'`]* from '([^']+)'/gm)].map(([, by = '']) => by)
 

@@ -152,21 +152,42 @@ export const chartQuery = (name: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   })
 
-/** All pages of keys: the keys of one account are picked from the whole list. */
-export const keysQuery = queryOptions({
-  queryKey: ['keys'],
-  queryFn: async ({ signal }) => {
-    const items: ApiKey[] = []
-    let before: string | null | undefined
-    do {
-      const query = { limit: 500, before: before ?? undefined }
-      const page: RecordPage<ApiKey> = await call('GET', '/api_keys', { query, signal })
-      items.push(...page.items)
-      before = page.next_before
-    } while (before !== null)
-    return { items }
-  },
-})
+type KeyFilter = Readonly<Partial<Record<'search' | 'trouble' | 'revoked', string>>>
+
+/** The list of keys, page by page. */
+export const keysQuery = (filter: KeyFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['keys', 'list', filter],
+    queryFn: ({ pageParam, signal }) =>
+      call<RecordPage<ApiKey>>('GET', '/api_keys', {
+        query: { ...filter, limit: 100, before: pageParam },
+        signal,
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_before }) => next_before ?? undefined,
+  })
+
+/** The newest keys in use that a search finds, no more than are shown. */
+export const foundKeysQuery = (search: string, limit: number) =>
+  queryOptions({
+    queryKey: ['keys', 'found', search, limit],
+    queryFn: ({ signal }) =>
+      call<RecordPage<ApiKey>>('GET', '/api_keys', {
+        query: { search, revoked: 'false', limit },
+        signal,
+      }),
+  })
+
+/** The keys in use of one account: it has a hundred at most, unless the service allows more. */
+export const keysOfQuery = (credentialId: number) =>
+  queryOptions({
+    queryKey: ['keys', 'of', credentialId],
+    queryFn: ({ signal }) =>
+      call<RecordPage<ApiKey>>('GET', '/api_keys', {
+        query: { credential_id: credentialId, revoked: 'false', limit: 1_000 },
+        signal,
+      }),
+  })
 
 export const keyQuery = (id: number) =>
   queryOptions({

@@ -69,3 +69,4 @@ export type Verdict = 'pending' | 'passed' | 'failed' | 'skipped'
 export type UsageReport = Static<typeof usage.UsageReport>
 export type Usage = UsageReport['totals']
 export type ApiRequest = Static<typeof usage.ApiRequest>
+export type CallExchange = Static<typeof usage.CallExchange>

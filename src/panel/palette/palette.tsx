@@ -4,7 +4,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useState } from 'react'
 import { useNavigate } from 'react-router'
 import { handleOf, nameOf } from '../api/names.ts'
-import { accountsQuery, keysQuery, userQuery } from '../api/queries.ts'
+import { accountsQuery, foundKeysQuery, userQuery } from '../api/queries.ts'
 import type { MessageKey } from '../i18n/en.ts'
 import { useT } from '../i18n/language.tsx'
 import { Dialog } from '../ui/dialog.tsx'
@@ -55,7 +55,7 @@ const isAbout = ({ label, note }: Entry, text: string): boolean => {
     .every((word) => words.includes(word))
 }
 
-/** The accounts that the service finds, and the user's keys of that name. */
+/** The accounts and the keys that the service finds. */
 function useFound(text: string): readonly Section[] {
   const t = useT()
   const isAsked = text !== ''
@@ -64,7 +64,11 @@ function useFound(text: string): readonly Section[] {
     enabled: isAsked,
     placeholderData: keepPreviousData,
   })
-  const keys = useQuery({ ...keysQuery, enabled: isAsked })
+  const keys = useQuery({
+    ...foundKeysQuery(text, SHOWN),
+    enabled: isAsked,
+    placeholderData: keepPreviousData,
+  })
   const isOperator = useQuery(userQuery).data?.operator === true
   const own = (list: readonly (readonly [string, IconName, MessageKey])[]) =>
     list
@@ -78,17 +82,14 @@ function useFound(text: string): readonly Section[] {
       icon: 'accounts',
     }),
   )
-  const foundKeys = (keys.data?.items ?? [])
-    .map(
-      ({ api_key_id, name, key_hint }): Entry => ({
-        value: `/dashboard/keys/${api_key_id}`,
-        label: name,
-        note: key_hint,
-        icon: 'key',
-      }),
-    )
-    .filter((one) => isAbout(one, text))
-    .slice(0, SHOWN)
+  const foundKeys = (keys.data?.items ?? []).map(
+    ({ api_key_id, name, key_hint }): Entry => ({
+      value: `/dashboard/keys/${api_key_id}`,
+      label: name,
+      note: key_hint,
+      icon: 'key',
+    }),
+  )
   return [
     { value: t('nav'), items: own(isOperator ? [...pages, ...ofOperators] : pages) },
     { value: t('palette.actions'), items: own(actions) },

@@ -1,8 +1,14 @@
 /** The channels of alerts: a webhook, a chat, e-mail; each can be tested. */
-import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  keepPreviousData,
+  queryOptions,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
-import { keysQuery } from '../../api/queries.ts'
+import { foundKeysQuery, keyQuery } from '../../api/queries.ts'
 import type { AlertSettings, Notification } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -118,20 +124,46 @@ function SettingsForm({ settings }: { readonly settings: AlertSettings }) {
   )
 }
 
+/** The newest keys that may send, as many as a choice has room for, and the chosen one. */
+function useSendingKeys(chosen: string) {
+  const [search, setSearch] = useState('')
+  const found = useQuery({ ...foundKeysQuery(search, 100), placeholderData: keepPreviousData })
+  const sending = (found.data?.items ?? []).filter(({ scopes }) => scopes.includes('bot:send'))
+  const isAmong = sending.some(({ api_key_id }) => `${api_key_id}` === chosen)
+  const own = useQuery({
+    ...keyQuery(Number(chosen)),
+    enabled: chosen !== '' && found.data !== undefined && !isAmong,
+  })
+  const isShown = own.data && !isAmong && own.data.revoked_at === null
+  return {
+    search,
+    setSearch,
+    keys: isShown ? [own.data, ...sending] : sending,
+    isLong: search !== '' || (found.data?.next_before ?? null) !== null,
+  }
+}
+
 function ChatFields({ form, set }: Pick<ReturnType<typeof useForm>, 'form' | 'set'>) {
   const t = useT()
-  const keys = useQuery(keysQuery)
-  const usable = (keys.data?.items ?? []).filter(
-    ({ revoked_at, scopes }) => revoked_at === null && scopes.includes('bot:send'),
-  )
+  const { keys, isLong, search, setSearch } = useSendingKeys(form.key)
   return (
     <>
+      {isLong && (
+        <Field
+          label={t('alerts.key.search')}
+          type="search"
+          autoComplete="off"
+          maxLength={100}
+          value={search}
+          onChange={(event) => setSearch(event.target.value)}
+        />
+      )}
       <Choice
         label={t('alerts.key')}
         value={form.key}
         options={[
           ['', t('alerts.key.none')],
-          ...usable.map(({ api_key_id, name }) => [`${api_key_id}`, name] as const),
+          ...keys.map(({ api_key_id, name }) => [`${api_key_id}`, name] as const),
         ]}
         onChange={set('key')}
       />

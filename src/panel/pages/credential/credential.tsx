@@ -5,7 +5,7 @@ import { Link, useNavigate, useParams } from 'react-router'
 import { call } from '../../api/call.ts'
 import { isGone } from '../../api/failure.ts'
 import { handleOf, nameOf } from '../../api/names.ts'
-import { credentialQuery, keysQuery, platformsQuery } from '../../api/queries.ts'
+import { credentialQuery, keysOfQuery, platformsQuery } from '../../api/queries.ts'
 import { follow } from '../../api/stream.ts'
 import type {
   Credential,
@@ -24,7 +24,7 @@ import { Toggle } from '../../ui/figure.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading, Notice, useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { KeyRecords } from '../keys/records.tsx'
+import { KeyRecord } from '../keys/records.tsx'
 import { NodeOfAccount } from '../nodes/moving.tsx'
 import { Health } from './health.tsx'
 import { MachineAndTimeline } from './machine.tsx'
@@ -109,11 +109,8 @@ function useDeletion({ credential_id }: Credential) {
 /** The keys of one account. */
 export function CredentialKeys({ credential }: { readonly credential: Credential }) {
   const t = useT()
-  const keys = useQuery(keysQuery)
-  const own = keys.data?.items.filter(
-    ({ credential_id, revoked_at }) =>
-      credential_id === credential.credential_id && revoked_at === null,
-  )
+  const keys = useQuery(keysOfQuery(credential.credential_id))
+  const own = keys.data?.items
   const create = `/dashboard/keys?create=${credential.credential_id}`
   return (
     <Card
@@ -133,7 +130,11 @@ export function CredentialKeys({ credential }: { readonly credential: Credential
           {t('account.keys.noneText')}
         </Empty>
       ) : (
-        <KeyRecords keys={own} />
+        <ul className="records">
+          {own.map((key) => (
+            <KeyRecord key={key.api_key_id} apiKey={key} />
+          ))}
+        </ul>
       )}
     </Card>
   )

@@ -1,7 +1,7 @@
-/** The updates of the account in the last day, those that its bots have not taken yet, and the age of these. */
+/** The updates of the account in a range of time, those that its bots have not taken yet, and the age of these. */
 import { useQuery } from '@tanstack/react-query'
-import { backlogQuery, keysQuery, usageQuery } from '../../api/queries.ts'
-import type { ApiKey, Credential, Usage } from '../../api/types.ts'
+import { backlogQuery, keysOfQuery, usageQuery } from '../../api/queries.ts'
+import type { ApiKey, Credential, UsageReport } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Bars } from '../../ui/bars.tsx'
@@ -9,19 +9,21 @@ import { Figure } from '../../ui/figure.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Failed, Loading } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { RangeChoice, useRange } from '../explorer/range.tsx'
 
 export function Traffic({ credential }: { readonly credential: Credential }) {
   const t = useT()
   const { compact } = useFormats()
   const { credential_id, health } = credential
-  const usage = useQuery(usageQuery({ credential_id }))
-  const keys = useQuery(keysQuery)
-  const last = furthestBehind(keys.data?.items ?? [], credential_id)
+  const chosen = useRange()
+  const usage = useQuery(usageQuery({ credential_id, ...chosen.now }))
+  const keys = useQuery(keysOfQuery(credential_id))
+  const last = furthestBehind(keys.data?.items ?? [])
   const backlog = useQuery({ ...backlogQuery(last?.api_key_id ?? 0), enabled: last !== undefined })
   const waiting = backlog.data?.pending_update_count ?? last?.pending_update_count ?? 0
   const oldest = backlog.data?.oldest_at
   return (
-    <Card title={t('account.traffic')}>
+    <Card title={t('account.traffic')} aside={<RangeChoice chosen={chosen} hidesLabel />}>
       {usage.isError && !usage.data ? (
         <Failed cause={usage.error} retry={() => usage.refetch()} />
       ) : !usage.data ? (
@@ -44,7 +46,7 @@ export function Traffic({ credential }: { readonly credential: Credential }) {
             />
             {oldest && <Figure name={t('account.oldest')} value={<Ago at={oldest} />} />}
           </dl>
-          <Arrivals slots={usage.data.series} waiting={backlog.data?.series ?? []} />
+          <Arrivals report={usage.data} waiting={backlog.data?.series ?? []} />
         </>
       )}
     </Card>
@@ -52,21 +54,23 @@ export function Traffic({ credential }: { readonly credential: Credential }) {
 }
 
 /** Each bot has its own cursor: the one furthest behind is shown. */
-const furthestBehind = (keys: readonly ApiKey[], credentialId: number): ApiKey | undefined =>
-  keys
-    .filter(({ credential_id, revoked_at }) => credential_id === credentialId && !revoked_at)
-    .sort((a, b) => b.pending_update_count - a.pending_update_count)[0]
+const furthestBehind = (keys: readonly ApiKey[]): ApiKey | undefined =>
+  keys.toSorted((a, b) => b.pending_update_count - a.pending_update_count)[0]
 
 interface ArrivalsProps {
-  readonly slots: readonly (Usage & { readonly at: string })[]
+  readonly report: UsageReport
   readonly waiting: readonly { readonly at: string; readonly updates: number }[]
 }
 
-/** The age of waiting updates, by the hour in which they came. */
-function Arrivals({ slots, waiting }: ArrivalsProps) {
+/** The age of waiting updates, by the hour or day in which they came. */
+function Arrivals({ report: { series, step }, waiting }: ArrivalsProps) {
   const t = useT()
-  const waits = new Map(waiting.map(({ at, updates }) => [Date.parse(at), updates]))
-  const bars = slots.map(({ at, updates_received }) => {
+  const waits = new Map<number, number>()
+  for (const { at, updates } of waiting) {
+    const slot = startOf(at, step)
+    waits.set(slot, (waits.get(slot) ?? 0) + updates)
+  }
+  const bars = series.map(({ at, updates_received }) => {
     const part = waits.get(Date.parse(at)) ?? 0
     // Figures are counted a moment later than updates are stored.
     return { at, value: Math.max(updates_received, part), part }
@@ -74,8 +78,15 @@ function Arrivals({ slots, waiting }: ArrivalsProps) {
   return (
     <Bars
       title={t('dashboard.received')}
+      step={step}
       bars={bars}
       part={{ name: t('account.stillWaiting'), tone: 'warn' }}
     />
   )
 }
+
+const slotMs = { hour: 3_600_000, day: 86_400_000 }
+
+/** The start of the hour or day (in UTC) in milliseconds since 1970. */
+const startOf = (at: string, step: UsageReport['step']) =>
+  Math.floor(Date.parse(at) / slotMs[step]) * slotMs[step]

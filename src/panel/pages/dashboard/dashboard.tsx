@@ -18,6 +18,7 @@ import { ButtonLink } from '../../ui/button.tsx'
 import { Figure } from '../../ui/figure.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
+import { RangeChoice, useRange } from '../explorer/range.tsx'
 
 /** The accounts that do not recover by themselves, each with its remedy. */
 function Attention({ summary }: { readonly summary: Summary | undefined }) {
@@ -118,10 +119,10 @@ function Counts({ summary }: { readonly summary: Summary }) {
   )
 }
 
-/** Problems that the states of accounts do not show; each links to the incidents. */
+/** Problems that the states of accounts do not show; each links to the keys that have them. */
 const troubles = [
-  ['webhook_failing', 'dashboard.failing'],
-  ['backlog_old', 'dashboard.behind'],
+  ['webhook_failing', 'dashboard.failing', '/dashboard/keys?trouble=webhook'],
+  ['backlog_old', 'dashboard.behind', '/dashboard/keys?trouble=backlog'],
 ] as const
 
 function Troubles() {
@@ -131,14 +132,14 @@ function Troubles() {
   if (!incidents.data) return null
   const { open, by_rule } = incidents.data
   const tiles = [
-    ...troubles.map(([rule, name]) => ({ name: t(name), count: by_rule[rule] ?? 0 })),
-    { name: t('dashboard.incidents'), count: open },
+    ...troubles.map(([rule, name, to]) => ({ name: t(name), count: by_rule[rule] ?? 0, to })),
+    { name: t('dashboard.incidents'), count: open, to: '/dashboard/alerts' },
   ]
   return (
     <ul className="tiles">
-      {tiles.map(({ name, count }) => (
+      {tiles.map(({ name, count, to }) => (
         <li key={name}>
-          <Link to="/dashboard/alerts" className={`tile tone-${count > 0 ? 'bad' : 'idle'}`}>
+          <Link to={to} className={`tile tone-${count > 0 ? 'bad' : 'idle'}`}>
             <span className="small name">{name}</span>
             <strong>{number(count)}</strong>
           </Link>
@@ -148,14 +149,15 @@ function Troubles() {
   )
 }
 
-/** The last day in a few figures and a chart. */
-function UsageToday() {
+/** What bots have called in a range of time, apart from the panel's own calls. */
+function Traffic() {
   const t = useT()
   const { compact } = useFormats()
-  const usage = useQuery(usageQuery({}))
-  const { totals, series } = usage.data ?? {}
+  const chosen = useRange()
+  const usage = useQuery(usageQuery(chosen.now))
+  const { totals, series, step } = usage.data ?? {}
   return (
-    <Card title={t('dashboard.usage')}>
+    <Card title={t('dashboard.usage')} aside={<RangeChoice chosen={chosen} hidesLabel />}>
       {usage.isError && !usage.data ? (
         <Failed cause={usage.error} retry={() => usage.refetch()} />
       ) : !totals || !series ? (
@@ -170,18 +172,19 @@ function UsageToday() {
             />
             <Figure
               name={t('dashboard.errors')}
-              value={compact(totals.errors)}
-              tone={totals.errors > 0 ? 'bad' : undefined}
+              value={compact(totals.bot_errors)}
+              tone={totals.bot_errors > 0 ? 'bad' : undefined}
             />
             <Figure name={t('dashboard.received')} value={compact(totals.updates_received)} />
             <Figure name={t('dashboard.delivered')} value={compact(totals.updates_delivered)} />
           </dl>
           <Bars
-            title={t('dashboard.requests')}
+            title={t('dashboard.botRequests')}
+            {...(step && { step })}
             bars={series.map((slot) => ({
               at: slot.at,
-              value: slot.requests,
-              part: slot.errors,
+              value: slot.bot_requests,
+              part: slot.bot_errors,
             }))}
             part={{ name: t('dashboard.errors'), tone: 'bad' }}
           />
@@ -248,7 +251,7 @@ export function DashboardPage() {
           <Troubles />
           <div className="columns">
             <Attention summary={summary.data} />
-            <UsageToday />
+            <Traffic />
           </div>
         </>
       )}

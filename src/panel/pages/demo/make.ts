@@ -63,12 +63,10 @@ async function accountOf({ id, first_name }: Person, signal?: AbortSignal) {
 
 async function keyOf({ credential_id }: Credential, signal?: AbortSignal) {
   const { items } = await call<RecordPage<ApiKey>>('GET', '/api_keys', {
-    query: { limit: 500 },
+    query: { credential_id, search: DEMO, revoked: 'false', limit: 100 },
     signal,
   })
-  return items.find(
-    (key) => key.name === DEMO && key.credential_id === credential_id && key.revoked_at === null,
-  )
+  return items.find(({ name }) => name === DEMO)
 }
 
 /** The messages of the chat, oldest first. */

@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, useParams } from 'react-router'
 import { nameOf } from '../../api/names.ts'
-import { credentialQuery, keysQuery } from '../../api/queries.ts'
+import { credentialQuery, keysOfQuery } from '../../api/queries.ts'
 import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
@@ -15,10 +15,8 @@ export function AccountDiagnosisPage() {
   const { id } = useParams()
   const credentialId = Number(id)
   const credential = useQuery(credentialQuery(credentialId))
-  const keys = useQuery(keysQuery)
-  const own = keys.data?.items.filter(
-    ({ credential_id, revoked_at }) => credential_id === credentialId && !revoked_at,
-  )
+  const keys = useQuery(keysOfQuery(credentialId))
+  const own = keys.data?.items
   const [only, ...others] = own ?? []
   if (only && others.length === 0) {
     return <Navigate to={`/dashboard/keys/${only.api_key_id}/diagnosis`} replace />

@@ -1,5 +1,6 @@
 /** Request and answer of one webhook attempt, and the choice of which attempts of the key are kept. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import type { ReactNode } from 'react'
 import { call } from '../../api/call.ts'
 import type { Delivery, ExchangeChoice, WebhookExchanges } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -7,7 +8,7 @@ import { CopyButton } from '../../ui/copy.tsx'
 import { Choice } from '../../ui/form.tsx'
 import { Failed, Loading, Wrong } from '../../ui/states.tsx'
 
-const choices = ['none', 'failed', 'all'] as const
+export const choices = ['none', 'failed', 'all'] as const
 
 export function Exchanges({ delivery }: { readonly delivery: Delivery }) {
   const t = useT()
@@ -61,15 +62,31 @@ interface SideProps {
 
 /** Headers and body of one direction; JSON is laid out to be read. */
 function Side({ title, side: { headers, body, is_cut } }: SideProps) {
-  const t = useT()
   const head = headers.map(([name, value]) => `${name}: ${value}`).join('\n')
+  return (
+    <Text title={title} body={body} isCut={is_cut}>
+      <pre className="scroll" tabIndex={0}>
+        {head}
+      </pre>
+    </Text>
+  )
+}
+
+interface TextProps {
+  readonly title: string
+  readonly body: string
+  readonly isCut: boolean
+  /** Stands before the text. */
+  readonly children?: ReactNode
+}
+
+export function Text({ title, body, isCut, children }: TextProps) {
+  const t = useT()
   const text = laidOut(body)
   return (
     <section>
       <h3 className="small">{title}</h3>
-      <pre className="scroll" tabIndex={0}>
-        {head}
-      </pre>
+      {children}
       {text !== '' && (
         <div className="copied">
           <pre className="scroll" tabIndex={0}>
@@ -78,7 +95,7 @@ function Side({ title, side: { headers, body, is_cut } }: SideProps) {
           <CopyButton text={body} />
         </div>
       )}
-      {is_cut && <p className="quiet small">{t('exchange.cut')}</p>}
+      {isCut && <p className="quiet small">{t('exchange.cut')}</p>}
     </section>
   )
 }

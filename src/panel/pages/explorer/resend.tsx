@@ -1,6 +1,6 @@
 /** Sending updates to the webhook again: one, those that failed, or a range; counted before, followed, stopped. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { ApiKey, Resend } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -87,6 +87,19 @@ function wishOf(which: string, { first, last }: Ends): Wish | undefined {
   return { since: time(first), ...(last !== '' && { until: time(last) }) }
 }
 
+const TYPING_MS = 300
+
+/** The wish as it was when the typing last rested: each count looks at a whole range. */
+function useRested(wish: Wish | undefined): Wish | undefined {
+  const text = JSON.stringify(wish)
+  const [rested, setRested] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setRested(text), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return rested === undefined ? undefined : JSON.parse(rested)
+}
+
 interface RangeProps {
   readonly isTimes: boolean
   readonly range: Ends
@@ -125,7 +138,9 @@ export function ResendDialog({ apiKey, from, close }: DialogProps) {
   const [which, setWhich] = useState(from === undefined ? 'failed' : 'numbers')
   const [range, setRange] = useState({ first: `${from ?? ''}`, last: '' })
   const sending = useResend(apiKey, close)
-  const wish = wishOf(which, range)
+  const typed = wishOf(which, range)
+  const wish = useRested(typed)
+  const isRested = JSON.stringify(wish) === JSON.stringify(typed)
   const counted = useQuery({
     queryKey: ['resend', apiKey.api_key_id, 'count', wish],
     queryFn: ({ signal }) =>
@@ -137,7 +152,7 @@ export function ResendDialog({ apiKey, from, close }: DialogProps) {
   const submit = { isPending: sending.isPending, mutate: () => wish && sending.mutate(wish) }
   return (
     <Dialog title={t('resend.title')} open onClose={close}>
-      <Form by={submit} isReady={(counted.data?.updates ?? 0) > 0}>
+      <Form by={submit} isReady={isRested && (counted.data?.updates ?? 0) > 0}>
         <p className="quiet">{t('resend.text')}</p>
         <Choice
           label={t('resend.which')}
@@ -156,8 +171,8 @@ export function ResendDialog({ apiKey, from, close }: DialogProps) {
           <Range key={which} isTimes={which === 'times'} range={range} change={setRange} />
         )}
         <p role="status" className="label">
-          {counted.data && t.count('resend.count', counted.data.updates)}
-          {counted.data?.is_cut && ` ${t('resend.cut')}`}
+          {isRested && counted.data && t.count('resend.count', counted.data.updates)}
+          {isRested && counted.data?.is_cut && ` ${t('resend.cut')}`}
         </p>
         <Wrong cause={counted.error ?? sending.error} />
         <div className="actions">
@@ -166,7 +181,7 @@ export function ResendDialog({ apiKey, from, close }: DialogProps) {
             type="submit"
             kind="first"
             busy={sending.isPending}
-            disabled={!counted.data?.updates}
+            disabled={!isRested || !counted.data?.updates}
           >
             {t('resend.go')}
           </Button>

@@ -1,6 +1,7 @@
 /** The filters of the logs of deliveries and requests, kept in the address. */
 import { type ReactNode, useEffect, useState } from 'react'
 import { useSearchParams } from 'react-router'
+import { UPDATE_KINDS } from '../../../../machines/model/update-kinds.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice, Field } from '../../ui/form.tsx'
@@ -30,6 +31,12 @@ export const requestForms: Forms = {
   request_id: ID,
   since: TIME,
   until: TIME,
+}
+
+export const keyForms: Forms = {
+  search: /^.{1,100}$/,
+  trouble: /^(webhook|backlog)$/,
+  revoked: /^(true|false)$/,
 }
 
 export interface Searching {
@@ -69,7 +76,7 @@ export function DeliveryFilters(searching: Searching) {
     <Filters {...searching}>
       <Typed {...searching} name="text" label={t('search.text')} />
       <Status {...searching} />
-      <Typed {...searching} name="kind" label={t('search.kind')} />
+      <Kind {...searching} />
       <Typed {...searching} name="chat_id" label={t('search.chat')} />
       <Typed {...searching} name="trace_id" label={t('search.trace')} />
       <Time {...searching} name="since" label={t('resend.first')} />
@@ -119,6 +126,21 @@ function Filters({
   )
 }
 
+/** The kinds of updates by their names in the bot API; a network may have more, which an address can name. */
+function Kind({ search: { kind = '' }, change }: Searching) {
+  const t = useT()
+  const all: readonly string[] = UPDATE_KINDS
+  const known = kind === '' || all.includes(kind) ? all : [kind, ...all]
+  return (
+    <Choice
+      label={t('search.kind')}
+      value={kind}
+      options={[['', t('deliveries.all')], ...known.map((one) => [one, one] as const)]}
+      onChange={(next) => change({ kind: next })}
+    />
+  )
+}
+
 function Status({ forms, search, change }: Searching) {
   const t = useT()
   const shown = statuses.filter((one) => forms.status?.test(one))
@@ -144,7 +166,7 @@ interface InputProps extends Searching {
 const TYPING_MS = 300
 
 /** A value in a wrong form is marked, and not searched. */
-function Typed({ forms, name, label, search, change }: InputProps) {
+export function Typed({ forms, name, label, search, change }: InputProps) {
   const t = useT()
   const given = search[name] ?? ''
   const [typed, setTyped] = useState(given)

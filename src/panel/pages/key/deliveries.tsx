@@ -16,6 +16,7 @@ import { Empty } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
 import { Exchanges } from '../explorer/exchanges.tsx'
+import { Follow, useFollowing } from '../explorer/follow.tsx'
 import { ResendDialog, ResendOne, ResendProgress } from '../explorer/resend.tsx'
 import { DeliveryFilters, deliveryForms, type Searching, useSearch } from '../explorer/search.tsx'
 
@@ -51,6 +52,7 @@ function Update({ attempts, showAll, webhook }: UpdateProps) {
               </span>
             )}
             {error && <span className="quiet small block clip ltr">{error}</span>}
+            <Next delivery={attempts[0]} />
           </span>
           <span className="quiet small number">{span(duration_ms)}</span>
           <span className="quiet small">
@@ -83,6 +85,19 @@ function Update({ attempts, showAll, webhook }: UpdateProps) {
         )}
       </details>
     </li>
+  )
+}
+
+/** When the update is tried again. */
+function Next({ delivery: { next_attempt_at } }: { readonly delivery: Delivery }) {
+  const t = useT()
+  const { moment } = useFormats()
+  return (
+    next_attempt_at && (
+      <span className="quiet small block">
+        {t('deliveries.next')} {moment(next_attempt_at)}
+      </span>
+    )
   )
 }
 
@@ -160,10 +175,10 @@ function byUpdate(deliveries: readonly Delivery[]): [Delivery, ...Delivery[]][] 
 }
 
 const outcomes = ['delivered', 'failed'] as const
-const LOOK_MS = 5_000
 
 function useDeliveries(keyId: number, search: Searching['search'], update: string) {
-  return useInfiniteQuery({
+  const following = useFollowing(search)
+  const log = useInfiniteQuery({
     queryKey: ['deliveries', keyId, search, update],
     queryFn: ({ pageParam, signal }) =>
       call<RecordPage<Delivery>>('GET', '/user/logs/webhook-deliveries', {
@@ -178,9 +193,9 @@ function useDeliveries(keyId: number, search: Searching['search'], update: strin
       }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_before }) => next_before ?? undefined,
-    // All loaded pages are read again, so less often if there are many.
-    refetchInterval: ({ state: { data } }) => LOOK_MS * Math.max(1, data?.pages.length ?? 1),
+    refetchInterval: following.refetchInterval,
   })
+  return { log, following }
 }
 
 export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
@@ -191,7 +206,7 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
   /** The first update to send again, while the dialog is open. */
   const [from, setFrom] = useState<number | 'asked'>()
   const update = /^[1-9]\d{0,14}$/.test(givenUpdate) ? givenUpdate : ''
-  const log = useDeliveries(apiKey.api_key_id, search, update)
+  const { log, following } = useDeliveries(apiKey.api_key_id, search, update)
   const webhook = apiKey.webhook ? { apiKey, sendFrom: setFrom } : undefined
   return (
     <Card
@@ -207,6 +222,7 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
             outcome={search.outcome ?? ''}
             onChange={(outcome) => change({ outcome })}
           />
+          <Follow {...following} />
           {webhook && (
             <Button icon="restart" size="slim" onClick={() => setFrom('asked')}>
               {t('resend.title')}

@@ -98,6 +98,9 @@ export function KeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
       </ButtonLink>
       {isUsable && (
         <>
+          <ButtonLink to={`/dashboard/keys/${apiKey.api_key_id}/try`} icon="send">
+            {t('try.title')}
+          </ButtonLink>
           <Button icon="edit" onClick={() => setAsking('change')}>
             {t('keys.change')}
           </Button>

@@ -1,20 +1,21 @@
 /** The log of requests with this key, and their answers. */
 
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import { call } from '../../api/call.ts'
-import { baseUrl } from '../../api/session.ts'
 import type { ApiKey, ApiRequest, RecordPage } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { CopyButton } from '../../ui/copy.tsx'
 import { Choice } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Records } from '../../ui/records.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { Call } from '../explorer/call.tsx'
+import { Follow, useFollowing } from '../explorer/follow.tsx'
 import { RequestFilters, requestForms, useSearch } from '../explorer/search.tsx'
 
 const codes = ['400', '401', '403', '404', '409', '429', '500', '502', '503', '504']
@@ -23,6 +24,7 @@ export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
   const searching = useSearch(requestForms)
   const { search, change } = searching
+  const following = useFollowing(search)
   const log = useInfiniteQuery({
     queryKey: ['requests', apiKey.api_key_id, search],
     queryFn: ({ pageParam, signal }) =>
@@ -32,6 +34,7 @@ export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
       }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_before }) => next_before ?? undefined,
+    refetchInterval: following.refetchInterval,
   })
   return (
     <Card
@@ -45,6 +48,7 @@ export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
             options={[['', t('requests.all')], ...codes.map((one) => [one, one] as const)]}
             onChange={(error_code) => change({ error_code })}
           />
+          <Follow {...following} />
           <Button size="slim" icon="restart" busy={log.isFetching} onClick={() => log.refetch()}>
             {t('requests.again')}
           </Button>
@@ -55,19 +59,27 @@ export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
       <Records
         log={log}
         none={<Empty icon="pulse" title={t('requests.none')} />}
-        record={(request) => <RequestRecord key={request.id} request={request} />}
+        record={(request) => (
+          <RequestRecord key={request.id} keyId={apiKey.api_key_id} request={request} />
+        )}
       />
     </Card>
   )
 }
 
-function RequestRecord({ request }: { readonly request: ApiRequest }) {
+interface RequestProps {
+  readonly keyId: number
+  readonly request: ApiRequest
+}
+
+function RequestRecord({ keyId, request }: RequestProps) {
   const t = useT()
+  const [isOpen, setOpen] = useState(false)
   const { span, bytes, moment } = useFormats()
   const { at, method, status, description, duration_ms } = request
   return (
     <li>
-      <details>
+      <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary className="record">
           <Badge tone={status < 400 ? 'good' : 'bad'}>{`${status}`}</Badge>
           <span className="grow">
@@ -96,15 +108,8 @@ function RequestRecord({ request }: { readonly request: ApiRequest }) {
         <p className="small inset">
           <Link to={`?tab=deliveries&trace_id=${request.request_id}`}>{t('requests.caused')}</Link>
         </p>
-        {isBotMethod(method) && <CopyButton text={curlOf(method)} label={t('requests.curl')} />}
+        {isOpen && <Call keyId={keyId} request={request} />}
       </details>
     </li>
   )
 }
-
-/** For a request that is no method the log has only the pattern of its path. */
-const isBotMethod = (method: string) => /^\w+$/.test(method)
-
-/** The log keeps neither the key nor the parameters: the user has to fill them in. */
-const curlOf = (method: string) =>
-  `curl '${baseUrl()}/bot<API_KEY>/${method}' -H 'content-type: application/json' -d '{}'`

@@ -8,23 +8,10 @@ import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Bars } from '../../ui/bars.tsx'
 import { Toggle } from '../../ui/figure.tsx'
-import { Choice } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Failed, Loading } from '../../ui/states.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
-
-const HOUR_MS = 3_600_000
-
-const ranges = {
-  '24h': { step: 'hour', hours: 24 },
-  '7d': { step: 'hour', hours: 7 * 24 },
-  '30d': { step: 'day', hours: 30 * 24 },
-  '90d': { step: 'day', hours: 90 * 24 },
-} as const
-
-type Range = keyof typeof ranges
-
-const isRange = (text: string): text is Range => Object.hasOwn(ranges, text)
+import { RangeChoice, useRange } from '../explorer/range.tsx'
 
 interface Measure {
   readonly name: MessageKey
@@ -47,42 +34,14 @@ type MeasureName = keyof typeof measures
 
 const isMeasure = (text: string): text is MeasureName => Object.hasOwn(measures, text)
 
-/** The report of a range, and that of as much time before it. */
-function useReports(apiKey: ApiKey, range: Range) {
-  const { step, hours } = ranges[range]
-  // Rounded, or each moment would ask a question of its own.
-  const end = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
-  const ofRange = (to: number) => ({
-    api_key_id: apiKey.api_key_id,
-    step,
-    from: new Date(to - hours * HOUR_MS).toISOString(),
-    to: new Date(to).toISOString(),
-  })
-  return {
-    now: useQuery(usageQuery(ofRange(end))),
-    before: useQuery(usageQuery(ofRange(end - hours * HOUR_MS))),
-  }
-}
-
-export function KeyUsage({ apiKey }: { readonly apiKey: ApiKey }) {
-  const t = useT()
-  const [given, setRange] = useInAddress('range')
-  const range = isRange(given) ? given : '24h'
-  const { now, before } = useReports(apiKey, range)
+export function KeyUsage({ apiKey: { api_key_id } }: { readonly apiKey: ApiKey }) {
+  const chosen = useRange()
+  const now = useQuery(usageQuery({ api_key_id, ...chosen.now }))
+  const before = useQuery(usageQuery({ api_key_id, ...chosen.before }))
   return (
     <>
       <div className="row">
-        <Choice
-          label={t('usage.range')}
-          value={range}
-          options={[
-            ['24h', t('usage.24h')],
-            ['7d', t('usage.7d')],
-            ['30d', t('usage.30d')],
-            ['90d', t('usage.90d')],
-          ]}
-          onChange={(next) => setRange(next === '24h' ? '' : next)}
-        />
+        <RangeChoice chosen={chosen} />
       </div>
       {now.isError && !now.data ? (
         <Failed cause={now.error} retry={() => now.refetch()} />

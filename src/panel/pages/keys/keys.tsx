@@ -1,5 +1,11 @@
 /** /dashboard/keys: the keys by which bots use accounts, and the form that creates one. */
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { call } from '../../api/call.ts'
@@ -10,10 +16,12 @@ import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field, Form } from '../../ui/form.tsx'
-import { Card, Page } from '../../ui/page.tsx'
-import { Empty, Failed, Loading, Wrong } from '../../ui/states.tsx'
+import { Page } from '../../ui/page.tsx'
+import { Records } from '../../ui/records.tsx'
+import { Empty, Failed, Wrong } from '../../ui/states.tsx'
+import { keyForms, type Searching, Typed, useSearch } from '../explorer/search.tsx'
 import { NewKey } from './new-key.tsx'
-import { KeyRecords } from './records.tsx'
+import { KeyRecord } from './records.tsx'
 import { expiryIn, lifetimeOptions, Scopes } from './terms.tsx'
 
 function useAccounts(chosen: string) {
@@ -191,44 +199,89 @@ function AccountChoice({ accounts, onChange }: AccountChoiceProps) {
 
 /** How often keys are read again: no event shows changes of their backlog and last use. */
 const LOOK_MS = 15_000
+/** Whoever has loaded more pages reads, and does not watch. */
+const PAGES_WATCHED = 3
+
+const shown = ['', 'webhook', 'backlog', 'revoked'] as const
+
+/** Which keys are shown, and the search in their names. */
+function KeyFilters(searching: Searching) {
+  const t = useT()
+  const { search, change } = searching
+  return (
+    <search className="row filters">
+      <Typed {...searching} name="search" label={t('keys.search')} />
+      <Choice
+        label={t('keys.shown')}
+        value={search.revoked === 'true' ? 'revoked' : (search.trouble ?? '')}
+        options={shown.map((one) => [one, t(`keys.shown.${one || 'live'}`)] as const)}
+        onChange={(one) =>
+          change(
+            one === 'revoked' ? { revoked: 'true', trouble: '' } : { revoked: '', trouble: one },
+          )
+        }
+      />
+    </search>
+  )
+}
+
+/** No key is there, or none passes the filters. */
+function NoKeys({ search, change }: Searching) {
+  const t = useT()
+  if (Object.keys(search).length === 0) {
+    return (
+      <Empty icon="key" title={t('keys.none')}>
+        {t('keys.noneText')}
+      </Empty>
+    )
+  }
+  const clear = () => change({ search: '', trouble: '', revoked: '' })
+  return (
+    <Empty
+      icon="search"
+      title={t('keys.noneSuch')}
+      action={<Button onClick={clear}>{t('search.clear')}</Button>}
+    />
+  )
+}
 
 export function KeysPage() {
   const t = useT()
+  const searching = useSearch(keyForms)
   const [query, setQuery] = useSearchParams()
-  const keys = useQuery({ ...keysQuery, refetchInterval: LOOK_MS })
+  const list = useInfiniteQuery({
+    ...keysQuery({ revoked: 'false', ...searching.search }),
+    placeholderData: keepPreviousData,
+    refetchInterval: ({ state: { data } }) =>
+      (data?.pages.length ?? 0) > PAGES_WATCHED ? false : LOOK_MS,
+  })
   const creating = query.get('create')
-  const create = (
-    <Button kind="first" icon="plus" onClick={() => setQuery({ create: '' })}>
-      {t('account.keys.create')}
-    </Button>
-  )
-  const live = keys.data?.items.filter(({ revoked_at }) => revoked_at === null) ?? []
-  const revoked = keys.data?.items.filter(({ revoked_at }) => revoked_at !== null) ?? []
+  const setCreating = (credentialId: string | undefined) =>
+    setQuery((before) => {
+      const next = new URLSearchParams(before)
+      if (credentialId === undefined) next.delete('create')
+      else next.set('create', credentialId)
+      return next
+    })
   return (
-    <Page title={t('nav.keys')} lead={t('keys.lead')} actions={create}>
-      {keys.isError && !keys.data ? (
-        <Failed cause={keys.error} retry={() => keys.refetch()} />
-      ) : !keys.data ? (
-        <Loading lines={5} />
-      ) : keys.data.items.length === 0 ? (
-        <Empty icon="key" title={t('keys.none')} action={create}>
-          {t('keys.noneText')}
-        </Empty>
-      ) : (
-        <>
-          {live.length > 0 && (
-            <Card title={t('keys.live')}>
-              <KeyRecords keys={live} tellsAccount />
-            </Card>
-          )}
-          {revoked.length > 0 && (
-            <Card title={t('keys.revokedOnes')}>
-              <KeyRecords keys={revoked} tellsAccount />
-            </Card>
-          )}
-        </>
+    <Page
+      title={t('nav.keys')}
+      lead={t('keys.lead')}
+      actions={
+        <Button kind="first" icon="plus" onClick={() => setCreating('')}>
+          {t('account.keys.create')}
+        </Button>
+      }
+    >
+      <KeyFilters {...searching} />
+      <Records
+        log={list}
+        none={<NoKeys {...searching} />}
+        record={(key) => <KeyRecord key={key.api_key_id} apiKey={key} tellsAccount />}
+      />
+      {creating !== null && (
+        <CreateKey credentialId={creating} close={() => setCreating(undefined)} />
       )}
-      {creating !== null && <CreateKey credentialId={creating} close={() => setQuery({})} />}
     </Page>
   )
 }

@@ -7,6 +7,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Copied, CopyButton } from '../../ui/copy.tsx'
 import { Notice } from '../../ui/states.tsx'
 import { Tabs } from '../../ui/tabs.tsx'
+import { holdKey } from '../explorer/held-key.ts'
 
 interface Snippet {
   readonly name: string
@@ -88,6 +89,13 @@ export function NewKey({ apiKey, close }: NewKeyProps) {
         </div>
       </Tabs>
       <div className="actions">
+        <ButtonLink
+          to={`/dashboard/keys/${apiKey.api_key_id}/try`}
+          icon="send"
+          onClick={() => holdKey(apiKey.api_key_id, apiKey.key)}
+        >
+          {t('try.title')}
+        </ButtonLink>
         <ButtonLink to={`/dashboard/keys/${apiKey.api_key_id}`}>{t('keys.toKey')}</ButtonLink>
         <Button kind="first" onClick={close}>
           {t('keys.kept')}

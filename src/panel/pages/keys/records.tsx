@@ -1,12 +1,10 @@
-/** A list of keys: name, hint, way of receiving or reason why not, and number of waiting updates. */
-
-import { useQuery } from '@tanstack/react-query'
+/** A key in a list: name, hint, way of receiving or reason why not, and number of waiting updates. */
 import { Link } from 'react-router'
 import { keyStanding, type Standing } from '../../../../machines/api-key/events.ts'
 import { nameOf } from '../../api/names.ts'
-import { accountsQuery } from '../../api/queries.ts'
 import type { ApiKey } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
+import type { Translate } from '../../i18n/translate.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'
 import { Ago } from '../../ui/time.tsx'
 
@@ -23,42 +21,39 @@ const tones: Readonly<Record<ApiKey['receive_mode'], Tone>> = {
   webhook: 'good',
 }
 
-interface KeyRecordsProps {
-  readonly keys: readonly ApiKey[]
-  /** Shows the account of each key. */
+interface KeyRecordProps {
+  readonly apiKey: ApiKey
+  /** Shows the account of the key. */
   readonly tellsAccount?: boolean
 }
 
-export function KeyRecords({ keys, tellsAccount = false }: KeyRecordsProps) {
+export function KeyRecord({ apiKey: key, tellsAccount = false }: KeyRecordProps) {
   const t = useT()
-  const accounts = useQuery({ ...accountsQuery(''), enabled: tellsAccount })
-  const nameOfAccount = (id: number) => {
-    const account = accounts.data?.items.find(({ credential_id }) => credential_id === id)
-    return account ? `\u2068${nameOf(account)}\u2069` : t('account.number', { id: `${id}` })
-  }
   return (
-    <ul className="records">
-      {keys.map((key) => (
-        <li key={key.api_key_id}>
-          <Link to={`/dashboard/keys/${key.api_key_id}`} className="record">
-            <span className="grow">
-              <span className="label clip" dir="auto">
-                {key.name}
-              </span>{' '}
-              <span className="quiet mono">{key.key_hint}</span>
-              <span className="quiet small block">
-                {tellsAccount && `${nameOfAccount(key.credential_id)} · `}
-                {t('keys.used')} {key.last_used_at ? <Ago at={key.last_used_at} /> : t('never')}
-                {' · '}
-                {t.count('keys.waiting', key.pending_update_count)}
-              </span>
-            </span>
-            <StandingBadge apiKey={key} />
-          </Link>
-        </li>
-      ))}
-    </ul>
+    <li>
+      <Link to={`/dashboard/keys/${key.api_key_id}`} className="record">
+        <span className="grow">
+          <span className="label clip" dir="auto">
+            {key.name}
+          </span>{' '}
+          <span className="quiet mono">{key.key_hint}</span>
+          <span className="quiet small block">
+            {tellsAccount && `${accountOf(key, t)} · `}
+            {t('keys.used')} {key.last_used_at ? <Ago at={key.last_used_at} /> : t('never')}
+            {' · '}
+            {t.count('keys.waiting', key.pending_update_count)}
+          </span>
+        </span>
+        <StandingBadge apiKey={key} />
+      </Link>
+    </li>
   )
+}
+
+/** Isolated, since a name may be written from the other side. */
+function accountOf({ account, credential_id: id }: ApiKey, t: Translate): string {
+  if (!account) return t('account.number', { id: `${id}` })
+  return `\u2068${nameOf({ account: { id, ...account } })}\u2069`
 }
 
 /** How a usable key receives; red or amber while its webhook does not get what it should. */

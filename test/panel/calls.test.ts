@@ -1,0 +1,104 @@
+/** Calls of a bot in the browser: their parameters and answers in the log, and a method that is tried out. */
+import t from 'tap'
+import { startService } from '../support/service.ts'
+import { seriousIn } from './axe.ts'
+import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+t.test(
+  'a developer sees what was called, and calls a method himself',
+  { skip: noBrowser, timeout: 240_000 },
+  async (t) => {
+    const service = await startService(t)
+    const phone = '+14155559641'
+    const client = await service.client(phone)
+    const ada = await client.person('Ada', 'ada_calls')
+    const credentialId = await client.link(await client.person('Bot', 'calls_bot'))
+    const { key, api_key_id: id } = await client.key(credentialId)
+    await client.write(ada.id, '@calls_bot', 'first')
+    const text = `it's a "test"`
+    await client.bot(key, 'sendMessage', { chat_id: 1, text })
+    const browser = await openBrowser()
+    t.teardown(() => browser.close())
+    const visitor = await visit(browser, service)
+    const { page, complaints } = visitor
+    const button = (name: string) => page.getByRole('button', { name, exact: true })
+    await signIn(visitor, service, phone)
+    await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    const copied = async () => {
+      await button('Copy as curl').click()
+      await button('Copied').waitFor()
+      return (await page.evaluate('navigator.clipboard.readText()')) as string
+    }
+
+    await t.test('a failed call shows its parameters and its answer', async (t) => {
+      await page.goto(`/dashboard/keys/${id}?tab=requests`)
+      await page.locator('summary', { hasText: 'sendMessage' }).click()
+      await page.getByText('"chat_id": "1"').waitFor()
+      await page.getByText('"ok": false').waitFor()
+      t.strictSame(await seriousIn(page), [])
+      const curl = await copied()
+      t.match(curl, `/bot<KEY>/sendMessage'`)
+      t.ok(curl.endsWith(`'{"chat_id":"1","text":"it'\\''s a \\"test\\""}'`), curl)
+      t.notMatch(curl, key.split(':')[1])
+    })
+
+    await t.test('which calls are kept is chosen', async (t) => {
+      const choice = page.getByLabel('Parameters and answers of this key’s calls')
+      t.equal(await choice.inputValue(), 'failed')
+      const saved = page.waitForResponse((answer) => answer.request().method() === 'PUT')
+      await choice.selectOption('Keep all but getUpdates')
+      t.equal((await saved).status(), 200)
+      await client.bot(key, 'getMe')
+      await button('Refresh').click()
+      await page.locator('summary', { hasText: 'getMe' }).click()
+      await page.getByText('"username": "calls_bot"').waitFor()
+    })
+
+    await t.test('a method is tried with the key that was just made', async (t) => {
+      await page.goto(`/dashboard/keys?create=${credentialId}`)
+      await page.getByLabel('Name', { exact: true }).fill('trial')
+      await button('Make the key').click()
+      await page.getByRole('link', { name: 'Try a method' }).click()
+      await page.getByRole('heading', { name: 'Try a method' }).waitFor()
+      await page
+        .getByLabel('chat_id (required)')
+        .selectOption({ label: `\u2068Ada\u2069 (${ada.id})` })
+      await page.getByLabel('text (required)').fill('tried out')
+      await page.getByText(/\d+ optional parameters/).click()
+      await page.getByLabel('reply_markup').fill('{')
+      await page.getByText('This is not JSON.').waitFor()
+      t.ok(await button('Send').isDisabled())
+      await page.getByLabel('reply_markup').fill('')
+      t.strictSame(await seriousIn(page), [])
+      await button('Send').click()
+      await page.getByText('"text": "tried out"').waitFor()
+      t.match(await copied(), `"text":"tried out"`)
+      const { messages } = await client.result('GET', `/sandbox/people/${ada.id}/inbox?limit=1`)
+      t.match(JSON.stringify(messages), 'tried out')
+      await page.getByRole('link', { name: 'This call in the log' }).click()
+      await page.locator('summary', { hasText: 'sendMessage' }).waitFor()
+      t.notMatch(JSON.stringify(await visitor.context.storageState()), 'trial:')
+    })
+
+    await t.test('in Persian, a key is pasted; that of another key is told', async (t) => {
+      const persian = await visit(browser, service, { language: 'fa', width: 390, height: 844 })
+      await signIn(persian, service, phone)
+      const other = persian.page
+      await other.goto(`/dashboard/keys/${id}/try`)
+      await other.getByLabel('متد', { exact: true }).selectOption('getMe')
+      await other.getByLabel('کلید', { exact: true }).fill(`1${key}`)
+      await other.getByText('این کلیدی نیست که این صفحه دربارهٔ آن است.').waitFor()
+      await other.getByLabel('کلید', { exact: true }).fill(key)
+      await other.getByRole('button', { name: 'فرستادن', exact: true }).click()
+      await other.getByText('"username": "calls_bot"').waitFor()
+      await other.goto(`/dashboard/keys/${id}?tab=requests`)
+      await other.locator('summary', { hasText: 'getMe' }).first().click()
+      await other.getByText('پارامترها', { exact: true }).waitFor()
+      const reach = await other.evaluate('document.documentElement.scrollWidth - innerWidth')
+      t.equal(reach, 0)
+      t.same(persian.complaints, [])
+    })
+
+    t.same(complaints, [])
+  },
+)
