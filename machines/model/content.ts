@@ -4,7 +4,7 @@ import type { Checklist, ChecklistTask } from './checklist.ts'
 import type { Game } from './game.ts'
 import type { AcceptedGifts, OwnedGift } from './gift.ts'
 import type { Location, Venue } from './location.ts'
-import { MEDIA_KINDS, type Media, type StickerType } from './media.ts'
+import { MEDIA_KINDS, type Media } from './media.ts'
 import type { Invoice, PaidMedia, PostFact, Receipt, SuggestedPost } from './payment.ts'
 import type { ChatDetails, Community, Person } from './person.ts'
 import type { RichMessage } from './rich.ts'
@@ -45,15 +45,6 @@ export interface Chat extends ChatDetails {
   readonly personal?: Chat
   /** Only for the direct messages of a channel: the channel. */
   readonly parent?: Chat
-}
-
-export interface StickerSet {
-  readonly name: string
-  readonly title: string
-  /** Absent: `regular`. */
-  readonly type?: StickerType
-  readonly thumbnail?: Media
-  readonly stickers: readonly Media[]
 }
 
 export interface Poll {
@@ -152,6 +143,8 @@ export type Content =
       readonly caption: Text
       readonly captionAbove?: boolean
     }
+  /** A story that was passed on; `chat` has posted it. */
+  | { readonly kind: 'story'; readonly chat: Chat; readonly story: number }
   | ({ readonly kind: 'service' } & Service)
   /** Something the network has and the bot API has no word for; `label` says what it was. */
   | { readonly kind: 'unsupported'; readonly label: string }
@@ -244,7 +237,7 @@ export const SPECIAL_CONTENT_NAMES = ['rich', 'checklist', 'invoice', 'game', 'p
 
 export type ContentName = (typeof CONTENT_NAMES)[number] | (typeof SPECIAL_CONTENT_NAMES)[number]
 
-export function contentName(content: Content): ContentName | 'service' | 'unsupported' {
+export function contentName(content: Content): ContentName | 'story' | 'service' | 'unsupported' {
   if (content.kind === 'media') return content.media.live ? 'live_photo' : content.media.kind
   return content.kind === 'location' && content.venue ? 'venue' : content.kind
 }

@@ -56,3 +56,12 @@ export interface MaskPosition {
   readonly yShift: number
   readonly scale: number
 }
+
+export interface StickerSet {
+  readonly name: string
+  readonly title: string
+  /** Absent: `regular`. */
+  readonly type?: StickerType
+  readonly thumbnail?: Media
+  readonly stickers: readonly Media[]
+}

@@ -7,10 +7,10 @@ import {
   type ForBusiness,
 } from './business.ts'
 import type { Buttons, ReplyKeyboard } from './buttons.ts'
-import type { Chat, Content, Message, Poll, Reaction, StickerSet, Surface } from './content.ts'
+import type { Chat, Content, Message, Poll, Reaction, Surface } from './content.ts'
 import { GAME_OPERATIONS, type GameOperation, type GameOutcome } from './game.ts'
 import type { Gift, OwnedGiftPage } from './gift.ts'
-import type { Media } from './media.ts'
+import type { Media, StickerSet } from './media.ts'
 import type { Boost, Invite, Member } from './membership.ts'
 import {
   ADMINISTRATION_OPERATIONS,

@@ -280,6 +280,7 @@ export class IdCollector implements WantedIds {
     if (externalReply) this.#addExternal(externalReply)
     if (ephemeral) this.addPerson(ephemeral.receiver)
     this.#addContent(content)
+    if (content.kind === 'story') this.addChat(content.chat)
     if (content.kind !== 'service') return
     if (content.fact === 'joined') for (const person of content.people) this.addPerson(person)
     if (content.fact === 'users_shared')

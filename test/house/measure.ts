@@ -55,6 +55,7 @@ const roomsSince: readonly string[] = [
   'src/http/bodies/',
   'src/http/nodes/',
   'src/composition/nodes.ts',
+  'src/platforms/telegram/reading/rich.ts',
   'src/panel/palette/',
   'src/panel/pages/alerts/',
   'src/panel/pages/demo/',

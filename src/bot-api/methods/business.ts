@@ -67,7 +67,7 @@ export const businessMethods: readonly Method[] = [
   forBusiness(
     'readBusinessMessage',
     'Marks a message to the business as read',
-    'for_business',
+    'mark_read',
     { chat_id: 'integer', message_id: 'integer' },
     ['chat_id', 'message_id'],
     ({ args }) => ({ kind: 'mark_read', chat: args.chat(), message: args.messageId('message_id') }),
@@ -83,14 +83,14 @@ export const businessMethods: readonly Method[] = [
   forBusiness(
     'setBusinessAccountName',
     'Renames the business',
-    'for_business',
+    'set_name',
     { first_name: 'string', last_name: 'string' },
     ['first_name'],
     (call) => {
       const firstName = text(call, 'first_name', 64, 'FIRSTNAME_INVALID')
       if (firstName === '') throw bad('parameter "first_name" is required')
       const lastName = text(call, 'last_name', 64, 'LASTNAME_INVALID')
-      return { kind: 'set_name', firstName, ...(lastName !== '' && { lastName }) }
+      return { kind: 'set_name', firstName, lastName }
     },
   ),
   forBusiness(
@@ -107,7 +107,7 @@ export const businessMethods: readonly Method[] = [
   forBusiness(
     'setBusinessAccountBio',
     'Says what the profile of the business shows',
-    'for_business',
+    'set_about',
     { bio: 'string' },
     [],
     (call) => ({ kind: 'set_about', about: text(call, 'bio', 140, 'ABOUT_TOO_LONG') }),
@@ -115,7 +115,7 @@ export const businessMethods: readonly Method[] = [
   forBusiness(
     'setBusinessAccountProfilePhoto',
     'Gives the business a photo',
-    'for_business',
+    'set_profile_photo',
     { photo: 'json', is_public: 'boolean' },
     ['photo'],
     async (call) => ({ kind: 'set_profile_photo', photo: await profilePhoto(call) }),
@@ -123,7 +123,7 @@ export const businessMethods: readonly Method[] = [
   forBusiness(
     'removeBusinessAccountProfilePhoto',
     'Removes the newest photo of the business',
-    'for_business',
+    'set_profile_photo',
     { is_public: 'boolean' },
     [],
     () => ({ kind: 'set_profile_photo' }),

@@ -1,9 +1,9 @@
 /** Contents of messages in the reference's JSON: media, formatted texts, polls, checklists and rich messages. */
 
 import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
-import type { Content, Poll, StickerSet } from '../../../machines/model/content.ts'
+import type { Content, Poll } from '../../../machines/model/content.ts'
 import type { Game } from '../../../machines/model/game.ts'
-import type { Media } from '../../../machines/model/media.ts'
+import type { Media, StickerSet } from '../../../machines/model/media.ts'
 import type { PaidItem, PaidMedia } from '../../../machines/model/payment.ts'
 import type { RichBlock, RichListItem, RichMessage } from '../../../machines/model/rich.ts'
 import type { Text } from '../../../machines/model/text.ts'

@@ -193,6 +193,8 @@ function contentJson(content: Content, chat: Chat | undefined, ids: Names): obje
       return { invoice: invoiceJson(content.invoice) }
     case 'game':
       return { game: gameJson(content.game, ids) }
+    case 'story':
+      return { story: { chat: chatJson(content.chat, ids), id: content.story } }
     case 'dice':
       return { dice: { emoji: content.emoji, value: content.value } }
     case 'service':

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { Type } from 'typebox'
-import type { StickerSet as Record } from '../../../machines/model/content.ts'
+import type { StickerSet as Record } from '../../../machines/model/media.ts'
 import { answers, Failed, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { userOf } from '../management/owner.ts'

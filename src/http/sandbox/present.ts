@@ -257,6 +257,7 @@ export function contentBody(content: Content): object {
       const { text, entities } = renderRich(content.blocks)
       return { rich: richBody(content), text, ...entitiesBody('entities', entities) }
     }
+    case 'story':
     case 'unsupported':
       return {}
   }

@@ -117,7 +117,9 @@ function write(
   }
 }
 
-function timeFormatOf(entity: tl.RawMessageEntityFormattedDate): string {
+export function timeFormatOf(
+  entity: Omit<tl.RawMessageEntityFormattedDate, '_' | 'offset' | 'length'>,
+): string {
   if (entity.relative) return 'r'
   const date = entity.longDate ? 'D' : entity.shortDate ? 'd' : ''
   const time = entity.longTime ? 'T' : entity.shortTime ? 't' : ''

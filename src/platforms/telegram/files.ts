@@ -320,15 +320,31 @@ async function profileMusic(calls: Calls, { chat, id: sought }: FileName, signal
 
 /** The files of a message, with those of a new chat picture and of a link preview. */
 function filesIn(message: tl.RawMessage | tl.RawMessageService): Located[] {
-  const found: (tl.TypePhoto | tl.TypeDocument | undefined)[] = []
+  return filesShown(message).filter((file) => file?._ === 'photo' || file?._ === 'document')
+}
+
+type Shown = tl.TypePhoto | tl.TypeDocument | undefined
+
+function filesShown(message: tl.RawMessage | tl.RawMessageService): readonly Shown[] {
   if (message._ === 'messageService') {
-    if (message.action._ === 'messageActionChatEditPhoto') found.push(message.action.photo)
-  } else if (message.media?._ === 'messageMediaPhoto') {
-    found.push(message.media.photo, message.media.video)
-  } else if (message.media?._ === 'messageMediaDocument') {
-    found.push(message.media.document)
+    return message.action._ === 'messageActionChatEditPhoto' ? [message.action.photo] : []
   }
-  return found.filter((file) => file?._ === 'photo' || file?._ === 'document')
+  const { media, richMessage } = message
+  if (richMessage) return [...richMessage.photos, ...richMessage.documents]
+  return media ? filesOf(media) : []
+}
+
+function filesOf(media: tl.TypeMessageMedia): readonly Shown[] {
+  switch (media._) {
+    case 'messageMediaPhoto':
+      return [media.photo, media.video]
+    case 'messageMediaDocument':
+      return [media.document]
+    case 'messageMediaPaidMedia':
+      return media.extendedMedia.flatMap((item) => ('media' in item ? filesOf(item.media) : []))
+    default:
+      return []
+  }
 }
 
 interface Pieces {

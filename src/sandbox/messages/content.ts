@@ -36,6 +36,7 @@ export function checkedContent(given: Content): Content {
     case 'paid_media':
       checkCaption(content.caption)
       return content
+    case 'story':
     case 'unsupported': {
       const kind = contentName(content)
       throw failed(
@@ -202,8 +203,12 @@ export function neededPermission(message: Sendable): Permission | undefined {
   const name = contentName(message.content)
   if (isInline(message)) return 'send_other_messages'
   if (isPaidVideo(message.content)) return 'send_videos'
-  return name === 'service' || name === 'unsupported' ? undefined : NEEDED[name][0]
+  return termsOf(name)?.[0]
 }
+
+/** Undefined for what nobody sends. */
+const termsOf = (name: ReturnType<typeof contentName>) =>
+  name === 'story' || name === 'service' || name === 'unsupported' ? undefined : NEEDED[name]
 
 /** Whether each of these lists of permissions allows the message; null allows everything. */
 export function allows(
@@ -218,6 +223,5 @@ export function allows(
 export function sendingWords(message: Sendable): string {
   if (isInline(message)) return 'send inline results to the chat'
   const name = contentName(message.content)
-  const words = name === 'service' || name === 'unsupported' ? 'messages' : NEEDED[name][1]
-  return `send ${words} to the chat`
+  return `send ${termsOf(name)?.[1] ?? 'messages'} to the chat`
 }

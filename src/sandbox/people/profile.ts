@@ -16,7 +16,7 @@ export async function setName(
   { firstName, lastName }: OperationOf<'set_name'>,
 ): Promise<OperationResult> {
   await db.query('update sandbox_person set first_name = $2, last_name = $3 where id = $1', [
-    ...[person, firstName, lastName ?? null],
+    ...[person, firstName, lastName || null],
   ])
   return done
 }

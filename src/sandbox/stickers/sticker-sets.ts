@@ -1,8 +1,7 @@
 /** Sticker sets as the network stores them: found by their names, their stickers by file or custom emoji. */
 
-import type { StickerSet } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Media } from '../../../machines/model/media.ts'
+import type { Media, StickerSet } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
 import { storedMedia, withFileHolds } from '../files/files.ts'

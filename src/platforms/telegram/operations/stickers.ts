@@ -1,9 +1,8 @@
 /** Sticker sets and custom emoji: found, made by the account itself, changed, and put into groups. */
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
-import type { StickerSet } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
-import type { MaskPosition, Media } from '../../../../machines/model/media.ts'
+import type { MaskPosition, Media, StickerSet } from '../../../../machines/model/media.ts'
 import type { NewSticker } from '../../../../machines/model/operation-stickers.ts'
 import { writeFileName } from '../files.ts'
 import { documentOf, type Shown } from '../reading/media.ts'

@@ -4,14 +4,17 @@ import type { Checklist, ChecklistTask } from '../../../../machines/model/checkl
 import type { Content } from '../../../../machines/model/content.ts'
 import type { Location } from '../../../../machines/model/location.ts'
 import type { Media } from '../../../../machines/model/media.ts'
+import type { Invoice, PaidItem, PaidMedia } from '../../../../machines/model/payment.ts'
 import type { Preview } from '../../../../machines/model/text.ts'
 import { textOf } from '../entities.ts'
 import { documentOf, photoOf, type Shown } from './media.ts'
 import { chatOf, type View, writerOf } from './peers.ts'
 import { formatted, pollOf } from './polls.ts'
+import { richOf } from './rich.ts'
 
 export function contentOf(message: tl.RawMessage, shown: Shown, view: View): Content {
-  const { media } = message
+  const { media, richMessage } = message
+  if (richMessage) return { kind: 'rich', ...richOf(richMessage, shown, view) }
   const text: Content = {
     kind: 'text',
     ...textOf(message.message, message.entities),
@@ -68,6 +71,14 @@ function mediaContentOf(
       return { kind: 'checklist', checklist: checklistOf(media, message, view) }
     case 'messageMediaDice':
       return { kind: 'dice', emoji: media.emoticon, value: media.value }
+    case 'messageMediaGame':
+      return gameOf(media.game, message)
+    case 'messageMediaInvoice':
+      return { kind: 'invoice', invoice: invoiceOf(media) }
+    case 'messageMediaPaidMedia':
+      return { kind: 'paid_media', paid: paidOf(media, shown), ...captionOf(message) }
+    case 'messageMediaStory':
+      return { kind: 'story', chat: chatOf(media.peer, view), story: media.id }
     default:
       return undefined
   }
@@ -104,18 +115,66 @@ function pictureOf({ photo, video }: tl.RawMessageMediaPhoto, shown: Shown): Med
 
 function carried(
   media: Media | undefined,
-  { message, entities, invertMedia }: tl.RawMessage,
+  message: tl.RawMessage,
   spoiler = false,
 ): Content | undefined {
-  return (
-    media && {
-      kind: 'media',
-      media,
-      caption: textOf(message, entities),
-      ...(invertMedia && { captionAbove: true }),
-      ...(spoiler && { spoiler }),
+  return media && { kind: 'media', media, ...captionOf(message), ...(spoiler && { spoiler }) }
+}
+
+const captionOf = ({ message, entities, invertMedia }: tl.RawMessage) => ({
+  caption: textOf(message, entities),
+  ...(invertMedia && { captionAbove: true }),
+})
+
+/** The scores, or what the bot has written, stand in the text of the message. */
+const gameOf = (
+  { shortName: name, title, description }: tl.TypeGame,
+  { message, entities }: tl.RawMessage,
+): Content => ({
+  kind: 'game',
+  game: { name, title, description, ...(message && { text: textOf(message, entities) }) },
+})
+
+/** What a reader is shown of it; only its bot knows the prices, and what it asks for. */
+const invoiceOf = (media: tl.RawMessageMediaInvoice): Invoice => ({
+  title: media.title,
+  description: media.description,
+  payload: '',
+  currency: media.currency,
+  prices: [],
+  total: Number(media.totalAmount),
+  ...(media.startParam && { start: media.startParam }),
+  ...(media.photo && { photoUrl: media.photo.url }),
+  asks: media.shippingAddressRequested ? ['shipping_address'] : [],
+  isFlexible: false,
+  maxTip: 0,
+  tips: [],
+})
+
+/** Files that were paid for, and the outlines of the others. */
+const paidOf = (
+  { starsAmount, extendedMedia }: tl.RawMessageMediaPaidMedia,
+  shown: Shown,
+): PaidMedia => ({
+  stars: Number(starsAmount),
+  items: extendedMedia.map((item) => {
+    if (item._ === 'messageExtendedMedia') return boughtOf(item.media, shown)
+    const { w: width, h: height, videoDuration: durationSeconds } = item
+    return {
+      kind: 'preview',
+      ...(width !== undefined && { width }),
+      ...(height !== undefined && { height }),
+      ...(durationSeconds !== undefined && { durationSeconds }),
     }
-  )
+  }),
+})
+
+function boughtOf(media: tl.TypeMessageMedia, shown: Shown): PaidItem {
+  const file =
+    media._ === 'messageMediaPhoto'
+      ? pictureOf(media, shown)
+      : media._ === 'messageMediaDocument' && documentOf(media.document, shown)
+  return file || { kind: 'preview' }
 }
 
 function locationOf(

@@ -125,6 +125,7 @@ export function messageOf(message: ExistingMessage, view: View): Message {
     ...(groupedId && { album: groupedId.toString() }),
     ...(postAuthor && { signature: postAuthor }),
     ...(noforwards && { isProtected: true }),
+    ...(message.viaBotId !== undefined && { via: personById(message.viaBotId, view) }),
     ...(message.effect && { effect: message.effect.toString() }),
   }
 }
