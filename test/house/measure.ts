@@ -61,6 +61,8 @@ const roomsSince: readonly string[] = [
   'src/panel/pages/demo/',
   'src/panel/pages/explorer/',
   'src/panel/pages/nodes/',
+  'src/panel/pages/sandbox/sending/',
+  'src/panel/pages/sandbox/topics/',
   'src/panel/pages/bulk/',
   'src/bulk/',
   'src/http/management/bulk.ts',

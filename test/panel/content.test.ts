@@ -1,14 +1,45 @@
 /** What people of the sandbox page send beside text: albums, places and polls; and what they pass on. */
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import sharp from 'sharp'
 import t from 'tap'
 import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
+import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
 
 interface Update {
   readonly update_id: number
   readonly message?: Readonly<Record<string, unknown>>
 }
+
+const noFfmpeg = spawnSync('ffmpeg', ['-version']).status !== 0 && 'needs ffmpeg'
+
+const screen = (size: string) => ['-f', 'lavfi', '-i', `testsrc=size=${size}:rate=10:duration=1`]
+
+function made(format: string, args: readonly string[]): Buffer {
+  const folder = mkdtempSync(join(tmpdir(), 'chapar-panel-film-'))
+  try {
+    const path = join(folder, `film.${format}`)
+    const { status, stderr } = spawnSync('ffmpeg', ['-v', 'error', ...args, path])
+    if (status !== 0) throw new Error(`${stderr}`)
+    return readFileSync(path)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** A second of a test picture, and of a tone. */
+const films = noFfmpeg
+  ? { mp4: Buffer.alloc(0), ogg: Buffer.alloc(0), webm: Buffer.alloc(0) }
+  : {
+      mp4: made('mp4', [...screen('320x240'), '-c:v', 'libx264', '-pix_fmt', 'yuv420p']),
+      ogg: made('ogg', ['-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'libopus']),
+      webm: made('webm', [...screen('512x512'), '-c:v', 'libvpx-vp9', '-deadline', 'realtime']),
+    }
 
 const picture = async (name: string) => ({
   name: `${name}.png`,
@@ -108,6 +139,49 @@ t.test('all that a message can carry', { skip: noBrowser, timeout: 240_000 }, as
     const { messages } = await client.result('GET', `/sandbox/people/${bela.id}/inbox`)
     t.match(messages, [{ forwarded_from: 'Ada', venue: { title: 'Naqsh-e Jahan' } }])
   })
+
+  await t.test('films and sounds are played where they stand', { skip: noFfmpeg }, async (t) => {
+    const give = async (media: object) =>
+      client.result('POST', `/sandbox/people/${bela.id}/messages`, { to: ada.id, media })
+    const data = (bytes: Buffer) => bytes.toString('base64')
+    await page.goto(`/dashboard/sandbox?as=${ada.id}&chat=${bela.id}`)
+    await give({ type: 'video', data: data(films.mp4), file_name: 'rain.mp4' })
+    await give({ type: 'voice', data: data(films.ogg), file_name: 'hello.ogg' })
+    await give({ type: 'animation', data: data(films.mp4), file_name: 'wave.mp4' })
+    /** The browser has understood the bytes. */
+    const plays = (selector: string) =>
+      until(async () => {
+        const state = await page.evaluate(`document.querySelector('${selector}')?.readyState`)
+        return (state as number | undefined) === undefined || (state as number) < 2
+          ? undefined
+          : true
+      }, 60_000)
+    await page.locator('.line .recording').first().waitFor()
+    await button('Play rain.mp4').click()
+    await plays('.recording video[src^="blob:"]')
+    await page.getByRole('button', { name: /^Play (hello|Voice)/ }).click()
+    await plays('.recording audio[src^="blob:"]')
+    await plays('.bubble > video[src^="blob:"]')
+    t.equal(await page.getByRole('button', { name: 'Save rain.mp4' }).count(), 1)
+    t.same(await seriousIn(page), [])
+  })
+
+  await t.test(
+    'a moving sticker moves, and a drawn one is its emoji',
+    { skip: noFfmpeg },
+    async (t) => {
+      const give = async (sticker: Buffer, emoji: string) => {
+        const media = { type: 'sticker', data: sticker.toString('base64'), emoji }
+        await client.result('POST', `/sandbox/people/${bela.id}/messages`, { to: ada.id, media })
+      }
+      await give(films.webm, '🌊')
+      await page.locator('video[aria-label="🌊"][src^="blob:"]').waitFor()
+      const drawing = { tgs: 1, v: '5.5.2', fr: 60, ip: 0, op: 60, w: 512, h: 512, layers: [] }
+      await give(gzipSync(JSON.stringify(drawing)), '🦆')
+      await page.locator('.line .sticker-emoji', { hasText: '🦆' }).waitFor()
+      t.equal(await page.locator('img[alt="🦆"]').count(), 0)
+    },
+  )
 
   t.same(visitor.complaints, [], 'no script fails, and the content policy stops nothing')
 })

@@ -6,10 +6,10 @@ import { RIGHTS } from '../../../machines/model/rights.ts'
 import type { ChatRecord } from '../../sandbox/chats/chats.ts'
 import { personOf } from '../../sandbox/delivery/mapping.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { chatBody, mediaBody, nameBody } from './present.ts'
-import { Community, InviteLook, OfferedRights } from './profile-schemas.ts'
+import { chatBody, mediaBody, nameBody, present } from './present.ts'
+import { ChatWithMembers, Community, InviteLook, OfferedRights } from './profile-schemas.ts'
 import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
-import { ChatId, ChatWithMembers, Id, Username } from './schemas.ts'
+import { ChatId, Id, Username } from './schemas.ts'
 
 const strict = { additionalProperties: false }
 
@@ -48,11 +48,22 @@ const Membership = Type.Object(
 const ChatParams = Type.Object({ chat: ChatId })
 const MemberParams = Type.Object({ chat: ChatId, person: Id })
 
-const body = ({ chat, members, verification, photo }: ChatRecord) => ({
+const body = ({ chat, members, verification, photo, generalTopic: general }: ChatRecord) => ({
   ...chatBody(chat),
   verification,
   ...(photo && { photo: mediaBody(photo) }),
-  members: members.map(({ person, role }) => ({ person: nameBody(personOf(person)), role })),
+  members: members.map(({ person, role, title, tag }) => ({
+    person: nameBody(personOf(person)),
+    role,
+    ...present({ title, tag }),
+  })),
+  ...(general && {
+    general_topic: {
+      name: general.name,
+      is_closed: general.isClosed,
+      is_hidden: general.isHidden,
+    },
+  }),
 })
 
 export const chatRoutes: SandboxRoutes = async (app, { network }) => {

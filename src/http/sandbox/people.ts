@@ -1,13 +1,33 @@
 /** /sandbox/people: registers, lists, changes and blocks people. */
 import { Type } from 'typebox'
+import type { PersonRecord } from '../../sandbox/people/people.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { personBody } from './present.ts'
+import { faultsBody, mediaBody, present } from './present.ts'
 import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
 import { Id, NewPerson, Person, PersonChange } from './schemas.ts'
 
 const Block = Type.Object({ person: Id, blocked: Id })
 
-const body = (person: Parameters<typeof personBody>[0]) => personBody(person, Date.now())
+const body = (person: PersonRecord) => ({
+  id: person.id,
+  phone: person.phone,
+  username: person.username,
+  first_name: person.first_name,
+  last_name: person.last_name,
+  language_code: person.language_code,
+  has_password: person.has_password,
+  deactivated: person.deactivated,
+  linked_sessions: person.sessions,
+  faults: faultsBody(person.faults, person.banned, Date.now()),
+  star_balance: person.stars,
+  created_at: person.created_at.toISOString(),
+  verification: person.verification,
+  ...(person.is_premium && { is_premium: true }),
+  ...present({
+    photo: person.photo && mediaBody(person.photo),
+    emoji_status_custom_emoji_id: person.emoji_status,
+  }),
+})
 
 export const peopleRoutes: SandboxRoutes = async (app, { network }) => {
   app.post(

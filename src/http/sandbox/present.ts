@@ -22,7 +22,6 @@ import type { Faults as FaultState } from '../../sandbox/delivery/faults.ts'
 import { personOf } from '../../sandbox/delivery/mapping.ts'
 import type { ShownKeyboard } from '../../sandbox/messages/reply-keyboards.ts'
 import type { Received } from '../../sandbox/people/inbox.ts'
-import type { PersonRecord } from '../../sandbox/people/people.ts'
 import type * as keyboards from './keyboard-schemas.ts'
 import { replyKeyboardJson } from './keyboard-schemas.ts'
 import type { PaidMediaBody, ShownMedia } from './media-schemas.ts'
@@ -64,23 +63,6 @@ function effectBody(button: Button): object {
 
 const whenever = (milliseconds: number) => new Date(milliseconds).toISOString()
 
-export const personBody = (person: PersonRecord, now: number) => ({
-  id: person.id,
-  phone: person.phone,
-  username: person.username,
-  first_name: person.first_name,
-  last_name: person.last_name,
-  language_code: person.language_code,
-  has_password: person.has_password,
-  deactivated: person.deactivated,
-  linked_sessions: person.sessions,
-  faults: faultsBody(person.faults, person.banned, now),
-  star_balance: person.stars,
-  created_at: person.created_at.toISOString(),
-  verification: person.verification,
-  ...present({ photo: person.photo && mediaBody(person.photo) }),
-})
-
 /** Faults whose time is over are left out. */
 export function faultsBody(faults: FaultState, isBanned: boolean, now: number) {
   const { downUntil = 0, floodUntil = 0, delayMilliseconds, lostAnswers } = faults
@@ -118,6 +100,7 @@ export const chatBody = (chat: Chat) => ({
 
 export const receivedBody = (received: Received) => ({
   ...messageBody(received),
+  ...(received.isPinned && { is_pinned: true }),
   ...(received.keyboard && { keyboard: replyKeyboardJson(received.keyboard) }),
   ...(received.reactions.length > 0 && {
     reactions: received.reactions.flatMap(({ person, reactions }) =>

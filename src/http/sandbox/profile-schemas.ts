@@ -1,11 +1,31 @@
-/** Schemas of a person's possessions, subscriptions and requests in answers under /sandbox. The panel reads them too. */
+/** Schemas of groups with their members, and of a person's possessions, subscriptions and requests in answers under /sandbox. The panel reads them too. */
 import { Type } from 'typebox'
 import { BUSINESS_RIGHTS } from '../../../machines/model/business.ts'
 import { RIGHTS } from '../../../machines/model/rights.ts'
 import { ShownMedia } from './media-schemas.ts'
-import { InvoiceBody, PersonName, shownContent, Time } from './schemas.ts'
+import { Chat, InvoiceBody, PersonName, shownContent, Time, Verification } from './schemas.ts'
 
 const optional = Type.Optional
+
+export const ChatWithMembers = Type.Object({
+  ...Chat.properties,
+  verification: Verification,
+  photo: optional(ShownMedia),
+  members: Type.Array(
+    Type.Object({
+      person: PersonName,
+      role: Type.String(),
+      title: optional(Type.String({ description: 'Of an administrator' })),
+      tag: optional(Type.String({ description: 'Of an ordinary member' })),
+    }),
+  ),
+  general_topic: optional(
+    Type.Object(
+      { name: Type.String(), is_closed: Type.Boolean(), is_hidden: Type.Boolean() },
+      { description: 'Only of a forum: where messages stand that are in no other topic' },
+    ),
+  ),
+})
 
 export const StickerSet = Type.Object({
   name: Type.String(),

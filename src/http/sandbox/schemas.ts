@@ -80,7 +80,9 @@ export const Faults = Type.Object({
   ban: optional(Type.Object({})),
 })
 
-const Verification = Nullable(Type.Object({ by: Type.Integer(), description: Type.String() }))
+export const Verification = Nullable(
+  Type.Object({ by: Type.Integer(), description: Type.String() }),
+)
 
 export const Person = Type.Object({
   id: Type.Integer(),
@@ -96,6 +98,8 @@ export const Person = Type.Object({
   star_balance: Type.Integer({ description: 'Telegram Stars' }),
   verification: Verification,
   photo: optional(ShownMedia),
+  is_premium: optional(Type.Boolean()),
+  emoji_status_custom_emoji_id: optional(Type.String()),
   created_at: Time,
 })
 
@@ -356,6 +360,7 @@ export const Sent = Type.Object({
 export const Received = Type.Object({
   ...Message.properties,
   keyboard: optional(ReplyKeyboard),
+  is_pinned: optional(Type.Boolean()),
   reactions: optional(Type.Array(Type.Object({ person: PersonName, ...ReactionBody.properties }))),
 })
 
@@ -388,11 +393,4 @@ export const Inbox = Type.Object({
     description: 'What stands in the place of the ordinary keyboard, at most one a chat',
   }),
   codes: Type.Array(Type.Object({ code: Type.String(), sent_at: Time, expires_at: Time })),
-})
-
-export const ChatWithMembers = Type.Object({
-  ...Chat.properties,
-  verification: Verification,
-  photo: optional(ShownMedia),
-  members: Type.Array(Type.Object({ person: PersonName, role: Type.String() })),
 })

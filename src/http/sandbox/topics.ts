@@ -10,7 +10,7 @@ const strict = { additionalProperties: false }
 const Name = Type.String({ minLength: 1, maxLength: 128 })
 const Icon = Type.String({ pattern: '^\\d{1,19}$' })
 
-const Topic = Type.Object({
+export const Topic = Type.Object({
   message_thread_id: Type.Integer(),
   ...TopicLook.properties,
   is_closed: Type.Boolean(),

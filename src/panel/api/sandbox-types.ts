@@ -4,6 +4,7 @@ import type * as media from '../../http/sandbox/media-schemas.ts'
 import type * as offers from '../../http/sandbox/offer-schemas.ts'
 import type * as profiles from '../../http/sandbox/profile-schemas.ts'
 import type * as schemas from '../../http/sandbox/schemas.ts'
+import type * as topics from '../../http/sandbox/topics.ts'
 
 export type PersonName = Pick<Person, 'id' | 'first_name'> & {
   readonly last_name?: string | null
@@ -13,7 +14,7 @@ export type Person = Static<typeof schemas.Person>
 export type Faults = Static<typeof schemas.Faults>
 
 export type Chat = Static<typeof schemas.Chat>
-export type Group = Static<typeof schemas.ChatWithMembers>
+export type Group = Static<typeof profiles.ChatWithMembers>
 export type Role = 'owner' | 'admin' | 'member'
 
 export type Inbox = Static<typeof schemas.Inbox>
@@ -30,6 +31,7 @@ export type Paying = Omit<Static<typeof offers.Pay>, 'tip_amount' | 'wait_second
   readonly tip_amount?: number
 }
 export type Payment = Static<typeof offers.Payment>
+export type Topic = Static<typeof topics.Topic>
 export type StickerSet = Static<typeof profiles.StickerSet>
 export type Gift = Static<typeof profiles.Gift>
 export type OwnedGift = Static<typeof profiles.OwnedGift>

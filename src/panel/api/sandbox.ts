@@ -29,6 +29,7 @@ import type {
   StickerSet,
   Story,
   Subscription,
+  Topic,
 } from './sandbox-types.ts'
 import type { RecordPage } from './types.ts'
 
@@ -47,6 +48,38 @@ export const groupsQuery = queryOptions({
     call<RecordPage<Group>>('GET', '/sandbox/chats', { query: { limit: MANY }, signal }),
   refetchInterval: 15_000,
 })
+
+/** `newest`: the newest message that tells of a change of topics; with another one the topics are read again. */
+export const topicsQuery = (chat: number, newest: number) =>
+  queryOptions({
+    queryKey: ['sandbox', 'topics', chat, newest],
+    queryFn: ({ signal }) =>
+      call<readonly Topic[]>('GET', `/sandbox/chats/${chat}/topics`, { signal }),
+    refetchInterval: 15_000,
+  })
+
+/** Only what changes. An empty icon takes the icon away; only a new topic is given a colour. */
+export interface TopicLook {
+  readonly name?: string
+  readonly icon_color?: number
+  readonly icon_custom_emoji_id?: string
+}
+
+type GeneralChange =
+  | { readonly do: 'rename'; readonly name: string }
+  | { readonly do: 'close' | 'reopen' | 'hide' | 'unhide' }
+
+/** What a person does with the topics of a forum. */
+export function topicsOf(person: number, chat: number) {
+  const own = `/sandbox/people/${person}/chats/${chat}`
+  return {
+    begin: (body: TopicLook) => call<Topic>('POST', `${own}/topics`, { body }),
+    change: (topic: number, body: TopicLook | { readonly is_closed: boolean }) =>
+      call<true>('PATCH', `${own}/topics/${topic}`, { body }),
+    remove: (topic: number) => call<true>('DELETE', `${own}/topics/${topic}`),
+    changeGeneral: (body: GeneralChange) => call<true>('POST', `${own}/general_topic`, { body }),
+  }
+}
 
 export const stickerSetsQuery = queryOptions({
   queryKey: ['sandbox', 'sticker sets'],
@@ -79,6 +112,8 @@ export interface NewGroup {
   readonly title: string
   readonly owner: number
   readonly members: readonly number[]
+  /** Only a supergroup may have topics. */
+  readonly is_forum?: boolean
 }
 
 export const createGroup = (body: NewGroup) => call<Group>('POST', '/sandbox/chats', { body })
@@ -105,6 +140,13 @@ export interface Written {
   readonly venue?: object
   readonly contact?: object
   readonly poll?: object
+  readonly dice?: { readonly emoji: string }
+  /** A part of the message answered, as it stands there. */
+  readonly quote?: { readonly text: string; readonly position: number }
+  /** The topic of a forum; without it, the general one. */
+  readonly message_thread_id?: number
+  /** The one member of a group who shall see it. */
+  readonly receiver?: number
   readonly reply_to_message_id?: number
   /** A channel of the writer. */
   readonly send_as?: number
@@ -161,7 +203,12 @@ export function personApi(person: number) {
       call<Poll>('PUT', `${at(message)}/vote`, { body: { option_ids } }),
     mark: (message: Message, done: readonly number[], undone: readonly number[]) =>
       call<true>('PUT', `${at(message)}/tasks`, { body: { done, undone } }),
-    type: (to: number) => call<true>('POST', `${own}/typing`, { body: { to } }),
+    addTask: (message: Message, text: string) =>
+      call<true>('POST', `${at(message)}/tasks`, { body: { text } }),
+    type: (to: number, message_thread_id?: number) =>
+      call<true>('POST', `${own}/typing`, {
+        body: { to, ...(message_thread_id !== undefined && { message_thread_id }) },
+      }),
     stopDraft: (chat: number, draft_id: number) =>
       call<true>('POST', `${own}/stopped_drafts`, { body: { chat, draft_id } }),
     /** Without data, the button that starts a game. */

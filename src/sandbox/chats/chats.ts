@@ -40,9 +40,27 @@ interface Verification {
   readonly description: string
 }
 
+/** Where the messages of a forum stand that are in no other topic. */
+interface GeneralTopic {
+  readonly name: string
+  readonly isClosed: boolean
+  readonly isHidden: boolean
+}
+
+interface ShownMember {
+  readonly person: PersonRow
+  readonly role: Role
+  /** Of an administrator. */
+  readonly title: string | null
+  /** Of an ordinary member. */
+  readonly tag: string | null
+}
+
 export interface ChatRecord {
   readonly chat: Chat
-  readonly members: readonly { readonly person: PersonRow; readonly role: Role }[]
+  readonly members: readonly ShownMember[]
+  /** Only of a forum. */
+  readonly generalTopic: GeneralTopic | null
   /** Which account verified the chat, and in which words. */
   readonly verification: Verification | null
   readonly photo: Media | null
@@ -56,19 +74,19 @@ interface OfferedRights extends DefaultRights {
 /** Clients take a forum's messages without a topic for messages of this topic: no message may have its number. */
 const GENERAL_TOPIC = 1
 
-interface Row {
+interface Row extends Omit<ChatRecord, 'chat'> {
   readonly chat: ChatRow
-  readonly members: ChatRecord['members']
-  readonly verification: Verification | null
-  readonly photo: Media | null
 }
 
 const selecting = `
   select ${chatJson('c')} as chat, (
-    select coalesce(jsonb_agg(jsonb_build_object('person', ${personJson('p')}, 'role', m.role)
+    select coalesce(jsonb_agg(jsonb_build_object('person', ${personJson('p')}, 'role', m.role,
+      'title', m.title, 'tag', m.tag)
       order by m.person_id), '[]')
     from sandbox_member m join sandbox_person p on p.id = m.person_id where m.chat_id = c.id
-  ) as members, c.verification, c.photo
+  ) as members, c.verification, c.photo, case when c.is_forum then jsonb_build_object(
+    'name', coalesce(c.general_name, 'General'), 'isClosed', c.general_closed,
+    'isHidden', c.general_hidden) end as "generalTopic"
   from sandbox_chat c`
 
 export class Chats {

@@ -33,6 +33,7 @@ interface InboxQuery {
 /** A message with its reactions, and the keyboard that it brought this reader. */
 export interface Received extends Message {
   readonly keyboard: ReplyKeyboard | null
+  readonly isPinned: boolean
   readonly reactions: readonly {
     readonly person: PersonRow
     readonly reactions: readonly Reaction[]
@@ -71,7 +72,10 @@ const reading = `
       'reactions', t.reactions) order by t.at), '[]')
     from sandbox_reaction t join sandbox_person p on p.id = t.person_id
     where t.chat_id = m.chat_id and t.message_id = m.id
-  ) as reactions, case when ${isKeyboardFor('m', '$1')} then m.keyboard end as keyboard
+  ) as reactions, case when ${isKeyboardFor('m', '$1')} then m.keyboard end as keyboard,
+    exists (
+      select from sandbox_pin i where i.chat_id = m.chat_id and i.message_id = m.id
+    ) as "isPinned"
   from newest m ${viewJoins('m', '$1')}
   order by m.at desc, m.chat_id, m.id desc limit $4`
 
@@ -97,14 +101,14 @@ export class Inboxes {
   /** Newest first. */
   async messages(person: number, { chat, after, limit }: InboxQuery): Promise<Received[]> {
     await this.#options.assertIn(person)
-    const rows = await this.#db.query<MessageView & Pick<Received, 'reactions' | 'keyboard'>>(
-      reading,
-      [person, chat ?? null, after ?? 0, limit],
-    )
+    const rows = await this.#db.query<
+      MessageView & Pick<Received, 'reactions' | 'keyboard' | 'isPinned'>
+    >(reading, [person, chat ?? null, after ?? 0, limit])
     const found = rows.map((row) => ({
       ...messageOf(row),
       reactions: row.reactions,
       keyboard: row.keyboard,
+      isPinned: row.isPinned,
     }))
     return [...(await openPaid(this.#db, person, found))]
   }

@@ -43,6 +43,9 @@ export interface PersonRecord {
   readonly created_at: Date
   /** Which account verified the person, and in which words. */
   readonly verification: { readonly by: number; readonly description: string } | null
+  readonly is_premium: boolean
+  /** A custom emoji. */
+  readonly emoji_status: string | null
   /** The newest one of the profile. */
   readonly photo: Media | null
 }
@@ -57,7 +60,9 @@ interface PersonChange {
 /** Columns of the person `p`. */
 const columns = `p.id, p.phone, p.username, p.first_name, p.last_name, p.language_code,
   p.password_hash is not null as has_password, p.deactivated, p.banned, p.sessions, p.faults,
-  p.stars, p.created_at, p.verification,
+  p.stars, p.created_at, p.verification, coalesce(p.premium_until > now(), false) as is_premium,
+  case when coalesce((p.emoji_status ->> 'until')::bigint, 1e18) > extract(epoch from now())
+    then p.emoji_status ->> 'customEmojiId' end as emoji_status,
   (select f.photo from sandbox_photo f where f.person_id = p.id order by f.id desc limit 1) as photo`
 
 /** A number that no operator assigns. */

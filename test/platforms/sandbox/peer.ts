@@ -5,7 +5,7 @@ import type { Network } from '../../../src/sandbox/sandbox.ts'
 import type { Peer, Sight } from '../contract/harness.ts'
 import { register } from './register.ts'
 
-type Shown = Omit<Received, 'reactions' | 'keyboard'>
+type Shown = Omit<Received, 'reactions' | 'keyboard' | 'isPinned'>
 
 export async function peerOf(sandbox: Network, account: number): Promise<Peer> {
   const { actions, inboxes } = sandbox

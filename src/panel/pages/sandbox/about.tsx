@@ -13,6 +13,7 @@ import {
 import type { Chat, Gift, GivenRights, Group, Person, Role } from '../../api/sandbox-types.ts'
 import { latinDigits, useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
+import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field, Form } from '../../ui/form.tsx'
@@ -339,11 +340,18 @@ interface MemberRowProps {
 function MemberRow({ member, isYou, group, change, remove }: MemberRowProps) {
   const t = useT()
   const [isPromoting, setPromoting] = useState(false)
+  const mark = member.title ?? member.tag
   return (
     <li className="record">
       <span className="grow label clip">
         <bdi>{personName(member.person)}</bdi>
         {isYou && ` (${t('messenger.you')})`}
+        {mark && (
+          <>
+            {' '}
+            <Badge tone="idle">{mark}</Badge>
+          </>
+        )}
       </span>
       <Choice
         label={t('members.role', { name: personName(member.person) })}

@@ -1,15 +1,16 @@
-/** Attachments that go with a text or instead of it: files, a place, a poll, a suggested post. */
+/** Attachments that go with a text or instead of it: files, a voice message, a place, a poll, a contact … */
 
 import { Menu } from '@base-ui/react/menu'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useRef, useState } from 'react'
 import { stickerSetsQuery, type Written } from '../../api/sandbox.ts'
-import type { Media } from '../../api/sandbox-types.ts'
+import type { Chat, Media } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Icon } from '../../ui/icons.tsx'
-import { Loading, Wrong } from '../../ui/states.tsx'
+import { Icon, type IconName } from '../../ui/icons.tsx'
+import { Loading, useReason, Wrong } from '../../ui/states.tsx'
+import { useToast } from '../../ui/toasts.tsx'
 import { isPicture, Picture } from './attachment.tsx'
 import {
   type NewContentProps,
@@ -17,6 +18,7 @@ import {
   NewPollDialog,
   NewPostDialog,
 } from './new-content.tsx'
+import { ContactDialog, DiceDialog, WhisperDialog } from './sending/give.tsx'
 
 /** The stickers of all sets, to pick one and send it. */
 function StickersDialog({ write, onClose }: NewContentProps) {
@@ -62,54 +64,55 @@ function StickersDialog({ write, onClose }: NewContentProps) {
 
 interface AttachProps {
   readonly disabled: boolean
-  /** In the direct messages of a channel. */
-  readonly canSuggest: boolean
+  readonly place: Chat
   take(files: readonly File[]): void
   write(content: Omit<Written, 'to'>): Promise<unknown>
 }
 
-/** The menu of attachments: files, a place, a poll, a sticker, a suggested post. */
-export function Attach({ disabled, canSuggest, take, write }: AttachProps) {
+const dialogs = {
+  place: NewPlaceDialog,
+  poll: NewPollDialog,
+  sticker: StickersDialog,
+  contact: ContactDialog,
+  dice: DiceDialog,
+  post: NewPostDialog,
+} as const
+
+/** The menu of attachments. */
+export function Attach({ disabled, place, take, write }: AttachProps) {
   const t = useT()
   const picker = useRef<HTMLInputElement>(null)
-  const [making, setMaking] = useState<'place' | 'poll' | 'sticker' | 'post'>()
+  const isVoice = useRef(false)
+  const [making, setMaking] = useState<keyof typeof dialogs | 'whisper'>()
   const close = () => setMaking(undefined)
+  const saying = useVoice(write)
+  const pick = (voice: boolean) => {
+    if (!picker.current) return
+    isVoice.current = voice
+    picker.current.accept = voice ? 'audio/*' : ''
+    picker.current.click()
+  }
+  const isGroup = place.type === 'group' || place.type === 'supergroup'
+  const items: readonly (readonly [icon: IconName, text: string, act: () => void])[] = [
+    ['image', t('messenger.files'), () => pick(false)],
+    ['play', t('messenger.kind.voice'), () => pick(true)],
+    ['pin', t('messenger.place'), () => setMaking('place')],
+    ['poll', t('messenger.poll'), () => setMaking('poll')],
+    ['image', t('messenger.kind.sticker'), () => setMaking('sticker')],
+    ['accounts', t('giving.contact'), () => setMaking('contact')],
+    ['flask', t('giving.dice'), () => setMaking('dice')],
+  ]
+  const post = ['edit', t('suggestion.suggest'), () => setMaking('post')] as const
+  const whisper = ['accounts', t('giving.whisper'), () => setMaking('whisper')] as const
+  const all = [
+    ...items,
+    ...(place.direct_with ? [post] : []),
+    ...(isGroup && !place.direct_with ? [whisper] : []),
+  ]
+  const Made = making && making !== 'whisper' ? dialogs[making] : undefined
   return (
     <>
-      <Menu.Root modal={false}>
-        <Menu.Trigger
-          render={<Button kind="bare" icon="clip" disabled={disabled} />}
-          aria-label={t('messenger.attach')}
-        />
-        <Menu.Portal>
-          <Menu.Positioner sideOffset={4} className="over">
-            <Menu.Popup className="menu">
-              <Menu.Item onClick={() => picker.current?.click()}>
-                <Icon name="image" size={16} />
-                {t('messenger.files')}
-              </Menu.Item>
-              <Menu.Item onClick={() => setMaking('place')}>
-                <Icon name="pin" size={16} />
-                {t('messenger.place')}
-              </Menu.Item>
-              <Menu.Item onClick={() => setMaking('poll')}>
-                <Icon name="poll" size={16} />
-                {t('messenger.poll')}
-              </Menu.Item>
-              <Menu.Item onClick={() => setMaking('sticker')}>
-                <Icon name="image" size={16} />
-                {t('messenger.kind.sticker')}
-              </Menu.Item>
-              {canSuggest && (
-                <Menu.Item onClick={() => setMaking('post')}>
-                  <Icon name="edit" size={16} />
-                  {t('suggestion.suggest')}
-                </Menu.Item>
-              )}
-            </Menu.Popup>
-          </Menu.Positioner>
-        </Menu.Portal>
-      </Menu.Root>
+      <AttachMenu disabled={disabled} items={all} />
       <input
         ref={picker}
         type="file"
@@ -117,15 +120,58 @@ export function Attach({ disabled, canSuggest, take, write }: AttachProps) {
         hidden
         aria-label={t('messenger.files')}
         onChange={(event) => {
-          take([...(event.target.files ?? [])])
+          const chosen = [...(event.target.files ?? [])]
           event.target.value = ''
+          if (isVoice.current) for (const file of chosen) saying.mutate(file)
+          else take(chosen)
         }}
       />
-      {making === 'place' && <NewPlaceDialog write={write} onClose={close} />}
-      {making === 'poll' && <NewPollDialog write={write} onClose={close} />}
-      {making === 'post' && <NewPostDialog write={write} onClose={close} />}
-      {making === 'sticker' && <StickersDialog write={write} onClose={close} />}
+      {Made && <Made write={write} onClose={close} />}
+      {making === 'whisper' && <WhisperDialog chat={place} write={write} onClose={close} />}
     </>
+  )
+}
+
+/** A recorded file, sent as a voice message at once. */
+function useVoice(write: AttachProps['write']) {
+  const toast = useToast()
+  const reason = useReason()
+  const t = useT()
+  return useMutation({
+    async mutationFn(file: File) {
+      if (areTooLarge([file])) return toast(t('messenger.tooLarge'), 'bad')
+      await write({ media: await mediaOf(file, 'voice') })
+    },
+    onError: (cause) => toast(reason(cause), 'bad'),
+  })
+}
+
+interface AttachMenuProps {
+  readonly disabled: boolean
+  readonly items: readonly (readonly [icon: IconName, text: string, act: () => void])[]
+}
+
+function AttachMenu({ disabled, items }: AttachMenuProps) {
+  const t = useT()
+  return (
+    <Menu.Root modal={false}>
+      <Menu.Trigger
+        render={<Button kind="bare" icon="clip" disabled={disabled} />}
+        aria-label={t('messenger.attach')}
+      />
+      <Menu.Portal>
+        <Menu.Positioner sideOffset={4} className="over">
+          <Menu.Popup className="menu">
+            {items.map(([icon, text, act]) => (
+              <Menu.Item key={text} onClick={act}>
+                <Icon name={icon} size={16} />
+                {text}
+              </Menu.Item>
+            ))}
+          </Menu.Popup>
+        </Menu.Positioner>
+      </Menu.Portal>
+    </Menu.Root>
   )
 }
 

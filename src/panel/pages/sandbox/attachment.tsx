@@ -1,4 +1,4 @@
-/** A file in a message: a picture is shown, a live photo plays its film, anything else can be saved. */
+/** A file in a message: a picture is shown, films and sounds are played, anything else can be saved. */
 
 import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useState } from 'react'
@@ -20,13 +20,37 @@ async function bytesOf(path: string, type: string, signal: AbortSignal): Promise
   return new Blob([await response.arrayBuffer()], { type })
 }
 
-export const isPicture = ({ type, mime_type = '' }: Media) =>
-  type === 'photo' || (type === 'sticker' && !/video|json/.test(mime_type))
+const ofType = (type: string, { mime_type = '' }: Media) => mime_type.startsWith(`${type}/`)
+
+export const isPicture = (media: Media) =>
+  media.type === 'photo' || (media.type === 'sticker' && ofType('image', media))
 
 export function Attachment({ media }: { readonly media: Media }) {
   if (media.live) return <LivePhoto media={media} film={media.live} />
-  return isPicture(media) ? <Picture media={media} /> : <Other media={media} />
+  if (isPicture(media)) return <Picture media={media} />
+  switch (media.type) {
+    case 'sticker':
+      return ofType('video', media) ? (
+        <MovingPicture media={media} />
+      ) : (
+        <StickerEmoji media={media} />
+      )
+    case 'animation':
+      return <MovingPicture media={media} />
+    case 'video':
+    case 'video_note':
+    case 'audio':
+    case 'voice':
+      return <Recording media={media} />
+    default:
+      return <Saving media={media} />
+  }
 }
+
+/** An animated sticker is a drawing that no browser knows. */
+const StickerEmoji = ({ media }: { readonly media: Media }) => (
+  <span className="sticker-emoji">{media.emoji ?? '🖼'}</span>
+)
 
 type Shown = Omit<Media, 'live'>
 
@@ -95,6 +119,93 @@ function Film({ film }: Pick<LivePhotoProps, 'film'>) {
   return address && <video src={address} muted autoPlay loop playsInline />
 }
 
+const wantsStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches
+
+/** Runs by itself, without a sound, unless the reader wants pictures to stand still. */
+function MovingPicture({ media }: { readonly media: Media }) {
+  const t = useT()
+  const { address, isGone } = useFile(media, 'video/mp4')
+  const [isUnknown, setUnknown] = useState(false)
+  if (isGone) return <span className="quiet small">{t('messenger.fileGone')}</span>
+  if (isUnknown) return <Saving media={media} />
+  const isStill = wantsStill()
+  return (
+    <video
+      className="picture"
+      src={address}
+      aria-label={media.emoji ?? t.word('messenger.kind', media.type)}
+      width={media.width}
+      height={media.height}
+      muted
+      loop
+      playsInline
+      autoPlay={!isStill}
+      controls={media.type === 'animation' || isStill}
+      onError={() => setUnknown(true)}
+    />
+  )
+}
+
+/** A film or a sound: fetched when it is to be played, because it may be large. */
+function Recording({ media }: { readonly media: Media }) {
+  const t = useT()
+  const { bytes } = useFormats()
+  const [isPlaying, setPlaying] = useState(false)
+  const title = [media.performer, media.title].filter(Boolean).join(' – ')
+  const name = title || media.file_name || t.word('messenger.kind', media.type)
+  const { duration, file_size: size } = media
+  return (
+    <span className="recording">
+      {isPlaying ? (
+        <Player media={media} name={name} />
+      ) : (
+        <Button
+          size="slim"
+          icon="play"
+          aria-label={t('messenger.play', { name })}
+          onClick={() => setPlaying(true)}
+        >
+          <span className="clip">{name}</span>
+          <span className="quiet tiny">
+            {duration !== undefined && t('pay.seconds', { seconds: duration })}{' '}
+            {size !== undefined && bytes(size)}
+          </span>
+        </Button>
+      )}
+      <Saving media={media} isBare />
+    </span>
+  )
+}
+
+interface PlayerProps {
+  readonly media: Media
+  readonly name: string
+}
+
+function Player({ media, name }: PlayerProps) {
+  const t = useT()
+  const isSound = media.type === 'audio' || media.type === 'voice'
+  const { address, isGone } = useFile(media, isSound ? 'audio/ogg' : 'video/mp4')
+  const [isUnknown, setUnknown] = useState(false)
+  if (isGone) return <span className="quiet small">{t('messenger.fileGone')}</span>
+  if (isUnknown) return <span className="quiet small">{t('messenger.unplayable')}</span>
+  const props = {
+    ...{ src: address, 'aria-label': name, controls: true, autoPlay: true },
+    onError: () => setUnknown(true),
+  }
+  return isSound ? (
+    <audio {...props} />
+  ) : (
+    <video
+      {...props}
+      className={media.type === 'video_note' ? 'picture round' : 'picture'}
+      width={media.width}
+      height={media.height}
+      playsInline
+    />
+  )
+}
+
 interface CustomEmojiProps {
   readonly id: string | undefined
   /** Shown where the emoji is not known: the ordinary one that it stands for. */
@@ -120,7 +231,13 @@ export function CustomEmoji({ id, children }: CustomEmojiProps) {
   )
 }
 
-function Other({ media }: { readonly media: Media }) {
+interface SavingProps {
+  readonly media: Media
+  /** Its name stands beside it already. */
+  readonly isBare?: boolean
+}
+
+function Saving({ media, isBare = false }: SavingProps) {
   const t = useT()
   const reason = useReason()
   const toast = useToast()
@@ -137,8 +254,12 @@ function Other({ media }: { readonly media: Media }) {
       toast(reason(cause), 'bad')
     }
   }
+  if (isBare) {
+    const label = t('messenger.save', { name })
+    return <Button kind="bare" size="slim" icon="download" aria-label={label} onClick={save} />
+  }
   return (
-    <Button size="slim" icon="copy" onClick={save}>
+    <Button size="slim" icon="download" onClick={save}>
       <span className="clip">{name}</span>
       {media.file_size !== undefined && (
         <span className="quiet tiny">{bytes(media.file_size)}</span>

@@ -6,17 +6,20 @@ import type { Chat, Inbox, Message, Person } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Icon } from '../../ui/icons.tsx'
 import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { AboutDialog, Members } from './about.tsx'
 import { ActingContext, useActing } from './acting.ts'
 import { type Aim, Composer } from './composer.tsx'
+import { useSummary } from './content.tsx'
 import { lineKey, linesIn, messagesIn } from './conversations.ts'
 import { FaultsDialog } from './faults.tsx'
 import { Bubble } from './message.tsx'
-import { chatName, Face, handlesOf, personName, Verified } from './names.tsx'
+import { chatName, Face, handlesOf, personName, StatusMarks, Verified } from './names.tsx'
 import { PickChatDialog } from './pick.tsx'
 import { RichText } from './rich-text.tsx'
+import { TopicBar, useTopics } from './topics/topics.tsx'
 
 interface ChatHeadProps {
   readonly chat: Chat
@@ -49,6 +52,7 @@ function ChatHead({ chat, person, people }: ChatHeadProps) {
       <div className="grow">
         <h2 className="clip">
           <bdi>{name}</bdi> <Verified verification={about?.verification ?? null} />
+          {other && <StatusMarks {...other} />}
         </h2>
         <p className="quiet tiny clip">
           {other ? (
@@ -103,7 +107,7 @@ export function ChatWindow(props: ChatWindowProps) {
   const [passing, setPassing] = useState<Message>()
   const api = useMemo(() => personApi(person.id), [person.id])
   const messages = messagesIn(inbox, chat.id)
-  const lines = linesIn(inbox, chat.id)
+  const reading = useTopics(chat, messages)
   const byId = new Map(messages.map((message) => [message.message_id, message]))
   const aimed = aim && byId.has(aim.message.message_id) ? aim : undefined
   const standing = inbox.keyboards.find((one) => one.chat.id === chat.id)
@@ -114,32 +118,16 @@ export function ChatWindow(props: ChatWindowProps) {
     <ActingContext value={{ person, people, chats, api, open }}>
       <section className="window" aria-label={t('messenger.chat')}>
         <Bar chat={chat} person={person} people={people} back={back} />
-        {/* A log is read aloud as it grows, and what scrolls must be reachable by keyboard. */}
-        <div className="scroll" role="log" aria-label={t('messenger.messages')} tabIndex={0}>
-          <ol className="lines">
-            {lines.length === 0 && <li className="fact quiet small">{t('messenger.empty')}</li>}
-            {lines.map((message, place) => (
-              <Bubble
-                key={lineKey(message)}
-                message={message}
-                person={person.id}
-                repliedTo={byId.get(message.reply_to_message_id ?? 0)}
-                isJoined={isOneAlbum(message, lines[place - 1])}
-                api={api}
-                reply={() => setAim({ act: 'reply', message })}
-                edit={() => setAim({ act: 'edit', message })}
-                forward={() => setPassing(message)}
-              />
-            ))}
-            <Drafts chat={chat} inbox={inbox} />
-          </ol>
-        </div>
-        <Typing chat={chat} inbox={inbox} isLost={isLost} />
+        {reading && <TopicBar chat={chat} reading={reading} />}
+        <Pinned messages={messages} />
+        <Lines {...{ chat, inbox, person, byId, reading }} aim={setAim} pass={setPassing} />
+        <Typing chat={chat} inbox={inbox} isLost={isLost} reading={reading} />
         <Composer
           key={chat.id}
           chat={chat}
           person={person}
           api={api}
+          thread={reading?.topic?.message_thread_id}
           standing={standing}
           aim={aimed}
           release={() => setAim(undefined)}
@@ -148,6 +136,62 @@ export function ChatWindow(props: ChatWindowProps) {
         {passing && <ForwardDialog message={passing} onClose={() => setPassing(undefined)} />}
       </section>
     </ActingContext>
+  )
+}
+
+/** The newest one of the pinned messages. */
+function Pinned({ messages }: { readonly messages: readonly Message[] }) {
+  const t = useT()
+  const summary = useSummary()
+  const pinned = messages.filter(({ is_pinned }) => is_pinned)
+  const newest = pinned.at(-1)
+  if (!newest) return null
+  return (
+    <p className="pinned small">
+      <Icon name="pin" size={14} />
+      <span className="label">{t.count('messenger.pinned', pinned.length)}</span>
+      <span className="quiet clip grow" dir="auto">
+        {summary(newest)}
+      </span>
+    </p>
+  )
+}
+
+type Topics = ReturnType<typeof useTopics>
+
+interface LinesProps extends Pick<ChatWindowProps, 'chat' | 'inbox' | 'person'> {
+  readonly byId: ReadonlyMap<number, Message>
+  readonly reading: Topics
+  aim(aim: Aim): void
+  pass(message: Message): void
+}
+
+function Lines({ chat, inbox, person, byId, reading, aim, pass }: LinesProps) {
+  const t = useT()
+  const { api } = useActing()
+  const lines = linesIn(inbox, chat.id).filter((message) => reading?.holds(message) ?? true)
+  return (
+    // A log is read aloud as it grows, and what scrolls must be reachable by keyboard.
+    <div className="scroll" role="log" aria-label={t('messenger.messages')} tabIndex={0}>
+      <ol className="lines">
+        {lines.length === 0 && <li className="fact quiet small">{t('messenger.empty')}</li>}
+        {lines.map((message, place) => (
+          <Bubble
+            key={lineKey(message)}
+            message={message}
+            person={person.id}
+            topic={reading?.named(message)}
+            repliedTo={byId.get(message.reply_to_message_id ?? 0)}
+            isJoined={isOneAlbum(message, lines[place - 1])}
+            api={api}
+            reply={() => aim({ act: 'reply', message })}
+            edit={() => aim({ act: 'edit', message })}
+            forward={() => pass(message)}
+          />
+        ))}
+        <Drafts chat={chat} inbox={inbox} />
+      </ol>
+    </div>
   )
 }
 
@@ -218,9 +262,15 @@ function Draft({ draft }: { readonly draft: Inbox['drafts'][number] }) {
   )
 }
 
-function Typing({ chat, inbox, isLost }: Pick<ChatWindowProps, 'chat' | 'inbox' | 'isLost'>) {
+interface TypingProps extends Pick<ChatWindowProps, 'chat' | 'inbox' | 'isLost'> {
+  readonly reading: Topics
+}
+
+function Typing({ chat, inbox, isLost, reading }: TypingProps) {
   const t = useT()
-  const typing = inbox.typing.filter((one) => one.chat.id === chat.id)
+  const typing = inbox.typing.filter(
+    (one) => one.chat.id === chat.id && (reading?.holds(one) ?? true),
+  )
   return (
     <p className="typing quiet small" role="status">
       {isLost

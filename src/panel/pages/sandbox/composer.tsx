@@ -14,6 +14,7 @@ import { useDraft } from './drafts.ts'
 import { InlineResults, useInlineText } from './inline-results.tsx'
 import { chatName, personName } from './names.tsx'
 import { ReplyKeyboard, useKeys } from './reply-keyboard.tsx'
+import { QuoteField } from './sending/give.tsx'
 
 export interface Aim {
   readonly act: 'reply' | 'edit'
@@ -24,6 +25,8 @@ interface ComposerProps {
   readonly chat: Chat
   readonly person: Person
   readonly api: PersonApi
+  /** The topic that is read. */
+  readonly thread: number | undefined
   readonly standing: StandingKeyboard | undefined
   readonly aim: Aim | undefined
   release(): void
@@ -44,7 +47,7 @@ interface Sent {
 const TYPING_EVERY_MS = 5_000
 
 export function Composer(props: ComposerProps) {
-  const { chat: place, person, api, standing, aim, release, resume } = props
+  const { chat: place, person, api, thread, standing, aim, release, resume } = props
   const chat = place.id
   const t = useT()
   const reason = useReason()
@@ -61,6 +64,7 @@ export function Composer(props: ComposerProps) {
   const keysId = useId()
   const inline = useInlineText(isEditing ? '' : text)
   const [channel, setChannel] = useState<number>()
+  const [quote, setQuote] = useState<Quoted>()
   const current = useRef(aim)
   current.current = aim
 
@@ -69,7 +73,7 @@ export function Composer(props: ComposerProps) {
     if (aim.act === 'edit' && aim !== resumed.current) {
       setText((typed) => {
         setAside.current = typed
-        return aim.message.text ?? aim.message.caption ?? ''
+        return textIn(aim.message)
       })
     }
     area.current?.focus()
@@ -79,8 +83,10 @@ export function Composer(props: ComposerProps) {
     api.write({
       to: chat,
       ...content,
+      ...threadOf(thread ?? at?.message.message_thread_id),
       ...(channel !== undefined && { send_as: channel }),
       ...(at?.act === 'reply' && { reply_to_message_id: at.message.message_id }),
+      ...quoteOf(at, quote),
     })
   const writeAtOnce = async (content: Omit<Written, 'to'>) => {
     await write(content, aim)
@@ -128,7 +134,7 @@ export function Composer(props: ComposerProps) {
     if (next === '' || isEditing || Date.now() - typedAt.current < TYPING_EVERY_MS) return
     typedAt.current = Date.now()
     // Whether the others see it changes nothing here.
-    api.type(chat).catch(() => undefined)
+    api.type(chat, thread).catch(() => undefined)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return
@@ -157,6 +163,13 @@ export function Composer(props: ComposerProps) {
           <span className="quiet small">{summary(aim.message)}</span>
         </Chip>
       )}
+      {aim?.act === 'reply' && (
+        <QuoteField
+          whole={textIn(aim.message)}
+          quoted={quotedIn(aim, quote)}
+          quote={(part) => setQuote({ of: aim.message, part })}
+        />
+      )}
       {files.length > 0 && (
         <Chip onDrop={() => setFiles([])}>
           <span className="small">{files.map(({ name }) => name).join(', ')}</span>
@@ -174,12 +187,7 @@ export function Composer(props: ComposerProps) {
       {inline && <InlineResults {...inline} chat={chat} onPicked={() => setText('')} />}
       {!isEditing && <SendAs place={place} person={person} channel={channel} choose={setChannel} />}
       <div className="entry">
-        <Attach
-          disabled={isEditing}
-          canSuggest={place.direct_with !== undefined}
-          take={setFiles}
-          write={writeAtOnce}
-        />
+        <Attach disabled={isEditing} place={place} take={setFiles} write={writeAtOnce} />
         <textarea
           ref={area}
           className="input"
@@ -240,6 +248,26 @@ function SendAs({ place, person, channel, choose }: SendAsProps) {
     />
   )
 }
+
+/** A part of a message that is answered. */
+interface Quoted {
+  readonly of: Message
+  readonly part: string | undefined
+}
+
+const textIn = ({ text, caption }: Message) => text ?? caption ?? ''
+
+const quotedIn = (aim: Aim | undefined, quote: Quoted | undefined): string | undefined =>
+  aim?.act === 'reply' && aim.message.message_id === quote?.of.message_id ? quote.part : undefined
+
+function quoteOf(aim: Aim | undefined, quote: Quoted | undefined): Pick<Written, 'quote'> {
+  const text = quotedIn(aim, quote)
+  if (!aim || text === undefined) return {}
+  return { quote: { text, position: Math.max(0, textIn(aim.message).indexOf(text)) } }
+}
+
+const threadOf = (thread: number | undefined) =>
+  thread === undefined ? {} : { message_thread_id: thread }
 
 /** In a group, a command names the bot that it is for. */
 const answeringIn = (chat: number, standing: StandingKeyboard | undefined) =>

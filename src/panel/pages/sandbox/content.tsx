@@ -1,11 +1,15 @@
 /** The content of a message of any kind. */
 
+import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Message, Poll } from '../../api/sandbox-types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Form } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icons.tsx'
+import { Wrong } from '../../ui/states.tsx'
+import { useActing } from './acting.ts'
 import { Attachment } from './attachment.tsx'
 import { InvoiceCard, PaidMedia } from './pay.tsx'
 import { RichBlocks } from './rich-blocks.tsx'
@@ -85,12 +89,15 @@ function PollContent({ poll, vote }: PollProps) {
 }
 
 interface ChecklistProps {
+  readonly message: Message
   readonly checklist: NonNullable<Message['checklist']>
   mark(done: readonly number[], undone: readonly number[]): void
 }
 
 /** Tasks to mark as done. */
-function ChecklistContent({ checklist: { title, tasks }, mark }: ChecklistProps) {
+function ChecklistContent({ message, checklist, mark }: ChecklistProps) {
+  const { title, tasks, others_can_add_tasks: isOpen } = checklist
+  const { person } = useActing()
   return (
     <div className="stack tight poll">
       <strong dir="auto">{title}</strong>
@@ -105,7 +112,39 @@ function ChecklistContent({ checklist: { title, tasks }, mark }: ChecklistProps)
           <span className="quiet">{done_by ? `☑ ${done_by.first_name}` : '☐'}</span>
         </Button>
       ))}
+      {(isOpen || message.from?.id === person.id) && <NewTask message={message} />}
     </div>
+  )
+}
+
+function NewTask({ message }: Pick<ChecklistProps, 'message'>) {
+  const t = useT()
+  const { api } = useActing()
+  const [text, setText] = useState('')
+  const adding = useMutation({
+    mutationFn: () => api.addTask(message, text.trim()),
+    onSuccess: () => setText(''),
+  })
+  return (
+    <Form by={adding} isReady={text.trim() !== ''} className="row">
+      <input
+        className="input grow"
+        aria-label={t('giving.task')}
+        placeholder={t('giving.task')}
+        maxLength={100}
+        dir="auto"
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+      />
+      <Button
+        type="submit"
+        size="slim"
+        icon="plus"
+        aria-label={t('giving.addTask')}
+        busy={adding.isPending}
+      />
+      <Wrong cause={adding.error} />
+    </Form>
   )
 }
 
@@ -147,7 +186,8 @@ export function Content({ message, vote, mark }: ContentProps) {
     )
   }
   if (message.invoice) return <InvoiceCard message={message} invoice={message.invoice} />
-  if (message.checklist) return <ChecklistContent checklist={message.checklist} mark={mark} />
+  if (message.checklist)
+    return <ChecklistContent message={message} checklist={message.checklist} mark={mark} />
   if (message.game) return <GameContent game={message.game} />
   if (poll) return <PollContent poll={poll} vote={vote} />
   if (dice) return <span className="dice">{`${dice.emoji} ${dice.value}`}</span>

@@ -27,6 +27,8 @@ import { unixTime } from './new-content.tsx'
 interface BubbleProps {
   readonly message: Message
   readonly person: number
+  /** The name of the topic it stands in, where several topics are shown at once. */
+  readonly topic: string | undefined
   readonly repliedTo: Message | undefined
   /** It belongs to one album with the message before. */
   readonly isJoined: boolean
@@ -37,7 +39,7 @@ interface BubbleProps {
 }
 
 export function Bubble(props: BubbleProps) {
-  const { message, person, repliedTo, isJoined, api, reply, edit, forward } = props
+  const { message, isJoined, person, api, reply, edit, forward } = props
   const reason = useReason()
   const toast = useToast()
   const acting = useMutation({
@@ -54,7 +56,7 @@ export function Bubble(props: BubbleProps) {
   return (
     <li className={['line', isOwn && 'own', isJoined && 'joined'].filter(Boolean).join(' ')}>
       <div className="bubble">
-        <Above message={message} person={person} isOwn={isOwn} repliedTo={repliedTo} />
+        <Above {...props} isOwn={isOwn} />
         <Content
           message={message}
           mark={(done, undone) => acting.mutate(() => api.mark(message, done, undone))}
@@ -103,13 +105,16 @@ function Fact({ message }: Pick<BubbleProps, 'message'>) {
   )
 }
 
-/** The lines above the content: the author, the origin, the receiver, and the message that it answers. */
+/** The lines above the content: the author, the topic, the origin, the receiver, and the message that it answers. */
 function Above({
   message,
   person,
+  topic,
   isOwn,
   repliedTo,
-}: Pick<BubbleProps, 'message' | 'person' | 'repliedTo'> & { readonly isOwn: boolean }) {
+}: Pick<BubbleProps, 'message' | 'person' | 'topic' | 'repliedTo'> & {
+  readonly isOwn: boolean
+}) {
   const t = useT()
   const summary = useSummary()
   const { sender_chat: channel, from } = message
@@ -120,6 +125,11 @@ function Above({
       )}
       {message.chat.type !== 'private' && !isOwn && !channel && from && (
         <span className="label small">{personName(from)}</span>
+      )}
+      {topic !== undefined && (
+        <span className="quiet tiny">
+          # <bdi>{topic}</bdi>
+        </span>
       )}
       {message.forwarded_from && (
         <span className="quiet tiny">

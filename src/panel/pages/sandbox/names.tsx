@@ -1,7 +1,7 @@
 /** How people and chats are called and shown: names, faces and the mark of those that were verified. */
 import type { Chat, Media, Person, PersonName } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
-import { Picture } from './attachment.tsx'
+import { CustomEmoji, Picture } from './attachment.tsx'
 
 export const personName = ({ first_name, last_name }: PersonName): string =>
   [first_name, last_name].filter(Boolean).join(' ')
@@ -40,5 +40,28 @@ export function Verified({ verification }: Partial<Pick<Person, 'verification'>>
       <span aria-hidden="true">✓</span>
       <span className="unseen">{words}</span>
     </span>
+  )
+}
+
+type Status = Pick<Person, 'is_premium' | 'emoji_status_custom_emoji_id'>
+
+/** Beside the name of a person: that they have Premium, and the emoji that they have chosen. */
+export function StatusMarks({ is_premium, emoji_status_custom_emoji_id: emoji }: Status) {
+  const t = useT()
+  return (
+    <>
+      {is_premium && (
+        <span className="verified" title={t('profile.premium')}>
+          <span aria-hidden="true">★</span>
+          <span className="unseen">{t('profile.premium')}</span>
+        </span>
+      )}
+      {emoji !== undefined && (
+        <span className="verified" title={t('profile.status')}>
+          <span className="unseen">{t('profile.status')}</span>
+          <CustomEmoji id={emoji}>☺</CustomEmoji>
+        </span>
+      )}
+    </>
   )
 }

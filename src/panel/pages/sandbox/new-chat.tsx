@@ -7,6 +7,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { Toggle } from '../../ui/figure.tsx'
 import { Choice, Field, Form } from '../../ui/form.tsx'
 import { useReason, Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
@@ -85,18 +86,19 @@ function GroupForm({ kind, owner, others, onMade, onClose }: GroupFormProps) {
   const queries = useQueryClient()
   const [title, setTitle] = useState('')
   const [members, setMembers] = useState<ReadonlySet<number>>(new Set())
+  const [hasTopics, setTopics] = useState(false)
+  const isForum = kind === 'supergroup' && hasTopics
   const making = useMutation({
-    mutationFn: () => createGroup({ kind, title: title.trim(), owner, members: [...members] }),
+    mutationFn: () =>
+      createGroup({
+        ...{ kind, title: title.trim(), owner, members: [...members] },
+        ...(isForum && { is_forum: true }),
+      }),
     async onSuccess({ id }) {
       await queries.invalidateQueries(groupsQuery)
       onMade(id)
     },
   })
-  const choose = (id: number) => {
-    const next = new Set(members)
-    if (!next.delete(id)) next.add(id)
-    setMembers(next)
-  }
   return (
     <Form by={making}>
       <Field
@@ -108,16 +110,15 @@ function GroupForm({ kind, owner, others, onMade, onClose }: GroupFormProps) {
         wrong={making.error ? reason(making.error) : undefined}
         onChange={(event) => setTitle(event.target.value)}
       />
-      <fieldset className="pick stack tight">
-        <legend className="label">{t('members.title')}</legend>
-        {others.map((one) => (
-          <label key={one.id} className="choice">
-            <input type="checkbox" checked={members.has(one.id)} onChange={() => choose(one.id)} />
-            <span dir="auto">{personName(one)}</span>
-            {one.linked_sessions > 0 && <Badge tone="good">{t('messenger.linked')}</Badge>}
-          </label>
-        ))}
-      </fieldset>
+      {kind === 'supergroup' && (
+        <Toggle
+          label={t('topics.with')}
+          hint={t('topics.withHint')}
+          on={hasTopics}
+          onChange={setTopics}
+        />
+      )}
+      <FirstMembers others={others} members={members} change={setMembers} />
       <div className="actions">
         <Button onClick={onClose}>{t('cancel')}</Button>
         <Button type="submit" kind="first" busy={making.isPending}>
@@ -125,6 +126,33 @@ function GroupForm({ kind, owner, others, onMade, onClose }: GroupFormProps) {
         </Button>
       </div>
     </Form>
+  )
+}
+
+interface FirstMembersProps {
+  readonly others: readonly Person[]
+  readonly members: ReadonlySet<number>
+  change(members: ReadonlySet<number>): void
+}
+
+function FirstMembers({ others, members, change }: FirstMembersProps) {
+  const t = useT()
+  const choose = (id: number) => {
+    const next = new Set(members)
+    if (!next.delete(id)) next.add(id)
+    change(next)
+  }
+  return (
+    <fieldset className="pick stack tight">
+      <legend className="label">{t('members.title')}</legend>
+      {others.map((one) => (
+        <label key={one.id} className="choice">
+          <input type="checkbox" checked={members.has(one.id)} onChange={() => choose(one.id)} />
+          <span dir="auto">{personName(one)}</span>
+          {one.linked_sessions > 0 && <Badge tone="good">{t('messenger.linked')}</Badge>}
+        </label>
+      ))}
+    </fieldset>
   )
 }
 
