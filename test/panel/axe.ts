@@ -12,12 +12,19 @@ interface Violation {
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const check = `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations)`
 
-/** Only what is serious or critical, as a line each. */
+/** Every violation, of whichever impact, as a line each. */
+export const violationsIn = async (page: Page): Promise<string[]> => (await found(page)).map(shown)
+
+/** Only what is serious or critical, as a line each: for a page in the middle of something. */
 export async function seriousIn(page: Page): Promise<string[]> {
+  const isSerious = ({ impact }: Violation) => impact === 'serious' || impact === 'critical'
+  return (await found(page)).filter(isSerious).map(shown)
+}
+
+async function found(page: Page): Promise<Violation[]> {
   // Through the debugger, which the content policy does not concern.
   await page.evaluate(axe)
-  const found = (await page.evaluate(check)) as Violation[]
-  return found.filter(({ impact }) => impact === 'serious' || impact === 'critical').map(shown)
+  return (await page.evaluate(check)) as Violation[]
 }
 
 const shown = ({ id, nodes }: Violation) =>

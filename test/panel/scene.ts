@@ -1,12 +1,15 @@
 /** A user with a few accounts of every kind, keys and traffic: what the panel has to show. */
+import { openDatabase } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
+import { httpReceiver } from '../support/http-receiver.ts'
+import { quietLog } from '../support/log.ts'
 import { startService } from '../support/service.ts'
 
 type Testing = Parameters<typeof startService>[0]
 
 export async function panelScene(t: Testing, env: Readonly<Record<string, string>> = {}) {
-  const service = await startService(t, { env })
   const phone = '+14155559001'
+  const service = await startService(t, { env: { OPERATOR_PHONES: phone, ...env } })
   const client = await service.client(phone)
   const bot = await client.person('Support', 'support_bot', { last_name: 'Desk' })
   const shop = await client.person('فروشگاه', 'shop_bot')
@@ -70,6 +73,7 @@ export async function panelScene(t: Testing, env: Readonly<Record<string, string
     friend,
     credentialId,
     goneId,
+    bannedId,
     key,
     chatId,
     gonesKey,
@@ -87,6 +91,7 @@ export const addressesOf = ({
   friend,
   credentialId,
   goneId,
+  bannedId,
   key,
   gonesKey,
   diagnosis,
@@ -97,7 +102,9 @@ export const addressesOf = ({
   accounts: '/dashboard/accounts',
   account: `/dashboard/accounts/${credentialId}`,
   'account-logged-out': `/dashboard/accounts/${goneId}`,
+  'account-banned': `/dashboard/accounts/${bannedId}`,
   link: '/dashboard/link?platform=sandbox',
+  'link-networks': '/dashboard/link',
   'link-code': `/dashboard/link/sandbox/${linking}`,
   invitation: `/link/${token}`,
   keys: '/dashboard/keys',
@@ -111,6 +118,40 @@ export const addressesOf = ({
   verdict: `/dashboard/keys/${gonesKey.api_key_id}/diagnosis?diagnosis=${diagnosis.diagnosis_id}`,
   sandbox: '/dashboard/sandbox',
   chat: `/dashboard/sandbox?as=${friend.id}&chat=${bot.id}`,
+  demo: '/dashboard/demo',
+  alerts: '/dashboard/alerts',
+  nodes: '/dashboard/nodes',
   settings: '/dashboard/account',
   missing: '/dashboard/nothing',
 })
+
+/** What an installation shows after some days: a webhook that fails, alerts, and calls of a month. */
+export async function troubled(t: Testing, { service, client, bot, friend, key }: PanelScene) {
+  const receiver = await httpReceiver(t)
+  receiver.status = 503
+  const { credential_id } = key
+  const failing = await client.key(credential_id)
+  await client.bot(failing.key, 'setWebhook', { url: receiver.url })
+  await client.write(friend.id, `@${bot.username}`, 'Do you have green tea?')
+  await receiver.count(1)
+  const { user_id } = await client.result('GET', '/user')
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
+  try {
+    await database.query(
+      `insert into incident (user_id, rule, subject, state, affected, opened_at, resolved_at)
+       values ($1, 'account_out', 'account_banned', 'open', 1, now() - interval '1 hour', null),
+              ($1, 'backlog_old', 'backlog_old', 'resolved', 0, now() - interval '1 day', now())`,
+      [user_id],
+    )
+    await database.query(
+      `insert into usage_hour (user_id, hour, credential_id, api_key_id, measure, label, amount)
+       select $1, date_trunc('hour', now()) - make_interval(hours => step), $3, $2, 'request',
+         'sendMessage', (20 + 15 * sin(step / 4.0) + step % 7)::bigint
+       from generate_series(1, 700) step`,
+      [user_id, key.api_key_id, credential_id],
+    )
+  } finally {
+    await database.close()
+  }
+  return { ...failing, deliveries: `/dashboard/keys/${failing.api_key_id}?tab=deliveries` }
+}

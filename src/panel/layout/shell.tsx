@@ -62,7 +62,7 @@ export function Shell({ user }: { readonly user: User }) {
         {t('skip')}
       </a>
       <div className="shell">
-        <div className="top">
+        <header className="top">
           <Brand to="/dashboard" />
           <Button
             kind="bare"
@@ -72,8 +72,8 @@ export function Shell({ user }: { readonly user: User }) {
             aria-controls="places"
             onClick={() => setOpen(!isOpen)}
           />
-        </div>
-        <div id="places" className={isOpen ? 'side open' : 'side'}>
+        </header>
+        <aside id="places" aria-label={t('menu')} className={isOpen ? 'side open' : 'side'}>
           <Brand to="/dashboard" />
           <div className="finder">
             <Button icon="search" onClick={() => open('palette')}>
@@ -86,7 +86,7 @@ export function Shell({ user }: { readonly user: User }) {
             <Preferences />
             <SignOut user={user} />
           </div>
-        </div>
+        </aside>
         <main id="content" tabIndex={-1}>
           <Boundary address={pathname}>
             <Suspense fallback={<PageLoading />}>
