@@ -8,6 +8,7 @@ import { burst } from './burst.ts'
 import { fanout } from './fanout.ts'
 import { files } from './files.ts'
 import { ingest } from './ingest.ts'
+import { light } from './light.ts'
 import { panel } from './panel.ts'
 import { partitioning } from './partitioning.ts'
 import { passing } from './passing.ts'
@@ -32,6 +33,7 @@ const standard: Readonly<Record<string, Benchmark>> = {
   i: passing,
   j: tables,
   k: fanout,
+  l: light,
 }
 const all: Readonly<Record<string, Benchmark>> = {
   ...standard,
@@ -40,6 +42,7 @@ const all: Readonly<Record<string, Benchmark>> = {
   panel,
   burst,
   fanout,
+  light,
   attacks,
 }
 

@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { Type } from 'typebox'
 import { validators } from '../../src/http/validation.ts'
-import { answerParent, memory } from './child.ts'
+import { answerParent, memory, processor } from './child.ts'
 
 const SendMessage = Type.Object({
   chat_id: Type.Integer(),
@@ -46,6 +46,7 @@ answerParent({
     return app.listen({ host: '127.0.0.1', port: 0 })
   },
   memory,
+  processor,
   held: () => held.size,
   stop() {
     for (const release of held) release()

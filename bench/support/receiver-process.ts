@@ -7,11 +7,14 @@ import { now } from './statistics.ts'
 let wanted = Number.POSITIVE_INFINITY
 let live = 0
 let first = 0
+/** Milliseconds from a report, whose time begins the text, to its delivery. */
+let delays: number[] = []
 let done: PromiseWithResolvers<{ first: number; last: number }> | undefined
 
-/** Paths under /dead are never answered, those under /spare not counted. */
+/** Paths under /dead are never answered, those under /spare not counted, and bodies under /timed are looked into. */
 const server = createServer((request, response) => {
-  request.resume()
+  if (request.url?.startsWith('/timed')) request.on('data', noteDelay)
+  else request.resume()
   if (request.url?.startsWith('/dead')) return
   request.once('end', () => {
     response.end()
@@ -22,6 +25,12 @@ const server = createServer((request, response) => {
 })
 server.keepAliveTimeout = 60_000
 
+/** A body is so short that it comes in one piece. */
+function noteDelay(body: Buffer): void {
+  const [, told] = /"text":"([\d.]+)/.exec(body.toString()) ?? []
+  if (told !== undefined) delays.push(now() - Number(told))
+}
+
 answerParent({
   async start() {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -30,10 +39,12 @@ answerParent({
   /** Begins to count; what is asked for is waited for by `counted`. */
   count(updates: number) {
     live = 0
+    delays = []
     wanted = updates
     done = Promise.withResolvers()
   },
   counted: () => done?.promise,
+  delays: () => delays,
   stop() {
     server.closeAllConnections()
     server.close()

@@ -6,10 +6,21 @@ import { type Gateway, startGateway } from '../../src/gateway.ts'
 import { createLogger } from '../../src/observability/logger.ts'
 import { Chatter, type Drizzle, type Speech } from './chatter.ts'
 import { answerParent, memory, processor } from './child.ts'
+import { now } from './statistics.ts'
 
 export interface StartOptions {
   readonly databaseUrl: string
   readonly env: Readonly<Record<string, string>>
+}
+
+export interface Writing {
+  /** Whose network it is. */
+  readonly userId: number
+  readonly people: readonly number[]
+  /** People whose accounts are linked. */
+  readonly accounts: readonly number[]
+  readonly perSecond: number
+  readonly messages: number
 }
 
 const chatter = new Chatter()
@@ -52,8 +63,27 @@ answerParent({
   },
   speak: (speech: Speech) => chatter.speak(speech),
   drizzle: (drizzle: Drizzle) => chatter.drizzle(drizzle),
+  write,
   stop: () => gateway.stop(),
 })
+
+/** People of the sandbox write to accounts, in turn and at an even rate, whatever has become of the message before. */
+async function write({ userId, people, accounts, perSecond, messages }: Writing): Promise<void> {
+  const actions = gateway.sandbox?.network(userId).actions
+  if (!actions) throw new Error('there is no sandbox')
+  const began = now()
+  const sent: Promise<unknown>[] = []
+  while (sent.length < messages) {
+    const due = Math.min(messages, 1 + Math.floor(((now() - began) / 1000) * perSecond))
+    while (sent.length < due) {
+      const person = people[sent.length % people.length] ?? 0
+      const to = accounts[sent.length % accounts.length] ?? 0
+      sent.push(actions.write(person, { to, text: `${now()} the quick brown fox` }))
+    }
+    await pause(Math.min(1_000 / perSecond, 2))
+  }
+  await Promise.all(sent)
+}
 
 function online(): number {
   let count = 0
