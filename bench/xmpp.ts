@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Platform } from '../actors/ports/platform.ts'
 import { xmppPlatform } from '../src/platforms/xmpp/platform.ts'
 import { MemoryRooms } from '../test/platforms/xmpp/kept-rooms.ts'
-import { quietLog } from '../test/support/log.ts'
+import { quietLogger } from '../test/support/logger.ts'
 import { Prosody, prosodyMissing } from '../test/support/prosody.ts'
 import { Slixmpp, type SlixmppClient } from '../test/support/slixmpp.ts'
 import { below, type Finding } from './support/finding.ts'
@@ -74,7 +74,7 @@ async function linkAll(prosody: Prosody, users: readonly string[]): Promise<Seed
   const noFiles = () => Promise.reject(new Error('no files here'))
   const media = { open: noFiles, facts: noFiles }
   const platform = xmppPlatform({
-    logger: quietLog,
+    logger: quietLogger,
     allowPrivate: true,
     media,
     rooms: new MemoryRooms(),

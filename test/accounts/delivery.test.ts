@@ -5,7 +5,7 @@ import { createJobs, type Jobs, PermanentFailure } from '../../src/jobs/jobs.ts'
 import { accountsRig, client, newPhone } from '../support/accounts.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 /** A sender that fails as often as it is told to. */
 function shakySender(failures: readonly Error[]) {
@@ -27,7 +27,7 @@ function shakySender(failures: readonly Error[]) {
 
 async function queue(t: Test) {
   const { url, database } = await testDatabase(t)
-  const jobs = await createJobs({ databaseUrl: url, logger: quietLog })
+  const jobs = await createJobs({ databaseUrl: url, logger: quietLogger })
   t.teardown(() => jobs.close())
   return { jobs, database }
 }

@@ -4,7 +4,7 @@ import { evaluateIncidents, listIncidents } from '../../src/alerts/incidents.ts'
 import { Operators } from '../../src/alerts/operators.ts'
 import { alertRoutes } from '../../src/http/management/alerts.ts'
 import { observedServer } from '../http/observability-rig.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 const MINUTE = 60_000
 const start = Date.parse('2026-01-01T00:00:00Z')
@@ -35,7 +35,7 @@ async function rig(t: Pick<Test, 'teardown'>) {
     back: () => database.query('update credential set troubled_since = null'),
     async evaluate(minutes: number) {
       now = start + minutes * MINUTE
-      await evaluateIncidents(database, { now: new Date(now), operators: [], logger: quietLog })
+      await evaluateIncidents(database, { now: new Date(now), operators: [], logger: quietLogger })
       const incidents = await listIncidents(database, [1], { before: undefined, limit: 10 })
       return incidents.map(({ subject, state, affected }) => `${subject} ${state} ${affected}`)
     },

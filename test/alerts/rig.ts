@@ -9,7 +9,7 @@ import type { CallExecution } from '../../src/bot-api/execute.ts'
 import { createGuardedAgent } from '../../src/net/guard.ts'
 import { testDatabase } from '../support/database.ts'
 import { only } from '../support/fakes.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { testVault } from '../support/vault.ts'
 
 export const MINUTE = 60_000
@@ -29,7 +29,7 @@ export async function rig(t: Test, more: Partial<ChannelParts> = {}) {
     new Notifier({
       db: database,
       settings,
-      logger: quietLog,
+      logger: quietLogger,
       incarnation: () => 1,
       now: () => now,
       channels: {
@@ -45,7 +45,7 @@ export async function rig(t: Test, more: Partial<ChannelParts> = {}) {
     })
   const notifier = node()
   const evaluate = () =>
-    evaluateIncidents(database, { now: new Date(now), operators, logger: quietLog })
+    evaluateIncidents(database, { now: new Date(now), operators, logger: quietLogger })
   return {
     database,
     operators,

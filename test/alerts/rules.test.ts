@@ -3,7 +3,7 @@ import t from 'tap'
 import { judge, noteDisk } from '../../src/alerts/rules.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { httpReceiver } from '../support/http-receiver.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { MINUTE, rig, start, webhookTo } from './rig.ts'
 
@@ -111,7 +111,7 @@ t.test('the database counts drops that follow each other soon', async (t) => {
     await state('active', 'live.online')
   }
   const found = async () =>
-    (await judge(one.database, new Date(), quietLog)).found.map(({ rule }) => rule)
+    (await judge(one.database, new Date(), quietLogger)).found.map(({ rule }) => rule)
   for (let n = 0; n < 4; n++) await drop()
   t.notOk((await found()).includes('reconnect_loop'))
   await drop()
@@ -201,7 +201,7 @@ t.test(
     const service = await startService(t, { env })
     const operator = await service.client('+14155558002')
     const other = await service.client('+14155558003')
-    const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
+    const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
     t.teardown(() => database.close())
     await database.query(
       `insert into incident (user_id, rule, subject, state, affected, opened_at)

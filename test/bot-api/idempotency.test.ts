@@ -2,13 +2,13 @@
 import t from 'tap'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { forgetAnswers, IdempotentCalls } from '../../src/bot-api/idempotency.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { stage } from '../updates/stage.ts'
 
 const { db, credential, key: newKey } = await stage(t)
 const account = await credential()
 const [key, otherKey] = [await newKey(account), await newKey(account)]
-const calls = new IdempotentCalls(db, quietLog)
+const calls = new IdempotentCalls(db, quietLogger)
 
 /** Sends something; each time it answers with another number. */
 function sender(
@@ -28,7 +28,7 @@ t.test('the first answer is given again, and nothing is sent', async (t) => {
   const one = sender()
   t.same(await calls.once(key, 'a', one.send), { json: '1' })
   t.same(await calls.once(key, 'a', one.send), { json: '1' })
-  t.same(await new IdempotentCalls(db, quietLog).once(key, 'a', one.send), { json: '1' })
+  t.same(await new IdempotentCalls(db, quietLogger).once(key, 'a', one.send), { json: '1' })
   t.equal(one.times, 1)
   t.same(await calls.once(key, 'b', one.send), { json: '2' }, 'another key is another call')
   t.same(await calls.once(otherKey, 'a', one.send), { json: '3' }, 'as is that of another API key')
@@ -78,7 +78,7 @@ t.test('while the first is under way, the second is refused', async (t) => {
 })
 
 t.test('after a crash nobody knows whether it was sent, and nothing is sent', async (t) => {
-  const crashed = new IdempotentCalls(db, quietLog)
+  const crashed = new IdempotentCalls(db, quietLogger)
   const one = sender(() => new Promise(() => undefined))
   void crashed.once(key, 'crash', one.send)
   while (one.times === 0) await new Promise(setImmediate)

@@ -3,14 +3,14 @@ import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { refused } from '../service/scene.ts'
 import { ask, until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 
 const PATH = '/platforms/credentials/actions'
 const PANEL_URL = 'https://panel.chapar.test'
 const service = await startService(t, { env: { PANEL_URL } })
 const client = await service.client()
-const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
+const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
 t.teardown(() => db.close())
 
 async function signedOut(name: string) {

@@ -8,13 +8,13 @@ import { openVault } from '../../src/security/vault.ts'
 import { startRemote } from '../nodes/remote-service.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 const ACCOUNTS = 10_000
 
 /** Linked accounts of the sandbox, as linking leaves them. */
 async function seedAccounts(database: Database, keyFile: string, userId: number): Promise<void> {
-  const vault = await openVault({ db: database, keyFile, logger: quietLog })
+  const vault = await openVault({ db: database, keyFile, logger: quietLogger })
   const people = await database.query<{ id: number }>(
     `insert into sandbox_person (id, phone, first_name, user_id, sessions)
      select id, '+8889' || lpad(id::text, 9, '0'), 'Person ' || id, $2, 1

@@ -8,7 +8,7 @@ import { unlimited } from '../nodes/callers.ts'
 import { type RemoteService, startRemote } from '../nodes/remote-service.ts'
 import { type Client, until } from '../support/client.ts'
 import { freePort } from '../support/free-port.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { RedisServer } from '../support/redis.ts'
 import { Relay } from '../support/relay.ts'
 import { Balancer } from './balancer.ts'
@@ -85,7 +85,10 @@ const environment = {
 export async function setStage(t: Testing, options: StageOptions): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'chapar-cluster-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
-  const postgres = await PostgresProcess.start({ dir: join(folder, 'postgres'), logger: quietLog })
+  const postgres = await PostgresProcess.start({
+    dir: join(folder, 'postgres'),
+    logger: quietLogger,
+  })
   t.teardown(() => postgres.stop())
   const port = () => Number(new URL(postgres.url()).port)
   const redis = options.redis ? await startRedis(t) : undefined
@@ -112,7 +115,7 @@ export async function setStage(t: Testing, options: StageOptions): Promise<Stage
   await linkIdle(client, options.idle)
   const accounts = await openAccounts(t, client, options)
   balancer.failed.length = 0
-  const database = openDatabase({ url: postgres.url(), logger: quietLog })
+  const database = openDatabase({ url: postgres.url(), logger: quietLogger })
   t.teardown(() => database.close())
   return finished({ postgres, redis, database, nodes, balancer, accounts, client })
 }

@@ -12,7 +12,7 @@ import { ProgressStore } from '../../src/webhooks/progress-store.ts'
 import { WebhookStates } from '../../src/webhooks/states.ts'
 import { WebhookStore } from '../../src/webhooks/store.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { testVault } from '../support/vault.ts'
 import { stage } from '../updates/stage.ts'
 
@@ -44,16 +44,16 @@ async function writers(t: Test, db: Database) {
     for (const { credentialId, epoch } of owned) lost.push({ credentialId, epoch })
   }
   const vault = await testVault(t, db)
-  const timeline = new TimelineBuffer(db, 'here', quietLog, fenced)
-  const health = new HealthBuffer(db, quietLog, fenced)
-  const keys = new PostgresKeyStore(db, quietLog, undefined, fenced)
+  const timeline = new TimelineBuffer(db, 'here', quietLogger, fenced)
+  const health = new HealthBuffer(db, quietLogger, fenced)
+  const keys = new PostgresKeyStore(db, quietLogger, undefined, fenced)
   const reach = { allowPrivate: true, resolve: resolveAnything }
   return {
     lost,
     timeline,
     health,
     keys,
-    states: new WebhookStates(db, quietLog, fenced),
+    states: new WebhookStates(db, quietLogger, fenced),
     progress: new ProgressStore(db, fenced),
     webhooks: new WebhookStore({ db, vault, reach, flush: () => keys.flush() }),
     store: new PostgresCredentialStore({

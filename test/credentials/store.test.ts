@@ -6,7 +6,7 @@ import { PostgresCredentialStore } from '../../src/credentials/store.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline.ts'
 import type { Database } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { testVault } from '../support/vault.ts'
 import { stage } from '../updates/stage.ts'
 
@@ -23,8 +23,8 @@ const storesWith =
       db,
       vault,
       node: { name: 'here', incarnation: () => incarnation },
-      timeline: new TimelineBuffer(db, 'here', quietLog),
-      health: new HealthBuffer(db, quietLog),
+      timeline: new TimelineBuffer(db, 'here', quietLogger),
+      health: new HealthBuffer(db, quietLogger),
       keysRevoked: async () => undefined,
     })
 

@@ -5,7 +5,7 @@ import type { Transition } from '../../actors/ports/ports.ts'
 import type { Reason } from '../../machines/model/reason.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 t.test('a repeated line is counted where it was written last', async (t) => {
   const { database: db } = await testDatabase(t)
@@ -15,7 +15,7 @@ t.test('a repeated line is counted where it was written last', async (t) => {
      insert into credential (user_id, platform, native_id, account)
      select id, 'fake', 'a', '{}' from owner returning id`,
   )
-  const timeline = new TimelineBuffer(db, 'test', quietLog)
+  const timeline = new TimelineBuffer(db, 'test', quietLogger)
   const began = Date.parse('2030-01-01T00:00:00Z')
   const add = (second: number, to: string, reason?: Reason, more: object = {}) =>
     timeline.add({

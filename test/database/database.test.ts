@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { isUnavailable } from '../../src/database/failures.ts'
 import { refused } from '../actors/refused.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 const { database } = await testDatabase(t)
 await database.query('create table note (id bigserial primary key, body text not null)')
@@ -106,7 +106,7 @@ t.test('a socket that is gone is a server that is down, another missing file is 
   // The path of a socket has to be short.
   const folder = await mkdtemp(join(tmpdir(), 'no-'))
   t.teardown(() => rm(folder, { recursive: true }))
-  const down = openDatabase({ url: `socket:${folder}?db=nobody`, logger: quietLog })
+  const down = openDatabase({ url: `socket:${folder}?db=nobody`, logger: quietLogger })
   t.teardown(() => down.close())
   await refused(t, down.query('select 1'), { code: 'unavailable' })
   const missing = await readFile(join(folder, 'missing')).catch((error: unknown) => error)

@@ -4,7 +4,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { migrationsList } from '../../src/database/migrations/index.ts'
 import { runPending } from '../../src/database/migrator.ts'
 import { upkeep } from '../../src/observability/request-journal.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { joinTestServer } from '../support/postgres.ts'
 
 const LOGS = { request_log: 4, webhook_delivery: 4 }
@@ -14,7 +14,7 @@ t.test('each day has the new indexes, days before the migration and after it', a
   const name = `chapar_test_log_indexes_${process.pid}`
   await server.client.query(`create database ${name} template template0`)
   const url = server.url(name)
-  const db = openDatabase({ url, logger: quietLog })
+  const db = openDatabase({ url, logger: quietLogger })
   t.teardown(async () => {
     await db.close()
     await server.client.query(`drop database ${name} with (force)`)

@@ -6,12 +6,12 @@ import { AppUser, Diagnosis, entities, UserSession } from '../../src/database/en
 import { failureOf } from '../support/accounts.ts'
 import { testDatabase } from '../support/database.ts'
 import { freePort } from '../support/free-port.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 t.test('records and plain SQL share one pool', async (t) => {
   const { url, database } = await testDatabase(t)
   const most = 3
-  const db = openDatabase({ url, logger: quietLog, maxConnections: most })
+  const db = openDatabase({ url, logger: quietLogger, maxConnections: most })
   const counting = 'select count(*)::int as open from pg_stat_activity where datname = $1'
   const name = new URL(url).pathname.slice(1)
   const open = async () => {
@@ -70,7 +70,7 @@ t.test('a record is written and read as it was', async (t) => {
 
 t.test('a database that is away is an answer that says when to try again', async (t) => {
   const url = `postgres://nobody@127.0.0.1:${await freePort()}/none`
-  const db = openDatabase({ url, logger: quietLog })
+  const db = openDatabase({ url, logger: quietLogger })
   t.teardown(() => db.close())
   const failure = { code: 'unavailable', description: 'the database does not answer' }
   const read = db.records((em) => em.findOne(Diagnosis, { id: 'x' }))
@@ -91,7 +91,7 @@ t.test('records need no right to make a database', async (t) => {
   const role = `${name}_plain`
   await database.query(`create role ${role} login nocreatedb password 'x'`)
   const plain = Object.assign(new URL(url), { username: role, password: 'x' }).href
-  const db = openDatabase({ url: plain, logger: quietLog })
+  const db = openDatabase({ url: plain, logger: quietLogger })
   t.teardown(async () => {
     await db.close()
     await database.query(`drop role ${role}`)

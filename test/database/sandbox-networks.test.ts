@@ -3,7 +3,7 @@ import t, { type Test } from 'tap'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { migrationsList } from '../../src/database/migrations/index.ts'
 import { runPending } from '../../src/database/migrator.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { joinTestServer } from '../support/postgres.ts'
 
 const NAME = '0025-sandbox-networks'
@@ -13,7 +13,7 @@ async function before(t: Test) {
   const name = `chapar_test_networks_${process.pid}_${crypto.randomUUID().slice(0, 8)}`
   await server.client.query(`create database ${name} template template0`)
   const url = server.url(name)
-  const db = openDatabase({ url, logger: quietLog })
+  const db = openDatabase({ url, logger: quietLogger })
   t.teardown(async () => {
     await db.close()
     await server.client.query(`drop database ${name} with (force)`)

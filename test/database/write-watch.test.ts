@@ -4,7 +4,7 @@ import pg from 'pg'
 import t, { type Test } from 'tap'
 import { openWriteProbe, WriteWatch } from '../../src/database/write-watch.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 /** A watch whose database does what the test says. */
 function watched(t: Test) {
@@ -15,7 +15,7 @@ function watched(t: Test) {
       database.probes.push(bytes)
       if (database.isAway) throw new Error('connect ECONNREFUSED')
     },
-    logger: quietLog,
+    logger: quietLogger,
     now: () => now,
   })
   t.teardown(() => watch.close())
@@ -124,9 +124,9 @@ t.test('nobody waits for a watch that is closed', async (t) => {
 
 t.test('a database that takes no writes is known by it, and so is its recovery', async (t) => {
   const { url } = await testDatabase(t)
-  const probe = openWriteProbe({ url, node: 'here', logger: quietLog })
+  const probe = openWriteProbe({ url, node: 'here', logger: quietLogger })
   t.teardown(() => probe.close())
-  const watch = new WriteWatch({ probe: (bytes) => probe.write(bytes), logger: quietLog })
+  const watch = new WriteWatch({ probe: (bytes) => probe.write(bytes), logger: quietLogger })
   t.teardown(() => watch.close())
   t.equal(await watch.trouble(), null)
   const turn = async (value: 'on' | 'off') => {

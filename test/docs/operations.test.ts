@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { scene } from '../service/scene.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 const page = readFileSync(join(import.meta.dirname, '../../docs/operations.md'), 'utf8')
 const [, statement = ''] = /```sql\n(.+?)```/s.exec(page) ?? []
@@ -13,7 +13,7 @@ t.test(
   'a bot that is ahead of a restored log misses nothing once the ids were moved on',
   async (t) => {
     const { service, client, ada, credentialId, key } = await scene(t)
-    const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
+    const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
     t.teardown(() => db.close())
     const write = (text: string) => client.write(ada.id, '@gatebot', text)
     const read = async (offset: number) =>

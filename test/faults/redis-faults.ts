@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createJobs } from '../../src/jobs/jobs.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { RedisServer } from '../support/redis.ts'
 
 export interface RedisOutcome {
@@ -54,7 +54,7 @@ export async function runRedisFaults(
   await using opened = new AsyncDisposableStack()
   const redis = await RedisServer.create({ teardown: (work) => void opened.defer(work) })
   await redis.start()
-  const jobs = await createJobs({ databaseUrl: '', redisUrl: redis.url, logger: quietLog })
+  const jobs = await createJobs({ databaseUrl: '', redisUrl: redis.url, logger: quietLogger })
   opened.defer(() => jobs.close())
   const sent = new Set<string>()
   jobs.onSendCode(async (id) => void sent.add(id))

@@ -16,7 +16,7 @@ import { Transcoder } from '../../src/media/transcoder.ts'
 import { forever } from '../media/rig.ts'
 import { drawn } from '../media/service-rig.ts'
 import fc from '../support/fast-check.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 const RUNS = 2_000
 const WARM_UP = 500
@@ -35,7 +35,7 @@ t.teardown(() => pool.close())
 const transcoder = new Transcoder({
   tools: undefined,
   pool,
-  logger: quietLog,
+  logger: quietLogger,
   measures: unmeasured,
   maxBytes: 1e7,
 })

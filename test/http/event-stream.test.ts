@@ -11,7 +11,7 @@ import { credentialChangesRoute } from '../../src/http/management/credential-lis
 import { EventStreams } from '../../src/http/management/event-stream.ts'
 import { timelineRoutes } from '../../src/http/management/timeline.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { bareServer } from './observability-rig.ts'
 
 const transition: Transition = {
@@ -37,7 +37,7 @@ const row = {
 
 async function streaming(t: Test, draining: AbortController, whileRead: () => void) {
   const db = { query: async () => [row] } as unknown as Database
-  const timeline = new TimelineBuffer(db, 'node', quietLog)
+  const timeline = new TimelineBuffer(db, 'node', quietLogger)
   const app = bareServer(t)
   const options: Parameters<typeof credentialChangesRoute>[1] & { node: string } = {
     source: {

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService(t)
@@ -14,7 +14,7 @@ const credentialId = await client.link(await client.person('Ada'))
 const { key, api_key_id } = await client.key(credentialId)
 const { media } = service.gateway
 const { user } = await client.result('GET', '/user')
-const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
+const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
 t.teardown(() => database.close())
 
 const content = randomBytes(200_000)

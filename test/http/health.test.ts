@@ -4,11 +4,11 @@ import type { Queryable } from '../../src/database/database.ts'
 import { createReadiness, healthRoutes, metricsRoute } from '../../src/http/health.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { bareServer } from './observability-rig.ts'
 
 async function probed(t: Test, database: Queryable, withinMs = 100) {
-  const readiness = createReadiness({ database, logger: quietLog, withinMs })
+  const readiness = createReadiness({ database, logger: quietLogger, withinMs })
   const app = bareServer(t)
   await app.register(healthRoutes, { readiness })
   return { app, readiness }

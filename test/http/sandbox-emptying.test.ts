@@ -4,11 +4,11 @@ import { openDatabase } from '../../src/database/database.ts'
 import { personalTables } from '../../src/privacy/tables.ts'
 import { linkedAccount } from '../service/scene.ts'
 import { ask, until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService(t, { env: { SANDBOX_PEOPLE: '3', SANDBOX_MESSAGES: '4' } })
-const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
+const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
 t.teardown(() => db.close())
 
 const rowsOf = async (userId: number) => {

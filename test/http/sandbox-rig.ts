@@ -7,14 +7,17 @@ import type { SandboxOptions } from '../../src/sandbox/sandbox.ts'
 import { ownedSandbox } from '../platforms/sandbox/owned.ts'
 import { testDatabase } from '../support/database.ts'
 import { fileDesk, fileOwner } from '../support/files.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { bareServer } from './observability-rig.ts'
 
 export async function sandboxServer(t: Test, limits?: SandboxOptions['limits']) {
   const { database: db } = await testDatabase(t)
   const media = await fileDesk(t, db)
   const user = { id: await fileOwner(db) }
-  const sandbox = ownedSandbox({ db, logger: quietLog, media, ...(limits && { limits }) }, user.id)
+  const sandbox = ownedSandbox(
+    { db, logger: quietLogger, media, ...(limits && { limits }) },
+    user.id,
+  )
   const app = bareServer(t)
   app.setValidatorCompiler(validators())
   await app.register(sandboxRoutes, {

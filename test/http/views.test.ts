@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { refused } from '../service/scene.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService(t)
@@ -25,7 +25,7 @@ t.test('a view is kept as it was, for its user alone', async (t) => {
 
 t.test('what is searched is not readable in the database', async (t) => {
   await client.result('POST', '/user/views', view)
-  const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
+  const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
   t.teardown(() => db.close())
   const rows = await db.query<{ text: string }>(
     `select encode(sealed, 'escape') as text from saved_view`,

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { postgresBackend } from '../../src/jobs/backend.ts'
 import { createJobs, type Jobs, PermanentFailure } from '../../src/jobs/jobs.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
 
 const soon = () => new Date(Date.now() + 50)
@@ -104,7 +104,7 @@ function behaviour(t: Test, open: Open) {
 t.test('on PostgreSQL', async (t) => {
   const open: Open = async (t) => {
     const { url } = await testDatabase(t)
-    const jobs = await createJobs({ databaseUrl: url, logger: quietLog })
+    const jobs = await createJobs({ databaseUrl: url, logger: quietLogger })
     t.teardown(() => jobs.close())
     return jobs
   }
@@ -141,11 +141,11 @@ t.test('on PostgreSQL', async (t) => {
 
   t.test('jobs outlive a restart and lost connections', async (t) => {
     const { url, database } = await testDatabase(t)
-    const before = await createJobs({ databaseUrl: url, logger: quietLog })
+    const before = await createJobs({ databaseUrl: url, logger: quietLogger })
     await before.sendCode('kept')
     await before.close()
 
-    const jobs = await createJobs({ databaseUrl: url, logger: quietLog })
+    const jobs = await createJobs({ databaseUrl: url, logger: quietLogger })
     t.teardown(() => jobs.close())
     const sent = calls()
     jobs.onSendCode(async (id) => sent.note(id))
@@ -161,7 +161,7 @@ t.test('on PostgreSQL', async (t) => {
   t.test('the statistics of the job table are frozen', async (t) => {
     const { url, database } = await testDatabase(t)
     await database.query('drop schema bullmq cascade')
-    const jobs = await createJobs({ databaseUrl: url, logger: quietLog })
+    const jobs = await createJobs({ databaseUrl: url, logger: quietLogger })
     t.teardown(() => jobs.close())
     const [table] = await database.query<{ reloptions: string[] }>(
       "select reloptions from pg_class where oid = 'bullmq.job'::regclass",
@@ -175,7 +175,11 @@ t.test('on Redis', { skip: !(await hasRedis()) && 'redis-server is not installed
   let databases = 0
   const open: Open = async (t) => {
     const redisUrl = `${url}/${databases++}`
-    const jobs = await createJobs({ databaseUrl: 'postgres://unused', redisUrl, logger: quietLog })
+    const jobs = await createJobs({
+      databaseUrl: 'postgres://unused',
+      redisUrl,
+      logger: quietLogger,
+    })
     t.teardown(() => jobs.close())
     return jobs
   }

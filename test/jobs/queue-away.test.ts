@@ -5,7 +5,7 @@ import t, { type Test } from 'tap'
 import { createJobs, rearm } from '../../src/jobs/jobs.ts'
 import { refused } from '../actors/refused.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
 import { Relay } from '../support/relay.ts'
 
@@ -16,7 +16,7 @@ async function stage(t: Test) {
   const relay = await Relay.start(() => Number(port))
   t.teardown(() => relay.stop())
   const redisUrl = `redis://127.0.0.1:${relay.port}`
-  const jobs = await createJobs({ databaseUrl: 'postgres://unused', redisUrl, logger: quietLog })
+  const jobs = await createJobs({ databaseUrl: 'postgres://unused', redisUrl, logger: quietLogger })
   t.teardown(() => jobs.close())
   const sent: string[] = []
   jobs.onSendCode(async (id) => {
@@ -50,6 +50,6 @@ t.test('what recurs does so again after the queue was emptied', { skip }, async 
   const redis = connect(port, '127.0.0.1').end('FLUSHALL\r\n')
   await once(redis.resume(), 'close')
   t.equal(runs, 0)
-  t.teardown(rearm(jobs, [target], quietLog, { everyMs: 50, soonMs: 0 }))
+  t.teardown(rearm(jobs, [target], quietLogger, { everyMs: 50, soonMs: 0 }))
   await until(() => runs > 0)
 })

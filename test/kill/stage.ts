@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openVault } from '../../src/security/vault.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { linkedAccount } from './account.ts'
 import { Consumer, type KillConsumer } from './consumer.ts'
 import { HookConsumer } from './hook-consumer.ts'
@@ -45,7 +45,10 @@ export async function setStage(options: StageOptions): Promise<Stage> {
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   // Postgres may run as another account.
   await chmod(folder, 0o755)
-  const postgres = await PostgresProcess.start({ dir: join(folder, 'postgres'), logger: quietLog })
+  const postgres = await PostgresProcess.start({
+    dir: join(folder, 'postgres'),
+    logger: quietLogger,
+  })
   opened.defer(() => postgres.stop())
   const keyFile = join(folder, 'keys')
   const keys = await linkAccounts(postgres.url(), keyFile)
@@ -81,9 +84,9 @@ export async function setStage(options: StageOptions): Promise<Stage> {
 /** Resolves with a key of each. */
 async function linkAccounts(databaseUrl: string, keyFile: string): Promise<string[]> {
   await migrate(databaseUrl)
-  const db = openDatabase({ url: databaseUrl, logger: quietLog })
+  const db = openDatabase({ url: databaseUrl, logger: quietLogger })
   try {
-    const vault = await openVault({ db, keyFile, logger: quietLog })
+    const vault = await openVault({ db, keyFile, logger: quietLogger })
     const keys: string[] = []
     for (const name of ACCOUNTS) keys.push(await linkedAccount(db, vault, name))
     return keys

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Database, openDatabase } from '../../src/database/database.ts'
 import { openVault } from '../../src/security/vault.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { linkedAccount } from './account.ts'
 import { Consumer } from './consumer.ts'
 import { ServiceProcess } from './service-process.ts'
@@ -47,10 +47,10 @@ export async function runTakeovers(plan: TakeoverPlan): Promise<TakeoverReport> 
   await using opened = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'chapar-takeover-'))
   opened.defer(() => rm(folder, { recursive: true, force: true }))
-  const db = openDatabase({ url: plan.databaseUrl, logger: quietLog })
+  const db = openDatabase({ url: plan.databaseUrl, logger: quietLogger })
   opened.defer(() => db.close())
   const keyFile = join(folder, 'keys')
-  const vault = await openVault({ db, keyFile, logger: quietLog })
+  const vault = await openVault({ db, keyFile, logger: quietLogger })
   const keys: string[] = []
   for (const name of ACCOUNTS) keys.push(await linkedAccount(db, vault, name))
   const { perSecond, isShared } = plan

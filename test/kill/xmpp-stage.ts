@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { migrate } from '../../src/database/migrate.ts'
 import { openVault } from '../../src/security/vault.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { Slixmpp, type SlixmppClient } from '../support/slixmpp.ts'
 import type { XmppServer } from '../support/xmpp-server.ts'
 import { linkedAccount } from './account.ts'
@@ -42,16 +42,19 @@ export async function setXmppStage(server: XmppServer, perSecond: number): Promi
   opened.defer(() => rm(folder, { recursive: true, force: true }))
   // Postgres may run as another account.
   await chmod(folder, 0o755)
-  const postgres = await PostgresProcess.start({ dir: join(folder, 'postgres'), logger: quietLog })
+  const postgres = await PostgresProcess.start({
+    dir: join(folder, 'postgres'),
+    logger: quietLogger,
+  })
   opened.defer(() => postgres.stop())
   await migrate(postgres.url())
   const slixmpp = new Slixmpp()
   opened.defer(() => slixmpp.stop())
   const port = await freePort()
   const keyFile = join(folder, 'keys')
-  const db = openDatabase({ url: postgres.url(), logger: quietLog })
+  const db = openDatabase({ url: postgres.url(), logger: quietLogger })
   opened.defer(() => db.close())
-  const vault = await openVault({ db, keyFile, logger: quietLog })
+  const vault = await openVault({ db, keyFile, logger: quietLogger })
 
   const friends: SlixmppClient[] = []
   for (const name of FRIENDS) {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { usualLimits } from '../../src/media/media.ts'
 import { refused } from '../actors/refused.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { forever } from './rig.ts'
 import { drawn, serviceRig } from './service-rig.ts'
 
@@ -99,7 +99,7 @@ t.test('where private addresses are allowed', async (t) => {
 t.test('the operator learns why an address gave nothing, without its path', async (t) => {
   const lines: object[] = []
   const logger = {
-    ...quietLog,
+    ...quietLogger,
     info: (fields: object, message: string) => lines.push({ ...fields, message }),
   }
   const { service, userId } = await serviceRig(t, { logger })

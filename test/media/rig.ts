@@ -11,7 +11,7 @@ import { DiskStore } from '../../src/media/object-store.ts'
 import { createPool } from '../../src/media/pool.ts'
 import { TemporaryFiles } from '../../src/media/temporary.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { testVault } from '../support/vault.ts'
 
 export const forever = new AbortController().signal
@@ -37,7 +37,7 @@ export async function rig(t: Test, options: Partial<BlobStoreOptions> = {}) {
     vault: await testVault(t, database),
     quota: { bytes: 1e9, files: 1_000 },
     keepSeconds: 3_600,
-    logger: quietLog,
+    logger: quietLogger,
     ...options,
   })
   const user = async (): Promise<number> => {

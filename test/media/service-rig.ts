@@ -9,7 +9,7 @@ import type { Media } from '../../machines/model/media.ts'
 import { type Ingestion, usualLimits } from '../../src/media/media.ts'
 import { type MediaOptions, openMedia } from '../../src/media/open.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { testVault } from '../support/vault.ts'
 import { collect, forever } from './rig.ts'
 
@@ -20,7 +20,7 @@ export async function serviceRig(t: Test, options: Partial<MediaOptions> = {}) {
   const media = await openMedia({
     db: database,
     vault: await testVault(t, database),
-    logger: quietLog,
+    logger: quietLogger,
     dataDir,
     node: 'test',
     limits: usualLimits,

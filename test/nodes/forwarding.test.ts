@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { Peer } from '../../src/nodes/peers.ts'
 import { linkedAccount } from '../service/scene.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 
 interface Answer {
@@ -126,7 +126,7 @@ t.test(
     const from = (ip: string) => ({ 'x-forwarded-for': ip, 'x-chapar-client': '192.0.2.66' })
     await fetch(`${two.url}/bot${key}/getMe`, { headers: from('203.0.113.9') })
     await fetch(`${one.url}/bot${key}/getMe`, { headers: from('203.0.113.8') })
-    const db = openDatabase({ url: one.databaseUrl, logger: quietLog })
+    const db = openDatabase({ url: one.databaseUrl, logger: quietLogger })
     t.teardown(() => db.close())
     const logged = () =>
       db.query<{ ip: string }>(`select ip from request_log where method = 'getMe' order by ip`)
@@ -143,7 +143,7 @@ t.test(
 
 t.test('the port for nodes is closed to whoever lacks the key file', async (t) => {
   const { two, key } = await twoNodes(t, 'closedbot')
-  const db = openDatabase({ url: two.databaseUrl, logger: quietLog })
+  const db = openDatabase({ url: two.databaseUrl, logger: quietLogger })
   t.teardown(() => db.close())
   const [row] = await db.query<{ address: string }>('select address from node')
   const stranger = new Peer(row?.address ?? '', randomBytes(32))

@@ -7,7 +7,7 @@ import type { Common } from '../../src/nodes/common.ts'
 import { joinNodes } from '../../src/nodes/nodes.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { s3Secrets, startS3 } from '../support/s3-server.ts'
 import { type Service, startService } from '../support/service.ts'
 
@@ -17,7 +17,7 @@ async function joined(t: Test, on: TestDatabase, name: string, common?: Common) 
   const nodes = await joinNodes({
     db: on.database,
     url: on.url,
-    logger: quietLog,
+    logger: quietLogger,
     metrics: createMetrics(),
     ...{ name, address: null, weight: 1, version: 'test', ...(common && { common }) },
   })

@@ -5,7 +5,7 @@ import { shareCalls, shareGuesses } from '../../src/nodes/limits.ts'
 import { Gcra, Guesses } from '../../src/security/rate-limits.ts'
 import { raw } from '../service/scene.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { hasRedis, RedisServer } from '../support/redis.ts'
 import { startService } from '../support/service.ts'
 
@@ -26,7 +26,7 @@ async function counters(t: Test, server: RedisServer) {
     redis.on('error', () => undefined)
     t.teardown(() => redis.disconnect())
     await redis.connect()
-    const shared = { redis, logger: quietLog, count: () => 2 }
+    const shared = { redis, logger: quietLogger, count: () => 2 }
     return {
       redis,
       calls: shareCalls(shared, calls, new Gcra(calls)),

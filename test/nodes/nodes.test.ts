@@ -8,7 +8,7 @@ import { joinNodes, type Nodes } from '../../src/nodes/nodes.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { until } from '../support/client.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 t.setTimeout(240_000)
 
@@ -34,7 +34,7 @@ async function ownNode(t: Test, { url, database: db }: TestDatabase, name: strin
   const world = {
     db,
     url,
-    logger: quietLog,
+    logger: quietLogger,
     metrics,
     name,
     address: null,

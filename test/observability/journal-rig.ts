@@ -8,7 +8,7 @@ import {
 } from '../../src/observability/request-journal.ts'
 import type { RequestRecord } from '../../src/observability/usage.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 export async function journalRig(
   t: Pick<Test, 'teardown'>,
@@ -27,7 +27,7 @@ export function journalOn(
   options: Partial<RequestJournalOptions> = {},
 ) {
   const metrics = createMetrics()
-  const journal = new RequestJournal({ database, metrics, logger: quietLog, ...options })
+  const journal = new RequestJournal({ database, metrics, logger: quietLogger, ...options })
   t.teardown(() => journal.close())
   const dropped = async () =>
     Number(/dropped_total (\d+)/.exec(await metrics.text())?.[1] ?? Number.NaN)

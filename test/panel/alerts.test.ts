@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { httpReceiver } from '../support/http-receiver.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
@@ -16,7 +16,7 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
   const ada = await client.person('Ada', 'alert_ada')
   const { api_key_id: keyId } = await client.key(await client.link(await client.person('Bot')))
   const receiver = await httpReceiver(t)
-  const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
   t.teardown(() => database.close())
   await database.query(
     `insert into incident (user_id, rule, subject, state, affected, opened_at, resolved_at)

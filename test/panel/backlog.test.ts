@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService(t)
@@ -12,7 +12,7 @@ const friend = await client.person('Friend')
 const credentialId = await client.link(person)
 const { api_key_id, key } = await client.key(credentialId)
 const path = `/api_keys/${api_key_id}`
-const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
+const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
 t.teardown(() => database.close())
 
 const backlog = () => client.result('GET', `${path}/backlog`)

@@ -1,7 +1,7 @@
 /** The charts of usage: axes, the figures under the pointer, the same as a table, a range, and a time to compare with. */
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
@@ -12,7 +12,7 @@ t.test('the usage of a key is charted', { skip: noBrowser, timeout: 240_000 }, a
   const client = await service.client(phone)
   const key = await client.key(await client.link(await client.person('Bot')))
   for (const name of ['getMe', 'getMe', 'sendMessage']) await client.bot(key.key, name)
-  const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
   t.teardown(() => database.close())
   const browser = await openBrowser()
   t.teardown(() => browser.close())

@@ -15,7 +15,7 @@ import { reportRestriction } from '../../src/platforms/kit/steadily.ts'
 import { withLinkTargets } from '../../src/platforms/kit/text.ts'
 import { fileIn } from '../../src/platforms/xmpp/media/download.ts'
 import fc from '../support/fast-check.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { refusalOf } from './contract/scene.ts'
 
 const account: LinkedAccount = {
@@ -59,7 +59,7 @@ function platform(closed: (signOut: boolean) => void = () => undefined): Platfor
       updates: [],
       limits: { textLength: 1 },
     },
-    logger: quietLog,
+    logger: quietLogger,
     startLink: (_method, _fields, signal) =>
       linkInOneStep(
         async () => ({ kind: 'done', account: account.identity, secrets: account.secrets }),
@@ -114,7 +114,7 @@ t.test('a session ends once, and what is under way learns why', async (t) => {
   const released: unknown[] = []
   const life = new SessionLife({
     report,
-    logger: quietLog,
+    logger: quietLogger,
     facts: {},
     release: async (cause) => {
       released.push(cause)
@@ -137,7 +137,7 @@ t.test('a closed session reports nothing', async (t) => {
   const { reports, report } = recorder()
   const life = new SessionLife({
     report,
-    logger: quietLog,
+    logger: quietLogger,
     facts: {},
     release: async () => undefined,
   })
@@ -148,7 +148,7 @@ t.test('a closed session reports nothing', async (t) => {
 
 t.test('each way to end is reported by its own name', async (t) => {
   const { reports, report } = recorder()
-  const facts = { report, logger: quietLog, facts: {}, release: async () => undefined }
+  const facts = { report, logger: quietLogger, facts: {}, release: async () => undefined }
   new SessionLife(facts).end({ kind: 'replaced' })
   new SessionLife(facts).end({ kind: 'revoked', reason: 'password_changed' })
   new SessionLife(facts).end({ kind: 'invalid', reason: 'account_banned' })

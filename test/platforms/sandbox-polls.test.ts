@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Poll } from '../../machines/model/content.ts'
 import type { Database } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { perform } from './contract/scene.ts'
 import { ownedSandbox } from './sandbox/owned.ts'
 import { stage } from './sandbox/stage.ts'
@@ -31,7 +31,7 @@ t.test('a poll that ends while it is being sent is closed where it is seen', asy
       return db.query(statement, values)
     },
   }
-  const sandbox = ownedSandbox({ db: slow, logger: quietLog, media }, owner)
+  const sandbox = ownedSandbox({ db: slow, logger: quietLogger, media }, owner)
   t.teardown(() => sandbox.close())
   const [person, friend] = [await register(), await register()]
   const session = await open(await link(person), sandbox.platform)

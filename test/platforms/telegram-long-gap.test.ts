@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { fieldsOf } from '../../src/platforms/kit/platform.ts'
 import type { TelegramOptions } from '../../src/platforms/telegram/platform.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { patience } from './contract/recorder.ts'
 import { live } from './telegram/live.ts'
@@ -82,7 +82,7 @@ t.test('Telegram accounts read from the chats what was too much to be listed', a
 
   await t.test('beyond the bound the newest are told, and a warning names the chat', async (t) => {
     const warned = Promise.withResolvers<object>()
-    const logger = { ...quietLog, warn: (facts: object) => warned.resolve(facts) }
+    const logger = { ...quietLogger, warn: (facts: object) => warned.resolve(facts) }
     const recovery = { ofChat: 4, inAll: 100 }
     const { friend, store, open, write } = await forgetful(t, stage, { logger, recovery })
     const first = await open()

@@ -1,7 +1,7 @@
 /** What a Telegram account hears of reactions and polls. */
 import t from 'tap'
 import type { Happening } from '../../machines/model/happening.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { react, vote } from '../support/telegram-dc/opinions.ts'
 import { samplePoll, sentContent } from './contract/message-operations.ts'
@@ -155,7 +155,7 @@ t.test('Telegram accounts hear what others think', async (t) => {
 
   await t.test('a poll of which nothing is known is warned of', async (t) => {
     const warned = Promise.withResolvers<object>()
-    const logger = { ...quietLog, warn: (facts: object) => warned.resolve(facts) }
+    const logger = { ...quietLogger, warn: (facts: object) => warned.resolve(facts) }
     const { friend, listen, store } = await live(t, stage, { logger })
     const first = await listen()
     await sentContent(first, `${friend.id}`, samplePoll)

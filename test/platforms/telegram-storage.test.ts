@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import type { Queryable } from '../../src/database/database.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, sending } from './contract/scene.ts'
 import { live } from './telegram/live.ts'
@@ -23,7 +23,7 @@ async function flaky(t: Test, table: string) {
     },
   }
   const warned: unknown[] = []
-  const logger = { ...quietLog, warn: (_: object, text: string) => warned.push(text) }
+  const logger = { ...quietLogger, warn: (_: object, text: string) => warned.push(text) }
   return { stage, next, db, logger, warned }
 }
 

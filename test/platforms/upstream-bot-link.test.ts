@@ -2,7 +2,7 @@
 import t from 'tap'
 import { bale, telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
 import { createBotApi } from '../../src/platforms/upstream-bot/platform.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { patience } from './contract/recorder.ts'
 import { html, me, ok, refusal, session, startStub, token, wantsAll } from './upstream-bot/stub.ts'
 
@@ -35,7 +35,7 @@ t.test('a link', async (t) => {
 
 t.test('an address that nobody chose has to be public', async (t) => {
   const stub = await startStub(t)
-  const options = { flavour: bale, url: stub.url, wanted: wantsAll, logger: quietLog }
+  const options = { flavour: bale, url: stub.url, wanted: wantsAll, logger: quietLogger }
   for (const [allowPrivate, expected] of [
     [false, { kind: 'refused', reason: 'unreachable' }],
     [true, { kind: 'done', account: { native: '123456' } }],

@@ -1,7 +1,7 @@
 /** Taking updates from a bot API that misbehaves: what ends the bot, what is waited out, what is passed over. */
 import t from 'tap'
 import { telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { perform, refusalOf } from './contract/scene.ts'
 import {
   html,
@@ -132,7 +132,7 @@ t.test('a server that does not hold polls is asked as seldom as it has news', as
     client: client as never,
     flavour: telegramBot,
     report: { events: async () => undefined, passedOver: () => undefined },
-    logger: quietLog,
+    logger: quietLogger,
     credentialId: 1,
     self: '1',
     wanted: { names: async () => [], onChange: () => () => undefined },

@@ -3,7 +3,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import t, { type Test } from 'tap'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
 import { opensslMissing, selfSigned } from '../support/certificate.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { farewell, type Stub, startXmppStub } from '../support/xmpp-stub.ts'
 import { patience } from './contract/recorder.ts'
 import { Files } from './xmpp/files.ts'
@@ -16,7 +16,7 @@ async function linkTo(t: Test, stub: Partial<Stub>, more: { readonly server?: st
   const { server, stop } = await startXmppStub(jid, { answer: () => undefined, ...stub })
   t.teardown(stop)
   const platform = xmppPlatform({
-    logger: quietLog,
+    logger: quietLogger,
     allowPrivate: true,
     media: new Files(),
     rooms: new MemoryRooms(),

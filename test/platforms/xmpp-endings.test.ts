@@ -3,7 +3,7 @@ import t from 'tap'
 import { explained } from '../../src/credentials/reasons.ts'
 import { endingOf } from '../../src/platforms/xmpp/endings.ts'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { farewell, startXmppStub } from '../support/xmpp-stub.ts'
 import { run, Store } from './contract/recorder.ts'
 import { linked } from './contract/scene.ts'
@@ -79,7 +79,7 @@ for (const [condition, text, report] of endings) {
 
 function world(server: string) {
   const platform = xmppPlatform({
-    logger: quietLog,
+    logger: quietLogger,
     allowPrivate: true,
     media: new Files(),
     rooms: new MemoryRooms(),

@@ -14,7 +14,7 @@ import { keyOf, MessageNames, networkId } from '../../src/platforms/xmpp/message
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 import { RequestRefused } from '../../src/platforms/xmpp/requests.ts'
 import fc from '../support/fast-check.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { patience } from './contract/recorder.ts'
 
 const own = 'me@here.test'
@@ -93,7 +93,7 @@ function receiving(server: Server, stored: Stored) {
     recall: async () => [],
     measured: async (happenings) => happenings,
   })
-  const catchUp = new CatchUp(server.archive(), ledger, quietLog, (one) => recovered(one, own))
+  const catchUp = new CatchUp(server.archive(), ledger, quietLogger, (one) => recovered(one, own))
   return { ledger, catchUp }
 }
 

@@ -7,7 +7,7 @@ import { failed } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import { parseInvited, readInvitation } from '../../src/platforms/xmpp/invitation.ts'
 import { Invitations } from '../../src/platforms/xmpp/rooms/invitations.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import type { Store } from './contract/recorder.ts'
 import { perform, refusalOf, sending, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
@@ -60,7 +60,7 @@ t.test('an invitation that cannot be answered now is kept for a while', async (t
   let invited = [at('slow', now), at('old', now - 100_000), at('closed', now)]
   const asked: string[] = []
   const invitations = new Invitations({
-    logger: quietLog,
+    logger: quietLogger,
     failed: (cause) => t.fail(`${cause}`),
     ledger: {
       get invited() {

@@ -1,7 +1,7 @@
 /** A message that the server neither sends nor shows when the account comes, but only keeps in the archive, is found. */
 import t from 'tap'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { type Question, startXmppStub } from '../support/xmpp-stub.ts'
 import { run, Store } from './contract/recorder.ts'
 import { linked } from './contract/scene.ts'
@@ -62,7 +62,7 @@ for (const refusals of [0, 1]) {
         }, 300),
     })
     const platform = xmppPlatform({
-      logger: quietLog,
+      logger: quietLogger,
       allowPrivate: true,
       media: new Files(),
       rooms: new MemoryRooms(),

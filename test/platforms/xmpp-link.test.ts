@@ -8,7 +8,7 @@ import { endingOf } from '../../src/platforms/xmpp/endings.ts'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
 import { SaltedKeys } from '../../src/platforms/xmpp/sasl/scram.ts'
 import { Stream } from '../../src/platforms/xmpp/stream.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { patience } from './contract/recorder.ts'
 import { refusalOf } from './contract/scene.ts'
 import { Files } from './xmpp/files.ts'
@@ -60,7 +60,7 @@ t.test('the end of a connection has a reason that lasts', async (t) => {
 
 t.test('fields that cannot be right are refused without a connection', async (t) => {
   const platform = xmppPlatform({
-    logger: quietLog,
+    logger: quietLogger,
     allowPrivate: false,
     media: new Files(),
     rooms: new MemoryRooms(),
@@ -97,7 +97,7 @@ t.test('a server that does not answer is told as unreachable', async (t) => {
   const address = server.address()
   const port = typeof address === 'object' && address?.port
   const platform = xmppPlatform({
-    logger: quietLog,
+    logger: quietLogger,
     allowPrivate: true,
     media: new Files(),
     rooms: new MemoryRooms(),

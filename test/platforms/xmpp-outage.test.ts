@@ -1,6 +1,6 @@
 /** Broken connections: short ones are resumed, long ones caught up, and in neither is anything lost or doubled. */
 import t from 'tap'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import type { SlixmppClient } from '../support/slixmpp.ts'
 import { patience, run, Store } from './contract/recorder.ts'
 import { perform, sending, sent } from './contract/scene.ts'
@@ -9,7 +9,7 @@ import { scene } from './xmpp/scene.ts'
 import { serverUnderTest } from './xmpp/under-test.ts'
 
 const log = (notes: string[]) => ({
-  ...quietLog,
+  ...quietLogger,
   info: (_facts: object, text: string) => notes.push(text),
   warn: (_facts: object, text: string) => notes.push(text),
 })

@@ -11,7 +11,7 @@ import {
   Scram,
   ServerUnproven,
 } from '../../src/platforms/xmpp/sasl/scram.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { prosodyMissing } from '../support/prosody.ts'
 import { patience, run, Store } from './contract/recorder.ts'
 import { linked } from './contract/scene.ts'
@@ -154,7 +154,7 @@ t.test('a server that proves nothing is not believed', async (t) => {
   t.teardown(() => server.close())
   const { port } = server.address() as AddressInfo
   const platform = xmppPlatform({
-    logger: quietLog,
+    logger: quietLogger,
     allowPrivate: true,
     media: new Files(),
     rooms: new MemoryRooms(),

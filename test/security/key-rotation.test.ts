@@ -7,7 +7,7 @@ import t from 'tap'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { openVault } from '../../src/security/vault.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 const place = { table: 'credential', column: 'secrets', row: 1 }
 const secret = Buffer.from('secret')
@@ -19,7 +19,7 @@ let files = 0
 async function rig(t: Pick<typeof import('tap').t, 'teardown'>) {
   const { database: db } = await testDatabase(t)
   const keyFile = join(folder, `keys/${files++}`)
-  return { db, keyFile, open: (logger: Logger = quietLog) => openVault({ db, keyFile, logger }) }
+  return { db, keyFile, open: (logger: Logger = quietLogger) => openVault({ db, keyFile, logger }) }
 }
 
 t.test('the first start creates a key that only the service can read', async (t) => {
@@ -86,6 +86,6 @@ t.test('a key file that others can read is complained about', async (t) => {
   await open()
   await chmod(keyFile, 0o644)
   const warnings: string[] = []
-  await open({ ...quietLog, warn: (_, message) => void warnings.push(message) })
+  await open({ ...quietLogger, warn: (_, message) => void warnings.push(message) })
   t.same(warnings, ['the key file is open to other users'])
 })

@@ -3,13 +3,13 @@ import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { forgetLinks } from '../../src/links/store.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { refused, troubledAccount } from './scene.ts'
 
 const service = await startService(t)
 const account = (name: string) => troubledAccount(service, name)
-const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
+const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
 t.teardown(() => db.close())
 
 /** As the owner of the credential does. */

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { Receiver } from '../webhooks/receiver.ts'
 
@@ -50,7 +50,7 @@ t.test('deliveries are found', async (t) => {
   t.same((await found(`until=${soon}&outcome=delivered`)).length, 2)
 
   await t.test('far back, in several steps', async (t) => {
-    const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
+    const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
     t.teardown(() => database.close())
     await database.query(
       `insert into webhook_delivery (at, user_id, api_key_id, update_id, attempt, url, duration_ms)

@@ -3,13 +3,13 @@ import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { retainUpdates } from '../../src/updates/retention.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { scene } from './scene.ts'
 
 const { service, client, ada, credentialId, key, keyId } = await scene(t, {
   env: { UPDATE_LIMIT: '10' },
 })
-const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
+const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
 t.teardown(() => db.close())
 const webhookInfo = async () => (await client.bot(key, 'getWebhookInfo')).body.result
 const record = () => client.result('GET', `/api_keys/${keyId}`)

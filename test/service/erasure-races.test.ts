@@ -3,11 +3,11 @@ import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { personalTables } from '../../src/privacy/tables.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService(t)
-const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
+const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
 t.teardown(() => db.close())
 
 const ROUNDS = 5

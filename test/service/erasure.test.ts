@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { personalTables } from '../../src/privacy/tables.ts'
 import { canariesIn } from '../support/canaries.ts'
 import { ask, type Client, until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { Receiver } from '../webhooks/receiver.ts'
 import { linkedAccount } from './scene.ts'
@@ -29,7 +29,7 @@ const words = {
 }
 const canaries = [phone, phone.slice(1), ...Object.values(words)]
 
-const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
+const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
 t.teardown(() => db.close())
 
 /** A user with something in as many tables as one can fill in a few calls. */

@@ -1,11 +1,11 @@
 /** The list of keys, searched and filtered: what a page counts is what the single records say. */
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 
 const service = await startService(t, { env: { WEBHOOK_ALLOW_PRIVATE: 'true' } })
-const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
+const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
 t.teardown(() => database.close())
 const [client, stranger] = [await service.client(), await service.client()]
 const zoe = await client.person('Zoë', 'zoe_listed')

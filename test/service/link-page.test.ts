@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { ask } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { refused } from './scene.ts'
 
@@ -66,7 +66,7 @@ t.test('a link opens nothing else, and nothing once its time is over', async (t)
   for (const path of ['/user', '/api_keys', '/platforms/credentials']) {
     t.match(await ask(service.url, 'GET', path, undefined, headers), { status: 401 }, path)
   }
-  const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
+  const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
   t.teardown(() => db.close())
   const [row] = await db.query<{ stored: string }>(
     `select encode(hash, 'escape') as stored from link_page where session_id = $1`,

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { type Answer, until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { refused } from './scene.ts'
 
@@ -226,7 +226,7 @@ t.test('open links are listed, newest first, to their user alone', async (t) => 
 /** Lets time pass for a link session: what it stored is that much older, and its actor begins anew. */
 async function passes(person: number, session: string, seconds: number) {
   await service.gateway.stop()
-  const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
   await database.query(
     `update link_session set expires_at = expires_at - make_interval(secs => $2),
             step = step || jsonb_build_object('resendAt', (step ->> 'resendAt')::numeric - 1000 * $2)

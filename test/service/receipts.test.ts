@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { prosodyMissing } from '../support/prosody.ts'
 import { refused, scene } from './scene.ts'
 import { linkedXmpp } from './xmpp-scene.ts'
@@ -67,7 +67,7 @@ t.test(
   'on the sandbox a message is delivered, then read; what no key asks for is not stored',
   async (t) => {
     const { service, client, bot, ada, key, credentialId } = await scene(t)
-    const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
+    const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
     t.teardown(() => db.close())
     const wanted = ['message', 'message_delivered', 'message_read']
     const updates = async (allowed_updates?: string[]) =>

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { ask, until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { raw, scene } from './scene.ts'
 
 const { service, client, ada, bot, credentialId, key, keyId } = await scene(t)
@@ -232,7 +232,7 @@ t.test('the log has a row for every request, and no secret in any', async (t) =>
     duration_ms: Number,
     ip: '127.0.0.1',
   })
-  const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
   const rows = await database.query<{ method: string }>('select * from request_log')
   await database.close()
   const methods = rows.map(({ method }) => method)

@@ -2,7 +2,7 @@
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import type { Client } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { linkedAccount, raw } from './scene.ts'
 
@@ -243,7 +243,7 @@ t.test('nothing of theirs was changed, and none of ours went to them', async (t)
     `${path(theirs.ada)}/inbox?chat=${theirs.bot.id}`,
   )
   t.equal(messages.length, 2)
-  const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
+  const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
   t.teardown(() => db.close())
   const strangers = await db.query(
     `select from sandbox_member m join sandbox_chat c on c.id = m.chat_id

@@ -5,7 +5,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { startGateway } from '../../src/gateway.ts'
 import { createLogger } from '../../src/observability/logger.ts'
 import { concerning } from '../../src/process/fatal-errors.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { scene } from './scene.ts'
 
 const logger = createLogger({ level: 'silent' })
@@ -15,7 +15,7 @@ t.test('a second start on the same port takes no account from the service that r
   const { service, client, ada, key } = await scene(t)
   const { databaseUrl, dataDir } = service
   const { port } = new URL(service.url)
-  const database = openDatabase({ url: databaseUrl, logger: quietLog })
+  const database = openDatabase({ url: databaseUrl, logger: quietLogger })
   t.teardown(() => database.close())
   const epochs = () => database.query('select credential_id, epoch from credential_log')
   const before = await epochs()

@@ -12,7 +12,7 @@ import {
 } from '../../src/database/embedded/supervisor.ts'
 import { until } from '../support/client.ts'
 import { embeddedFolder } from '../support/embedded.ts'
-import { quietLog as logger } from '../support/log.ts'
+import { quietLogger as logger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { linkedAccount, raw } from './scene.ts'
 

@@ -2,13 +2,13 @@
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { Receiver } from '../webhooks/receiver.ts'
 import { scene } from './scene.ts'
 
 t.test('the owner is told in the timeline, once, whatever restarts', async (t) => {
   const { service, client, ada, key, keyId, credentialId } = await scene(t)
-  const db = openDatabase({ url: service.databaseUrl, logger: quietLog })
+  const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
   t.teardown(() => db.close())
   // It asks to be left alone: nothing is tried again before this test says so.
   const receiver = await Receiver.open(t, (_, response) =>

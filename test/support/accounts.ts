@@ -6,7 +6,7 @@ import type { RequestClient } from '../../src/accounts/client.ts'
 import type { CodeMessage, OtpSender } from '../../src/accounts/senders/sender.ts'
 import type { JobHandler, Jobs } from '../../src/jobs/jobs.ts'
 import { testDatabase } from './database.ts'
-import { quietLog } from './log.ts'
+import { quietLogger } from './logger.ts'
 import { testVault } from './vault.ts'
 
 export const issuer = 'https://chapar.example'
@@ -58,7 +58,7 @@ export async function accountsRig(
     time.now = new Date(time.now.getTime() + seconds * 1_000)
   }
   const all = {
-    ...{ db: database, vault, jobs: inlineJobs().jobs, sender, issuer, logger: quietLog },
+    ...{ db: database, vault, jobs: inlineJobs().jobs, sender, issuer, logger: quietLogger },
     clock: () => time.now,
     ...options,
   }

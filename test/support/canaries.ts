@@ -1,6 +1,6 @@
 /** Looks for words that must not stand in a database, in every column of every table. */
 import { openDatabase } from '../../src/database/database.ts'
-import { quietLog } from './log.ts'
+import { quietLogger } from './logger.ts'
 
 interface Finding {
   readonly table: string
@@ -19,7 +19,7 @@ export async function canariesIn(
   databaseUrl: string,
   canaries: readonly string[],
 ): Promise<Finding[]> {
-  const database = openDatabase({ url: databaseUrl, logger: quietLog })
+  const database = openDatabase({ url: databaseUrl, logger: quietLogger })
   try {
     // The parts of a partitioned table are tables themselves; the queue is in a schema of its own.
     const tables = await database.query<{ table: string }>(

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
 import { type Database, openDatabase } from '../../src/database/database.ts'
-import { quietLog } from './log.ts'
+import { quietLogger } from './logger.ts'
 import { joinTestServer, leaveTestServer } from './postgres.ts'
 import { ensureTemplate } from './template.ts'
 
@@ -22,7 +22,7 @@ export async function testDatabase(t: Owner): Promise<TestDatabase> {
   const name = `chapar_test_${process.pid}_${randomBytes(4).toString('hex')}`
   await server.client.query(`create database ${name} template ${template} strategy file_copy`)
   const url = server.url(name)
-  const database = openDatabase({ url, logger: quietLog })
+  const database = openDatabase({ url, logger: quietLogger })
   t.teardown(async () => {
     await database.close()
     await server.client.query(`drop database ${name} with (force)`)

@@ -8,7 +8,7 @@ import type { Media, MediaKind } from '../../machines/model/media.ts'
 import type { Database } from '../../src/database/database.ts'
 import { usualLimits } from '../../src/media/media.ts'
 import { openMedia } from '../../src/media/open.ts'
-import { quietLog } from './log.ts'
+import { quietLogger } from './logger.ts'
 import { testVault } from './vault.ts'
 
 export async function fileDesk(t: Pick<Test, 'teardown'>, db: Database) {
@@ -17,7 +17,7 @@ export async function fileDesk(t: Pick<Test, 'teardown'>, db: Database) {
   const media = await openMedia({
     db,
     vault: await testVault(t, db),
-    logger: quietLog,
+    logger: quietLogger,
     dataDir,
     node: 'test',
     limits: usualLimits,

@@ -7,7 +7,7 @@ import {
   type EmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../../src/database/embedded/supervisor.ts'
-import { quietLog } from './log.ts'
+import { quietLogger } from './logger.ts'
 import { lastingFolder } from './memory.ts'
 
 const dir = lastingFolder('test-postgres')
@@ -31,7 +31,7 @@ const startOnce = () =>
       max_wal_size: '128MB',
       min_wal_size: '32MB',
     },
-    logger: quietLog,
+    logger: quietLogger,
   })
 
 /** Other runs have all its connections: it is well, and has room later. */

@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { Database } from '../../src/database/database.ts'
 import { openVault, type Vault } from '../../src/security/vault.ts'
-import { quietLog } from './log.ts'
+import { quietLogger } from './logger.ts'
 
 export async function testVault(t: Pick<Test, 'teardown'>, db: Database): Promise<Vault> {
   const keyFile = join(tmpdir(), `chapar-keys-${randomUUID()}`)
   t.teardown(() => rm(keyFile, { force: true }))
-  return await openVault({ db, keyFile, logger: quietLog })
+  return await openVault({ db, keyFile, logger: quietLogger })
 }

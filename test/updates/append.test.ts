@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { Translator } from '../../src/translation/translator.ts'
 import { PostgresUpdateLog } from '../../src/updates/log.ts'
 import { testFileIds } from '../support/file-ids.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { FIRST, many, stage, written } from './stage.ts'
 
 t.test('ids begin at the first one and go on without a gap, also after a restart', async (t) => {
@@ -120,7 +120,7 @@ t.test('what arrives during a commit shares the next one', async (t) => {
 t.test('without a database a batch is refused, and goes through later', async (t) => {
   const { credential, node, stored, url } = await stage(t)
   const id = await credential()
-  const db = openDatabase({ url, logger: quietLog })
+  const db = openDatabase({ url, logger: quietLogger })
   t.teardown(() => db.close())
   const { append, read } = await node([id], db)
   await append(id, many(1, 'before'))

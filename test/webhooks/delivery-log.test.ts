@@ -3,7 +3,7 @@ import t from 'tap'
 import type { AttemptRecord } from '../../actors/ports/webhooks.ts'
 import { DeliveryLog, listDeliveries } from '../../src/webhooks/delivery-log.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 const place = {
   key: { userId: 1, credentialId: 10, apiKeyId: 100_001, epoch: 1 },
@@ -12,7 +12,7 @@ const place = {
 
 t.test('a failure and the success that ends it are always stored', async (t) => {
   const { database } = await testDatabase(t)
-  const log = new DeliveryLog(database, quietLog, 30, 100_000)
+  const log = new DeliveryLog(database, quietLogger, 30, 100_000)
   const attempt = (updateId: number, more: Partial<AttemptRecord> = {}) =>
     log.add(place, {
       ...{ ok: true, at: Date.now(), updateId, attempt: 1, durationMs: 1, status: 200 },

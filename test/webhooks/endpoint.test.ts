@@ -5,7 +5,7 @@ import { Endpoint } from '../../src/webhooks/endpoint.ts'
 import { callIn } from '../../src/webhooks/reply-call.ts'
 import { webhookFacts } from '../actors/webhook/rig.ts'
 import { until } from '../support/client.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { exemptFromReference } from '../support/reference-check.ts'
 import { endpointParts } from './parts.ts'
 import { Receiver } from './receiver.ts'
@@ -22,7 +22,7 @@ async function endpoint(t: Test, body: string, call: () => Promise<unknown>) {
     { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 },
     webhookFacts({ url: receiver.url }),
     endpointParts(t, {
-      logger: { ...quietLog, warn: (...told: unknown[]) => warned.push(told) },
+      logger: { ...quietLogger, warn: (...told: unknown[]) => warned.push(told) },
       call,
     }),
   )

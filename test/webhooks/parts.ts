@@ -5,7 +5,7 @@ import type { EndpointParts } from '../../src/webhooks/endpoint.ts'
 import { Connections } from '../../src/webhooks/endpoint.ts'
 import type { SigningSecrets } from '../../src/webhooks/secrets.ts'
 import { only } from '../support/fakes.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 /** Keys have no signing secrets. */
 export const endpointParts = (t: Test, more: Partial<EndpointParts> = {}): EndpointParts => ({
@@ -15,7 +15,7 @@ export const endpointParts = (t: Test, more: Partial<EndpointParts> = {}): Endpo
     known: () => ({ found: undefined }) as ReturnType<SigningSecrets['known']>,
   }),
   connections: new Connections(),
-  logger: quietLog,
+  logger: quietLogger,
   call: async () => undefined,
   record: () => undefined,
   ...more,

@@ -5,7 +5,7 @@ import { Roster } from '../../src/webhooks/roster.ts'
 import { ApiKeyRig } from '../actors/api-key/rig.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 const { database } = await testDatabase(t)
 const [{ account } = { account: 0 }] = await database.query<{ account: number }>(
@@ -44,7 +44,7 @@ t.test('whatever comes for a key that cannot be woken, it is tried once at a tim
   let live: ApiKeyActor | undefined
   const roster = new Roster({
     db: database,
-    logger: quietLog,
+    logger: quietLogger,
     owns: () => true,
     peek: () => live,
     find: () => {
@@ -94,7 +94,7 @@ t.test('who sleeps though its rest is over is woken, and nobody else', async (t)
   const woken: number[] = []
   const roster = new Roster({
     db: database,
-    logger: quietLog,
+    logger: quietLogger,
     owns: () => true,
     peek: (id) => (id === awake ? actor : undefined),
     find: async (id) => {

@@ -7,7 +7,7 @@ import type { Vault } from '../../src/security/vault.ts'
 import type { Row } from '../../src/updates/row.ts'
 import { createWebhooks } from '../../src/webhooks/webhooks.ts'
 import { only } from '../support/fakes.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 
 const ofChat = [
   'message',
@@ -36,7 +36,7 @@ t.test('all kinds of updates of a chat share its lane', async (t) => {
   const { port } = createWebhooks({
     db: only<Database>(t, 'Database', {}),
     vault: only<Vault>(t, 'Vault', {}),
-    logger: quietLog,
+    logger: quietLogger,
     node: 'a',
     config: { allowPrivate: true, timeoutMs: 1_000, logDays: 1 },
     updates: { rows: async () => ({ rows, head: 900 }) },

@@ -3,7 +3,7 @@ import t from 'tap'
 import { Membership, type NodeTable } from '../../../actors/node/actor.ts'
 import type { NodeRow } from '../../../actors/node/observer.ts'
 import { settled, TestClock } from '../../support/clock.ts'
-import { quietLog } from '../../support/log.ts'
+import { quietLogger } from '../../support/logger.ts'
 
 interface Kept extends Omit<NodeRow, 'state'> {
   beats: number
@@ -85,7 +85,7 @@ async function nodes(count: number) {
   const rows = new Rows()
   const all = Array.from({ length: count }, () => {
     const way = new Way(rows)
-    return { way, node: new Membership({ table: way, clock: rows.clock, logger: quietLog }) }
+    return { way, node: new Membership({ table: way, clock: rows.clock, logger: quietLogger }) }
   })
   for (const { node } of all) await node.join()
   await rows.clock.advance(1_000)
@@ -108,7 +108,7 @@ t.test('a node that the database does not let join says why', async (t) => {
   const rows = new Rows()
   const way = new Way(rows)
   way.isCut = true
-  const node = new Membership({ table: way, clock: rows.clock, logger: quietLog })
+  const node = new Membership({ table: way, clock: rows.clock, logger: quietLogger })
   await t.rejects(node.join(), { message: 'the database does not answer' })
   await rows.clock.advance(1_000)
   t.same(rows.all, [], 'and it does not try again')

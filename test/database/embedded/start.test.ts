@@ -8,7 +8,7 @@ import { DatabaseInUse } from '../../../src/database/embedded/adopt.ts'
 import { isAlive } from '../../../src/database/embedded/processes.ts'
 import { startEmbeddedPostgres } from '../../../src/database/embedded/supervisor.ts'
 import { ask, embeddedFolder } from '../../support/embedded.ts'
-import { quietLog as logger } from '../../support/log.ts'
+import { quietLogger as logger } from '../../support/logger.ts'
 
 const dir = embeddedFolder(t)
 const owner = join(import.meta.dirname, '../../support/embedded-owner.ts')

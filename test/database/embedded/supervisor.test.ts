@@ -6,7 +6,7 @@ import { eventually, isAlive } from '../../../src/database/embedded/processes.ts
 import { keepRunning } from '../../../src/database/embedded/supervisor.ts'
 import { isUnavailable } from '../../../src/database/failures.ts'
 import { embeddedFolder } from '../../support/embedded.ts'
-import { quietLog as logger } from '../../support/log.ts'
+import { quietLogger as logger } from '../../support/logger.ts'
 
 const dir = embeddedFolder(t)
 

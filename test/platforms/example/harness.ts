@@ -1,7 +1,7 @@
 /** The example network as the contract suite drives it: its protocol over the loopback network. */
 import type { Test } from 'tap'
 import { createGuardedAgent } from '../../../src/net/guard.ts'
-import { quietLog } from '../../support/log.ts'
+import { quietLogger } from '../../support/logger.ts'
 import type { ContractHarness } from '../contract/harness.ts'
 import { loopbackHarness } from '../kit/harness.ts'
 import { LoopbackNetwork, type Routes } from '../kit/network.ts'
@@ -29,7 +29,7 @@ export async function exampleHarness(t: Test): Promise<ContractHarness> {
   const agent = createGuardedAgent({ allowPrivate: true })
   t.teardown(() => agent.destroy())
   return loopbackHarness(t, network, {
-    platform: () => examplePlatform(quietLog, agent),
+    platform: () => examplePlatform(quietLogger, agent),
     method: 'token',
     fields: (token, url) => ({ token, url }),
   })

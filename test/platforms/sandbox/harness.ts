@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { testDatabase } from '../../support/database.ts'
 import { fileDesk, fileOwner, fileToSend } from '../../support/files.ts'
-import { quietLog } from '../../support/log.ts'
+import { quietLogger } from '../../support/logger.ts'
 import type { Account, ContractHarness } from '../contract/harness.ts'
 import { type OwnedSandbox, ownedSandbox } from './owned.ts'
 import { peerOf } from './peer.ts'
@@ -17,7 +17,7 @@ export async function sandboxHarness(t: Test): Promise<ContractHarness> {
   const clock = () => Date.now() + ahead
   const media = await fileDesk(t, db)
   const owner = await fileOwner(db)
-  const create = () => ownedSandbox({ db, logger: quietLog, media, clock }, owner)
+  const create = () => ownedSandbox({ db, logger: quietLogger, media, clock }, owner)
   const sandbox = create()
   return {
     platform: sandbox.platform,

@@ -2,7 +2,7 @@
 import type { Test } from 'tap'
 import { testDatabase } from '../../support/database.ts'
 import { fileDesk, fileOwner } from '../../support/files.ts'
-import { quietLog } from '../../support/log.ts'
+import { quietLogger } from '../../support/logger.ts'
 import { run, Store } from '../contract/recorder.ts'
 import { linked } from '../contract/scene.ts'
 import { ownedSandbox } from './owned.ts'
@@ -14,7 +14,7 @@ export async function stage(t: Test) {
   const clock = () => Date.now() + time.ahead
   const media = await fileDesk(t, db)
   const owner = await fileOwner(db)
-  const create = () => ownedSandbox({ db, logger: quietLog, media, clock }, owner)
+  const create = () => ownedSandbox({ db, logger: quietLogger, media, clock }, owner)
   const sandbox = create()
 
   const link = async (person: Awaited<ReturnType<typeof register>>) => {

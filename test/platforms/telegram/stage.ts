@@ -10,7 +10,7 @@ import { type TelegramOptions, telegramPlatform } from '../../../src/platforms/t
 import { attributesOf, locationOf } from '../../../src/platforms/telegram/writing/media.ts'
 import { inputPollOf } from '../../../src/platforms/telegram/writing/poll.ts'
 import { testDatabase } from '../../support/database.ts'
-import { quietLog } from '../../support/log.ts'
+import { quietLogger } from '../../support/logger.ts'
 import { documentOf, mediaOf, photoOf } from '../../support/telegram-dc/media.ts'
 import { TelegramNetwork } from '../../support/telegram-dc/network.ts'
 
@@ -33,7 +33,7 @@ export class Stage {
     t.teardown(() => {
       if (network.defects.length > 0) throw new AggregateError(network.defects)
     })
-    return new Stage(network, { db, application, logger: quietLog, entrance: network.entrance })
+    return new Stage(network, { db, application, logger: quietLogger, entrance: network.entrance })
   }
 
   platform(options: Partial<TelegramOptions> = {}) {

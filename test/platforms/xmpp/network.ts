@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Test } from 'tap'
 import { type XmppOptions, xmppPlatform } from '../../../src/platforms/xmpp/platform.ts'
-import { quietLog } from '../../support/log.ts'
+import { quietLogger } from '../../support/logger.ts'
 import { Prosody, type ProsodyOptions } from '../../support/prosody.ts'
 import { Relay } from '../../support/relay.ts'
 import { Slixmpp, type SlixmppClient } from '../../support/slixmpp.ts'
@@ -56,7 +56,7 @@ export class Network<Server extends XmppServer = XmppServer> {
 
   platform(options: Tuning = {}) {
     return xmppPlatform({
-      logger: quietLog,
+      logger: quietLogger,
       allowPrivate: true,
       media: this.files,
       rooms: this.rooms,

@@ -13,7 +13,7 @@ import type { Translation } from '../../../src/updates/log.ts'
 import { PostgresUpdateLog } from '../../../src/updates/log.ts'
 import { retainUpdates } from '../../../src/updates/retention.ts'
 import { TestClock, thrown } from '../../support/clock.ts'
-import { quietLog } from '../../support/log.ts'
+import { quietLogger } from '../../support/logger.ts'
 import { type Stage, written } from '../stage.ts'
 import type { Event } from './model.ts'
 
@@ -72,7 +72,7 @@ export class System {
         return db.query<Row>(...asked)
       },
     }
-    this.#keyStore = new PostgresKeyStore(this.#db, quietLog)
+    this.#keyStore = new PostgresKeyStore(this.#db, quietLogger)
     this.#updates = new PostgresUpdateLog(this.#db, translation, silent, bounds)
   }
 
@@ -193,7 +193,7 @@ export class System {
 
   async restart(): Promise<void> {
     await this.close()
-    this.#keyStore = new PostgresKeyStore(this.#db, quietLog)
+    this.#keyStore = new PostgresKeyStore(this.#db, quietLogger)
     this.#updates = new PostgresUpdateLog(this.#db, translation, silent, this.#bounds)
     await this.#begin()
   }
@@ -214,7 +214,7 @@ export class System {
         updates: this.#updates,
         keys: this.#keyStore,
         clock: this.clock,
-        logger: quietLog,
+        logger: quietLogger,
         turns: new Turns(this.clock, thrown),
         webhooks,
       }
