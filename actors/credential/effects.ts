@@ -137,7 +137,7 @@ export class CredentialEffects {
         if (listening.signal.aborted) return
         // Some networks end an account that has two sessions at once.
         if (account.epoch !== epoch) return this.world.lost(this.#facts)
-        this.#session = platform.open(withLiveSettings(account, this.#owner), report, living.signal)
+        this.#session = platform.open(withSettings(account, this.#owner), report, living.signal)
       }, unreadable)
       .catch((cause) => {
         onDefect(cause)
@@ -318,10 +318,10 @@ const notConnected = () =>
     retryAfterSeconds: 1,
   })
 
-/** The user may change the settings while a session lasts: a session reads them from the snapshot each time. */
-const withLiveSettings = (account: LinkedAccount, owner: Owner): LinkedAccount => ({
+const withSettings = (
+  account: Omit<LinkedAccount, 'recoversChannels'>,
+  owner: Owner,
+): LinkedAccount => ({
   ...account,
-  get recoverChannels() {
-    return owner.getSnapshot().context.settings.includeChannelUpdateRecovery
-  },
+  recoversChannels: () => owner.getSnapshot().context.settings.includeChannelUpdateRecovery,
 })

@@ -201,8 +201,8 @@ export interface LinkedAccount {
   readonly secrets: Json
   /** The checkpoint of the last committed events; null on the first start. */
   readonly checkpoint: Json
-  /** Whether missed channel posts are to be fetched after a gap; its user may change it at any time. */
-  readonly recoverChannels: boolean
+  /** Whether to fetch missed channel posts after a gap. Ask each time, because the user may change it at any time. */
+  recoversChannels(): boolean
 }
 
 /** A session reports; it does not throw. Every call returns at once, but the two that store. */

@@ -64,7 +64,7 @@ export interface CredentialStore {
   /** Takes ownership: increments the epoch, which fences earlier owners. Undefined if there is no such credential. */
   claim(credentialId: number): Promise<CredentialFacts | undefined>
   /** The account with its secrets decrypted, read anew for every session. */
-  account(credentialId: number): Promise<LinkedAccount>
+  account(credentialId: number): Promise<Omit<LinkedAccount, 'recoversChannels'>>
   /** This and the next three write nothing for a credential that another node has claimed since. */
   saveSecrets(owned: Owned, secrets: Json): Promise<void>
   saveIdentity(owned: Owned, identity: AccountIdentity): Promise<void>

@@ -194,7 +194,7 @@ export class PostgresCredentialStore implements CredentialStore {
     }
   }
 
-  async account(credentialId: number): Promise<LinkedAccount> {
+  async account(credentialId: number): Promise<Omit<LinkedAccount, 'recoversChannels'>> {
     const row = await this.#accounts.run(credentialId)
     if (!row?.secrets) throw failed('not_found')
     const secrets = await this.#vault.open(secretsOf(credentialId), row.secrets).catch(toUnreadable)
@@ -207,7 +207,6 @@ export class PostgresCredentialStore implements CredentialStore {
       identity,
       secrets: JSON.parse(secrets.toString()) as Json,
       checkpoint: row.checkpoint,
-      recoverChannels: row.include_channel_update_recovery,
     }
   }
 

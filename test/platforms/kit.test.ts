@@ -24,7 +24,7 @@ const account: LinkedAccount = {
   identity: { native: '1', firstName: 'Ada' },
   secrets: { token: 'right' },
   checkpoint: null,
-  recoverChannels: false,
+  recoversChannels: () => false,
 }
 
 /** Notes what is reported, in order. */

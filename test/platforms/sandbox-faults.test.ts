@@ -87,7 +87,8 @@ t.test('what was queued before the session came is recovered, posts only if want
     const ending = new AbortController()
     t.teardown(() => ending.abort())
     const { identity, secrets, checkpoint } = log
-    const account = { credentialId: 1, epoch: 1, identity, secrets, checkpoint, recoverChannels }
+    const recoversChannels = () => recoverChannels
+    const account = { credentialId: 1, epoch: 1, identity, secrets, checkpoint, recoversChannels }
     const ignore = () => undefined
     const report = {
       ...{ opened: ignore, lost: ignore, limited: ignore, replaced: ignore },

@@ -155,7 +155,6 @@ export class FakeCredentialStore {
         secrets: 'secret',
         epoch: this.facts.get(credentialId)?.epoch ?? 3,
         checkpoint: null,
-        recoverChannels: false,
       }),
       saveIdentity: async () => undefined,
       fenced: async () => this.fenced,

@@ -72,13 +72,13 @@ export class SandboxSession implements Session, LinkedSession {
     }
   }
 
-  #start({ checkpoint, recoverChannels }: LinkedAccount, record: SessionRecord) {
+  #start({ checkpoint, recoversChannels }: LinkedAccount, record: SessionRecord) {
     const { id: person, session, network, events, faults, acknowledged } = record
     this.#context = { ...this.#services, network }
     if (faults.downUntil !== undefined && faults.downUntil > this.#services.now()) {
       return this.end('connection_lost')
     }
-    this.reader = { person, session, openedAt: events, recoverChannels }
+    this.reader = { person, session, openedAt: events, recoversChannels }
     this.#position = typeof checkpoint === 'number' ? checkpoint : acknowledged
     this.#state = 'open'
     this.#hub.add(this)
@@ -218,7 +218,7 @@ const NO_NETWORK = 0
 const isAway = (cause: unknown) =>
   cause instanceof RequestFailed ? cause.failure.code === 'unavailable' : isUnavailable(cause)
 
-const NO_READER: EventReader = { person: 0, session: 0, openedAt: 0, recoverChannels: false }
+const NO_READER: EventReader = { person: 0, session: 0, openedAt: 0, recoversChannels: () => false }
 
 function tokenOf(secrets: LinkedAccount['secrets']): string | undefined {
   if (typeof secrets !== 'object' || secrets === null || !('token' in secrets)) return undefined

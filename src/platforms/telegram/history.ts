@@ -41,7 +41,7 @@ export interface RecoveryOptions extends Teller {
   readonly client: TelegramClient
   readonly calls: Calls
   readonly state: UpdateState
-  readonly account: Pick<LinkedAccount, 'recoverChannels'>
+  readonly account: Pick<LinkedAccount, 'recoversChannels'>
   readonly bounds: RecoveryBounds
   /** Aborts when the session is over. */
   readonly ending: AbortSignal

@@ -86,7 +86,7 @@ function newcomer(
 ): Since | undefined {
   if (state.channelCount(channelId) !== undefined) return undefined
   const chat = chats.find((one) => one.id === channelId)
-  if (chat?._ !== 'channel' || (chat.broadcast && !account.recoverChannels)) return undefined
+  if (chat?._ !== 'channel' || (chat.broadcast && !account.recoversChannels())) return undefined
   return { message: undefined, date: since.date, joined: chat.date }
 }
 
@@ -102,7 +102,7 @@ async function readChannel(
 ): Promise<tl.updates.RawChannelDifference> {
   const { calls, state, bounds, account, ending } = options
   const history = new History(calls, bounds, ending)
-  if (account.recoverChannels || !(await isBroadcast(calls, channelId, chats))) {
+  if (account.recoversChannels() || !(await isBroadcast(calls, channelId, chats))) {
     const since = { ...sinceOf(state, channelId), ...joinedOf(channelId, chats) }
     await history.read(nativeOf({ _: 'peerChannel', channelId }), since)
     history.tell(options)
@@ -275,7 +275,7 @@ export class Recovery {
         if (dialog._ !== 'dialog' || dialog.pts === undefined) return answer
         return await readChannel(this.#options, channelId, { ...answer, pts: dialog.pts })
       }
-      if (answer._ === 'updates.channelDifferenceEmpty' || account.recoverChannels) return answer
+      if (answer._ === 'updates.channelDifferenceEmpty' || account.recoversChannels()) return answer
       if (!(await isBroadcast(calls, channelId, answer.chats))) return answer
       return onlyLive(answer, this.#liveSince)
     } catch (cause) {

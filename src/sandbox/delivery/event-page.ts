@@ -45,7 +45,7 @@ export interface EventReader {
   readonly session: number
   /** The number of the last event that was queued before the session was opened. */
   readonly openedAt: number
-  readonly recoverChannels: boolean
+  recoversChannels(): boolean
 }
 
 const page = {
@@ -89,9 +89,9 @@ async function withPaid(db: Queryable, { person }: EventReader, happenings: read
   )
 }
 
-function isFor({ session, openedAt, recoverChannels }: EventReader, row: Row): boolean {
+function isFor({ session, openedAt, recoversChannels }: EventReader, row: Row): boolean {
   const isMissedPost = row.chat.kind === 'channel' && row.seq <= openedAt
-  return row.caused_by !== session && (recoverChannels || !isMissedPost)
+  return row.caused_by !== session && (!isMissedPost || recoversChannels())
 }
 
 function happeningOf(reader: EventReader, row: Row): Happening {

@@ -139,7 +139,7 @@ export function run(
     identity: store.identity,
     secrets: store.secrets,
     checkpoint: store.checkpoint,
-    recoverChannels,
+    recoversChannels: () => recoverChannels,
   }
   const ending = new AbortController()
   const session = platform.open(account, report, ending.signal)
