@@ -2,7 +2,7 @@
 import { openDatabase } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
 import { httpReceiver } from '../support/http-receiver.ts'
-import { quietLog } from '../support/log.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 
 type Testing = Parameters<typeof startService>[0]
@@ -135,7 +135,7 @@ export async function troubled(t: Testing, { service, client, bot, friend, key }
   await client.write(friend.id, `@${bot.username}`, 'Do you have green tea?')
   await receiver.count(1)
   const { user_id } = await client.result('GET', '/user')
-  const database = openDatabase({ url: service.databaseUrl, logger: quietLog })
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
   try {
     await database.query(
       `insert into incident (user_id, rule, subject, state, affected, opened_at, resolved_at)
