@@ -36,6 +36,8 @@ const spanning: Readonly<Record<string, string>> = {
   'database/embedded/supervisor.ts pg_database': server,
   'database/migrate.ts migration': server,
   'database/migrate.ts pg_tables': server,
+  'database/migrate.ts schema_minimum': server,
+  'database/migrator.ts schema_minimum': server,
   'jobs/backend.ts pg_class': server,
   'media/blob-rows.ts media_object': old,
   'nodes/owners.ts link_page': oneUser,

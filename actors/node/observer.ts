@@ -7,8 +7,10 @@ export interface NodeRow {
   /** The address at which it listens for other nodes; null if it has none. */
   readonly address: string | null
   readonly version: string
-  /** The newest migration of the database when it joined. */
+  /** The newest migration that its version knows. */
   readonly schema: string
+  /** The newest version of the protocol between nodes that it speaks. */
+  readonly protocol: number
   readonly weight: number
   readonly state: 'joining' | 'up' | 'draining'
   readonly beats: number

@@ -31,6 +31,9 @@ const numbersIn = (texts: Nested<string>): Nested<number> =>
     return typeof item === 'string' ? parseInt8(item) : numbersIn(item)
   })
 
+/** The class of the locks that nodes hold while they run; the other half of a lock's key is the incarnation. Every version has the same. */
+export const NODE_LOCK_CLASS = 0x6e6f6465
+
 /** Everything else is read as pg does by default: timestamptz as Date, jsonb parsed. */
 export const types: pg.CustomTypesConfig = {
   getTypeParser(oid: number, format) {

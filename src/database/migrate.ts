@@ -11,14 +11,14 @@ const lockWait = '5min'
 
 const folder = join(import.meta.dirname, 'migrations')
 
-/** An older version does not know the tables of a newer one and would corrupt them. */
+/** A newer version has taken away what this one uses: it would fail, or spoil what is there. */
 class DatabaseIsNewer extends Error {
   override readonly name = 'DatabaseIsNewer'
 
-  constructor(unknown: readonly string[]) {
+  constructor(minimum: string) {
     super(
-      `a newer version of the service has used this database (${unknown.join(', ')}): ` +
-        'run that version, or restore a backup from before it',
+      `this database is for versions of the service that know the migration ${minimum}, and this one does not: ` +
+        'run a newer version, or restore a backup from before it',
     )
   }
 }
@@ -50,18 +50,36 @@ class ForeignCell extends Error {
 }
 
 /** The names come from the files: importing them would load the whole migrator for nothing. */
+const knownNames = (): string[] =>
+  readdirSync(folder)
+    .filter((file) => /^\d{4}-.*\.ts$/.test(file))
+    .map((file) => file.slice(0, -'.ts'.length))
+    .sort()
+
+/** The newest migration that this version knows. */
+export const newestKnown = (): string => knownNames().at(-1) ?? ''
+
 async function isUpToDate(client: pg.Client): Promise<boolean> {
   const known = await client.query(`select from pg_tables
     where schemaname = current_schema and tablename = 'migration'`)
   if (known.rowCount === 0) return false
   const { rows } = await client.query<{ name: string }>('select name from migration order by name')
   const done = rows.map(({ name }) => name)
-  const names = readdirSync(folder)
-    .filter((file) => /^\d{4}-.*\.ts$/.test(file))
-    .map((file) => file.slice(0, -'.ts'.length))
+  const names = knownNames()
   const unknown = done.filter((name) => !names.includes(name))
-  if (unknown.length > 0) throw new DatabaseIsNewer(unknown)
+  if (unknown.length > 0) {
+    const minimum = await client.query<{ migration: string }>(MINIMUM)
+    assertKnown(minimum.rows[0]?.migration)
+  }
   return names.every((name) => done.includes(name))
+}
+
+/** The migration that a version has to know to use this database. */
+export const MINIMUM = 'select migration from schema_minimum'
+
+/** Throws if this version does not know the `minimum`: what it uses was taken away. */
+export function assertKnown(minimum: string | undefined): void {
+  if (minimum !== undefined && minimum > newestKnown()) throw new DatabaseIsNewer(minimum)
 }
 
 /** Returns the names of the migrations that were run. */

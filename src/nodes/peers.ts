@@ -6,8 +6,12 @@ import type { AddressInfo } from 'node:net'
 import { type Dispatcher, Pool } from 'undici'
 import type { PassedOn } from '../../machines/credential/events.ts'
 
-/** The version of this protocol, too: peers that name another one are not let in. */
-const IDENTITY = 'chapar-node-1'
+/** The version of this protocol. During an upgrade nodes of the version before are spoken to in theirs, and let in. */
+export const PROTOCOL = 1
+
+const identityOf = (protocol: number) => `chapar-node-${protocol}`
+/** Peers that name another one are not let in. */
+const spoken: readonly string[] = [PROTOCOL, PROTOCOL - 1].map(identityOf)
 
 // Keys agreed upon in advance, and new ones for each connection: what was recorded stays secret when the key gets known.
 const tls = {
@@ -55,7 +59,7 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
   const url = new URL(address)
   let serve: Serve = (_, response) => misdirect(response)
   const server = createServer(
-    { ...tls, pskCallback: (_, identity) => (identity === IDENTITY ? key : null) },
+    { ...tls, pskCallback: (_, identity) => (spoken.includes(identity) ? key : null) },
     (request, response) => {
       forwardings.set(request, takeForwarding(request.headers))
       serve(request, response)
@@ -133,12 +137,14 @@ export class Peer {
   readonly #calls: Pool
   readonly #long: Pool
 
-  constructor(address: string, key: Buffer) {
+  /** `protocol`: the newest that the peer speaks. */
+  constructor(address: string, key: Buffer, protocol = PROTOCOL) {
+    const identity = identityOf(Math.min(protocol, PROTOCOL))
     const options = {
       connect: {
         ...tls,
         timeout: CONNECT_MS,
-        pskCallback: () => ({ psk: key, identity: IDENTITY }),
+        pskCallback: () => ({ psk: key, identity }),
         // There is no certificate: a peer without the key cannot finish the handshake.
         checkServerIdentity: () => undefined,
       },

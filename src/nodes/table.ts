@@ -1,11 +1,16 @@
 /** The rows of all nodes in PostgreSQL: each node holds a lock while its connection stands, and counts its beats. */
 import type { NodeTable } from '../../actors/node/actor.ts'
 import type { NodeRow } from '../../actors/node/observer.ts'
-import { type Connection, connect, type Database, type Queryable } from '../database/database.ts'
+import {
+  type Connection,
+  connect,
+  type Database,
+  NODE_LOCK_CLASS as LOCK_CLASS,
+  type Queryable,
+} from '../database/database.ts'
+import { assertKnown, MINIMUM, newestKnown } from '../database/migrate.ts'
 import { assertCommon, type Common, type Neighbour } from './common.ts'
-
-/** The class of the locks; the other half of a lock's key is the incarnation. Every version has to use the same. */
-const LOCK_CLASS = 0x6e6f6465
+import { PROTOCOL } from './peers.ts'
 
 const DAYS_KEPT = 7
 /** Seconds within which a node that joins has its lock. */
@@ -17,7 +22,7 @@ const locks = `locks as materialized (
    where l.locktype = 'advisory' and l.classid = ${LOCK_CLASS} and l.objsubid = 2 and l.granted
      and l.database = (select oid from pg_database where datname = current_database()))`
 
-const columns = `n.id as incarnation, n.name, n.address, n.version, n.schema, n.weight, n.state, n.beats, n.drain as "isToDrain",
+const columns = `n.id as incarnation, n.name, n.address, n.version, n.schema, n.protocol, n.weight, n.state, n.beats, n.drain as "isToDrain",
   n.id in (select id from locks) as "isLocked", n.started_at as "startedAt"`
 
 /** How this node shows itself to the others. */
@@ -83,11 +88,14 @@ export class PostgresNodes implements NodeTable {
           where name = $1 and ended_at is null and id not in (select id from locks)`,
         [name],
       )
+      // What this version uses may have been taken away since it looked.
+      const [minimum] = await tx.query<{ migration: string }>(MINIMUM)
+      assertKnown(minimum?.migration)
       if (common) assertCommon(common, await present(tx))
       const [row] = await tx.query<{ id: number }>(
-        `insert into node (name, address, version, weight, common, schema)
-         values ($1, $2, $3, $4, $5, (select max(name) from migration)) returning id`,
-        [name, address, version, weight, common && JSON.stringify(common)],
+        `insert into node (name, address, version, weight, common, schema, protocol)
+         values ($1, $2, $3, $4, $5, $6, $7) returning id`,
+        [name, address, version, weight, common && JSON.stringify(common), newestKnown(), PROTOCOL],
       )
       return row?.id ?? 0
     })

@@ -9,7 +9,7 @@ export const NodeRecord = Type.Object({
   name: Type.String(),
   address: Nullable(Type.String({ description: 'Where it listens for other nodes' })),
   version: Type.String(),
-  schema: Type.String({ description: 'The newest migration of the database when it joined' }),
+  schema: Type.String({ description: 'The newest migration that its version knows' }),
   weight: Type.Integer(),
   state: NodeState,
   self: Type.Boolean({ description: 'Whether this is the node that answers' }),

@@ -1,10 +1,14 @@
 /** Migrations: run once, in order, also by nodes that start at the same moment. */
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { Migration } from '@mikro-orm/migrations'
 import t from 'tap'
-import { openOrm } from '../../src/database/database.ts'
+import { type Database, openOrm } from '../../src/database/database.ts'
 import { enterCell, migrate } from '../../src/database/migrate.ts'
 import { migrationsList } from '../../src/database/migrations/index.ts'
+import { runPending } from '../../src/database/migrator.ts'
+import { PostgresNodes } from '../../src/nodes/table.ts'
+import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
 import { joinTestServer } from '../support/postgres.ts'
 
@@ -25,13 +29,117 @@ t.test('of several nodes that start at once, one runs the migrations', async (t)
   t.same(await migrate(url), [], 'and a restart runs nothing')
 })
 
-t.test('a database that a newer version has used is left alone', async (t) => {
+const setMinimum = (database: Database, name: string) =>
+  database.query('update schema_minimum set migration = $1', [name])
+
+t.test('a database to which a newer version has only added is used', async (t) => {
   const { url, database } = await testDatabase(t)
   await database.query(`insert into migration (name) values ('9999-from-the-future')`)
+  t.same(await migrate(url), [])
+})
+
+t.test('a database from which a newer version has taken something is left alone', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await database.query(`insert into migration (name) values ('9999-from-the-future')`)
+  await setMinimum(database, '9998-used-until-then')
   await t.rejects(migrate(url), {
     name: 'DatabaseIsNewer',
-    message: /a newer version .*9999-from-the-future.*restore a backup/,
+    message: /know the migration 9998-used-until-then.*restore a backup/,
   })
+  const facts = { name: 'late', address: null, version: 'test', weight: 1 }
+  const nodes = new PostgresNodes({ ...facts, db: database, url })
+  await t.rejects(nodes.join(), { name: 'DatabaseIsNewer' }, 'nor does such a node join later')
+  t.same(await database.query('select from node'), [])
+})
+
+/** Takes the column `old` away, which versions before the migration `since` use. */
+class Contraction extends Migration {
+  override up(): void {
+    this.addSql('alter table used drop column old')
+  }
+}
+class Expansion extends Migration {
+  override up(): void {
+    this.addSql('alter table used add column new int')
+  }
+}
+const contraction = {
+  name: '9998-contraction',
+  class: Contraction,
+  contracts: { since: '9990-not-used-any-more' },
+}
+const expansion = { name: '9999-expansion', class: Expansion }
+
+t.test('what takes something away waits for the last node that uses it', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await database.query('create table used (old int)')
+  const columns = async () => {
+    const rows = await database.query<{ name: string }>(
+      `select column_name as name from information_schema.columns where table_name = 'used'`,
+    )
+    return rows.map(({ name }) => name).sort()
+  }
+  const minimum = async () => (await database.query('select migration from schema_minimum'))[0]
+  const list = [...migrationsList, contraction, expansion]
+  const facts = { name: 'old', address: null, version: 'test', weight: 1 }
+  const old = new PostgresNodes({ ...facts, db: database, url })
+  const incarnation = await old.join()
+  t.same(await runPending(url, list), ['9999-expansion'])
+  t.same(await columns(), ['new', 'old'])
+  const before = await minimum()
+
+  await database.query(`update node set state = 'up' where id = $1`, [incarnation])
+  t.same(await runPending(url, list), [], 'it is up')
+  t.same(await minimum(), before)
+
+  await old.leave(incarnation)
+  const crashed = new PostgresNodes({ ...facts, name: 'crashed', db: database, url })
+  const gone = await crashed.join()
+  await database.query(`update node set state = 'up' where id = $1`, [gone])
+  await database.query(
+    `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid::int = $1`,
+    [gone],
+  )
+  const run = await until(async () => {
+    const names = await runPending(url, list)
+    return names.length > 0 && names
+  })
+  t.same(run, ['9998-contraction'], 'one that has crashed holds nobody back')
+  t.same(await columns(), ['new'])
+  t.same(await minimum(), { migration: '9990-not-used-any-more' })
+})
+
+t.test('a change of a table lets others pass while it waits for its lock', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await database.query('create table used (old int)')
+  const holder = await database.pool.connect()
+  await holder.query('begin')
+  await holder.query('select from used')
+  const running = runPending(url, [...migrationsList, expansion])
+  await until(async () => {
+    const rows = await database.query(
+      `select from pg_stat_activity where wait_event_type = 'Lock' and query like 'alter table used%'`,
+    )
+    return rows.length > 0
+  })
+  // It stands behind the change, whose wait ends.
+  await database.query('insert into used values (1)')
+  await holder.query('commit')
+  holder.release()
+  t.same(await running, ['9999-expansion'])
+})
+
+t.test('a migration that takes something away says since when nobody uses it', async (t) => {
+  const folder = join(import.meta.dirname, '../../src/database/migrations')
+  const takesAway =
+    /\b(drop column|drop table (?!%)|rename (column|to)|alter column \w+ (set not null|type))\b/i
+  const known = migrationsList.filter(({ name }) => name >= '0125')
+  t.ok(known.length > 0)
+  for (const { name, contracts } of known) {
+    const text = readFileSync(join(folder, `${name}.ts`), 'utf8')
+    if (contracts === undefined) t.notMatch(text, takesAway, name)
+    else t.ok(contracts.since <= name, name)
+  }
 })
 
 t.test('ids begin where those of the cell do, and no other cell takes the database', async (t) => {

@@ -10,6 +10,7 @@ const node = {
   address: null,
   version: '1',
   schema: '0083-nodes',
+  protocol: 1,
   weight: 1,
   isToDrain: false,
   startedAt,

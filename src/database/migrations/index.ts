@@ -69,6 +69,7 @@ import { AlertRules } from './0115-alert-rules.ts'
 import { NodeOrders } from './0118-node-orders.ts'
 import { NodeCommon } from './0119-node-common.ts'
 import { NodeFigures } from './0120-node-figures.ts'
+import { RollingUpgrades } from './0125-rolling-upgrades.ts'
 import { KeyTroubles } from './0127-key-troubles.ts'
 import { CallExchanges } from './0128-call-exchanges.ts'
 
@@ -76,6 +77,11 @@ export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
   readonly name: string
   readonly class: new (...args: ConstructorParameters<typeof Migration>) => Migration
+  /**
+   * It takes away what versions use that do not know the migration `since`: it waits until none of them runs. Absent: it
+   * only adds, and nodes of the version before run on beside it.
+   */
+  readonly contracts?: { readonly since: string }
 }
 
 export const migrationsList: readonly NamedMigration[] = [
@@ -148,6 +154,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0118-node-orders', class: NodeOrders },
   { name: '0119-node-common', class: NodeCommon },
   { name: '0120-node-figures', class: NodeFigures },
+  { name: '0125-rolling-upgrades', class: RollingUpgrades },
   { name: '0127-key-troubles', class: KeyTroubles },
   { name: '0128-call-exchanges', class: CallExchanges },
 ]

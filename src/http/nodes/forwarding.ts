@@ -272,7 +272,7 @@ export class RequestForwarder {
     this.#peers = new Map(
       reachable.map((row) => [
         row.incarnation,
-        before.get(row.incarnation) ?? new Peer(row.address ?? '', key),
+        before.get(row.incarnation) ?? new Peer(row.address ?? '', key, row.protocol),
       ]),
     )
     if (this.#isAlone !== wasAlone) this.#listen()

@@ -45,6 +45,7 @@ class Way implements NodeTable {
       address: null,
       version: '1',
       schema: '0083-nodes',
+      protocol: 1,
       weight: 1,
       state: 'joining',
       beats: 0,

@@ -8,6 +8,7 @@ const row = (incarnation: number, beats: number, isLocked = true): NodeRow => ({
   address: null,
   version: '1',
   schema: '0083-nodes',
+  protocol: 1,
   weight: 1,
   state: 'up',
   beats,

@@ -1,0 +1,27 @@
+/** Nodes of this version and of the one before speak with each other; others, and those without the key, do not. */
+import { randomBytes } from 'node:crypto'
+import t from 'tap'
+import { listenForPeers, Peer, PROTOCOL } from '../../src/nodes/peers.ts'
+
+async function answered(address: string, key: Buffer, protocol: number): Promise<number> {
+  const peer = new Peer(address, key, protocol)
+  try {
+    const { statusCode, body } = await peer.pool(false).request({ method: 'GET', path: '/' })
+    await body.dump()
+    return statusCode
+  } finally {
+    await peer.destroy()
+  }
+}
+
+t.test('a peer is spoken to in the newest protocol that both know', async (t) => {
+  const key = randomBytes(32)
+  const server = await listenForPeers('https://127.0.0.1:0', key)
+  t.teardown(() => server.close())
+  server.serve((_, response) => response.end())
+  for (const protocol of [PROTOCOL - 1, PROTOCOL, PROTOCOL + 1]) {
+    t.equal(await answered(server.address, key, protocol), 200, `${protocol}`)
+  }
+  await t.rejects(answered(server.address, key, PROTOCOL - 2), 'of two versions before')
+  await t.rejects(answered(server.address, randomBytes(32), PROTOCOL), 'of another service')
+})
