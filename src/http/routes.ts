@@ -110,7 +110,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(alertRoutes, { ...user, db, operators, now }),
     route(alertSettingsRoutes, { ...user, db, alerts, keyService, now }),
 
-    route(callExchangeRoutes, { ...user, keyService, db, vault, callLog }),
+    route(callExchangeRoutes, { ...user, keyService, db, vault, callLog, flush }),
     route(apiKeyRoutes, { ...user, keyService, source, now }),
     route(diagnosisRoutes, { ...user, keyService, diagnoses }),
     route(webhookRoutes, { ...ofKeys, db, vault, flush, secrets: webhooks.secrets, now }),

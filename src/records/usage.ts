@@ -52,6 +52,25 @@ export const CallExchange = Type.Object({
   }),
 })
 
+export const CausedUpdates = Type.Array(
+  Type.Object({
+    update_id: Type.Integer(),
+    at: Time,
+    kind: Type.String(),
+    chat_id: Nullable(Type.Integer()),
+    attempts: Type.Array(
+      Type.Object({
+        api_key_id: Type.Integer(),
+        at: Time,
+        attempt: Type.Integer(),
+        status: Nullable(Type.Integer()),
+        error: Nullable(Type.String()),
+      }),
+      { description: 'At webhooks of all keys of the account, oldest first' },
+    ),
+  }),
+)
+
 export const ApiRequest = Type.Object({
   id: Type.Integer(),
   at: Type.String({ format: 'date-time', description: 'When it was answered' }),

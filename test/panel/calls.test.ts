@@ -42,6 +42,21 @@ t.test(
       t.notMatch(curl, key.split(':')[1])
     })
 
+    await t.test(
+      'a call shows the update that it caused, though no webhook attempted it',
+      async () => {
+        await client.result('PATCH', `/platforms/credentials/${credentialId}/settings`, {
+          include_self_updates: true,
+        })
+        await client.bot(key, 'sendMessage', { chat_id: ada.id, text: 'own' })
+        await page.locator('summary', { hasText: 'sendMessage' }).nth(1).waitFor()
+        await page.locator('summary', { hasText: 'sendMessage' }).first().click()
+        await page.getByText('No webhook attempted it.').waitFor()
+        await page.goto(`/dashboard/keys/${id}?tab=requests`)
+        await page.locator('summary', { hasText: 'sendMessage' }).last().click()
+      },
+    )
+
     await t.test('which calls are kept is chosen', async (t) => {
       const choice = page.getByLabel('Parameters and answers of this key’s calls')
       t.equal(await choice.inputValue(), 'failed')
@@ -61,7 +76,7 @@ t.test(
       await page.getByRole('link', { name: 'Try a method' }).click()
       await page.getByRole('heading', { name: 'Try a method' }).waitFor()
       await page
-        .getByLabel('chat_id (required)')
+        .getByRole('combobox', { name: 'chat_id (required)' })
         .selectOption({ label: `\u2068Ada\u2069 (${ada.id})` })
       await page.getByLabel('text (required)').fill('tried out')
       await page.getByText(/\d+ optional parameters/).click()

@@ -3,36 +3,69 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Database } from '../../database/database.ts'
 import { type CallLog, findCall, keepsCallsOf } from '../../exchanges/calls.ts'
+import { updatesCausedBy } from '../../exchanges/caused.ts'
 import type { KeyService } from '../../keys/service.ts'
-import { CallExchange } from '../../records/usage.ts'
+import { CallExchange, CausedUpdates, Time } from '../../records/usage.ts'
 import type { Vault } from '../../security/vault.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { timeOf } from './page.ts'
 
 interface CallExchangeOptions extends Authenticated {
   readonly keyService: KeyService
   readonly db: Database
   readonly vault: Vault
   readonly callLog: Pick<CallLog, 'flush'> | undefined
+  /** Writes the buffered attempts to the table. */
+  flush(): Promise<void>
 }
 
 const tags = ['api keys']
 const KeyParam = Type.String({ maxLength: 20 })
+const CallParams = Type.Object({ id: KeyParam, request_id: Type.String({ maxLength: 100 }) })
 const Choice = Type.Pick(CallExchange, ['keep'])
 
-export const callExchangeRoutes: FastifyPluginAsyncTypebox<CallExchangeOptions> = async (
-  app,
-  { keyService, db, vault, callLog, authenticate },
-) => {
-  forUsers(app, authenticate)
+type Routes = FastifyPluginAsyncTypebox<CallExchangeOptions>
 
+const causedRoute: Routes = async (app, { keyService, db, flush }) => {
+  app.get(
+    '/api_keys/:id/requests/:request_id/updates',
+    {
+      schema: {
+        tags,
+        summary: 'The updates that one call caused, with the attempts to deliver them',
+        description: 'Of updates that are still stored; `at` is the time of the call in the log.',
+        params: CallParams,
+        querystring: Type.Object({ at: Time }, { additionalProperties: false }),
+        response: answers(CausedUpdates),
+      },
+    },
+    async (request) => {
+      const { id, request_id: traceId } = request.params
+      const userId = userOf(request)
+      const { credential_id: credentialId } = await keyService.find(userId, idOf(id))
+      await flush()
+      const answeredAt = new Date(timeOf('at', request.query.at))
+      const caused = await updatesCausedBy(db, { userId, credentialId, traceId, answeredAt })
+      return ok(
+        caused.map(({ at, attempts, ...update }) => ({
+          ...update,
+          at: at.toISOString(),
+          attempts: attempts.map((one) => ({ ...one, at: one.at.toISOString() })),
+        })),
+      )
+    },
+  )
+}
+
+const exchangeRoutes: Routes = async (app, { keyService, db, vault, callLog }) => {
   app.get(
     '/api_keys/:id/requests/:request_id/exchange',
     {
       schema: {
         tags,
         summary: 'Parameters and answer of one call, if they are kept',
-        params: Type.Object({ id: KeyParam, request_id: Type.String({ maxLength: 100 }) }),
+        params: CallParams,
         response: answers(CallExchange),
       },
     },
@@ -63,4 +96,9 @@ export const callExchangeRoutes: FastifyPluginAsyncTypebox<CallExchangeOptions> 
       return ok({ keep })
     },
   )
+}
+
+export const callExchangeRoutes: Routes = async (app, options) => {
+  forUsers(app, options.authenticate)
+  for (const routes of [causedRoute, exchangeRoutes]) await routes(app, options)
 }

@@ -69,4 +69,5 @@ export type Verdict = 'pending' | 'passed' | 'failed' | 'skipped'
 export type UsageReport = Static<typeof usage.UsageReport>
 export type Usage = UsageReport['totals']
 export type ApiRequest = Static<typeof usage.ApiRequest>
+export type CausedUpdates = Static<typeof usage.CausedUpdates>
 export type CallExchange = Static<typeof usage.CallExchange>

@@ -2,7 +2,6 @@
 
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { Link } from 'react-router'
 import { call } from '../../api/call.ts'
 import type { ApiKey, ApiRequest, RecordPage } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
@@ -15,6 +14,7 @@ import { Records } from '../../ui/records.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { Call } from '../explorer/call.tsx'
+import { Caused } from '../explorer/caused.tsx'
 import { Follow, useFollowing } from '../explorer/follow.tsx'
 import { RequestFilters, requestForms, useSearch } from '../explorer/search.tsx'
 
@@ -105,10 +105,12 @@ function RequestRecord({ keyId, request }: RequestProps) {
             {request.ip} {request.user_agent}
           </dd>
         </dl>
-        <p className="small inset">
-          <Link to={`?tab=deliveries&trace_id=${request.request_id}`}>{t('requests.caused')}</Link>
-        </p>
-        {isOpen && <Call keyId={keyId} request={request} />}
+        {isOpen && (
+          <>
+            <Caused keyId={keyId} request={request} />
+            <Call keyId={keyId} request={request} />
+          </>
+        )}
       </details>
     </li>
   )
