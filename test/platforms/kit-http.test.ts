@@ -115,7 +115,9 @@ function* endlessText() {
 t.test('a client that has ended waits for nothing and asks nothing more', async (t) => {
   const came = Promise.withResolvers<void>()
   const { asked, client } = await serving(t, () => came.resolve())
-  const waiting = howOf(client.ask(question, { signal: patient }))
+  // Only the end of the client can end this one: it has no time limit.
+  const unlimited = { signal: patient, milliseconds: Number.POSITIVE_INFINITY }
+  const waiting = howOf(client.ask(question, unlimited))
   await came.promise
   client.end()
   t.equal(await waiting, 'silent')
