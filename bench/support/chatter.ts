@@ -7,6 +7,8 @@ import { now } from './statistics.ts'
 
 const writer = { native: '5001', firstName: 'Ada', username: 'ada_lovelace', languageCode: 'en' }
 const chat = { ...writer, surface: 'private' as const }
+/** The log knows what an earlier run has told, and would drop the same again. */
+const RUN = Date.now()
 const words = 'the quick brown fox jumps over the lazy dog and runs into the forest'
 
 export interface Speech {
@@ -108,7 +110,7 @@ function messageOf(number: number): Happening {
   const text = `${now()} ${words}`
   return {
     kind: 'message',
-    sourceKey: `message:${number}`,
+    sourceKey: `message:${RUN}:${number}`,
     direction: 'incoming',
     at,
     message: {
