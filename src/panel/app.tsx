@@ -1,7 +1,7 @@
 /** The routes of the panel. Pages other than the first ones are loaded when they are needed. */
 
 import { type ComponentType, lazy, Suspense } from 'react'
-import { Navigate, Route, Routes, useLocation } from 'react-router'
+import { matchPath, Navigate, Route, Routes, useLocation } from 'react-router'
 import { ApiFailure } from './api/failure.ts'
 import { startSession, useSession } from './api/session.ts'
 import { useT } from './i18n/language.tsx'
@@ -26,29 +26,78 @@ function MissingPage() {
   )
 }
 
+type Load = () => Promise<unknown>
+
+/** How the page of an address is loaded. */
+const loads: (readonly [address: string, load: Load])[] = []
+
 const late = <Name extends string>(
+  address: string,
   name: Name,
   load: () => Promise<Readonly<Record<Name, ComponentType>>>,
-) => lazy(async () => ({ default: (await load())[name] }))
+) => {
+  loads.push([address, load])
+  return lazy(async () => ({ default: (await load())[name] }))
+}
 
-const CredentialsPage = late('CredentialsPage', () => import('./pages/credentials/credentials.tsx'))
-const CredentialPage = late('CredentialPage', () => import('./pages/credential/credential.tsx'))
-const LinkPage = late('LinkPage', () => import('./pages/linking/link.tsx'))
-const LinkSessionPage = late('LinkSessionPage', () => import('./pages/linking/session.tsx'))
-const KeysPage = late('KeysPage', () => import('./pages/keys/keys.tsx'))
-const KeyPage = late('KeyPage', () => import('./pages/key/key.tsx'))
-const TryPage = late('TryPage', () => import('./pages/explorer/try.tsx'))
-const DiagnosisPage = late('DiagnosisPage', () => import('./pages/diagnosis/diagnosis.tsx'))
+/** Begins to load the page of an address: it comes while the service still says who is signed in. */
+export function loadPageOf(pathname: string): void {
+  const found = loads.find(([address]) => matchPath(address, pathname))
+  // The page asks again when it is shown, and says what went wrong.
+  found?.[1]().catch(() => undefined)
+}
+
+const CredentialsPage = late(
+  '/dashboard/accounts',
+  'CredentialsPage',
+  () => import('./pages/credentials/credentials.tsx'),
+)
+const CredentialPage = late(
+  '/dashboard/accounts/:id',
+  'CredentialPage',
+  () => import('./pages/credential/credential.tsx'),
+)
+const LinkPage = late('/dashboard/link', 'LinkPage', () => import('./pages/linking/link.tsx'))
+const LinkSessionPage = late(
+  '/dashboard/link/:platform/:session',
+  'LinkSessionPage',
+  () => import('./pages/linking/session.tsx'),
+)
+const KeysPage = late('/dashboard/keys', 'KeysPage', () => import('./pages/keys/keys.tsx'))
+const KeyPage = late('/dashboard/keys/:id', 'KeyPage', () => import('./pages/key/key.tsx'))
+const TryPage = late('/dashboard/keys/:id/try', 'TryPage', () => import('./pages/explorer/try.tsx'))
+const DiagnosisPage = late(
+  '/dashboard/keys/:id/diagnosis',
+  'DiagnosisPage',
+  () => import('./pages/diagnosis/diagnosis.tsx'),
+)
 const AccountDiagnosisPage = late(
+  '/dashboard/accounts/:id/diagnosis',
   'AccountDiagnosisPage',
   () => import('./pages/diagnosis/of-account.tsx'),
 )
-const AlertsPage = late('AlertsPage', () => import('./pages/alerts/alerts.tsx'))
-const NodesPage = late('NodesPage', () => import('./pages/nodes/nodes.tsx'))
-const DemoPage = late('DemoPage', () => import('./pages/demo/demo.tsx'))
-const SandboxPage = late('SandboxPage', () => import('./pages/sandbox/sandbox.tsx'))
-const AccountPage = late('AccountPage', () => import('./pages/account/account.tsx'))
-const InvitationPage = late('InvitationPage', () => import('./pages/invitation/invitation.tsx'))
+const AlertsPage = late(
+  '/dashboard/alerts',
+  'AlertsPage',
+  () => import('./pages/alerts/alerts.tsx'),
+)
+const NodesPage = late('/dashboard/nodes', 'NodesPage', () => import('./pages/nodes/nodes.tsx'))
+const DemoPage = late('/dashboard/demo', 'DemoPage', () => import('./pages/demo/demo.tsx'))
+const SandboxPage = late(
+  '/dashboard/sandbox',
+  'SandboxPage',
+  () => import('./pages/sandbox/sandbox.tsx'),
+)
+const AccountPage = late(
+  '/dashboard/account',
+  'AccountPage',
+  () => import('./pages/account/account.tsx'),
+)
+const InvitationPage = late(
+  '/link/:token',
+  'InvitationPage',
+  () => import('./pages/invitation/invitation.tsx'),
+)
 
 export function App() {
   return (

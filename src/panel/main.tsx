@@ -6,7 +6,7 @@ import { createRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
 import { ApiFailure } from './api/failure.ts'
 import { currentSession, onSession, startSession } from './api/session.ts'
-import { App } from './app.tsx'
+import { App, loadPageOf } from './app.tsx'
 import { LanguageProvider } from './i18n/language.tsx'
 import { startTheme } from './layout/preferences.tsx'
 import { Toasts } from './ui/toasts.tsx'
@@ -54,6 +54,7 @@ notifyManager.setScheduler(queueMicrotask)
 
 startTheme()
 startSession()
+loadPageOf(location.pathname)
 
 const place = document.getElementById('panel')
 if (!place) throw new Error('the page has no place for the panel')

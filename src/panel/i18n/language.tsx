@@ -22,6 +22,9 @@ function preferred(): Language {
   return navigator.languages.some((tag) => tag.toLowerCase().startsWith('fa')) ? 'fa' : 'en'
 }
 
+// It comes while the rest of the page begins. What goes wrong is dealt with where it is waited for.
+if (preferred() === 'fa') load('fa').catch(() => undefined)
+
 async function load(language: Language): Promise<Catalogue> {
   return language === 'en' ? en : (await import('./fa.ts')).fa
 }
