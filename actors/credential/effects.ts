@@ -35,7 +35,7 @@ interface Owner {
   send(event: CredentialEvent): void
 }
 
-/** For this time after a claim, the earlier owner may still have the session, or take it back once. */
+/** For this time after a claim, the earlier owner may still have the session or take it back, however often. */
 const SETTLING_MS = 60_000
 
 /** Each method that starts a service returns how to end it. */
@@ -287,9 +287,10 @@ export class CredentialEffects {
       this.onDefect(cause)
       return { type: 'session.lost', reason: 'storage' }
     }
-    if (this.#hasReturned || clock.now() - this.#begunAt >= SETTLING_MS) {
-      return { type: 'session.replaced' }
-    }
+    // Nobody had an account that was just linked: the second time it is a stranger.
+    const isSettling = clock.now() - this.#begunAt < SETTLING_MS
+    const mayReturn = isSettling && (this.#facts.isTakenOver || !this.#hasReturned)
+    if (!mayReturn) return { type: 'session.replaced' }
     this.#hasReturned = true
     return { type: 'session.lost', reason: 'replaced_elsewhere' }
   }

@@ -43,6 +43,8 @@ export interface CredentialFacts extends Owned {
   readonly limitedUntil: number | undefined
   /** When the state began, of one that outlasts a restart of the service. */
   readonly stateSince?: number | undefined
+  /** A node had it before, or this one before its restart. */
+  readonly isTakenOver?: boolean
 }
 
 /** One line of a credential's timeline. */

@@ -46,6 +46,8 @@ interface Row {
   readonly include_deleted_updates: boolean
   readonly epoch: number
   readonly next_update_id: number
+  /** The name of the node that had it before. */
+  readonly former: string | null
 }
 
 /** This process, as the owner of credentials. */
@@ -385,6 +387,7 @@ const factsOf = (row: Row): ClaimedCredential => ({
   reason: storedReason(row.reason),
   limitedUntil: row.limited_until?.getTime(),
   stateSince: row.state_since?.getTime(),
+  isTakenOver: row.former !== null,
   settings: {
     includeSelfUpdates: row.include_self_updates,
     includeChannelUpdates: row.include_channel_updates,

@@ -200,13 +200,31 @@ t.test('a session that the next owner took is no matter of a stranger', async (t
   t.equal(rig.store.transitions.length, lines, 'the state is the next owner’s to tell')
 })
 
-t.test('a session that is taken soon after the claim is opened once more', async (t) => {
+t.test('a session that is taken soon after the link is opened once more', async (t) => {
   const rig = new CredentialRig(t)
   const actor = await rig.online()
   rig.platform.session.report.replaced()
   await rig.clock.advance(2_000)
-  t.equal(stateOf(actor), 'live.online', 'the owner before may not have heard yet')
+  t.equal(stateOf(actor), 'live.online')
   t.equal(rig.platform.sessions.length, 2)
+  rig.platform.session.report.replaced()
+  await settled()
+  t.equal(stateOf(actor), 'replaced', 'nobody had it before')
+})
+
+t.test('a session that is taken soon after a takeover is opened again each time', async (t) => {
+  const rig = new CredentialRig(t)
+  const actor = await rig.online({ isTakenOver: true })
+  const began = rig.clock.now()
+  let taken = 0
+  for (const waitMs of [2_000, 4_000, 8_000, 12_000]) {
+    rig.platform.session.report.replaced()
+    taken++
+    await rig.clock.advance(waitMs)
+    t.equal(stateOf(actor), 'live.online', 'the owner before may not have heard yet')
+    t.equal(rig.platform.sessions.length, taken + 1)
+  }
+  await rig.clock.advance(60_000 - (rig.clock.now() - began))
   rig.platform.session.report.replaced()
   await settled()
   t.equal(stateOf(actor), 'replaced', 'two would take it from each other for ever')
