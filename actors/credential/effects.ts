@@ -5,7 +5,14 @@ import { failed, OwnershipLost, SecretsUnreadable, settle } from '../../machines
 import type { Passed } from '../../machines/model/operation-passing.ts'
 import type { Outcome } from '../../machines/model/protocol.ts'
 import { within } from '../host/time.ts'
-import type { FileStream, LinkedAccount, PassedFile, Session } from '../ports/platform.ts'
+import { SessionPermit } from '../node/lease.ts'
+import type {
+  FileStream,
+  LinkedAccount,
+  PassedFile,
+  Session,
+  WritePermit,
+} from '../ports/platform.ts'
 import type { CredentialFacts } from '../ports/ports.ts'
 import { type PassCall, pass } from './pass.ts'
 import { perform } from './perform.ts'
@@ -52,6 +59,10 @@ export class CredentialEffects {
   #hasReturned = false
   /** How the newest session is to end. */
   #ending = { signOut: false }
+  /** The owners before have ended: it was waited for before the first session. */
+  #isAlone = false
+  /** Resolves once an exclusive session that is over has let go of its connection. */
+  disconnected: Promise<unknown> = Promise.resolve()
 
   constructor(facts: CredentialFacts, world: CredentialWorld, owner: Owner) {
     this.#facts = facts
@@ -103,8 +114,10 @@ export class CredentialEffects {
   }
 
   openSession(send: Send): () => void {
-    const { store, clock, platform, identities } = this.world
+    const { store, clock, platform, identities, lease } = this.world
     const { credentialId, epoch } = this.#facts
+    const isExclusive = platform.sessions === 'exclusive'
+    const permit = new SessionPermit(lease, isExclusive)
     const listening = new AbortController()
     const living = new AbortController()
     const own = { signOut: false }
@@ -131,13 +144,16 @@ export class CredentialEffects {
       if (cause instanceof SecretsUnreadable) report.invalid('secrets_unreadable')
       else report.lost('storage')
     }
-    store
-      .account(credentialId)
+    permit.onEnd(() => report.lost('storage'))
+    const account = () => store.account(credentialId)
+    const reading = isExclusive ? this.#alone().then(account) : account()
+    reading
       .then((account) => {
         if (listening.signal.aborted) return
         // Some networks end an account that has two sessions at once.
         if (account.epoch !== epoch) return this.world.lost(this.#facts)
-        this.#session = platform.open(withSettings(account, this.#owner), report, living.signal)
+        const given = withSettings(account, permit, this.#owner)
+        this.#session = platform.open(given, report, living.signal)
       }, unreadable)
       .catch((cause) => {
         onDefect(cause)
@@ -148,16 +164,23 @@ export class CredentialEffects {
       rejectAll(this.#batches)
       const leaving = this.#session
       this.#session = undefined
+      const wasInDoubt = !lease.isValid
       const close = async () => {
+        // What waits for the lease is another owner's to say, or not to be said.
+        if (wasInDoubt && !own.signOut) permit.end()
         // Signing out needs the connection that the signal would cut.
         if (!own.signOut) living.abort()
         await leaving?.close(own)
       }
       // Deferred, because the transition says whether the account was linked again.
-      Promise.resolve()
+      const closed = Promise.resolve()
         .then(() => within(this.world.timing.signOutTakes, undefined, close))
         .catch(onDefect)
-        .finally(() => living.abort())
+        .finally(() => {
+          living.abort()
+          permit.end()
+        })
+      if (isExclusive) this.disconnected = closed
       this.#releaseTurn()
     }
   }
@@ -295,6 +318,14 @@ export class CredentialEffects {
     return { type: 'session.lost', reason: 'replaced_elsewhere' }
   }
 
+  /** Resolves once nobody else can have a session of the account. */
+  async #alone(): Promise<void> {
+    await this.disconnected
+    await this.world.lease.valid()
+    if (!this.#isAlone) await this.world.formerOwnersEnded?.()
+    this.#isAlone = true
+  }
+
   async #roundTrip(signal: AbortSignal): Promise<number> {
     if (!this.#session)
       throw failed('unavailable', 'the credential is reconnecting', { reason: 'reconnecting' })
@@ -321,8 +352,10 @@ const notConnected = () =>
 
 const withSettings = (
   account: Omit<LinkedAccount, 'recoversChannels'>,
+  permit: WritePermit,
   owner: Owner,
 ): LinkedAccount => ({
   ...account,
+  permit,
   recoversChannels: () => owner.getSnapshot().context.settings.includeChannelUpdateRecovery,
 })

@@ -1,43 +1,15 @@
-/** The credentials that this node owns: the lease to act for them, and their actors, each followed by the next after a crash. */
+/** The credentials that this node owns, and their actors, each followed by the next after a crash. */
 import { resumeFrom, successorOf } from '../../machines/credential/crash.ts'
 import { out } from '../../machines/credential/refusals.ts'
 import type { Resume } from '../../machines/credential/setup.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
-import { LEASE_MS } from '../../machines/node/machine.ts'
 import { type Platform, unavailablePlatform } from '../ports/platform.ts'
 import type { Clock, CredentialFacts, Owned, Platforms } from '../ports/ports.ts'
 import { activateCredential, type CredentialActor, type Past } from './actor.ts'
 import { Timeline, visibleState } from './timeline.ts'
 import type { CredentialWorld } from './world.ts'
-
-/** A monotonic clock, which also counts the time while the process is suspended. */
-const monotonic = () => performance.now()
-
-/** How long this node may act for its credentials without a confirmation of the database that it still owns them. */
-export class Lease {
-  readonly #now: () => number
-  #until: number
-
-  constructor(now = monotonic) {
-    this.#now = now
-    this.#until = now() + LEASE_MS
-  }
-
-  /** `askedAt` is when the question was sent whose answer confirms the ownership: the answer may have taken long. */
-  renew(askedAt: number): void {
-    this.#until = Math.max(this.#until, askedAt + LEASE_MS)
-  }
-
-  get isValid(): boolean {
-    return this.#now() < this.#until
-  }
-
-  now(): number {
-    return this.#now()
-  }
-}
 
 const RETRY_SECONDS = 300
 
@@ -58,6 +30,8 @@ const missingPlatform = (id: string): Platform =>
         limits: { textLength: 0 },
       },
       ids: 'integer',
+      sessions: 'shared',
+      sends: 'blind',
     },
     {
       description: `the platform ${id} is not available`,
@@ -233,6 +207,7 @@ export class CredentialSupervisor {
     for (const { actor } of all) actor?.stop()
     this.#waiting.end()
     await Promise.all(all.map(({ actor }) => actor?.closed))
+    await Promise.all(all.map(({ actor }) => actor?.effects.disconnected))
   }
 
   async #claim(credentialId: number): Promise<void> {

@@ -1,4 +1,5 @@
 /** The ports, time limits and budget of starts that the actors of credentials share. */
+import type { Lease } from '../node/lease.ts'
 import type { Platform } from '../ports/platform.ts'
 import type {
   Clock,
@@ -32,7 +33,9 @@ export interface CredentialWorld {
   readonly logger: Logger
   readonly timing: Timing
   /** Whether this node may still act for what it claimed. */
-  readonly lease: { readonly isValid: boolean }
+  readonly lease: Pick<Lease, 'isValid' | 'valid' | 'onEnd'>
+  /** Resolves once no node that was declared gone can still have a session. Absent: there are no other nodes. */
+  formerOwnersEnded?(): Promise<void>
   /** Another node has claimed it: everything that this process runs for it ends. */
   lost(owned: Owned): void
   /** The actor has a new snapshot. */

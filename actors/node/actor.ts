@@ -17,7 +17,7 @@ export interface NodeTable {
   /** Counts a beat; resolves with all rows that have not ended, or undefined where this node was declared gone. */
   beat(incarnation: number, state: 'up' | 'draining'): Promise<readonly NodeRow[] | undefined>
   /** False for a node that has beaten since, or has ended. */
-  declareGone(row: NodeRow): Promise<boolean>
+  declareGone(verdict: Verdict): Promise<boolean>
   leave(incarnation: number): Promise<void>
 }
 
@@ -135,11 +135,13 @@ class NodeEffects {
     return [{ type: isToDrain ? 'node.drain' : 'node.undrain' }]
   }
 
-  async #declare({ row, cause }: Verdict): Promise<void> {
+  async #declare(verdict: Verdict): Promise<void> {
     const { table, logger } = this.#world
+    const { cause, row } = verdict
     const { name, incarnation } = row
     try {
-      if (await table.declareGone(row)) logger.warn({ name, incarnation, cause }, 'a node is gone')
+      if (await table.declareGone(verdict))
+        logger.warn({ name, incarnation, cause }, 'a node is gone')
     } catch (err) {
       logger.warn({ err, name, incarnation }, 'a node could not be declared gone')
     }

@@ -121,8 +121,16 @@ export interface Platform {
   readonly capabilities: Capabilities
   /** `integer`: native ids already are the reference's integers in decimal; `mapped`: the core gives integers. */
   readonly ids: 'integer' | 'mapped'
-  /** `idempotent`: a send with the id of an earlier one gives that one's message. Absent: it is sent again. */
-  readonly sends?: 'idempotent'
+  /**
+   * What two sessions of one account at once do to each other. `exclusive`: the network ends the account's link for
+   * good. `displacing`: the newer one puts the older one out. `shared`: nothing.
+   */
+  readonly sessions: 'exclusive' | 'displacing' | 'shared'
+  /**
+   * What a send with the id of an earlier one does. `idempotent`: it gives that one's message. `findable`: it sends
+   * another one, but the session finds out by itself whether the first arrived. `blind`: it sends another one.
+   */
+  readonly sends: 'idempotent' | 'findable' | 'blind'
   /**
    * Begins a link for `user`; `fields` are those of the method. Rejects with `RequestFailed` on unusable fields. The
    * user matters for networks that are separate for each user, such as the sandbox.
@@ -192,6 +200,26 @@ export interface LinkAttempt {
   close(): Promise<void>
 }
 
+/** Whether this node may speak for an account. It is asked at each write, because the process may have stood still. */
+export interface WritePermit {
+  readonly isValid: boolean
+  /** Resolves once the node may speak again; rejects once this session never may. */
+  valid(): Promise<void>
+  /** Calls back once this session never may again; at once if that has happened already. */
+  onEnd(listener: () => void): void
+}
+
+/** The same write behind its permit: it waits while the node is in doubt. Rejects once the session may never speak again. */
+export const permitted =
+  <Args extends readonly unknown[], Result>(
+    permit: WritePermit,
+    write: (...args: Args) => Promise<Result>,
+  ): ((...args: Args) => Promise<Result>) =>
+  async (...args) => {
+    if (!permit.isValid) await permit.valid()
+    return write(...args)
+  }
+
 /** The input of `open`: the account, its decrypted secrets, and how far its events are stored. */
 export interface LinkedAccount {
   readonly credentialId: number
@@ -201,6 +229,8 @@ export interface LinkedAccount {
   readonly secrets: Json
   /** The checkpoint of the last committed events; null on the first start. */
   readonly checkpoint: Json
+  /** Asked before everything that the session writes to the network. Absent: there is no other node. */
+  readonly permit?: WritePermit
   /** Whether to fetch missed channel posts after a gap. Ask each time, because the user may change it at any time. */
   recoversChannels(): boolean
 }
@@ -297,7 +327,10 @@ interface Unavailability {
 
 /** Its accounts wait and can be deleted; nothing can be linked. */
 export function unavailablePlatform(
-  facts: Pick<Platform, 'id' | 'name' | 'ids' | 'capabilities' | 'linkMethods'>,
+  facts: Pick<
+    Platform,
+    'id' | 'name' | 'ids' | 'sessions' | 'sends' | 'capabilities' | 'linkMethods'
+  >,
   { description, lost }: Unavailability,
 ): Platform {
   const refuse = () => Promise.reject(failed('unavailable', description))

@@ -47,6 +47,8 @@ export class Chatter {
       limits: { textLength: 4096 },
     },
     ids: 'integer',
+    sessions: 'shared',
+    sends: 'blind',
     startLink: async () => Promise.reject(failed('bad_request', 'there is nothing to link')),
     resumeLink: async () => Promise.reject(failed('bad_request', 'there is nothing to link')),
     open: (account, report) => {

@@ -182,7 +182,7 @@ export async function preparePass(
   const { apiKeyId, credentialId } = key.facts
   const call = callOf(received)
   // A call that only reads is never marked as repeated.
-  if (received.passedOn?.isRepeated) assertRepeatable('pass', {})
+  if (received.passedOn?.isRepeated) assertRepeatable('pass', { sends: 'blind' })
   const run = async (): Promise<Result> => {
     const credential = await credentials.ready(credentialId, () => received.leaving().aborted)
     const requestId = crypto.randomUUID()

@@ -2,16 +2,12 @@
 import { EventEmitter } from 'node:events'
 import { LRUCache } from 'lru-cache'
 import { type ApiKeyActor, ApiKeys } from '../../actors/api-key/actor.ts'
-import {
-  CredentialSupervisor,
-  idsOf,
-  Lease,
-  type Supervised,
-} from '../../actors/credential/supervisor.ts'
+import { CredentialSupervisor, idsOf, type Supervised } from '../../actors/credential/supervisor.ts'
 import { StartBudget } from '../../actors/credential/world.ts'
 import { ActorRegistry } from '../../actors/host/actor.ts'
 import { Supervision } from '../../actors/host/supervision.ts'
 import { Turns } from '../../actors/host/time.ts'
+import { Lease } from '../../actors/node/lease.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Clock, CredentialFacts, Owned, Transition } from '../../actors/ports/ports.ts'
 import type { WebhookKey } from '../../actors/ports/webhooks.ts'
@@ -36,7 +32,7 @@ import { LinkFlows } from '../links/flows.ts'
 import { limitLinks } from '../links/limits.ts'
 import { PostgresLinkStore } from '../links/store.ts'
 import type { Bus } from '../nodes/bus.ts'
-import type { Nodes } from '../nodes/nodes.ts'
+import { type Nodes, steadyClock } from '../nodes/nodes.ts'
 import type { Logger } from '../observability/logger.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
@@ -71,7 +67,7 @@ interface CoreOptions {
   readonly journal: Pick<RequestJournal, 'count'>
   readonly wanted: Pick<KeysWantedUpdates, 'changed' | 'names'>
   readonly writes: WriteWatch
-  readonly nodes: Pick<Nodes, 'view'>
+  readonly nodes: Pick<Nodes, 'view'> & Partial<Pick<Nodes, 'endedForCertain'>>
   readonly limits: { readonly wrongKeys: GuessCount }
   /** Absent: there are no other nodes. */
   readonly bus?: Pick<Bus, 'tell' | 'on' | 'onGap'>
@@ -153,7 +149,7 @@ export function createCore(options: CoreOptions) {
     keysRevoked: async (ids) => void events.emit('keysRevoked', ids),
     claimed: ({ credentialId, epoch, next }) => updates.opened(credentialId, epoch, next),
   })
-  const lease = new Lease()
+  const lease = new Lease(steadyClock)
   const supervisor = new CredentialSupervisor({
     owned,
     platforms,
@@ -166,6 +162,7 @@ export function createCore(options: CoreOptions) {
     logger,
     timing: config.timing,
     lease,
+    formerOwnersEnded: async () => nodes.endedForCertain?.(),
     lost: (one) => fenced([one]),
     claimed: (credentialId) => void events.emit('claimed', credentialId),
     onCrash: () => onCrash('credential'),
@@ -288,8 +285,11 @@ export function createCore(options: CoreOptions) {
     async letGo(credentials: readonly Owned[]): Promise<void> {
       const ids = new Set(credentials.map(({ credentialId }) => credentialId))
       const theirs = [...keys.live()].filter(([, key]) => ids.has(key.facts.credentialId))
-      const closing = [...ids].map((id) => supervisor.peek(id)?.closed)
+      const actors = [...ids].map((id) => supervisor.peek(id))
+      const closing = actors.map((actor) => actor?.closed)
       ownership.letGo(credentials)
+      // The next owner opens a session at once.
+      await Promise.all(actors.map((actor) => actor?.effects.disconnected))
       await Promise.all([...closing, ...theirs.map(([, key]) => key.settled)])
       await flush()
     },
@@ -311,6 +311,7 @@ export function createCore(options: CoreOptions) {
     async stop(): Promise<void> {
       await links.stop()
       ownership.stop()
+      lease.stop()
       await supervisor.stop()
       roster.stop()
       const delivering = [...keys.live()].map(([, key]) => key)

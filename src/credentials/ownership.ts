@@ -1,7 +1,8 @@
 /** The credentials of this node: claims and starts them all, warns if the heap is too small, drops those claimed by other nodes. */
 
 import { getHeapStatistics } from 'node:v8'
-import type { CredentialSupervisor, Lease } from '../../actors/credential/supervisor.ts'
+import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
+import type { Lease } from '../../actors/node/lease.ts'
 import type { CredentialStore, Logger, Owned } from '../../actors/ports/ports.ts'
 import type { Queryable } from '../database/database.ts'
 import type { Nodes } from '../nodes/nodes.ts'

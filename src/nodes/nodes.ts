@@ -1,11 +1,13 @@
 /** This process among the nodes of its database: it joins before it claims accounts, and leaves after they have ended. */
 import { EventEmitter } from 'node:events'
 import { Membership, type NodesView } from '../../actors/node/actor.ts'
+import { SteadyTime } from '../../actors/node/lease.ts'
 import type { NodeRow } from '../../actors/node/observer.ts'
 import { placeOf } from '../../actors/node/placement.ts'
 import type { Clock, Logger } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'
 import type { Metrics } from '../observability/metrics.ts'
+import { Endings } from './endings.ts'
 import { pinnedAccounts } from './orders.ts'
 import {
   type EndedRow,
@@ -15,9 +17,11 @@ import {
   PostgresNodes,
 } from './table.ts'
 
-/** A monotonic clock. */
-const steadyClock: Clock = {
-  now: () => performance.now(),
+const time = new SteadyTime()
+
+/** Time that runs on evenly, and on through a pause of the whole machine. */
+export const steadyClock: Clock = {
+  now: () => time.now(),
   setTimeout: (work, milliseconds) => setTimeout(work, milliseconds),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 }
@@ -38,6 +42,8 @@ export interface Nodes {
   isAlone(): boolean
   /** Whether another node takes accounts. */
   hasSuccessors(): boolean
+  /** Resolves once no node that was declared gone can have a session of an account. */
+  endedForCertain(): Promise<void>
   /** The nodes that ended within a week. */
   ended(): Promise<readonly EndedRow[]>
   /** Whether a credential that belongs to no node should be claimed by this one. */
@@ -74,6 +80,7 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
   let isAlone = true
   let pins = await pinnedAccounts(db)
   const table = new PostgresNodes(options)
+  const endings = new Endings(db)
   const nodes = new Membership({
     table,
     clock: steadyClock,
@@ -95,6 +102,7 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
       nodes.view.rows.some(
         ({ incarnation, state }) => incarnation !== nodes.view.incarnation && state === 'up',
       ),
+    endedForCertain: () => endings.forCertain(),
     ended: () => endedNodes(db),
     isPlacedHere(credentialId) {
       const places = placesIn(nodes.view)

@@ -1,6 +1,6 @@
 /** The rows of all nodes in PostgreSQL: each node holds a lock while its connection stands, and counts its beats. */
 import type { NodeTable } from '../../actors/node/actor.ts'
-import type { NodeRow } from '../../actors/node/observer.ts'
+import type { NodeRow, Verdict } from '../../actors/node/observer.ts'
 import {
   type Connection,
   connect,
@@ -84,7 +84,7 @@ export class PostgresNodes implements NodeTable {
         `with ${locks}, old as (
            delete from node where ended_at < now() - interval '${DAYS_KEPT} days'
          )
-         update node set state = 'gone', ended_at = now()
+         update node set state = 'gone', ended_at = now(), ended_by = 'crashed'
           where name = $1 and ended_at is null and id not in (select id from locks)`,
         [name],
       )
@@ -120,12 +120,12 @@ export class PostgresNodes implements NodeTable {
     }
   }
 
-  async declareGone({ incarnation, beats }: NodeRow): Promise<boolean> {
+  async declareGone({ row: { incarnation, beats }, cause }: Verdict): Promise<boolean> {
     const { db } = this.#options
     const declared = await db.query(
-      `update node set state = 'gone', ended_at = now()
+      `update node set state = 'gone', ended_at = now(), ended_by = $3
         where id = $1 and beats = $2 and ended_at is null returning id`,
-      [incarnation, beats],
+      [incarnation, beats, cause],
     )
     if (declared.length === 0) return false
     // The lock of a frozen process would stand for a living one.

@@ -9,6 +9,8 @@ export function spoolPlatform(options: SpoolSessionOptions): Platform {
     id: 'spool',
     name: 'Spool',
     ids: 'mapped',
+    sessions: 'displacing',
+    sends: 'blind',
     linkMethods: [
       { method: 'token', fields: [{ name: 'account', label: 'Account', required: true }] },
     ],

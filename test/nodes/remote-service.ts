@@ -18,6 +18,8 @@ interface RemoteOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Absent: one that is free. */
   readonly port?: number
+  /** The program to run, beside this file. */
+  readonly entry?: string
 }
 
 export interface RemoteService {
@@ -37,8 +39,9 @@ const isOver = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || 
 /** Resolves once the service listens. */
 export async function startRemote(t: Testing, options: RemoteOptions): Promise<RemoteService> {
   const { databaseUrl, name, env = {}, port = await freePort() } = options
+  const { entry = 'main-process.ts' } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'chapar-node-'))
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'main-process.ts')], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, entry)], {
     env: {
       PATH: process.env.PATH,
       HOST: '127.0.0.1',

@@ -46,6 +46,8 @@ function platform(closed: (signOut: boolean) => void = () => undefined): Platfor
     id: 'example',
     name: 'Example',
     ids: 'integer',
+    sessions: 'shared',
+    sends: 'blind',
     linkMethods: [
       { method: 'token', fields: [] },
       { method: 'qr', fields: [] },

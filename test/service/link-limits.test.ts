@@ -24,6 +24,8 @@ function distantNetwork() {
     id: 'distant',
     name: 'Distant',
     ids: 'integer',
+    sessions: 'shared',
+    sends: 'blind',
     linkMethods: [{ method: 'phone', fields: [{ name: 'phone', label: 'Phone', required: true }] }],
     capabilities,
     startLink: begin,

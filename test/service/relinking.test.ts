@@ -10,6 +10,8 @@ const sharedNetwork = (sandbox: () => Platform, owner: () => number): Platform =
   id: 'shared',
   name: 'Shared',
   ids: 'integer',
+  sessions: 'shared',
+  sends: 'idempotent',
   linkMethods: [
     { method: 'phone', fields: [{ name: 'phone', label: 'Phone number', required: true }] },
   ],

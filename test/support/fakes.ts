@@ -50,6 +50,7 @@ export class FakeSession implements Session {
   /** How it was closed, once for each time. */
   readonly closings: { readonly signOut: boolean }[] = []
   probes = 0
+  onClose: () => Promise<void> = async () => undefined
   onProbe: (signal: AbortSignal) => Promise<number> = async () => 7
   onPerform: (
     operation: Operation,
@@ -78,6 +79,7 @@ export class FakeSession implements Session {
 
   async close(options: { readonly signOut: boolean }): Promise<void> {
     this.closings.push(options)
+    await this.onClose()
   }
 }
 
@@ -85,13 +87,19 @@ export class FakeSession implements Session {
 export class FakePlatform {
   readonly sessions: FakeSession[] = []
   readonly port: Platform
+  /** What two sessions at once do to each other. */
+  bears: Platform['sessions'] = 'shared'
   onOpen: (session: FakeSession) => void = (session) => session.report.opened(somebody)
   onResumeLink: (stored: unknown) => Promise<LinkAttempt>
 
   constructor(t: Failing) {
     this.onResumeLink = () => unexpected(t, 'Platform.resumeLink')
+    const bears = () => this.bears
     this.port = only<Platform>(t, 'Platform', {
       id: 'fake',
+      get sessions() {
+        return bears()
+      },
       open: (account, report, signal) => {
         const session = new FakeSession(t, account, report, signal)
         this.sessions.push(session)

@@ -69,6 +69,7 @@ import { AlertRules } from './0115-alert-rules.ts'
 import { NodeOrders } from './0118-node-orders.ts'
 import { NodeCommon } from './0119-node-common.ts'
 import { NodeFigures } from './0120-node-figures.ts'
+import { NodeEnds } from './0121-node-ends.ts'
 import { RollingUpgrades } from './0125-rolling-upgrades.ts'
 import { KeyTroubles } from './0127-key-troubles.ts'
 import { CallExchanges } from './0128-call-exchanges.ts'
@@ -154,6 +155,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0118-node-orders', class: NodeOrders },
   { name: '0119-node-common', class: NodeCommon },
   { name: '0120-node-figures', class: NodeFigures },
+  { name: '0121-node-ends', class: NodeEnds },
   { name: '0125-rolling-upgrades', class: RollingUpgrades },
   { name: '0127-key-troubles', class: KeyTroubles },
   { name: '0128-call-exchanges', class: CallExchanges },

@@ -1,5 +1,6 @@
 /** Requests to one server over HTTP: limited in time and size, and clear about whether one may have been carried out. */
 import type { Dispatcher } from 'undici'
+import type { WritePermit } from '../../../actors/ports/platform.ts'
 import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
 import { longIntegerSpans } from '../../json/spans.ts'
 import { AddressRefused, type GuardedAgent } from '../../net/guard.ts'
@@ -25,6 +26,8 @@ interface HttpClientOptions {
   readonly agent: GuardedAgent
   /** Sent with each request, such as the account's token. No error contains them. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Asked as a request begins. Absent: nobody else can have this account. */
+  readonly permit?: WritePermit
 }
 
 /** One request in the words of the caller. */
@@ -59,6 +62,7 @@ export const usualHeaders = { 'user-agent': 'Chapar', 'accept-encoding': 'identi
 
 export class HttpClient {
   readonly #agent: Dispatcher
+  readonly #permit: WritePermit | undefined
   readonly #origin: string
   readonly #prefix: string
   /** Names and values in turn, which is the cheapest form. */
@@ -67,9 +71,10 @@ export class HttpClient {
   readonly #underWay = new Set<Exchange>()
   #isOver = false
 
-  constructor({ root, agent, headers = {} }: HttpClientOptions) {
+  constructor({ root, agent, headers = {}, permit }: HttpClientOptions) {
     const { origin, pathname } = new URL(root)
     this.#agent = agent
+    this.#permit = permit
     this.#origin = origin
     this.#prefix = `${pathname.replace(/\/$/, '')}/`
     this.#headers = Object.entries({ ...usualHeaders, ...headers }).flat()
@@ -97,10 +102,16 @@ export class HttpClient {
     const exchange = new Exchange(signal, milliseconds)
     this.#underWay.add(exchange)
     try {
-      return await exchange.run(() => this.#agent.dispatch(request, exchange))
+      return await exchange.run(() => this.#dispatch(request, exchange))
     } finally {
       this.#underWay.delete(exchange)
     }
+  }
+
+  #dispatch(request: Dispatcher.DispatchOptions, exchange: Exchange): void {
+    const dispatch = () => void this.#agent.dispatch(request, exchange)
+    if (!this.#permit || this.#permit.isValid) dispatch()
+    else this.#permit.valid().then(dispatch, exchange.cut)
   }
 
   /** Requests under way count as not answered, and no more are made. */

@@ -44,7 +44,15 @@ export const refused = (
 interface Connector<Secrets>
   extends Pick<
     Platform,
-    'id' | 'name' | 'ids' | 'capabilities' | 'linkMethods' | 'startLink' | 'unavailable'
+    | 'id'
+    | 'name'
+    | 'ids'
+    | 'sessions'
+    | 'sends'
+    | 'capabilities'
+    | 'linkMethods'
+    | 'startLink'
+    | 'unavailable'
   > {
   readonly logger: Logger
   /** Absent: every link of this network ends with its first step. */

@@ -71,6 +71,7 @@ export function sandboxPlatform({ services, hub }: Pick<Sandbox, 'services' | 'h
     ],
     capabilities,
     ids: 'integer',
+    sessions: 'shared',
     sends: 'idempotent',
     startLink: (method, fields, _signal, user) => linking.start(user, method, fields),
     resumeLink: (stored) => linking.resume(stored),

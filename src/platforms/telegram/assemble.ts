@@ -63,7 +63,7 @@ export function assemble(
   life: SessionLife,
   defect: (cause: unknown) => void,
 ): Parts {
-  const { checkpoint, identity } = account
+  const { checkpoint, identity, permit } = account
   const self = identity.native
   const ending = life.signal
   const places = new MessageLocations(db, account, defect)
@@ -92,6 +92,7 @@ export function assemble(
     storage,
     updates: true,
     defect,
+    ...(permit && { permit }),
     ...(entrance && { entrance }),
   })
   keepOwnDoings(client)

@@ -1,7 +1,8 @@
 /** Creates the library's client, and corrects how it waits, ends, and names people to the network. */
 import type { IPeersRepository } from '@mtcute/core'
 import { longFromFastString } from '@mtcute/core/utils.js'
-import { BaseTelegramClient, networkMiddlewares, type tl } from '@mtcute/node'
+import { BaseTelegramClient, networkMiddlewares, TcpTransport, type tl } from '@mtcute/node'
+import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import type { SessionStorage } from './storage/session-storage.ts'
 
 /**
@@ -56,6 +57,8 @@ interface ClientOptions {
   readonly entrance?: DataCentreAddress
   readonly storage: SessionStorage
   readonly updates: boolean
+  /** Absent: nobody else can have this account. */
+  readonly permit?: WritePermit
   /** The library could not do something by itself. */
   defect(cause: Error): void
 }
@@ -66,7 +69,7 @@ const SHORTEST_RETRY_MS = 250
 const LONGEST_RETRY_MS = 5_000
 
 export function createClient(options: ClientOptions): TelegramClient {
-  const { application, entrance, storage, updates, defect } = options
+  const { application, entrance, storage, updates, permit, defect } = options
   const client = new BaseTelegramClient({
     apiId: application.id,
     apiHash: application.hash,
@@ -76,6 +79,7 @@ export function createClient(options: ClientOptions): TelegramClient {
     updates: updates ? { catchUp: true } : false,
     logLevel: 0,
     initConnectionOptions: { deviceModel: 'Chapar', systemVersion: 'Node.js', appVersion: '1' },
+    ...(permit && { transport: new PermittedTransport(permit) }),
     ...(entrance && { defaultDcs: { main: entrance, media: { ...entrance, mediaOnly: true } } }),
     network: {
       middlewares: networkMiddlewares.basic({
@@ -89,6 +93,37 @@ export function createClient(options: ClientOptions): TelegramClient {
   refuseWhenClosed(client)
   noteNothingLate(client)
   return client
+}
+
+/** Connections that the permit closes, and behind it nothing is written. */
+class PermittedTransport extends TcpTransport {
+  readonly #permit: WritePermit
+  readonly #open = new Set<{ close(): void }>()
+
+  constructor(permit: WritePermit) {
+    super()
+    this.#permit = permit
+    permit.onEnd(() => {
+      for (const connection of this.#open) connection.close()
+    })
+  }
+
+  override async connect(...[address]: Parameters<TcpTransport['connect']>) {
+    const connect = permitted(this.#permit, () => super.connect(address))
+    const connection = await connect()
+    this.#open.add(connection)
+    const read = connection.read.bind(connection)
+    connection.read = (into) =>
+      read(into).catch((cause) => {
+        // The library always reads, so this is how every connection ends.
+        this.#open.delete(connection)
+        throw cause
+      })
+    connection.write = permitted(this.#permit, connection.write.bind(connection))
+    // It may have ended meanwhile.
+    if (!this.#permit.isValid) connection.close()
+    return connection
+  }
 }
 
 /** The library's own loop may ask once more after the end, and its rejection would be unhandled. */

@@ -84,6 +84,7 @@ export const facts = {
   id: 'telegram',
   name: 'Telegram',
   ids: 'integer',
+  sessions: 'exclusive',
   sends: 'idempotent',
   capabilities,
   linkMethods: [

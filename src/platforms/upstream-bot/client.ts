@@ -1,7 +1,7 @@
 /** Calls of the bot API over HTTP, limited in time and size. The token never appears in errors or logs. */
 import type { Readable } from 'node:stream'
 import { request } from 'undici'
-import type { AccountIdentity } from '../../../actors/ports/platform.ts'
+import type { AccountIdentity, WritePermit } from '../../../actors/ports/platform.ts'
 import type { GuardedAgent } from '../../net/guard.ts'
 import {
   type AskOptions,
@@ -22,6 +22,8 @@ interface ClientOptions {
   readonly root: string
   readonly token: string
   readonly agent: GuardedAgent
+  /** Absent: nobody else can have this bot. */
+  readonly permit?: WritePermit
 }
 
 /** An answer that is one of a bot API, be it a refusal. */
@@ -40,14 +42,20 @@ interface FileAnswer {
 
 export class BotApiClient {
   readonly #agent: GuardedAgent
+  readonly #permit: WritePermit | undefined
   readonly #token: string
   readonly #http: HttpClient
   readonly #files: string
 
-  constructor({ root, token, agent }: ClientOptions) {
+  constructor({ root, token, agent, permit }: ClientOptions) {
     this.#agent = agent
+    this.#permit = permit
     this.#token = token
-    this.#http = new HttpClient({ root: `${root}/bot${token}`, agent })
+    this.#http = new HttpClient({
+      root: `${root}/bot${token}`,
+      agent,
+      ...(permit && { permit }),
+    })
     this.#files = `${root}/file/bot${token}/`
   }
 
@@ -90,6 +98,7 @@ export class BotApiClient {
     signal: AbortSignal,
   ): Promise<FileAnswer> {
     try {
+      if (this.#permit && !this.#permit.isValid) await this.#permit.valid()
       const answer = await request(this.#files + path, {
         dispatcher: this.#agent,
         method,

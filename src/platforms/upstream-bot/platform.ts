@@ -1,6 +1,6 @@
 /** A network that speaks the bot API: its bots are linked by their tokens. */
 
-import type { Platform } from '../../../actors/ports/platform.ts'
+import type { Platform, WritePermit } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
 import { createGuardedAgent } from '../../net/guard.ts'
@@ -34,19 +34,23 @@ export function createBotApi(options: BotApiOptions): BotApiPlatform {
   const { holdSeconds = 30, forgives = 1 } = options
   const polls = createGuardedAgent({ allowPrivate, connections: CONNECTIONS.polls })
   const calls = createGuardedAgent({ allowPrivate, connections: CONNECTIONS.calls })
-  const clientOf = (token: string) => new BotApiClient({ root, token, agent: calls })
+  const clientOf = (token: string, permit?: WritePermit) =>
+    new BotApiClient({ root, token, agent: calls, ...(permit && { permit }) })
   const platform = definePlatform({
     id: flavour.id,
     name: flavour.name,
     ids: 'integer',
+    sessions: 'displacing',
+    sends: 'blind',
     capabilities: flavour.capabilities,
     linkMethods: [{ method: 'token', fields: [tokenField, consentField] }],
     logger,
     startLink: (_method, given, signal) => link(given, clientOf, flavour, signal),
     parseSecrets: tokenOf,
     open: (account, token, report) => {
-      const poller = new BotApiClient({ root, token, agent: polls })
-      const clients = { client: clientOf(token), poller }
+      const { permit } = account
+      const poller = new BotApiClient({ root, token, agent: polls, ...(permit && { permit }) })
+      const clients = { client: clientOf(token, permit), poller }
       const sessionOptions = { ...clients, flavour, wanted, logger, holdSeconds, forgives }
       return new BotApiSession(account, report, sessionOptions)
     },

@@ -58,6 +58,8 @@ export function xmppPlatform(options: XmppOptions): Platform {
     id: 'xmpp',
     name: 'XMPP',
     ids: 'mapped',
+    sessions: 'displacing',
+    sends: 'findable',
     capabilities,
     linkMethods: [
       {

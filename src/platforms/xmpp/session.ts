@@ -78,7 +78,7 @@ export class XmppSession implements Session {
     report: SessionReport,
     options: SessionOptions,
   ) {
-    const login = loginOf(secrets, options)
+    const login = { ...loginOf(secrets, options), permit: account.permit }
     const own = `${login.local}@${login.domain}`
     const sent = this.#sent
     this.#account = account

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import { StringDecoder } from 'node:string_decoder'
 import { type Client, client, type Element, type StreamManagement, type Way } from '@xmpp/client'
+import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { isPublicAddress } from '../../net/guard.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { ns } from './namespaces.ts'
@@ -43,6 +44,8 @@ export interface Login {
   readonly plaintextAllowed: boolean
   /** Whether the server may have an address that is not of the internet. */
   readonly allowPrivate: boolean
+  /** Absent: nobody else can have this account. */
+  readonly permit?: WritePermit | undefined
 }
 
 /** The server offers no encryption, and the password must not travel without. */
@@ -129,6 +132,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     Object.assign(transport.streamManagement, { id, outbound, outbound_q })
   }
   keepToClassicLogin(transport)
+  if (login.permit) transport.write = permitted(login.permit, transport.write.bind(transport))
   // The library would follow the server to any host and log in there, beside our own reconnect.
   transport._onSeeOtherHost = (error) => transport.emit('error', error)
   if (!login.allowPrivate) refusePrivate(transport)

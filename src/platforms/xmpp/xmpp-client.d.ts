@@ -82,6 +82,8 @@ declare module '@xmpp/client' {
     connect(service: string): Promise<void>
     open(options: { domain: string }): Promise<Element>
     send(element: Element): Promise<void>
+    /** Everything that goes to the server passes here. */
+    write(text: string): Promise<void>
     stop(): Promise<unknown>
     _onData(chunk: Buffer | string): void
     _onSeeOtherHost(error: Error): void

@@ -82,10 +82,9 @@ t.test('what only looks may be asked again, whatever it looks at', async (t) => 
 })
 
 t.test('nothing is sent while it is not certain who owns the account', async (t) => {
-  const lease = { isValid: true }
-  const rig = new CredentialRig(t, { identities, lease })
+  const rig = new CredentialRig(t, { identities })
   const actor = await rig.online()
-  lease.isValid = false
+  rig.lease.isValid = false
   await refused(t, actor.ask(send), {
     code: 'unavailable',
     description: 'it is not certain that this node still owns the credential',

@@ -56,10 +56,43 @@ export const deleted = (sourceKey: string): Happening => ({
 
 export const stateOf = (actor: CredentialActor): string => visibleState(actor.snapshot)[0]
 
+/** A lease that ends, and is renewed, when a test says so. */
+export class TestLease {
+  isValid = true
+  readonly #ends = new Set<() => void>()
+  #renewed = Promise.withResolvers<void>()
+
+  async valid(): Promise<void> {
+    while (!this.isValid) await this.#renewed.promise
+  }
+
+  onEnd(listener: () => void): () => void {
+    this.#ends.add(listener)
+    return () => void this.#ends.delete(listener)
+  }
+
+  end(): void {
+    this.isValid = false
+    for (const listener of [...this.#ends]) listener()
+  }
+
+  renew(): void {
+    this.isValid = true
+    this.#renewed.resolve()
+    this.#renewed = Promise.withResolvers()
+  }
+
+  /** How many listen for its end. */
+  get listeners(): number {
+    return this.#ends.size
+  }
+}
+
 export class CredentialRig {
   readonly clock = new TestClock()
   readonly logger = new FakeLogger()
   readonly budget = new StartBudget(2)
+  readonly lease = new TestLease()
   readonly platform: FakePlatform
   readonly store: FakeCredentialStore
   readonly updates: FakeUpdateLog
@@ -85,7 +118,7 @@ export class CredentialRig {
       clock: this.clock,
       logger: this.logger,
       timing,
-      lease: { isValid: true },
+      lease: this.lease,
       lost: (owned) => {
         this.lost.push(owned)
         for (const actor of this.#actors) actor.stop()

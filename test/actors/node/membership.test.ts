@@ -1,7 +1,7 @@
 /** Nodes on one table in memory and one simulated clock: who joins, beats, is suspended, and is declared gone. */
 import t from 'tap'
 import { Membership, type NodeTable } from '../../../actors/node/actor.ts'
-import type { NodeRow } from '../../../actors/node/observer.ts'
+import type { NodeRow, Verdict } from '../../../actors/node/observer.ts'
 import { settled, TestClock } from '../../support/clock.ts'
 import { quietLogger } from '../../support/logger.ts'
 
@@ -64,7 +64,7 @@ class Way implements NodeTable {
     return this.#rows.all.filter((row) => !hasEnded(row)).map((row) => ({ ...row }) as NodeRow)
   }
 
-  async declareGone({ incarnation, beats }: NodeRow): Promise<boolean> {
+  async declareGone({ row: { incarnation, beats } }: Verdict): Promise<boolean> {
     const row = this.#rows.all[incarnation - 1]
     if (!row || row.beats !== beats || hasEnded(row)) return false
     Object.assign(row, { state: 'gone', isLocked: false })

@@ -43,6 +43,8 @@ export interface ContractHarness {
   readonly absent: Readonly<Partial<Record<Ability, string>>>
   /** The platform as a restarted service builds it: shares nothing in memory with `platform`. */
   restarted(): Platform
+  /** The same as another node has it, at the same time; absent: as `restarted`. */
+  elsewhere?(): Platform
   /** A fresh account of the network, not linked yet. */
   account(options?: { readonly secondFactor?: SecondFactor }): Promise<Account>
   /** Someone else with a client of their own, whom this account can write to and hear from. */

@@ -97,6 +97,43 @@ export async function sessionContract(t: Test, harness: ContractHarness) {
     },
   )
 
+  await t.test('two sessions at once do to each other what it says', async (t) => {
+    const { first, store } = await scene(t, harness)
+    const { sessions } = platform
+    const second = run((harness.elsewhere ?? harness.restarted)(), store)
+    t.teardown(() => second.stop())
+    const has = (one: typeof first, name: string) => one.reports.some(([report]) => report === name)
+    if (sessions === 'exclusive') {
+      await store.until(() => [first, second].find((one) => has(one, 'revoked')))
+      return
+    }
+    await second.reported('opened')
+    if (sessions === 'displacing') await first.reported('replaced')
+    else await first.session.probe(patience())
+    await second.session.probe(patience())
+    t.equal(has(first, 'replaced'), sessions === 'displacing')
+    t.notOk(has(second, 'replaced'))
+    for (const one of [first, second]) t.notOk(has(one, 'lost') || has(one, 'revoked'))
+  })
+
+  await t.test('a send is repeated by another process as it says', async (t) => {
+    const { first, peer, store } = await scene(t, harness)
+    const { sends } = platform
+    t.ok(['idempotent', 'findable', 'blind'].includes(sends))
+    if (sends !== 'idempotent') return
+    const text = words('sent twice')
+    const requestId = crypto.randomUUID()
+    const once = await perform(first, sending(peer.chat, text), requestId)
+    await first.stop()
+    const second = run(harness.restarted(), store)
+    t.teardown(() => second.stop())
+    await second.reported('opened')
+    const again = await perform(second, sending(peer.chat, text), requestId)
+    if (once.kind !== 'message' || again.kind !== 'message') throw new Error('no message')
+    t.equal(again.message.native, once.message.native)
+    t.equal(await peer.count(text), 1)
+  })
+
   await able(t, harness, ['limit'], 'a restriction is reported with its length', async (t) => {
     const { first, account, peer } = await scene(t, harness)
     await need(account.limit, 'limit').call(account, 40)

@@ -59,6 +59,8 @@ export const examplePlatform = (logger: Logger, agent: GuardedAgent): Platform =
     id: 'example',
     name: 'Example',
     ids: 'integer',
+    sessions: 'shared',
+    sends: 'idempotent',
     linkMethods: [
       {
         method: 'token',

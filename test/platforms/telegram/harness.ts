@@ -18,6 +18,7 @@ export function telegramHarness(stage: Stage): ContractHarness {
   return {
     platform: stage.platform(options),
     restarted: () => stage.platform(options),
+    elsewhere: () => stage.platform({ ...options, application: { id: 54_321, hash: 'another' } }),
     unknownChat: '987654',
     absent: {
       replace: 'the network ends a session that is used twice: that is a sign-out',

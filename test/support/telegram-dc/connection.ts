@@ -18,6 +18,8 @@ export interface Device {
   userId?: number
   /** The code was right and the password is still to come. */
   pendingUserId?: number
+  /** Two clients used the key at once: it is worthless from now on. */
+  isDuplicated?: true
 }
 
 export interface Hall {
@@ -25,6 +27,8 @@ export interface Hall {
   readonly devices: Map<string, Device>
   nextMessageId(kind: number): Long
   isCut(device: Device): boolean
+  /** The client has said something with the key of this device. */
+  heard(connection: Connection, device: Device): void
   request(connection: Connection, device: Device, request: TlObject): Promise<unknown>
   defect(cause: unknown): void
 }
@@ -51,6 +55,10 @@ export class Connection {
   /** Set once the client asked for its state: from then on it is told of updates. */
   wantsUpdates = false
   device: Device | undefined
+  readonly openedAt = performance.now()
+  heardAt = performance.now()
+  /** The program at the other end, by its number as an application: each node of a test has its own. */
+  client: number | undefined
   readonly #socket: Socket
   readonly #hall: Hall
   readonly #handshake: Handshake
@@ -123,6 +131,8 @@ export class Connection {
     const head = new Reader(plain)
     head.long()
     const session = this.#sessionOf(head.long(), device)
+    this.heardAt = performance.now()
+    this.#hall.heard(this, device)
     const messageId = head.long()
     head.uint()
     const length = head.uint()

@@ -39,7 +39,15 @@ export const secretExponent = () => toNumber(randomBytes(32))
 
 export interface ServerKey {
   readonly fingerprint: Buffer
+  /** As the library reads it, to be trusted in other processes. */
+  readonly pem: string
   open(sealed: Uint8Array): Buffer
+}
+
+/** In a process beside that of the network. */
+export async function trust(pem: string): Promise<void> {
+  await provider.initialize()
+  addPublicKey(provider, pem)
 }
 
 let made: Promise<ServerKey> | undefined
@@ -60,9 +68,11 @@ async function makeServerKey(): Promise<ServerKey> {
     const fingerprint = sha1(new Writer().bytes(modulus).bytes(exponent).out()).subarray(-8)
     // The library does not find a key again whose number begins with a zero when it is written.
     if (fingerprint.readUInt8(7) < 0x10) continue
-    addPublicKey(provider, pair.publicKey.export({ type: 'pkcs1', format: 'pem' }).toString())
+    const pem = pair.publicKey.export({ type: 'pkcs1', format: 'pem' }).toString()
+    addPublicKey(provider, pem)
     return {
       fingerprint,
+      pem,
       open: (sealed) => toBytes(power(toNumber(sealed), toNumber(secret), toNumber(modulus))),
     }
   }

@@ -49,6 +49,9 @@ const WRAPPERS = [
   'invokeAfterMsgs',
 ]
 
+/** A connection that was heard so lately is in use. */
+const AT_ONCE_MS = 5_000
+
 export class DataCentre implements Hall {
   readonly id: number
   readonly serverKey: ServerKey
@@ -113,9 +116,13 @@ export class DataCentre implements Hall {
 
   async request(connection: Connection, device: Device, wrapped: TlObject): Promise<unknown> {
     let request = wrapped
-    while (WRAPPERS.includes(request._)) request = request.query as TlObject
+    while (WRAPPERS.includes(request._)) {
+      if (request._ === 'initConnection') this.#introduce(connection, device, request)
+      request = request.query as TlObject
+    }
     this.requests.push(request._)
     try {
+      if (device.isDuplicated) throw new RpcRefusal(406, 'AUTH_KEY_DUPLICATED')
       const handler = this.#world.handlers[request._ as keyof Handlers] as AnyHandler | undefined
       if (!handler) throw new RpcRefusal(400, `METHOD_UNKNOWN_${request._}`)
       return await handler(request, { centre: this, device, connection })
@@ -125,6 +132,25 @@ export class DataCentre implements Hall {
         cause instanceof RpcRefusal ? [cause.code, cause.message] : [500, 'INTERNAL']
       return { _: 'mt_rpc_error', errorCode, errorMessage }
     }
+  }
+
+  #introduce(connection: Connection, device: Device, { apiId }: TlObject) {
+    connection.client = Number(apiId)
+    this.heard(connection, device)
+  }
+
+  /** As the real network does: a key that two clients use at once ends for both. */
+  heard(connection: Connection, device: Device) {
+    const { client } = connection
+    if (client === undefined || device.userId === undefined) return
+    const now = performance.now()
+    const isRival = (other: Connection) => {
+      if (other.device !== device || other.client === undefined) return false
+      if (other.client === client) return false
+      // Either it still speaks, or it is the next owner's and this one has come back.
+      return now - other.heardAt < AT_ONCE_MS || other.openedAt > connection.openedAt
+    }
+    if ([...this.connections].some(isRival)) device.isDuplicated = true
   }
 
   defect(cause: unknown) {

@@ -188,6 +188,12 @@ export class TelegramNetwork {
     for (const connection of connections) connection.cut()
   }
 
+  /** Whether a key of the account was used by two clients at once. */
+  isDuplicated({ id }: Person): boolean {
+    const devices = this.#centres.flatMap((centre) => [...centre.devices.values()])
+    return devices.some(({ userId, isDuplicated }) => userId === id && isDuplicated)
+  }
+
   requests(name: tl.RpcMethod['_']): number {
     return this.#centres.flatMap(({ requests }) => requests).filter((it) => it === name).length
   }
