@@ -93,7 +93,10 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     { ...options, databaseUrl, storage },
     opened,
   )
-  const accounts = openAccounts({ config, storage, calls: limits.calls, logger, print }, opened)
+  const accounts = openAccounts(
+    { config, storage, calls: limits.calls, bus, logger, print },
+    opened,
+  )
   const networks = { config, storage, logger, bus, more: options.platforms ?? [] }
   const { sandbox, platforms } = await openNetworks(networks, opened)
 
@@ -101,7 +104,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const { core, services } = openCore(ofCore, opened)
 
   await accounts.start()
-  startChores({ config, storage, core, services, logger }, opened)
+  startChores({ config, storage, core, services, bus, logger }, opened)
   const forwarder = openForwarder({ config, storage, core, nodes, logger }, opened)
   const readiness = openReadiness({ storage, nodes, logger })
   const begun = readiness.beginning('the accounts are being taken over')
@@ -157,10 +160,15 @@ interface CoreParts extends Pick<GatewayOptions, 'config' | 'logger'> {
 /** Builds the core and its services, which also carry out the calls in answers of webhooks. */
 function openCore(parts: CoreParts, opened: AsyncDisposableStack) {
   const { storage, logger, ...rest } = parts
+  const { bus } = parts
   const reminders = webhookReminders(storage.jobs, logger)
   const core = createCore({ ...storage, ...rest, reminders, logger })
   opened.defer(() => core.stop())
-  reminders.onDue((apiKeyId) => core.roster.remind(apiKeyId))
+  const remind = (apiKeyId: number) => core.roster.remind(apiKeyId)
+  reminders.onDue((apiKeyId) => {
+    if (!remind(apiKeyId)) bus.tell('due', apiKeyId)
+  })
+  bus.on('due', (apiKeyId) => void remind(Number(apiKeyId)))
   const services = createServices({ ...parts, core })
   const { execution, uploads } = services
   core.replyCalls.executeBy(async (apiKeyId, call, traceId) =>
@@ -234,11 +242,12 @@ async function openPorts(
 interface AccountsParts extends Pick<GatewayOptions, 'config' | 'logger' | 'print'> {
   readonly storage: Storage
   readonly calls: CallCount
+  readonly bus: Bus
 }
 
 /** Opens the accounts of users, who sign in by codes of the configured sender. */
 function openAccounts(
-  { config, storage, calls, logger, print }: AccountsParts,
+  { config, storage, calls, bus, logger, print }: AccountsParts,
   opened: AsyncDisposableStack,
 ) {
   const sender = createSender(config.otpSender, { production: config.production, print })
@@ -251,6 +260,7 @@ function openAccounts(
     issuer: config.baseUrls[0],
     limits: { ...usual, ...otp },
     calls,
+    bus,
     ...(codeLength && { codeLength }),
     logger,
   })
@@ -318,6 +328,7 @@ function openBulk({ storage, core, services, nodes, bus, logger }: BulkParts) {
 }
 
 interface ChoreParts extends Pick<GatewayOptions, 'config' | 'logger'> {
+  readonly bus: Bus
   readonly storage: Storage
   readonly core: Core
   readonly services: Services
@@ -325,11 +336,16 @@ interface ChoreParts extends Pick<GatewayOptions, 'config' | 'logger'> {
 
 /** Starts maintenance and jobs, and watches over what this node owns. */
 function startChores(parts: ChoreParts, opened: AsyncDisposableStack): void {
-  const { config, storage, core, services, logger } = parts
+  const { config, storage, core, services, bus, logger } = parts
   const { db, jobs, media } = storage
+  const removed = (credentialId: number, updateId: number) => {
+    core.updates.removed(credentialId, updateId)
+    bus.tell('removed', [credentialId, updateId])
+  }
+  bus.on('removed', (hint) => core.updates.removed(...(hint as [number, number])))
   everyHour(jobs, {
     db,
-    updates: core.updates,
+    updates: { removed },
     limits: config.retention,
     media,
     eraser: services.eraser,
@@ -358,7 +374,7 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
   const started = await claimUnowned(claiming)
   if (started.length > 0)
     logger.info({ credentials: started.length }, 'credentials are coming back')
-  const behind = await core.roster.start()
+  const behind = await core.roster.start(started)
   if (behind > 0) logger.info({ keys: behind }, 'webhooks have something to deliver')
   opened.defer(
     followNodes({
@@ -366,7 +382,7 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
       owned: () => core.supervisor.owned(),
       logger,
       released: (look) => bus.on('released', look),
-      claimed: () => core.roster.start(),
+      claimed: (ids) => core.roster.start(ids),
     }),
   )
   opened.defer(watchActors(core, { db, metrics, config, logger }))

@@ -119,6 +119,7 @@ export function watchActors(
   world: { db: Database; metrics: Metrics; config: Config; logger: Logger },
 ): () => void {
   const { db, metrics, config, logger } = world
+  const owned = () => [...core.supervisor.owned()].map(({ credentialId }) => credentialId)
   metrics.actors('credential', () =>
     census(core.supervisor.live(), (actor) => visibleState(actor.snapshot)[0]),
   )
@@ -126,7 +127,7 @@ export function watchActors(
     census(core.keys.live(), ([, key]) => stateName(key.snapshot.value)),
   )
   metrics.waitingPolls(core.heldPolls)
-  metrics.backlogAge(atMostEvery(BACKLOG_MS, () => oldestUnread(db)))
+  metrics.backlogAge(atMostEvery(BACKLOG_MS, () => oldestUnread(db, owned())))
   const sweep = setInterval(
     () => {
       core.keys.passivate(config.timing.passivateAfter)
@@ -158,8 +159,8 @@ function census<Actor>(actors: Iterable<Actor>, stateOf: (actor: Actor) => strin
   return counts
 }
 
-/** Age in seconds; only keys that were used within a day count as consumers. */
-async function oldestUnread(db: Database): Promise<number> {
+/** Age in seconds, for the accounts of this node; only keys that were used within a day count as consumers. */
+async function oldestUnread(db: Database, credentialIds: readonly number[]): Promise<number> {
   const [row] = await db.query<{ age: number | null }>(
     `select extract(epoch from now() - min(u.at))::float8 as age
        from api_key k
@@ -167,7 +168,9 @@ async function oldestUnread(db: Database): Promise<number> {
          select u.at from update_log u
           where u.credential_id = k.credential_id and u.update_id > k.cursor and ${wantedBy}
           order by u.update_id limit 1) u
-      where k.polled and k.revoked_at is null and k.last_used_at > now() - interval '1 day'`,
+      where k.polled and k.revoked_at is null and k.last_used_at > now() - interval '1 day'
+        and k.credential_id = any($1::bigint[])`,
+    [credentialIds],
   )
   return row?.age ?? 0
 }

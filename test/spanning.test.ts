@@ -43,6 +43,7 @@ const spanning: Readonly<Record<string, string>> = {
   'nodes/owners.ts link_page': oneUser,
   'nodes/orders.ts credential': 'what operators have ordered of the nodes of one cell',
   'nodes/orders.ts credential_log': server,
+  'nodes/endings.ts node': server,
   'nodes/orders.ts node': server,
   'nodes/table.ts node': server,
   'observability/request-journal.ts looked': oneUser,
@@ -56,7 +57,6 @@ const spanning: Readonly<Record<string, string>> = {
   'security/vault.ts data_key': keys,
   'updates/commit.ts moved': oneUser,
   'webhooks/delivery-log.ts webhook_delivery': oneUser,
-  'webhooks/roster.ts webhook': starting,
 }
 
 /** A condition that names one owner, or a list of them. */

@@ -5,6 +5,7 @@ import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import { OtpChallenge, PersonalToken, UserSession } from '../database/entities.ts'
 import type { Jobs } from '../jobs/jobs.ts'
+import type { Bus } from '../nodes/bus.ts'
 import { type CallCount, Gcra, type RateLimit } from '../security/rate-limits.ts'
 import type { Vault } from '../security/vault.ts'
 import { createAccessTokens } from './access-tokens.ts'
@@ -33,6 +34,8 @@ export interface AccountsOptions {
   readonly codeLength?: number
   /** Management calls of each user, by all sign-ins together. 600 a minute by default. */
   readonly calls?: CallCount
+  /** Absent: there are no other nodes. */
+  readonly bus?: Pick<Bus, 'tell' | 'on' | 'onGap'>
 }
 
 export interface SignedIn {
@@ -71,11 +74,18 @@ export class Accounts {
     this.#clock = clock
     this.#codes = new Codes({ db, vault, jobs, sender, limits, codeLength, domain, clock, logger })
     this.#users = createUsers(db, vault)
-    this.#sessions = new Sessions(db, clock)
+    const revoked = () => options.bus?.tell('revoked', null)
+    this.#sessions = new Sessions(db, clock, revoked)
     this.#refreshTokens = createRefreshTokens(db, this.#sessions, clock, logger)
     this.signingKeys = new SigningKeys(db, vault, clock)
     this.#accessTokens = createAccessTokens(this.signingKeys, issuer, clock)
-    this.tokens = new PersonalTokens(db, clock)
+    this.tokens = new PersonalTokens(db, clock, revoked)
+    const revokedElsewhere = () => {
+      this.#sessions.endedElsewhere()
+      this.tokens.revokedElsewhere()
+    }
+    options.bus?.on('revoked', revokedElsewhere)
+    options.bus?.onGap(revokedElsewhere)
     this.calls = options.calls ?? new Gcra<number>(callsPerUser)
   }
 
@@ -107,9 +117,10 @@ export class Accounts {
     const index = this.#codes.indexOf(phone.number)
     const user = await this.#users.findOrCreate(phone.number, index, this.#clock())
     const opened = await this.#db.transaction(async (tx) => {
-      const sessionId = await this.#sessions.open(tx, user.id, client)
-      return { sessionId, refreshToken: await this.#refreshTokens.issue(tx, sessionId) }
+      const session = await this.#sessions.open(tx, user.id, client)
+      return { ...session, refreshToken: await this.#refreshTokens.issue(tx, session.sessionId) }
     })
+    this.#sessions.forget(opened.ended)
     return await this.#signedIn(user, opened.sessionId, opened.refreshToken)
   }
 

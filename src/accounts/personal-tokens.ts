@@ -37,10 +37,15 @@ export class PersonalTokens {
   readonly #clock: Clock
   readonly #owners: Recent<string, number | undefined>
 
-  constructor(db: Database, clock: Clock) {
+  constructor(db: Database, clock: Clock, revoked?: () => void) {
     this.#db = db
     this.#clock = clock
-    this.#owners = new Recent(clock)
+    this.#owners = new Recent(clock, revoked)
+  }
+
+  /** Some were revoked at another node. */
+  revokedElsewhere(): void {
+    this.#owners.clear()
   }
 
   /** The token itself is in this answer and nowhere else. */

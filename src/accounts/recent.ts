@@ -2,19 +2,22 @@
 import { LRUCache } from 'lru-cache'
 import type { Clock } from './clock.ts'
 
-/** A revocation on another node takes effect here after at most this time. */
+/** A revocation at another node takes effect here after at most this time, where its hint is lost. */
 const MILLISECONDS = 5_000
 
 export class Recent<Key extends string | number, Answer> {
   readonly #clock: Clock
+  readonly #revoked: () => void
   readonly #answers = new LRUCache<Key, { readonly answer: Answer; readonly at: number }>({
     maxSize: 10_000,
     sizeCalculation: () => 1,
   })
   #revocations = 0
 
-  constructor(clock: Clock) {
+  /** `revoked` is called when something was, for the other nodes. */
+  constructor(clock: Clock, revoked: () => void = () => undefined) {
     this.#clock = clock
+    this.#revoked = revoked
   }
 
   async get(key: Key, load: () => Promise<Answer>): Promise<Answer> {
@@ -31,9 +34,16 @@ export class Recent<Key extends string | number, Answer> {
   forget(key: Key): void {
     this.#revocations++
     this.#answers.delete(key)
+    this.#revoked()
   }
 
   forgetAll(): void {
+    this.clear()
+    this.#revoked()
+  }
+
+  /** Something was revoked at another node. */
+  clear(): void {
     this.#revocations++
     this.#answers.clear()
   }

@@ -43,28 +43,41 @@ const liveAt = (now: Date) => ({
 
 const agentOf = ({ userAgent }: RequestClient) => userAgent?.slice(0, LONGEST_USER_AGENT) ?? null
 
+interface OpenedSession {
+  readonly sessionId: number
+  readonly ended: readonly number[]
+}
+
 export class Sessions {
   readonly #db: Database
   readonly #clock: Clock
   readonly #owners: Recent<number, number | undefined>
 
-  constructor(db: Database, clock: Clock) {
+  constructor(db: Database, clock: Clock, revoked?: () => void) {
     this.#db = db
     this.#clock = clock
-    this.#owners = new Recent(clock)
+    this.#owners = new Recent(clock, revoked)
   }
 
-  /** The oldest sign-in ends when there are too many. */
-  async open(tx: Queryable, userId: number, client: RequestClient): Promise<number> {
+  /** Some were ended at another node. */
+  endedElsewhere(): void {
+    this.#owners.clear()
+  }
+
+  /** The oldest sign-in ends when there are too many: `forget` those once the transaction is committed. */
+  async open(tx: Queryable, userId: number, client: RequestClient): Promise<OpenedSession> {
     await holdUser(tx, userId)
     const now = this.#clock()
     const expires = secondsAfter(now, ABSOLUTE_SECONDS)
     const values = [userId, client.ip, agentOf(client), now, expires]
     const [opened] = await tx.query<{ id: number }>(open, values)
-    for (const { id } of await tx.query<{ id: number }>(endOldest, [userId, now])) {
-      this.#owners.forget(id)
-    }
-    return opened!.id
+    const ended = await tx.query<{ id: number }>(endOldest, [userId, now])
+    return { sessionId: opened!.id, ended: ended.map(({ id }) => id) }
+  }
+
+  /** They have ended. */
+  forget(ids: readonly number[]): void {
+    for (const id of ids) this.#owners.forget(id)
   }
 
   /** Notes a use. Resolves with the user, or undefined if the session has ended. */

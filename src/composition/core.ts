@@ -191,11 +191,10 @@ export function createCore(options: CoreOptions) {
   const beginKey = keyBeginner({ keyStore, supervisor, ownership, updates, apiKeys, draining })
   const supervision = new Supervision<number>({ kind: 'key', clock, onCrash })
   const keys = new ActorRegistry<number, ApiKeyActor>(beginKey, supervision)
-  const owns = (credentialId: number) => owned.has(credentialId)
   const roster = new Roster({
     db,
     logger,
-    owns,
+    owned,
     peek: keys.peek.bind(keys),
     find: keys.find.bind(keys),
   })

@@ -52,6 +52,9 @@ export async function openNodes(options: NodesOptions, opened: AsyncDisposableSt
   bus.start()
   opened.defer(() => bus.close())
   storage.metrics.bus(() => bus.carriers())
+  // What is sealed for them is unreadable in the table already, but not for keys in memory.
+  storage.vault.onShred(bus.teller('shred'))
+  bus.on('shred', (owner) => storage.vault.forget(String(owner)))
   return { peers, nodes, bus, limits: await openLimits({ config, connection, count, logger }) }
 }
 

@@ -133,7 +133,7 @@ interface Following extends Claiming {
   readonly logger: Logger
   /** Calls back once another node has given credentials away. */
   released?(look: () => void): void
-  claimed(): Promise<unknown>
+  claimed(credentialIds: readonly number[]): Promise<unknown>
 }
 
 /** Claims accounts of ended nodes, and drops all accounts if this node was declared gone. Returns how to stop. */
@@ -143,10 +143,11 @@ export function followNodes(parts: Following): () => void {
   let claiming = Promise.resolve()
   const claim = async () => {
     if (isStopped) return
-    const credentials = (await claimUnowned(parts)).length
-    if (credentials === 0) return
-    logger.info({ credentials }, 'credentials that belonged to no node are taken over')
-    await claimed()
+    const ids = await claimUnowned(parts)
+    if (ids.length === 0) return
+    const facts = { credentials: ids.length }
+    logger.info(facts, 'credentials that belonged to no node are taken over')
+    await claimed(ids)
   }
   const look = () => {
     claiming = claiming.then(claim).catch((err) => {

@@ -126,7 +126,10 @@ const retire = `
 class DataKeys {
   readonly #db: Database
   readonly #keks: readonly [Kek, ...Kek[]]
-  readonly #opened = new LRUCache<string, DataKey>({ maxSize: 10_000, sizeCalculation: () => 1 })
+  readonly #opened = new LRUCache<string, DataKey & { readonly owner: string }>({
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
+  })
   readonly #inUse = new LRUCache<string, InUse>({ maxSize: 10_000, sizeCalculation: () => 1 })
   /** By owner: seals that come at once wait for one block instead of each reserving its own. */
   readonly #reserving = new Map<string, Promise<void>>()
@@ -217,6 +220,13 @@ class DataKeys {
     this.#reserving.delete(owner)
   }
 
+  /** Its keys are gone from the table, and now from here. */
+  forget(owner: string): void {
+    for (const [id, key] of this.#opened.entries()) if (key.owner === owner) this.#opened.delete(id)
+    this.#inUse.delete(owner)
+    this.#reserving.delete(owner)
+  }
+
   /** Throws unless every stored key can be unwrapped by the keys at hand. */
   async assertReadable(): Promise<void> {
     const sample = 'select distinct on (kek) * from data_key order by kek'
@@ -253,7 +263,7 @@ class DataKeys {
     const kek = this.#keks.find((each) => each.id === name)
     if (!kek) throw new Error(`the key file lacks the key ${name}, with which secrets are stored`)
     const key = decrypt(kek.key, wrapped, `${kek.id}|${id}|${owner}`)
-    const opened = { id, key: createSecretKey(key) }
+    const opened = { id, owner, key: createSecretKey(key) }
     this.#opened.set(id, opened)
     return opened
   }
@@ -292,6 +302,10 @@ export interface Vault {
   rewrap(): Promise<number>
   /** Makes everything sealed for this owner unreadable for good. */
   shred(owner: string): Promise<void>
+  /** Calls back with each owner for whom that was done here. */
+  onShred(listener: (owner: string) => void): void
+  /** It was done at another node: forgets the keys that memory has. */
+  forget(owner: string): void
 }
 
 interface VaultOptions {
@@ -312,6 +326,7 @@ export async function openVault({ db, keyFile, logger }: VaultOptions): Promise<
   const keys = new DataKeys(db, keks)
   await keys.assertReadable()
   const { key: seed } = await keys.forGood('derivation')
+  const listeners: ((owner: string) => void)[] = []
 
   return {
     async seal(owner, place, plaintext) {
@@ -336,7 +351,12 @@ export async function openVault({ db, keyFile, logger }: VaultOptions): Promise<
     keys: keks.map(({ id }) => id),
     derive: (purpose) => Buffer.from(hkdfSync('sha256', seed, '', `chapar v1 ${purpose}`, 32)),
     rewrap: () => keys.rewrap(),
-    shred: (owner) => keys.shred(owner),
+    async shred(owner) {
+      await keys.shred(owner)
+      for (const listener of listeners) listener(owner)
+    },
+    onShred: (listener) => void listeners.push(listener),
+    forget: (owner) => keys.forget(owner),
   }
 }
 

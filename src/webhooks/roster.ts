@@ -6,8 +6,8 @@ import type { Database } from '../database/database.ts'
 interface RosterOptions {
   readonly db: Database
   readonly logger: Logger
-  /** Whether this node owns the credential. */
-  owns(credentialId: number): boolean
+  /** The credentials that this node owns. */
+  readonly owned: { has(credentialId: number): boolean; keys(): Iterable<number> }
   peek(apiKeyId: number): unknown
   find(apiKeyId: number): Promise<ApiKeyActor>
 }
@@ -31,14 +31,14 @@ export class Roster {
     this.#options = options
   }
 
-  /** Wakes the keys that have updates to deliver; resolves with their number. */
-  async start(): Promise<number> {
-    return this.#take(undefined)
+  /** This node has claimed them: wakes their keys that have updates to deliver, and resolves with the number of those. */
+  async start(credentialIds: readonly number[]): Promise<number> {
+    return this.#take(credentialIds)
   }
 
   /** This node has claimed the credential: wakes its keys that have updates to deliver. */
   async begin(credentialId: number): Promise<void> {
-    await this.#take(credentialId).catch((err) => {
+    await this.#take([credentialId]).catch((err) => {
       this.#options.logger.warn(
         { err, credentialId },
         'the webhooks of a credential were not looked for',
@@ -51,17 +51,17 @@ export class Roster {
     this.#byCredential.delete(credentialId)
   }
 
-  async #take(credentialId: number | undefined): Promise<number> {
+  async #take(credentialIds: readonly number[]): Promise<number> {
+    if (credentialIds.length === 0) return 0
     const rows = await this.#options.db.query<Row>(
       `select k.id, k.credential_id, k.cursor < l.next_update_id - 1 as is_behind
          from webhook w
          join api_key k on k.id = w.api_key_id and k.revoked_at is null
          join credential_log l on l.credential_id = k.credential_id
-        where w.sealed is not null and w.suspended_at is null
-          and ($1::bigint is null or k.credential_id = $1)`,
-      [credentialId ?? null],
+        where w.sealed is not null and w.suspended_at is null and k.credential_id = any($1::bigint[])`,
+      [credentialIds],
     )
-    const owned = rows.filter((row) => this.#options.owns(row.credential_id))
+    const owned = rows.filter((row) => this.#options.owned.has(row.credential_id))
     for (const row of owned) this.#add(row.credential_id, row.id)
     const behind = owned.filter(({ is_behind }) => is_behind)
     for (const { id } of behind) this.wake(id)
@@ -101,22 +101,25 @@ export class Roster {
     )
   }
 
-  /** A rest is over. The reminder may come to any node; only the owner of the key acts on it. */
-  remind(apiKeyId: number): void {
-    if (this.#isKnown(apiKeyId)) this.wake(apiKeyId)
+  /** A rest is over. The reminder may come to any node: false at one that does not own the key. */
+  remind(apiKeyId: number): boolean {
+    const isKnown = this.#isKnown(apiKeyId)
+    if (isKnown) this.wake(apiKeyId)
+    return isKnown
   }
 
   /** Wakes keys that sleep although their rest is over: a queue that was lost or away sends no reminders. */
   async wakeDue(): Promise<void> {
-    const due = await this.#options.db.query<{ id: number; credential_id: number }>(
-      `select k.id, k.credential_id from webhook w join api_key k on k.id = w.api_key_id
+    const owned = [...this.#options.owned.keys()]
+    if (owned.length === 0) return
+    const due = await this.#options.db.query<{ id: number }>(
+      `select k.id from webhook w join api_key k on k.id = w.api_key_id
         where w.sealed is not null and w.suspended_at is null and w.due_at < $1
-          and k.revoked_at is null and coalesce(k.expires_at > $1, true)`,
-      [new Date()],
+          and k.revoked_at is null and coalesce(k.expires_at > $1, true)
+          and k.credential_id = any($2::bigint[])`,
+      [new Date(), owned],
     )
-    for (const { id, credential_id } of due) {
-      if (this.#options.owns(credential_id) && !this.#options.peek(id)) this.wake(id)
-    }
+    for (const { id } of due) if (!this.#options.peek(id)) this.wake(id)
   }
 
   stop(): void {

@@ -83,9 +83,9 @@ const core = createCore({
 core.ownership.watch()
 const claiming = { ...core, nodes }
 await claimUnowned(claiming)
-await core.roster.start()
+await core.roster.start([...core.supervisor.owned()].map(({ credentialId }) => credentialId))
 const owned = () => core.supervisor.owned()
-followNodes({ ...claiming, nodes, owned, logger, claimed: () => core.roster.start() })
+followNodes({ ...claiming, nodes, owned, logger, claimed: (ids) => core.roster.start(ids) })
 
 const server = await createServer({
   logger,

@@ -1,10 +1,12 @@
 /** The vault: a secret opens where it was sealed, unchanged, and nowhere else. */
+import { join } from 'node:path'
 import t from 'tap'
 import { testDatabase } from '../support/database.ts'
 import { testVault } from '../support/vault.ts'
 
 const { database } = await testDatabase(t)
-const vault = await testVault(t, database)
+const keyFile = join(t.testdir(), 'keys')
+const vault = await testVault(t, database, keyFile)
 
 const place = { table: 'credential', column: 'secrets', row: 7 }
 const secret = Buffer.from('session key of an account')
@@ -71,6 +73,21 @@ t.test('a shredded owner loses all secrets, the others none', async (t) => {
   await t.rejects(vault.open(place, gone), unreadable)
   t.same(await vault.open(place, kept), secret)
   t.same(await vault.open(place, await vault.seal('credential:20', place, secret)), secret)
+})
+
+t.test('another node forgets the keys that it had opened', async (t) => {
+  const blob = await vault.seal('credential:25', place, secret)
+  const kept = await vault.seal('credential:26', place, secret)
+  const other = await testVault(t, database, keyFile)
+  const told: string[] = []
+  vault.onShred((owner) => told.push(owner))
+  t.same(await other.open(place, blob), secret)
+  t.same(await other.open(place, kept), secret)
+  await vault.shred('credential:25')
+  t.same(told, ['credential:25'])
+  for (const owner of told) other.forget(owner)
+  await t.rejects(other.open(place, blob), unreadable)
+  t.same(await other.open(place, kept), secret)
 })
 
 t.test('an owner who has sealed enough gets a new key, and the old one still opens', async (t) => {

@@ -8,8 +8,11 @@ import type { Database } from '../../src/database/database.ts'
 import { openVault, type Vault } from '../../src/security/vault.ts'
 import { quietLogger } from './logger.ts'
 
-export async function testVault(t: Pick<Test, 'teardown'>, db: Database): Promise<Vault> {
-  const keyFile = join(tmpdir(), `chapar-keys-${randomUUID()}`)
+export async function testVault(
+  t: Pick<Test, 'teardown'>,
+  db: Database,
+  keyFile = join(tmpdir(), `chapar-keys-${randomUUID()}`),
+): Promise<Vault> {
   t.teardown(() => rm(keyFile, { force: true }))
   return await openVault({ db, keyFile, logger: quietLogger })
 }

@@ -45,7 +45,7 @@ t.test('whatever comes for a key that cannot be woken, it is tried once at a tim
   const roster = new Roster({
     db: database,
     logger: quietLogger,
-    owns: () => true,
+    owned: new Map([[account, true]]),
     peek: () => live,
     find: () => {
       const next = Promise.withResolvers<ApiKeyActor>()
@@ -53,7 +53,7 @@ t.test('whatever comes for a key that cannot be woken, it is tried once at a tim
       return next.promise
     },
   })
-  t.equal(await roster.start(), 0)
+  t.equal(await roster.start([account]), 0)
   const come = () => {
     for (let update = 0; update < 10; update++) roster.received(account)
   }
@@ -92,10 +92,11 @@ t.test('who sleeps though its rest is over is woken, and nobody else', async (t)
   await keyWith({ due: '-1 s', expires: '-1 s' })
   const { actor } = new ApiKeyRig(t)
   const woken: number[] = []
+  const owned = new Map<number, true>()
   const roster = new Roster({
     db: database,
     logger: quietLogger,
-    owns: () => true,
+    owned,
     peek: (id) => (id === awake ? actor : undefined),
     find: async (id) => {
       woken.push(id)
@@ -103,5 +104,36 @@ t.test('who sleeps though its rest is over is woken, and nobody else', async (t)
     },
   })
   await roster.wakeDue()
+  t.same(woken, [], 'the account is another node’s')
+  owned.set(account, true)
+  await roster.wakeDue()
   t.same(woken, [due])
 })
+
+t.test(
+  'only keys of the claimed accounts are looked for, and only those are reminded here',
+  async (t) => {
+    await database.query('delete from webhook')
+    const id = await keyWith({})
+    const { actor } = new ApiKeyRig(t)
+    const woken: number[] = []
+    const roster = new Roster({
+      db: database,
+      logger: quietLogger,
+      owned: new Map([[account, true]]),
+      peek: () => undefined,
+      find: async (id) => {
+        woken.push(id)
+        return actor
+      },
+    })
+    await roster.start([])
+    await roster.start([account + 1])
+    t.notOk(roster.remind(id), 'another node is to be told')
+    await roster.start([account])
+    t.same(woken, [], 'it is not behind')
+    t.ok(roster.remind(id))
+    t.same(woken, [id])
+    roster.stop()
+  },
+)
