@@ -2,7 +2,7 @@
 import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { startGateway } from '../../src/gateway.ts'
-import { createLog } from '../../src/observability/log.ts'
+import { createLog } from '../../src/observability/logger.ts'
 import { telegramPlatform } from '../../src/platforms/telegram/platform.ts'
 import { trust } from '../support/telegram-dc/crypto.ts'
 
