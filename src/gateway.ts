@@ -89,14 +89,10 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const door = await openPorts(config, opened)
   const databaseUrl = await options.databaseUrl
   const storage = await openStorage({ ...options, databaseUrl }, opened)
-  const { peers, nodes, bus, limits } = await openNodes(
-    { ...options, databaseUrl, storage },
-    opened,
-  )
-  const accounts = openAccounts(
-    { config, storage, calls: limits.calls, bus, logger, print },
-    opened,
-  )
+  const ofNodes = { ...options, databaseUrl, storage }
+  const { peers, nodes, bus, limits } = await openNodes(ofNodes, opened)
+  const ofAccounts = { config, storage, calls: limits.calls, bus, logger, print }
+  const accounts = openAccounts(ofAccounts, opened)
   const networks = { config, storage, logger, bus, more: options.platforms ?? [] }
   const { sandbox, platforms } = await openNetworks(networks, opened)
 

@@ -162,27 +162,36 @@ export class CredentialEffects {
     return () => {
       listening.abort()
       rejectAll(this.#batches)
-      const leaving = this.#session
-      this.#session = undefined
-      const wasInDoubt = !lease.isValid
-      const close = async () => {
-        // What waits for the lease is another owner's to say, or not to be said.
-        if (wasInDoubt && !own.signOut) permit.end()
-        // Signing out needs the connection that the signal would cut.
-        if (!own.signOut) living.abort()
-        await leaving?.close(own)
-      }
-      // Deferred, because the transition says whether the account was linked again.
-      const closed = Promise.resolve()
-        .then(() => within(this.world.timing.signOutTakes, undefined, close))
-        .catch(onDefect)
-        .finally(() => {
-          living.abort()
-          permit.end()
-        })
+      const closed = this.#close(own, living, permit)
       if (isExclusive) this.disconnected = closed
       this.#releaseTurn()
     }
+  }
+
+  /** Resolves once the session has let go of its connection. */
+  #close(
+    own: { readonly signOut: boolean },
+    living: AbortController,
+    permit: SessionPermit,
+  ): Promise<unknown> {
+    const leaving = this.#session
+    this.#session = undefined
+    const wasInDoubt = !this.world.lease.isValid
+    const close = async () => {
+      // What waits for the lease is another owner's to say, or not to be said.
+      if (wasInDoubt && !own.signOut) permit.end()
+      // Signing out needs the connection that the signal would cut.
+      if (!own.signOut) living.abort()
+      await leaving?.close(own)
+    }
+    // Deferred, because the transition says whether the account was linked again.
+    return Promise.resolve()
+      .then(() => within(this.world.timing.signOutTakes, undefined, close))
+      .catch((cause) => this.onDefect(cause))
+      .finally(() => {
+        living.abort()
+        permit.end()
+      })
   }
 
   /** Reads from the session directly: bytes do not pass through the machine. */

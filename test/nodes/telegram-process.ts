@@ -2,7 +2,7 @@
 import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { startGateway } from '../../src/gateway.ts'
-import { createLog } from '../../src/observability/logger.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { telegramPlatform } from '../../src/platforms/telegram/platform.ts'
 import { trust } from '../support/telegram-dc/crypto.ts'
 
@@ -12,7 +12,7 @@ const { TELEGRAM_ENTRANCE = '', TELEGRAM_CLIENT, TELEGRAM_KEY = '' } = process.e
 const { DATABASE_URL: url = '' } = process.env
 await trust(TELEGRAM_KEY)
 const config = readConfig(process.env)
-const logger = createLog({ level: config.logLevel })
+const logger = createLogger({ level: config.logLevel })
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 const db = openDatabase({ url, logger })
 const telegram = telegramPlatform({

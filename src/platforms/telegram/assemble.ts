@@ -87,11 +87,9 @@ export function assemble(
     saved: () => intake.save(),
     unsaved: defect,
   })
+  const given = { application, storage, updates: true, defect }
   const client = createClient({
-    application,
-    storage,
-    updates: true,
-    defect,
+    ...given,
     ...(permit && { permit }),
     ...(entrance && { entrance }),
   })
