@@ -35,10 +35,14 @@ export type DiagnosisEvent =
 /** A key with one of these opens nothing. */
 const FATAL: readonly (string | undefined)[] = ['key_revoked', 'key_expired', 'wrong_secret']
 
-/** A broken account stops everything, another failure stops a part, and a remark stops nothing. */
+/**
+ * A broken account stops everything, another failure stops a part, and a remark stops nothing. Two who receive against each
+ * other stop the least: one stray getUpdates is seen for a minute, while an endpoint that fails goes on failing.
+ */
 function severityOf({ step, verdict, code }: Finding): number {
-  if (verdict === 'failed') return FATAL.includes(code) ? 4 : step === 'credential' ? 3 : 2
-  return code === undefined ? 0 : 1
+  if (verdict !== 'failed') return code === undefined ? 0 : 1
+  if (FATAL.includes(code)) return 5
+  return step === 'credential' ? 4 : step === 'receive_mode' ? 2 : 3
 }
 
 /** The most serious finding is the cause; the first of two equals, because the second may only follow from it. */

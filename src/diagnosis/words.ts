@@ -2,6 +2,9 @@
 import type { Sentence, Sentences } from '../../machines/diagnosis/facts.ts'
 import { explained } from '../credentials/reasons.ts'
 
+/** The noun with its count, and what goes on in singular or plural. */
+const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
+
 type Words = { readonly [Code in keyof Sentences]: (values: Sentences[Code]) => string }
 
 const words: Words = {
@@ -27,9 +30,10 @@ const words: Words = {
   last_event: ({ at }) => `The last event came at ${at}`,
   round_trip: ({ count }) => `A round trip took ${count} ms`,
   no_round_trip: () => 'A round trip was not answered',
-  events_repeated: ({ count }) => `${count} events were reported twice; each was delivered once`,
+  events_repeated: ({ count }) =>
+    `${counted(count, 'event was', 'events were')} reported twice; each was delivered once`,
   events_disordered: ({ count }) =>
-    `${count} events came out of order; each chat kept its own order`,
+    `${counted(count, 'event', 'events')} came out of order; each chat kept its own order`,
 
   no_session_to_test: () => 'There is no session to test',
   no_session_to_ask: () => 'There is no session to ask',
@@ -46,24 +50,26 @@ const words: Words = {
   message_unconfirmed: ({ to }) => `The message to ${to} was handed over, but nobody confirmed it`,
   message_refused: ({ to, refusal }) => `The message to ${to} was refused: ${refusal}`,
   refusal: ({ refusal }) => refusal,
-  restricted: ({ count }) => `The platform takes no messages for ${count} seconds`,
+  restricted: ({ count }) =>
+    `The platform takes no messages for ${counted(count, 'second', 'seconds')}`,
 
   polling_beside_webhook: ({ count }) =>
-    `getUpdates was refused ${count} times in the last ten minutes, because the webhook is active`,
+    `getUpdates was refused ${counted(count, 'time', 'times')} in the last ten minutes, because the webhook is active`,
   other_pollers: ({ count }) =>
-    `getUpdates was cut off by another getUpdates ${count} times in the last ten minutes`,
+    `getUpdates was cut off by another getUpdates ${counted(count, 'time', 'times')} in the last ten minutes`,
   receives_by_webhook: ({ url }) => `Updates are delivered to ${url}`,
   receives_by_polling: () => 'Updates are fetched by getUpdates; there is no webhook',
   nobody_receives: () => 'Nobody has fetched updates yet; there is no webhook',
 
-  pending: ({ count }) => `${count} updates wait`,
+  pending: ({ count }) => counted(count, 'update waits', 'updates wait'),
   webhook: ({ url }) => `The webhook is ${url}`,
   last_answer: ({ status }) => `Its last answer was ${status}`,
-  failures: ({ count }) => `${count} attempts in a row failed`,
+  failures: ({ count }) => counted(count, 'attempt failed', 'attempts in a row failed'),
   last_error: ({ message, at }) => `${message} (${at})`,
   webhook_removed: ({ url }) =>
     `The webhook ${url} was removed: it answered for too long that it is gone`,
-  dropped: ({ count, at }) => `${count} updates were dropped unread at ${at}`,
+  dropped: ({ count, at }) =>
+    `${counted(count, 'update was', 'updates were')} dropped unread at ${at}`,
 
   make_key: () => 'Make a new key with POST /api_keys and give it to your bot',
   extend_key: ({ key }) => `Set a later expiry, or none, with PATCH /api_keys/${key}`,

@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { inWords } from '../../src/diagnosis/words.ts'
 import { startService } from '../support/service.ts'
 
 interface Coded {
@@ -34,6 +35,7 @@ t.test('values are taken over, words and times among them are translated', async
   const said = (code: string, params: object) => persian.fact({ code, params }, 'as it is')
   t.equal(said('signed_in', { name: 'Ada (@ada)' }), 'وارد شده با نام Ada (@ada)')
   t.equal(said('pending', { count: 12 }), '۱۲ به‌روزرسانی منتظر است')
+  t.equal(said('pending', { count: 1 }), '۱ به‌روزرسانی منتظر است')
   t.equal(
     said('state_explained', { state: 'degraded', reason: 'no_traffic' }),
     'وضعیت حساب: ناقص (no_traffic): وصل است ولی چیزی رد و بدل نمی‌شود',
@@ -49,6 +51,19 @@ t.test('values are taken over, words and times among them are translated', async
   t.equal(persian.fact(null, 'of an older version'), 'of an older version')
   const signedIn = { code: 'signed_in', params: { name: 'Ada (@ada)' } }
   t.equal(english.fact(signedIn, ''), 'Signed in as Ada (@ada)')
+})
+
+t.test('one is one, in the panel and in the words of the service', async (t) => {
+  const counted = ['polling_beside_webhook', 'other_pollers', 'pending', 'failures'] as const
+  for (const code of counted) {
+    const of = (count: number) => ({ code, params: { count } })
+    t.match(inWords(of(1)), /\b1 (time|update|attempt)\b/, code)
+    t.match(inWords(of(2)), /\b2 (times|updates|attempts)\b/, code)
+    for (const count of [1, 2]) t.equal(english.fact(of(count), ''), inWords(of(count)), code)
+  }
+  const dropped = { code: 'dropped', params: { count: 1, at: '2026-03-21T10:00:00.000Z' } } as const
+  t.match(inWords(dropped), /^1 update was dropped/)
+  t.match(english.fact(dropped, ''), /^1 update was dropped unread at 21 Mar 2026/)
 })
 
 t.test('every sentence of a real diagnosis and a real health test is known', async (t) => {

@@ -112,7 +112,7 @@ t.test('updates that nobody fetches', async (t) => {
   })
   const { cause, steps } = await diagnose()
   t.match(cause, { step: 'receive_mode', code: 'nobody_receives' })
-  t.match(steps[4], { verdict: 'passed', evidence: ['1 updates wait'] })
+  t.match(steps[4], { verdict: 'passed', evidence: ['1 update waits'] })
 })
 
 t.test('a credential that was deleted', async (t) => {

@@ -18,12 +18,18 @@ import own from './en/own.json'
 import refusals from './en/refusals.json'
 import sandbox from './en/sandbox.json'
 
+/** Sentences with a count have a message for each plural. */
+type Counted = {
+  [Code in keyof Facts]: Facts[Code] extends { readonly count: number } ? Code : never
+}[keyof Facts]
+
 /** A word of the service without a message here is an error of the compiler. */
 type Needed =
   | `reason.${LinkReason}`
   | `explained.${Reason}`
   | `refusal.${Exclude<FailureReason, Reason>}`
-  | `fact.${keyof Facts}`
+  | `fact.${Exclude<keyof Facts, Counted>}`
+  | `fact.${Counted}.other`
   | `diagnosis.fix.${FindingCode}`
   | `way.${SentWay['code']}`
 

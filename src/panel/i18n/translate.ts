@@ -63,7 +63,12 @@ export function translator(catalogue: Catalogue, language: Language): Translate 
       return fill(message ?? stem, { ...values, count })
     },
     fact(sentence: Coded | null | undefined, text: string) {
-      const message = messages[`fact.${sentence?.code}`]
+      const stem = `fact.${sentence?.code}`
+      const count = sentence?.params?.count
+      const message =
+        typeof count === 'number'
+          ? (messages[`${stem}.${plurals.select(count)}`] ?? messages[`${stem}.other`])
+          : messages[stem]
       return message === undefined ? text : fill(message, shownValues(sentence?.params ?? {}))
     },
     refusal,

@@ -104,3 +104,11 @@ t.test('an account that is out is the cause, whatever else was refused before', 
   t.equal(causeOf([revoked, account, conflict]), revoked, 'but with such a key nothing else counts')
   t.equal(causeOf([scope, conflict]), scope)
 })
+
+t.test('an endpoint that fails is the cause, though somebody polled beside it', async (t) => {
+  const beside = found('receive_mode', { verdict: 'failed', code: 'polling_and_webhook' })
+  const endpoint = found('webhook_info', { verdict: 'failed', code: 'endpoint_failing' })
+  t.equal(causeOf([beside, endpoint]), endpoint)
+  const noticed = found('webhook_info', { code: 'updates_dropped' })
+  t.equal(causeOf([beside, noticed]), beside, 'but not what was only noticed there')
+})

@@ -14,7 +14,7 @@ import { Field } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Failed, Loading, Wrong } from '../../ui/states.tsx'
-import { Remedy, useFix } from './remedy.tsx'
+import { placeOf, Remedy, useFix } from './remedy.tsx'
 
 interface StartProps {
   readonly keyId: number
@@ -81,13 +81,19 @@ export function Start({ keyId, onStart }: StartProps) {
   )
 }
 
+const written = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
+
+/** Times as the reader's clock shows them, with the zone for whoever gets the text. */
+const inLocalTime = (text: string) =>
+  text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => written.format(new Date(at)))
+
 /** A diagnosis as English text, to be sent to other people. */
 export function reportOf(
   diagnosis: Diagnosis,
   { name, api_key_id, credential_id }: ApiKey,
 ): string {
   const { cause, next_action, started_at, steps } = diagnosis
-  return [
+  const lines = [
     `Diagnosis of the key "${name}" (${api_key_id}) of account ${credential_id}, ${started_at}`,
     '',
     ...steps.flatMap(({ step, verdict, code, evidence, remedy }, place) => [
@@ -98,7 +104,8 @@ export function reportOf(
     '',
     `Cause: ${cause ? `${cause.text} (${cause.step}: ${cause.code})` : 'none found'}`,
     ...(next_action === null ? [] : [`What to do: ${next_action}`]),
-  ].join('\n')
+  ]
+  return inLocalTime(lines.join('\n'))
 }
 
 export interface ResultProps {
@@ -254,6 +261,7 @@ export function Steps({
       {diagnosis.steps.map((step, place) => (
         <Step
           key={step.step}
+          diagnosis={diagnosis}
           step={step}
           place={place}
           isRunning={busy && step.step === diagnosis.step}
@@ -264,12 +272,13 @@ export function Steps({
 }
 
 interface StepProps {
+  readonly diagnosis: Diagnosis
   readonly step: DiagnosisStep
   readonly place: number
   readonly isRunning: boolean
 }
 
-function Step({ step, place, isRunning }: StepProps) {
+function Step({ diagnosis, step, place, isRunning }: StepProps) {
   const t = useT()
   const { number } = useFormats()
   const fix = useFix()
@@ -296,7 +305,10 @@ function Step({ step, place, isRunning }: StepProps) {
         <ul className="evidence small" aria-label={t('diagnosis.evidence')}>
           {evidence.map((line, place) => (
             <li key={line} dir="auto">
-              {t.fact(step.evidence_codes[place], line)}
+              <Evidence
+                text={t.fact(step.evidence_codes[place], line)}
+                to={placeOf(step.evidence_codes[place]?.code, diagnosis)}
+              />
             </li>
           ))}
         </ul>
@@ -308,4 +320,9 @@ function Step({ step, place, isRunning }: StepProps) {
       )}
     </li>
   )
+}
+
+/** A line of evidence, as a link where the panel shows what it speaks of. */
+function Evidence({ text, to }: { readonly text: string; readonly to: string | undefined }) {
+  return to === undefined ? text : <Link to={to}>{text}</Link>
 }

@@ -1,7 +1,7 @@
 /** The remedy of each finding in the reader's language, with a button that does it or links to the page. */
 
 import { useMutation, useQuery } from '@tanstack/react-query'
-import type { FindingCode } from '../../../../machines/diagnosis/facts.ts'
+import type { Facts, FindingCode } from '../../../../machines/diagnosis/facts.ts'
 import { call } from '../../api/call.ts'
 import { credentialQuery } from '../../api/queries.ts'
 import type { Diagnosis } from '../../api/types.ts'
@@ -43,6 +43,48 @@ const places: Readonly<Partial<Record<string, Place>>> & Partial<Record<FindingC
   endpoint_failing: 'webhook',
   webhook_turned_off: 'webhook',
   updates_dropped: 'key',
+}
+
+type Evidence = Partial<Record<keyof Facts, string>>
+
+/** The tab of the key, or `account`, that shows what a line of evidence says. */
+const seenIn: Evidence & Readonly<Partial<Record<string, string>>> = {
+  calls_refused: '?tab=requests&error_code=403',
+  scopes: '?tab=overview',
+  key_revoked: '?tab=overview',
+  key_expired: '?tab=overview',
+  scope_missing: '?tab=overview',
+  may_not_receive: '?tab=overview',
+  state: 'account',
+  state_reason: 'account',
+  explained: 'account',
+  connecting: 'account',
+  last_event: 'account',
+  nothing_arrives: 'account',
+  nothing_arrives_since: 'account',
+  no_round_trip: 'account',
+  round_trip: 'account',
+  account_out: 'account',
+  polling_beside_webhook: '?tab=requests&error_code=409',
+  other_pollers: '?tab=requests&error_code=409',
+  receives_by_polling: '?tab=requests&method=getUpdates',
+  receives_by_webhook: '?tab=webhook',
+  webhook: '?tab=webhook',
+  webhook_removed: '?tab=webhook',
+  pending: '?tab=overview',
+  dropped: '?tab=overview',
+  last_answer: '?tab=deliveries',
+  failures: '?tab=deliveries&outcome=failed',
+  last_error: '?tab=deliveries&outcome=failed',
+}
+
+/** The address at which the evidence can be seen; undefined where there is none. */
+export function placeOf(code: string | undefined, diagnosis: Diagnosis): string | undefined {
+  const place = code === undefined ? undefined : seenIn[code]
+  if (place === undefined) return undefined
+  return place === 'account'
+    ? `/dashboard/accounts/${diagnosis.credential_id}#timeline`
+    : `/dashboard/keys/${diagnosis.api_key_id}${place}`
 }
 
 /** Findings that pass by themselves, or need another recipient: the button only runs the diagnosis again. */
