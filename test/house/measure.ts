@@ -60,6 +60,7 @@ const roomsSince: readonly string[] = [
   'src/panel/pages/alerts/',
   'src/panel/pages/demo/',
   'src/panel/pages/explorer/',
+  'src/panel/pages/history/',
   'src/panel/pages/nodes/',
   'src/panel/pages/sandbox/sending/',
   'src/panel/pages/sandbox/topics/',

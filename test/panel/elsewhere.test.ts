@@ -17,6 +17,7 @@ t.test('an open page follows what happens elsewhere', { skip, timeout: 240_000 }
   const { page } = visitor
   await signIn(visitor, service, phone)
   await page.goto(`/dashboard/accounts/${credentialId}`)
+  await page.getByRole('button', { name: 'Show the chart' }).click()
   const live = page.getByText('Live', { exact: true })
   await live.waitFor()
 

@@ -28,6 +28,9 @@ t.test(
       page.locator(`.statechart .lit[data-state="${state}"]`).waitFor({ timeout: 60_000 })
     const button = (name: string) => page.getByRole('button', { name, exact: true })
     await page.goto(`/dashboard/accounts/${credentialId}`)
+    await page.getByRole('region', { name: 'Timeline' }).waitFor()
+    t.equal(await page.locator('.statechart').count(), 0, 'at first the chart is not shown')
+    await button('Show the chart').click()
     await lit('live.online')
 
     const messenger = await visitor.context.newPage()
@@ -144,7 +147,7 @@ t.test(
         await entry.click()
         await page.locator('.statechart .edge.picked').waitFor()
         t.equal(await entry.getAttribute('aria-pressed'), 'true')
-        t.match(await entry.innerText(), /session\.revoked/)
+        t.match(await entry.innerText(), /the network ended the session session\.revoked/)
         t.match(await entry.locator('.label').innerText(), /Signed out/, 'a name for people')
         t.match(await entry.locator('.code').innerText(), /signedOut/, 'and the code')
       },
@@ -159,6 +162,42 @@ t.test(
       await page.locator('.timeline button').first().press('Enter')
       await page.locator('.statechart .edge.picked').waitFor()
       t.equal(await button('Hide the chart').getAttribute('aria-expanded'), 'true')
+    })
+
+    await t.test('the chart and the timeline speak to people', async (t) => {
+      const online = page.locator('.statechart .state[data-state="live.online"] text')
+      t.same(await online.allTextContents(), ['Online', 'online'])
+      const labels = await page.locator('.statechart .edge text').allTextContents()
+      t.ok(labels.some((label) => /^leaving × \d$/.test(label)))
+      t.notOk(
+        labels.some((label) => label.startsWith('leaving: ')),
+        'they are one label',
+      )
+      t.equal(await page.locator('.statechart .edge.way').count(), 3, 'from resuming to online')
+      const strip = page.getByRole('img', { name: /^States of the last 24 hours: .*Online \d/ })
+      await strip.waitFor()
+      t.ok((await strip.locator('.tone-good').count()) > 0)
+      await page.getByLabel('Time range').selectOption('7d')
+      await page.getByRole('img', { name: /^States of the last 7 days/ }).waitFor()
+      const entries = page.locator('.timeline button')
+      const back = entries.filter({ has: page.locator('.code', { hasText: 'live.online' }) })
+      for (const entry of await back.allTextContents()) {
+        t.notMatch(entry, /cannot be reached/, 'what works again has no reason')
+      }
+      await page.getByLabel('Which entries').selectOption('people')
+      await page.getByText('it was linked again').first().waitFor()
+      const words = await entries.allTextContents()
+      t.ok(words.length > 0 && words.every((text) => text.includes('credential.')))
+      await page.getByLabel('Which entries').selectOption('all')
+    })
+
+    await t.test('in Persian, too', async () => {
+      const reader = await visitor.context.newPage()
+      await reader.addInitScript("localStorage.setItem('chapar.language', 'fa')")
+      await reader.goto(`/dashboard/accounts/${credentialId}`)
+      await reader.getByText('پیام‌رسان به نشست پایان داد').first().waitFor()
+      await reader.getByRole('img', { name: /^وضعیت‌های ۲۴ ساعت گذشته/ }).waitFor()
+      await reader.close()
     })
 
     await t.test('the timeline tells of reconnecting as one episode', async (t) => {

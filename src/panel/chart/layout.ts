@@ -10,7 +10,9 @@ interface Point {
 
 export interface Box extends Point {
   readonly state: ChartState
+  /** For people; the code where there is no name. */
   readonly name: string
+  readonly code: string
   readonly width: number
   readonly height: number
   readonly isCompound: boolean
@@ -39,28 +41,38 @@ interface Drawing {
 const LETTER = 7.1
 const SMALL_LETTER = 6.1
 const LINE = 15
-const STATE_HEIGHT = 38
+const STATE_HEIGHT = 44
 const PADDING = 18
-const TITLE = 30
+const TITLE = 38
 export const MARK_WIDTH = 34
 export const MARK_HEIGHT = 20
 
-export function drawingOf(chart: Chart): Drawing {
+/** What a state is called, by its path; undefined where it has only its code. */
+export type Naming = (path: string) => string | undefined
+
+export function drawingOf(chart: Chart, naming: Naming): Drawing {
   const arrows = arrowsOf(chart)
-  return level(chart, arrows, null)
+  return level({ chart, arrows, naming }, null)
 }
 
-function level(chart: Chart, arrows: readonly DrawnArrow[], parent: string | null): Drawing {
+interface Whole {
+  readonly chart: Chart
+  readonly arrows: readonly DrawnArrow[]
+  readonly naming: Naming
+}
+
+function level(whole: Whole, parent: string | null): Drawing {
+  const { chart, arrows, naming } = whole
   const states = chart.states.filter((state) => state.parent === parent)
   const insides = new Map(
     states
       .filter(({ path }) => chart.states.some((state) => state.parent === path))
-      .map(({ path }) => [path, level(chart, arrows, path)]),
+      .map(({ path }) => [path, level(whole, path)]),
   )
   const own = arrows.filter((arrow) => arrow.parent === parent)
   const any = anyOf(parent)
   const hasAny = own.some(({ from }) => from === any)
-  const graph = placed(states, insides, own, hasAny ? any : undefined)
+  const graph = placed(states, insides, own, { any: hasAny ? any : undefined, naming })
 
   const boxes: Box[] = []
   const marks: Mark[] = hasAny ? [{ path: any, ...pointOf(graph.node(any)) }] : []
@@ -73,7 +85,9 @@ function level(chart: Chart, arrows: readonly DrawnArrow[], parent: string | nul
     const inside = insides.get(state.path)
     const corner = { x: x - width / 2, y: y - height / 2 }
     const isCompound = inside !== undefined
-    boxes.push({ ...corner, state, name: nameOf(state.path), width, height, isCompound })
+    const code = codeOf(state.path)
+    const name = naming(state.path) ?? code
+    boxes.push({ ...corner, state, name, code, width, height, isCompound })
     if (!inside) continue
     const by = { x: corner.x + (width - inside.width) / 2, y: corner.y + TITLE }
     boxes.push(...inside.boxes.map((box) => ({ ...box, x: box.x + by.x, y: box.y + by.y })))
@@ -89,7 +103,7 @@ function placed(
   states: readonly ChartState[],
   insides: ReadonlyMap<string, Drawing>,
   own: readonly DrawnArrow[],
-  any: string | undefined,
+  { any, naming }: { readonly any: string | undefined; readonly naming: Naming },
 ): Graph {
   const graph = new Graph({ multigraph: false })
   graph.setGraph({
@@ -104,7 +118,11 @@ function placed(
   for (const { path } of states) {
     const inside = insides.get(path)
     graph.setNode(path, {
-      width: Math.max(titleWidth(path), inside ? inside.width + 2 * PADDING : 0),
+      width: Math.max(
+        titleWidth(naming(path) ?? codeOf(path)),
+        titleWidth(codeOf(path)),
+        inside ? inside.width + 2 * PADDING : 0,
+      ),
       height: inside ? inside.height + PADDING + TITLE : STATE_HEIGHT,
     })
   }
@@ -125,14 +143,14 @@ function placed(
   return graph
 }
 
-const nameOf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
+const codeOf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
 
 const pointOf = (node: unknown): Point => {
   const { x, y } = node as Point
   return { x, y }
 }
 
-const titleWidth = (path: string) => nameOf(path).length * LETTER + 34
+const titleWidth = (title: string) => title.length * LETTER + 34
 
 const moved = (point: Point, by: Point): Point => ({ x: point.x + by.x, y: point.y + by.y })
 

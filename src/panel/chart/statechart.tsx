@@ -9,6 +9,7 @@ import {
   MARK_HEIGHT,
   MARK_WIDTH,
   type Mark,
+  type Naming,
   pathThrough,
 } from './layout.ts'
 import { ancestorsOf, anyOf, arrowOf, drawnState, keyOf } from './visible.ts'
@@ -31,15 +32,35 @@ interface StatechartProps {
   /** Chosen in the timeline. */
   readonly chosen?: Step | undefined
   readonly label: string
+  /** The group of messages with the names of its states. */
+  readonly names?: 'inner' | 'keyState' | undefined
+  /** The states that it goes through when all is well. */
+  readonly way?: readonly string[]
+}
+
+const unnamed: Naming = () => undefined
+
+/** The names of the group in the reader's language. */
+function useNaming(group: StatechartProps['names']): Naming {
+  const t = useT()
+  return useMemo(() => {
+    if (group === undefined) return unnamed
+    return (path) => {
+      const name = t.word(group, path)
+      return name === path.replaceAll('_', ' ') ? undefined : name
+    }
+  }, [group, t])
 }
 
 const MARGIN = 12
 /** The smallest scale. With less room than that the drawing scrolls. */
 const SMALLEST = 0.8
 
-export function Statechart({ chart, current, tone, latest, chosen, label }: StatechartProps) {
+export function Statechart(props: StatechartProps) {
+  const { chart, current, tone, latest, chosen, label, way = [] } = props
+  const naming = useNaming(props.names)
   const head = useId()
-  const drawing = useMemo(() => drawingOf(chart), [chart])
+  const drawing = useMemo(() => drawingOf(chart, naming), [chart, naming])
   const width = drawing.width + 2 * MARGIN
   const lit = current === undefined ? undefined : drawnState(chart, current)
   const around = new Set(lit === undefined ? [] : ancestorsOf(lit))
@@ -56,6 +77,7 @@ export function Statechart({ chart, current, tone, latest, chosen, label }: Stat
     if (place.current && box) show(place.current, box, width)
   }, [drawing, lit, width])
   const taken = edgeKey(latest)
+  const onWay = way.slice(1).map((to, at) => edgeKey({ from: way[at] ?? '', to, event: '' }))
   const picked = edgeKey(chosen)
   const height = drawing.height + 2 * MARGIN
   return (
@@ -88,7 +110,15 @@ export function Statechart({ chart, current, tone, latest, chosen, label }: Stat
             edge={edge}
             head={head}
             event={edge.key === picked ? chosen?.event : latest?.event}
-            look={edge.key === picked ? 'picked' : edge.key === taken ? 'taken' : ''}
+            look={
+              edge.key === picked
+                ? 'picked'
+                : edge.key === taken
+                  ? 'taken'
+                  : onWay.includes(edge.key)
+                    ? 'way'
+                    : ''
+            }
           />
         ))}
       </svg>
@@ -110,7 +140,7 @@ interface StateBoxProps {
 }
 
 const StateBox = memo(function StateBox({ box, isLit, isAround, isChosen }: StateBoxProps) {
-  const { x, y, width, height, name, state, isCompound } = box
+  const { x, y, width, height, name, code, state, isCompound } = box
   const looks = [
     'state',
     isCompound && 'compound',
@@ -125,9 +155,21 @@ const StateBox = memo(function StateBox({ box, isLit, isAround, isChosen }: Stat
         <rect x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={6} className="inner" />
       )}
       {state.initial && <circle cx={x + 12} cy={y + (isCompound ? 16 : height / 2)} r={3.5} />}
-      <text x={x + (isCompound ? 24 : width / 2)} y={y + (isCompound ? 20 : height / 2 + 4.5)}>
+      <text
+        x={x + (isCompound ? 24 : width / 2)}
+        y={y + (isCompound ? 18 : height / 2 + (name === code ? 4.5 : -1.5))}
+      >
         {name}
       </text>
+      {name !== code && (
+        <text
+          className="code"
+          x={x + (isCompound ? 24 : width / 2)}
+          y={y + (isCompound ? 31 : height / 2 + 12.5)}
+        >
+          {code}
+        </text>
+      )}
     </g>
   )
 })
@@ -149,7 +191,7 @@ const Arrow = memo(function Arrow({ edge, head, event, look }: ArrowProps) {
           key={named.text}
           x={edge.label.x}
           y={top + line * 15 + 11}
-          className={look && named.event === event ? 'said' : ''}
+          className={look && event !== undefined && named.events.includes(event) ? 'said' : ''}
         >
           {named.text}
         </text>

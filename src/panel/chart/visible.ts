@@ -53,31 +53,42 @@ export interface DrawnArrow extends Arrow {
 }
 
 export interface Label {
-  readonly event: string
+  readonly events: readonly string[]
   /** Also names the inner state that has the transition, if it is not the state at the start of the arrow. */
   readonly text: string
 }
 
-/** Immediate transitions with many conditions are shown in words. */
-const isDrawn = (chart: Chart, { from, event, guard }: ChartTransition) =>
-  event !== 'always' ||
-  guard === null ||
-  chart.transitions.filter((one) => one.from === from && one.event === event && one.guard !== null)
-    .length === 1
+/** Immediate transitions with a condition are shown in words: nothing happens that could be followed. */
+const isDrawn = ({ event, guard }: ChartTransition) => event !== 'always' || guard === null
+
+/** More events of one inner state than these are drawn as one. */
+const MOST_LABELS = 2
+
+/** The events of an inner state that lead the same way, such as `leaving: …`, as one label. */
+function merged(labels: readonly Label[]): readonly Label[] {
+  const innerOf = ({ text }: Label) =>
+    text.includes(': ') ? text.slice(0, text.indexOf(': ')) : ''
+  const byInner = Map.groupBy(labels, innerOf)
+  return [...byInner].flatMap(([inner, some]) =>
+    inner === '' || some.length <= MOST_LABELS
+      ? some
+      : [{ events: some.flatMap(({ events }) => events), text: `${inner} × ${some.length}` }],
+  )
+}
 
 export function arrowsOf(chart: Chart): DrawnArrow[] {
   const arrows = new Map<string, DrawnArrow>()
   for (const transition of chart.transitions) {
-    const { from, to, event, guard } = transition
-    if (from === null || to === null || !isDrawn(chart, transition)) continue
+    const { from, to, event } = transition
+    if (from === null || to === null || !isDrawn(transition)) continue
     const arrow = arrowOf(chart, from, to)
     if (!arrow) continue
     const known = arrows.get(keyOf(arrow))?.events ?? []
     const inside = isAny(arrow.from) ? '' : drawnState(chart, from)?.slice(arrow.from.length + 1)
-    const said = event === 'always' && guard !== null ? `[${guard}]` : event
-    const text = inside ? `${inside}: ${said}` : said
+    const said = event === 'always' ? '' : event
+    const text = inside && said ? `${inside}: ${said}` : said
     if (known.some((label) => label.text === text)) continue
-    arrows.set(keyOf(arrow), { ...arrow, events: [...known, { event, text }] })
+    arrows.set(keyOf(arrow), { ...arrow, events: [...known, { events: [event], text }] })
   }
-  return [...arrows.values()]
+  return [...arrows.values()].map((arrow) => ({ ...arrow, events: merged(arrow.events) }))
 }

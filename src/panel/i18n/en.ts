@@ -10,6 +10,7 @@ import common from './en/common.json'
 import credentials from './en/credentials.json'
 import diagnosis from './en/diagnosis.json'
 import facts from './en/facts.json'
+import history from './en/history.json'
 import invitation from './en/invitation.json'
 import keys from './en/keys.json'
 import linking from './en/linking.json'
@@ -47,6 +48,7 @@ export const en = {
   ...account,
   ...diagnosis,
   ...invitation,
+  ...history,
   ...facts,
   ...refusals,
 } satisfies Readonly<Record<Needed, string>>

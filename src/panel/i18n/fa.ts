@@ -8,6 +8,7 @@ import common from './fa/common.json'
 import credentials from './fa/credentials.json'
 import diagnosis from './fa/diagnosis.json'
 import facts from './fa/facts.json'
+import history from './fa/history.json'
 import invitation from './fa/invitation.json'
 import keys from './fa/keys.json'
 import linking from './fa/linking.json'
@@ -30,6 +31,7 @@ export const fa: Catalogue = {
   ...account,
   ...diagnosis,
   ...invitation,
+  ...history,
   ...facts,
   ...refusals,
 }

@@ -100,7 +100,8 @@ function KeyMachine({ state }: { readonly state: ApiKey['state'] }) {
             chart={chart.data}
             current={state}
             tone={state.startsWith('usable') ? 'good' : 'bad'}
-            label={t('account.machine.now', { state })}
+            label={t('account.machine.now', { state: t.word('keyState', state) })}
+            names="keyState"
           />
           <ChartWords chart={chart.data} />
         </>
