@@ -19,6 +19,9 @@ export type Rule = (typeof RULES)[number]
 /** The rules whose incidents hold accounts. */
 export const BY_ACCOUNT: readonly Rule[] = ['account_out', 'account_deaf']
 
+/** A bot that is behind for less makes no incident. */
+export const USUAL_BACKLOG_MINUTES = 15
+
 /** Incidents of the service itself belong to no user; operators see them. */
 export const SERVICE = 0
 
@@ -31,35 +34,36 @@ interface Found {
 
 const ofUsable = 'k.revoked_at is null and c.deleting_at is null and c.deactivated_at is null'
 
-/** `$1` is the time. If a rule has only one incident for each owner, the rule's name is the subject. */
-const statements: Readonly<Partial<Record<Rule, string>>> = {
+/** Whom a rule finds; `$1` is the time. */
+export const MEMBERS: Readonly<Partial<Record<Rule, string>>> = {
   reconnect_loop: `
-    select user_id, 'reconnect_loop' as subject, count(*)::int as affected from credential
-     where drops >= 5 and last_drop_at > $1::timestamptz - interval '15 minutes'
-       and deleting_at is null and deactivated_at is null
-     group by user_id`,
+    select c.user_id, c.id as credential_id, null::bigint as api_key_id, c.last_drop_at as since from credential c
+     where c.drops >= 5 and c.last_drop_at > $1::timestamptz - interval '15 minutes'
+       and c.deleting_at is null and c.deactivated_at is null`,
   webhook_failing: `
-    select k.user_id, 'webhook_failing' as subject, count(*)::int as affected
+    select k.user_id, k.credential_id, k.id as api_key_id, w.failing_since as since
       from webhook w join api_key k on k.id = w.api_key_id join credential c on c.id = k.credential_id
-     where w.failing_since <= $1::timestamptz - interval '5 minutes' and w.sealed is not null and ${ofUsable}
-     group by 1`,
+     where w.failing_since <= $1::timestamptz - interval '5 minutes' and w.sealed is not null and ${ofUsable}`,
   // Only keys that were used within a day count as consumers.
   backlog_old: `
-    select k.user_id, 'backlog_old' as subject, count(*)::int as affected
+    select k.user_id, k.credential_id, k.id as api_key_id, first.at as since
       from api_key k
       join credential c on c.id = k.credential_id
+      left join alert_setting s on s.user_id = k.user_id
       cross join lateral (
         select u.at from update_log u
          where u.credential_id = k.credential_id and u.update_id > k.cursor and ${wantedBy}
          order by u.update_id limit 1) first
      where k.polled and k.last_used_at > $1::timestamptz - interval '1 day' and ${ofUsable}
-       and first.at <= $1::timestamptz - interval '15 minutes'
-     group by 1`,
+       and first.at <= $1::timestamptz - make_interval(mins => coalesce(s.backlog_minutes, ${USUAL_BACKLOG_MINUTES}))`,
   updates_cut: `
-    select k.user_id, 'updates_cut' as subject, count(*)::int as affected
+    select k.user_id, k.credential_id, k.id as api_key_id, k.dropped_at as since
       from api_key k join credential c on c.id = k.credential_id
-     where k.dropped_at > $1::timestamptz - interval '1 hour' and ${ofUsable}
-     group by 1`,
+     where k.dropped_at > $1::timestamptz - interval '1 hour' and ${ofUsable}`,
+}
+
+/** Troubles of the service, which belong to no user. */
+const ofService: Readonly<Partial<Record<Rule, string>>> = {
   // A crashed node has restarted under the same name.
   node_lost: `
     select ${SERVICE}::bigint as user_id, n.name as subject, 1 as affected from node n
@@ -71,6 +75,18 @@ const statements: Readonly<Partial<Record<Rule, string>>> = {
      where rule = 'disk_full' and at > $1::timestamptz - interval '3 minutes'`,
 }
 
+/** If a rule has only one incident for each owner, the rule's name is the subject. */
+const statements: readonly (readonly [Rule, string])[] = [
+  ...Object.entries(MEMBERS).map(
+    ([rule, members]) =>
+      [
+        rule as Rule,
+        `select user_id, '${rule}' as subject, count(*)::int as affected from (${members}) m group by user_id`,
+      ] as const,
+  ),
+  ...Object.entries(ofService).map(([rule, text]) => [rule as Rule, text] as const),
+]
+
 export interface Judged {
   readonly found: readonly Found[]
   /** The rules that could be judged; the incidents of others stay as they are. */
@@ -81,8 +97,7 @@ export interface Judged {
 export async function judge(db: Queryable, now: Date, logger: Logger): Promise<Judged> {
   const found: Found[] = []
   const rules: Rule[] = []
-  for (const [name, statement] of Object.entries(statements)) {
-    const rule = name as Rule
+  for (const [rule, statement] of statements) {
     try {
       const rows = await db.query<Omit<Found, 'rule'>>(statement, [now])
       found.push(...rows.map((row) => ({ ...row, rule })))

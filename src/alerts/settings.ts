@@ -4,6 +4,7 @@ import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { newSigningSecret, OVERLAP_MS, type SigningSecret } from '../webhooks/secrets.ts'
 import { CHANNELS, type Channel, dropChannels } from './outbox.ts'
+import { USUAL_BACKLOG_MINUTES } from './rules.ts'
 
 /** A shorter outage makes no incident, because networks often fail for moments. */
 export const USUAL_MINUTES = 5
@@ -17,7 +18,15 @@ export interface Targets {
 
 export interface AlertSettings {
   readonly minutes: number
+  /** How long a bot may be behind. */
+  readonly backlogMinutes: number
   readonly targets: Targets
+}
+
+interface Row {
+  readonly minutes: number
+  readonly backlog_minutes: number
+  readonly sealed: Buffer | null
 }
 
 const placeOf = (userId: number) => ({ table: 'alert_setting', column: 'sealed', row: userId })
@@ -32,28 +41,30 @@ export class AlertSettingsStore {
   }
 
   async find(userId: number): Promise<AlertSettings> {
-    const [row] = await this.#db.query<{ minutes: number; sealed: Buffer | null }>(
-      'select minutes, sealed from alert_setting where user_id = $1',
+    const [row] = await this.#db.query<Row>(
+      'select minutes, backlog_minutes, sealed from alert_setting where user_id = $1',
       [userId],
     )
-    if (!row) return { minutes: USUAL_MINUTES, targets: {} }
-    const { minutes, sealed } = row
-    return { minutes, targets: sealed ? await this.#opened(userId, sealed) : {} }
+    if (!row) {
+      return { minutes: USUAL_MINUTES, backlogMinutes: USUAL_BACKLOG_MINUTES, targets: {} }
+    }
+    const { minutes, backlog_minutes: backlogMinutes, sealed } = row
+    return { minutes, backlogMinutes, targets: sealed ? await this.#opened(userId, sealed) : {} }
   }
 
   /** Drops waiting notifications for a removed target. */
-  async save(userId: number, { minutes, targets }: AlertSettings): Promise<void> {
+  async save(userId: number, { minutes, backlogMinutes, targets }: AlertSettings): Promise<void> {
     const text = Buffer.from(JSON.stringify(targets))
     const sealed = await this.#vault.seal(`user:${userId}`, placeOf(userId), text)
     const channels = channelsOf(targets)
     await this.#db.transaction(async (tx) => {
       await holdUser(tx, userId)
       await tx.query(
-        `insert into alert_setting (user_id, minutes, channels, api_key_id, sealed)
-         values ($1, $2, $3, $4, $5)
+        `insert into alert_setting (user_id, minutes, channels, api_key_id, sealed, backlog_minutes)
+         values ($1, $2, $3, $4, $5, $6)
          on conflict (user_id) do update
-           set minutes = $2, channels = $3, api_key_id = $4, sealed = $5, updated_at = now()`,
-        [userId, minutes, channels, targets.chat?.apiKeyId ?? null, sealed],
+           set minutes = $2, channels = $3, api_key_id = $4, sealed = $5, backlog_minutes = $6, updated_at = now()`,
+        [userId, minutes, channels, targets.chat?.apiKeyId ?? null, sealed, backlogMinutes],
       )
       await dropChannels(tx, userId, channels)
     })

@@ -38,7 +38,7 @@ const sayings: Readonly<Record<Exclude<Rule, 'account_out'>, Saying>> = {
     cause: 'The endpoint has taken nothing for five minutes; what waits is kept and tried again',
   },
   backlog_old: {
-    headline: (count) => `${many(count, 'bot')} ${be(count)} 15 minutes behind`,
+    headline: (count) => `${many(count, 'bot')} ${be(count)} behind`,
     resolved: 'bots have caught up',
     cause: 'Updates wait that were not fetched: is the bot still running?',
   },

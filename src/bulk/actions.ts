@@ -15,11 +15,12 @@ const DAYS_KEPT = 30
 /** The filter that chose the accounts. Search words may name a person, so only the fact of a search is stored. */
 export interface BulkFilter {
   readonly search?: boolean
-  readonly states?: readonly string[]
-  readonly platform?: string
-  readonly actions?: readonly string[]
-  readonly reasons?: readonly string[]
-  readonly tags?: readonly string[]
+  readonly states?: readonly string[] | undefined
+  readonly platform?: string | undefined
+  readonly actions?: readonly string[] | undefined
+  readonly reasons?: readonly string[] | undefined
+  readonly tags?: readonly string[] | undefined
+  readonly incident?: string | undefined
 }
 
 export interface BulkAction {

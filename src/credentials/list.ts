@@ -15,6 +15,8 @@ export interface CredentialQuery {
   readonly reasons: readonly string[] | undefined
   /** One of them is enough. */
   readonly tags: readonly string[] | undefined
+  /** Of these alone; of all where it is not given. */
+  readonly ids?: readonly number[] | undefined
   readonly sort: CredentialSort
   readonly order: 'asc' | 'desc'
   readonly before: string | undefined
@@ -42,7 +44,8 @@ const mineWanted = `${mine}
   and ($3::text is null or platform = $3)
   and ($4::text[] is null or action = any($4))
   and ($5::text[] is null or reason = any($5))
-  and ($6::text[] is null or tags <> '{}' and tags && $6)`
+  and ($6::text[] is null or tags <> '{}' and tags && $6)
+  and ($7::bigint[] is null or id = any($7))`
 
 /** Sealed names cannot be searched or sorted in SQL: they are opened, but only for a search or sort by name. */
 export async function searchCredentials(
@@ -65,13 +68,8 @@ export async function searchCredentials(
 
 const filterOf = (
   userId: number,
-  query: Pick<CredentialQuery, 'states' | 'platform' | 'actions' | 'reasons' | 'tags'>,
-): Filter => [
-  userId,
-  ...[query.states, query.platform, query.actions, query.reasons, query.tags].map(
-    (one) => one ?? null,
-  ),
-]
+  { states, platform, actions, reasons, tags, ids }: Omit<Filters, 'search'>,
+): Filter => [userId, ...[states, platform, actions, reasons, tags, ids].map((one) => one ?? null)]
 
 type Filters = Omit<CredentialQuery, 'sort' | 'order' | 'before' | 'limit'>
 
@@ -85,7 +83,7 @@ export async function matchingIds(
   const { search } = query
   const found = search === undefined ? null : await (await source.names.of(userId)).find(search)
   const rows = await source.db.query<{ id: number }>(
-    `select id from credential where ${mineWanted} and ($7::bigint[] is null or id = any($7)) order by id`,
+    `select id from credential where ${mineWanted} and ($8::bigint[] is null or id = any($8)) order by id`,
     [...filterOf(userId, query), found],
   )
   return rows.map(({ id }) => id)
@@ -264,10 +262,10 @@ async function pageByColumn(
   const key = keys[sort]
   return source.db.query<Sorted>(
     `select ${shownColumns}, ${key} as sort_key from credential
-      where ${mineWanted} and ($10::bigint[] is null or id = any($10))
-        and ($7::bigint is null
-             or (${key}, id) ${order === 'desc' ? '<' : '>'} ($8::${typeOf(sort)}, $7))
-      order by sort_key ${order}, id ${order} limit $9`,
+      where ${mineWanted} and ($11::bigint[] is null or id = any($11))
+        and ($8::bigint is null
+             or (${key}, id) ${order === 'desc' ? '<' : '>'} ($9::${typeOf(sort)}, $8))
+      order by sort_key ${order}, id ${order} limit $10`,
     [...filter, from?.id ?? null, from?.key ?? null, limit + 1, found],
   )
 }
@@ -288,7 +286,7 @@ async function pageInOrder(
     if (at > 0) looked = Math.min(LOOKED_AT_ONCE, 8 * looked)
     const some = candidates.slice(at, at + looked)
     const found = await source.db.query<CredentialRow>(
-      `select ${shownColumns} from credential where ${mineWanted} and id = any($7)`,
+      `select ${shownColumns} from credential where ${mineWanted} and id = any($8)`,
       [...filter, some.map(({ id }) => id)],
     )
     const byId = new Map(found.map((row) => [row.id, row]))
@@ -316,7 +314,7 @@ export async function groupCredentials(
   const { search, reasons } = query
   const found = search === undefined ? null : await (await source.names.of(userId)).find(search)
   // A join, because with "any" the planner examines each of ten thousand ids.
-  const among = found === null ? '' : 'join unnest($7::bigint[]) as found (id) using (id)'
+  const among = found === null ? '' : 'join unnest($8::bigint[]) as found (id) using (id)'
   const rows = await source.db.query<{ reason: string | null; count: number }>(
     `select reason, count(*)::int as count from credential ${among} where ${mineWanted} group by 1`,
     [...filterOf(userId, { ...query, reasons: undefined }), ...(found === null ? [] : [found])],

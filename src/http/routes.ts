@@ -107,7 +107,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(timelineRoutes, { ...events, node: config.node }),
     route(credentialChangesRoute, { ...events, ownerOf }),
     route(machineRoutes, user),
-    route(alertRoutes, { ...user, db, operators, now }),
+    route(alertRoutes, { ...user, db, operators, source, now }),
     route(alertSettingsRoutes, { ...user, db, alerts, keyService, now }),
 
     route(callExchangeRoutes, { ...user, keyService, db, vault, callLog, flush }),

@@ -4,11 +4,12 @@ import { INCIDENT_STATES } from '../../machines/incident/machine.ts'
 import { ALERT_EVENTS, CHANNELS, LOSSES, NOTIFICATION_STATES } from '../alerts/outbox.ts'
 import { RULES } from '../alerts/rules.ts'
 import { Nullable } from '../json/nullable.ts'
+import { CredentialRecord } from './credential.ts'
 
 /** The meaning of each rule, for the API's description. */
 const rules = `\`account_out\`: out for longer than the user allows; \`account_deaf\`: connected, but nothing comes;
 \`reconnect_loop\`: lost five times, each within 15 minutes; \`webhook_failing\`: for five minutes; \`backlog_old\`: a
-polling bot is 15 minutes behind; \`updates_cut\`: removed before they were read; \`node_lost\`; \`disk_full\``
+polling bot is behind for longer than the user allows; \`updates_cut\`: removed before they were read; \`node_lost\`; \`disk_full\``
 
 const Time = Type.String({ format: 'date-time' })
 const named = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ')
@@ -38,8 +39,17 @@ export const IncidentSummary = Type.Object({
 })
 export type IncidentSummary = Static<typeof IncidentSummary>
 
+export const IncidentItem = Type.Object({
+  credential: CredentialRecord,
+  /** The key that the incident concerns; null where it concerns the account. */
+  key: Nullable(Type.Object({ api_key_id: Type.Integer(), name: Type.String() })),
+  since: Nullable(Time),
+})
+export type IncidentItem = Static<typeof IncidentItem>
+
 export const AlertSettingsRecord = Type.Object({
   minutes: Type.Integer({ description: 'An account that is out for so long counts' }),
+  backlog_minutes: Type.Integer({ description: 'A bot that is behind for so long counts' }),
   webhook: Nullable(
     Type.Object({
       url: Type.String({ description: 'Without what may be a secret' }),

@@ -1,7 +1,11 @@
 /** Incidents of accounts that are out: grouped, debounced, acknowledged, silenced and resolved, and over HTTP. */
 import t, { type Test } from 'tap'
 import { evaluateIncidents, listIncidents } from '../../src/alerts/incidents.ts'
+import { accountsOf } from '../../src/alerts/members.ts'
 import { Operators } from '../../src/alerts/operators.ts'
+import { AccountNames } from '../../src/credentials/identity.ts'
+import type { RecordSource } from '../../src/credentials/records.ts'
+import type { Database } from '../../src/database/database.ts'
 import { alertRoutes } from '../../src/http/management/alerts.ts'
 import { observedServer } from '../http/observability-rig.ts'
 import { quietLogger } from '../support/logger.ts'
@@ -9,11 +13,26 @@ import { quietLogger } from '../support/logger.ts'
 const MINUTE = 60_000
 const start = Date.parse('2026-01-01T00:00:00Z')
 
+/** The names of accounts are those of their ids. */
+const named = async ({ id }: { readonly id: number }) => ({
+  native: `${id}`,
+  firstName: `Account ${id}`,
+})
+
+const sourceOf = (db: Database): RecordSource => ({
+  db,
+  flush: async () => undefined,
+  accountId: async (id) => id,
+  identity: named,
+  names: new AccountNames(db, named),
+})
+
 async function rig(t: Pick<Test, 'teardown'>) {
   const { app, database, authenticate } = await observedServer(t)
   let now = start
   const operators = new Operators(database, { derive: () => Buffer.alloc(32) }, [])
-  await app.register(alertRoutes, { db: database, operators, authenticate, now: () => now })
+  const source = sourceOf(database)
+  await app.register(alertRoutes, { db: database, operators, source, authenticate, now: () => now })
   await database.query('alter table credential disable trigger all')
   const ask = async (method: 'GET' | 'POST', url: string, { user = 1, body = {} } = {}) => {
     const headers = user ? { 'x-user': String(user) } : {}
@@ -142,4 +161,33 @@ t.test('the database notes since when an account is out', async (t) => {
   t.equal(await since('active', 'live.online'), null)
   t.equal(await since('degraded', 'live.limited'), null, 'a limited account works again by itself')
   t.ok(await since('connecting', 'waiting'))
+})
+
+t.test('the accounts of an incident are listed, page by page, to its user', async (t) => {
+  const { out, back, evaluate, ask, database } = await rig(t)
+  await out([1, 2, 3])
+  await out([4], 1, 'banned')
+  await out([5], 2)
+  await evaluate(5)
+  const { result } = await ask('GET', '/alerts')
+  const { incident_id: id } = result.items.find(
+    ({ subject }: { readonly subject: string }) => subject === 'signed_out',
+  )
+  const url = `/alerts/${id}/items`
+  const first = (await ask('GET', `${url}?limit=2`)).result
+  t.match(first.items, [
+    { credential: { credential_id: 3, account: { first_name: 'Account 3' } }, key: null },
+    { credential: { credential_id: 2 }, since: new Date(start).toISOString() },
+  ])
+  const rest = (await ask('GET', `${url}?limit=2&before=${first.next_before}`)).result
+  t.match(rest, { items: [{ credential: { credential_id: 1 } }], next_before: null })
+  const asked = { userId: 1, owners: [1], id, now: new Date(start) }
+  t.same((await accountsOf(database, asked)).toSorted(), [1, 2, 3])
+  t.equal((await ask('GET', url, { user: 2 })).status, 404, 'of another user')
+  t.equal((await ask('GET', url, { user: 0 })).status, 401)
+  t.equal((await ask('GET', `${url}?before=nothing`)).status, 400)
+  t.equal((await ask('GET', '/alerts/nothing/items')).status, 404)
+  await back()
+  await evaluate(6)
+  t.same((await ask('GET', url)).result.items, [], 'all are back')
 })

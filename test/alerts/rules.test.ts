@@ -1,5 +1,6 @@
 /** The rules beside accounts that are out: whom each finds, what it says, and that operators see the whole service. */
 import t from 'tap'
+import { listMembers } from '../../src/alerts/members.ts'
 import { judge, noteDisk } from '../../src/alerts/rules.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { httpReceiver } from '../support/http-receiver.ts'
@@ -88,12 +89,38 @@ t.test('a bot that polls and is behind, and updates that were cut', async (t) =>
     '1 backlog_old backlog_old resolved 0',
     '1 updates_cut updates_cut open 1',
   ])
+  const [cut] = (await one.incidents()).filter(({ rule }) => rule === 'updates_cut')
+  const asked = { userId: 1, owners: [1], id: cut!.id, now: at(16), before: undefined, limit: 9 }
+  t.match(await listMembers(one.database, asked), [
+    { credential_id: 1, api_key_id: keyId, key_name: 'k', since: at(15) },
+  ])
+  t.same(await listMembers(one.database, { ...asked, userId: 2, owners: [1] }), [], 'of others')
   await one.tick(76)
   await one.tick(78)
   t.equal((await shown(one))[1], '1 updates_cut updates_cut resolved 0')
   await one.database.query('update api_key set cursor = 0, polled = false where id = $1', [keyId])
   await one.tick(79)
   t.equal((await shown(one)).length, 2, 'nobody polls')
+})
+
+t.test('a user says how long a bot may be behind', async (t) => {
+  const one = await rig(t)
+  await one.settings.save(1, { minutes: 5, backlogMinutes: 30, targets: {} })
+  for (const user of [1, 2]) {
+    await key(one, user, user)
+    await one.database.query(
+      `insert into update_log (credential_id, update_id, source_key, kind, payload, at)
+       values ($1, 7, 'a', 0, '"message":{}', $2)`,
+      [user, at(0)],
+    )
+  }
+  const behind = async (minutes: number) =>
+    (await judge(one.database, at(minutes), quietLog)).found
+      .filter(({ rule }) => rule === 'backlog_old')
+      .map(({ user_id }) => user_id)
+      .toSorted()
+  t.same(await behind(29), [2], 'the other one has not chosen')
+  t.same(await behind(30), [1, 2])
 })
 
 t.test('the database counts drops that follow each other soon', async (t) => {

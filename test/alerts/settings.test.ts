@@ -27,6 +27,7 @@ const tryOut = (channel: string, by = client) =>
 t.test('at first nothing is set', async (t) => {
   t.strictSame(await client.result('GET', '/alerts/settings'), {
     minutes: 5,
+    backlog_minutes: 15,
     webhook: null,
     chat: null,
     email: null,
@@ -39,12 +40,14 @@ t.test('all ways are set and tried out', async (t) => {
   const url = `${receiver.url}/0123456789abcdef0123456789abcdef`
   const { body } = await put({
     minutes: 10,
+    backlog_minutes: 30,
     webhook: { url },
     chat: { api_key_id: keyId, chat_id: `${ada.id}` },
     email: 'ada@example.com',
   })
   t.match(body.result, {
     minutes: 10,
+    backlog_minutes: 30,
     webhook: { url: `${receiver.url}/[hidden]`, secret: /^whsec_/, previous_until: null },
     chat: { api_key_id: keyId, chat_id: `${ada.id}` },
     email: 'ada@example.com',

@@ -14,7 +14,9 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
   const client = await service.client(phone)
   const { user_id: userId } = await client.result('GET', '/user')
   const ada = await client.person('Ada', 'alert_ada')
-  const { api_key_id: keyId } = await client.key(await client.link(await client.person('Bot')))
+  const credentialId = await client.link(await client.person('Bot'))
+  await client.link(await client.person('Bystander'))
+  const { api_key_id: keyId } = await client.key(credentialId)
   const receiver = await httpReceiver(t)
   const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
   t.teardown(() => database.close())
@@ -33,6 +35,18 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
   await database.query(
     'create trigger kept before update on incident for each row execute function keep_incident()',
   )
+  await database.query(
+    `insert into incident_account (credential_id, incident_id)
+     select $1, id from incident where rule = 'account_out'`,
+    [credentialId],
+  )
+  await database.query(
+    `create function keep_account() returns trigger language plpgsql as $$
+     begin new.left_at := null; return new; end $$`,
+  )
+  await database.query(
+    'create trigger kept before update on incident_account for each row execute function keep_account()',
+  )
   const browser = await openBrowser()
   t.teardown(() => browser.close())
   const visitor = await visit(browser, service)
@@ -45,7 +59,7 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
     const tile = (text: string) => page.locator('.tile', { hasText: text })
     await tile('Open alerts').getByText('2', { exact: true }).waitFor()
     await tile('Webhooks failing').getByText('2', { exact: true }).waitFor()
-    await tile('Bots 15 minutes behind').getByText('0', { exact: true }).waitFor()
+    await tile('Bots behind').getByText('0', { exact: true }).waitFor()
     t.equal(await tile('Webhooks failing').getAttribute('href'), '/dashboard/keys?trouble=webhook')
   })
 
@@ -76,8 +90,30 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
     t.match(states, { account_out: 'acknowledged', webhook_failing: 'silenced' })
   })
 
+  await t.test(
+    'the accounts of an incident lead to their pages, and are chosen in the list',
+    async () => {
+      await button(/^Show them: 1 account is out/).click()
+      const items = page.getByRole('region', { name: 'What it concerns' })
+      const account = items.locator('a.record', { hasText: 'Bot' })
+      await account.waitFor()
+      t.equal(await account.getAttribute('href'), `/dashboard/accounts/${credentialId}#timeline`)
+      t.strictSame(await seriousIn(page), [])
+      await items.getByRole('link', { name: 'Select these in the list of accounts' }).click()
+      await page.waitForURL('**/dashboard/accounts?incident=*')
+      await page.getByText('1 account', { exact: true }).waitFor()
+      t.equal(await page.getByText('Bystander').count(), 0)
+      await page.getByRole('checkbox', { name: 'All shown here' }).check()
+      await page.getByText('1 chosen').waitFor()
+      await button(/^Incident \d+$/).click()
+      await page.getByText('Bystander').waitFor()
+      await page.getByRole('link', { name: 'Alerts', exact: true }).click()
+    },
+  )
+
   await t.test('where to tell is set, and tried out', async () => {
     await page.getByText('Nothing is set yet').waitFor()
+    await page.getByLabel('Minutes until a bot that is behind counts').fill('45')
     await page.getByLabel('Webhook', { exact: true }).fill(receiver.url)
     await page.getByLabel('Key that writes into a chat').selectOption(`${keyId}`)
     await page.getByLabel('Chat', { exact: true }).fill(`${ada.id}`)
@@ -95,7 +131,11 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
     await button('Show the secret').click()
     t.match(await page.locator('.copied code').innerText(), /^whsec_/)
     const saved = await client.result('GET', '/alerts/settings')
-    t.match(saved, { webhook: { url: receiver.url }, chat: { api_key_id: keyId } })
+    t.match(saved, {
+      backlog_minutes: 45,
+      webhook: { url: receiver.url },
+      chat: { api_key_id: keyId },
+    })
   })
 
   await t.test('what the service refuses is said', async () => {
@@ -114,6 +154,11 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
     await small.page.getByText('۱ حساب از کار افتاده').waitFor()
     await small.page.getByText('بات‌هایی عقب بودند').waitFor()
     await small.page.getByText('آزمایش وب‌هوک').waitFor()
+    await small.page
+      .getByRole('button', { name: /^نمایش آن‌ها:/ })
+      .first()
+      .click()
+    await small.page.getByText('گزینش این‌ها در فهرست حساب‌ها').waitFor()
     const text = await small.page.locator('main').innerText()
     t.notMatch(text, /alerts?\.|alert[A-Z]\w+\./, 'every message has its words')
     const width = await small.page.evaluate('document.documentElement.scrollWidth')

@@ -32,6 +32,7 @@ const Optional = <Schema extends Parameters<typeof Type.Union>[0][number]>(schem
 const SettingsBody = Type.Object(
   {
     minutes: Type.Integer({ minimum: 1, maximum: DAY_MINUTES, default: 5 }),
+    backlog_minutes: Type.Integer({ minimum: 1, maximum: DAY_MINUTES, default: 15 }),
     webhook: Optional(
       Type.Object(
         { url: Type.String({ minLength: 1, maxLength: 2_048 }) },
@@ -99,7 +100,8 @@ const settingsRoutes: Routes = async (app, options) => {
       const userId = userOf(request)
       const before = await alerts.settings.find(userId)
       const targets = await targetsFrom(request.body, { userId, before, ...options })
-      const settings = { minutes: request.body.minutes, targets }
+      const { minutes, backlog_minutes: backlogMinutes } = request.body
+      const settings = { minutes, backlogMinutes, targets }
       await alerts.settings.save(userId, settings)
       return ok(present(settings, options))
     },
@@ -116,11 +118,11 @@ const settingsRoutes: Routes = async (app, options) => {
     },
     async (request) => {
       const userId = userOf(request)
-      const { minutes, targets } = await alerts.settings.find(userId)
+      const { targets, ...before } = await alerts.settings.find(userId)
       if (!targets.webhook) throw failed('bad_request', 'there is no webhook for alerts')
       const signing = rotated(targets.webhook.signing, options.now())
       const settings = {
-        minutes,
+        ...before,
         targets: { ...targets, webhook: { ...targets.webhook, signing } },
       }
       await alerts.settings.save(userId, settings)
@@ -167,13 +169,14 @@ async function targetsFrom(
 }
 
 function present(
-  { minutes, targets: { webhook, chat, email } }: AlertSettings,
+  { minutes, backlogMinutes, targets: { webhook, chat, email } }: AlertSettings,
   { alerts, now }: Pick<AlertSettingsOptions, 'alerts' | 'now'>,
 ): AlertSettingsRecord {
   const previous = webhook?.signing.previous
   const isPrevious = previous !== undefined && now() < previous.until
   return {
     minutes,
+    backlog_minutes: backlogMinutes,
     webhook: webhook
       ? {
           url: shownUrl(webhook.url),

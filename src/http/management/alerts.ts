@@ -7,10 +7,13 @@ import {
   type Incident,
   listIncidents,
 } from '../../alerts/incidents.ts'
+import { listMembers } from '../../alerts/members.ts'
 import type { Operators } from '../../alerts/operators.ts'
 import { SERVICE } from '../../alerts/rules.ts'
+import { recordsById } from '../../credentials/list.ts'
+import type { RecordSource } from '../../credentials/records.ts'
 import type { Database } from '../../database/database.ts'
-import { IncidentRecord, IncidentSummary } from '../../records/alert.ts'
+import { IncidentItem, IncidentRecord, IncidentSummary } from '../../records/alert.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
@@ -27,6 +30,7 @@ const SilenceBody = Type.Object(
 interface AlertRoutesOptions extends Authenticated {
   readonly db: Database
   readonly operators: Operators
+  readonly source: RecordSource
   readonly now: () => number
 }
 
@@ -67,6 +71,47 @@ const incidentSummaryRoute: Routes = async (app, { db, operators }) => {
       },
     },
     async (request) => ok(await countIncidents(db, await operators.ownersFor(userOf(request)))),
+  )
+}
+
+const incidentItemsRoute: Routes = async (app, { db, operators, source, now }) => {
+  app.get(
+    '/alerts/:id/items',
+    {
+      schema: {
+        tags,
+        summary:
+          'Your accounts and keys that the incident concerns now, those with the highest ids first',
+        params: IncidentParams,
+        querystring: PageQuery,
+        response: answers(PageOf(IncidentItem)),
+      },
+    },
+    async (request) => {
+      const userId = userOf(request)
+      const { limit, before } = request.query
+      const members = await listMembers(db, {
+        userId,
+        owners: await operators.ownersFor(userId),
+        id: idOf(request.params.id),
+        now: new Date(now()),
+        before: idBefore(before),
+        limit: limit + 1,
+      })
+      const page = pageOf(
+        members,
+        limit,
+        ({ api_key_id, credential_id }) => `${api_key_id ?? credential_id}`,
+      )
+      const ids = page.items.map(({ credential_id }) => credential_id)
+      const accounts = await recordsById(source, userId, ids)
+      const items = page.items.flatMap(({ credential_id, api_key_id, key_name, since }) => {
+        const credential = accounts.get(credential_id)
+        const key = api_key_id === null ? null : { api_key_id, name: key_name ?? '' }
+        return credential ? [{ credential, key, since: since?.toISOString() ?? null }] : []
+      })
+      return ok({ ...page, items })
+    },
   )
 }
 
@@ -114,9 +159,8 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
 
 export const alertRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
-  for (const routes of [incidentListRoute, incidentSummaryRoute, incidentChangeRoutes]) {
-    await routes(app, options)
-  }
+  const all = [incidentListRoute, incidentSummaryRoute, incidentItemsRoute, incidentChangeRoutes]
+  for (const routes of all) await routes(app, options)
 }
 
 const presentIncident = ({

@@ -30,7 +30,7 @@ import {
 } from '../../records/credential.ts'
 import { answers, fileOf, ok, PageOf, PageQuery } from '../envelope.ts'
 import { TAG } from '../validation.ts'
-import { csvAnswers, EXPORT_MS, FilterQuery, filterOf } from './credential-list.ts'
+import { csvAnswers, EXPORT_MS, FilterQuery, filterOf, wantedBy } from './credential-list.ts'
 import { type PanelAddresses, pageUrl } from './link-pages.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
@@ -147,21 +147,14 @@ async function selected(
     return ownIds(source, userId, await failedAccounts(source.db, { userId, id: failedOf }))
   }
   if (ids) return ownIds(source, userId, ids)
-  if (filter) return matchingIds(source, userId, filterOf(filter))
+  if (filter) return matchingIds(source, userId, await wantedBy(source, userId, filter))
   throw missingField('credential_ids')
 }
 
 /** The words of a search may name a person. */
 function keptFilter(given: Static<typeof ActionBody>['filter']): BulkFilter {
-  const { search, states, platform, actions, reasons, tags } = filterOf(given ?? {})
-  return {
-    ...(search !== undefined && { search: true }),
-    ...(states && { states }),
-    ...(platform !== undefined && { platform }),
-    ...(actions && { actions }),
-    ...(reasons && { reasons }),
-    ...(tags && { tags }),
-  }
+  const { search, ...kept } = filterOf(given ?? {})
+  return { ...kept, ...(search !== undefined && { search: true }) }
 }
 
 const readingRoutes: Routes = async (app, { source: { db } }) => {

@@ -3,6 +3,8 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import type { Transition } from '../../../actors/ports/ports.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import { accountsOf } from '../../alerts/members.ts'
+import { SERVICE } from '../../alerts/rules.ts'
 import { countTags } from '../../bulk/tags.ts'
 import {
   type CredentialSort,
@@ -146,6 +148,12 @@ export const FilterQuery = Type.Object({
       description: 'One tag or several, with commas between: one of them is enough',
     }),
   ),
+  incident: Type.Optional(
+    Type.String({
+      pattern: '^[1-9]\\d{0,14}$',
+      description: 'The id of an incident: the accounts that it concerns now',
+    }),
+  ),
 })
 
 const ListQuery = Type.Object({
@@ -174,7 +182,21 @@ export const filterOf = (given: Static<typeof FilterQuery>) => ({
   reasons: listOf(given.reason),
   tags: listOf(given.tag),
   platform: given.platform,
+  incident: given.incident,
 })
+
+/** The filter with the accounts of its incident. */
+export async function wantedBy(
+  { db }: RecordSource,
+  userId: number,
+  given: Static<typeof FilterQuery>,
+) {
+  const { incident, ...wanted } = filterOf(given)
+  if (incident === undefined) return { ...wanted, ids: undefined }
+  // Of an incident of the whole service, these are the accounts of this user.
+  const asked = { userId, owners: [userId, SERVICE], id: Number(incident), now: new Date() }
+  return { ...wanted, ids: await accountsOf(db, asked) }
+}
 
 const ExportBody = Type.Object(
   {
@@ -211,7 +233,7 @@ const listRoute: Routes = async (app, { source }) => {
       const { sort, order, before, limit } = request.query
       if (sort === 'created') idBefore(before)
       const query = {
-        ...filterOf(request.query),
+        ...(await wantedBy(source, userOf(request), request.query)),
         sort: sort as CredentialSort,
         order: order as 'desc',
         before,
@@ -235,7 +257,11 @@ const exportRoutes: Routes = async (app, { source }) => {
       },
     },
     async (request, reply) => {
-      const lines = exportCredentials(source, userOf(request), filterOf(request.query))
+      const lines = exportCredentials(
+        source,
+        userOf(request),
+        await wantedBy(source, userOf(request), request.query),
+      )
       const file = fileOf(reply, lines, { name: 'accounts.csv', type: 'text/csv' })
       return reply.send(file as never)
     },
@@ -274,7 +300,7 @@ const countRoutes: Routes = async (app, { source }) => {
     async (request) => {
       const userId = userOf(request)
       const [groups, by_tag] = await Promise.all([
-        groupCredentials(source, userId, filterOf(request.query)),
+        groupCredentials(source, userId, await wantedBy(source, userId, request.query)),
         countTags(source.db, userId),
       ])
       return ok({ ...groups, by_tag })

@@ -96,7 +96,7 @@ export const urgentQuery = queryOptions({
 
 export type ListFilter = Readonly<
   Record<
-    'search' | 'state' | 'action' | 'reason' | 'platform' | 'tag' | 'sort' | 'order',
+    'search' | 'state' | 'action' | 'reason' | 'platform' | 'tag' | 'incident' | 'sort' | 'order',
     string | undefined
   >
 >

@@ -38,6 +38,7 @@ export type ChartTransition = Chart['transitions'][number]
 export type HealthReport = Static<typeof credential.HealthReport>
 
 export type Incident = alert.IncidentRecord
+export type IncidentItem = alert.IncidentItem
 export type IncidentSummary = alert.IncidentSummary
 export type AlertSettings = alert.AlertSettingsRecord
 export type Notification = alert.NotificationRecord

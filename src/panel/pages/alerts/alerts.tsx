@@ -20,6 +20,7 @@ import { Records } from '../../ui/records.tsx'
 import { Empty, useReason, Wrong } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { Items } from './items.tsx'
 import { AlertSettingsCards } from './settings.tsx'
 import { Told } from './told.tsx'
 
@@ -84,56 +85,85 @@ function causeOf(t: Translate, { rule, subject }: Incident): string | undefined 
   return t.word(states.includes(subject) ? 'state' : 'reason', subject)
 }
 
+/** They concern a node, not accounts. */
+const withoutItems: readonly string[] = ['node_lost', 'disk_full']
+
 function IncidentRow({ incident }: { readonly incident: Incident }) {
   const t = useT()
-  const [isSilencing, setSilencing] = useState(false)
-  const { rule, state, scope } = incident
+  const [isOpen, setOpen] = useState(false)
+  const { rule, state, scope, affected } = incident
   const headline = headlineOf(t, incident)
   const cause = causeOf(t, incident)
   const name = [headline, cause].filter(Boolean).join(' · ')
-  const acknowledging = useChange(incident, 'acknowledge')
+  const hasItems = !isOver(incident) && affected > 0 && !withoutItems.includes(rule)
   return (
-    <li className="record">
-      <span className="grow">
-        <span className="row">
-          <span className="label">{headline}</span>
-          <Badge tone={tones[state]} dot>
-            {t(`alertState.${state}`)}
-          </Badge>
-          {scope === 'service' && <Badge tone="busy">{t('alerts.service')}</Badge>}
+    <li>
+      <div className="record">
+        <span className="grow">
+          <span className="row">
+            <span className="label">{headline}</span>
+            <Badge tone={tones[state]} dot>
+              {t(`alertState.${state}`)}
+            </Badge>
+            {scope === 'service' && <Badge tone="busy">{t('alerts.service')}</Badge>}
+          </span>
+          <span className="quiet small block">
+            <CauseAndTimes incident={incident} />
+          </span>
         </span>
-        <span className="quiet small block">
-          <CauseAndTimes incident={incident} />
-        </span>
-      </span>
-      {rule === 'node_lost' && (
-        <ButtonLink size="slim" to="/dashboard/nodes">
-          {t('nav.nodes')}
-        </ButtonLink>
-      )}
-      {!isOver(incident) && (
-        <span className="row">
-          {state !== 'acknowledged' && (
-            <Button
-              size="slim"
-              busy={acknowledging.isPending}
-              aria-label={t('alerts.acknowledgeOne', { name })}
-              onClick={() => acknowledging.mutate({})}
-            >
-              {t('alerts.acknowledge')}
-            </Button>
-          )}
+        {rule === 'node_lost' && (
+          <ButtonLink size="slim" to="/dashboard/nodes">
+            {t('nav.nodes')}
+          </ButtonLink>
+        )}
+        {hasItems && (
           <Button
             size="slim"
-            aria-label={t('alerts.silenceOne', { name })}
-            onClick={() => setSilencing(true)}
+            aria-expanded={isOpen}
+            aria-label={t('alerts.items.showOne', { name })}
+            onClick={() => setOpen(!isOpen)}
           >
-            {t('alerts.silence')}
+            {t('alerts.items.show')}
           </Button>
-        </span>
-      )}
-      {isSilencing && <Silencing incident={incident} close={() => setSilencing(false)} />}
+        )}
+        {!isOver(incident) && <Answers incident={incident} name={name} />}
+      </div>
+      {hasItems && isOpen && <Items incident={incident} />}
     </li>
+  )
+}
+
+interface AnswersProps {
+  readonly incident: Incident
+  readonly name: string
+}
+
+/** What can be done about an incident that is not over. */
+function Answers({ incident, name }: AnswersProps) {
+  const t = useT()
+  const [isSilencing, setSilencing] = useState(false)
+  const acknowledging = useChange(incident, 'acknowledge')
+  return (
+    <span className="row">
+      {incident.state !== 'acknowledged' && (
+        <Button
+          size="slim"
+          busy={acknowledging.isPending}
+          aria-label={t('alerts.acknowledgeOne', { name })}
+          onClick={() => acknowledging.mutate({})}
+        >
+          {t('alerts.acknowledge')}
+        </Button>
+      )}
+      <Button
+        size="slim"
+        aria-label={t('alerts.silenceOne', { name })}
+        onClick={() => setSilencing(true)}
+      >
+        {t('alerts.silence')}
+      </Button>
+      {isSilencing && <Silencing incident={incident} close={() => setSilencing(false)} />}
+    </span>
   )
 }
 

@@ -48,9 +48,10 @@ export function AlertSettingsCards() {
 }
 
 /** The form as it stands, as what the service takes: empty fields are switched off. */
-function useForm({ minutes, webhook, chat, email }: AlertSettings) {
+function useForm({ minutes, backlog_minutes, webhook, chat, email }: AlertSettings) {
   const [form, setForm] = useState({
     minutes: `${minutes}`,
+    backlog: `${backlog_minutes}`,
     url: webhook?.url ?? '',
     key: chat ? `${chat.api_key_id}` : '',
     chat: chat?.chat_id ?? '',
@@ -59,6 +60,7 @@ function useForm({ minutes, webhook, chat, email }: AlertSettings) {
   const url = form.url.trim()
   const body = {
     minutes: Number(form.minutes),
+    backlog_minutes: Number(form.backlog),
     ...(url !== '' && { webhook: { url } }),
     ...(form.key !== '' && { chat: { api_key_id: Number(form.key), chat_id: form.chat.trim() } }),
     ...(form.email.trim() !== '' && { email: form.email.trim() }),
@@ -92,6 +94,16 @@ function SettingsForm({ settings }: { readonly settings: AlertSettings }) {
         required
         value={form.minutes}
         onChange={(event) => set('minutes')(event.target.value)}
+      />
+      <Field
+        label={t('alerts.backlog')}
+        hint={t('alerts.backlog.hint')}
+        type="number"
+        min={1}
+        max={1_440}
+        required
+        value={form.backlog}
+        onChange={(event) => set('backlog')(event.target.value)}
       />
       <Field
         label={t('alerts.webhook')}

@@ -40,7 +40,7 @@ const columns: Readonly<Record<Sort, Pick<ListFilter, 'sort' | 'order'>>> = {
   lastEvent: { sort: 'last_event', order: undefined },
 }
 
-const filters = ['search', 'state', 'action', 'reason', 'platform', 'tag'] as const
+const filters = ['search', 'state', 'action', 'reason', 'platform', 'tag', 'incident'] as const
 
 const NEEDED = 'link_again,restart,contact_platform'
 
@@ -73,6 +73,7 @@ export function useFilter() {
       reason: givenOf('reason'),
       platform: givenOf('platform'),
       tag: givenOf('tag'),
+      incident: givenOf('incident'),
       ...columns[sort],
     }
     return {
@@ -81,7 +82,8 @@ export function useFilter() {
       view: Object.fromEntries(
         [...filters, 'sort'].flatMap((name) => {
           const value = givenOf(name)
-          return value === undefined ? [] : [[name, value]]
+          // An incident ends: a view of it would soon show nothing.
+          return value === undefined || name === 'incident' ? [] : [[name, value]]
         }),
       ),
       isFiltered: filters.some(givenOf),
@@ -102,6 +104,11 @@ export function Filters({ summary }: { readonly summary: Summary | undefined }) 
   return (
     <search className="row filters">
       <SearchField given={filter.search ?? ''} set={set} />
+      {filter.incident && (
+        <Button size="slim" icon="cross" onClick={() => set({ incident: '' })}>
+          {t('accounts.filter.incident', { id: filter.incident })}
+        </Button>
+      )}
       <Choice
         label={t('accounts.filter.state')}
         hidesLabel
