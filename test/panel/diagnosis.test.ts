@@ -24,7 +24,9 @@ t.test('a stray getUpdates beside an endpoint that fails', { skip: noBrowser }, 
   const { port } = receiver.address() as AddressInfo
   await client.bot(key, 'setWebhook', { url: `http://127.0.0.1:${port}/` })
   await client.write(friend.id, '@shop_bot', 'Hello')
-  await until(async () => (await client.result('GET', `/api_keys/${id}`)).webhook.last_error_message)
+  await until(
+    async () => (await client.result('GET', `/api_keys/${id}`)).webhook.last_error_message,
+  )
   t.match(await client.bot(key, 'getUpdates'), { status: 409 })
 
   const browser = await openBrowser()
