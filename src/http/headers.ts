@@ -1,5 +1,6 @@
-/** Headers of every answer: the request's id, and those that keep browsers from misusing it. */
+/** What every answer says of the service: the request's id, headers that keep browsers from misusing it; and its version. */
 import { randomFillSync } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
 
 /** Browser features; none is granted to any origin. */
@@ -59,3 +60,7 @@ function newRequestId(): string {
 
 /** Options of the server. An id from the client is ignored: it could repeat, or carry anything into the log. */
 export const requestIds = { genReqId: newRequestId, requestIdHeader: false } as const
+
+const file = new URL('../../package.json', import.meta.url)
+
+export const VERSION: string = JSON.parse(readFileSync(file, 'utf8')).version

@@ -12,8 +12,10 @@ import { Type } from 'typebox'
 import { failed } from '../../machines/model/failure.ts'
 import type { Accounts, SignedIn } from '../accounts/accounts.ts'
 import { IDLE_SECONDS } from '../accounts/sessions.ts'
+import { Nullable } from '../json/nullable.ts'
 import { User } from '../records/account.ts'
 import { answers, ok } from './envelope.ts'
+import { VERSION } from './headers.ts'
 import { LoginBody } from './management/auth.ts'
 import { presentUser } from './management/user.ts'
 
@@ -166,6 +168,7 @@ const Session = Type.Object({
   expires_in: Type.Integer(),
   user: User,
   base_url: Type.String({ description: 'Where the bot API is for whoever uses this panel' }),
+  version: Type.String(),
 })
 
 const NoBody = Type.Object({}, { additionalProperties: false })
@@ -202,10 +205,11 @@ export const panelSessionRoutes: FastifyPluginAsyncTypebox<PanelSessionOptions> 
 
   app.post(
     '/panel/session/refresh',
-    { bodyLimit, schema: { hide, body: NoBody, response: answers(Session) } },
+    { bodyLimit, schema: { hide, body: NoBody, response: answers(Nullable(Session)) } },
     async (request, reply) => {
       const token = cookieOf(request)
-      if (!token) throw failed('unauthorized', 'nobody is signed in')
+      // No failure: a page asks each time that it is opened.
+      if (!token) return ok(null)
       const signedIn = await accounts.refresh(token, clientOf(request))
       return opened(request, reply, signedIn, baseUrlOf(request))
     },
@@ -237,6 +241,7 @@ function opened(request: FastifyRequest, reply: FastifyReply, signedIn: SignedIn
     expires_in: expiresIn,
     user: presentUser(user),
     base_url: baseUrl,
+    version: VERSION,
   })
 }
 

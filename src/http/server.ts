@@ -1,7 +1,6 @@
 /** The HTTP server: limits, headers, one envelope for every failure; it listens on a public port and a private one. */
 
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -28,7 +27,7 @@ import { drained, limitConnections, withReserve } from './connections.ts'
 import { ok } from './envelope.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { filePaths } from './files.ts'
-import { requestIds, securityHeaders, setSecurityHeaders } from './headers.ts'
+import { requestIds, securityHeaders, setSecurityHeaders, VERSION } from './headers.ts'
 import { metricsRoute } from './health.ts'
 import {
   answerClientError,
@@ -355,7 +354,3 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   })
   return app
 }
-
-const file = new URL('../../package.json', import.meta.url)
-
-export const VERSION: string = JSON.parse(readFileSync(file, 'utf8')).version

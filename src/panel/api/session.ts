@@ -9,6 +9,7 @@ interface Opened {
   readonly expires_in: number
   readonly user: User
   readonly base_url: string
+  readonly version: string
 }
 
 type Session =
@@ -21,6 +22,7 @@ const EARLY_MS = 30_000
 
 let session: Session = { state: 'starting' }
 let base: string | undefined
+let serviceVersion = ''
 let access: { readonly token: string; readonly until: number } | undefined
 const listeners = new Set<() => void>()
 
@@ -58,7 +60,11 @@ const post = <Result>(path: string, body: object) =>
 /** The address of the bot API, as reached from where this panel is open. */
 export const baseUrl = (): string => base ?? location.origin
 
-function opened({ access_token, expires_in, user, base_url }: Opened): string {
+/** The version of the service that this page is from, once somebody is signed in. */
+export const versionOf = (): string => serviceVersion
+
+function opened({ access_token, expires_in, user, base_url, version }: Opened): string {
+  serviceVersion = version
   base = base_url
   access = { token: access_token, until: Date.now() + expires_in * 1000 }
   become({ state: 'in', user })
@@ -96,7 +102,9 @@ export function accessToken(isStale = false): Promise<string> {
 
 async function refresh(): Promise<string> {
   try {
-    return opened(await post<Opened>('refresh', {}))
+    const found = await post<Opened | null>('refresh', {})
+    if (found === null) throw new ApiFailure(401, 'nobody is signed in')
+    return opened(found)
   } catch (cause) {
     const isOut = cause instanceof ApiFailure && cause.status === 401
     if (isOut) forgetSession()
