@@ -8,7 +8,7 @@ import { ApiFailure } from './api/failure.ts'
 import { currentSession, onSession, startSession } from './api/session.ts'
 import { App, loadPageOf } from './app.tsx'
 import { LanguageProvider } from './i18n/language.tsx'
-import { startTheme } from './layout/preferences.tsx'
+import { startDensity, startTheme } from './layout/preferences.tsx'
 import { Toasts } from './ui/toasts.tsx'
 
 const MOST_TRIES = 2
@@ -53,6 +53,7 @@ onSession(() => {
 notifyManager.setScheduler(queueMicrotask)
 
 startTheme()
+startDensity()
 startSession()
 loadPageOf(location.pathname)
 

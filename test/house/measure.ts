@@ -57,6 +57,7 @@ const roomsSince: readonly string[] = [
   'src/composition/nodes.ts',
   'src/platforms/telegram/reading/rich.ts',
   'src/panel/palette/',
+  'src/panel/help/',
   'src/panel/pages/alerts/',
   'src/panel/pages/demo/',
   'src/panel/pages/explorer/',

@@ -35,7 +35,7 @@ t.test(
 
     const messenger = await visitor.context.newPage()
     await messenger.goto(`/dashboard/sandbox?as=${friend.id}&chat=${bot.id}`)
-    await messenger.getByRole('button', { name: 'Faults', exact: true }).click()
+    await messenger.getByRole('button', { name: /^Faults for Vera/ }).click()
     const dialog = messenger.getByRole('dialog')
     const setSwitch = async (name: string, to: boolean) => {
       await dialog.getByRole('switch', { name }).click()
@@ -49,7 +49,10 @@ t.test(
     }
     const takeOff = (name: string) =>
       measured(name).getByRole('button', { name: 'Take off' }).click()
-    const strike = (name: string) => dialog.getByRole('button', { name: `Now: ${name}` }).click()
+    const strike = async (name: string) => {
+      await dialog.getByRole('button', { name: `Now: ${name}` }).click()
+      await messenger.getByRole('button', { name, exact: true }).click()
+    }
 
     await t.test('silence makes it deaf', async () => {
       await setSwitch('Silence', true)

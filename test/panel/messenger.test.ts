@@ -140,7 +140,7 @@ t.test('a developer talks with their bot', { skip: noBrowser }, async (t) => {
 
   await t.test('a fault is put on the account and taken off', async (t) => {
     await page.goto(`/dashboard/sandbox?as=${ada}&chat=${bot.id}`)
-    await button('Faults').click()
+    await page.getByRole('button', { name: /^Faults for/ }).click()
     const dialog = page.getByRole('dialog')
     await dialog.getByRole('switch', { name: 'Silence' }).click()
     await dialog.locator('[role=switch][aria-checked=true]').waitFor()

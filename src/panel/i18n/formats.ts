@@ -34,11 +34,16 @@ function formatsOf(locale: string) {
   const changes = new Intl.NumberFormat(locale, { style: 'percent', signDisplay: 'exceptZero' })
   const numbers = new Intl.NumberFormat(locale)
   const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
+  // Of the English ones, only the American short forms are those that "ago" has: "7.6 min", not "7.6 mins".
+  const unitLocale = locale.startsWith('en') ? 'en' : locale
+  // The short forms of bytes are "byte" for any number, and in Persian Latin letters.
+  const displayOf = (name: string) =>
+    name === 'byte' || (name.endsWith('byte') && unitLocale !== 'en') ? 'long' : 'short'
   const unit = (value: number, name: string, digits = 0) =>
-    new Intl.NumberFormat(locale, {
+    new Intl.NumberFormat(unitLocale, {
       style: 'unit',
       unit: name,
-      unitDisplay: 'short',
+      unitDisplay: displayOf(name),
       maximumFractionDigits: digits,
     }).format(value)
 

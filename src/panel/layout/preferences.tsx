@@ -1,4 +1,4 @@
-/** The menus for language and theme. The chosen theme is remembered, and applied when the panel starts. */
+/** The menus for language, theme and density. The choices are remembered, and applied when the panel starts. */
 import { Menu } from '@base-ui/react/menu'
 import { useState } from 'react'
 import { useLanguage } from '../i18n/language.tsx'
@@ -11,6 +11,7 @@ const names: Readonly<Record<Language, string>> = { en: 'English', fa: 'فارس
 export function Preferences() {
   const { language, choose, t } = useLanguage()
   const [theme, setTheme] = useState(currentTheme)
+  const [density, setDensity] = useState(currentDensity)
   return (
     <div className="row">
       <Picker
@@ -35,6 +36,20 @@ export function Preferences() {
         onChange={(next) => {
           chooseTheme(next as Theme)
           setTheme(next as Theme)
+        }}
+      />
+      <Picker
+        icon="menu"
+        label={t('density')}
+        value={density}
+        options={[
+          ['roomy', t('density.roomy')],
+          ['dense', t('density.dense')],
+        ]}
+        onChange={(next) => {
+          localStorage.setItem(DENSITY, next)
+          startDensity()
+          setDensity(currentDensity())
         }}
       />
     </div>
@@ -92,4 +107,12 @@ export function startTheme(): void {
   const theme = currentTheme()
   if (theme === 'system') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = theme
+}
+
+const DENSITY = 'chapar.density'
+const currentDensity = () => (localStorage.getItem(DENSITY) === 'dense' ? 'dense' : 'roomy')
+
+/** Dense lists have more rows on one screen. */
+export function startDensity(): void {
+  document.documentElement.dataset.density = currentDensity()
 }

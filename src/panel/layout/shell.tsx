@@ -5,6 +5,7 @@ import { NavLink, Outlet, useLocation } from 'react-router'
 import { userQuery } from '../api/queries.ts'
 import { signOut } from '../api/session.ts'
 import type { User } from '../api/types.ts'
+import { About } from '../help/about.tsx'
 import type { MessageKey } from '../i18n/en.ts'
 import { useT } from '../i18n/language.tsx'
 import { Live } from '../live/live.tsx'
@@ -85,6 +86,7 @@ export function Shell({ user }: { readonly user: User }) {
           <div className="foot stack tight">
             <Preferences />
             <SignOut user={user} />
+            <About />
           </div>
         </aside>
         <main id="content" tabIndex={-1}>

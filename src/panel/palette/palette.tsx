@@ -6,6 +6,7 @@ import { useNavigate } from 'react-router'
 import { handleOf, nameOf } from '../api/names.ts'
 import { accountsQuery, foundKeysQuery, userQuery } from '../api/queries.ts'
 import type { MessageKey } from '../i18n/en.ts'
+import { latinDigits } from '../i18n/formats.ts'
 import { useT } from '../i18n/language.tsx'
 import { Dialog } from '../ui/dialog.tsx'
 import { Icon, type IconName } from '../ui/icons.tsx'
@@ -42,11 +43,7 @@ const actions: readonly (readonly [to: string, icon: IconName, title: MessageKey
 const SHOWN = 6
 /** Letters without their accents, and digits of every script as Latin ones. */
 const folded = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .replace(/[۰-۹]/g, (digit) => `${digit.charCodeAt(0) - 0x06f0}`)
-    .toLocaleLowerCase()
+  latinDigits(text.normalize('NFKD').replace(/\p{M}/gu, '')).toLocaleLowerCase()
 
 const isAbout = ({ label, note }: Entry, text: string): boolean => {
   const words = folded(`${label} ${note}`)
@@ -173,6 +170,8 @@ const shortcuts: readonly (readonly [keys: readonly string[], title: MessageKey]
   [['g', 'd'], 'nav.dashboard'],
   [['g', 'a'], 'nav.accounts'],
   [['g', 'k'], 'nav.keys'],
+  [['g', 'i'], 'nav.alerts'],
+  [['g', 'n'], 'nav.nodes'],
   [['g', 's'], 'nav.sandbox'],
   [['g', 'l'], 'accounts.link'],
   [['?'], 'palette.shortcuts'],

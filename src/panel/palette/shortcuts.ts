@@ -7,6 +7,8 @@ const goTo = {
   d: '/dashboard',
   a: '/dashboard/accounts',
   k: '/dashboard/keys',
+  i: '/dashboard/alerts',
+  n: '/dashboard/nodes',
   s: '/dashboard/sandbox',
   l: '/dashboard/link',
 } as const

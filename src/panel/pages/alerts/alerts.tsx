@@ -8,6 +8,7 @@ import {
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { Incident, RecordPage } from '../../api/types.ts'
+import { Hint } from '../../help/hint.tsx'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import type { Translate } from '../../i18n/translate.ts'
@@ -223,7 +224,9 @@ function Silencing({ incident, close }: { readonly incident: Incident; close(): 
   return (
     <Dialog title={t('alerts.silence.title')} open isFirm={silencing.isPending} onClose={close}>
       <Form by={by}>
-        <p>{t('alerts.silence.text')}</p>
+        <p>
+          {t('alerts.silence.text')} <Hint about="silence" />
+        </p>
         <Choice
           label={t('alerts.silence.for')}
           value={minutes}

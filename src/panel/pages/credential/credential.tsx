@@ -14,6 +14,7 @@ import type {
   Settings,
   Transition,
 } from '../../api/types.ts'
+import { Hint } from '../../help/hint.tsx'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { changed, throttled } from '../../live/live.tsx'
@@ -24,6 +25,7 @@ import { Toggle } from '../../ui/figure.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading, Notice, useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { TagButton } from '../bulk/tags.tsx'
 import { KeyRecord } from '../keys/records.tsx'
 import { NodeOfAccount } from '../nodes/moving.tsx'
 import { Health } from './health.tsx'
@@ -181,7 +183,7 @@ export function ReceiveSettings({ credential }: { readonly credential: Credentia
   const network = platforms.data?.find(({ platform }) => platform === credential.platform)
   const lacks = (kind: string) => network && !network.capabilities.update_types.includes(kind)
   return (
-    <Card title={t('account.settings')}>
+    <Card title={t('account.settings')} aside={<Hint about="settings" />}>
       {switches.map(([name, kind]) => (
         <Toggle
           key={name}
@@ -309,6 +311,16 @@ export function CredentialPage() {
           <span>{t.word('platform', one.platform)}</span>
           <span>{t('account.number', { id: `${id}` })}</span>
           <span>{t('account.linked', { day: day(one.created_at) })}</span>
+          {one.tags.map((tag) => (
+            <Link
+              key={tag}
+              className="chip"
+              to={`/dashboard/accounts?tag=${encodeURIComponent(tag)}`}
+            >
+              <bdi>#{tag}</bdi>
+            </Link>
+          ))}
+          <TagButton chosen={{ credential_ids: [id] }} count={1} />
         </span>
       }
       actions={<Actions credential={one} />}

@@ -7,6 +7,7 @@ import { call } from '../../api/call.ts'
 import { isGone } from '../../api/failure.ts'
 import { keyQuery } from '../../api/queries.ts'
 import type { ApiKey } from '../../api/types.ts'
+import { Hint } from '../../help/hint.tsx'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
@@ -19,7 +20,7 @@ import { Tabs } from '../../ui/tabs.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { NewKey } from '../keys/new-key.tsx'
-import { ReceivingBadge, standingTones } from '../keys/records.tsx'
+import { isTroubled, ReceivingBadge, standingTones } from '../keys/records.tsx'
 import { expiryIn, lifetimeOptions, Scopes } from '../keys/terms.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { Overview } from './overview.tsx'
@@ -53,7 +54,9 @@ export function Rotate({ apiKey, close }: { readonly apiKey: ApiKey; close(): vo
   }
   return (
     <Dialog title={t('keys.rotate.title')} open isFirm={rotating.isPending} onClose={close}>
-      <p className="quiet">{t('keys.rotate.text')}</p>
+      <p className="quiet">
+        {t('keys.rotate.text')} <Hint about="overlap" />
+      </p>
       <Choice
         label={t('keys.rotate.overlap')}
         value={overlap}
@@ -161,7 +164,9 @@ export function KeyPage() {
       crumbs={crumbs}
       lead={
         <span className="row">
-          <Badge tone={standingTones[standing]}>{t(`keys.${standing}`)}</Badge>
+          {!(standing === 'usable' && key.webhook && isTroubled(key.webhook)) && (
+            <Badge tone={standingTones[standing]}>{t(`keys.${standing}`)}</Badge>
+          )}
           {standing === 'usable' && <ReceivingBadge apiKey={key} />}
           <span className="mono">{key.key_hint}</span>
           <span>

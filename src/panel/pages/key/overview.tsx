@@ -6,13 +6,16 @@ import { backlogQuery, chartQuery, credentialQuery } from '../../api/queries.ts'
 import { baseUrl } from '../../api/session.ts'
 import type { ApiKey } from '../../api/types.ts'
 import { ChartWords, Statechart } from '../../chart/statechart.tsx'
+import { Hint } from '../../help/hint.tsx'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { StateBadge } from '../../ui/badge.tsx'
+import { CopyButton } from '../../ui/copy.tsx'
 import { Figure } from '../../ui/figure.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Failed, Loading, Notice } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { Snippets } from '../keys/new-key.tsx'
 import { isTroubled } from '../keys/records.tsx'
 
 export function Overview({ apiKey }: { readonly apiKey: ApiKey }) {
@@ -41,7 +44,16 @@ function Receiving({ apiKey }: { readonly apiKey: ApiKey }) {
         {oldest && apiKey.pending_update_count > 0 && (
           <Figure name={t('account.oldest')} value={<Ago at={oldest} />} />
         )}
-        <Figure name={t('keys.cursor')} value={<span className="ltr">{apiKey.cursor}</span>} />
+        {apiKey.receive_mode !== 'none' && (
+          <Figure
+            name={t('keys.cursor')}
+            value={
+              <>
+                <span className="ltr">{apiKey.cursor}</span> <Hint about="cursor" />
+              </>
+            }
+          />
+        )}
       </dl>
       {dropped > 0 && <Notice tone="warn">{t.count('keys.dropped', dropped)}</Notice>}
       {webhook?.last_error_date !== undefined && (
@@ -73,15 +85,25 @@ function About({ apiKey }: { readonly apiKey: ApiKey }) {
           </Link>
           {account.data && <StateBadge state={account.data.state} />}
         </dd>
-        <dt>{t('keys.scopes')}</dt>
+        <dt>
+          {t('keys.scopes')} <Hint about="scopes" />
+        </dt>
         <dd className="mono">{apiKey.scopes.join(', ')}</dd>
         <dt>{t('keys.used')}</dt>
         <dd>{apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : t('never')}</dd>
         <dt>{t('keys.expires')}</dt>
         <dd>{apiKey.expires_at ? moment(apiKey.expires_at) : t('never')}</dd>
         <dt>{t('keys.base')}</dt>
-        <dd className="mono">{`${baseUrl()}/bot…`}</dd>
+        <dd className="row">
+          <span className="mono">{baseUrl()}</span>
+          <CopyButton text={baseUrl()} label={t('keys.base.copy')} />
+        </dd>
       </dl>
+      <details>
+        <summary className="small">{t('keys.snippets')}</summary>
+        <p className="quiet small">{t('keys.snippets.text')}</p>
+        <Snippets secret="<KEY>" />
+      </details>
     </Card>
   )
 }

@@ -8,9 +8,11 @@ import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Copied } from '../../ui/copy.tsx'
+import { Toggle } from '../../ui/figure.tsx'
 import { Field, Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Notice, useReason, Wrong } from '../../ui/states.tsx'
+import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 
 /** The secret with which a receiver verifies that a delivery comes from this service. */
@@ -112,19 +114,45 @@ function TestDelivery({ path, url, secret, isSet }: TestDeliveryProps) {
   )
 }
 
+type Webhook = NonNullable<ApiKey['webhook']>
+
+/** What the endpoint did the last time that it did not take an update. */
+function LastError({ webhook }: { readonly webhook: Webhook }) {
+  const t = useT()
+  const { last_error_message: message, last_error_date: at } = webhook
+  if (message === undefined) return null
+  return (
+    <p className="small">
+      {t('webhook.lastError')}: <bdi>{message}</bdi>
+      {at !== undefined && (
+        <>
+          {' · '}
+          <Ago at={at * 1000} />
+        </>
+      )}
+    </p>
+  )
+}
+
 /** Why nothing is delivered at the moment. */
-function Standing({ webhook }: { readonly webhook: NonNullable<ApiKey['webhook']> }) {
+function Standing({ webhook }: { readonly webhook: Webhook }) {
   const t = useT()
   const { clock } = useFormats()
   return (
     <>
-      {webhook.state === 'suspended' && <Notice tone="bad">{t('webhook.suspended')}</Notice>}
+      {webhook.state === 'suspended' && (
+        <Notice tone="bad">
+          <p>{t('webhook.suspended')}</p>
+          <LastError webhook={webhook} />
+        </Notice>
+      )}
       {(webhook.state === 'crashed' || webhook.state === 'failed') && (
         <Notice tone="bad">{t(`webhook.${webhook.state}`)}</Notice>
       )}
       {webhook.state === 'resting' && (
         <Notice tone="warn">
           <p>{t('webhook.resting')}</p>
+          <LastError webhook={webhook} />
           {webhook.next_attempt_at && (
             <p className="quiet small">
               {t('deliveries.next')}: {clock(webhook.next_attempt_at)}
@@ -162,6 +190,63 @@ export function WebhookTab({ apiKey }: { readonly apiKey: ApiKey }) {
   )
 }
 
+interface Terms {
+  /** Kinds of updates with commas between them. */
+  readonly kinds: string
+  readonly connections: string
+  readonly drops: boolean
+}
+
+const termsOf = (webhook: ApiKey['webhook']): Terms => ({
+  kinds: webhook?.allowed_updates?.join(', ') ?? '',
+  connections: `${webhook?.max_connections ?? 40}`,
+  drops: false,
+})
+
+const kindsIn = (text: string) => text.split(/[\s,،]+/).filter(Boolean)
+
+interface TermsProps {
+  readonly terms: Terms
+  readonly hasWebhook: boolean
+  change(terms: Terms): void
+}
+
+/** Which updates are delivered, how many at once, and whether those that wait are. */
+function Terms({ terms, hasWebhook, change }: TermsProps) {
+  const t = useT()
+  return (
+    <details open={hasWebhook && terms.kinds !== ''}>
+      <summary className="small">{t('webhook.more')}</summary>
+      <div className="stack">
+        <Field
+          label={t('webhook.kinds')}
+          hint={t('webhook.kinds.hint')}
+          className="ltr mono"
+          autoComplete="off"
+          value={terms.kinds}
+          onChange={(event) => change({ ...terms, kinds: event.target.value })}
+        />
+        <Field
+          label={t('webhook.connections')}
+          hint={t('webhook.connections.hint')}
+          type="number"
+          min={1}
+          max={100}
+          required
+          value={terms.connections}
+          onChange={(event) => change({ ...terms, connections: event.target.value })}
+        />
+        <Toggle
+          label={t('webhook.drop')}
+          hint={t('webhook.drop.hint')}
+          on={terms.drops}
+          onChange={(drops) => change({ ...terms, drops })}
+        />
+      </div>
+    </details>
+  )
+}
+
 interface WebhookFormProps {
   readonly apiKey: ApiKey
   readonly path: string
@@ -174,7 +259,10 @@ interface WebhookFormProps {
 function WebhookForm({ apiKey, path, url, setUrl, secret, setSecret }: WebhookFormProps) {
   const t = useT()
   const { webhook } = apiKey
-  const { setting, removing } = useWebhookChanges(apiKey, path, { url, secret }, () => setUrl(''))
+  const [terms, setTerms] = useState<Terms>(() => termsOf(webhook))
+  const { setting, removing } = useWebhookChanges(apiKey, path, { url, secret, terms }, () =>
+    setUrl(''),
+  )
   return (
     <Form by={setting}>
       <Field
@@ -199,6 +287,7 @@ function WebhookForm({ apiKey, path, url, setUrl, secret, setSecret }: WebhookFo
         value={secret}
         onChange={(event) => setSecret(event.target.value)}
       />
+      <Terms terms={terms} change={setTerms} hasWebhook={webhook !== null} />
       <Wrong cause={setting.error} />
       <div className="actions">
         {webhook && (
@@ -215,9 +304,9 @@ function WebhookForm({ apiKey, path, url, setUrl, secret, setSecret }: WebhookFo
 }
 
 function useWebhookChanges(
-  { api_key_id, webhook }: ApiKey,
+  { api_key_id }: ApiKey,
   path: string,
-  { url, secret }: { readonly url: string; readonly secret: string },
+  { url, secret, terms }: { readonly url: string; readonly secret: string; readonly terms: Terms },
   onRemoved: () => void,
 ) {
   const t = useT()
@@ -231,9 +320,9 @@ function useWebhookChanges(
         body: {
           url: url.trim(),
           ...(secret !== '' && { secret_token: secret }),
-          ...(webhook?.max_connections !== undefined && {
-            max_connections: webhook.max_connections,
-          }),
+          max_connections: Number(terms.connections),
+          allowed_updates: kindsIn(terms.kinds),
+          drop_pending_updates: terms.drops,
         },
       }),
     onSuccess(next) {

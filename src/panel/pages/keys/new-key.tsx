@@ -63,6 +63,27 @@ curl '${base}/bot${key}/sendMessage' \\
   },
 ]
 
+/** Example code for several libraries; the secret is that of the key, or a place for it. */
+export function Snippets({ secret }: { readonly secret: string }) {
+  const t = useT()
+  const ready = snippets(baseUrl(), secret)
+  const [shown, setShown] = useState(ready[0]?.name ?? '')
+  const code = ready.find(({ name }) => name === shown)?.code ?? ''
+  return (
+    <Tabs
+      label={t('keys.snippets')}
+      value={shown}
+      tabs={ready.map(({ name }) => [name, name])}
+      onChange={setShown}
+    >
+      <div className="copied">
+        <pre tabIndex={0}>{code}</pre>
+        <CopyButton text={code} />
+      </div>
+    </Tabs>
+  )
+}
+
 interface NewKeyProps {
   readonly apiKey: ApiKey & { readonly key: string }
   close(): void
@@ -70,24 +91,11 @@ interface NewKeyProps {
 
 export function NewKey({ apiKey, close }: NewKeyProps) {
   const t = useT()
-  const ready = snippets(baseUrl(), apiKey.key)
-  const [shown, setShown] = useState(ready[0]?.name ?? '')
-  const code = ready.find(({ name }) => name === shown)?.code ?? ''
   return (
     <>
       <Notice tone="warn">{t('keys.once')}</Notice>
       <Copied text={apiKey.key} wrap />
-      <Tabs
-        label={t('keys.snippets')}
-        value={shown}
-        tabs={ready.map(({ name }) => [name, name])}
-        onChange={setShown}
-      >
-        <div className="copied">
-          <pre tabIndex={0}>{code}</pre>
-          <CopyButton text={code} />
-        </div>
-      </Tabs>
+      <Snippets secret={apiKey.key} />
       <div className="actions">
         <ButtonLink
           to={`/dashboard/keys/${apiKey.api_key_id}/try`}

@@ -68,7 +68,8 @@ function ChatHead({ chat, person, people }: ChatHeadProps) {
       {other && other.linked_sessions > 0 && <Badge tone="good">{t('messenger.linked')}</Badge>}
       {other && (
         <Button size="slim" icon="bolt" onClick={() => setOpened('more')}>
-          {faults > 0 ? t.count('faults.on', faults) : t('faults.title')}
+          {t('faults.of', { name: personName(other) })}
+          {faults > 0 && ` · ${t.count('faults.on', faults)}`}
         </Button>
       )}
       {group && (

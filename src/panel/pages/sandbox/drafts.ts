@@ -1,7 +1,19 @@
-/** Texts that are not sent yet: kept for each person and chat until the page is left, and changed from anywhere. */
+/** Texts that are not sent yet: kept for each person and chat until the tab is closed or its user signs out, and changed from anywhere. */
 import { type SetStateAction, useCallback, useSyncExternalStore } from 'react'
+import { currentSession, onSession } from '../../api/session.ts'
 
-const kept = new Map<string, string>()
+const STORED = 'chapar.drafts'
+
+/** As they were before the page was loaded anew. */
+function stored(): [string, string][] {
+  try {
+    return Object.entries(JSON.parse(sessionStorage.getItem(STORED) ?? '{}'))
+  } catch {
+    return []
+  }
+}
+
+const kept = new Map<string, string>(stored())
 const watchers = new Set<() => void>()
 
 const keyOf = (person: number, chat: number) => `${person}:${chat}`
@@ -14,8 +26,20 @@ function watch(changed: () => void): () => void {
 function keep(key: string, text: string): void {
   if (text === '') kept.delete(key)
   else kept.set(key, text)
+  store()
+}
+
+function store(): void {
+  sessionStorage.setItem(STORED, JSON.stringify(Object.fromEntries(kept)))
   for (const changed of watchers) changed()
 }
+
+// The next user of this tab sees nothing of it.
+onSession(() => {
+  if (currentSession().state !== 'out' || kept.size === 0) return
+  kept.clear()
+  store()
+})
 
 /** Puts a text where the person writes in a chat, as a button of a bot does. */
 export const setDraft = (person: number, chat: number, text: string): void =>

@@ -7,7 +7,7 @@ import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { Toggle } from '../../ui/figure.tsx'
 import { Wrong } from '../../ui/states.tsx'
 import { personName } from './names.tsx'
@@ -82,6 +82,7 @@ interface BlowProps {
 /** A fault that happens once, at the press of its button. */
 function Blow({ fault, busy, strike }: BlowProps) {
   const t = useT()
+  const [isAsking, setAsking] = useState(false)
   return (
     <div className="row spread">
       <div className="grow">
@@ -93,10 +94,22 @@ function Blow({ fault, busy, strike }: BlowProps) {
         size="slim"
         disabled={busy}
         aria-label={`${t('faults.now')}: ${t(`faults.${fault}`)}`}
-        onClick={strike}
+        onClick={() => setAsking(true)}
       >
         {t('faults.now')}
       </Button>
+      <Confirm
+        title={t(`faults.${fault}`)}
+        action={t(`faults.${fault}`)}
+        open={isAsking}
+        onConfirm={() => {
+          setAsking(false)
+          strike()
+        }}
+        onClose={() => setAsking(false)}
+      >
+        {t(`faults.${fault}.sure`)}
+      </Confirm>
     </div>
   )
 }

@@ -92,11 +92,12 @@ export function Who({ person, people, onChoose, onOpen }: WhoProps) {
         aria-label={t('own.of', { name: personName(person) })}
         onClick={() => setOpened('own')}
       />
-      <Button
-        icon="bolt"
-        aria-label={t('faults.of', { name: personName(person) })}
-        onClick={() => setOpened('faults')}
-      />
+      {/* Faults happen to linked accounts: the button of the other one is in the head of the chat. */}
+      {person.linked_sessions > 0 && (
+        <Button icon="bolt" onClick={() => setOpened('faults')}>
+          {t('faults.of', { name: personName(person) })}
+        </Button>
+      )}
       <Button icon="plus" onClick={() => setOpened('new')}>
         {t('people.make')}
       </Button>
@@ -117,13 +118,19 @@ export function Who({ person, people, onChoose, onOpen }: WhoProps) {
   )
 }
 
+/** As whom one acted is remembered in this browser. */
+const ACTING = 'chapar.acting'
+
 export function SandboxPage() {
   const t = useT()
   const people = useQuery(peopleQuery)
   const [query, setQuery] = useSearchParams()
   const all = sorted(people.data?.items ?? [])
-  const person = actingOf(all, Number(query.get('as')))
-  const choose = (id: number) => setQuery({ as: `${id}` })
+  const person = actingOf(all, Number(query.get('as') ?? localStorage.getItem(ACTING)))
+  const choose = (id: number) => {
+    localStorage.setItem(ACTING, `${id}`)
+    setQuery({ as: `${id}` })
+  }
   const isOff = isGone(people.error)
   return (
     <Page
