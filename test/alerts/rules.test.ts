@@ -115,7 +115,7 @@ t.test('a user says how long a bot may be behind', async (t) => {
     )
   }
   const behind = async (minutes: number) =>
-    (await judge(one.database, at(minutes), quietLog)).found
+    (await judge(one.database, at(minutes), quietLogger)).found
       .filter(({ rule }) => rule === 'backlog_old')
       .map(({ user_id }) => user_id)
       .toSorted()
