@@ -56,9 +56,9 @@ const MARGIN = 12
 /** The smallest scale. With less room than that the drawing scrolls. */
 const SMALLEST = 0.8
 
-export function Statechart(props: StatechartProps) {
+export function Statechart({ names, ...props }: StatechartProps) {
   const { chart, current, tone, latest, chosen, label, way = [] } = props
-  const naming = useNaming(props.names)
+  const naming = useNaming(names)
   const head = useId()
   const drawing = useMemo(() => drawingOf(chart, naming), [chart, naming])
   const width = drawing.width + 2 * MARGIN
@@ -79,13 +79,12 @@ export function Statechart(props: StatechartProps) {
   const taken = edgeKey(latest)
   const onWay = way.slice(1).map((to, at) => edgeKey({ from: way[at] ?? '', to, event: '' }))
   const picked = edgeKey(chosen)
-  const height = drawing.height + 2 * MARGIN
   return (
     <div ref={place} className="statechart" tabIndex={0} role="group" aria-label={label}>
       <svg
-        viewBox={`${-MARGIN} ${-MARGIN} ${width} ${height}`}
+        viewBox={`${-MARGIN} ${-MARGIN} ${width} ${drawing.height + 2 * MARGIN}`}
         width={width}
-        height={height}
+        height={drawing.height + 2 * MARGIN}
         style={{ minWidth: width * SMALLEST }}
         className={`tone-${tone}`}
         role="img"
@@ -110,20 +109,24 @@ export function Statechart(props: StatechartProps) {
             edge={edge}
             head={head}
             event={edge.key === picked ? chosen?.event : latest?.event}
-            look={
-              edge.key === picked
-                ? 'picked'
-                : edge.key === taken
-                  ? 'taken'
-                  : onWay.includes(edge.key)
-                    ? 'way'
-                    : ''
-            }
+            look={lookOf(edge.key, { picked, taken, onWay })}
           />
         ))}
       </svg>
     </div>
   )
+}
+
+interface Marked {
+  readonly picked: string | undefined
+  readonly taken: string | undefined
+  readonly onWay: readonly (string | undefined)[]
+}
+
+function lookOf(key: string, { picked, taken, onWay }: Marked): string {
+  if (key === picked) return 'picked'
+  if (key === taken) return 'taken'
+  return onWay.includes(key) ? 'way' : ''
 }
 
 /** Scrolls a drawing that is wider than its place to the current state. */

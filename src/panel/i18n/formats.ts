@@ -23,6 +23,13 @@ export function useFormats() {
   return useMemo(() => formatsOf(locale), [locale])
 }
 
+/** Of the English ones, only the American short forms are those that "ago" has: "7.6 min", not "7.6 mins". */
+const unitLocaleOf = (locale: string) => (locale.startsWith('en') ? 'en' : locale)
+
+/** The short forms of bytes are "byte" for any number, and in Persian Latin letters. */
+const displayOf = (name: string, locale: string) =>
+  name === 'byte' || (name.endsWith('byte') && !locale.startsWith('en')) ? 'long' : 'short'
+
 function formatsOf(locale: string) {
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
   const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
@@ -34,16 +41,11 @@ function formatsOf(locale: string) {
   const changes = new Intl.NumberFormat(locale, { style: 'percent', signDisplay: 'exceptZero' })
   const numbers = new Intl.NumberFormat(locale)
   const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
-  // Of the English ones, only the American short forms are those that "ago" has: "7.6 min", not "7.6 mins".
-  const unitLocale = locale.startsWith('en') ? 'en' : locale
-  // The short forms of bytes are "byte" for any number, and in Persian Latin letters.
-  const displayOf = (name: string) =>
-    name === 'byte' || (name.endsWith('byte') && unitLocale !== 'en') ? 'long' : 'short'
   const unit = (value: number, name: string, digits = 0) =>
-    new Intl.NumberFormat(unitLocale, {
+    new Intl.NumberFormat(unitLocaleOf(locale), {
       style: 'unit',
       unit: name,
-      unitDisplay: displayOf(name),
+      unitDisplay: displayOf(name, locale),
       maximumFractionDigits: digits,
     }).format(value)
 

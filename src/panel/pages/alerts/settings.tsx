@@ -85,26 +85,7 @@ function SettingsForm({ settings }: { readonly settings: AlertSettings }) {
   const wrongEmail = fieldReason(saving.error, 'email')
   return (
     <Form by={saving}>
-      <Field
-        label={t('alerts.minutes')}
-        hint={t('alerts.minutes.hint')}
-        type="number"
-        min={1}
-        max={1_440}
-        required
-        value={form.minutes}
-        onChange={(event) => set('minutes')(event.target.value)}
-      />
-      <Field
-        label={t('alerts.backlog')}
-        hint={t('alerts.backlog.hint')}
-        type="number"
-        min={1}
-        max={1_440}
-        required
-        value={form.backlog}
-        onChange={(event) => set('backlog')(event.target.value)}
-      />
+      <MinutesFields form={form} set={set} />
       <Field
         label={t('alerts.webhook')}
         hint={t('alerts.webhook.hint')}
@@ -153,6 +134,35 @@ function useSendingKeys(chosen: string) {
     keys: isShown ? [own.data, ...sending] : sending,
     isLong: search !== '' || (found.data?.next_before ?? null) !== null,
   }
+}
+
+/** How long something may be wrong before it counts. */
+function MinutesFields({ form, set }: Pick<ReturnType<typeof useForm>, 'form' | 'set'>) {
+  const t = useT()
+  return (
+    <>
+      <Field
+        label={t('alerts.minutes')}
+        hint={t('alerts.minutes.hint')}
+        type="number"
+        min={1}
+        max={1_440}
+        required
+        value={form.minutes}
+        onChange={(event) => set('minutes')(event.target.value)}
+      />
+      <Field
+        label={t('alerts.backlog')}
+        hint={t('alerts.backlog.hint')}
+        type="number"
+        min={1}
+        max={1_440}
+        required
+        value={form.backlog}
+        onChange={(event) => set('backlog')(event.target.value)}
+      />
+    </>
+  )
 }
 
 function ChatFields({ form, set }: Pick<ReturnType<typeof useForm>, 'form' | 'set'>) {

@@ -279,6 +279,20 @@ const isSame = (line: Transition, { from, to, event, reason }: LiveTransition) =
 /** Health and the latest event change without an event of the stream. */
 const LOOK_MS = 10_000
 
+/** The tags of the account, each leading to all that have it, and the button to change them. */
+function OwnTags({ credential: { credential_id, tags } }: { readonly credential: Credential }) {
+  return (
+    <>
+      {tags.map((tag) => (
+        <Link key={tag} className="chip" to={`/dashboard/accounts?tag=${encodeURIComponent(tag)}`}>
+          <bdi>#{tag}</bdi>
+        </Link>
+      ))}
+      <TagButton chosen={{ credential_ids: [credential_id] }} count={1} />
+    </>
+  )
+}
+
 export function CredentialPage() {
   const t = useT()
   const { day } = useFormats()
@@ -311,16 +325,7 @@ export function CredentialPage() {
           <span>{t.word('platform', one.platform)}</span>
           <span>{t('account.number', { id: `${id}` })}</span>
           <span>{t('account.linked', { day: day(one.created_at) })}</span>
-          {one.tags.map((tag) => (
-            <Link
-              key={tag}
-              className="chip"
-              to={`/dashboard/accounts?tag=${encodeURIComponent(tag)}`}
-            >
-              <bdi>#{tag}</bdi>
-            </Link>
-          ))}
-          <TagButton chosen={{ credential_ids: [id] }} count={1} />
+          <OwnTags credential={one} />
         </span>
       }
       actions={<Actions credential={one} />}
