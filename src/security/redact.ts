@@ -34,6 +34,7 @@ const secretFields = [
   'phone',
   'phone_number',
   'pin',
+  'provider_token',
   'refresh_token',
   'access_token',
   'secret',
