@@ -79,7 +79,7 @@ t.test('a few files that fail run once more, alone, and are named', async (t) =>
   t.ok(again.lines.some((line) => line.includes('test/a.test.ts test/b.test.ts')))
   const twice = run(t, { ...flaky, failing, alone: 1 })
   t.match(twice, { status: 1, last: '9 passed, 2 failed, 1 skipped' })
-  const many = ['a', 'b', 'c', 'd'].map((name) => `test/${name}.test.ts`)
+  const many = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((name) => `test/${name}.test.ts`)
   t.match(run(t, { ...flaky, failing: many, alone: 0 }), { status: 1 }, 'but not many')
   t.match(run(t, { ...flaky, failing, alone: 0, lint: 1 }), { status: 1 }, 'nor a check')
 })
