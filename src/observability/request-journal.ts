@@ -379,13 +379,13 @@ const addUsage = {
       do update set amount = usage_total.amount + excluded.amount
     )
     insert into usage_hour (user_id, hour, credential_id, api_key_id, measure, label, amount)
-    select user_id, hour, credential_id, api_key_id, measure, label, amount from kept
-    order by 1, 2, 3, 4, 5, 6
+    select user_id, hour, credential_id, api_key_id, measure, label, sum(amount) from kept
+    group by 1, 2, 3, 4, 5, 6 order by 1, 2, 3, 4, 5, 6
     on conflict (user_id, hour, credential_id, api_key_id, measure, label)
     do update set amount = usage_hour.amount + excluded.amount`,
 }
 
-/** Adds a batch of usage figures to those of accounts, keys and users. */
+/** Adds a batch of usage figures to those of accounts, keys and users. One figure may be there twice, from two batches of records. */
 async function storeUsage(database: Queryable, rows: readonly UsageRow[]): Promise<void> {
   await database.query(addUsage, [
     arrayLiteral(rows.map((row) => row.userId)),

@@ -178,6 +178,23 @@ t.test('figures of many keys are stored in steps, each of them once', async (t) 
   t.equal(total?.amount, sum?.amount)
 })
 
+t.test(
+  'usage that one batch leaves to the next is added to what comes for the same keys',
+  async (t) => {
+    const { database, journal, dropped } = await journalRig(t)
+    const [records, keys] = [1_000, 200]
+    for (let n = 0; n < records; n++) journal.record(requestRecord({ apiKeyId: n % keys }))
+    await journal.close()
+    t.equal(await dropped(), 0)
+    t.equal(await countRows(database), records)
+    const counted = await database.query(
+      `select count(distinct api_key_id)::int as keys, sum(amount)::int as calls from usage_hour
+      where measure = 'request'`,
+    )
+    t.strictSame(counted, [{ keys, calls: records }])
+  },
+)
+
 t.test('the totals of a user have what all accounts and keys did', async (t) => {
   const { database, journal } = await journalRig(t)
   for (let n = 0; n < 30; n++) {
