@@ -100,11 +100,10 @@ interface Claiming {
 
 /**
  * Claims page by page those that belong to no living node and are placed here; the start budget limits how many connect
- * at once. Resolves with their ids.
+ * at once. Resolves with `claimed` and their ids, which stand there also when a later page fails.
  */
-export async function claimUnowned(parts: Claiming): Promise<number[]> {
+export async function claimUnowned(parts: Claiming, claimed: number[] = []): Promise<number[]> {
   const { store, updates, supervisor, nodes } = parts
-  const claimed: number[] = []
   await nodes.refreshPins()
   let after = 0
   for (;;) {
@@ -141,13 +140,16 @@ export function followNodes(parts: Following): () => void {
   const { nodes, ownership, owned, logger, released, claimed } = parts
   let isStopped = false
   let claiming = Promise.resolve()
+  /** They are claimed, but their webhooks are not looked for yet: a failure must not leave them asleep. */
+  let waiting: number[] = []
   const claim = async () => {
     if (isStopped) return
-    const ids = await claimUnowned(parts)
-    if (ids.length === 0) return
-    const facts = { credentials: ids.length }
+    await claimUnowned(parts, waiting)
+    if (waiting.length === 0) return
+    const facts = { credentials: waiting.length }
     logger.info(facts, 'credentials that belonged to no node are taken over')
-    await claimed(ids)
+    await claimed(waiting)
+    waiting = []
   }
   const look = () => {
     claiming = claiming.then(claim).catch((err) => {
