@@ -87,12 +87,20 @@ export class CredentialEffects {
 
   awaitTurn(send: Send): () => void {
     let isGranted = false
+    let isOver = false
     this.#releaseTurn()
-    this.#releaseTurn = this.world.budget.request(() => {
-      isGranted = true
-      send({ type: 'turn.granted' })
-    })
+    const ask = () => {
+      if (isOver) return
+      this.#releaseTurn = this.world.budget.request(() => {
+        isGranted = true
+        send({ type: 'turn.granted' })
+      })
+    }
+    // It may wait for seconds for the owner before, and must not keep a turn from others meanwhile.
+    if (this.world.platform.sessions === 'exclusive') this.#alone().then(ask, ask)
+    else ask()
     return () => {
+      isOver = true
       if (!isGranted) this.#releaseTurn()
     }
   }
@@ -163,7 +171,7 @@ export class CredentialEffects {
       listening.abort()
       rejectAll(this.#batches)
       const closed = this.#close(own, living, permit)
-      if (isExclusive) this.disconnected = closed
+      if (isExclusive) this.disconnected = Promise.all([this.disconnected, closed])
       this.#releaseTurn()
     }
   }

@@ -15,7 +15,7 @@ t.test('it is opened once the owners before have ended, and not again waited for
   const actor = rig.activate()
   await rig.clock.advance(20_000)
   t.equal(rig.platform.sessions.length, 0)
-  t.equal(stateOf(actor), 'live.starting')
+  t.equal(stateOf(actor), 'queued')
   ended.resolve()
   await settled()
   t.equal(stateOf(actor), 'live.online')
@@ -23,6 +23,16 @@ t.test('it is opened once the owners before have ended, and not again waited for
   await rig.clock.advance(2_000)
   t.equal(stateOf(actor), 'live.online')
   t.equal(asked, 1)
+})
+
+t.test('while it waits for the owners before it keeps no turn from others', async (t) => {
+  const rig = new CredentialRig(t, { formerOwnersEnded: () => new Promise<void>(() => undefined) })
+  rig.platform.bears = 'exclusive'
+  const waiting = [1, 2, 3].map((credentialId) => rig.activate({ credentialId }))
+  await settled()
+  rig.platform.bears = 'shared'
+  t.equal(stateOf(await rig.online({ credentialId: 4 })), 'live.online')
+  for (const actor of waiting) actor.stop()
 })
 
 t.test('a network that bears more is not made to wait', async (t) => {
