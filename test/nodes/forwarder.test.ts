@@ -1,6 +1,6 @@
 /** What a node remembers, or has read, of the owner of an account may be out of date: it is not served by it. */
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -42,9 +42,22 @@ async function forwarderOver(t: Test, remembered: OwnerRecord | undefined) {
     server.closeAllConnections()
     await forwarder.close()
   })
+  const inner = createServer((request, response) => forwarder.receive(request, response))
+  await once(inner.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => {
+    inner.close()
+    inner.closeAllConnections()
+  })
+  // Not fetch: that repeats a request by itself after 421.
+  const passOn = async (): Promise<number> => {
+    const { port } = inner.address() as AddressInfo
+    const [response] = await once(get(`http://127.0.0.1:${port}/bot9:secret/getMe`), 'response')
+    response.resume()
+    return response.statusCode
+  }
   const { port } = server.address() as AddressInfo
   const call = async () => (await fetch(`http://127.0.0.1:${port}/bot9:secret/getMe`)).text()
-  return { forwarder, asked, call }
+  return { forwarder, asked, call, passOn }
 }
 
 const here: OwnerRecord = { credentialId: CREDENTIAL, owner: SELF }
@@ -67,4 +80,18 @@ t.test('what is remembered of an account that this node has lost is not believed
   await until(() => asked.length === 1)
   asked[0]?.(here)
   t.equal(await answer, 'served here', 'what the table says now is')
+})
+
+t.test('a node that passed a call on is told to look again', async (t) => {
+  const { forwarder, asked, passOn } = await forwarderOver(t, here)
+  forwarder.park([CREDENTIAL])
+  const answer = passOn()
+  await until(() => asked.length === 1)
+  forwarder.unpark([CREDENTIAL])
+  asked[0]?.(here)
+  t.equal(await answer, 421)
+  const next = passOn()
+  await until(() => asked.length === 2)
+  asked[1]?.(here)
+  t.equal(await next, 200, 'what was read afterwards is believed')
 })

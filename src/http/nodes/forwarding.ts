@@ -112,11 +112,12 @@ export class RequestForwarder {
     const target = targetOf(request.url ?? '')
     if (!target || target.kind === 'link') return this.#serve(request, response)
     if (this.#isHere(target)) return this.#serveCounted(target, request, response)
+    // The table is read while this node gives the account away: the node that asks looks again.
+    const wasMoving = this.#isMoving(target)
     this.#options.owners.look(target).then(
       (place) => {
-        const id = place?.credentialId
-        const isElsewhere = place && (place.owner !== this.#self || (id && this.#moving.has(id)))
-        if (isElsewhere) misdirect(response)
+        const isElsewhere = place?.owner !== this.#self || wasMoving || this.#isMoving(target)
+        if (place && isElsewhere) misdirect(response)
         else this.#serveCounted(target, request, response)
       },
       () => this.#serve(request, response),
