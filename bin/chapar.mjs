@@ -98,6 +98,8 @@ async function run({ steps, beside = [], development = false, panel = false, ...
     runSteps(steps, runtime, how),
     runSteps(beside, runtime, { ...how, priority: LOW_PRIORITY }),
   ])
+  // Its errors stand among the lines of the tests, which may have passed.
+  if (codes[1] !== 0) say('format, lint or types failed: see above')
   return codes.find((code) => code !== 0) ?? 0
 }
 

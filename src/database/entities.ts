@@ -142,7 +142,7 @@ export const Credential = defineEntity({
     leftNode: p.text().nullable().lazy(),
     /** A trigger writes this column and the next two. */
     troubledSince: p.datetime().nullable(),
-    /** How often it stopped working. Stops less than a quarter of an hour apart count together. */
+    /** How many times in a row it stopped working, each less than a quarter of an hour after the one before. */
     drops: p.integer().default(0),
     lastDropAt: p.datetime().nullable(),
     /** The last transaction that changed the account's name. A trigger writes it. */

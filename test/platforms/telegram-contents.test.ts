@@ -153,7 +153,7 @@ t.test('an account of Telegram hears what bots write', async (t) => {
       { type: 'photo', photo: [{}, {}], caption: { text: 'A cup' } },
       { type: 'paragraph', text: { type: 'url', text: 'more', url: 'https://tea.example' } },
     ])
-    t.equal(rich_message.blocks.length, 8, 'a block without words is left out')
+    t.equal(rich_message.blocks.length, 8, 'a block without a text is left out')
     const { file_id } = rich_message.blocks[6].photo.at(-1)
     t.match((await ask('getFile', { file_id })).body, { ok: true, result: { file_size: 900 } })
   })

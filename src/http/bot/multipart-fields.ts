@@ -13,7 +13,7 @@ const HEAD_BYTES = 16_384
 
 export class MultipartFields {
   readonly fields = new Map<string, string>()
-  /** A file has begun: later parameters are ignored. */
+  /** A file has begun: callers do not wait for later parameters, which are read all the same. */
   hasFile = false
   readonly #limits: Limits
   readonly #delimiter: Buffer

@@ -111,7 +111,7 @@ export class HttpClient {
   #dispatch(request: Dispatcher.DispatchOptions, exchange: Exchange): void {
     const dispatch = () => void this.#agent.dispatch(request, exchange)
     if (!this.#permit || this.#permit.isValid) dispatch()
-    else this.#permit.valid().then(dispatch, exchange.cut)
+    else this.#permit.valid().then(dispatch, exchange.refuse)
   }
 
   /** Requests under way count as not answered, and no more are made. */
@@ -229,6 +229,10 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   readonly cut = () => this.#abort(silent())
+
+  /** Nothing was sent. */
+  readonly refuse = () =>
+    this.#abort(new Unanswered('unreachable', 'this node may not speak for the account'))
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller

@@ -34,9 +34,10 @@ export async function ask<Answer>(
   route: string,
   body: object,
   signal: AbortSignal,
+  milliseconds?: number,
 ): Promise<Answer> {
   const question = { verb: 'POST', path: route, body: JSON.stringify(body) } as const
-  const answer = await http.ask(question, { signal })
+  const answer = await http.ask(question, { signal, ...(milliseconds && { milliseconds }) })
   const value = jsonIn(answer)
   if (answer.status === 200) return value as Answer
   throw new Refused(answer, (value as { readonly error?: string }).error)

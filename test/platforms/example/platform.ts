@@ -37,6 +37,8 @@ import {
 } from './network.ts'
 
 const TEXT_LENGTH = 1_000
+/** Longer than the server holds a poll. */
+const POLL_MS = 40_000
 
 type Account = { readonly http: HttpClient; readonly self: string }
 
@@ -163,10 +165,10 @@ class ExampleSession implements Session {
     await this.#poller.run(steadiness)
   }
 
-  /** The server holds the request until there are events. What this session did itself is no news. */
+  /** The server holds the request for some seconds, or until there are events. What this session did itself is no news. */
   async #read(after = 0, signal: AbortSignal) {
     const { http, self } = this.#account
-    const events = await ask<readonly Event[]>(http, 'events', { after }, signal)
+    const events = await ask<readonly Event[]>(http, 'events', { after }, signal, POLL_MS)
     const news = events.filter(({ requestId = '' }) => !this.#sent.has(requestId))
     const happenings = news.map((event) => happeningOf(event, self))
     return { happenings, cursor: events.at(-1)?.number }

@@ -2,7 +2,7 @@
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
 import { type Content, contentName, type Message } from '../../../../machines/model/content.ts'
-import { failed } from '../../../../machines/model/failure.ts'
+import { failed, messageTooLong } from '../../../../machines/model/failure.ts'
 import type { OperationOf } from '../../../../machines/model/operation.ts'
 import { capabilities } from '../facts.ts'
 import { refusalOf } from '../failures.ts'
@@ -97,12 +97,12 @@ export function assertSendable(content: Content): void {
   }
   const { captionLength = 1024, textLength } = capabilities.limits
   if (content.kind === 'media' && [...content.caption.text].length > captionLength) {
-    throw failed('bad_request', 'message caption is too long')
+    throw messageTooLong('message caption is too long')
   }
   if (content.kind === 'text') {
     if (content.text.trim() === '') throw failed('bad_request', 'message text is empty')
     if ([...content.text].length > textLength) {
-      throw failed('bad_request', 'message is too long')
+      throw messageTooLong()
     }
   }
 }

@@ -1,4 +1,4 @@
-/** Reads rich messages into blocks in the reference's words. A block that it does not know keeps its words. */
+/** Reads rich messages into blocks in the reference's words. An unknown block becomes a paragraph of its text. */
 import type { tl } from '@mtcute/node'
 import type { Media } from '../../../../machines/model/media.ts'
 import type {
@@ -138,7 +138,8 @@ function mediaBlock(
   sight: Sight,
 ): RichBlock | undefined {
   const media = sight.files.get(id.toString())
-  if (!media) return undefined
+  if (!media && isEmpty(caption.text)) return undefined
+  if (!media) return { type: 'paragraph', text: textIn(caption.text, sight) }
   const type = media.kind === 'voice' ? 'voice_note' : media.kind
   const hidden = spoiler && { has_spoiler: true as const }
   return { type, media, ...hidden, ...captionOf(caption, sight) }
