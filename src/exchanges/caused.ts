@@ -1,6 +1,7 @@
 /** The updates that one call caused, each with the attempts of all keys of the user to deliver it. */
 import type { Database } from '../database/database.ts'
 import { updateSince } from '../updates/read.ts'
+import { nameOf } from '../updates/wanted.ts'
 
 interface Asked {
   readonly userId: number
@@ -41,13 +42,13 @@ export async function updatesCausedBy(
   const first = await updateSince(db, credentialId, around(-AROUND_MS))
   if (first === undefined) return []
   const caused = await db.query<Caused>(
-    `with looked as materialized (
-       select update_id, at, payload, chat_id, trace_id from update_log
-        where credential_id = $1 and update_id >= $2 order by update_id limit ${LOOKED})
-     select update_id, at, split_part(payload, '"', 2) as kind, chat_id from looked
+    `select update_id, at, ${nameOf('looked')} as kind, chat_id
+       from (select * from update_log where credential_id = $1 and update_id >= $2
+              order by update_id limit ${LOOKED}) looked
       where trace_id = $3 and at <= $4 order by update_id`,
     [credentialId, first, traceId, around(AROUND_MS)],
   )
+  if (caused.length === 0) return []
   const attempts = await db.query<Attempt>(
     `select api_key_id, update_id, at, attempt, status, error from webhook_delivery
       where user_id = $1 and update_id = any($2::bigint[]) and at >= $3

@@ -7,34 +7,45 @@ import { type Row, updateJson } from './row.ts'
 import type { Tail } from './tail.ts'
 import { columnsOf, isOneOf, segments } from './wanted.ts'
 
+/**
+ * Halves the range of ids until it is empty, since no index has the times of updates: a long log is not read through.
+ * The update that is sought has an id from `low` to `high`; one past the newest stands for none.
+ */
+const firstSince = `
+  with recursive half (low, high) as (
+    select (select min(update_id) from update_log where credential_id = $1),
+           (select max(update_id) + 1 from update_log where credential_id = $1)
+    union all
+    select case when u.at < $2::timestamptz then u.update_id + 1 else h.low end,
+           case when u.at < $2::timestamptz then h.high else h.middle end
+      from (select low, high, (low + high) / 2 as middle from half where low < high) h
+      cross join lateral (
+        select update_id, at from update_log
+         where credential_id = $1 and update_id >= h.middle order by update_id limit 1) u)
+  select update_id from update_log
+   where credential_id = $1 and update_id >= (select max(low) from half)
+   order by update_id limit 1`
+
 /** The first update that was stored at this time or later; undefined if there is none. Ids and times rise together. */
-export function updateSince(
+export async function updateSince(
   db: Database,
   credentialId: number,
   since: Date,
 ): Promise<number | undefined> {
-  return first(db, 'at >= $2::timestamptz', credentialId, since)
+  const [row] = await db.query<{ update_id: number }>(firstSince, [credentialId, since])
+  return row?.update_id
 }
 
 /** The first update with this id or a later one; undefined if there is none. */
-export function updateFrom(
+export async function updateFrom(
   db: Database,
   credentialId: number,
   updateId: number,
 ): Promise<number | undefined> {
-  return first(db, 'update_id >= $2', credentialId, updateId)
-}
-
-async function first(
-  db: Database,
-  which: string,
-  credentialId: number,
-  value: Date | number,
-): Promise<number | undefined> {
   const [row] = await db.query<{ update_id: number }>(
-    `select update_id from update_log where credential_id = $1 and ${which}
+    `select update_id from update_log where credential_id = $1 and update_id >= $2
       order by update_id limit 1`,
-    [credentialId, value],
+    [credentialId, updateId],
   )
   return row?.update_id
 }

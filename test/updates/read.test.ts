@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
+import { updateSince } from '../../src/updates/read.ts'
 import { FIRST, many, onlyEdits, stage, written } from './stage.ts'
 
 t.test('memory and the table give the same bytes', async (t) => {
@@ -197,4 +198,54 @@ t.test('readers never pass over a commit, whatever the order in which commits en
   writing = false
   const expected = Array.from({ length: 60 }, (_, n) => FIRST + n)
   for (const seen of await tails) t.same(seen, expected)
+})
+
+/** The blocks of tables and indexes that a statement reads. */
+interface Plan {
+  readonly 'QUERY PLAN': readonly [{ readonly Plan: Readonly<Record<string, number>> }]
+}
+
+t.test('the first update since a time is found without reading the log before it', async (t) => {
+  const { credential, db } = await stage(t)
+  const [id, other, empty] = [await credential(), await credential(), await credential()]
+  const start = Date.parse('2026-01-01T00:00:00Z')
+  // Three updates of each second; the oldest ones were removed.
+  for (const [credentialId, updates] of [
+    [id, 30_000],
+    [other, 10],
+  ] as const) {
+    await db.query(
+      `insert into update_log (credential_id, update_id, source_key, kind, payload, at)
+       select $1, $2 + n, n, 0, '"message":{}', $4::timestamptz + make_interval(secs => n / 3)
+         from generate_series(5, $3::int - 1) n`,
+      [credentialId, FIRST, updates, new Date(start)],
+    )
+  }
+  await db.query('analyze update_log')
+  const since = (seconds: number) => new Date(start + seconds * 1_000)
+  const seconds = [-60, 0, 1, 1.5, 2, 3, 4, 777.2, 4_999, 5_000, 7_777, 9_998.5, 9_999, 9_999.5]
+  for (const credentialId of [id, other, empty]) {
+    for (const at of seconds) {
+      const [row] = await db.query<{ update_id: number }>(
+        `select update_id from update_log where credential_id = $1 and at >= $2
+          order by update_id limit 1`,
+        [credentialId, since(at)],
+      )
+      const found = await updateSince(db, credentialId, since(at))
+      t.equal(found, row?.update_id, `${credentialId} since ${at} s`)
+    }
+  }
+  t.equal(await updateSince(db, id, since(5_000)), FIRST + 15_000)
+  let blocks = 0
+  const explained = {
+    ...db,
+    async query(text: string, values: unknown[]) {
+      const [row] = await db.query<Plan>(`explain (analyze, buffers, format json) ${text}`, values)
+      const plan = row?.['QUERY PLAN'][0].Plan ?? {}
+      blocks = (plan['Shared Hit Blocks'] ?? 0) + (plan['Shared Read Blocks'] ?? 0)
+      return []
+    },
+  } as unknown as Database
+  await updateSince(explained, id, since(9_000))
+  t.ok(blocks > 0 && blocks < 150, `${blocks} blocks`)
 })
