@@ -8,7 +8,7 @@ import {
   wants,
 } from '../../machines/model/update-kinds.ts'
 import type { Database } from '../../src/database/database.ts'
-import { countPending } from '../../src/updates/pending.ts'
+import { countEachPending, countPending } from '../../src/updates/pending.ts'
 import { retainUpdates } from '../../src/updates/retention.ts'
 import { segments } from '../../src/updates/wanted.ts'
 import fc from '../support/fast-check.ts'
@@ -93,4 +93,37 @@ t.test('where everything was read, nothing is asked', async (t) => {
   const filter = [{ from: FIRST, kinds: 2 }]
   t.strictSame(segments(filter, FIRST, FIRST), [])
   t.strictSame(segments(filter, FIRST, FIRST + 2), [{ from: FIRST, until: FIRST + 2, kinds: 2 }])
+})
+
+t.test('a long range of rows is counted in a statement of its own', async (t) => {
+  const { credential, key, db } = await stage(t)
+  const id = await credential()
+  const keys = await Promise.all([key(id), key(id), key(id), key(id)])
+  await db.query(
+    `insert into update_log (credential_id, update_id, source_key, kind, payload)
+     select $1, $2 + n, n, ${OTHER_KIND}, case when n % 3 = 0 then '"odd":{}' else '"new":{}' end
+       from generate_series(0, 4499) n`,
+    [id, FIRST],
+  )
+  const counting: unknown[][] = []
+  const watched: Database = {
+    ...db,
+    query(statement, values) {
+      const text = typeof statement === 'string' ? statement : statement.text
+      if (/from update_log u/.test(text)) counting.push(values?.[0] as unknown[])
+      return db.query(statement, values)
+    },
+  }
+  const filter: Filter = [{ from: 0, kinds: 2 ** OTHER_KIND, others: ['odd'] }]
+  const next = FIRST + 4_500
+  const questions = keys.map((apiKeyId, place) => ({
+    credentialId: id,
+    apiKeyId,
+    cursor: place < 2 ? FIRST - 1 : next - 1_501,
+    filter,
+    next,
+  }))
+  t.strictSame(await countEachPending(watched, questions), [1_500, 1_500, 500, 500])
+  const short = [0, 0, 1, 1, 2, 2, 3, 3]
+  t.strictSame(counting, [short, [0], [1]], 'the places of the questions')
 })
