@@ -56,6 +56,21 @@ export class Arguments {
     return length
   }
 
+  /** The first of them, with this many characters of names and values together; more of their text is not held. */
+  upTo(characters: number): Arguments {
+    let length = 0
+    for (const [name, value] of this.#values) length += name.length + value.length
+    if (length <= characters) return this
+    const entries: [string, string][] = []
+    let left = characters
+    for (const [name, value] of this.#values) {
+      if (left <= 0) break
+      entries.push([headOf(name, left), headOf(value, left - name.length)])
+      left -= name.length + value.length
+    }
+    return new Arguments(entries)
+  }
+
   /** Empty text counts as absent. */
   text(name: string): string | undefined {
     return this.#values.get(name) || undefined
@@ -123,6 +138,10 @@ export class Arguments {
     return chatFrom(value)
   }
 }
+
+/** A copy, since a part of a text keeps the whole alive. */
+const headOf = (text: string, length: number): string =>
+  Buffer.from(text.slice(0, Math.max(0, length)), 'utf16le').toString('utf16le')
 
 function parsed(text: string): unknown {
   try {

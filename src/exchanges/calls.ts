@@ -4,6 +4,7 @@ import type { Arguments } from '../bot-api/arguments.ts'
 import type { Database } from '../database/database.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
 import type { Vault } from '../security/vault.ts'
+import { shownUrl } from '../webhooks/address.ts'
 import { bounded, headOf, isLong } from './log.ts'
 
 interface AnsweredCall {
@@ -45,6 +46,8 @@ interface StoredCall {
 const LAG_MS = 500
 /** Calls that wait to be written; beyond it new ones are not kept. */
 const CAPACITY = 1_000
+/** Calls of one key that are kept between two writes, so that one bot leaves room for the others. */
+const OF_KEY = 20
 const UPKEEP_MS = 3_600_000
 
 interface CallLogOptions {
@@ -57,6 +60,8 @@ interface CallLogOptions {
 export class CallLog {
   readonly #options: CallLogOptions
   readonly #buffer: WriteBuffer<Entry>
+  /** By key, the calls since the last write. */
+  readonly #ofKey = new Map<number, number>()
   #waiting = 0
   #upkeepDue = 0
 
@@ -65,17 +70,22 @@ export class CallLog {
     this.#buffer = new WriteBuffer<Entry>({
       everyMs: LAG_MS,
       capacity: CAPACITY,
-      write: (entries) => this.#write(entries),
+      write: async (entries) => {
+        await this.#write(entries)
+        this.#waiting -= entries.length
+        this.#ofKey.clear()
+      },
       onFailure: (err, kept) => {
         this.#upkeepDue = 0
-        this.#waiting = kept
         options.logger.warn({ err, kept }, 'parameters of calls could not be written')
       },
     })
   }
 
   add({ args, answer, ...call }: AnsweredCall): void {
-    if (this.#waiting >= CAPACITY) return
+    const ofKey = this.#ofKey.get(call.apiKeyId) ?? 0
+    if (this.#waiting >= CAPACITY || ofKey >= OF_KEY) return
+    this.#ofKey.set(call.apiKeyId, ofKey + 1)
     this.#waiting++
     const parameters = sideOf(parametersOf(args))
     this.#buffer.add({
@@ -91,7 +101,6 @@ export class CallLog {
 
   async #write(entries: readonly Entry[]): Promise<void> {
     const { db, days } = this.#options
-    this.#waiting = 0
     if (Date.now() >= this.#upkeepDue) {
       await db.query('select call_exchange_upkeep(make_interval(days => $1))', [days])
       this.#upkeepDue = Date.now() + UPKEEP_MS
@@ -123,7 +132,17 @@ const insertion = `insert into call_exchange (at, user_id, api_key_id, request_i
 
 /** As a JSON object. A bot may send all values as text, so the object can be sent again as it is. */
 const parametersOf = (args: Arguments): string =>
-  JSON.stringify(Object.fromEntries([...args.names()].map((name) => [name, args.text(name) ?? ''])))
+  JSON.stringify(Object.fromEntries([...args.names()].map((name) => [name, shown(name, args)])))
+
+/** The address of a webhook may hold a secret anywhere, also without its scheme, and is shown as in lists. */
+function shown(name: string, args: Arguments): string {
+  const value = args.text(name) ?? ''
+  if (name !== 'url' || value === '') return value
+  const hasScheme = /^[a-z][a-z\d+.-]*:\/\//i.test(value)
+  const whole = hasScheme ? value : `https://${value}`
+  if (!URL.canParse(whole) || new URL(whole).origin === 'null') return value
+  return hasScheme ? shownUrl(whole) : shownUrl(whole).slice('https://'.length)
+}
 
 const sideOf = (text: string): Side => ({ head: Buffer.from(headOf(text)), isCut: isLong(text) })
 

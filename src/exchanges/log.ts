@@ -69,10 +69,12 @@ export class ExchangeLog {
     this.#buffer = new WriteBuffer<Entry>({
       everyMs: LAG_MS,
       capacity: CAPACITY,
-      write: (entries) => this.#write(entries),
+      write: async (entries) => {
+        await this.#write(entries)
+        this.#waiting -= entries.length
+      },
       onFailure: (err, kept) => {
         this.#upkeepDue = 0
-        this.#waiting = kept
         options.logger.warn({ err, kept }, 'exchanges with webhooks could not be written')
       },
     })
@@ -93,7 +95,6 @@ export class ExchangeLog {
 
   async #write(entries: readonly Entry[]): Promise<void> {
     const { db, days } = this.#options
-    this.#waiting = 0
     if (Date.now() >= this.#upkeepDue) {
       await db.query('select webhook_exchange_upkeep(make_interval(days => $1))', [days])
       this.#upkeepDue = Date.now() + UPKEEP_MS

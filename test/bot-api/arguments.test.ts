@@ -123,3 +123,18 @@ t.test('message ids are numbers, or text that writes one', async (t) => {
   const many = Array.from({ length: 101 }, (_, place) => place)
   t.throws(told(many), refusal('too many message identifiers specified'))
 })
+
+t.test('the first parameters, up to a number of characters', (t) => {
+  const args = new Arguments([
+    ['chat_id', '1'],
+    ['text', 'سلام \ud800 x'.repeat(10)],
+    ['more', 'y'],
+  ])
+  t.equal(args.upTo(1_000), args, 'all of them')
+  const head = args.upTo(20)
+  t.same([...head.names()], ['chat_id', 'text'])
+  t.equal(head.text('chat_id'), '1')
+  t.equal(head.text('text'), 'سلام \ud800 x', 'no character is replaced')
+  t.same([...args.upTo(10).names()], ['chat_id', 'te'])
+  t.end()
+})

@@ -1,7 +1,11 @@
 /** Parameters and answers of calls: kept as each key chooses, bounded, without secrets, sealed, exported and erased. */
 import pg from 'pg'
 import t from 'tap'
+import { Arguments } from '../../src/bot-api/arguments.ts'
+import type { Database } from '../../src/database/database.ts'
+import { CallLog } from '../../src/exchanges/calls.ts'
 import { until } from '../support/client.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { linkedAccount, scene } from './scene.ts'
 
@@ -86,6 +90,78 @@ t.test('long and secret things are cut and hidden', async (t) => {
   })
   t.same(JSON.parse(exchange.parameters.text), { chat_id: '1' }, 'no bytes of files')
 })
+
+t.test(
+  'the address of a webhook is kept as it is shown, and answers with secrets are not',
+  async (t) => {
+    await choose('failed')
+    for (const url of [
+      'https://u:p@h/0123456789abcdef0123',
+      'http://u:p@h/0123456789abcdef0123?code',
+      'u:p@h/0123456789abcdef0123',
+    ]) {
+      const { body, exchange } = await kept('setWebhook', { url })
+      t.match(JSON.parse(body), { ok: false })
+      const shown = JSON.parse(exchange.parameters.text).url
+      t.match(shown, /^(https?:\/\/)?h\/\[hidden\]$/, url)
+    }
+    const odd = await kept('setWebhook', { url: 'https://no host' })
+    t.same(JSON.parse(odd.exchange.parameters.text), { url: 'https://no host' }, 'no address')
+    await choose('all')
+    for (const method of ['getWebhookInfo', 'GETWEBHOOKINFO']) {
+      const info = await kept(method, {})
+      t.match(JSON.parse(info.body), { ok: true })
+      t.equal(info.exchange, null, method)
+    }
+    for (const method of ['getManagedBotToken', 'replaceManagedBotToken']) {
+      t.equal((await kept(method, { user_id: 1 })).exchange, null, method)
+    }
+  },
+)
+
+t.test(
+  'of many calls of one key, twenty are kept between two writes; others have room',
+  async (t) => {
+    const stored: unknown[][] = []
+    let isAway = false
+    const log = new CallLog({
+      db: {
+        async query(text: string, values: unknown[]) {
+          if (isAway) throw new Error('away')
+          if (/^insert/.test(text)) stored.push(values[2] as unknown[])
+          return []
+        },
+      } as unknown as Database,
+      vault: { seal: async () => Buffer.alloc(0) },
+      logger: quietLogger,
+      days: 3,
+    })
+    const add = (apiKeyId: number, times: number) => {
+      for (let n = 0; n < times; n++) {
+        const call = { at: n, userId: 1, apiKeyId, requestId: `${n}`, answer: '' }
+        log.add({ ...call, args: new Arguments([['text', 'x']]) })
+      }
+    }
+    const twenty = (apiKeyId: number) => Array.from({ length: 20 }, () => apiKeyId)
+    add(1, 200)
+    add(2, 1)
+    isAway = true
+    await log.flush()
+    add(1, 1)
+    isAway = false
+    await log.flush()
+    t.strictSame(stored, [[...twenty(1), 2]], 'also while the database is away')
+    add(1, 21)
+    await log.flush()
+    t.strictSame(stored[1], twenty(1), 'and again after the write')
+    for (let key = 1; key <= 1_001; key++) add(key, 1)
+    await log.flush()
+    t.equal(stored[2]?.length, 1_000)
+    for (let key = 1; key <= 1_001; key++) add(key, 1)
+    await log.flush()
+    t.equal(stored[3]?.length, 1_000, 'what is written has left its place')
+  },
+)
 
 t.test('only its owner reads it, and the table holds no text', async (t) => {
   const { id } = await kept('sendMessage', failing)

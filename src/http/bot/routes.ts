@@ -147,14 +147,24 @@ interface Sent {
   readonly args: Arguments | (() => Arguments)
 }
 
-/** Hands the log what it may keep of the call. A held poll would keep it in memory for long, so it is left out. */
+/** Their answers have updates, which are kept elsewhere, or secrets: tokens, and the whole address of a webhook. */
+const NEVER_KEPT: ReadonlySet<string> = new Set([
+  'getupdates',
+  'getwebhookinfo',
+  'getmanagedbottoken',
+  'replacemanagedbottoken',
+])
+/** Somewhat more than the log keeps: a call may wait for minutes, and its parameters may be a megabyte. */
+const KEPT_CHARACTERS = 16_896
+
+/** Hands the log what it may keep of the call. */
 function keepFor(
   audit: CallRequest['audit'],
   { facts: { keepsCalls: keeps } }: ApiKeyActor,
   { method, args }: Sent,
 ): void {
-  if (keeps === undefined || keeps === 'none' || method.toLowerCase() === 'getupdates') return
-  audit.args = args
+  if (keeps === undefined || keeps === 'none' || NEVER_KEPT.has(method.toLowerCase())) return
+  audit.args = typeof args === 'function' ? args : args.upTo(KEPT_CHARACTERS)
   audit.keeps = keeps
 }
 
