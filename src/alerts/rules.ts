@@ -34,6 +34,26 @@ interface Found {
 
 const ofUsable = 'k.revoked_at is null and c.deleting_at is null and c.deactivated_at is null'
 
+/** Unread updates in which one that a key wants is sought: a key that wants few may have any number of others before it. */
+const LOOKED = 10_000
+
+/**
+ * Since when the key `k` is behind; no row if it is not, or not for as long as its user allows. Only keys that were used
+ * within a day count as consumers.
+ */
+export const behindSince = (now: string) => `
+  select first.at from credential c
+    left join alert_setting s on s.user_id = k.user_id
+    cross join lateral (
+      select u.at
+        from (select * from update_log
+               where credential_id = k.credential_id and update_id > k.cursor
+               order by update_id limit ${LOOKED}) u
+       where ${wantedBy}
+       order by u.update_id limit 1) first
+   where c.id = k.credential_id and k.polled and k.last_used_at > ${now} - interval '1 day' and ${ofUsable}
+     and first.at <= ${now} - make_interval(mins => coalesce(s.backlog_minutes, ${USUAL_BACKLOG_MINUTES}))`
+
 /** Whom a rule finds; `$1` is the time. */
 export const MEMBERS: Readonly<Partial<Record<Rule, string>>> = {
   reconnect_loop: `
@@ -44,18 +64,9 @@ export const MEMBERS: Readonly<Partial<Record<Rule, string>>> = {
     select k.user_id, k.credential_id, k.id as api_key_id, w.failing_since as since
       from webhook w join api_key k on k.id = w.api_key_id join credential c on c.id = k.credential_id
      where w.failing_since <= $1::timestamptz - interval '5 minutes' and w.sealed is not null and ${ofUsable}`,
-  // Only keys that were used within a day count as consumers.
   backlog_old: `
-    select k.user_id, k.credential_id, k.id as api_key_id, first.at as since
-      from api_key k
-      join credential c on c.id = k.credential_id
-      left join alert_setting s on s.user_id = k.user_id
-      cross join lateral (
-        select u.at from update_log u
-         where u.credential_id = k.credential_id and u.update_id > k.cursor and ${wantedBy}
-         order by u.update_id limit 1) first
-     where k.polled and k.last_used_at > $1::timestamptz - interval '1 day' and ${ofUsable}
-       and first.at <= $1::timestamptz - make_interval(mins => coalesce(s.backlog_minutes, ${USUAL_BACKLOG_MINUTES}))`,
+    select k.user_id, k.credential_id, k.id as api_key_id, late.at as since
+      from api_key k cross join lateral (${behindSince('$1::timestamptz')}) late`,
   updates_cut: `
     select k.user_id, k.credential_id, k.id as api_key_id, k.dropped_at as since
       from api_key k join credential c on c.id = k.credential_id

@@ -3,12 +3,12 @@
 import type { Scope } from '../../machines/api-key/events.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { Progress } from '../../machines/webhook/progress.ts'
+import { behindSince } from '../alerts/rules.ts'
 import { folded, type IdentityRow } from '../credentials/identity.ts'
 import type { RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
 import { countEachPending } from '../updates/pending.ts'
-import { wantedBy } from '../updates/wanted.ts'
 import { type WebhookColumns, webhookObject, webhookRecord } from '../webhooks/record.ts'
 
 /** The part of the record that is in the table. */
@@ -60,12 +60,9 @@ const troubles: Readonly<Record<KeyTrouble, string>> = {
   webhook: `k.id in (
     select w.api_key_id from webhook w where w.sealed is not null
        and (w.failing_since is not null or w.due_at is not null or w.suspended_at is not null))`,
-  // The first comparison spares keys that have read everything a look into the log.
-  backlog: `k.polled
-    and k.cursor < (select l.next_update_id - 1 from credential_log l where l.credential_id = k.credential_id)
-    and (select u.at from update_log u
-          where u.credential_id = k.credential_id and u.update_id > k.cursor and ${wantedBy}
-          order by u.update_id limit 1) <= now() - interval '15 minutes'`,
+  // As the rule says. The first comparison spares keys that have read everything a look into the log.
+  backlog: `k.cursor < (select l.next_update_id - 1 from credential_log l where l.credential_id = k.credential_id)
+    and exists (${behindSince('now()')})`,
 }
 
 /** As `folded` makes it of names in Latin and Persian letters. Most names are plain, and folding costs time. */

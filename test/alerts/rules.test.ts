@@ -123,6 +123,26 @@ t.test('a user says how long a bot may be behind', async (t) => {
   t.same(await behind(30), [1, 2])
 })
 
+t.test('what a bot wants is sought among its first ten thousand unread updates', async (t) => {
+  const one = await rig(t)
+  const keyId = await key(one, 1)
+  await one.database.query('update api_key set filter = $2 where id = $1', [
+    keyId,
+    JSON.stringify([{ from: 0, kinds: 2 }]),
+  ])
+  await one.database.query(
+    `insert into update_log (credential_id, update_id, source_key, kind, payload, at)
+     select 1, n, n, case when n = 10002 then 1 else 0 end, '"message":{}', $1
+       from generate_series(1, 10002) n`,
+    [at(0)],
+  )
+  const found = async () =>
+    (await judge(one.database, at(20), quietLogger)).found.map(({ rule }) => rule)
+  t.same(await found(), [])
+  await one.database.query('update api_key set cursor = 2 where id = $1', [keyId])
+  t.same(await found(), ['backlog_old'])
+})
+
 t.test('the database counts drops that follow each other soon', async (t) => {
   const one = await rig(t)
   await key(one, 1)

@@ -1,5 +1,6 @@
 /** The list of keys, searched and filtered: what a page counts is what the single records say. */
 import t from 'tap'
+import { judge } from '../../src/alerts/rules.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
@@ -82,6 +83,57 @@ t.test('keys with trouble are found: a failing webhook, a bot far behind', async
   await client.result('DELETE', `/api_keys/${shop.api_key_id}`)
   t.same(await found('trouble=webhook'), [], 'a revoked key has no trouble')
 })
+
+t.test(
+  'a bot is far behind for the list as for the alert, after the minutes of its user',
+  async (t) => {
+    const { user_id } = await client.result('GET', '/user')
+    const alerted = async () => {
+      const { found: all } = await judge(database, new Date(), quietLogger)
+      const own = all.find((one) => one.rule === 'backlog_old' && one.user_id === user_id)
+      return own?.affected ?? 0
+    }
+    const waiting = (minutes: number) =>
+      database.query(
+        'update update_log set at = now() - make_interval(mins => $2) where credential_id = $1',
+        [ofBob, minutes],
+      )
+    const isListed = async (expected: number[], why: string) => {
+      t.same(await found('trouble=backlog'), expected, why)
+      t.equal(await alerted(), expected.length, `${why}, for the alert`)
+    }
+    const chosen = (backlogMinutes: number) =>
+      database.query(
+        `insert into alert_setting (user_id, minutes, backlog_minutes, sealed) values ($1, 5, $2, '')
+       on conflict (user_id) do update set backlog_minutes = $2`,
+        [user_id, backlogMinutes],
+      )
+    const behind = [many.api_key_id]
+    await chosen(5)
+    await waiting(4)
+    await isListed([], 'four minutes of five')
+    await waiting(6)
+    await isListed(behind, 'six minutes of five')
+    await chosen(60)
+    await waiting(59)
+    await isListed([], '59 minutes of 60')
+    await waiting(61)
+    await isListed(behind, '61 minutes of 60')
+    const used = (when: string) =>
+      database.query(`update api_key set last_used_at = now() - $2::interval where id = $1`, [
+        many.api_key_id,
+        when,
+      ])
+    await used('25 hours')
+    await isListed([], 'a bot that is gone')
+    await used('23 hours')
+    await isListed(behind, 'a bot that was here today')
+    await database.query('update credential set deactivated_at = now() where id = $1', [ofBob])
+    await isListed([], 'an account that is deactivated')
+    await database.query('update credential set deactivated_at = null where id = $1', [ofBob])
+    await isListed(behind, 'an account that is used')
+  },
+)
 
 t.test('what is no filter is refused, and so is a stranger without a name', async (t) => {
   for (const bad of [
