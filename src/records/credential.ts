@@ -95,6 +95,7 @@ export const BulkActionRecord = Type.Object({
         actions: Type.Optional(Type.Array(Type.String())),
         reasons: Type.Optional(Type.Array(Type.String())),
         tags: Type.Optional(Type.Array(Type.String())),
+        incident: Type.Optional(Type.String()),
       },
       { description: 'What the accounts were chosen by; null where they were named' },
     ),
