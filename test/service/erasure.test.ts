@@ -56,6 +56,9 @@ async function fullLife(t: { teardown(work: () => Promise<void> | void): void })
   })
   const chat_id = update.message.chat.id
   await client.bot(key, 'sendMessage', { chat_id, text: words.text })
+  // Of failed calls, parameters and answers are kept.
+  const refused = await client.bot(key, 'sendMessage', { chat_id: 1, text: words.text })
+  if (refused.status !== 400) throw new Error(`a call to nobody: ${refused.status}`)
   await client.bot(key, 'sendPoll', { chat_id, question: words.text, options: ['a', 'b'] })
   await client.bot(key, 'setMyCommands', {
     commands: [{ command: words.command, description: 'x' }],
@@ -81,6 +84,10 @@ async function fullLife(t: { teardown(work: () => Promise<void> | void): void })
   await until(async () => {
     const { items } = await client.result('GET', '/user/logs/webhook-deliveries')
     return items.length > 0
+  })
+  await until(async () => {
+    const calls = await db.query('select from call_exchange where api_key_id = $1', [api_key_id])
+    return calls.length > 0
   })
   return { client, key, credentialId, ada, bot }
 }
@@ -132,6 +139,8 @@ t.test('a user exports everything, erases everything, and begins anew', async (t
   }
   const tables = await rowsOf(user_id, credentialId)
   t.ok(tables.length > 25, `rows in ${tables.length} tables`)
+  t.ok(tables.includes('call_exchange'), 'what is kept of a call is among them')
+  t.match(result.call_exchange, [{ request_id: String }], 'and exported')
   t.same(
     tables.filter((name) => !Object.hasOwn(result, name)),
     [],
