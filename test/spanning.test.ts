@@ -20,7 +20,11 @@ const spanning: Readonly<Record<string, string>> = {
   'accounts/unlock.ts quota': oneUser,
   'alerts/incidents.ts incident': old,
   'alerts/incidents.ts incident_account': old,
+  'alerts/members.ts incident':
+    'what an incident of the whole service concerns; whoever asks gets the rows of one user',
   'alerts/outbox.ts alert_notification': old,
+  'alerts/rules.ts api_key':
+    'judges the keys of all users of its database; each cell does it for itself',
   'alerts/rules.ts credential':
     'judges the accounts of all users of its database; each cell does it for itself',
   'alerts/rules.ts node': server,
@@ -72,7 +76,7 @@ function statements(file: string, code: string): Statement[] {
   const bare = code.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
   const strings = bare.match(/`(?:[^`\\]|\\[\s\S])*`|'(?:[^'\\\n]|\\.)*'/g) ?? []
   return strings
-    .filter((text) => /^['`]\s*(?:with|select|update|delete)\b/i.test(text))
+    .filter((text) => /^['`]\s*(?:with|select|update\s+\S+\s+(?:\w+\s+)?set|delete)\b/i.test(text))
     .flatMap((text) => {
       const table = /\b(?:from|update)\s+([a-z_]{3,})/.exec(text)?.[1]
       return table === undefined ? [] : [{ place: `${file} ${table}`, text }]
