@@ -84,7 +84,8 @@ const exchangeRoutes: Routes = async (app, { keyService, db, vault, callLog }) =
     {
       schema: {
         tags,
-        summary: 'Of which calls parameters and answers are kept; updates asked for are never kept',
+        summary:
+          'Of which calls parameters and answers are kept; answers with updates or secrets never are',
         params: Type.Object({ id: KeyParam }),
         body: Type.Object(Choice.properties, { additionalProperties: false }),
         response: answers(Choice),
