@@ -79,7 +79,7 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
     const dialog = page.locator('.dialog')
     await dialog.getByLabel('For how long').selectOption({ label: '8 hours' })
     t.strictSame(await seriousIn(page), [])
-    await dialog.getByRole('button', { name: 'Silence' }).focus()
+    await dialog.getByRole('button', { name: 'Silence', exact: true }).focus()
     await page.keyboard.press('Enter')
     await row('2 webhooks are failing').getByText('Silenced', { exact: true }).waitFor()
     await dialog.waitFor({ state: 'detached' })
