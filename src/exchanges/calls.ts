@@ -48,7 +48,10 @@ const LAG_MS = 500
 const CAPACITY = 1_000
 /** Calls of one key that are kept between two writes, so that one bot leaves room for the others. */
 const OF_KEY = 20
-const UPKEEP_MS = 3_600_000
+/** What is kept of one key within an hour: a bot that fails in a loop does not fill the disk. */
+const BYTES_OF_KEY = 16 * 2 ** 20
+const HOUR_MS = 3_600_000
+const UPKEEP_MS = HOUR_MS
 
 interface CallLogOptions {
   readonly db: Database
@@ -62,6 +65,9 @@ export class CallLog {
   readonly #buffer: WriteBuffer<Entry>
   /** By key, the calls since the last write. */
   readonly #ofKey = new Map<number, number>()
+  /** By key, since the hour began. */
+  readonly #bytesOfKey = new Map<number, number>()
+  #hour = 0
   #waiting = 0
   #upkeepDue = 0
 
@@ -84,15 +90,21 @@ export class CallLog {
 
   add({ args, answer, ...call }: AnsweredCall): void {
     const ofKey = this.#ofKey.get(call.apiKeyId) ?? 0
-    if (this.#waiting >= CAPACITY || ofKey >= OF_KEY) return
+    const bytes = this.#bytesSince(call)
+    if (this.#waiting >= CAPACITY || ofKey >= OF_KEY || bytes >= BYTES_OF_KEY) return
     this.#ofKey.set(call.apiKeyId, ofKey + 1)
     this.#waiting++
     const parameters = sideOf(parametersOf(args))
-    this.#buffer.add({
-      call,
-      parameters,
-      answer: answer === undefined ? undefined : sideOf(answer),
-    })
+    const said = answer === undefined ? undefined : sideOf(answer)
+    this.#bytesOfKey.set(call.apiKeyId, bytes + parameters.head.length + (said?.head.length ?? 0))
+    this.#buffer.add({ call, parameters, answer: said })
+  }
+
+  #bytesSince({ at, apiKeyId }: Pick<AnsweredCall, 'at' | 'apiKeyId'>): number {
+    const hour = Math.floor(at / HOUR_MS)
+    if (hour > this.#hour) this.#bytesOfKey.clear()
+    this.#hour = Math.max(hour, this.#hour)
+    return this.#bytesOfKey.get(apiKeyId) ?? 0
   }
 
   flush(): Promise<void> {

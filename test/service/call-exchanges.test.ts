@@ -163,6 +163,33 @@ t.test(
   },
 )
 
+t.test('a bot that fails in a loop does not fill the disk', async (t) => {
+  let stored = 0
+  const log = new CallLog({
+    db: {
+      async query(text: string, values: unknown[]) {
+        if (/^insert/.test(text)) stored += (values[2] as unknown[]).length
+        return []
+      },
+    } as unknown as Database,
+    vault: { seal: async () => Buffer.alloc(0) },
+    logger: quietLogger,
+    days: 3,
+  })
+  const fail = async (times: number, at: number) => {
+    for (let n = 0; n < times; n++) {
+      const call = { at, userId: 1, apiKeyId: 1, requestId: `${n}`, answer: '' }
+      log.add({ ...call, args: new Arguments([['text', 'x'.repeat(100_000)]]) })
+      await log.flush()
+    }
+  }
+  await fail(1_200, 0)
+  t.ok(stored > 900 && stored < 1_100, `${stored} of 16 kB are kept in an hour`)
+  stored = 0
+  await fail(1, 3_600_000)
+  t.equal(stored, 1, 'and more in the next one')
+})
+
 t.test('only its owner reads it, and the table holds no text', async (t) => {
   const { id } = await kept('sendMessage', failing)
   const stranger = await service.client()
