@@ -118,6 +118,51 @@ t.test('what makes the panel pleasant', { skip: noBrowser, timeout: 300_000 }, a
     t.equal(await page.getByText('Usable', { exact: true }).count(), 0)
     await page.getByText('Wrong response from the webhook: 500').first().waitFor()
     t.strictSame(await seriousIn(page), [])
+  })
+
+  await t.test(
+    'what waits is dropped by the change that says so, and by no later one',
+    async (t) => {
+      const stored = async () => (await client.result('GET', `/api_keys/${id}`)).webhook
+      const change = async () => {
+        const request = page.waitForRequest((one) => one.method() === 'PUT')
+        await button('Change the webhook').click()
+        return (await request).postDataJSON()
+      }
+      const kinds = page.getByLabel('Kinds of updates', { exact: true })
+      await kinds.fill('')
+      await page.getByText('Emptied: the usual ones.').waitFor()
+      t.ok(await kinds.isVisible(), 'what is typed in stays open')
+      await kinds.fill('message, callback_query')
+      await page.getByRole('switch', { name: 'Drop what waits' }).click()
+      await page.getByLabel('Address', { exact: true }).fill(`${address}dropped`)
+      const first = await change()
+      t.match(first, { drop_pending_updates: true })
+      t.notOk('allowed_updates' in first, 'kinds that are as they were are not sent')
+      await until(async () => (await stored()).url.endsWith('dropped'))
+      await page.getByRole('switch', { name: 'Drop what waits', checked: false }).waitFor()
+      await until(async () => (await stored()).pending_update_count === 0)
+      await client.write(ada.id, '@shop_bot', 'It waits')
+      await until(async () => (await stored()).pending_update_count === 1)
+      await page.getByLabel('Address', { exact: true }).fill(`${address}moved`)
+      t.match(await change(), { drop_pending_updates: false })
+      await until(async () => (await stored()).url.endsWith('moved'))
+      t.match(await stored(), {
+        pending_update_count: 1,
+        allowed_updates: ['message', 'callback_query'],
+      })
+      await client.bot(key, 'deleteWebhook')
+    },
+  )
+
+  await t.test('the kinds that a polling bot chose are kept by its first webhook', async (t) => {
+    await client.bot(key, 'getUpdates', { allowed_updates: ['poll'] })
+    await page.goto(`/dashboard/keys/${id}?tab=webhook`)
+    await page.getByLabel('Address', { exact: true }).fill(address)
+    await button('Set the webhook').click()
+    await button('Change the webhook').waitFor()
+    const { webhook } = await client.result('GET', `/api_keys/${id}`)
+    t.strictSame(webhook.allowed_updates, ['poll'])
     await client.bot(key, 'deleteWebhook')
   })
 

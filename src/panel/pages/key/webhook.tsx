@@ -208,14 +208,16 @@ const kindsIn = (text: string) => text.split(/[\s,،]+/).filter(Boolean)
 interface TermsProps {
   readonly terms: Terms
   readonly hasWebhook: boolean
-  change(terms: Terms): void
+  change(changed: Partial<Terms>): void
 }
 
 /** Which updates are delivered, how many at once, and whether those that wait are. */
 function Terms({ terms, hasWebhook, change }: TermsProps) {
   const t = useT()
+  // At first only: it stays as it is while the kinds are typed.
+  const [isOpen] = useState(hasWebhook && terms.kinds !== '')
   return (
-    <details open={hasWebhook && terms.kinds !== ''}>
+    <details open={isOpen}>
       <summary className="small">{t('webhook.more')}</summary>
       <div className="stack">
         <Field
@@ -224,7 +226,7 @@ function Terms({ terms, hasWebhook, change }: TermsProps) {
           className="ltr mono"
           autoComplete="off"
           value={terms.kinds}
-          onChange={(event) => change({ ...terms, kinds: event.target.value })}
+          onChange={(event) => change({ kinds: event.target.value })}
         />
         <Field
           label={t('webhook.connections')}
@@ -234,13 +236,13 @@ function Terms({ terms, hasWebhook, change }: TermsProps) {
           max={100}
           required
           value={terms.connections}
-          onChange={(event) => change({ ...terms, connections: event.target.value })}
+          onChange={(event) => change({ connections: event.target.value })}
         />
         <Toggle
           label={t('webhook.drop')}
           hint={t('webhook.drop.hint')}
           on={terms.drops}
-          onChange={(drops) => change({ ...terms, drops })}
+          onChange={(drops) => change({ drops })}
         />
       </div>
     </details>
@@ -259,9 +261,16 @@ interface WebhookFormProps {
 function WebhookForm({ apiKey, path, url, setUrl, secret, setSecret }: WebhookFormProps) {
   const t = useT()
   const { webhook } = apiKey
-  const [terms, setTerms] = useState<Terms>(() => termsOf(webhook))
-  const { setting, removing } = useWebhookChanges(apiKey, path, { url, secret, terms }, () =>
-    setUrl(''),
+  const [changed, setChanged] = useState<Partial<Terms>>({})
+  const { setting, removing } = useWebhookChanges(
+    apiKey,
+    path,
+    { url, secret, changed },
+    (next) => {
+      // What was dropped once is not dropped again by the next change.
+      setChanged({})
+      if (next.webhook === null) setUrl('')
+    },
   )
   return (
     <Form by={setting}>
@@ -287,7 +296,11 @@ function WebhookForm({ apiKey, path, url, setUrl, secret, setSecret }: WebhookFo
         value={secret}
         onChange={(event) => setSecret(event.target.value)}
       />
-      <Terms terms={terms} change={setTerms} hasWebhook={webhook !== null} />
+      <Terms
+        terms={{ ...termsOf(webhook), ...changed }}
+        change={(more) => setChanged({ ...changed, ...more })}
+        hasWebhook={webhook !== null}
+      />
       <Wrong cause={setting.error} />
       <div className="actions">
         {webhook && (
@@ -303,26 +316,38 @@ function WebhookForm({ apiKey, path, url, setUrl, secret, setSecret }: WebhookFo
   )
 }
 
+interface Asked {
+  readonly url: string
+  readonly secret: string
+  readonly changed: Partial<Terms>
+}
+
 function useWebhookChanges(
-  { api_key_id }: ApiKey,
+  { api_key_id, webhook }: ApiKey,
   path: string,
-  { url, secret, terms }: { readonly url: string; readonly secret: string; readonly terms: Terms },
-  onRemoved: () => void,
+  { url, secret, changed }: Asked,
+  onDone: (next: ApiKey) => void,
 ) {
   const t = useT()
   const reason = useReason()
   const toast = useToast()
   const queries = useQueryClient()
-  const keep = (next: ApiKey) => queries.setQueryData(['key', api_key_id], next)
+  const keep = (next: ApiKey) => {
+    queries.setQueryData(['key', api_key_id], next)
+    onDone(next)
+  }
+  const stored = termsOf(webhook)
+  const { kinds, connections, drops } = { ...stored, ...changed }
   const setting = useMutation({
     mutationFn: () =>
       call<ApiKey>('PUT', path, {
         body: {
           url: url.trim(),
           ...(secret !== '' && { secret_token: secret }),
-          max_connections: Number(terms.connections),
-          allowed_updates: kindsIn(terms.kinds),
-          drop_pending_updates: terms.drops,
+          max_connections: Number(connections),
+          // Kinds chosen by getUpdates are not shown before there is a webhook, and a network may have kinds of its own.
+          ...(kinds !== stored.kinds && { allowed_updates: kindsIn(kinds) }),
+          drop_pending_updates: drops,
         },
       }),
     onSuccess(next) {
@@ -334,7 +359,6 @@ function useWebhookChanges(
     mutationFn: () => call<ApiKey>('DELETE', path),
     onSuccess(next) {
       keep(next)
-      onRemoved()
       toast(t('webhook.wasRemoved'))
     },
     onError: (cause) => toast(reason(cause), 'bad'),
