@@ -83,9 +83,11 @@ export function Start({ keyId, onStart }: StartProps) {
 
 const written = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'long' })
 
-/** Times as the reader's clock shows them, with the zone for whoever gets the text. */
+/** Times as the reader's clock shows them, with the zone for whoever gets the text; names and answers may hold what only looks like one. */
 const inLocalTime = (text: string) =>
-  text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) => written.format(new Date(at)))
+  text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (at) =>
+    Number.isNaN(Date.parse(at)) ? at : written.format(new Date(at)),
+  )
 
 /** A diagnosis as English text, to be sent to other people. */
 export function reportOf(

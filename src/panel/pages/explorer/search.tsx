@@ -190,10 +190,10 @@ export function Typed({ forms, name, label, search, change }: InputProps) {
   )
 }
 
-/** A time as the input has it: local, without a zone. */
+/** A time as the input has it: local, without a zone. An address may hold any text. */
 function localOf(iso: string | undefined): string {
-  if (!iso) return ''
-  const at = new Date(iso)
+  const at = new Date(iso ?? '')
+  if (Number.isNaN(at.getTime())) return ''
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
