@@ -9,6 +9,7 @@ import { currentSession, onSession, startSession } from './api/session.ts'
 import { App, loadPageOf } from './app.tsx'
 import { LanguageProvider } from './i18n/language.tsx'
 import { startDensity, startTheme } from './layout/preferences.tsx'
+import { forgetDrafts } from './pages/sandbox/drafts.ts'
 import { Toasts } from './ui/toasts.tsx'
 
 const MOST_TRIES = 2
@@ -39,13 +40,15 @@ const queries = new QueryClient({
   },
 })
 
-/** Clears the cache when another user signs in in the same tab. */
+/** Clears the cache when another user signs in in the same tab, and the drafts when the session ends. */
 let reader: number | undefined
 onSession(() => {
   const session = currentSession()
   const user = session.state === 'in' ? session.user.user_id : undefined
   if (reader !== undefined && user !== reader) queries.clear()
   reader = user
+  // Here, because the sandbox may not have been opened since the page was loaded.
+  if (session.state === 'out') forgetDrafts()
 })
 
 // By default a pending change is drawn after a timer, and the browser handles keys and clicks before timers: Esc would

@@ -199,5 +199,14 @@ t.test('what makes the panel pleasant', { skip: noBrowser, timeout: 300_000 }, a
     t.notMatch(await reader.locator('main').innerText(), /\b(kB|byte)\b/)
     await reader.close()
   })
+
+  await t.test('no draft outlives the session, though the sandbox is not open', async (t) => {
+    const drafts = async () => `${await page.evaluate("sessionStorage.getItem('chapar.drafts')")}`
+    t.match(await drafts(), 'not sent yet')
+    await context.clearCookies()
+    await page.goto('/dashboard/keys')
+    await page.waitForURL('**/login**')
+    t.notMatch(await drafts(), 'not sent yet')
+  })
   t.same(complaints, [])
 })

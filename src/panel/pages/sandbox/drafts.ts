@@ -1,6 +1,5 @@
 /** Texts that are not sent yet: kept for each person and chat until the tab is closed or its user signs out, and changed from anywhere. */
 import { type SetStateAction, useCallback, useSyncExternalStore } from 'react'
-import { currentSession, onSession } from '../../api/session.ts'
 
 const STORED = 'chapar.drafts'
 
@@ -34,12 +33,12 @@ function store(): void {
   for (const changed of watchers) changed()
 }
 
-// The next user of this tab sees nothing of it.
-onSession(() => {
-  if (currentSession().state !== 'out' || kept.size === 0) return
+/** The next user of this tab sees nothing of it. */
+export function forgetDrafts(): void {
+  if (kept.size === 0) return
   kept.clear()
   store()
-})
+}
 
 /** Puts a text where the person writes in a chat, as a button of a bot does. */
 export const setDraft = (person: number, chat: number, text: string): void =>
