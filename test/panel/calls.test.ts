@@ -52,6 +52,8 @@ t.test(
         await page.locator('summary', { hasText: 'sendMessage' }).nth(1).waitFor()
         await page.locator('summary', { hasText: 'sendMessage' }).first().click()
         await page.getByText('No webhook attempted it.').waitFor()
+        const isAboutIt = /\/requests\/[^/]+\/updates/
+        await page.waitForResponse((answer) => isAboutIt.test(answer.url()))
         await page.goto(`/dashboard/keys/${id}?tab=requests`)
         await page.locator('summary', { hasText: 'sendMessage' }).last().click()
       },

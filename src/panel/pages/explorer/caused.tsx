@@ -7,6 +7,15 @@ import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Failed, Loading } from '../../ui/states.tsx'
 
+const LOOK_MS = 5_000
+/** An update is usually attempted sooner; later ones are seen after a reload. */
+const LOOKS_FOR_MS = 120_000
+
+/** Whether attempts may still come; a wrong clock of the browser is no reason to ask for ever. */
+const isWaited = (updates: CausedUpdates | undefined, at: string) =>
+  Math.abs(Date.now() - Date.parse(at)) < LOOKS_FOR_MS &&
+  !updates?.some(({ attempts }) => attempts.length > 0)
+
 interface CausedProps {
   readonly keyId: number
   readonly request: ApiRequest
@@ -21,6 +30,7 @@ export function Caused({ keyId, request: { request_id, at } }: CausedProps) {
         query: { at },
         signal,
       }),
+    refetchInterval: ({ state }) => isWaited(state.data, at) && LOOK_MS,
   })
   if (caused.isError && !caused.data) {
     return <Failed cause={caused.error} retry={() => caused.refetch()} />
