@@ -75,17 +75,28 @@ t.test(
       await page.goto(`/dashboard/keys?create=${credentialId}`)
       await page.getByLabel('Name', { exact: true }).fill('trial')
       await button('Make the key').click()
+      const shown = await page.getByRole('dialog').locator('.copied code').first().innerText()
+      const secret = shown.trim().split(':')[1] ?? ''
+      t.match(secret, /^[\w-]{43}$/)
       await page.getByRole('link', { name: 'Try a method' }).click()
       await page.getByRole('heading', { name: 'Try a method' }).waitFor()
-      await page
-        .getByRole('combobox', { name: 'chat_id (required)' })
-        .selectOption({ label: `\u2068Ada\u2069 (${ada.id})` })
-      await page.getByLabel('text (required)').fill('tried out')
+      const chat = page.getByRole('combobox', { name: 'chat_id (required)' })
+      await chat.selectOption({ label: `\u2068Ada\u2069 (${ada.id})` })
       await page.getByText(/\d+ optional parameters/).click()
       await page.getByLabel('reply_markup').fill('{')
       await page.getByText('This is not JSON.').waitFor()
       t.ok(await button('Send').isDisabled())
-      await page.getByLabel('reply_markup').fill('')
+      await page.getByText(/\d+ optional parameters/).click()
+      await page.getByText('This is not JSON.').waitFor()
+      const method = page.getByLabel('Method', { exact: true })
+      await method.selectOption('sendPhoto')
+      await page.getByLabel('photo (required)').waitFor()
+      t.ok(await button('Send').isEnabled(), 'an optional value is not taken along unseen')
+      await method.selectOption('sendMessage')
+      await page.getByLabel('text (required)').fill('tried out')
+      t.equal(await chat.inputValue(), `${ada.id}`)
+      await page.getByText(/\d+ optional parameters/).click()
+      t.equal(await page.getByLabel('reply_markup').inputValue(), '')
       t.strictSame(await seriousIn(page), [])
       await button('Send').click()
       await page.getByText('"text": "tried out"').waitFor()
@@ -94,7 +105,17 @@ t.test(
       t.match(JSON.stringify(messages), 'tried out')
       await page.getByRole('link', { name: 'This call in the log' }).click()
       await page.locator('summary', { hasText: 'sendMessage' }).waitFor()
-      t.notMatch(JSON.stringify(await visitor.context.storageState()), 'trial:')
+      const kept = [
+        JSON.stringify(await visitor.context.storageState()),
+        await page.evaluate('JSON.stringify(sessionStorage)'),
+      ].join()
+      t.notOk(kept.includes(secret), 'the key is in memory alone')
+    })
+
+    await t.test('an address with what is no time shows the log all the same', async () => {
+      await page.goto(`/dashboard/keys/${id}?tab=requests&since=yesterday`)
+      await page.getByText('Search and filter').click()
+      await page.getByLabel('Method', { exact: true }).waitFor()
     })
 
     await t.test('in Persian, a key is pasted; that of another key is told', async (t) => {

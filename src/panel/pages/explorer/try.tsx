@@ -60,6 +60,12 @@ interface TrialProps {
 
 type Given = Readonly<Record<string, string>>
 
+/** Another method starts with what it needs too, such as the chat: an optional value would be sent unseen. */
+const keptFor = (parameters: readonly ReferenceParameter[], given: Given): Given =>
+  Object.fromEntries(
+    parameters.flatMap(({ name, required }) => (required ? [[name, given[name] ?? '']] : [])),
+  )
+
 function Trial({ keyId, reference }: TrialProps) {
   const t = useT()
   // In memory alone: what is pasted here goes nowhere but into the call.
@@ -83,10 +89,12 @@ function Trial({ keyId, reference }: TrialProps) {
             options={[...reference.keys()].map((one) => [one, one] as const)}
             onChange={(next) => {
               setMethod(next)
+              setGiven(keptFor(reference.get(next) ?? [], given))
               sending.reset()
             }}
           />
           <Parameters
+            key={method}
             parameters={parameters}
             given={given}
             chats={chats}
@@ -187,11 +195,17 @@ function Parameters({ parameters, given, chats, change }: ParametersProps) {
     />
   )
   const optional = parameters.filter(({ required }) => !required)
+  const isWrong = optional.some((one) => sentValue(one, given[one.name] ?? '') === null)
   return (
     <>
       {parameters.filter(({ required }) => required).map(field)}
       {optional.length > 0 && (
-        <details>
+        // A wrong value, which keeps the call from being sent, is never hidden.
+        <details
+          onToggle={({ currentTarget }) => {
+            if (isWrong) currentTarget.open = true
+          }}
+        >
           <summary className="small">{t.count('try.optional', optional.length)}</summary>
           <div className="stack">{optional.map(field)}</div>
         </details>
