@@ -10,6 +10,8 @@ interface Ready {
 }
 
 const LOOK_MS = 60_000
+/** A single question may fail for reasons that pass at once. */
+const LOOK_AGAIN_MS = 5_000
 
 /** Whether the service can do its work, with words for those who see no colours. */
 function Status() {
@@ -17,7 +19,7 @@ function Status() {
   const ready = useQuery({
     queryKey: ['ready'],
     queryFn: () => ask<Ready>('/health/ready'),
-    refetchInterval: LOOK_MS,
+    refetchInterval: ({ state }) => (state.status === 'error' ? LOOK_AGAIN_MS : LOOK_MS),
     retry: false,
   })
   const missing = ready.data?.degraded ?? []
