@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { setTimeout } from 'node:timers/promises'
+import type { Request } from 'playwright-core'
 import t from 'tap'
 import { until } from '../support/client.ts'
 import { seriousIn } from './axe.ts'
@@ -17,9 +19,13 @@ t.test(
     const { client, friend, key } = scene
     let status = 500
     const texts: string[] = []
+    const numbers = new Map<string, number>()
     const receiver = createServer(async (request, response) => {
       const update = JSON.parse(await text(request))
-      if (status === 200 && update.message) texts.push(update.message.text)
+      if (status === 200 && update.message) {
+        texts.push(update.message.text)
+        numbers.set(update.message.text, update.update_id)
+      }
       response.writeHead(status).end()
     })
     receiver.listen(0, '127.0.0.1')
@@ -40,7 +46,7 @@ t.test(
     await t.test('the test delivery tells that nobody answers well', async () => {
       await page.getByLabel('Address', { exact: true }).fill(`http://127.0.0.1:${port}/`)
       await button('Send a test').click()
-      await page.getByText('Not delivered').waitFor()
+      await page.getByText('Not delivered', { exact: true }).waitFor()
       await button('Set the webhook').click()
       await page.getByText('The webhook is set').first().waitFor()
     })
@@ -171,16 +177,29 @@ t.test(
     })
 
     await t.test('the log is followed, until it is held still', async (t) => {
-      const rows = page.locator('.records > li')
-      const asked = () =>
-        page.waitForRequest((request) => request.url().includes('/user/logs/webhook-deliveries'))
-      await client.write(friend.id, '@support_bot', 'followed')
-      await rows.first().filter({ hasText: 'message' }).waitFor()
-      const before = await rows.count()
-      await client.write(friend.id, '@support_bot', 'once more')
-      await until(async () => (await rows.count()) > before, 60_000)
+      const isLook = (request: Request) => request.url().includes('/user/logs/webhook-deliveries')
+      await page.waitForURL((url) => url.search === '?tab=deliveries')
+      await arrived.first().waitFor()
+      for (const words of ['followed', 'once more']) {
+        await client.write(friend.id, '@support_bot', words)
+        const update = await until(() => numbers.get(words), 60_000)
+        const row = page
+          .locator('.records > li')
+          .filter({ hasText: new RegExp(`Update ${update}\\b`) })
+        await row.first().waitFor({ timeout: 60_000 })
+      }
       await button('Pause').click()
-      const again = asked()
+      await button('Follow').waitFor()
+      let looks = 0
+      const count = (request: Request) => {
+        if (isLook(request)) looks++
+      }
+      page.on('request', count)
+      // Longer than the time between two looks.
+      await setTimeout(6_000)
+      page.off('request', count)
+      t.equal(looks, 0, 'a log that is held still is not read')
+      const again = page.waitForRequest(isLook)
       await button('Follow').click()
       t.ok(await again)
       await button('Pause').waitFor()
