@@ -88,7 +88,7 @@ t.test(
       await page.getByLabel('How long it works').selectOption('Until it is revoked')
       await button('Save').click()
       await page.getByRole('heading', { name: 'not so brief' }).waitFor()
-      await page.getByText('Usable', { exact: true }).waitFor()
+      await page.locator('.badge', { hasText: /^Usable$/ }).waitFor()
       t.match(await client.result('GET', `/api_keys/${brief.api_key_id}`), {
         name: 'not so brief',
         scopes: ['bot:send', 'bot:receive'],
