@@ -180,7 +180,10 @@ t.test(
       const strip = page.getByRole('img', { name: /^States of the last 24 hours: .*Online \d/ })
       await strip.waitFor()
       t.ok((await strip.locator('.tone-good').count()) > 0)
-      await page.getByLabel('Time range').selectOption('7d')
+      await page
+        .getByRole('region', { name: 'Timeline' })
+        .getByLabel('Time range')
+        .selectOption('7d')
       await page.getByRole('img', { name: /^States of the last 7 days/ }).waitFor()
       const entries = page.locator('.timeline button')
       const back = entries.filter({ has: page.locator('.code', { hasText: 'live.online' }) })
