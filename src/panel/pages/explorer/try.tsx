@@ -66,6 +66,12 @@ const keptFor = (parameters: readonly ReferenceParameter[], given: Given): Given
     parameters.flatMap(({ name, required }) => (required ? [[name, given[name] ?? '']] : [])),
   )
 
+function bodyOf(parameters: readonly ReferenceParameter[], given: Given) {
+  const values = parameters.map((one) => [one.name, sentValue(one, given[one.name] ?? '')] as const)
+  const body = Object.fromEntries(values.filter(([, value]) => value !== undefined))
+  return { body, isWrong: values.some(([, value]) => value === null) }
+}
+
 function Trial({ keyId, reference }: TrialProps) {
   const t = useT()
   // In memory alone: what is pasted here goes nowhere but into the call.
@@ -74,9 +80,7 @@ function Trial({ keyId, reference }: TrialProps) {
   const [given, setGiven] = useState<Given>({})
   const chats = useChats(keyId, key)
   const parameters = reference.get(method) ?? []
-  const values = parameters.map((one) => [one.name, sentValue(one, given[one.name] ?? '')] as const)
-  const body = Object.fromEntries(values.filter(([, value]) => value !== undefined))
-  const isWrong = values.some(([, value]) => value === null)
+  const { body, isWrong } = bodyOf(parameters, given)
   const sending = useMutation({ mutationFn: () => ask(key.trim(), method, body) })
   return (
     <div className="columns">
