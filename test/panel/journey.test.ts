@@ -56,7 +56,7 @@ t.test(
     let apiRoot = ''
     await t.test('a key is shown once, and works', async (t) => {
       await page.getByRole('link', { name: 'Create a key' }).click()
-      await page.getByLabel('Name').fill('my bot')
+      await page.getByRole('dialog').getByLabel('Name').fill('my bot')
       await button('Make the key').click()
       await page.getByText('This is the only time').waitFor()
       key = await page.locator('.copied code').first().innerText()

@@ -1,9 +1,17 @@
-/** Schemas of groups with their members, and of a person's possessions, subscriptions and requests in answers under /sandbox. The panel reads them too. */
+/** Schemas of groups with their members and topics, and of a person's possessions, subscriptions and requests in answers under /sandbox. The panel reads them too. */
 import { Type } from 'typebox'
 import { BUSINESS_RIGHTS } from '../../../machines/model/business.ts'
 import { RIGHTS } from '../../../machines/model/rights.ts'
 import { ShownMedia } from './media-schemas.ts'
-import { Chat, InvoiceBody, PersonName, shownContent, Time, Verification } from './schemas.ts'
+import {
+  Chat,
+  InvoiceBody,
+  PersonName,
+  shownContent,
+  Time,
+  TopicLook,
+  Verification,
+} from './schemas.ts'
 
 const optional = Type.Optional
 
@@ -129,6 +137,12 @@ export const Community = Type.Object({
     }),
   ),
   bots: Type.Array(PersonName),
+})
+
+export const Topic = Type.Object({
+  message_thread_id: Type.Integer(),
+  ...TopicLook.properties,
+  is_closed: Type.Boolean(),
 })
 
 export const ManagedBot = Type.Object({

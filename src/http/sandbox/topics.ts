@@ -3,18 +3,13 @@ import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
 import { answers, ok } from '../envelope.ts'
 import { lookBody, present } from './present.ts'
+import { Topic } from './profile-schemas.ts'
 import { described, type SandboxRoutes } from './route.ts'
-import { ChatId, Id, TopicLook } from './schemas.ts'
+import { ChatId, Id } from './schemas.ts'
 
 const strict = { additionalProperties: false }
 const Name = Type.String({ minLength: 1, maxLength: 128 })
 const Icon = Type.String({ pattern: '^\\d{1,19}$' })
-
-export const Topic = Type.Object({
-  message_thread_id: Type.Integer(),
-  ...TopicLook.properties,
-  is_closed: Type.Boolean(),
-})
 
 const NewTopic = Type.Object(
   {

@@ -4,7 +4,6 @@ import type * as media from '../../http/sandbox/media-schemas.ts'
 import type * as offers from '../../http/sandbox/offer-schemas.ts'
 import type * as profiles from '../../http/sandbox/profile-schemas.ts'
 import type * as schemas from '../../http/sandbox/schemas.ts'
-import type * as topics from '../../http/sandbox/topics.ts'
 
 export type PersonName = Pick<Person, 'id' | 'first_name'> & {
   readonly last_name?: string | null
@@ -31,7 +30,7 @@ export type Paying = Omit<Static<typeof offers.Pay>, 'tip_amount' | 'wait_second
   readonly tip_amount?: number
 }
 export type Payment = Static<typeof offers.Payment>
-export type Topic = Static<typeof topics.Topic>
+export type Topic = Static<typeof profiles.Topic>
 export type StickerSet = Static<typeof profiles.StickerSet>
 export type Gift = Static<typeof profiles.Gift>
 export type OwnedGift = Static<typeof profiles.OwnedGift>

@@ -96,7 +96,7 @@ function About({ apiKey }: { readonly apiKey: ApiKey }) {
         <dt>{t('keys.base')}</dt>
         <dd className="row">
           <span className="mono">{baseUrl()}</span>
-          <CopyButton text={baseUrl()} label={t('keys.base.copy')} />
+          <CopyButton text={baseUrl()} />
         </dd>
       </dl>
       <details>
