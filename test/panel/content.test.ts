@@ -157,7 +157,7 @@ t.test('all that a message can carry', { skip: noBrowser, timeout: 240_000 }, as
           : true
       }, 60_000)
     await page.locator('.line .recording').first().waitFor()
-    await button('Play rain.mp4').click()
+    await page.getByRole('button', { name: /^Play rain\.mp4/ }).click()
     await plays('.recording video[src^="blob:"]')
     await page.getByRole('button', { name: /^Play (hello|Voice)/ }).click()
     await plays('.recording audio[src^="blob:"]')

@@ -98,7 +98,7 @@ t.test('invoices of a bot', { skip: noBrowser, timeout: 180_000 }, async (t) => 
     t.same(await seriousIn(page), [])
     await offer.getByRole('button', { name: 'Unlock for ⭐ 40' }).click()
     await offer.locator('img[src^="blob:"]').waitFor()
-    await offer.getByRole('button', { name: 'waves.mp4' }).waitFor()
+    await offer.getByRole('button', { name: 'Play waves.mp4' }).waitFor()
     await offer.getByText('Paid media, ⭐ 40').waitFor()
     t.equal(await offer.getByText('locked').count(), 0)
     await page.getByText('⭐ 99,960').waitFor()

@@ -154,22 +154,19 @@ function Recording({ media }: { readonly media: Media }) {
   const title = [media.performer, media.title].filter(Boolean).join(' – ')
   const name = title || media.file_name || t.word('messenger.kind', media.type)
   const { duration, file_size: size } = media
+  const facts = [
+    duration !== undefined && t('pay.seconds', { seconds: duration }),
+    size !== undefined && bytes(size),
+  ]
+  const shown = facts.filter(Boolean).join(' ')
   return (
     <span className="recording">
       {isPlaying ? (
         <Player media={media} name={name} />
       ) : (
-        <Button
-          size="slim"
-          icon="play"
-          aria-label={t('messenger.play', { name })}
-          onClick={() => setPlaying(true)}
-        >
-          <span className="clip">{name}</span>
-          <span className="quiet tiny">
-            {duration !== undefined && t('pay.seconds', { seconds: duration })}{' '}
-            {size !== undefined && bytes(size)}
-          </span>
+        <Button size="slim" icon="play" onClick={() => setPlaying(true)}>
+          <span className="unseen">{t('messenger.play')}</span> <span className="clip">{name}</span>{' '}
+          <span className="quiet tiny">{shown}</span>
         </Button>
       )}
       <Saving media={media} isBare />
