@@ -7,6 +7,7 @@ import { testDatabase } from '../support/database.ts'
 /** Tables of the service itself, with why they hold nothing of a user. */
 const impersonalTables: Readonly<Record<string, string>> = {
   migration: 'the schema',
+  schema_minimum: 'the oldest version that may use the schema',
   signing_key: 'keys of the service',
   data_key:
     'keys; those of a user are destroyed with the user, and what was sealed with them is unreadable wherever it is left',
