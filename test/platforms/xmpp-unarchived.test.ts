@@ -42,7 +42,8 @@ t.test(
   },
 )
 
-t.test('what two sessions in a row are sent again is stored once', async (t) => {
+/** Each call begins the next session of one account, with what the one before has stored. */
+function sessions() {
   const told: Happening[] = []
   let checkpoint: Json = null
   const report = {
@@ -52,7 +53,7 @@ t.test('what two sessions in a row are sent again is stored once', async (t) => 
     },
   } as Partial<SessionReport> as SessionReport
   const ignore = () => undefined
-  const session = () => {
+  const begin = () => {
     const unarchived = parseUnarchived(checkpoint)
     const start = {
       own: trust.own,
@@ -69,9 +70,28 @@ t.test('what two sessions in a row are sent again is stored once', async (t) => 
       measured: async (happenings) => happenings,
     })
   }
+  return { begin, told, remembered: () => parseUnarchived(checkpoint).length }
+}
+
+t.test('what two sessions in a row are sent again is stored once', async (t) => {
+  const { begin, told } = sessions()
   const kept = () => message('1', 'first', now())
-  await session().commit([message('1', 'first')])
-  await session().commit([kept(), message('2', 'second')])
-  await session().commit([kept(), message('2', 'second', now()), message('3', 'third')])
+  await begin().commit([message('1', 'first')])
+  await begin().commit([kept(), message('2', 'second')])
+  await begin().commit([kept(), message('2', 'second', now()), message('3', 'third')])
   t.equal(told.length, 3)
+})
+
+t.test('a busy session does not forget what an earlier one stored', async (t) => {
+  const { begin, told, remembered } = sessions()
+  await begin().commit([message('1', 'first')])
+  const busy = Array.from({ length: 150 }, (_, at) => message(`b${at}`, `busy ${at}`))
+  await begin().commit(busy)
+  await begin().commit([message('1', 'first', now()), message('last', 'last')])
+  t.equal(told.length, 152)
+  for (let killed = 0; killed < 10; killed++)
+    await begin().commit(
+      busy.map(({ message: { attrs } }) => message(`${attrs.id}-${killed}`, 'again')),
+    )
+  t.equal(remembered(), 400, 'however often it is killed')
 })

@@ -75,6 +75,8 @@ interface LedgerStart {
 /** More invitations than real people send. */
 const mostInvitations = 20
 const mostUnacknowledged = 100
+/** Of sessions before: a service that is killed again and again soon after its start. */
+const mostOfEarlier = 300
 /**
  * After this time of a session, the server has all acknowledgements of earlier sessions and repeats none of their
  * messages.
@@ -106,7 +108,7 @@ export class Ledger {
     this.#checkpoints = start.checkpoints
     this.#invited = start.invited
     this.#repeats = new Repeats(start.unarchived)
-    this.#earlier = start.unarchived
+    this.#earlier = start.unarchived.slice(-mostOfEarlier)
     this.#line = new EventLine(report)
     this.#events = events
     this.#known = {
@@ -195,8 +197,7 @@ export class Ledger {
     invited: readonly Invitation[],
   ): Promise<void> {
     const isEarly = performance.now() - this.#startedAt < acknowledgedMilliseconds
-    const remembered = isEarly ? [...this.#earlier, ...this.#unarchived] : this.#unarchived
-    const unarchived = remembered.slice(-mostUnacknowledged)
+    const unarchived = [...(isEarly ? this.#earlier : []), ...this.#unarchived]
     const checkpoint = checkpointJson(checkpoints, this.#own, { invited, unarchived })
     await this.#line.store(happenings, checkpoint)
     this.#checkpoints = checkpoints
