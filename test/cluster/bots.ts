@@ -74,8 +74,20 @@ function withGrammy({ url, key, note, failed }: Receiving) {
 function withTelegraf({ url, key, note, failed }: Receiving) {
   const bot = new Telegraf(key, { telegram: { apiRoot: url } })
   bot.on('message', ({ update }) => note(update as Update))
-  const running = bot.launch({ allowedUpdates: ['message'] }).catch(failed)
+  const closing = new AbortController()
+  // A bot whose first calls fail ends, and its supervisor starts it again; polls are repeated by the library.
+  const run = async (): Promise<void> => {
+    try {
+      await bot.launch({ allowedUpdates: ['message'] })
+    } catch (cause) {
+      if (!(cause instanceof Error && cause.name === 'FetchError')) throw cause
+      await pause(AGAIN_MS)
+      if (!closing.signal.aborted) await run()
+    }
+  }
+  const running = run().catch(failed)
   return async () => {
+    closing.abort()
     try {
       bot.stop()
     } catch (cause) {
