@@ -12,23 +12,10 @@ const SHARES = globSync('test/together/share-*.ts', { cwd: root }).length
 /** Milliseconds for one file, as `.taprc` has it for a process. */
 const TIMEOUT = 300_000
 
-/** They kill, flood, browse, wait out limits or start from nothing; only `npm run verify` and `npm test` run them. */
-const slow = [
-  'test/{bin,cluster,faults,fuzz,house,kill,libraries,openapi,panel,database/embedded}/**',
-  'test/{http/{pace,sandbox-emptying,slow-clients},jobs/{queue-away,redis-away}}.test.ts',
-  'test/media/{sound-and-film,costly-films}.test.ts',
-  'test/{bulk/resume,deploy/haproxy}.test.ts',
-  'test/nodes/{lost-owner,moves,nodes,processes,service-on-two,telegram}.test.ts',
-  'test/platforms/ejabberd/**',
-  'test/platforms/telegram-{contract,uploads}.test.ts',
-  'test/platforms/xmpp-{contract,kept-rooms,late-archive,outage,servers,used-ids}.test.ts',
-  'test/service/{draining,drop-signing-keys,lost-connections,process,start-failures,unlock}.test.ts',
-  'test/service/{erasure-crash,erasure-races,passing-kill,webhook-crash}.test.ts',
-  'test/service/{diagnosis-faults,linking,media-bytes,media-round-trips,method-table}.test.ts',
-  'test/service/{refused-then-served,relinking,rich-rendered,sandbox-networks}.test.ts',
-  'test/service/{sticker-sets,storage-trouble,two-addresses,upstream-restarts,upstream-topics}.test.ts',
-  'test/service/{libraries,xmpp-bot,xmpp-health,xmpp-mellium}.test.ts',
-]
+/** They kill, flood, browse, wait out limits or start from nothing: `npm run check` leaves them out, `.ci/run` runs each alone. */
+const slow = readFileSync(join(import.meta.dirname, 'slow.txt'), 'utf8')
+  .trimEnd()
+  .split('\n')
 
 const tests = new Map<string, Test>()
 
