@@ -71,7 +71,10 @@ t.test('what makes the panel pleasant', { skip: noBrowser, timeout: 300_000 }, a
       await page.getByText('Waiting updates').first().waitFor()
       t.equal(await page.getByText('Confirmed up to').count(), 0)
       await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-      await button('Copy the address').click()
+      await page
+        .locator('dd', { hasText: visitor.origin })
+        .getByRole('button', { name: 'Copy' })
+        .click()
       await button('Copied').waitFor()
       t.equal(await page.evaluate('navigator.clipboard.readText()'), visitor.origin)
       await page.locator('summary', { hasText: 'First lines of a bot' }).first().click()

@@ -51,8 +51,14 @@ t.test('all by the keyboard', { skip: noBrowser, timeout: 240_000 }, async (t) =
     await tabTo(page, page.getByRole('radio').first())
     await page.keyboard.press('Space')
     const sandbox = page.getByRole('radio', { name: 'Sandbox', exact: true })
+    const focused = page.locator('input[type=radio]:focus')
     for (let left = 10; left > 0 && !(await sandbox.isChecked()); left -= 1) {
+      const before = await focused.inputValue()
       await page.keyboard.press('ArrowDown')
+      // The next press would count from where the page has not drawn yet.
+      await until(
+        async () => (await focused.inputValue()) !== before && (await focused.isChecked()),
+      )
     }
     t.ok(await sandbox.isChecked(), 'arrows go through the networks')
     await tabTo(page, page.getByLabel('Phone of the account'))
