@@ -8,7 +8,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { ask, until } from '../support/client.ts'
 import { embeddedFolder } from '../support/embedded.ts'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '../support/ports.ts'
 
 const launcher = join(import.meta.dirname, '../../bin/chapar.mjs')
 const phone = '+14155550184'

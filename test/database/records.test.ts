@@ -5,8 +5,8 @@ import { openDatabase, openOrm } from '../../src/database/database.ts'
 import { AppUser, Diagnosis, entities, UserSession } from '../../src/database/entities.ts'
 import { failureOf } from '../support/accounts.ts'
 import { testDatabase } from '../support/database.ts'
-import { freePort } from '../support/free-port.ts'
 import { quietLogger } from '../support/logger.ts'
+import { freePort } from '../support/ports.ts'
 
 t.test('records and plain SQL share one pool', async (t) => {
   const { url, database } = await testDatabase(t)

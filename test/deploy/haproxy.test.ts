@@ -8,8 +8,8 @@ import { startCallers, unlimited } from '../nodes/callers.ts'
 import { startRemote } from '../nodes/remote-service.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
-import { freePort } from '../support/free-port.ts'
 import { haproxyConfiguration, hasHaproxy, startHaproxy } from '../support/haproxy.ts'
+import { freePort } from '../support/ports.ts'
 
 const skip = hasHaproxy ? false : 'haproxy is not installed'
 

@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '../support/ports.ts'
 import { startService } from '../support/service.ts'
 import { Absent, BotProcess, type Mode, type Program, Refused, type Start } from './bot-process.ts'
 import { RecordingProxy } from './recording-proxy.ts'

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Client, until } from '../support/client.ts'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from '../support/ports.ts'
 
 interface Testing {
   teardown(work: () => Promise<void> | void): void

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { until } from './client.ts'
-import { freePort } from './free-port.ts'
+import { freePort } from './ports.ts'
 
 const source = join(import.meta.dirname, '../../deploy/haproxy.cfg')
 

@@ -1,16 +1,28 @@
 /** Ports for the servers that tests start. */
+import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 
+/** Below those that the system gives to outgoing connections: one of these could take a port before its server does. */
+const FIRST = 20_000
+const LAST = 32_000
+
+/** A port of this machine that nobody listens on just now. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('No free port')
-  return address.port
+  for (;;) {
+    const port = randomInt(FIRST, LAST)
+    const server = createServer().listen(port, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause
+      continue
+    }
+    server.close()
+    await once(server, 'close')
+    return port
+  }
 }
 
 /** Resolves once a server accepts connections there. */
