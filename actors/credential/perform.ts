@@ -109,6 +109,29 @@ export function cutShort(event: CredentialEvent): Reply | undefined {
   return refused(event, { code: 'timeout', description, certain: false })
 }
 
+/** The failure of an operation; where it may have been carried out, not one that bots repeat by themselves. */
+function untold(kind: OperationKind, cause: unknown): unknown {
+  const isLate = timedOut(cause)
+  const isCut =
+    cause instanceof RequestFailed &&
+    cause.failure.code === 'unavailable' &&
+    cause.failure.certain === false
+  if (!isLate && !isCut) return cause
+  if (!LOOKS.includes(kind)) {
+    const reason = SENDS.includes(kind) ? 'sent_unconfirmed' : 'done_unconfirmed'
+    return failed('timeout', lateAnswer(kind), { reason, certain: false }, { cause })
+  }
+  // It only read, perhaps the chat of a message: nothing was sent.
+  return isCut ? cause : failed('timeout', cause.failure.description, { reason: 'no_answer' })
+}
+
+/** Whatever the lookup before has stored, the network has not been asked. */
+function nothingSent(cause: unknown): never {
+  if (!(cause instanceof RequestFailed)) throw cause
+  const { certain: _, ...failure } = cause.failure
+  throw cause.failure.code === 'unavailable' ? new RequestFailed(failure, { cause }) : cause
+}
+
 /** Rejects with `RequestFailed`; a time-out of something that may have been done says so. */
 export async function perform(actor: Performing, request: PerformOperation): Promise<Json> {
   const { session, identities, facts } = actor
@@ -124,20 +147,14 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
     return limited(operation, actor.timing.performTakes, (signal) =>
       session.perform(operation, requestId, signal),
     ).catch((cause) => {
-      if (!timedOut(cause)) throw cause
-      // It only read, perhaps the chat of a message: nothing was sent.
-      if (LOOKS.includes(operation.kind))
-        throw failed('timeout', cause.failure.description, { reason: 'no_answer' })
-      throw failed('timeout', lateAnswer(operation.kind), {
-        reason: SENDS.includes(operation.kind) ? 'sent_unconfirmed' : 'done_unconfirmed',
-        certain: false,
-      })
+      throw untold(operation.kind, cause)
     })
   }
-
   const { callId = request.requestId } = request
   const resolve = (name: string) => ask({ kind: 'resolve', name }, callId)
-  const operation = await identities.toNative(credentialId, request.operation, resolve)
+  const operation = await identities
+    .toNative(credentialId, request.operation, resolve)
+    .catch(nothingSent)
   const result = await ask(operation, callId)
   try {
     const json = await identities.present(facts, result, SENDS.includes(operation.kind))

@@ -4,7 +4,7 @@ import type { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import pg from 'pg'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
-import { databaseFailure, isUnavailable } from './failures.ts'
+import { databaseFailure, isUnavailable, mayBeDone } from './failures.ts'
 
 /** The types' object ids in every Postgres; pg names no arrays. */
 const INT8_ARRAY = 1016
@@ -89,16 +89,27 @@ const limits = {
 /** The current or the next statement on the connection reports the error. Without a listener the process would end. */
 const reportedByStatement = () => undefined
 
-/** Turns the error of an unavailable database into an answer that says when to try again. */
-const explainer =
-  (onUnavailable: (cause: unknown) => void = () => undefined) =>
-  (error: unknown): never => {
+type Explain = (error: unknown) => never
+
+/**
+ * Turn the error of an unavailable database into an answer that says when to try again. `untold` is for what commits by
+ * itself: it may have been carried out.
+ */
+function explainers(onUnavailable: (cause: unknown) => void = () => undefined) {
+  const explain = (error: unknown, certainty: { readonly certain?: false }): never => {
     if (error instanceof RequestFailed || !isUnavailable(error)) throw error
     onUnavailable(error)
-    throw new RequestFailed(databaseFailure(error), { cause: error })
+    throw new RequestFailed({ ...databaseFailure(error), ...certainty }, { cause: error })
   }
+  const undone: Explain = (error) => explain(error, {})
+  const untold: Explain = (error) => explain(error, mayBeDone(error) ? { certain: false } : {})
+  return { undone, untold }
+}
 
-const queryableOn = (target: pg.Pool | pg.ClientBase, explain = explainer()): Queryable => ({
+const queryableOn = (
+  target: pg.Pool | pg.ClientBase,
+  explain: Explain = explainers().untold,
+): Queryable => ({
   async query<Row extends object>(statement: string | Statement, values: readonly unknown[] = []) {
     const named = typeof statement === 'string' ? { text: statement } : statement
     const result = await target.query<Row>({ ...named, values: [...values] }).catch(explain)
@@ -108,7 +119,7 @@ const queryableOn = (target: pg.Pool | pg.ClientBase, explain = explainer()): Qu
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, logger, maxConnections = 20, onUnavailable } = options
-  const explain = explainer(onUnavailable)
+  const { undone, untold } = explainers(onUnavailable)
   const pool = new pg.Pool({
     ...limits,
     connectionString: url,
@@ -125,10 +136,10 @@ export function openDatabase(options: DatabaseOptions): Database {
   const orm = once(() => openOrm(pool))
   return {
     pool,
-    ...queryableOn(pool, explain),
+    ...queryableOn(pool, untold),
     transaction: (work) =>
-      inTransaction(pool, (client) => work(queryableOn(client, explain))).catch(explain),
-    records: async (work) => work((await orm()).em.fork()).catch(explain),
+      inTransaction(pool, (client) => work(queryableOn(client, undone)), untold).catch(undone),
+    records: async (work) => work((await orm()).em.fork()).catch(untold),
     close: () => pool.end(),
   }
 }
@@ -227,12 +238,13 @@ export async function connect(url: string, name: string): Promise<Connection> {
 async function inTransaction<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
+  untold: Explain,
 ): Promise<T> {
   const client = await pool.connect()
   try {
     await client.query('begin')
     const result = await work(client)
-    await client.query('commit')
+    await client.query('commit').catch(untold)
     client.release()
     return result
   } catch (error) {

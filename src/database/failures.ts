@@ -33,6 +33,24 @@ export function isUnavailable(error: unknown): boolean {
   return messages.test(error.message) || isUnavailable(error.cause)
 }
 
+/** Errors before a statement is sent: there is no connection, and pg's words for the connections of its pool. */
+const beforeSending =
+  /^(timeout exceeded when|Client (has|was) .*not queryable|Connection terminated due to connection)/
+/** SQLSTATE of a server that crashes: it may have committed before. Any other error of a server undoes the statement. */
+const CRASHES = '57P02'
+
+/** Whether a statement that commits by itself, or a commit, may have been carried out though it failed like this. */
+export function mayBeDone(error: unknown): boolean {
+  if (error instanceof pg.DatabaseError) return error.code === CRASHES
+  if (!(error instanceof Error)) return false
+  if (error instanceof AggregateError) return error.errors.some(mayBeDone)
+  const { code, syscall } = error as NodeJS.ErrnoException
+  if (code !== undefined && states.test(code)) return code === CRASHES
+  const isUnsent =
+    syscall === 'connect' || syscall === 'getaddrinfo' || beforeSending.test(error.message)
+  return !isUnsent && isUnavailable(error)
+}
+
 /** The failure for callers while the database is unavailable; a second may be enough. */
 export function databaseFailure(error: unknown): Failure {
   const [reason, description] = whyUnavailable(error)

@@ -3,11 +3,14 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
+import type { RequestFailed } from '../../machines/model/failure.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { isUnavailable } from '../../src/database/failures.ts'
 import { refused } from '../actors/refused.ts'
+import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
+import { Relay } from '../support/relay.ts'
 
 const { database } = await testDatabase(t)
 await database.query('create table note (id bigserial primary key, body text not null)')
@@ -117,4 +120,52 @@ t.test('a network that is away is one to come back to', async (t) => {
   for (const code of ['EAI_AGAIN', 'ENOTFOUND', 'EHOSTUNREACH', 'ENETUNREACH']) {
     t.ok(isUnavailable(Object.assign(new Error(code), { code })), code)
   }
+})
+
+t.test('what may have been carried out is not called undone', async (t) => {
+  const address = new URL(database.pool.options.connectionString ?? '')
+  const { port } = address
+  const relay = await Relay.start(() => Number(port))
+  address.port = `${relay.port}`
+  const far = openDatabase({ url: address.href, logger: quietLogger, maxConnections: 1 })
+  t.teardown(async () => {
+    await far.close()
+    await relay.stop()
+  })
+  const insert = (body: string) => `insert into note (body) values ('${body}')`
+  const failureOf = (work: Promise<unknown>) =>
+    work.then(
+      () => undefined,
+      (cause) => (cause as RequestFailed).failure,
+    )
+  const connected = () =>
+    until(() =>
+      far.query('select').then(
+        () => true,
+        () => false,
+      ),
+    )
+  await connected()
+  relay.cutWithin(1)
+  t.match(await failureOf(far.query(insert('alone'))), { code: 'unavailable', certain: false })
+  await connected()
+  const committed = far.transaction(async (tx) => {
+    await tx.query(insert('committed'))
+    relay.cutWithin(1)
+  })
+  t.match(await failureOf(committed), { code: 'unavailable', certain: false })
+  await connected()
+  const inside = far.transaction(async (tx) => {
+    await tx.query('select')
+    relay.cutWithin(1)
+    await tx.query(insert('undone'))
+  })
+  const undone = await failureOf(inside)
+  t.equal(undone?.code, 'unavailable')
+  t.equal(undone?.certain, undefined)
+  relay.block()
+  relay.cut()
+  const unsent = await failureOf(far.query(insert('unsent')))
+  t.equal(unsent?.code, 'unavailable')
+  t.same(await bodies(), ['alone', 'committed'])
 })

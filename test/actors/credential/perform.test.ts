@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap'
 import { cutShort } from '../../../actors/credential/perform.ts'
 import type { Identities } from '../../../actors/ports/ports.ts'
-import { OwnershipLost, RequestFailed } from '../../../machines/model/failure.ts'
+import { failed, OwnershipLost, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { settled } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
@@ -53,6 +53,26 @@ t.test('a message that was handed over may have been sent', async (t) => {
     reason: 'sent_unconfirmed',
     certain: false,
   })
+})
+
+t.test('a message may have been sent where its network was cut off meanwhile', async (t) => {
+  const rig = new CredentialRig(t, { identities })
+  const actor = await rig.online()
+  const away = (certainty: object) => () =>
+    Promise.reject(failed('unavailable', 'away', { retryAfterSeconds: 1, ...certainty }))
+  rig.platform.session.onPerform = away({})
+  await refused(t, actor.ask(send), { code: 'unavailable', retryAfterSeconds: 1 })
+  rig.platform.session.onPerform = ({ kind }) =>
+    kind === 'resolve'
+      ? Promise.resolve({ kind: 'done' } as OperationResult)
+      : away({ certain: false })()
+  const told = { code: 'timeout', reason: 'sent_unconfirmed', certain: false } as const
+  await refused(t, actor.ask(send), {
+    description: 'the platform did not answer in time; the message may have been sent',
+    ...told,
+  })
+  rig.platform.session.onPerform = away({ certain: false })
+  await refused(t, actor.ask(send), { code: 'unavailable', retryAfterSeconds: 1 })
 })
 
 t.test('where the chat was not even found in time, nothing was sent', async (t) => {
