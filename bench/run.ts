@@ -9,6 +9,7 @@ import { fanout } from './fanout.ts'
 import { files } from './files.ts'
 import { ingest } from './ingest.ts'
 import { light } from './light.ts'
+import { nodes } from './nodes.ts'
 import { panel } from './panel.ts'
 import { partitioning } from './partitioning.ts'
 import { passing } from './passing.ts'
@@ -31,9 +32,10 @@ const standard: Readonly<Record<string, Benchmark>> = {
   g: files,
   h: xmpp,
   i: passing,
-  j: tables,
+  j: nodes,
   k: fanout,
   l: light,
+  m: tables,
 }
 const all: Readonly<Record<string, Benchmark>> = {
   ...standard,
