@@ -1,10 +1,12 @@
-/** Bots that receive, each in the way of those that people run: its own loop, grammY, Telegraf, and a webhook. */
+/** Bots that receive, each in the way of those that people run: its own loop, three libraries, and a webhook. */
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Bot } from 'grammy'
 import { Telegraf } from 'telegraf'
+import { BotProcess } from '../libraries/bot-process.ts'
+import { Missing, workshopOf } from '../libraries/toolchains.ts'
 import { ask } from '../support/client.ts'
 
 /** A text as it came, in the order of arrival. */
@@ -30,6 +32,8 @@ export interface ReceivingBot {
 interface Receiving {
   readonly url: string
   readonly key: string
+  /** Where its webhook listens. */
+  readonly host: string
   note(update: Update): void
   /** The library has given up. */
   failed(cause: unknown): void
@@ -97,15 +101,15 @@ function withTelegraf({ url, key, note, failed }: Receiving) {
   }
 }
 
-async function withWebhook({ url, key, note }: Receiving) {
+async function withWebhook({ url, key, host, note }: Receiving) {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
     note(JSON.parse(Buffer.concat(chunks).toString()))
     response.end()
-  }).listen(0, '127.0.0.1')
+  }).listen(0, host)
   await once(server, 'listening')
-  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const address = `http://${host}:${(server.address() as AddressInfo).port}/`
   const { body } = await ask(url, 'POST', `/bot${key}/setWebhook`, { url: address })
   if (!body.ok) throw new Error(`setWebhook: ${JSON.stringify(body)}`)
   return async () => {
@@ -114,17 +118,57 @@ async function withWebhook({ url, key, note }: Receiving) {
   }
 }
 
+/** In a process of its own, as it is another language. */
+async function withPython({ url, key, note, failed }: Receiving) {
+  const workshop = await workshopOf('python')
+  const start = {
+    address: url,
+    key,
+    mode: 'polling',
+    chat: 0,
+    allowed_updates: ['message'],
+  } as const
+  const bot = await BotProcess.start(workshop('ptb.py'), start, note)
+  let isOver = false
+  void bot.ended.then((reason) => {
+    if (!isOver) failed(reason)
+  })
+  return async () => {
+    isOver = true
+    await bot.stop()
+  }
+}
+
 const starts = {
   polling,
+  webhook: withWebhook,
   grammY: withGrammy,
   Telegraf: withTelegraf,
-  webhook: withWebhook,
+  'python-telegram-bot': withPython,
 }
 
 export type BotKind = keyof typeof starts
-export const BOT_KINDS = Object.keys(starts) as BotKind[]
 
-export async function startBot(kind: BotKind, url: string, key: string): Promise<ReceivingBot> {
+/** How many bots of each kind. */
+export type BotCounts = Readonly<Partial<Record<BotKind, number>>>
+
+/** Kinds that cannot be run here, with the reason. */
+export async function kindsMissing(): Promise<ReadonlyMap<BotKind, string>> {
+  try {
+    await workshopOf('python')
+    return new Map()
+  } catch (cause) {
+    if (!(cause instanceof Missing)) throw cause
+    return new Map([['python-telegram-bot', cause.message]])
+  }
+}
+
+export async function startBot(
+  kind: BotKind,
+  url: string,
+  key: string,
+  host = '127.0.0.1',
+): Promise<ReceivingBot> {
   const seen: Seen[] = []
   const failures: string[] = []
   const failed = (cause: unknown) => void failures.push(String(cause))
@@ -132,5 +176,5 @@ export async function startBot(kind: BotKind, url: string, key: string): Promise
     if (message?.text === undefined) return
     seen.push({ updateId, messageId: message.message_id, text: message.text })
   }
-  return { kind, seen, failures, close: await starts[kind]({ url, key, note, failed }) }
+  return { kind, seen, failures, close: await starts[kind]({ url, key, host, note, failed }) }
 }

@@ -1,30 +1,21 @@
 /** The short form of `npm run test:cluster`: three nodes under load, and a fault of each kind. */
 import t from 'tap'
-import { linesOf, runSuite } from './rounds.ts'
+import { linesOf, runSuites, totalOf, violationsIn } from './rounds.ts'
+import { SHORT } from './short.ts'
 import type { SuiteName } from './suites.ts'
 
-const takesMs = 300_000
-t.setTimeout(5 * takesMs)
-
 /** While other tests run on the same cores, a thawed or cut off process may answer late: then no call is promised. */
-const promised: readonly SuiteName[] = ['crash', 'rolling']
-const rounds: Readonly<Partial<Record<SuiteName, number>>> = {
-  crash: 2,
-  freeze: 1,
-  rolling: 1,
-  postgres: 1,
-  partition: 1,
-}
+const promised: readonly SuiteName[] = ['crash', 'rolling', 'redis']
 
-for (const [suite, count] of Object.entries(rounds) as [SuiteName, number][]) {
-  t.test(suite, { timeout: takesMs }, async (t) => {
-    const seed = Date.now() % 2 ** 31
-    const load = { nodes: 3, accounts: 8, idle: 0, perSecond: 2 }
-    const report = await runSuite({ suite, rounds: count, seed, ...load })
-    t.comment(`seed ${seed}`)
-    for (const line of linesOf(report)) t.comment(line)
-    t.same(report.violations, [])
-    if (promised.includes(suite)) t.same(report.failed, [])
-    t.ok(report.calls > 100)
-  })
-}
+t.test('faults of every kind', { timeout: 900_000 }, async (t) => {
+  const seed = Date.now() % 2 ** 31
+  t.comment(`seed ${seed}`)
+  const report = await runSuites({ ...SHORT, seed })
+  for (const line of linesOf(report)) t.comment(line)
+  t.comment(totalOf([report]))
+  t.same(violationsIn(report), [])
+  for (const { suite, failed, calls } of report.suites) {
+    if (promised.includes(suite)) t.same(failed, [], suite)
+    t.ok(calls > 50, suite)
+  }
+})

@@ -1,113 +1,162 @@
-/** Runs a suite on a stage of its own, and tells what it came to. */
-import { type Stage, setStage, type Testing } from './stage.ts'
-import { type Round, type SuiteName, suites } from './suites.ts'
+/** Runs suites on one stage, and tells what they came to. */
+import { type BotCounts, type BotKind, kindsMissing } from './bots.ts'
+import { randomOf } from './random.ts'
+import { type Stage, type StagePlan, setStage, type Testing } from './stage.ts'
+import { type Recovery, type Round, type Suite, type SuiteName, suites } from './suites.ts'
 
-export interface Plan {
-  readonly suite: SuiteName
-  readonly rounds: number
-  readonly nodes: number
-  readonly accounts: number
-  /** Accounts beside those, without load. */
-  readonly idle: number
-  readonly perSecond: number
-  readonly seed: number
+export interface Plan extends StagePlan {
+  /** On one stage, one after the other, with the number of rounds of each. */
+  readonly suites: readonly (readonly [SuiteName, number])[]
   /** Called after each round. */
-  done?(round: number): void
+  done?(suite: SuiteName, round: number): void
 }
 
 export interface SuiteReport {
   readonly suite: SuiteName
   readonly rounds: number
+  /** What only this suite promises not to happen. */
   readonly violations: readonly string[]
   /** Answers that callers were promised not to get. */
   readonly failed: readonly string[]
   /** Answers that told of a fault, where that is all that is promised. */
-  readonly told: number
+  readonly told: readonly string[]
   /** Calls whose connection was lost under them. */
   readonly cut: number
   readonly calls: number
-  readonly recoveries: readonly number[]
+  /** Texts that were written, and those that bots sent; and what the load could not do in time. */
+  readonly written: number
+  readonly sent: number
+  readonly skipped: number
+  readonly seconds: number
+  readonly recoveries: readonly (readonly Recovery[])[]
 }
 
-/** mulberry32: the same rounds for the same seed. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let bits = Math.imul(state ^ (state >>> 15), 1 | state)
-    bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
-    return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32
-  }
+export interface Report {
+  readonly suites: readonly SuiteReport[]
+  /** What the histories of the accounts show, after all suites. */
+  readonly violations: readonly string[]
+  /** Bots that could not take part, with the reason. */
+  readonly missing: readonly string[]
 }
 
-export async function runSuite(plan: Plan): Promise<SuiteReport> {
+export async function runSuites(plan: Plan): Promise<Report> {
   await using opened = new AsyncDisposableStack()
   const t: Testing = { teardown: (work) => void opened.defer(async () => work()) }
-  const suite = suites[plan.suite]
-  const stage = await setStage(t, { ...plan, redis: suite.redis === true })
+  const missing = await kindsMissing()
+  const here = Object.entries(plan.bots).filter(([kind]) => !missing.has(kind as BotKind))
+  const bots = Object.fromEntries(here) as BotCounts
+  const needs = Object.assign({}, ...plan.suites.map(([suite]) => (suites[suite] as Suite).needs))
+  const stage = await setStage(t, { ...plan, bots }, needs)
   await stage.settled()
   const random = randomOf(plan.seed)
-  const rounds: Round[] = []
-  for (let n = 1; n <= plan.rounds; n++) {
-    rounds.push(await suite.round(stage, random))
-    plan.done?.(n)
+  const reports: SuiteReport[] = []
+  for (const [suite, count] of plan.suites) {
+    reports.push(await runRounds(stage, suite, count, random, plan.done))
   }
-  const violations = await stage.verdict()
-  return reportOf(plan, rounds, [...violations, ...unpromised(suite.cuts, rounds, stage)], stage)
+  return {
+    suites: reports,
+    violations: await stage.verdict(),
+    missing: [...missing]
+      .filter(([kind]) => (plan.bots[kind] ?? 0) > 0)
+      .map(([kind, reason]) => `${plan.bots[kind]} ${kind}: ${reason}`),
+  }
 }
 
-function* unpromised(cuts: boolean, rounds: readonly Round[], { balancer }: Stage) {
-  const needless = rounds.reduce((sum, round) => sum + round.needless, 0)
-  if (needless > 0) yield `${needless} accounts changed their owner for nothing`
-  if (!cuts && balancer.cut > 0) yield `${balancer.cut} connections were lost under a call`
-}
-
-function reportOf(
-  { suite, rounds: count }: Plan,
-  rounds: readonly Round[],
-  violations: readonly string[],
-  { balancer }: Stage,
-): SuiteReport {
-  const { promisesCalls } = suites[suite]
-  const answers = balancer.failed.map(
-    ({ at, call, status, description }) =>
-      `${new Date(at).toISOString()} ${call}: ${status} ${description}`,
-  )
+async function runRounds(
+  stage: Stage,
+  suite: SuiteName,
+  count: number,
+  random: () => number,
+  done: Plan['done'],
+): Promise<SuiteReport> {
+  const { balancer } = stage
+  const before = countsOf(stage)
+  const firstAnswer = balancer.failed.length
+  const began = performance.now()
+  const rounds: Round[] = []
+  for (let n = 1; n <= count; n++) {
+    rounds.push(await suites[suite].round(stage, random))
+    done?.(suite, n)
+  }
+  const seconds = (performance.now() - began) / 1_000
+  const after = countsOf(stage)
+  const counts = Object.fromEntries(
+    Object.entries(after).map(([name, value]) => [name, value - before[name as keyof Counts]]),
+  ) as unknown as Counts
+  const answers = balancer.failed
+    .slice(firstAnswer)
+    .map(
+      ({ at, call, status, description }) =>
+        `${new Date(at).toISOString()} ${call}: ${status} ${description}`,
+    )
   // What people write in the sandbox is the test's own means; bots are promised something.
-  const ofBots = answers.filter((answer) => promisesCalls && answer.includes('/bot'))
+  const isFailure = (answer: string) => suites[suite].promisesCalls && answer.includes('/bot')
   return {
     suite,
     rounds: count,
-    violations,
-    failed: ofBots,
-    told: answers.length - ofBots.length,
-    cut: balancer.cut,
-    calls: balancer.calls,
-    recoveries: rounds.flatMap(({ recoveries }) => recoveries).toSorted((a, b) => a - b),
+    violations: [...unpromised(suites[suite], rounds, counts.cut)],
+    failed: answers.filter(isFailure),
+    told: answers.filter((answer) => !isFailure(answer)),
+    ...counts,
+    seconds,
+    recoveries: rounds.map(({ recoveries }) => recoveries),
   }
+}
+
+type Counts = Pick<SuiteReport, 'cut' | 'calls' | 'written' | 'sent' | 'skipped'>
+
+function countsOf({ balancer, load }: Stage): Counts {
+  const sumOf = (of: 'written' | 'sent') =>
+    load.traffic.reduce((sum, traffic) => sum + traffic[of].length, 0)
+  const { cut, calls } = balancer
+  return { cut, calls, written: sumOf('written'), sent: sumOf('sent'), skipped: load.skipped }
+}
+
+function* unpromised({ cuts }: Suite, rounds: readonly Round[], cut: number) {
+  const needless = rounds.reduce((sum, round) => sum + round.needless, 0)
+  if (needless > 0) yield `${needless} accounts changed their owner for nothing`
+  if (!cuts && cut > 0) yield `${cut} connections were lost under a call`
 }
 
 const SHOWN = 10
 
-export function linesOf(report: SuiteReport): string[] {
-  const { suite, rounds, violations, failed, told, cut, calls, recoveries } = report
+export const linesOf = ({ suites: reports, violations, missing }: Report): string[] => [
+  ...reports.flatMap(linesOfSuite),
+  ...missing.map((reason) => `skipped: ${reason}`),
+  ...violations.slice(0, SHOWN).map((violation) => `violation: ${violation}`),
+]
+
+function linesOfSuite(report: SuiteReport): string[] {
+  const { suite, rounds, violations, failed, told, cut, calls } = report
+  const { name, goal } = suites[suite]
+  const sorted = report.recoveries.flatMap((round) => round.map(({ ms }) => ms)).sort(byValue)
   const at = (share: number) =>
-    Math.round(
-      recoveries[Math.min(recoveries.length - 1, Math.floor(share * recoveries.length))] ?? 0,
-    )
+    Math.round(sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0)
+  const rate = (count: number) => (count / report.seconds).toFixed(1)
+  const met = goal && (at(goal.share) < goal.ms ? 'met' : 'NOT met')
   return [
-    `${suites[suite].name}: ${rounds} rounds, ${calls} calls, ${cut} cut, ${told} told of a fault`,
-    `  back after  p50 ${at(0.5)} ms, p90 ${at(0.9)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms (${recoveries.length})`,
+    `${name}: ${rounds} rounds, ${calls} calls, ${cut} cut, ${told.length} told of a fault`,
+    `  ${rate(report.written)} written and ${rate(report.sent)} sent a second, ${report.skipped} skipped`,
+    `  back after  p50 ${at(0.5)} ms, p90 ${at(0.9)} ms, p99 ${at(0.99)} ms, longest ${at(1)} ms (${sorted.length} accounts)`,
+    ...(goal ? [`  goal: ${100 * goal.share} % within ${goal.ms} ms, ${met}`] : []),
     ...violations.slice(0, SHOWN).map((violation) => `  violation: ${violation}`),
     ...failed.slice(0, SHOWN).map((call) => `  failed: ${call}`),
   ]
 }
 
+const byValue = (a: number, b: number) => a - b
+
+/** Everything that was promised not to happen. */
+export const violationsIn = (report: Report): readonly string[] => [
+  ...report.suites.flatMap(({ violations }) => violations),
+  ...report.violations,
+]
+
 /** The last line of every form of the command. */
-export function totalOf(reports: readonly SuiteReport[]): string {
-  const sum = (count: (report: SuiteReport) => number) =>
-    reports.reduce((total, report) => total + count(report), 0)
-  const rounds = sum((report) => report.rounds)
-  const violations = sum((report) => report.violations.length)
-  return `${rounds} rounds, ${violations} violations, ${sum(({ failed }) => failed.length)} failed calls`
+export function totalOf(reports: readonly Report[]): string {
+  const ran = reports.flatMap((report) => report.suites)
+  const rounds = ran.reduce((sum, suite) => sum + suite.rounds, 0)
+  const violations = reports.reduce((sum, report) => sum + violationsIn(report).length, 0)
+  const failed = ran.reduce((sum, suite) => sum + suite.failed.length, 0)
+  return `${rounds} rounds, ${violations} violations, ${failed} failed calls`
 }

@@ -1,43 +1,92 @@
-/** `npm run test:cluster [-- --short] [--suite NAME,…] [--rounds N] [--nodes N] [--accounts N] [--idle N] [--per-second R] [--seed S]`. */
+/**
+ * `npm run test:cluster [-- --short | --full] [--suite NAME,…] [--rounds N] [--seed S] [--json FILE]`, with the load as `[--nodes N]
+ * [--accounts N] [--idle N] [--writes R] [--sends R] [--polls N] [--webhooks N] [--libraries N]`; rates are a second, for all accounts.
+ */
+import { writeFile } from 'node:fs/promises'
+import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
-import { linesOf, runSuite, type SuiteReport, totalOf } from './rounds.ts'
-import { type SuiteName, suites } from './suites.ts'
+import { linesOf, type Plan, type Report, runSuites, totalOf } from './rounds.ts'
+import { SHORT } from './short.ts'
+import { type Suite, type SuiteName, suites } from './suites.ts'
 
-/** As many as the design asks for, and as many as fit into four minutes. */
-const ROUNDS = { crash: 100, freeze: 30, rolling: 20, postgres: 20, partition: 40, redis: 20 }
-const SHORT = { crash: 2, freeze: 1, rolling: 1, postgres: 1, partition: 1, redis: 0 }
+/** As many as the design asks for. */
+const ROUNDS = {
+  crash: 100,
+  freeze: 30,
+  rolling: 20,
+  handover: 5,
+  postgres: 20,
+  partition: 20,
+  peers: 20,
+  netns: 10,
+  redis: 20,
+  upgrade: 3,
+}
+/** The load of the design, and one that a busy machine carries. */
+const FULL = { accounts: 3_000, writes: 200, sends: 20, polls: 300, webhooks: 50, libraries: 1 }
+const SMALL = { accounts: 12, writes: 24, sends: 24, polls: 3, webhooks: 3, libraries: 1 }
 
 const { values } = parseArgs({
   options: {
     short: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
     suite: { type: 'string', default: Object.keys(suites).join() },
     rounds: { type: 'string' },
     nodes: { type: 'string', default: '3' },
-    accounts: { type: 'string', default: '12' },
+    accounts: { type: 'string' },
     idle: { type: 'string', default: '0' },
-    'per-second': { type: 'string', default: '2' },
+    writes: { type: 'string' },
+    sends: { type: 'string' },
+    polls: { type: 'string' },
+    webhooks: { type: 'string' },
+    libraries: { type: 'string' },
     seed: { type: 'string', default: '1' },
+    json: { type: 'string' },
   },
 })
 const print = (line: string) => process.stdout.write(`${line}\n`)
+const sizes = values.full ? FULL : SMALL
+const size = (name: keyof typeof FULL) => Number(values[name] ?? sizes[name])
 
-const reports: SuiteReport[] = []
-for (const suite of values.suite.split(',') as SuiteName[]) {
-  const rounds = Number(values.rounds ?? (values.short ? SHORT : ROUNDS)[suite])
-  if (rounds === 0) continue
-  const report = await runSuite({
-    suite,
-    rounds,
-    nodes: Number(values.nodes),
-    accounts: Number(values.accounts),
-    idle: Number(values.idle),
-    perSecond: Number(values['per-second']),
-    seed: Number(values.seed),
-    done: (n) => n % 10 === 0 && print(`${suite}: ${n} of ${rounds}`),
-  })
-  for (const line of linesOf(report)) print(line)
-  reports.push(report)
+const plan: Omit<Plan, 'suites'> = {
+  nodes: Number(values.nodes),
+  accounts: size('accounts'),
+  idle: Number(values.idle),
+  bots: {
+    polling: size('polls'),
+    webhook: size('webhooks'),
+    grammY: size('libraries'),
+    Telegraf: size('libraries'),
+    'python-telegram-bot': size('libraries'),
+  },
+  writesPerSecond: size('writes'),
+  sendsPerSecond: size('sends'),
+  seed: Number(values.seed),
+  done: (suite, n) => n % 10 === 0 && print(`${suite}: ${n} rounds`),
 }
-print(totalOf(reports))
-const isWell = reports.every(({ violations, failed }) => violations.length + failed.length === 0)
-process.exitCode = isWell ? 0 : 1
+
+/** Each suite on a stage of its own, where it can be run. */
+async function* longPlans(): AsyncGenerator<Plan> {
+  for (const suite of values.suite.split(',') as SuiteName[]) {
+    const missing = await (suites[suite] as Suite).missing?.()
+    if (missing !== undefined) print(`${suites[suite].name}: skipped, ${missing}`)
+    else yield { ...plan, suites: [[suite, Number(values.rounds ?? ROUNDS[suite])]] }
+  }
+}
+
+const plans = values.short ? [{ ...SHORT, seed: plan.seed }] : longPlans()
+const ran: { report: Report; loadBefore: number[]; loadAfter: number[] }[] = []
+for await (const each of plans) {
+  const loadBefore = loadavg()
+  const report = await runSuites(each)
+  for (const line of linesOf(report)) print(line)
+  ran.push({ report, loadBefore, loadAfter: loadavg() })
+}
+const reports = ran.map(({ report }) => report)
+if (values.json) {
+  const conditions = { at: new Date(), node: process.version, cores: availableParallelism() }
+  await writeFile(values.json, `${JSON.stringify({ ...conditions, plan, ran }, null, 2)}\n`)
+}
+const total = totalOf(reports)
+print(total)
+process.exitCode = total.endsWith(' 0 violations, 0 failed calls') ? 0 : 1

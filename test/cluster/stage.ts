@@ -11,25 +11,40 @@ import { quietLogger } from '../support/logger.ts'
 import { freePort } from '../support/ports.ts'
 import { RedisServer } from '../support/redis.ts'
 import { Relay } from '../support/relay.ts'
+import {
+  type Accounts,
+  type AccountsPlan,
+  historiesOf,
+  linkIdle,
+  openAccounts,
+} from './accounts.ts'
 import { Balancer } from './balancer.ts'
-import { BOT_KINDS, type ReceivingBot, startBot } from './bots.ts'
-import { type AccountHistory, violationsOf } from './checker.ts'
-import { Load } from './load.ts'
+import { violationsOf } from './checker.ts'
+import type { Load } from './load.ts'
+import { type Machine, openNetwork } from './network.ts'
+import { openPeerLines } from './peer-lines.ts'
+import { type Release, unpackRelease } from './release.ts'
 
 /** What is opened is closed in reverse order. */
 export interface Testing {
   teardown(work: () => Promise<void> | void): void
 }
 
-interface StageOptions {
+export interface StagePlan extends AccountsPlan {
   readonly nodes: number
-  readonly accounts: number
-  /** Accounts beside those, without bots. */
+  /** Accounts beside those with load. */
   readonly idle: number
-  /** Texts that each person writes, and each bot sends, in a second. */
-  readonly perSecond: number
-  /** Whether the nodes have a Redis. */
+}
+
+/** What a suite has beside the nodes. */
+export interface StageNeeds {
   readonly redis?: boolean
+  /** Nodes start as the last release. */
+  readonly release?: boolean
+  /** Each node is reached by the others over a line of its own. */
+  readonly peerLines?: boolean
+  /** Each node is in a network namespace of its own. */
+  readonly network?: boolean
 }
 
 export interface StageNode {
@@ -37,30 +52,27 @@ export interface StageNode {
   readonly url: string
   /** Its line to the database. */
   readonly line: Relay
+  /** The line of the other nodes to it. */
+  readonly peerLine: Relay | undefined
+  /** Where it runs, if not beside the others. */
+  readonly machine: Machine | undefined
   readonly process: RemoteService
-  start(): Promise<void>
+  /** From this tree, or from another one. */
+  start(tree?: string): Promise<void>
 }
-
-interface Account {
-  readonly name: string
-  readonly credentialId: number
-  readonly botId: number
-  readonly key: string
-  readonly bot: ReceivingBot
-  readonly load: Load
-}
-
-const AT_ONCE = 10
 
 export interface Stage {
   readonly postgres: PostgresProcess
   /** Of the nodes, where they have one. */
   readonly redis: RedisServer | undefined
+  readonly release: Release | undefined
   /** Not over the lines of the nodes. */
   readonly database: Database
   readonly nodes: readonly StageNode[]
   readonly balancer: Balancer
-  readonly accounts: readonly Account[]
+  /** Of the accounts with load. */
+  readonly credentialIds: readonly number[]
+  readonly load: Load
   /** All nodes are up, and each has its share. */
   settled(): Promise<void>
   /** The owner of each account, as the table has it. */
@@ -80,9 +92,10 @@ const environment = {
   NODE_WEIGHT: '1',
   REBALANCE_SECONDS: '2',
   DRAIN_SECONDS: '1',
+  MAX_CONNECTIONS_PER_ADDRESS: '1000000',
 }
 
-export async function setStage(t: Testing, options: StageOptions): Promise<Stage> {
+export async function setStage(t: Testing, plan: StagePlan, needs: StageNeeds): Promise<Stage> {
   const folder = await mkdtemp(join(tmpdir(), 'chapar-cluster-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const postgres = await PostgresProcess.start({
@@ -90,18 +103,23 @@ export async function setStage(t: Testing, options: StageOptions): Promise<Stage
     logger: quietLogger,
   })
   t.teardown(() => postgres.stop())
-  const port = () => Number(new URL(postgres.url()).port)
-  const redis = options.redis ? await startRedis(t) : undefined
+  const redis = needs.redis ? await startRedis(t) : undefined
+  const release = needs.release ? await unpackRelease(t) : undefined
+  const network = needs.network ? await openNetwork(t, plan.nodes) : undefined
+  const names = Array.from({ length: plan.nodes }, (_, at) => `node-${at + 1}`)
+  const peerLines = needs.peerLines ? await openPeerLines(t, postgres.url(), names) : undefined
   const nodes: StageNode[] = []
   let user: Client | undefined
   const shared = {
     DATA_DIR: join(folder, 'data'),
     ...(redis && { REDIS_URL: redis.url }),
   }
-  for (let n = 1; n <= options.nodes; n++) {
-    const line = await Relay.start(port)
+  for (const [at, name] of names.entries()) {
+    const line = await Relay.start(() => Number(new URL(postgres.url()).port), network?.address)
     t.teardown(() => line.stop())
-    const node = await startNode(t, { name: `node-${n}`, line, postgres, shared })
+    const machine = network?.machines[at]
+    const parts = { name, line, peerLine: peerLines?.get(name), machine, postgres, shared }
+    const node = await startNode(t, parts, network?.address, release?.tree)
     nodes.push(node)
     // While it is alone: the code is printed by any node.
     user ??= await lastingClient(node.process)
@@ -112,12 +130,12 @@ export async function setStage(t: Testing, options: StageOptions): Promise<Stage
   t.teardown(() => balancer.close())
   await until(() => balancer.ready === nodes.length)
   const client = user.at(balancer.url)
-  await linkIdle(client, options.idle)
-  const accounts = await openAccounts(t, client, options)
+  await linkIdle(client, plan.idle)
+  const accounts = await openAccounts(t, client, { ...plan, host: network?.address })
   balancer.failed.length = 0
   const database = openDatabase({ url: postgres.url(), logger: quietLogger })
   t.teardown(() => database.close())
-  return finished({ postgres, redis, database, nodes, balancer, accounts, client })
+  return finished({ postgres, redis, release, database, nodes, balancer, client }, accounts)
 }
 
 async function startRedis(t: Testing): Promise<RedisServer> {
@@ -133,71 +151,47 @@ async function lastingClient(service: RemoteService): Promise<Client> {
   return client.byPersonalToken(token)
 }
 
-interface NodeParts {
-  readonly name: string
-  readonly line: Relay
+interface NodeParts extends Pick<StageNode, 'name' | 'line' | 'peerLine' | 'machine'> {
   readonly postgres: PostgresProcess
   readonly shared: Readonly<Record<string, string>>
 }
 
-async function startNode(t: Testing, parts: NodeParts): Promise<StageNode> {
-  const { name, line, postgres, shared } = parts
+async function startNode(
+  t: Testing,
+  { postgres, shared, ...parts }: NodeParts,
+  databaseHost = '127.0.0.1',
+  firstTree?: string,
+): Promise<StageNode> {
+  const { name, line, machine } = parts
   const port = await freePort()
   const address = new URL(postgres.url())
-  address.hostname = '127.0.0.1'
+  address.hostname = databaseHost
   address.port = `${line.port}`
-  const env = { ...environment, ...shared }
-  const open = () => startRemote(t, { databaseUrl: address.href, name, port, env })
-  let process = await open()
-  return {
+  const options = {
+    databaseUrl: address.href,
     name,
-    line,
-    url: `http://127.0.0.1:${port}`,
+    port,
+    env: { ...environment, ...shared },
+    ...(machine && { host: machine.address, within: machine.within }),
+  }
+  const open = (tree?: string) => startRemote(t, { ...options, ...(tree && { tree }) })
+  let process = await open(firstTree)
+  return {
+    ...parts,
+    url: process.url,
     get process() {
       return process
     },
-    async start() {
-      process = await open()
+    async start(tree) {
+      process = await open(tree)
     },
   }
 }
 
-async function inTurn<Item>(count: number, make: (n: number) => Promise<Item>): Promise<Item[]> {
-  const made: Item[] = []
-  for (let n = 0; n < count; n += AT_ONCE) {
-    const some = Array.from({ length: Math.min(AT_ONCE, count - n) }, (_, at) => make(n + at))
-    made.push(...(await Promise.all(some)))
-  }
-  return made
-}
+type Parts = Omit<Stage, 'settled' | 'owners' | 'verdict' | 'credentialIds' | 'load'>
 
-const linkIdle = (client: Client, count: number) =>
-  inTurn(count, async (n) =>
-    client.link(await client.person('Idle', `idle_${n}`, { phone: `+1650777${1_000 + n}` })),
-  )
-
-function openAccounts(t: Testing, client: Client, { accounts, perSecond }: StageOptions) {
-  return inTurn(accounts, async (n): Promise<Account> => {
-    const name = `account_${n}`
-    const person = await client.person('Bot', name, { phone: `+1650778${1_000 + n}` })
-    const friend = await client.person('Friend', `${name}_friend`, {
-      phone: `+1650779${1_000 + n}`,
-    })
-    const credentialId = await client.link(person)
-    const { key } = await client.key(credentialId)
-    const bot = await startBot(BOT_KINDS[n % BOT_KINDS.length] ?? 'polling', client.url, key)
-    t.teardown(() => bot.close())
-    const load = new Load({ client, key, to: `@${name}`, from: friend.id, perSecond })
-    load.start()
-    t.teardown(() => load.end())
-    return { name: `${name} (${bot.kind})`, credentialId, botId: person.id, key, bot, load }
-  })
-}
-
-type Parts = Omit<Stage, 'settled' | 'owners' | 'verdict'> & { readonly client: Client }
-
-function finished(parts: Parts): Stage {
-  const { nodes, balancer, database, accounts } = parts
+function finished(parts: Parts & { readonly client: Client }, accounts: Accounts): Stage {
+  const { nodes, balancer, database, client } = parts
   const owners = async () => {
     const rows = await database.query<{ id: number; name: string }>(
       `select l.credential_id as id, n.name from credential_log l
@@ -207,53 +201,14 @@ function finished(parts: Parts): Stage {
   }
   return {
     ...parts,
+    credentialIds: accounts.all.map(({ credentialId }) => credentialId),
+    load: accounts.load,
     owners,
     settled: () =>
       until(async () => {
         const shares = new Set((await owners()).values())
         return balancer.ready === nodes.length && shares.size === nodes.length
       }, 60_000).then(() => undefined),
-    async verdict() {
-      await Promise.all(accounts.map(({ load }) => load.end()))
-      const { client } = parts
-      const violations: string[] = []
-      for (const account of accounts) {
-        violations.push(...violationsOf(await historyOf(account, client, database)))
-      }
-      return violations
-    },
-  }
-}
-
-const DELIVERED_WITHIN_MS = 30_000
-
-async function historyOf(account: Account, client: Client, db: Database): Promise<AccountHistory> {
-  const { name, credentialId, botId, bot, load } = account
-  const has = () => new Set(bot.seen.map(({ text }) => text))
-  const isDelivered = () => load.written.every((text) => has().has(text))
-  // What is not delivered by then is what the checker tells.
-  await until(isDelivered, DELIVERED_WITHIN_MS).catch(() => undefined)
-  const record = await client.result('GET', `/platforms/credentials/${credentialId}`)
-  const [row] = await db.query<{ state: string; updates: number; ids: number }>(
-    `select c.state, count(u.*)::int as updates,
-            coalesce(max(u.update_id) - min(u.update_id) + 1, 0)::int as ids
-       from credential c left join update_log u on u.credential_id = c.id
-      where c.id = $1 group by c.id`,
-    [credentialId],
-  )
-  const stored = await db.query<{ text: string }>(
-    `select content ->> 'text' as text from sandbox_message where sender_id = $1`,
-    [botId],
-  )
-  return {
-    name,
-    written: load.written,
-    seen: bot.seen,
-    failures: bot.failures,
-    sent: load.sent,
-    unknown: load.unknown,
-    stored: stored.map(({ text }) => text),
-    log: { updates: row?.updates ?? 0, ids: row?.ids ?? 0 },
-    states: [record.state, row?.state ?? ''],
+    verdict: async () => (await historiesOf(accounts, client, database)).flatMap(violationsOf),
   }
 }

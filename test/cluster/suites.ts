@@ -1,56 +1,87 @@
 /** The faults: each is a round of a suite, after which all nodes are back. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { placeOf } from '../../actors/node/placement.ts'
+import { MINIMUM } from '../../src/database/migrate.ts'
 import { until } from '../support/client.ts'
-import type { Stage, StageNode } from './stage.ts'
+import type { Relay } from '../support/relay.ts'
+import { networkMissing } from './network.ts'
+import { releaseMissing } from './release.ts'
+import type { Stage, StageNeeds, StageNode } from './stage.ts'
 
-/** What one round has shown, in milliseconds. */
+/** How long one account was away. */
+export interface Recovery {
+  readonly account: number
+  /** Milliseconds from the fault on. */
+  readonly ms: number
+}
+
+/** What one round has shown. */
 export interface Round {
   /** From the fault to the first stored update of each account that it concerned. */
-  readonly recoveries: readonly number[]
+  readonly recoveries: readonly Recovery[]
   /** Accounts that changed their owner though nothing made it necessary. */
   readonly needless: number
 }
 
 export interface Suite {
   readonly name: string
-  /** Whether the nodes have a Redis. */
-  readonly redis?: boolean
+  readonly needs?: StageNeeds
+  /** Why it cannot be run here. */
+  missing?(): Promise<string | undefined>
   /** Whether callers are promised that nothing fails. */
   readonly promisesCalls: boolean
   /** Whether connections to a process that ends may be lost under a call. */
   readonly cuts: boolean
+  /** Within which this share of the accounts is to be back, on a machine that does nothing else. */
+  readonly goal?: { readonly share: number; readonly ms: number }
   round(stage: Stage, random: () => number): Promise<Round>
 }
 
 const LOOK_MS = 25
 const RECOVERED_WITHIN_MS = 60_000
 
-/** How long each of these accounts needs until it stores the next update, from now on. */
-async function recoveriesOf(stage: Stage, ids: readonly number[]): Promise<number[]> {
+interface Watched {
+  readonly id: number
+  readonly next: number
+  readonly epoch: number
+}
+
+const look = ({ database }: Stage, ids: Iterable<number>) =>
+  database.query<Watched>(
+    `select credential_id as id, next_update_id as next, epoch from credential_log
+      where credential_id = any($1)`,
+    [[...ids]],
+  )
+
+/**
+ * How long each of these accounts needs until it stores the next update, from now on; by another owner, if it `moves`.
+ * Somebody writes to each of them at once, so that it is the account that is waited for and not its next message.
+ */
+async function recoveriesOf(
+  stage: Stage,
+  ids: readonly number[],
+  moves: boolean,
+): Promise<Recovery[]> {
   const began = performance.now()
-  const waiting = new Map<number, number | undefined>(ids.map((id) => [id, undefined]))
-  const recoveries: number[] = []
-  while (waiting.size > 0 && performance.now() - began < RECOVERED_WITHIN_MS) {
-    const rows = await stage.database.query<{ id: number; next: number; owner: number | null }>(
-      'select credential_id as id, next_update_id as next from credential_log where credential_id = any($1)',
-      [[...waiting.keys()]],
-    )
-    for (const { id, next } of rows) {
-      const before = waiting.get(id)
-      if (before !== undefined && next > before) {
-        recoveries.push(performance.now() - began)
-        waiting.delete(id)
-      } else waiting.set(id, next)
+  const before = new Map((await look(stage, ids)).map((row) => [row.id, row]))
+  const probing = stage.load.probe(ids)
+  const recoveries: Recovery[] = []
+  while (before.size > 0 && performance.now() - began < RECOVERED_WITHIN_MS) {
+    for (const { id, next, epoch } of await look(stage, before.keys())) {
+      const known = before.get(id)
+      if (!known || next <= known.next || (moves && epoch === known.epoch)) continue
+      recoveries.push({ account: id, ms: performance.now() - began })
+      before.delete(id)
     }
     await pause(LOOK_MS)
   }
-  for (const _ of waiting) recoveries.push(Number.POSITIVE_INFINITY)
+  for (const id of before.keys()) recoveries.push({ account: id, ms: Number.POSITIVE_INFINITY })
+  await probing
   return recoveries
 }
 
-const withLoad = ({ accounts }: Stage, ids: ReadonlySet<number>) =>
-  accounts.map(({ credentialId }) => credentialId).filter((id) => ids.has(id))
+const withLoad = ({ credentialIds }: Stage, ids: ReadonlySet<number>) =>
+  credentialIds.filter((id) => ids.has(id))
 
 async function ownedBy(stage: Stage, { name }: StageNode): Promise<ReadonlySet<number>> {
   const owners = await stage.owners()
@@ -68,11 +99,12 @@ const crash: Suite = {
   name: 'crash',
   promisesCalls: true,
   cuts: true,
+  goal: { share: 0.99, ms: 3_000 },
   async round(stage, random) {
     const victim = anyOf(stage.nodes, random)
     const ids = withLoad(stage, await ownedBy(stage, victim))
     const gone = victim.process.end('SIGKILL')
-    const recoveries = await recoveriesOf(stage, ids)
+    const recoveries = await recoveriesOf(stage, ids, true)
     await gone
     await victim.start()
     await stage.settled()
@@ -87,15 +119,38 @@ const freeze: Suite = {
   name: 'freeze',
   promisesCalls: true,
   cuts: true,
+  goal: { share: 0.99, ms: 12_000 },
   async round(stage, random) {
     const victim = anyOf(stage.nodes, random)
     const ids = withLoad(stage, await ownedBy(stage, victim))
     victim.process.signal('SIGSTOP')
-    const [recoveries] = await Promise.all([recoveriesOf(stage, ids), pause(FROZEN_MS)])
+    const [recoveries] = await Promise.all([recoveriesOf(stage, ids, true), pause(FROZEN_MS)])
     victim.process.signal('SIGCONT')
     await stage.settled()
     return { recoveries, needless: 0 }
   },
+}
+
+/** Stops a node in order and tells when each of its accounts, also those without load, had another owner. */
+async function stopInOrder(stage: Stage, node: StageNode): Promise<Recovery[]> {
+  const left = new Set(await ownedBy(stage, node))
+  const began = performance.now()
+  const gone = node.process.end('SIGTERM')
+  const recoveries: Recovery[] = []
+  while (left.size > 0 && performance.now() - began < RECOVERED_WITHIN_MS) {
+    const owners = await stage.owners()
+    const ms = performance.now() - began
+    for (const account of left) {
+      const owner = owners.get(account)
+      if (owner === undefined || owner === node.name) continue
+      recoveries.push({ account, ms })
+      left.delete(account)
+    }
+    await pause(LOOK_MS)
+  }
+  for (const account of left) recoveries.push({ account, ms: Number.POSITIVE_INFINITY })
+  await gone
+  return recoveries
 }
 
 /** One node after the other is stopped in order and started again, as an upgrade does it. */
@@ -104,15 +159,9 @@ const rolling: Suite = {
   promisesCalls: true,
   cuts: false,
   async round(stage) {
-    const recoveries: number[] = []
+    const recoveries: Recovery[] = []
     for (const node of stage.nodes) {
-      const ids = withLoad(stage, await ownedBy(stage, node))
-      const handedOver = until(async () => (await ownedBy(stage, node)).size === 0)
-      const began = performance.now()
-      const gone = node.process.end('SIGTERM')
-      await handedOver
-      if (ids.length > 0) recoveries.push(performance.now() - began)
-      await gone
+      recoveries.push(...(await stopInOrder(stage, node)))
       await node.start()
       await stage.settled()
     }
@@ -125,13 +174,32 @@ type Owners = ReadonlyMap<number, string>
 const movedBetween = (before: Owners, after: Owners) =>
   [...before].filter(([id, owner]) => after.get(id) !== owner).length
 
+/** Twenty a second move. */
+const PLACED_WITHIN_MS = 300_000
+
 /** The owners once every account is where it is placed: whatever still goes there would look like a takeover. */
 const placedOwners = (stage: Stage): Promise<Owners> =>
   until(async () => {
     const owners = await stage.owners()
     const places = stage.nodes.map(({ name }) => ({ name, weight: 1 }))
     return [...owners].every(([id, owner]) => placeOf(id, places) === owner) && owners
-  }, 60_000)
+  }, PLACED_WITHIN_MS)
+
+/** A node gives all its accounts away: with `--idle`, a thousand or more. */
+const handover: Suite = {
+  name: 'handover',
+  promisesCalls: true,
+  cuts: false,
+  goal: { share: 1, ms: 5_000 },
+  async round(stage, random) {
+    await placedOwners(stage)
+    const node = anyOf(stage.nodes, random)
+    const recoveries = await stopInOrder(stage, node)
+    await node.start()
+    await stage.settled()
+    return { recoveries, needless: 0 }
+  },
+}
 
 /** PostgreSQL crashes and is back at once: no node is to blame another one. */
 const postgres: Suite = {
@@ -141,7 +209,7 @@ const postgres: Suite = {
   async round(stage) {
     const before = await placedOwners(stage)
     await stage.postgres.crash()
-    const recoveries = await recoveriesOf(stage, withLoad(stage, new Set(before.keys())))
+    const recoveries = await recoveriesOf(stage, withLoad(stage, new Set(before.keys())), false)
     await stage.settled()
     const after = await stage.owners()
     return { recoveries, needless: movedBetween(before, after) }
@@ -150,25 +218,104 @@ const postgres: Suite = {
 
 const MOST_APART_MS = 13_000
 
-/** A node loses its line to the database for some seconds: by a closed connection, or in silence. */
+/** How a line fails: closed at once, or nothing comes through, of both sides or of one. */
+const FAULTS = ['cut', 'both', 'requests', 'answers'] as const
+
+/** Breaks the lines for some time; new connections are refused meanwhile. */
+async function breakFor(lines: readonly Relay[], ms: number, random: () => number): Promise<void> {
+  const fault = FAULTS[Math.floor(random() * FAULTS.length)] ?? 'cut'
+  for (const line of lines) {
+    line.block()
+    if (fault === 'cut') line.cut()
+    else line.silence(fault)
+  }
+  await pause(ms)
+  for (const line of lines) {
+    line.unblock()
+    line.unsilence()
+  }
+}
+
+const isReady = async ({ url }: StageNode) => (await fetch(`${url}/health/ready`)).ok
+
+/** All accounts flow again, and all nodes are back. */
+async function healed(stage: Stage, node: StageNode): Promise<Recovery[]> {
+  const ids = withLoad(stage, new Set((await stage.owners()).keys()))
+  const recoveries = await recoveriesOf(stage, ids, false)
+  await until(() => isReady(node).catch(() => false), 30_000)
+  await stage.settled()
+  return recoveries
+}
+
+/** A node loses its line to the database for some seconds. */
 const partition: Suite = {
   name: 'partition',
   promisesCalls: false,
   cuts: true,
   async round(stage, random) {
-    const { line, url } = anyOf(stage.nodes, random)
-    const isSilent = random() < 0.5
+    const node = anyOf(stage.nodes, random)
     const apartMs = 500 + random() * MOST_APART_MS
-    line.block()
-    if (isSilent) line.silence()
-    else line.cut()
-    await pause(apartMs)
-    line.unblock()
-    if (isSilent) line.unsilence()
-    const ids = withLoad(stage, new Set((await stage.owners()).keys()))
-    const recoveries = await recoveriesOf(stage, ids)
-    await until(async () => (await fetch(`${url}/health/ready`)).ok, 30_000)
-    await stage.settled()
+    await breakFor([node.line], apartMs, random)
+    return { recoveries: await healed(stage, node), needless: 0 }
+  },
+}
+
+const MOST_PEERS_APART_MS = 8_000
+
+/** The others cannot reach a node, or nobody anybody; the database says that all are there, so no account moves. */
+const peers: Suite = {
+  name: 'partition between nodes',
+  needs: { peerLines: true },
+  promisesCalls: false,
+  cuts: true,
+  async round(stage, random) {
+    const before = await placedOwners(stage)
+    const node = anyOf(stage.nodes, random)
+    const apart = random() < 0.7 ? [node] : stage.nodes
+    const lines = apart.flatMap(({ peerLine }) => (peerLine ? [peerLine] : []))
+    await breakFor(lines, 500 + random() * MOST_PEERS_APART_MS, random)
+    const recoveries = await healed(stage, node)
+    return { recoveries, needless: movedBetween(before, await stage.owners()) }
+  },
+}
+
+/** The machine of a node is cut off from everything, as by a pulled cable. */
+const netns: Suite = {
+  name: 'machine cut off',
+  needs: { network: true },
+  missing: networkMissing,
+  promisesCalls: false,
+  cuts: true,
+  async round(stage, random) {
+    const node = anyOf(stage.nodes, random)
+    await node.machine?.connect(false)
+    await pause(500 + random() * MOST_APART_MS)
+    await node.machine?.connect(true)
+    return { recoveries: await healed(stage, node), needless: 0 }
+  },
+}
+
+/** Nodes of the last release are replaced by those of this tree, one after the other, and back where that is promised. */
+const upgrade: Suite = {
+  name: 'upgrade',
+  needs: { release: true },
+  missing: releaseMissing,
+  promisesCalls: true,
+  cuts: false,
+  async round(stage) {
+    const { release } = stage
+    if (!release) throw new Error('there is no release')
+    const recoveries: Recovery[] = []
+    const replaceAll = async (tree?: string) => {
+      for (const node of stage.nodes) {
+        recoveries.push(...(await stopInOrder(stage, node)))
+        await node.start(tree)
+        await stage.settled()
+      }
+    }
+    await replaceAll()
+    const [row] = await stage.database.query<{ migration: string }>(MINIMUM)
+    if (row && release.newest >= row.migration) await replaceAll(release.tree)
     return { recoveries, needless: 0 }
   },
 }
@@ -179,7 +326,7 @@ const REDIS_FROZEN_MS = 3_500
 /** Redis forgets everything, stands still, is killed and comes back: that is nothing to callers. */
 const redis: Suite = {
   name: 'Redis lost',
-  redis: true,
+  needs: { redis: true },
   promisesCalls: true,
   cuts: false,
   async round(stage) {
@@ -192,7 +339,7 @@ const redis: Suite = {
     await pause(REDIS_FROZEN_MS)
     server.thaw()
     await server.kill()
-    const recoveries = await recoveriesOf(stage, withLoad(stage, new Set(before.keys())))
+    const recoveries = await recoveriesOf(stage, withLoad(stage, new Set(before.keys())), false)
     await pause(1_000)
     await server.start()
     // Until hints and limits are there again.
@@ -203,5 +350,16 @@ const redis: Suite = {
   },
 }
 
-export const suites = { crash, freeze, rolling, postgres, partition, redis }
+export const suites = {
+  crash,
+  freeze,
+  rolling,
+  handover,
+  postgres,
+  partition,
+  peers,
+  netns,
+  redis,
+  upgrade,
+}
 export type SuiteName = keyof typeof suites

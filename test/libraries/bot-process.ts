@@ -76,10 +76,15 @@ export class BotProcess {
   readonly #open = new Map<number, PromiseWithResolvers<Value>>()
   readonly #ready = Promise.withResolvers<Value>()
   readonly #changed = new EventTarget()
+  readonly #heard: (update: Value) => void
+  readonly #ended = Promise.withResolvers<string>()
+  /** Resolves with the reason once its process is gone. */
+  readonly ended = this.#ended.promise
   #complaint = ''
   #asked = 0
 
-  private constructor(program: Program) {
+  private constructor(program: Program, heard: (update: Value) => void) {
+    this.#heard = heard
     const env = { ...process.env, ...program.env }
     const options = { env, ...(program.cwd !== undefined && { cwd: program.cwd }) }
     this.#process = spawn(program.command, program.args, options)
@@ -93,9 +98,13 @@ export class BotProcess {
     this.#ready.promise.catch(() => undefined)
   }
 
-  /** Resolves once the bot receives updates. */
-  static async start(program: Program, start: Start): Promise<BotProcess> {
-    const bot = new BotProcess(program)
+  /** Resolves once the bot receives updates; calls back with each of them. */
+  static async start(
+    program: Program,
+    start: Start,
+    heard: (update: Value) => void = () => undefined,
+  ): Promise<BotProcess> {
+    const bot = new BotProcess(program, heard)
     bot.#tell({ start })
     try {
       const { version } = await bot.#within(bot.#ready.promise, startMilliseconds, 'start')
@@ -165,6 +174,7 @@ export class BotProcess {
     if (said.ready) this.#ready.resolve(said.ready)
     if (said.update) {
       this.updates.push(said.update)
+      this.#heard(said.update)
       this.#changed.dispatchEvent(new Event('change'))
     }
     const answer = this.#open.get(said.id)
@@ -178,6 +188,7 @@ export class BotProcess {
 
   #end(reason: string) {
     const error = new Error(`${reason}${this.#why()}`)
+    this.#ended.resolve(error.message)
     this.#ready.reject(error)
     for (const answer of this.#open.values()) answer.reject(error)
     this.#open.clear()

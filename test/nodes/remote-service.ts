@@ -20,7 +20,15 @@ interface RemoteOptions {
   readonly port?: number
   /** The program to run, beside this file. */
   readonly entry?: string
+  /** Where it listens; absent: at this machine only. */
+  readonly host?: string
+  /** Of which tree the service is started; absent: this one. */
+  readonly tree?: string
+  /** What runs the process, such as `ip netns exec name`. */
+  readonly within?: readonly string[]
 }
+
+const ownTree = join(import.meta.dirname, '../..')
 
 export interface RemoteService {
   readonly url: string
@@ -39,16 +47,18 @@ const isOver = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || 
 /** Resolves once the service listens. */
 export async function startRemote(t: Testing, options: RemoteOptions): Promise<RemoteService> {
   const { databaseUrl, name, env = {}, port = await freePort() } = options
-  const { entry = 'main-process.ts' } = options
+  const { entry = 'main-process.ts', host = '127.0.0.1', tree = ownTree, within = [] } = options
   const dataDir = await mkdtemp(join(tmpdir(), 'chapar-node-'))
-  const child = spawn(process.execPath, [join(import.meta.dirname, entry)], {
+  const main = [process.execPath, join(tree, 'test/nodes', entry)]
+  const [command = '', ...words] = [...within, ...main]
+  const child = spawn(command, words, {
     env: {
       PATH: process.env.PATH,
-      HOST: '127.0.0.1',
+      HOST: host,
       BASE_URL: 'http://chapar.test',
       LOG_LEVEL: 'fatal',
       NODE_NAME: name,
-      CLUSTER_ADDRESS: 'https://127.0.0.1:0',
+      CLUSTER_ADDRESS: `https://${host}:0`,
       DATABASE_URL: databaseUrl,
       DATA_DIR: dataDir,
       PORT: `${port}`,
@@ -75,7 +85,7 @@ export async function startRemote(t: Testing, options: RemoteOptions): Promise<R
     await rm(dataDir, { recursive: true, force: true })
   })
   await listening.promise
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://${host}:${port}`
   await until(async () => (await fetch(`${url}/health/ready`)).ok)
   return {
     url,

@@ -13,8 +13,9 @@ export class Relay {
     this.port = port
   }
 
-  static async start(target: () => number): Promise<Relay> {
-    const server = createServer().listen(0, '127.0.0.1')
+  /** Listens on `host`, and leads to a port of this machine. */
+  static async start(target: () => number, host = '127.0.0.1'): Promise<Relay> {
+    const server = createServer().listen(0, host)
     await once(server, 'listening')
     const address = server.address()
     if (address === null || typeof address === 'string') throw new Error('No free port')
@@ -64,9 +65,12 @@ export class Relay {
     release.unref()
   }
 
-  /** Connections stay, and nothing comes through any more, until `unsilence`. */
-  silence() {
-    for (const pair of this.#pairs) for (const socket of pair) socket.pause()
+  /** Connections stay, and nothing of this comes through any more, until `unsilence`. */
+  silence(what: 'both' | 'requests' | 'answers' = 'both') {
+    for (const [near, far] of this.#pairs) {
+      if (what !== 'answers') near.pause()
+      if (what !== 'requests') far.pause()
+    }
   }
 
   unsilence() {

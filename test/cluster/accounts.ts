@@ -1,0 +1,162 @@
+/** The accounts that take part: those with a bot, those that only get messages, and those that only lie there. */
+import type { Database } from '../../src/database/database.ts'
+import { type Client, until } from '../support/client.ts'
+import { type BotCounts, type BotKind, type ReceivingBot, type Seen, startBot } from './bots.ts'
+import type { AccountHistory } from './checker.ts'
+import { Load, type Traffic } from './load.ts'
+import type { Testing } from './stage.ts'
+
+export interface AccountsPlan {
+  /** With load. The first ones have a bot. */
+  readonly accounts: number
+  readonly bots: BotCounts
+  /** Texts in a second that people write to all accounts together, and that their bots send. */
+  readonly writesPerSecond: number
+  readonly sendsPerSecond: number
+  readonly seed: number
+}
+
+interface OpenOptions extends AccountsPlan {
+  /** Where nodes reach the webhooks of bots; absent: on this machine. */
+  readonly host?: string | undefined
+}
+
+interface Account {
+  readonly name: string
+  readonly credentialId: number
+  readonly botId: number
+  readonly key: string
+  /** Absent: what came is asked for in the end. */
+  readonly bot: ReceivingBot | undefined
+  readonly traffic: Traffic
+}
+
+export interface Accounts {
+  readonly all: readonly Account[]
+  readonly load: Load
+}
+
+const AT_ONCE = 10
+/** A person writes to this many accounts. */
+const ACCOUNTS_OF_A_PERSON = 50
+
+async function inTurn<Item>(count: number, make: (n: number) => Promise<Item>): Promise<Item[]> {
+  const made: Item[] = []
+  let next = 0
+  const work = async () => {
+    for (let n = next++; n < count; n = next++) made[n] = await make(n)
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return made
+}
+
+const phoneOf = (kind: number, n: number) => `+165${kind}${String(n).padStart(7, '0')}`
+
+/** Accounts without keys, bots and messages. */
+export const linkIdle = (client: Client, count: number): Promise<number[]> =>
+  inTurn(count, async (n) =>
+    client.link(await client.person('Idle', `idle_${n}`, { phone: phoneOf(1, n) })),
+  )
+
+export async function openAccounts(t: Testing, client: Client, plan: OpenOptions) {
+  const kinds = Object.entries(plan.bots).flatMap(([kind, count]) =>
+    Array<BotKind>(count).fill(kind as BotKind),
+  )
+  if (kinds.length > plan.accounts) throw new Error('there are more bots than accounts')
+  const people = await inTurn(Math.ceil(plan.accounts / ACCOUNTS_OF_A_PERSON), (n) =>
+    client.person('Friend', `friend_${n}`, { phone: phoneOf(2, n) }),
+  )
+  const opened = await inTurn(plan.accounts, async (n) => {
+    const name = `account_${n}`
+    const person = await client.person('Bot', name, { phone: phoneOf(3, n) })
+    const credentialId = await client.link(person)
+    const { key } = await client.key(credentialId)
+    const kind = kinds[n]
+    const bot = kind && (await startBot(kind, client.url, key, plan.host))
+    if (bot) t.teardown(() => bot.close())
+    const from: number = people[Math.floor(n / ACCOUNTS_OF_A_PERSON)].id
+    const target = { credentialId, key, to: `@${name}`, from }
+    return {
+      name: `${name} (${kind ?? 'no bot'})`,
+      credentialId,
+      botId: person.id,
+      key,
+      bot,
+      target,
+    }
+  })
+  const targets = opened.map(({ target }) => target)
+  const load = new Load({ client, targets, ...plan })
+  const all = opened.map(({ target, ...account }, n): Account => {
+    const traffic = load.traffic[n]
+    if (!traffic) throw new Error('an account without traffic')
+    return { ...account, traffic }
+  })
+  load.start()
+  t.teardown(() => load.end())
+  return { all, load } satisfies Accounts
+}
+
+const DELIVERED_WITHIN_MS = 30_000
+
+/** Ends the load, waits until all is delivered, and tells what happened to each account. */
+export async function historiesOf(
+  { all, load }: Accounts,
+  client: Client,
+  db: Database,
+): Promise<AccountHistory[]> {
+  await load.end()
+  return inTurn(all.length, (n) => historyOf(all[n] as Account, client, db))
+}
+
+async function historyOf(account: Account, client: Client, db: Database): Promise<AccountHistory> {
+  const { name, credentialId, botId, key, bot, traffic } = account
+  const isDelivered = (seen: readonly Seen[]) => {
+    const texts = new Set(seen.map(({ text }) => text))
+    return traffic.written.every((text) => texts.has(text))
+  }
+  const asked = { seen: [] as Seen[], next: 0 }
+  // What is not delivered by then is what the checker tells.
+  await until(async () => {
+    if (bot) return isDelivered(bot.seen)
+    await askFor(client, key, asked)
+    return isDelivered(asked.seen)
+  }, DELIVERED_WITHIN_MS).catch(() => undefined)
+  const record = await client.result('GET', `/platforms/credentials/${credentialId}`)
+  const [row] = await db.query<{ state: string; updates: number; ids: number }>(
+    `select c.state, count(u.*)::int as updates,
+            coalesce(max(u.update_id) - min(u.update_id) + 1, 0)::int as ids
+       from credential c left join update_log u on u.credential_id = c.id
+      where c.id = $1 group by c.id`,
+    [credentialId],
+  )
+  const stored = await db.query<{ text: string }>(
+    `select content ->> 'text' as text from sandbox_message where sender_id = $1`,
+    [botId],
+  )
+  return {
+    name,
+    written: traffic.written,
+    seen: bot?.seen ?? asked.seen,
+    failures: bot?.failures ?? [],
+    sent: traffic.sent,
+    unknown: traffic.unknown,
+    stored: stored.map(({ text }) => text),
+    log: { updates: row?.updates ?? 0, ids: row?.ids ?? 0 },
+    states: [record.state, row?.state ?? ''],
+  }
+}
+
+/** All that the account has got so far, by polls that do not wait. */
+async function askFor(client: Client, key: string, asked: { seen: Seen[]; next: number }) {
+  for (;;) {
+    const { body } = await client.bot(key, 'getUpdates', { offset: asked.next })
+    if (!body.ok) throw new Error(`getUpdates: ${JSON.stringify(body)}`)
+    for (const { update_id: updateId, message } of body.result) {
+      asked.next = updateId + 1
+      if (message?.text === undefined) continue
+      asked.seen.push({ updateId, messageId: message.message_id, text: message.text })
+    }
+    if (body.result.length === 0) return
+  }
+}
