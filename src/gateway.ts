@@ -136,7 +136,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const address = await serve(inService, opened)
   // Requests are answered from here on; a call for an account that is not claimed yet has it claimed.
   await takeAccounts({ config, storage, core, nodes, bus, logger }, opened)
-  opened.defer(moveAccounts({ core, nodes, forwarder, bus, logger }, config.rebalanceAfterMs))
+  opened.defer(moveAccounts(inService, config.rebalanceAfterMs))
   bulk.start()
   // Before accounts are given away: it would ask for them again.
   opened.defer(() => bulk.stop())
@@ -205,7 +205,7 @@ async function serve(parts: ServeParts, opened: AsyncDisposableStack): Promise<s
   peers?.serve(forwarder.receive)
   opened.defer(async () => {
     readiness.drain()
-    await giveAccountsAway({ core, nodes, forwarder, bus, logger }, hurry)
+    await giveAccountsAway({ core, nodes, forwarder, bus, logger, storage }, hurry)
     leaving.abort()
     // Until the load balancer notices, requests still come and are answered.
     await pause(config.drainMs, undefined, { signal: hurry }).catch(() => undefined)
@@ -366,7 +366,7 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
   const { config, storage, core, nodes, bus, logger } = parts
   const { db, metrics } = storage
   await warnOfMemory(db, logger)
-  const claiming = { ...core, nodes }
+  const claiming = { ...core, nodes, metrics }
   const started = await claimUnowned(claiming)
   if (started.length > 0)
     logger.info({ credentials: started.length }, 'credentials are coming back')

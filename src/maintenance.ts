@@ -126,6 +126,7 @@ export function watchActors(
   metrics.actors('api_key', () =>
     census(core.keys.live(), ([, key]) => stateName(key.snapshot.value)),
   )
+  metrics.owned(() => census(core.supervisor.owned(), ({ platform }) => platform))
   metrics.waitingPolls(core.heldPolls)
   metrics.backlogAge(atMostEvery(BACKLOG_MS, () => oldestUnread(db, owned())))
   const sweep = setInterval(

@@ -329,7 +329,7 @@ export class CredentialEffects {
     }
     // Nobody had an account that was just linked: the second time it is a stranger.
     const isSettling = clock.now() - this.#begunAt < SETTLING_MS
-    const mayReturn = isSettling && (this.#facts.isTakenOver || !this.#hasReturned)
+    const mayReturn = isSettling && (this.#facts.former !== undefined || !this.#hasReturned)
     if (!mayReturn) return { type: 'session.replaced' }
     this.#hasReturned = true
     return { type: 'session.lost', reason: 'replaced_elsewhere' }

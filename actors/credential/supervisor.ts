@@ -81,6 +81,8 @@ type SupervisorWorld = Omit<CredentialWorld, 'platform'> & {
   readonly owned?: Map<number, Supervised>
   readonly platforms: Platforms
   onCrash(cause: unknown): void
+  /** The credential runs here from now on. */
+  adopted?(facts: CredentialFacts): void
   /** The credential was claimed on demand, not at the start. */
   claimed?(credentialId: number): void
 }
@@ -116,6 +118,7 @@ export class CredentialSupervisor {
     const timeline = new Timeline(facts, store, clock)
     const supervised: Supervised = { actor: undefined, facts, timeline }
     this.#credentials.set(facts.credentialId, supervised)
+    this.#world.adopted?.(facts)
     this.#run(supervised, resumeFrom(facts.state))
   }
 
@@ -178,7 +181,7 @@ export class CredentialSupervisor {
   }
 
   /** Every credential that was claimed and not lost, in any state. */
-  *owned(): IterableIterator<Owned> {
+  *owned(): IterableIterator<CredentialFacts> {
     for (const { facts } of this.#credentials.values()) yield facts
   }
 

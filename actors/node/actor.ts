@@ -223,6 +223,11 @@ export class Membership {
     }
   }
 
+  /** Since a node of that name was seen to beat, also if it has ended; undefined for one that this node has not seen lately. */
+  silentMs(name: string): number | undefined {
+    return this.#effects.observer.silentMs(name, this.#world.clock.now())
+  }
+
   get #state(): string {
     const value = this.#actor?.snapshot.value ?? 'joining'
     if (typeof value === 'string') return value

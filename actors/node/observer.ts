@@ -33,6 +33,8 @@ const CRASHED_AFTER = 3
 const SILENT_AFTER = 40
 /** When the database restarts, all locks are free for a moment. */
 const LOCKS_NOT_TRUSTED_FOR = 20
+/** How long the last beat of a node that has ended is remembered. */
+const REMEMBERED_MS = 3_600_000
 
 interface Watched {
   readonly row: NodeRow
@@ -46,11 +48,14 @@ export class Observer {
   #beats = 0
   #trustsLocksFrom = 0
   #watched: ReadonlyMap<number, Watched> = new Map()
+  /** When a node of each name was last seen to beat. */
+  readonly #lastBeats = new Map<string, number>()
 
   /** Takes the rows that an own successful beat returned. Returns the peers to declare gone. */
   saw(rows: readonly NodeRow[], self: number, now: number): Verdict[] {
     this.#beats++
     this.#watched = new Map(rows.map((row) => [row.incarnation, this.#watch(row, now)]))
+    this.#remember(now)
     return rows.filter(({ incarnation }) => incarnation !== self).flatMap((row) => this.#judge(row))
   }
 
@@ -68,6 +73,21 @@ export class Observer {
       ...row,
       beatAgeMs: now - changedAt,
     }))
+  }
+
+  /** Since a node of that name was seen to beat, also if it has ended; undefined if there was none within the last hour. */
+  silentMs(name: string, now: number): number | undefined {
+    const at = this.#lastBeats.get(name)
+    return at === undefined ? undefined : now - at
+  }
+
+  #remember(now: number): void {
+    for (const [name, at] of this.#lastBeats) {
+      if (now - at > REMEMBERED_MS) this.#lastBeats.delete(name)
+    }
+    for (const { row, changedAt } of this.#watched.values()) {
+      this.#lastBeats.set(row.name, Math.max(changedAt, this.#lastBeats.get(row.name) ?? 0))
+    }
   }
 
   #watch(row: NodeRow, now: number): Watched {

@@ -43,8 +43,14 @@ export interface CredentialFacts extends Owned {
   readonly limitedUntil: number | undefined
   /** When the state began, of one that outlasts a restart of the service. */
   readonly stateSince?: number | undefined
-  /** A node had it before, or this one before its restart. */
-  readonly isTakenOver?: boolean
+  /** The node that had it before, or this one before its restart; absent if nobody had it. */
+  readonly former?: FormerOwner
+}
+
+interface FormerOwner {
+  readonly name: string
+  /** Whether it gave the account away. Otherwise it ended with it. */
+  readonly hasReleased: boolean
 }
 
 /** One line of a credential's timeline. */

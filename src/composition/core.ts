@@ -1,6 +1,5 @@
 /** Builds the core of the service: the update log, the actors, and the stores and webhooks that they use. */
 import { EventEmitter } from 'node:events'
-import { LRUCache } from 'lru-cache'
 import { type ApiKeyActor, ApiKeys } from '../../actors/api-key/actor.ts'
 import { CredentialSupervisor, idsOf, type Supervised } from '../../actors/credential/supervisor.ts'
 import { StartBudget } from '../../actors/credential/world.ts'
@@ -9,10 +8,9 @@ import { Supervision } from '../../actors/host/supervision.ts'
 import { Turns } from '../../actors/host/time.ts'
 import { Lease } from '../../actors/node/lease.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
-import type { Clock, CredentialFacts, Owned, Transition } from '../../actors/ports/ports.ts'
+import type { Clock, Owned } from '../../actors/ports/ports.ts'
 import type { WebhookKey } from '../../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
-import type { Json } from '../../machines/model/protocol.ts'
 import { LEASE_MS } from '../../machines/node/machine.ts'
 import { FileIds } from '../bot-api/file-id.ts'
 import type { Config } from '../config/config.ts'
@@ -33,8 +31,10 @@ import { limitLinks } from '../links/limits.ts'
 import { PostgresLinkStore } from '../links/store.ts'
 import type { Bus } from '../nodes/bus.ts'
 import { type Nodes, steadyClock } from '../nodes/nodes.ts'
+import { Takeovers } from '../nodes/takeovers.ts'
+import { shareTransitions } from '../nodes/transitions.ts'
 import type { Logger } from '../observability/logger.ts'
-import type { Metrics } from '../observability/metrics.ts'
+import type { FencedTable, Metrics } from '../observability/metrics.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
 import type { GuessCount } from '../security/rate-limits.ts'
 import type { Vault } from '../security/vault.ts'
@@ -63,11 +63,14 @@ interface CoreOptions {
   readonly vault: Vault
   readonly config: Pick<Config, 'node' | 'timing' | 'rates' | 'limits' | 'startBudget' | 'webhooks'>
   readonly platforms: ReadonlyMap<string, Platform>
-  readonly metrics: Pick<Metrics, 'committed' | 'actorRestarted'>
+  readonly metrics: Pick<
+    Metrics,
+    'committed' | 'actorRestarted' | 'fencedWrites' | 'tookOver' | 'tookOverWithin'
+  >
   readonly journal: Pick<RequestJournal, 'count'>
   readonly wanted: Pick<KeysWantedUpdates, 'changed' | 'names'>
   readonly writes: WriteWatch
-  readonly nodes: Pick<Nodes, 'view'> & Partial<Pick<Nodes, 'endedForCertain'>>
+  readonly nodes: Pick<Nodes, 'view'> & Partial<Pick<Nodes, 'endedForCertain' | 'silentMs'>>
   readonly limits: { readonly wrongKeys: GuessCount }
   /** Absent: there are no other nodes. */
   readonly bus?: Pick<Bus, 'tell' | 'on' | 'onGap'>
@@ -97,6 +100,12 @@ export function createCore(options: CoreOptions) {
   const clock = systemClock
   const events = new EventEmitter<CoreEvents>()
   const fenced: Fenced = (lost) => void events.emit('fenced', lost)
+  const fencedIn =
+    (table: FencedTable): Fenced =>
+    (lost) => {
+      metrics.fencedWrites(table, lost.length)
+      fenced(lost)
+    }
   const onCrash = (kind: string) => metrics.actorRestarted(kind)
   const owned = new Map<number, Supervised>()
   const factsOf = (credentialId: number) => owned.get(credentialId)?.facts
@@ -107,19 +116,21 @@ export function createCore(options: CoreOptions) {
   }
 
   const fileIds = new FileIds(vault.derive('file-id'))
-  const translator = new Translator(db, fileIds, idsOf(platforms, owned), options.wanted)
+  const [ids, { wanted }] = [idsOf(platforms, owned), options]
+  const translator = new Translator(db, fileIds, ids, wanted, fencedIn('message_identity'))
   const updates = new PostgresUpdateLog(db, translator, {
     committed(count, seconds) {
       metrics.committed(count, seconds)
       writes.committed()
     },
+    fenced: () => metrics.fencedWrites('update_log', 1),
     notCommitted: (cause) => writes.notCommitted(cause),
     received: (credentialId, count) => void events.emit('received', credentialId, count),
   })
 
   const webhookOf = openWebhook.bind(undefined, vault)
-  const keyStore = new PostgresKeyStore(db, logger, webhookOf, fenced, (credentialId) =>
-    options.wanted.changed(credentialId),
+  const keyStore = new PostgresKeyStore(db, logger, webhookOf, fencedIn('api_key'), (id) =>
+    wanted.changed(id),
   )
   const replyCalls = new ReplyCalls()
   const webhooks = createWebhooks({
@@ -135,21 +146,28 @@ export function createCore(options: CoreOptions) {
     counted: countAttempts(options.journal),
     changed: (apiKeyId, has) => void events.emit('webhookChanged', apiKeyId, has),
     crashed: () => onCrash('webhook'),
-    fenced,
+    fenced: fencedIn('webhook'),
   })
 
-  const timeline = new TimelineBuffer(db, config.node, logger, fenced)
-  const health = new HealthBuffer(db, logger, fenced)
+  const timeline = new TimelineBuffer(db, config.node, logger, fencedIn('credential'))
+  const health = new HealthBuffer(db, logger, fencedIn('credential'))
   const store = new PostgresCredentialStore({
     db,
     vault,
     node: { name: config.node, incarnation, isLeaving },
     timeline,
     health,
+    fenced: fencedIn('credential'),
     keysRevoked: async (ids) => void events.emit('keysRevoked', ids),
     claimed: ({ credentialId, epoch, next }) => updates.opened(credentialId, epoch, next),
   })
   const lease = new Lease(steadyClock)
+  const takeovers = new Takeovers({
+    name: config.node,
+    silentMs: (name) => nodes.silentMs?.(name),
+    metrics,
+  })
+  timeline.watchAll((transition) => takeovers.changed(transition))
   const supervisor = new CredentialSupervisor({
     owned,
     platforms,
@@ -164,6 +182,7 @@ export function createCore(options: CoreOptions) {
     lease,
     formerOwnersEnded: async () => nodes.endedForCertain?.(),
     lost: (one) => fenced([one]),
+    adopted: (facts) => takeovers.claimed(facts),
     claimed: (credentialId) => void events.emit('claimed', credentialId),
     onCrash: () => onCrash('credential'),
   })
@@ -228,6 +247,7 @@ export function createCore(options: CoreOptions) {
   })
   events.on('lost', (credentialIds) => {
     apiKeys.leave(credentialIds)
+    takeovers.lost(credentialIds)
     for (const id of credentialIds) {
       roster.forget(id)
       updates.close(id)
@@ -319,31 +339,6 @@ export function createCore(options: CoreOptions) {
       await flush()
     },
   }
-}
-
-const MOST_ELSEWHERE = 100_000
-
-/** Tells other nodes of changes, and watchers here of theirs. Returns the user of a credential that runs, here or there. */
-function shareTransitions(
-  timeline: TimelineBuffer,
-  factsOf: (credentialId: number) => CredentialFacts | undefined,
-  bus: Pick<Bus, 'tell' | 'on' | 'onGap'> | undefined,
-): (credentialId: number) => number | undefined {
-  const elsewhere = new LRUCache<number, number>({
-    maxSize: MOST_ELSEWHERE,
-    sizeCalculation: () => 1,
-  })
-  bus?.on('transition', (hint) => {
-    const { userId, ...transition } = hint as unknown as Transition & { readonly userId: number }
-    elsewhere.set(transition.credentialId, userId)
-    timeline.heard(transition)
-  })
-  bus?.onGap(() => timeline.missed())
-  timeline.watchAll((transition) => {
-    const userId = factsOf(transition.credentialId)?.userId
-    if (userId !== undefined) bus?.tell('transition', { ...transition, userId } as unknown as Json)
-  })
-  return (credentialId) => factsOf(credentialId)?.userId ?? elsewhere.get(credentialId)
 }
 
 /** Attempts at delivering to a webhook, as usage of the key. */

@@ -127,9 +127,10 @@ interface HandoverParts {
   readonly forwarder: RequestForwarder
   readonly bus: Bus
   readonly logger: Logger
+  readonly storage: Pick<Storage, 'metrics'>
 }
 
-const handoverOf = ({ core, forwarder, bus, logger }: HandoverParts): Handover => ({
+const handoverOf = ({ core, forwarder, bus, logger, storage }: HandoverParts): Handover => ({
   owned: () => core.supervisor.owned(),
   park: (ids) => forwarder.park(ids),
   unpark: (ids) => forwarder.unpark(ids),
@@ -139,6 +140,7 @@ const handoverOf = ({ core, forwarder, bus, logger }: HandoverParts): Handover =
   release: (owned) => core.store.release(owned),
   announce: () => bus.tell('released', null),
   logger,
+  metrics: storage.metrics,
 })
 
 interface GivingParts extends HandoverParts {

@@ -6,6 +6,7 @@ import type { Lease } from '../../actors/node/lease.ts'
 import type { CredentialStore, Logger, Owned } from '../../actors/ports/ports.ts'
 import type { Queryable } from '../database/database.ts'
 import type { Nodes } from '../nodes/nodes.ts'
+import type { Metrics } from '../observability/metrics.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
 import type { PostgresCredentialStore } from './store.ts'
 
@@ -96,6 +97,7 @@ interface Claiming {
   readonly updates: Pick<PostgresUpdateLog, 'opened'>
   readonly supervisor: Pick<CredentialSupervisor, 'adopt' | 'factsOf'>
   readonly nodes: Pick<Nodes, 'isPlacedHere' | 'refreshPins'>
+  readonly metrics: Pick<Metrics, 'unowned'>
 }
 
 /**
@@ -103,9 +105,9 @@ interface Claiming {
  * at once. Resolves with `claimed` and their ids, which stand there also when a later page fails.
  */
 export async function claimUnowned(parts: Claiming, claimed: number[] = []): Promise<number[]> {
-  const { store, updates, supervisor, nodes } = parts
+  const { store, updates, supervisor, nodes, metrics } = parts
   await nodes.refreshPins()
-  let after = 0
+  let [after, left] = [0, 0]
   for (;;) {
     const page = await store.unowned(after, PAGE)
     const here = page.filter(nodes.isPlacedHere)
@@ -117,8 +119,11 @@ export async function claimUnowned(parts: Claiming, claimed: number[] = []): Pro
       supervisor.adopt(facts)
       claimed.push(facts.credentialId)
     }
+    left += page.length - here.length
     after = page.at(-1) ?? after
-    if (page.length < PAGE) return claimed
+    if (page.length === PAGE) continue
+    metrics.unowned(left)
+    return claimed
   }
 }
 

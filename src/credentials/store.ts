@@ -22,6 +22,7 @@ import { wasBlocked } from '../database/failures.ts'
 import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
 import { wipeAccount } from '../privacy/erase.ts'
 import type { Vault } from '../security/vault.ts'
+import type { Fenced } from './fence.ts'
 import { type HealthBuffer, Irregularities } from './health.ts'
 import { type IdentityRow, OpenedIdentities, sealIdentity } from './identity.ts'
 import { storedReason } from './reasons.ts'
@@ -48,6 +49,7 @@ interface Row {
   readonly next_update_id: number
   /** The name of the node that had it before. */
   readonly former: string | null
+  readonly released: boolean
 }
 
 /** This process, as the owner of credentials. */
@@ -59,8 +61,18 @@ interface ClaimingNode {
   isLeaving?(): boolean
 }
 
-/** Called with the keys that ended with their credential. */
-type KeysRevoked = (apiKeyIds: readonly number[]) => Promise<void>
+interface StoreOptions {
+  readonly db: Database
+  readonly vault: Vault
+  readonly node: ClaimingNode
+  readonly timeline: TimelineBuffer
+  readonly health: HealthBuffer
+  /** Called with the keys that ended with their credential. */
+  keysRevoked(apiKeyIds: readonly number[]): Promise<void>
+  /** Called with a credential that was claimed by itself, before the claim resolves. */
+  claimed?(claimed: ClaimedCredential): void
+  readonly fenced?: Fenced
+}
 
 /**
  * The row belongs to no living node, or to this one; `$2` is the incarnation of this node. The condition names only the
@@ -78,10 +90,10 @@ const claim = (which: string) => `
     update credential_log l set epoch = l.epoch + 1, owner = $2
       from credential c
      where c.id = l.credential_id and c.deactivated_at is null and ${isFree} and ${which}
-    returning l.credential_id, l.epoch, l.next_update_id, coalesce(c.node, c.left_node) as former
+    returning l.credential_id, l.epoch, l.next_update_id, coalesce(c.node, c.left_node) as former, c.node is null as released
   ), marked as (
     update credential c set node = $1, epoch = mine.epoch from mine where c.id = mine.credential_id
-    returning c.id, c.user_id, c.platform, c.machine_state, c.deleting_at, c.reason, c.limited_until, mine.former,
+    returning c.id, c.user_id, c.platform, c.machine_state, c.deleting_at, c.reason, c.limited_until, mine.former, mine.released,
               c.include_self_updates, c.include_channel_updates, c.include_channel_update_recovery,
               c.include_deleted_updates, mine.epoch, mine.next_update_id
   ), told as (${moveLines}
@@ -108,34 +120,19 @@ export class PostgresCredentialStore implements CredentialStore {
   readonly #vault: Vault
   readonly #opened: OpenedIdentities
   readonly #node: ClaimingNode
-  readonly #timeline: TimelineBuffer
-  readonly #health: HealthBuffer
-  readonly #keysRevoked: KeysRevoked
+  readonly #world: StoreOptions
   readonly #accounts: SharedStatements<number, AccountRow | undefined>
   readonly #claims: SharedStatements<number, ClaimedCredential | undefined>
-  readonly #claimed: (claimed: ClaimedCredential) => void
   /** Identities with which sessions are being opened. */
   readonly #read = new Map<number, AccountIdentity>()
   readonly irregularities = new Irregularities()
 
-  constructor(world: {
-    db: Database
-    vault: Vault
-    node: ClaimingNode
-    timeline: TimelineBuffer
-    health: HealthBuffer
-    keysRevoked: KeysRevoked
-    /** Called with a credential that was claimed by itself, before the claim resolves. */
-    claimed?: (claimed: ClaimedCredential) => void
-  }) {
+  constructor(world: StoreOptions) {
     this.#db = world.db
     this.#vault = world.vault
     this.#opened = new OpenedIdentities(world.vault)
     this.#node = world.node
-    this.#timeline = world.timeline
-    this.#health = world.health
-    this.#keysRevoked = world.keysRevoked
-    this.#claimed = world.claimed ?? (() => undefined)
+    this.#world = world
     const { db } = world
     // A start opens all accounts, while calls ask for many of them.
     this.#accounts = sharedLookup(
@@ -152,7 +149,7 @@ export class PostgresCredentialStore implements CredentialStore {
     if (this.#node.isLeaving?.()) throw new OwnershipLost()
     const claimed = await this.#claims.run(credentialId)
     if (claimed) {
-      this.#claimed(claimed)
+      this.#world.claimed?.(claimed)
       return claimed
     }
     // Not "is it owned?": its owner may have ended since the claim.
@@ -287,7 +284,7 @@ export class PostgresCredentialStore implements CredentialStore {
       [credentialId, epoch],
     )
     if (ended.length === 0) return this.#assertOwned(owned)
-    await this.#keysRevoked(ended.map(({ key }) => key).filter((key) => key !== null))
+    await this.#world.keysRevoked(ended.map(({ key }) => key).filter((key) => key !== null))
     await this.#vault.shred(`credential:${credentialId}`)
     await wipeAccount(this.#db, credentialId)
     this.irregularities.forget(credentialId)
@@ -329,7 +326,9 @@ export class PostgresCredentialStore implements CredentialStore {
   }
 
   async #assertOwned(owned: Owned): Promise<void> {
-    if ((await this.fenced([owned])).length > 0) throw new OwnershipLost()
+    if ((await this.fenced([owned])).length === 0) return
+    this.#world.fenced?.([owned])
+    throw new OwnershipLost()
   }
 
   noteEvents(credentialId: number, happenings: readonly Happening[]): void {
@@ -337,16 +336,16 @@ export class PostgresCredentialStore implements CredentialStore {
   }
 
   record(transition: Transition): void {
-    this.#timeline.add(transition)
+    this.#world.timeline.add(transition)
   }
 
   /** Resolves once what was recorded and noted so far can be read from the table. */
   async flush(): Promise<void> {
-    await Promise.all([this.#timeline.flush(), this.#health.flush()])
+    await Promise.all([this.#world.timeline.flush(), this.#world.health.flush()])
   }
 
   noteHealth(owned: Owned, health: Parameters<CredentialStore['noteHealth']>[1]): void {
-    this.#health.add(owned, health)
+    this.#world.health.add(owned, health)
   }
 }
 
@@ -387,7 +386,7 @@ const factsOf = (row: Row): ClaimedCredential => ({
   reason: storedReason(row.reason),
   limitedUntil: row.limited_until?.getTime(),
   stateSince: row.state_since?.getTime(),
-  isTakenOver: row.former !== null,
+  ...(row.former !== null && { former: { name: row.former, hasReleased: row.released } }),
   settings: {
     includeSelfUpdates: row.include_self_updates,
     includeChannelUpdates: row.include_channel_updates,

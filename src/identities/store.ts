@@ -2,6 +2,7 @@
 import type { Owned } from '../../actors/ports/ports.ts'
 import type { Surface } from '../../machines/model/content.ts'
 import { OwnershipLost } from '../../machines/model/failure.ts'
+import type { Fenced } from '../credentials/fence.ts'
 import type { Database, Queryable, Statement } from '../database/database.ts'
 import { despiteRace } from '../database/failures.ts'
 import { arrayLiteral, SharedStatements, textArray } from '../database/write-behind.ts'
@@ -262,8 +263,11 @@ function onceEach<Id extends NewChat>(
 /** Stores ids that results introduced; those that arrive during a write share the next one. */
 export class IdentityWrites {
   readonly #writes: SharedStatements<NewIds, boolean>
+  readonly #fenced: Fenced
 
-  constructor(db: Database) {
+  /** `fenced` gets credentials that another node has claimed. */
+  constructor(db: Database, fenced: Fenced = () => undefined) {
+    this.#fenced = fenced
     this.#writes = new SharedStatements({
       most: MOST_TOGETHER,
       run: (all) => insertTogether(db, all),
@@ -276,6 +280,8 @@ export class IdentityWrites {
     chats: readonly NewChat[],
     messages: readonly NewMessage[],
   ): Promise<void> {
-    if (!(await this.#writes.run({ owned, chats, messages }))) throw new OwnershipLost()
+    if (await this.#writes.run({ owned, chats, messages })) return
+    this.#fenced([owned])
+    throw new OwnershipLost()
   }
 }

@@ -1,6 +1,7 @@
 /** Hands credentials of this node to the others, some at a time, so that their callers only wait. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger, Owned } from '../../actors/ports/ports.ts'
+import type { Metrics } from '../observability/metrics.ts'
 
 const AT_ONCE = 100
 /** A call that takes longer, such as an upload, keeps its account here for a while. */
@@ -26,6 +27,7 @@ export interface Handover {
   /** Tells the other nodes that there is something to claim. */
   announce(): void
   readonly logger: Logger
+  readonly metrics: Pick<Metrics, 'handedOverWithin'>
 }
 
 /** Resolves with the number of credentials that were handed over. The others are claimed once this node has left. */
@@ -38,14 +40,16 @@ export async function handOver(
   const late: Owned[] = []
   for (const batch of batchesOf(credentials)) {
     if (signal.aborted) return given
+    const since = performance.now()
     const { idle, busy } = await settled(parts, batch, CALLS_TAKE_MS)
     late.push(...busy)
-    given += await give(parts, idle)
+    given += await give(parts, idle, since)
   }
   for (const batch of batchesOf(late)) {
     if (signal.aborted) return given
+    const since = performance.now()
     const { idle, busy } = await settled(parts, batch, LONG_CALLS_TAKE_MS)
-    given += await give(parts, [...idle, ...busy])
+    given += await give(parts, [...idle, ...busy], since)
   }
   return given
 }
@@ -55,8 +59,9 @@ export async function handOverIdle(
   parts: Handover,
   credentials: readonly Owned[],
 ): Promise<number> {
+  const since = performance.now()
   const { idle } = await settled(parts, credentials, CALLS_TAKE_MS)
-  return give(parts, idle)
+  return give(parts, idle, since)
 }
 
 /** The credentials without a call in progress after this time. The others go on taking calls. */
@@ -85,15 +90,17 @@ async function settled(
   return { idle: batch.filter(({ credentialId }) => isIdle.has(credentialId)), busy }
 }
 
-async function give(parts: Handover, batch: readonly Owned[]): Promise<number> {
+/** `since`: when calls for them began to wait. */
+async function give(parts: Handover, batch: readonly Owned[], since: number): Promise<number> {
   if (batch.length === 0) return 0
-  const { park, unpark, end, release, announce, logger } = parts
+  const { park, unpark, end, release, announce, logger, metrics } = parts
   const ids = idsOf(batch)
   park(ids)
   try {
     await Promise.race([end(batch), pause(CLOSING_TAKES_MS)])
     const released = await release(batch)
     announce()
+    metrics.handedOverWithin((performance.now() - since) / 1000)
     return released.length
   } catch (err) {
     logger.warn({ err, credentials: ids.length }, 'credentials could not be handed over')

@@ -36,6 +36,8 @@ interface NodesOptions extends NodeFacts {
 export interface Nodes {
   /** As this node sees them; it knows them also while the database is away. */
   view(): NodesView
+  /** Since a node of that name was seen to beat, also if it has ended; undefined for one that this node has not seen lately. */
+  silentMs(name: string): number | undefined
   /** How many can be seen, this one included. */
   count(): number
   /** Whether no other node can be seen. */
@@ -96,6 +98,7 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
   metrics.suspended(() => (nodes.view.state === 'suspended' ? 1 : 0))
   return {
     view: () => nodes.view,
+    silentMs: (name) => nodes.silentMs(name),
     count: () => nodes.view.rows.length,
     isAlone: () => isAlone,
     hasSuccessors: () =>

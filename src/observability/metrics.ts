@@ -6,6 +6,8 @@ import type { MediaMeasures } from '../media/media.ts'
 const latency = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60]
 /** A transcoding may take two minutes. */
 const lengths = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 60, 120]
+/** An account changes its node within a second or two, after a freeze within twelve, and at worst with a slow network. */
+const moves = [0.1, 0.25, 0.5, 1, 1.5, 2, 3, 5, 8, 12, 15, 30, 60, 300]
 const commitLatency = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
 const commitSizes = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000]
 
@@ -14,6 +16,14 @@ const methodNames = 400
 
 /** Whole numbers by name, read when the metrics are. */
 type Census = () => Readonly<Record<string, number>>
+
+/** How an account came to another node: the owner before gave it away, or ended with it. */
+const takeoverCauses = ['handover', 'ended'] as const
+type TakeoverCause = (typeof takeoverCauses)[number]
+
+const fencedTables = ['api_key', 'credential', 'message_identity', 'update_log', 'webhook'] as const
+/** The tables into which a node writes for its accounts without a request that waits for it. */
+export type FencedTable = (typeof fencedTables)[number]
 
 export interface Metrics {
   /** `route` is the pattern, never the address. */
@@ -43,8 +53,22 @@ export interface Metrics {
   bus(read: () => Readonly<Record<string, boolean>>): void
   /** A try to pass a request on to another node; `outcome` is one of four words. */
   forwarded(outcome: string): void
+  /** Seconds from passing a request on until the answer of the other node had ended. */
+  forwardedWithin(seconds: number): void
   /** Requests that wait for an account to have an owner. */
   parked(read: () => number): void
+  /** The accounts of this node, by platform. */
+  owned(census: Census): void
+  /** Accounts that had no owner, and that this node left to others, when it last looked. */
+  unowned(count: number): void
+  /** This node has claimed an account that another one had. */
+  tookOver(cause: TakeoverCause): void
+  /** Seconds from the last beat of a node that ended until an account of it was online here. */
+  tookOverWithin(seconds: number): void
+  /** Seconds for which calls for some accounts waited while this node gave them away. */
+  handedOverWithin(seconds: number): void
+  /** Writes for accounts that were refused, because another node owns them. */
+  fencedWrites(table: FencedTable, count: number): void
   readonly media: MediaMeasures
   /** The exposition format of Prometheus, and its content type. */
   text(): Promise<string>
@@ -65,7 +89,9 @@ export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metri
     ...requestMetrics(registers),
     ...updateLogMetrics(registers),
     ...serviceMetrics(registers),
+    ...ownershipMetrics(registers),
     actors: actorMetrics(registers),
+    owned: ownedMetric(registers),
     bus: busMetric(registers),
     openConnections: gauge('chapar_http_connections', 'Open connections to the API.'),
     backlogAge: gauge('chapar_update_backlog_age_seconds', 'Age of the oldest unconfirmed update.'),
@@ -166,6 +192,77 @@ function serviceMetrics(
     actorRestarted: (kind) => restarts.inc({ kind }),
     recordsDropped: (count) => dropped.inc(count),
     connectionRefused: (reason) => refused.inc({ reason }),
+  }
+}
+
+type OwnershipMetrics =
+  | 'forwardedWithin'
+  | 'unowned'
+  | 'tookOver'
+  | 'tookOverWithin'
+  | 'handedOverWithin'
+  | 'fencedWrites'
+
+/** What happens when accounts change their owner. */
+function ownershipMetrics(registers: Registers): Pick<Metrics, OwnershipMetrics> {
+  const seconds = (name: string, help: string, buckets: number[]) => {
+    const histogram = new Histogram({ name, help, buckets, registers })
+    return (measured: number) => histogram.observe(measured)
+  }
+  const unowned = new Gauge({
+    name: 'chapar_unowned',
+    help: 'Accounts without an owner that this node left to others when it last looked.',
+    registers,
+  })
+  const takeovers = new Counter({
+    name: 'chapar_takeovers_total',
+    help: 'Accounts claimed from other nodes, which gave them away (handover) or ended with them (ended).',
+    labelNames: ['cause'],
+    registers,
+  })
+  const fenced = new Counter({
+    name: 'chapar_fenced_writes_total',
+    help: 'Writes for accounts that were refused, because another node owns them.',
+    labelNames: ['table'],
+    registers,
+  })
+  // A series that begins with its first event shows no increase for it.
+  for (const cause of takeoverCauses) takeovers.inc({ cause }, 0)
+  for (const table of fencedTables) fenced.inc({ table }, 0)
+  return {
+    forwardedWithin: seconds(
+      'chapar_forward_seconds',
+      'Time from passing a request on to another node to the end of its answer; polls and streams are left out.',
+      latency,
+    ),
+    unowned: (count) => unowned.set(count),
+    tookOver: (cause) => takeovers.inc({ cause }),
+    tookOverWithin: seconds(
+      'chapar_takeover_seconds',
+      'Time from the last beat of a node that ended until an account of it was online at this one.',
+      moves,
+    ),
+    handedOverWithin: seconds(
+      'chapar_handover_seconds',
+      'Time for which calls for accounts waited while this node gave them away, for each group of accounts.',
+      moves,
+    ),
+    fencedWrites: (table, count) => fenced.inc({ table }, count),
+  }
+}
+
+function ownedMetric(registers: Registers): Metrics['owned'] {
+  return (census) => {
+    new Gauge({
+      name: 'chapar_owned',
+      help: 'Accounts that this node owns, by platform.',
+      labelNames: ['platform'],
+      registers,
+      collect() {
+        this.reset()
+        for (const [platform, count] of Object.entries(census())) this.set({ platform }, count)
+      },
+    })
   }
 }
 

@@ -15,6 +15,7 @@ import type { FileIds, NamedFile } from '../bot-api/file-id.ts'
 import type { Names } from '../bot-api/present/chat.ts'
 import { resultJson } from '../bot-api/present/result.ts'
 import { deletionDraft, draftOf, receivedDraft } from '../bot-api/present/update.ts'
+import type { Fenced } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
 import { isIdentityConflict } from '../database/failures.ts'
 import { IdentityBook } from '../identities/book.ts'
@@ -233,14 +234,14 @@ export class Translator implements Identities, Translation {
   /** By credential, the network's id of its account. */
   readonly #selves = new Map<number, string>()
 
-  /** `wanted` absent: all receipts become updates. */
-  constructor(db: Database, files: FileIds, idForm: IdForm, wanted?: WantedKinds) {
+  /** `wanted` absent: all receipts become updates. `fenced` gets credentials that another node has claimed. */
+  constructor(db: Database, files: FileIds, idForm: IdForm, wanted?: WantedKinds, fenced?: Fenced) {
     this.#db = db
     this.#files = files
     this.#wanted = wanted
     this.#idForm = idForm
     this.#book = new IdentityBook(db)
-    this.#writes = new IdentityWrites(db)
+    this.#writes = new IdentityWrites(db, fenced)
     this.#operations = new OperationTranslator(db, this.#book, idForm)
   }
 

@@ -85,6 +85,8 @@ class OpenLog implements Holder {
 type Notify = () => void
 
 interface LogObserver extends CommitObserver {
+  /** Another node has claimed the credential, so this batch was not stored. */
+  fenced?(): void
   received(credentialId: number, updates: number): void
 }
 
@@ -216,7 +218,10 @@ export class PostgresUpdateLog implements UpdateLog {
     if (fresh.length === 0 && batch.checkpoint === undefined) return { stored: true, count: 0 }
 
     const committed = await this.#commit(batch, fresh)
-    if (committed.fenced) return { stored: false }
+    if (committed.fenced) {
+      this.#observer.fenced?.()
+      return { stored: false }
+    }
     const { drafts, firstId } = committed
     const told = log.tail.next
     log.tail.reach(firstId)

@@ -10,7 +10,13 @@ const PAGE = 500
 type Claimed = Awaited<ReturnType<PostgresCredentialStore['claimAll']>>[number]
 
 /** Follows nodes over so many accounts without an owner; `changed` stands for a change of the nodes. */
-function following(t: Test, accounts: number, failures: { page?: number; webhooks?: number }) {
+function following(
+  t: Test,
+  accounts: number,
+  failures: { page?: number; webhooks?: number },
+  isPlacedHere = (_: number) => true,
+) {
+  const unowned: number[] = []
   let free = Array.from({ length: accounts }, (_, index) => index + 1)
   const woken: number[] = []
   let changed: () => void = () => undefined
@@ -31,13 +37,14 @@ function following(t: Test, accounts: number, failures: { page?: number; webhook
     updates: { opened: () => undefined },
     supervisor: { adopt: () => undefined, factsOf: () => undefined },
     nodes: {
-      isPlacedHere: () => true,
+      isPlacedHere,
       refreshPins: async () => undefined,
       onMembersChanged(listener) {
         changed = listener
       },
       onDeclaredGone: () => undefined,
     },
+    metrics: { unowned: (count) => void unowned.push(count) },
     ownership: { lost: () => undefined },
     owned: () => [],
     logger: pino({ level: 'silent' }),
@@ -50,7 +57,7 @@ function following(t: Test, accounts: number, failures: { page?: number; webhook
     },
   })
   t.teardown(stop)
-  return { woken, look: () => changed() }
+  return { woken, unowned, look: () => changed() }
 }
 
 t.test(
@@ -71,4 +78,11 @@ t.test('webhooks that could not be looked for are looked for again', async (t) =
   await until(() => woken.length === 3)
   look()
   t.strictSame(woken, [1, 2, 3])
+})
+
+t.test('accounts that are left to other nodes are counted, until they have an owner', async (t) => {
+  const { unowned, look } = following(t, PAGE + 3, {}, (id) => id > 2)
+  look()
+  await until(() => unowned.length === 1)
+  t.same(unowned, [2])
 })

@@ -81,7 +81,7 @@ const core = createCore({
   journal,
 })
 core.ownership.watch()
-const claiming = { ...core, nodes }
+const claiming = { ...core, nodes, metrics }
 await claimUnowned(claiming)
 await core.roster.start([...core.supervisor.owned()].map(({ credentialId }) => credentialId))
 const owned = () => core.supervisor.owned()

@@ -32,7 +32,11 @@ async function forwarderOver(t: Test, remembered: OwnerRecord | undefined) {
     key: Buffer.alloc(32),
     holdMs: 20_000,
     logger: pino({ level: 'silent' }),
-    metrics: { forwarded: () => undefined, parked: () => undefined },
+    metrics: {
+      forwarded: () => undefined,
+      forwardedWithin: () => undefined,
+      parked: () => undefined,
+    },
   })
   const server = createServer().listen(0, '127.0.0.1')
   forwarder.serveOn(server, (_, response) => void response.end('served here'))

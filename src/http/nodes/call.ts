@@ -59,6 +59,11 @@ export class ForwardedCall {
     return this.#hasBegun || (this.#body?.length ?? 0) > 0
   }
 
+  /** Its answer waits for events. */
+  get isHeld(): boolean {
+    return isPoll(this.request.url ?? '') || isStream(this.request)
+  }
+
   get canRepeat(): boolean {
     return !this.#hasBegun
   }

@@ -57,7 +57,7 @@ interface ForwardingOptions {
   /** How long a request waits for an owner. */
   readonly holdMs: number
   readonly logger: Logger
-  readonly metrics: Pick<Metrics, 'forwarded' | 'parked'>
+  readonly metrics: Pick<Metrics, 'forwarded' | 'forwardedWithin' | 'parked'>
 }
 
 export class RequestForwarder {
@@ -250,9 +250,14 @@ export class RequestForwarder {
   async #goesTo(incarnation: number, call: ForwardedCall): Promise<'ended' | 'elsewhere' | 'lost'> {
     const peer = this.#peers.get(incarnation)
     if (!peer) return 'elsewhere'
+    const { metrics } = this.#options
+    const sentAt = performance.now()
     const outcome = await call.send(peer)
-    this.#options.metrics.forwarded(outcome)
-    if (outcome === 'answered') return 'ended'
+    metrics.forwarded(outcome)
+    if (outcome === 'answered') {
+      if (!call.isHeld) metrics.forwardedWithin((performance.now() - sentAt) / 1000)
+      return 'ended'
+    }
     if (outcome === 'lost') return call.wasLost() ? 'ended' : 'lost'
     if (call.canRepeat) return 'elsewhere'
     call.giveUp()

@@ -214,7 +214,7 @@ t.test('a session that is taken soon after the link is opened once more', async 
 
 t.test('a session that is taken soon after a takeover is opened again each time', async (t) => {
   const rig = new CredentialRig(t)
-  const actor = await rig.online({ isTakenOver: true })
+  const actor = await rig.online({ former: { name: 'node-2', hasReleased: false } })
   const began = rig.clock.now()
   let taken = 0
   for (const waitMs of [2_000, 4_000, 8_000, 12_000]) {

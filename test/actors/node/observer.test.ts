@@ -82,3 +82,15 @@ t.test('the age of a beat is shown as this node has seen it', async (t) => {
   observer.saw([], 1, 1_750)
   t.same(observer.view(1_800), [], 'a peer that has ended is forgotten')
 })
+
+t.test('the last beat of a node is remembered by its name for an hour after its end', async (t) => {
+  const observer = new Observer()
+  observer.saw([row(1, 0), row(2, 5)], 1, 1_000)
+  observer.saw([row(1, 1), row(2, 5)], 1, 2_000)
+  t.equal(observer.silentMs('node-2', 2_000), 1_000)
+  observer.saw([row(1, 2)], 1, 4_000)
+  t.equal(observer.silentMs('node-2', 4_000), 3_000)
+  t.equal(observer.silentMs('node-3', 4_000), undefined)
+  observer.saw([row(1, 3)], 1, 3_602_000)
+  t.equal(observer.silentMs('node-2', 3_602_000), undefined)
+})
