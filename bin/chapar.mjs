@@ -34,6 +34,7 @@ const commands = {
   drain: { steps: [['src/nodes/order-command.ts', 'drain']] },
   undrain: { steps: [['src/nodes/order-command.ts', 'undrain']] },
   move: { steps: [['src/nodes/order-command.ts', 'move']] },
+  migrate: { steps: [['src/nodes/migrate-command.ts']] },
   test: { steps: [tap], development: true, panel: true },
   'kill-test': { steps: [['test/kill/run.ts']], development: true },
   'cluster-test': { steps: [['test/cluster/run.ts']], development: true },

@@ -1,7 +1,9 @@
 /** Brings the schema up to date; of several nodes starting at once, one does it. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import type { HeldBack, WaitingMigration } from './migrator.ts'
 
 /** Any constant will do, as long as every version of the service uses the same. */
 const lockKey = 0x6d696772
@@ -83,7 +85,7 @@ export function assertKnown(minimum: string | undefined): void {
 }
 
 /** Returns the names of the migrations that were run. */
-export async function migrate(url: string): Promise<string[]> {
+export async function migrate(url: string, heldBack?: HeldBack): Promise<string[]> {
   const lock = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })
   lock.on('error', () => {
     // Migrations go on without the lock: each commits with its own record, so none is run twice.
@@ -94,9 +96,35 @@ export async function migrate(url: string): Promise<string[]> {
     await lock.query(`set lock_timeout = '${lockWait}'`)
     await lock.query('select pg_advisory_lock($1)', [lockKey])
     const { runPending } = await import('./migrator.ts')
-    return await runPending(url)
+    return await runPending(url, undefined, heldBack)
   } finally {
     await lock.end()
+  }
+}
+
+const LOOK_AGAIN_MS = 1_000
+
+interface Contracting {
+  /** One run of what waits; resolves with what was run. */
+  run(heldBack: HeldBack): Promise<readonly string[]>
+  /** How long to wait for nodes of earlier versions to end. */
+  readonly waitMs: number
+  done(migration: string): void
+}
+
+/** Runs what waits until no node holds anything back, or the time is over. Resolves with what is held back still. */
+export async function contract({
+  run,
+  waitMs,
+  done,
+}: Contracting): Promise<readonly WaitingMigration[]> {
+  const until = performance.now() + waitMs
+  for (;;) {
+    const waiting: WaitingMigration[] = []
+    for (const migration of await run((one) => waiting.push(one))) done(migration)
+    const left = until - performance.now()
+    if (waiting.length === 0 || left <= 0) return waiting
+    await pause(Math.min(left, LOOK_AGAIN_MS))
   }
 }
 

@@ -35,14 +35,30 @@ const config = (url: string, list: readonly NamedMigration[]) =>
     },
   })
 
-/** Returns their names. Those that would harm nodes that are up wait for a later start. */
-export async function runPending(url: string, list = migrationsList): Promise<string[]> {
+/** A migration that takes something away, and the names of the nodes that use it and are up. */
+export interface WaitingMigration {
+  readonly migration: string
+  readonly nodes: readonly string[]
+}
+
+export type HeldBack = (waiting: WaitingMigration) => void
+
+/** Returns their names. Those that would harm nodes that are up wait for a later call, and `heldBack` is told of each. */
+export async function runPending(
+  url: string,
+  list = migrationsList,
+  heldBack?: HeldBack,
+): Promise<string[]> {
   const orm = await MikroORM.init(config(url, list))
   try {
     const done: string[] = []
     const pending = new Set((await orm.migrator.getPending()).map(({ name }) => name))
     for (const { migrations, since } of stepsOf(list.filter(({ name }) => pending.has(name)))) {
-      if (since !== undefined && (await holdersBack(url, since)).length > 0) continue
+      const nodes = since === undefined ? [] : await holdersBack(url, since)
+      if (nodes.length > 0) {
+        for (const migration of migrations) heldBack?.({ migration, nodes })
+        continue
+      }
       done.push(...(await patiently(() => orm.migrator.up({ migrations }))))
     }
     return done

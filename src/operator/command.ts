@@ -11,6 +11,7 @@ import { exitCodes, StartFailure } from '../process/fatal-errors.ts'
 interface OperatorTools {
   readonly config: Config
   readonly db: Database
+  readonly url: string
   readonly logger: Logger
 }
 
@@ -39,5 +40,5 @@ async function open(opened: AsyncDisposableStack): Promise<OperatorTools> {
   }
   const db = openDatabase({ url, logger })
   opened.defer(() => db.close())
-  return { config, db, logger }
+  return { config, db, url, logger }
 }

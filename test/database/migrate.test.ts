@@ -1,10 +1,12 @@
 /** Migrations: run once, in order, also by nodes that start at the same moment. */
+import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
 import { Migration } from '@mikro-orm/migrations'
 import t from 'tap'
 import { type Database, openOrm } from '../../src/database/database.ts'
-import { enterCell, migrate } from '../../src/database/migrate.ts'
+import { contract, enterCell, migrate } from '../../src/database/migrate.ts'
 import { migrationsList } from '../../src/database/migrations/index.ts'
 import { runPending } from '../../src/database/migrator.ts'
 import { PostgresNodes } from '../../src/nodes/table.ts'
@@ -107,6 +109,63 @@ t.test('what takes something away waits for the last node that uses it', async (
   t.same(run, ['9998-contraction'], 'one that has crashed holds nobody back')
   t.same(await columns(), ['new'])
   t.same(await minimum(), { migration: '9990-not-used-any-more' })
+})
+
+t.test('an order to take it away names the nodes that use it, and waits for them', async (t) => {
+  const { url, database } = await testDatabase(t)
+  await database.query('create table used (old int)')
+  const list = [...migrationsList, contraction, expansion]
+  const facts = { name: 'old', address: null, version: 'test', weight: 1 }
+  const old = new PostgresNodes({ ...facts, db: database, url })
+  const incarnation = await old.join()
+  const done: string[] = []
+  let looks = 0
+  const contracting = (waitMs: number) =>
+    contract({
+      run: (heldBack) => {
+        looks++
+        return runPending(url, list, heldBack)
+      },
+      waitMs,
+      done: (name) => done.push(name),
+    })
+  const waits = { migration: '9998-contraction', nodes: ['old'] }
+  t.same(await contracting(0), [waits])
+  t.same(done, ['9999-expansion'], 'what adds need not wait')
+
+  const waiting = contracting(60_000)
+  await until(() => looks > 2)
+  t.same(done, ['9999-expansion'])
+  await old.leave(incarnation)
+  t.same(await waiting, [])
+  t.same(done, ['9999-expansion', '9998-contraction'])
+  t.same(await contracting(0), [], 'and there is nothing left')
+})
+
+const migrateCommand = async (databaseUrl: string, ...words: string[]) => {
+  const env = { ...process.env, DATABASE_URL: databaseUrl, LOG_LEVEL: 'fatal' }
+  const command = ['src/nodes/migrate-command.ts', ...words]
+  return promisify(execFile)(process.execPath, command, { env })
+}
+
+t.test('chapar migrate --contract ends well where nothing waits', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const newest = migrationsList.at(-1)?.name ?? ''
+  const { stdout } = await migrateCommand(url, '--contract', '--wait', '5')
+  t.equal(stdout, 'Nothing is left to do.\n')
+  await t.rejects(migrateCommand(url, '--contracts'), {
+    code: 2,
+    stderr: /usage: .* migrate --contract/,
+  })
+  await t.rejects(migrateCommand(url, '--contract', '--wait', 'long'), { code: 2 })
+  await database.query(`insert into migration (name) values ('9999-from-the-future')`)
+  await setMinimum(database, '9998-used-until-then')
+  await database.query('delete from migration where name = $1', [newest])
+  await t.rejects(
+    migrateCommand(url, '--contract'),
+    { code: 69, stderr: /^chapar: DATABASE_URL: .*run a newer version.*\n$/ },
+    'an older version takes nothing away',
+  )
 })
 
 t.test('a change of a table lets others pass while it waits for its lock', async (t) => {

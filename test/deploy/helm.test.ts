@@ -49,11 +49,12 @@ function specOf<Spec>(manifests: readonly Manifest[], wanted: string): Spec {
 }
 
 interface StatefulSet {
+  readonly minReadySeconds: number
   readonly template: { readonly spec: Record<string, unknown> }
 }
 
-function podOf(manifests: readonly Manifest[]) {
-  const { template } = specOf<StatefulSet>(manifests, 'StatefulSet')
+function podOf(manifests: readonly Manifest[], kind: 'StatefulSet' | 'Job' = 'StatefulSet') {
+  const { template } = specOf<Pick<StatefulSet, 'template'>>(manifests, kind)
   const [container] = template.spec.containers as [Container]
   return { spec: template.spec, container }
 }
@@ -84,11 +85,12 @@ const everything = {
 }
 
 t.test('Kubernetes accepts all of it, with little said and with much', { skip }, async (t) => {
-  const some = ['NetworkPolicy', 'PodDisruptionBudget', 'Service', 'Service', 'StatefulSet']
+  const some = ['Job', 'NetworkPolicy', 'PodDisruptionBudget', 'Service', 'Service']
+  const nodes = ['StatefulSet']
   const little = rendered()
-  t.same(little.map(({ kind }) => kind).sort(), some)
+  t.same(little.map(({ kind }) => kind).sort(), [...some, ...nodes])
   const much = rendered(everything)
-  t.same(much.map(({ kind }) => kind).sort(), ['Ingress', ...some])
+  t.same(much.map(({ kind }) => kind).sort(), ['Ingress', ...some, ...nodes])
   for (const manifest of [...little, ...much]) {
     t.equal(check(manifest), '', `${manifest.kind} ${manifest.metadata.name}`)
     t.equal(JSON.stringify(manifest).includes('null'), false, 'nothing is empty by mistake')
@@ -152,6 +154,48 @@ t.test('a pod has time to hand its accounts over, and no rights to spare', { ski
     { livenessProbe: live, startupProbe: live },
     'a database that is away restarts none',
   )
+})
+
+t.test('an upgrade waits until a new pod has worked for a while', { skip }, async (t) => {
+  const secondsIn = (values: object) =>
+    specOf<StatefulSet>(rendered(values), 'StatefulSet').minReadySeconds
+  t.equal(secondsIn({}), 10)
+  t.equal(secondsIn({ minReadySeconds: 30 }), 30)
+})
+
+interface Job {
+  readonly backoffLimit: number
+  readonly activeDeadlineSeconds: number
+  readonly template: { readonly metadata: { readonly labels: Record<string, string> } }
+}
+
+t.test('after an upgrade a job takes away what nobody uses any more', { skip }, async (t) => {
+  const manifests = rendered({ ...everything, contract: { waitSeconds: 100 } })
+  const job = manifests.find(({ kind }) => kind === 'Job')
+  t.match(job?.metadata, { annotations: { 'helm.sh/hook': 'post-upgrade' } })
+  const { backoffLimit, activeDeadlineSeconds, template } = specOf<Job>(manifests, 'Job')
+  t.ok(backoffLimit < 2)
+  t.equal(activeDeadlineSeconds, 150, 'its time is over before that of Helm')
+  const { container, spec } = podOf(manifests, 'Job')
+  t.same(container.command, ['node', 'bin/chapar.mjs', 'migrate', '--contract', '--wait', '100'])
+  const launcher = join(chart, '../../../bin/chapar.mjs')
+  t.match(spawnSync(process.execPath, [launcher]).stderr.toString(), / migrate /, 'it is there')
+
+  const node = podOf(manifests)
+  for (const field of ['image', 'env', 'envFrom', 'securityContext', 'volumeMounts']) {
+    t.same(container[field], node.container[field], `${field}: as a node has it`)
+  }
+  for (const field of ['volumes', 'securityContext', 'imagePullSecrets', 'nodeSelector']) {
+    t.same(spec[field], node.spec[field], field)
+  }
+  const { podSelector } = specOf<NetworkPolicy>(manifests, 'NetworkPolicy')
+  const { matchLabels } = podSelector as { matchLabels: Record<string, string> }
+  const isNode = Object.entries(matchLabels).every(
+    ([name, value]) => template.metadata.labels[name] === value,
+  )
+  t.equal(isNode, false, 'no service sends it calls')
+  const without = rendered({ contract: { enabled: false } })
+  t.notOk(without.some(({ kind }) => kind === 'Job'))
 })
 
 t.test('only nodes reach the port for nodes', { skip }, async (t) => {

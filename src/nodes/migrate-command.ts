@@ -1,0 +1,40 @@
+/** A command for the operator: takes away what no version uses any more, once the nodes of earlier versions have ended. */
+import { contract, migrate } from '../database/migrate.ts'
+import { operate } from '../operator/command.ts'
+import { concerning } from '../process/fatal-errors.ts'
+
+const USAGE = `usage: node bin/chapar.mjs migrate --contract [--wait [SECONDS]]
+`
+const WAIT_SECONDS = 60
+
+/** The seconds to wait; undefined if the words were not understood. */
+function secondsIn([verb, option, value = `${WAIT_SECONDS}`, ...more]: string[]) {
+  if (verb !== '--contract' || more.length > 0) return undefined
+  if (option === undefined) return 0
+  return option === '--wait' && /^\d{1,6}$/.test(value) ? Number(value) : undefined
+}
+
+await operate(async ({ url }) => {
+  const seconds = secondsIn(process.argv.slice(2))
+  if (seconds === undefined) {
+    process.stderr.write(USAGE)
+    process.exitCode = 2
+    return
+  }
+  let count = 0
+  const waiting = await contract({
+    run: (heldBack) => concerning('DATABASE_URL', migrate(url, heldBack)),
+    waitMs: 1_000 * seconds,
+    done(migration) {
+      count++
+      process.stdout.write(`${migration} is done.\n`)
+    },
+  })
+  for (const { migration, nodes } of waiting) {
+    process.stderr.write(
+      `chapar: ${migration} waits: it takes away what these nodes use: ${nodes.join(', ')}\n`,
+    )
+  }
+  if (waiting.length > 0) process.exitCode = 1
+  else if (count === 0) process.stdout.write('Nothing is left to do.\n')
+})
