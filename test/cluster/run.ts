@@ -1,7 +1,4 @@
-/**
- * `npm run test:cluster [-- --short | --full] [--suite NAME,…] [--rounds N] [--seed S] [--json FILE]`, with the load as `[--nodes N]
- * [--accounts N] [--idle N] [--writes R] [--sends R] [--polls N] [--webhooks N] [--libraries N]`; rates are a second, for all accounts.
- */
+/** The command `npm run test:cluster`: runs suites of faults, and prints what they came to. */
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -26,6 +23,10 @@ const ROUNDS = {
 const FULL = { accounts: 3_000, writes: 200, sends: 20, polls: 300, webhooks: 50, libraries: 1 }
 const SMALL = { accounts: 12, writes: 24, sends: 24, polls: 3, webhooks: 3, libraries: 1 }
 
+/**
+ * `[--short | --full] [--suite NAME,…] [--rounds N] [--seed S] [--json FILE]`, with the load as `[--nodes N] [--accounts N]
+ * [--idle N] [--writes R] [--sends R] [--polls N] [--webhooks N] [--libraries N]`; rates are a second, for all accounts.
+ */
 const { values } = parseArgs({
   options: {
     short: { type: 'boolean', default: false },
