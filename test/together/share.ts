@@ -50,7 +50,7 @@ const seconds: Readonly<Record<string, number>> = JSON.parse(
 /** @param share counted from 1. Every quick file belongs to exactly one. */
 export function runShare(share: number): void {
   giveEachItsOwnTest()
-  t.setTimeout(2 * TIMEOUT)
+  t.setTimeout(4 * TIMEOUT)
   const quick = globSync('test/**/*.test.ts', { cwd: root, exclude: slow }).sort()
   for (const file of deal(quick, seconds, SHARES)[share - 1] ?? []) {
     t.test(file, { timeout: TIMEOUT }, async (own) => {
