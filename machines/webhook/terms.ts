@@ -2,6 +2,12 @@
 import type { Trouble } from './machine.ts'
 import type { Progress, Runs } from './progress.ts'
 
+/** `name` is in small letters. */
+export interface WebhookHeader {
+  readonly name: string
+  readonly value: string
+}
+
 /** The address and the way of delivery. */
 export interface WebhookTarget {
   /** It may contain user info, so it is a secret. */
@@ -10,6 +16,8 @@ export interface WebhookTarget {
   readonly ipAddress: string | undefined
   readonly maxConnections: number
   readonly secretToken: string | undefined
+  /** Added to every delivery. They may carry credentials, so their values are secrets. */
+  readonly headers?: readonly WebhookHeader[]
   /** PEM; trusted instead of the usual authorities. */
   readonly certificate: string | undefined
 }

@@ -9,6 +9,9 @@ export const WebhookRecord = Type.Object({
   has_custom_certificate: Type.Boolean(),
   pending_update_count: Type.Integer(),
   max_connections: Type.Integer(),
+  header_names: Type.Array(Type.String(), {
+    description: 'The headers that are added to deliveries; their values are shown nowhere',
+  }),
   ip_address: Type.Optional(Type.String()),
   allowed_updates: Type.Optional(Type.Array(Type.String())),
   last_error_date: Type.Optional(Type.Integer()),

@@ -78,6 +78,8 @@ export class Endpoint implements WebhookEndpoint {
   readonly #path: string
   /** Names and values in turn. */
   readonly #headers: readonly string[]
+  /** The same as they may be kept: without the values of the headers that the owner added. */
+  readonly #keptHeaders: readonly string[]
   /** The oldest first: they run out of time in this order. */
   readonly #underWay = new Set<Exchange>()
   readonly #watched = new WeakSet<AbortSignal>()
@@ -92,12 +94,16 @@ export class Endpoint implements WebhookEndpoint {
     this.#place = { key, url: shownUrl(target.url) }
     this.#parts = parts
     this.#path = url.pathname + url.search
-    this.#headers = Object.entries({
+    const headers = {
       ...HEADERS,
       'user-agent': 'Chapar',
       ...authorization(url),
       ...(target.secretToken && { 'x-telegram-bot-api-secret-token': target.secretToken }),
-    }).flat()
+    }
+    const own = (target.headers ?? []).map(({ name, value }) => [name, value] as const)
+    this.#headers = Object.entries({ ...headers, ...Object.fromEntries(own) }).flat()
+    const hidden = Object.fromEntries(own.map(([name]) => [name, '[redacted]']))
+    this.#keptHeaders = Object.entries({ ...headers, ...hidden }).flat()
     this.#pool = createGuardedPool(url.origin, {
       ...guard,
       connections: target.maxConnections,
@@ -137,7 +143,7 @@ export class Endpoint implements WebhookEndpoint {
       const durationMs = performance.now() - began
       const outcome = { ok: error === undefined, status, error, retryAfterMs, durationMs }
       if (!this.#parts.keepsExchanges) return outcome
-      return { ...outcome, exchange: { headers: [this.#headers, headers], body, answer } }
+      return { ...outcome, exchange: { headers: [this.#keptHeaders, headers], body, answer } }
     } finally {
       places.release(this.#userId)
     }

@@ -40,6 +40,7 @@ export interface WebhookColumns {
   readonly url: string
   readonly has_certificate: boolean
   readonly max_connections: number
+  readonly header_names: readonly string[]
   readonly ip_address: string | null
   readonly error_at: number | null
   readonly error: string | null
@@ -54,7 +55,7 @@ const unix = (column: string) => `extract(epoch from w.${column})::float8`
 /** One JSON object of the table `w`, or null where the key has no webhook. */
 export const webhookObject = `case when w.api_key_id is not null then jsonb_build_object(
   'url', w.shown_url, 'has_certificate', w.has_certificate, 'max_connections', w.max_connections,
-  'ip_address', w.ip_address, 'error_at', ${unix('last_error_at')}, 'error', w.last_error_message,
+  'header_names', w.header_names, 'ip_address', w.ip_address, 'error_at', ${unix('last_error_at')}, 'error', w.last_error_message,
   'success_at', ${unix('last_success_at')}, 'due_at', ${unix('due_at')},
   'failing_since', ${unix('failing_since')}, 'suspended', w.suspended_at is not null) end`
 
@@ -65,6 +66,7 @@ export function webhookRecord(row: WebhookColumns, pending: number, filter: Filt
     has_custom_certificate: row.has_certificate,
     pending_update_count: pending,
     max_connections: row.max_connections,
+    header_names: [...row.header_names],
     ...(row.ip_address !== null && { ip_address: row.ip_address }),
     ...(allowed && { allowed_updates: allowed }),
     ...(row.error_at !== null && {

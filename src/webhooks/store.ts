@@ -52,7 +52,7 @@ export interface Resend {
 }
 
 /** The sealed part. */
-type Secrets = Pick<WebhookTarget, 'url' | 'secretToken' | 'certificate'>
+type Secrets = Pick<WebhookTarget, 'url' | 'secretToken' | 'certificate' | 'headers'>
 
 interface WebhookStoreOptions {
   readonly db: Database
@@ -78,6 +78,7 @@ export async function openWebhook(
     url: secrets.url,
     secretToken: secrets.secretToken,
     certificate: secrets.certificate,
+    ...(secrets.headers && { headers: secrets.headers }),
     ipAddress: row.ip_address ?? undefined,
     maxConnections: row.max_connections,
     trouble: row.due_at
@@ -123,8 +124,8 @@ export class WebhookStore {
   ): Promise<WebhookChanged> {
     const { vault, reach } = this.#options
     await checkReachable(new URL(target.url), target.ipAddress, reach)
-    const { url, secretToken, certificate } = target
-    const secrets = Buffer.from(JSON.stringify({ url, secretToken, certificate }))
+    const { url, secretToken, certificate, headers } = target
+    const secrets = Buffer.from(JSON.stringify({ url, secretToken, certificate, headers }))
     const { apiKeyId } = key
     const sealed = await vault.seal(`credential:${key.credentialId}`, placeOf(apiKeyId), secrets)
     return this.#asOwner(key, async (tx) => {
@@ -136,7 +137,7 @@ export class WebhookStore {
       const resend = dropTo === undefined ? before?.resend : undefined
       await tx.query(
         `insert into webhook (api_key_id, sealed, shown_url, ip_address, max_connections,
-           has_certificate, resend) values ($1, $2, $3, $4, $5, $6, $7)`,
+           has_certificate, resend, header_names) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
         [
           apiKeyId,
           sealed,
@@ -145,6 +146,7 @@ export class WebhookStore {
           target.maxConnections,
           certificate !== undefined,
           resend ? JSON.stringify(resend) : null,
+          headers?.map(({ name }) => name) ?? [],
         ],
       )
       const progress = await dropPending(tx, apiKeyId, dropTo)

@@ -72,6 +72,8 @@ const roomsSince: readonly string[] = [
   'src/exchanges/',
   'src/http/management/call-exchanges.ts',
   'src/http/management/resends.ts',
+  'src/webhooks/headers.ts',
+  'src/panel/pages/key/headers.tsx',
   'src/webhooks/resends.ts',
 ]
 /** The last migration of the redesign. Each table that comes later has one of its own. */

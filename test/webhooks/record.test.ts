@@ -7,6 +7,7 @@ const columns: WebhookColumns = {
   url: 'https://bot.example/',
   has_certificate: false,
   max_connections: 40,
+  header_names: ['x-tenant'],
   ip_address: null,
   error_at: null,
   error: null,
@@ -20,6 +21,7 @@ const bare = {
   has_custom_certificate: false,
   pending_update_count: 3,
   max_connections: 40,
+  header_names: ['x-tenant'],
 }
 
 t.test('seconds as they began', async (t) => {

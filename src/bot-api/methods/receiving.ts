@@ -12,6 +12,7 @@ import {
 import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
 import { outError } from '../../credentials/reasons.ts'
 import { checkCertificate, checkSecretToken, parseWebhookUrl } from '../../webhooks/address.ts'
+import { headersAt } from '../../webhooks/headers.ts'
 import { uploadOf } from '../media.ts'
 import { type Call, type Method, type Result, result } from '../method.ts'
 
@@ -41,11 +42,12 @@ async function webhookTargetOf(call: Call, url: string): Promise<WebhookTarget> 
       params: { detail: 'Invalid IP address specified' },
     })
   }
+  const address = { url: parsed.href, ipAddress, certificate: await certificateOf(call) }
   return {
-    url: parsed.href,
-    ipAddress,
+    ...address,
     secretToken,
-    certificate: await certificateOf(call),
+    // The owner sets them in the management API; a bot only keeps them.
+    headers: headersAt(address, call.key.webhook),
     maxConnections: args.has('max_connections')
       ? args.integer('max_connections', CONNECTIONS)
       : USUAL_CONNECTIONS,

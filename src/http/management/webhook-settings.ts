@@ -1,7 +1,7 @@
 /** The webhook of a key: its owner sets, removes and tests it without the text of the key. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import type { Webhooks } from '../../../actors/ports/webhooks.ts'
 import { mayReceive } from '../../../machines/api-key/events.ts'
@@ -11,6 +11,7 @@ import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ApiKeyRecord, TestAttempt } from '../../records/api-key.ts'
 import { checkSecretToken, parseWebhookUrl, wholeUrl } from '../../webhooks/address.ts'
+import { headersAt, headersFrom } from '../../webhooks/headers.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 
@@ -18,10 +19,26 @@ const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const Url = Type.String({ minLength: 1, maxLength: 2_048 })
 const SecretToken = Type.String({ maxLength: 256 })
 
+const Headers = Type.Array(
+  Type.Object(
+    {
+      name: Type.String({ minLength: 1, maxLength: 64 }),
+      value: Type.Optional(Type.String({ minLength: 1, maxLength: 1_024 })),
+    },
+    { additionalProperties: false },
+  ),
+  {
+    maxItems: 10,
+    description:
+      'Added to every delivery. Values are shown nowhere; one that is left out stays, as all do without this list, while the address keeps its origin.',
+  },
+)
+
 const SetBody = Type.Object(
   {
     url: Url,
     secret_token: Type.Optional(SecretToken),
+    headers: Type.Optional(Headers),
     max_connections: Type.Integer({ minimum: 1, maximum: 100, default: 40 }),
     allowed_updates: Type.Optional(Type.Array(Type.Enum([...UPDATE_KINDS]), { maxItems: 100 })),
     drop_pending_updates: Type.Boolean({ default: false }),
@@ -29,7 +46,11 @@ const SetBody = Type.Object(
   { additionalProperties: false },
 )
 const TestBody = Type.Object(
-  { url: Type.Optional(Url), secret_token: Type.Optional(SecretToken) },
+  {
+    url: Type.Optional(Url),
+    secret_token: Type.Optional(SecretToken),
+    headers: Type.Optional(Headers),
+  },
   { additionalProperties: false },
 )
 
@@ -63,8 +84,7 @@ const settingRoute: Routes = async (app, options) => {
       },
     },
     async (request) => {
-      const { url, secret_token, max_connections, allowed_updates, drop_pending_updates } =
-        request.body
+      const { url, allowed_updates, drop_pending_updates } = request.body
       const { key, actor } = await usableKey(options, userOf(request), request.params.id)
       if (!mayReceive(key)) {
         throw failed('forbidden', 'the key lacks the scope bot:receive', {
@@ -73,8 +93,7 @@ const settingRoute: Routes = async (app, options) => {
         })
       }
       options.pace(key.api_key_id)
-      const given = wholeUrl(url, actor.webhook?.url)
-      const target = targetOf(options, given, secret_token, max_connections)
+      const target = targetOf(options, { ...request.body, url }, actor.webhook)
       const dropTo = drop_pending_updates ? actor.newest : undefined
       await asOwner(actor.changeWebhook({ kind: 'set', target, dropTo }))
       if (allowed_updates)
@@ -112,14 +131,14 @@ const testingRoute: Routes = async (app, options) => {
       },
     },
     async (request) => {
-      const { url, secret_token } = request.body
+      const { url } = request.body
       const { key, actor } = await usableKey(options, userOf(request), request.params.id)
       options.pace(key.api_key_id)
       const current = actor.webhook
       const target =
         url === undefined
           ? current
-          : targetOf(options, wholeUrl(url, current?.url), secret_token, 1)
+          : targetOf(options, { ...request.body, url, max_connections: 1 }, current)
       if (!target) throw failed('bad_request', 'the key has no webhook')
       const endpoint = options.port.open(actor.facts, target)
       try {
@@ -155,18 +174,21 @@ async function usableKey({ keyService, keys }: WebhookSettingsOptions, userId: n
   return { key, actor: await keys.find(key.api_key_id) }
 }
 
+type Given = Pick<Static<typeof SetBody>, 'url' | 'secret_token' | 'headers' | 'max_connections'>
+
 function targetOf(
   { allowPrivate }: WebhookSettingsOptions,
-  url: string,
-  secretToken: string | undefined,
-  connections: number,
+  given: Given,
+  current: WebhookTarget | undefined,
 ): WebhookTarget {
+  const { secret_token: secretToken, headers, max_connections: maxConnections } = given
+  const { href } = parseWebhookUrl(wholeUrl(given.url, current?.url), allowPrivate)
   checkSecretToken(secretToken ?? '')
+  const address = { url: href, ipAddress: undefined, certificate: undefined }
   return {
-    url: parseWebhookUrl(url, allowPrivate).href,
-    ipAddress: undefined,
+    ...address,
     secretToken: secretToken || undefined,
-    certificate: undefined,
-    maxConnections: connections,
+    headers: headers ? headersFrom(headers, address, current) : headersAt(address, current),
+    maxConnections,
   }
 }

@@ -1,5 +1,11 @@
 /** Forms: one that is sent by a mutation, once at a time, and its labelled inputs. */
-import { type InputHTMLAttributes, type ReactNode, type Ref, useId } from 'react'
+import {
+  type InputHTMLAttributes,
+  type ReactNode,
+  type Ref,
+  type TextareaHTMLAttributes,
+  useId,
+} from 'react'
 
 interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   readonly label: string
@@ -32,6 +38,30 @@ export function Field({ label, hint, wrong, className = '', ...input }: FieldPro
           {wrong}
         </span>
       )}
+    </div>
+  )
+}
+
+interface AreaProps extends TextareaHTMLAttributes<HTMLTextAreaElement> {
+  readonly label: string
+  readonly hint: string
+}
+
+/** A labelled input of several lines, with its hint. */
+export function Area({ label, hint, className = '', ...input }: AreaProps) {
+  const id = useId()
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      <textarea
+        {...input}
+        id={id}
+        className={`input ${className}`}
+        aria-describedby={`${id}-hint`}
+      />
+      <span id={`${id}-hint`} className="hint">
+        {hint}
+      </span>
     </div>
   )
 }

@@ -14,6 +14,7 @@ import { Card } from '../../ui/page.tsx'
 import { Notice, useReason, Wrong } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { HeaderField, headerLines, headersIn } from './headers.tsx'
 
 /** The secret with which a receiver verifies that a delivery comes from this service. */
 function SigningSecret({ path }: { readonly path: string }) {
@@ -70,19 +71,27 @@ interface TestDeliveryProps {
   readonly path: string
   readonly url: string
   readonly secret: string
-  /** Whether the address is the current one: then the stored secret token is used. */
+  readonly headers: string
+  /** Whether address and headers are the current ones: then the stored secret token is used. */
   readonly isSet: boolean
 }
 
 /** Delivers an empty update once to the address in the form, and shows the result. */
-function TestDelivery({ path, url, secret, isSet }: TestDeliveryProps) {
+function TestDelivery({ path, url, secret, headers, isSet }: TestDeliveryProps) {
   const t = useT()
   const reason = useReason()
   const { span } = useFormats()
   const testing = useMutation({
     mutationFn: () =>
       call<TestAttempt>('POST', `${path}/test`, {
-        body: isSet && secret === '' ? {} : { url, ...(secret !== '' && { secret_token: secret }) },
+        body:
+          isSet && secret === ''
+            ? {}
+            : {
+                url,
+                headers: headersIn(headers),
+                ...(secret !== '' && { secret_token: secret }),
+              },
       }),
   })
   const { data } = testing
@@ -170,19 +179,21 @@ export function WebhookTab({ apiKey }: { readonly apiKey: ApiKey }) {
   const path = `/api_keys/${apiKey.api_key_id}/webhook`
   const [url, setUrl] = useState(webhook?.url ?? '')
   const [secret, setSecret] = useState('')
+  const [changed, setChanged] = useState<Partial<Terms>>({})
   return (
     <div className="columns">
       <Card title={t('webhook.title')}>
         <p className="quiet small">{t('webhook.text')}</p>
         {webhook && <Standing webhook={webhook} />}
-        <WebhookForm {...{ apiKey, path, url, setUrl, secret, setSecret }} />
+        <WebhookForm {...{ apiKey, path, url, setUrl, secret, setSecret, changed, setChanged }} />
       </Card>
       <div className="stack">
         <TestDelivery
           path={path}
           url={url.trim()}
           secret={secret}
-          isSet={webhook?.url === url.trim()}
+          headers={changed.headers ?? termsOf(webhook).headers}
+          isSet={webhook?.url === url.trim() && changed.headers === undefined}
         />
         <SigningSecret path={path} />
       </div>
@@ -195,12 +206,15 @@ interface Terms {
   readonly kinds: string
   readonly connections: string
   readonly drops: boolean
+  /** One on each line. */
+  readonly headers: string
 }
 
 const termsOf = (webhook: ApiKey['webhook']): Terms => ({
   kinds: webhook?.allowed_updates?.join(', ') ?? '',
   connections: `${webhook?.max_connections ?? 40}`,
   drops: false,
+  headers: headerLines(webhook?.header_names),
 })
 
 const kindsIn = (text: string) => text.split(/[\s,،]+/).filter(Boolean)
@@ -211,15 +225,16 @@ interface TermsProps {
   change(changed: Partial<Terms>): void
 }
 
-/** Which updates are delivered, how many at once, and whether those that wait are. */
+/** What is added to deliveries, which updates are delivered, how many at once, and whether those that wait are. */
 function Terms({ terms, hasWebhook, change }: TermsProps) {
   const t = useT()
   // At first only: it stays as it is while the kinds are typed.
-  const [isOpen] = useState(hasWebhook && terms.kinds !== '')
+  const [isOpen] = useState(hasWebhook && `${terms.kinds}${terms.headers}` !== '')
   return (
     <details open={isOpen}>
       <summary className="small">{t('webhook.more')}</summary>
       <div className="stack">
+        <HeaderField lines={terms.headers} change={(headers) => change({ headers })} />
         <Field
           label={t('webhook.kinds')}
           hint={t('webhook.kinds.hint')}
@@ -254,14 +269,16 @@ interface WebhookFormProps {
   readonly path: string
   readonly url: string
   readonly secret: string
+  readonly changed: Partial<Terms>
   setUrl(url: string): void
   setSecret(secret: string): void
+  setChanged(changed: Partial<Terms>): void
 }
 
-function WebhookForm({ apiKey, path, url, setUrl, secret, setSecret }: WebhookFormProps) {
+function WebhookForm(props: WebhookFormProps) {
+  const { apiKey, path, url, setUrl, secret, setSecret, changed, setChanged } = props
   const t = useT()
   const { webhook } = apiKey
-  const [changed, setChanged] = useState<Partial<Terms>>({})
   const { setting, removing } = useWebhookChanges(
     apiKey,
     path,
@@ -337,13 +354,14 @@ function useWebhookChanges(
     onDone(next)
   }
   const stored = termsOf(webhook)
-  const { kinds, connections, drops } = { ...stored, ...changed }
+  const { kinds, connections, drops, headers } = { ...stored, ...changed }
   const setting = useMutation({
     mutationFn: () =>
       call<ApiKey>('PUT', path, {
         body: {
           url: url.trim(),
           ...(secret !== '' && { secret_token: secret }),
+          headers: headersIn(headers),
           max_connections: Number(connections),
           // Kinds chosen by getUpdates are not shown before there is a webhook, and a network may have kinds of its own.
           ...(kinds !== stored.kinds && { allowed_updates: kindsIn(kinds) }),

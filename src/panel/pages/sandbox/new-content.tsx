@@ -1,13 +1,13 @@
 /** Dialogs in which one makes something to be sent: a place, which may have a name, a poll, or a suggested post. */
 import { useMutation } from '@tanstack/react-query'
-import { useId, useState } from 'react'
+import { useState } from 'react'
 import type { Written } from '../../api/sandbox.ts'
 import { latinDigits } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Toggle } from '../../ui/figure.tsx'
-import { Choice, Field, Form } from '../../ui/form.tsx'
+import { Area, Choice, Field, Form } from '../../ui/form.tsx'
 import { Wrong } from '../../ui/states.tsx'
 
 export interface NewContentProps {
@@ -149,24 +149,16 @@ interface OptionLinesProps {
 
 function OptionLines({ lines, change }: OptionLinesProps) {
   const t = useT()
-  const id = useId()
   return (
-    <div className="field">
-      <label htmlFor={id}>{t('messenger.options')}</label>
-      <textarea
-        id={id}
-        className="input"
-        rows={4}
-        dir="auto"
-        required
-        aria-describedby={`${id}-hint`}
-        value={lines}
-        onChange={(event) => change(event.target.value)}
-      />
-      <span id={`${id}-hint`} className="hint">
-        {t('messenger.optionsHint', { most: MOST_OPTIONS })}
-      </span>
-    </div>
+    <Area
+      label={t('messenger.options')}
+      hint={t('messenger.optionsHint', { most: MOST_OPTIONS })}
+      rows={4}
+      dir="auto"
+      required
+      value={lines}
+      onChange={(event) => change(event.target.value)}
+    />
   )
 }
 
