@@ -58,6 +58,39 @@ t.test('what makes the panel pleasant', { skip: noBrowser, timeout: 300_000 }, a
     t.strictSame(await seriousIn(page), [])
   })
 
+  await t.test(
+    'the list of accounts is dense as well, at once and without cut letters',
+    async (t) => {
+      await page.goto('/dashboard/accounts')
+      const row = page.locator('.table .line').first()
+      await row.waitFor()
+      const heights = async () => ({
+        row: (await row.boundingBox())?.height,
+        list: (await page.locator('.table [role=rowgroup]').boundingBox())?.height,
+        content: await page.evaluate<number>(
+          `Math.max(...[...document.querySelectorAll('.table .line > *')].map((cell) => cell.scrollHeight))`,
+        ),
+      })
+      const choose = async (name: string) => {
+        await button('Density').focus()
+        await page.keyboard.press('Enter')
+        await page.getByRole('menuitemradio', { name }).focus()
+        await page.keyboard.press('Enter')
+        await page.keyboard.press('Escape')
+      }
+      t.match(await heights(), { row: 40, list: 40 })
+      await choose('Roomy lists')
+      await until(async () => (await heights()).list === 60)
+      await choose('Dense lists')
+      await until(async () => (await heights()).list === 40)
+      await page.setViewportSize({ width: 320, height: 700 })
+      const { row: height, content } = await heights()
+      t.ok(content <= (height ?? 0), `${content} px of content`)
+      t.strictSame(await seriousIn(page), [])
+      await page.setViewportSize({ width: 1_280, height: 800 })
+    },
+  )
+
   await t.test('alerts are two keys away', async () => {
     await page.keyboard.press('g')
     await page.keyboard.press('i')

@@ -1,6 +1,6 @@
 /** The menus for language, theme and density. The choices are remembered, and applied when the panel starts. */
 import { Menu } from '@base-ui/react/menu'
-import { useState } from 'react'
+import { useState, useSyncExternalStore } from 'react'
 import { useLanguage } from '../i18n/language.tsx'
 import type { Language } from '../i18n/translate.ts'
 import { Button } from '../ui/button.tsx'
@@ -11,7 +11,7 @@ const names: Readonly<Record<Language, string>> = { en: 'English', fa: 'فارس
 export function Preferences() {
   const { language, choose, t } = useLanguage()
   const [theme, setTheme] = useState(currentTheme)
-  const [density, setDensity] = useState(currentDensity)
+  const density = useDensity()
   return (
     <div className="row">
       <Picker
@@ -49,7 +49,7 @@ export function Preferences() {
         onChange={(next) => {
           localStorage.setItem(DENSITY, next)
           startDensity()
-          setDensity(currentDensity())
+          for (const tell of onDensity) tell()
         }}
       />
     </div>
@@ -111,6 +111,15 @@ export function startTheme(): void {
 
 const DENSITY = 'chapar.density'
 const currentDensity = () => (localStorage.getItem(DENSITY) === 'dense' ? 'dense' : 'roomy')
+
+const onDensity = new Set<() => void>()
+function subscribe(listener: () => void): () => void {
+  onDensity.add(listener)
+  return () => onDensity.delete(listener)
+}
+
+/** For what is measured in pixels; the styles have the attribute. */
+export const useDensity = () => useSyncExternalStore(subscribe, currentDensity)
 
 /** Dense lists have more rows on one screen. */
 export function startDensity(): void {

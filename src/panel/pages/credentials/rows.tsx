@@ -6,12 +6,13 @@ import { handleOf, nameOf } from '../../api/names.ts'
 import type { Credential } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
+import { useDensity } from '../../layout/preferences.tsx'
 import { StateBadge } from '../../ui/badge.tsx'
 import { Failed } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import type { Selection } from '../bulk/bar.tsx'
 
-const ROW_PX = 60
+const ROW_PX = { roomy: 60, dense: 40 }
 /** The next page is loaded when so many rows are left. */
 const AHEAD = 60
 
@@ -28,7 +29,17 @@ interface CredentialRowsProps {
   }
 }
 
-export function CredentialRows({ rows, total, selection, list }: CredentialRowsProps) {
+export function CredentialRows(props: CredentialRowsProps) {
+  const density = useDensity()
+  // Another density begins another virtual list, so that no height of the one before stays.
+  return <VirtualRows key={density} {...props} height={ROW_PX[density]} />
+}
+
+interface VirtualRowsProps extends CredentialRowsProps {
+  readonly height: number
+}
+
+function VirtualRows({ rows, total, selection, list, height }: VirtualRowsProps) {
   const t = useT()
   const table = useRef<HTMLDivElement>(null)
   const [top, setTop] = useState(0)
@@ -36,7 +47,7 @@ export function CredentialRows({ rows, total, selection, list }: CredentialRowsP
   useLayoutEffect(() => setTop(table.current?.offsetTop ?? 0))
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: () => ROW_PX,
+    estimateSize: () => height,
     overscan: 12,
     scrollMargin: top,
     getItemKey: (place) => rows[place]?.credential_id ?? place,
@@ -74,6 +85,7 @@ export function CredentialRows({ rows, total, selection, list }: CredentialRowsP
                   row={row}
                   place={index}
                   top={start - top}
+                  height={height}
                   isPicked={selection.isAll || selection.ids.has(row.credential_id)}
                   pick={selection.pick}
                 />
@@ -91,11 +103,12 @@ interface RowProps {
   readonly row: Credential
   readonly place: number
   readonly top: number
+  readonly height: number
   readonly isPicked: boolean
   readonly pick: Selection['pick']
 }
 
-const Row = memo(function Row({ row, place, top, isPicked, pick }: RowProps) {
+const Row = memo(function Row({ row, place, top, height, isPicked, pick }: RowProps) {
   const t = useT()
   const { span } = useFormats()
   const { last_event_at, latency_ms } = row.health
@@ -105,7 +118,7 @@ const Row = memo(function Row({ row, place, top, isPicked, pick }: RowProps) {
       className="line"
       role="row"
       aria-rowindex={place + 2}
-      style={{ transform: `translateY(${top}px)`, height: ROW_PX }}
+      style={{ transform: `translateY(${top}px)`, height }}
     >
       <span role="cell" className="pick">
         <input
