@@ -176,6 +176,15 @@ t.test(
         labels.some((label) => label.startsWith('leaving: ')),
         'they are one label',
       )
+      for (const [words, code] of [
+        ['connection lost', 'session.lost'],
+        ['Hears nothing: round trip not answered', 'deaf: probe.failed'],
+      ] as const) {
+        const at = labels.indexOf(words)
+        t.ok(at >= 0, words)
+        t.equal(labels[at + 1], code, 'with its code below')
+      }
+      t.ok(labels.some((label) => /^Signing out × \d$/.test(label)))
       t.equal(await page.locator('.statechart .edge.way').count(), 3, 'from resuming to online')
       const strip = page.getByRole('img', { name: /^States of the last 24 hours: .*Online \d/ })
       await strip.waitFor()
@@ -197,12 +206,14 @@ t.test(
       await page.getByLabel('Which entries').selectOption('all')
     })
 
-    await t.test('in Persian, too', async () => {
+    await t.test('in Persian, too', async (t) => {
       const reader = await visitor.context.newPage()
       await reader.addInitScript("localStorage.setItem('chapar.language', 'fa')")
       await reader.goto(`/dashboard/accounts/${credentialId}`)
       await reader.getByText('پیام‌رسان به نشست پایان داد').first().waitFor()
       await reader.getByRole('img', { name: /^وضعیت‌های ۲۴ ساعت گذشته/ }).waitFor()
+      const labels = await reader.locator('.statechart .edge text').allTextContents()
+      t.ok(labels.includes('اتصال قطع شد') && labels.includes('session.lost'))
       await reader.close()
     })
 

@@ -27,6 +27,27 @@ const catalogueOf = (language: string): Readonly<Record<string, string>> =>
 const catalogues = { en: catalogueOf('en'), fa: catalogueOf('fa') }
 const persian = translator(catalogues.fa, 'fa')
 
+interface Transition {
+  readonly from: string | null
+  readonly to: string | null
+  readonly event: string
+}
+
+t.test('every event that leads from state to state in a chart', async (t) => {
+  const service = await startService(t)
+  const client = await service.client()
+  for (const machine of ['credential', 'api_key', 'supervision', 'node']) {
+    const { transitions } = await client.result('GET', `/machines/${machine}`)
+    const moving = (transitions as Transition[]).filter(({ from, to }) => to && from !== to)
+    t.ok(moving.length > 1, machine)
+    for (const { event } of moving) {
+      if (event === 'always') continue
+      t.ok(catalogues.en[`arrow.${event}`], `${machine}: ${event}`)
+      t.ok(catalogues.fa[`arrow.${event}`], `${machine}: ${event}`)
+    }
+  }
+})
+
 t.test('every network and what it wants to know first', async (t) => {
   const service = await startService(t)
   const client = await service.client()

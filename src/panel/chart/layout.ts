@@ -1,7 +1,7 @@
 /** Places the states of a machine: each level by itself, as one box of the level above. */
 import { Graph, layout as place } from '@dagrejs/dagre'
 import type { Chart, ChartState } from '../api/types.ts'
-import { anyOf, arrowsOf, type DrawnArrow, keyOf, type Label } from './visible.ts'
+import { anyOf, arrowsOf, codeOf, type DrawnArrow, keyOf, type Label } from './visible.ts'
 
 interface Point {
   readonly x: number
@@ -18,9 +18,14 @@ export interface Box extends Point {
   readonly isCompound: boolean
 }
 
+interface NamedLabel extends Label {
+  /** For people, with the code below it; undefined where it has only its code. */
+  readonly name: string | undefined
+}
+
 export interface Edge {
   readonly key: string
-  readonly events: readonly Label[]
+  readonly labels: readonly NamedLabel[]
   readonly points: readonly Point[]
   readonly label: Point
 }
@@ -40,24 +45,38 @@ interface Drawing {
 
 const LETTER = 7.1
 const SMALL_LETTER = 6.1
+/** Of a code below a name. */
+const SMALLEST_LETTER = 5.2
 const LINE = 15
+/** Of the code below a name. */
+export const SMALL_LINE = 11
 const STATE_HEIGHT = 44
 const PADDING = 18
 const TITLE = 38
 export const MARK_WIDTH = 34
 export const MARK_HEIGHT = 20
 
-/** What a state is called, by its path; undefined where it has only its code. */
-export type Naming = (path: string) => string | undefined
+/** What states and arrows are called; undefined where they have only their codes. */
+export interface Naming {
+  state(path: string): string | undefined
+  arrow(label: Label): string | undefined
+}
 
 export function drawingOf(chart: Chart, naming: Naming): Drawing {
-  const arrows = arrowsOf(chart)
+  const arrows = arrowsOf(chart).map(({ events, ...arrow }) => ({
+    ...arrow,
+    labels: events.map((label) => ({ ...label, name: naming.arrow(label) })),
+  }))
   return level({ chart, arrows, naming }, null)
+}
+
+interface NamedArrow extends Omit<DrawnArrow, 'events'> {
+  readonly labels: readonly NamedLabel[]
 }
 
 interface Whole {
   readonly chart: Chart
-  readonly arrows: readonly DrawnArrow[]
+  readonly arrows: readonly NamedArrow[]
   readonly naming: Naming
 }
 
@@ -76,9 +95,9 @@ function level(whole: Whole, parent: string | null): Drawing {
 
   const boxes: Box[] = []
   const marks: Mark[] = hasAny ? [{ path: any, ...pointOf(graph.node(any)) }] : []
-  const edges: Edge[] = own.map(({ from, to, events }) => {
+  const edges: Edge[] = own.map(({ from, to, labels }) => {
     const { points = [], x = 0, y = 0 } = graph.edge(from, to) as Partial<Edge & Point>
-    return { key: keyOf({ from, to }), events, points, label: { x, y } }
+    return { key: keyOf({ from, to }), labels, points, label: { x, y } }
   })
   for (const state of states) {
     const { x, y, width, height } = graph.node(state.path) as Point & Omit<Box, 'state'>
@@ -86,7 +105,7 @@ function level(whole: Whole, parent: string | null): Drawing {
     const corner = { x: x - width / 2, y: y - height / 2 }
     const isCompound = inside !== undefined
     const code = codeOf(state.path)
-    const name = naming(state.path) ?? code
+    const name = naming.state(state.path) ?? code
     boxes.push({ ...corner, state, name, code, width, height, isCompound })
     if (!inside) continue
     const by = { x: corner.x + (width - inside.width) / 2, y: corner.y + TITLE }
@@ -102,7 +121,7 @@ function level(whole: Whole, parent: string | null): Drawing {
 function placed(
   states: readonly ChartState[],
   insides: ReadonlyMap<string, Drawing>,
-  own: readonly DrawnArrow[],
+  own: readonly NamedArrow[],
   { any, naming }: { readonly any: string | undefined; readonly naming: Naming },
 ): Graph {
   const graph = new Graph({ multigraph: false })
@@ -119,7 +138,7 @@ function placed(
     const inside = insides.get(path)
     graph.setNode(path, {
       width: Math.max(
-        titleWidth(naming(path) ?? codeOf(path)),
+        titleWidth(naming.state(path) ?? codeOf(path)),
         titleWidth(codeOf(path)),
         inside ? inside.width + 2 * PADDING : 0,
       ),
@@ -132,10 +151,10 @@ function placed(
     // Not drawn: it keeps the first state at the top although others lead back to it.
     if (first) graph.setEdge(any, first.path, { width: 0, height: 0 })
   }
-  for (const { from, to, events } of own) {
+  for (const { from, to, labels } of own) {
     graph.setEdge(from, to, {
-      width: Math.max(...events.map(({ text }) => text.length * SMALL_LETTER)) + 10,
-      height: events.length * LINE + 4,
+      width: Math.max(...labels.map(widthOf)) + 10,
+      height: heightOf(labels) + 4,
       labelpos: 'c',
     })
   }
@@ -143,7 +162,13 @@ function placed(
   return graph
 }
 
-const codeOf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
+const widthOf = ({ name, text }: NamedLabel) =>
+  name === undefined
+    ? text.length * SMALL_LETTER
+    : Math.max(name.length * SMALL_LETTER, text.length * SMALLEST_LETTER)
+
+export const heightOf = (labels: readonly NamedLabel[]) =>
+  labels.reduce((sum, { name }) => sum + LINE + (name === undefined ? 0 : SMALL_LINE), 0)
 
 const pointOf = (node: unknown): Point => {
   const { x, y } = node as Point

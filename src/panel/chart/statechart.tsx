@@ -6,13 +6,15 @@ import {
   type Box,
   drawingOf,
   type Edge,
+  heightOf,
   MARK_HEIGHT,
   MARK_WIDTH,
   type Mark,
   type Naming,
   pathThrough,
+  SMALL_LINE,
 } from './layout.ts'
-import { ancestorsOf, anyOf, arrowOf, drawnState, keyOf } from './visible.ts'
+import { ancestorsOf, anyOf, arrowOf, codeOf, drawnState, keyOf } from './visible.ts'
 
 /** A transition to show. */
 interface Step {
@@ -38,16 +40,24 @@ interface StatechartProps {
   readonly way?: readonly string[]
 }
 
-const unnamed: Naming = () => undefined
-
-/** The names of the group in the reader's language. */
+/** The names of the group in the reader's language, and those of events. */
 function useNaming(group: StatechartProps['names']): Naming {
   const t = useT()
   return useMemo(() => {
-    if (group === undefined) return unnamed
-    return (path) => {
-      const name = t.word(group, path)
-      return name === path.replaceAll('_', ' ') ? undefined : name
+    const known = (among: string, code: string) => {
+      const name = t.word(among, code)
+      return name === code.replaceAll('_', ' ') ? undefined : name
+    }
+    const state = (path: string) => (group === undefined ? undefined : known(group, path))
+    return {
+      state,
+      arrow({ events, inner }) {
+        const event = known('arrow', events[0] ?? '')
+        if (inner === undefined) return event
+        const name = state(inner) ?? codeOf(inner)
+        if (events.length > 1) return t('account.machine.several', { name, count: events.length })
+        return event && t('account.machine.inside', { state: name, event })
+      },
     }
   }, [group, t])
 }
@@ -185,20 +195,28 @@ interface ArrowProps {
 }
 
 const Arrow = memo(function Arrow({ edge, head, event, look }: ArrowProps) {
-  const top = edge.label.y - (edge.events.length * 15) / 2
+  const top = edge.label.y - heightOf(edge.labels) / 2
   return (
     <g className={`edge ${look}`}>
       <path d={pathThrough(edge.points)} markerEnd={`url(#${head})`} pathLength={1} />
-      {edge.events.map((named, line) => (
-        <text
-          key={named.text}
-          x={edge.label.x}
-          y={top + line * 15 + 11}
-          className={look && event !== undefined && named.events.includes(event) ? 'said' : ''}
-        >
-          {named.text}
-        </text>
-      ))}
+      {edge.labels.map(({ name, text, events }, line) => {
+        const y = top + heightOf(edge.labels.slice(0, line)) + 11
+        return (
+          <g
+            key={text}
+            className={look && event !== undefined && events.includes(event) ? 'said' : ''}
+          >
+            <text x={edge.label.x} y={y}>
+              {name ?? text}
+            </text>
+            {name !== undefined && (
+              <text className="code" x={edge.label.x} y={y + SMALL_LINE}>
+                {text}
+              </text>
+            )}
+          </g>
+        )
+      })}
     </g>
   )
 })
@@ -237,12 +255,25 @@ function AnyState({ mark: { x, y } }: { readonly mark: Mark }) {
   )
 }
 
-export function ChartWords({ chart }: { readonly chart: Chart }) {
+type ChartWordsProps = Pick<StatechartProps, 'chart' | 'names'>
+
+export function ChartWords({ chart, names }: ChartWordsProps) {
   const t = useT()
+  const naming = useNaming(names)
+  const stateOf = (path: string) => naming.state(path) ?? path
+  const eventOf = (event: string) =>
+    naming.arrow({ events: [event], inner: undefined, text: event }) ?? event
   const leads = ({ event, to, guard }: ChartTransition) => (
     <span key={`${event} ${to} ${guard}`} className="block">
-      {t('account.machine.leads', { event: isolated(event), state: isolated(to ?? '') })}
-      {guard && <span className="mono quiet"> [{guard}]</span>}
+      {t('account.machine.leads', {
+        event: isolated(eventOf(event)),
+        state: isolated(stateOf(to ?? '')),
+      })}
+      <span className="mono quiet tiny">
+        {' '}
+        <bdi>{event}</bdi>
+        {guard && <bdi> [{guard}]</bdi>}
+      </span>
     </span>
   )
   const anywhere = chart.transitions.filter(({ from, to }) => from === null && to !== null)
@@ -254,7 +285,9 @@ export function ChartWords({ chart }: { readonly chart: Chart }) {
         <dd>{anywhere.map((one) => leads(one))}</dd>
         {chart.states.map(({ path }) => (
           <div key={path} className="pair">
-            <dt className="mono">{path}</dt>
+            <dt>
+              {naming.state(path)} <bdi className="mono tiny">{path}</bdi>
+            </dt>
             <dd>
               {chart.transitions.filter(({ from, to }) => from === path && to !== null).map(leads)}
             </dd>

@@ -15,6 +15,9 @@ export function withoutInsides(chart: Chart): Chart {
 export const ancestorsOf = (path: string): string[] =>
   path.split('.').map((_, place, names) => names.slice(0, place + 1).join('.'))
 
+/** The last part of a path. */
+export const codeOf = (path: string) => path.slice(path.lastIndexOf('.') + 1)
+
 /** The innermost drawn state around a path. */
 export const drawnState = (chart: Chart, path: string): string | undefined =>
   ancestorsOf(path).findLast((ancestor) => chart.states.some((state) => state.path === ancestor))
@@ -54,7 +57,9 @@ export interface DrawnArrow extends Arrow {
 
 export interface Label {
   readonly events: readonly string[]
-  /** Also names the inner state that has the transition, if it is not the state at the start of the arrow. */
+  /** The inner state that has the transitions, if it is not the state at the start of the arrow. */
+  readonly inner: string | undefined
+  /** In codes. */
   readonly text: string
 }
 
@@ -66,13 +71,17 @@ const MOST_LABELS = 2
 
 /** The events of an inner state that lead the same way, such as `leaving: …`, as one label. */
 function merged(labels: readonly Label[]): readonly Label[] {
-  const innerOf = ({ text }: Label) =>
-    text.includes(': ') ? text.slice(0, text.indexOf(': ')) : ''
-  const byInner = Map.groupBy(labels, innerOf)
+  const byInner = Map.groupBy(labels, ({ inner }) => inner)
   return [...byInner].flatMap(([inner, some]) =>
-    inner === '' || some.length <= MOST_LABELS
+    inner === undefined || some.length <= MOST_LABELS
       ? some
-      : [{ events: some.flatMap(({ events }) => events), text: `${inner} × ${some.length}` }],
+      : [
+          {
+            events: some.flatMap(({ events }) => events),
+            inner,
+            text: `${codeOf(inner)} × ${some.length}`,
+          },
+        ],
   )
 }
 
@@ -84,11 +93,12 @@ export function arrowsOf(chart: Chart): DrawnArrow[] {
     const arrow = arrowOf(chart, from, to)
     if (!arrow) continue
     const known = arrows.get(keyOf(arrow))?.events ?? []
-    const inside = isAny(arrow.from) ? '' : drawnState(chart, from)?.slice(arrow.from.length + 1)
+    const start = drawnState(chart, from)
     const said = event === 'always' ? '' : event
-    const text = inside && said ? `${inside}: ${said}` : said
+    const inner = said === '' || isAny(arrow.from) || start === arrow.from ? undefined : start
+    const text = inner ? `${inner.slice(arrow.from.length + 1)}: ${said}` : said
     if (known.some((label) => label.text === text)) continue
-    arrows.set(keyOf(arrow), { ...arrow, events: [...known, { events: [event], text }] })
+    arrows.set(keyOf(arrow), { ...arrow, events: [...known, { events: [event], inner, text }] })
   }
   return [...arrows.values()].map((arrow) => ({ ...arrow, events: merged(arrow.events) }))
 }

@@ -135,7 +135,7 @@ function AccountChart({ credential, current, latest, chosen }: AccountChartProps
           state: current ? stateName(t, current) : t('unknown'),
         })}
       />
-      <ChartWords chart={chart} />
+      <ChartWords chart={chart} names="inner" />
     </>
   )
 }

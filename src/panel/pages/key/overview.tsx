@@ -125,7 +125,7 @@ function KeyMachine({ state }: { readonly state: ApiKey['state'] }) {
             label={t('account.machine.now', { state: t.word('keyState', state) })}
             names="keyState"
           />
-          <ChartWords chart={chart.data} />
+          <ChartWords chart={chart.data} names="keyState" />
         </>
       ) : (
         <Loading lines={5} />
