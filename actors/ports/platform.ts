@@ -49,7 +49,7 @@ export function handle<Context>(
   return handler(context, operation)
 }
 
-interface LinkField {
+export interface LinkField {
   readonly name: string
   readonly label: string
   readonly secret?: boolean

@@ -1,5 +1,5 @@
-/** Pages that link accounts again, made for many at once: the flow begins only when the reader of a page asks for the code. */
-import type { AccountIdentity, Platform } from '../../actors/ports/platform.ts'
+/** Pages that link accounts again, made for many at once: the flow begins only when the reader of a page wants it. */
+import type { AccountIdentity, LinkField, Platform } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
 import { type IdentityRow, identityColumns } from '../credentials/identity.ts'
 import type { Database } from '../database/database.ts'
@@ -22,14 +22,22 @@ interface Place {
   readonly position: number
 }
 
+/** What a link needs, as far as it is known without the owner of the account. */
+interface Filled {
+  readonly method: string
+  /** Values of fields of the method, by their names. */
+  readonly known: Readonly<Record<string, string>>
+  /** The fields that the reader gives. */
+  readonly asks: readonly LinkField[]
+  /** Of a bot, whose names are public. */
+  readonly username: string | undefined
+}
+
 /** An opened page. */
-export interface RelinkPage extends Place {
+export interface RelinkPage extends Place, Filled {
   readonly userId: number
   readonly credentialId: number
   readonly platform: string
-  /** The link method, and the values of its fields. */
-  readonly method: string
-  readonly phone: string
   /** The flow that it began last. */
   readonly sessionId: string | undefined
   readonly expiresInSeconds: number
@@ -71,8 +79,8 @@ export class RelinkPages {
   }
 
   /**
-   * Makes the page of an account of an action; a repetition makes no second page. Rejects if the account cannot be
-   * linked by phone.
+   * Makes the page of an account of an action; a repetition makes no second page. Rejects if a link needs something
+   * that is neither known nor a secret of its owner.
    */
   async make({ actionId, position }: Place, credentialId: number): Promise<void> {
     const { db, vault } = this.#options
@@ -125,6 +133,14 @@ export class RelinkPages {
     throw failed('rate_limited', '', { retryAfterSeconds: BEGINS_EVERY_SECONDS })
   }
 
+  /** The link was refused before anything was sent, so another try may follow at once. */
+  async release({ actionId, position }: RelinkPage): Promise<void> {
+    await this.#options.db.query(
+      'update relink_page set begun_at = null where action_id = $1 and position = $2',
+      [actionId, position],
+    )
+  }
+
   async began({ actionId, position }: RelinkPage, sessionId: string): Promise<void> {
     await this.#options.db.query(
       'update relink_page set session_id = $3 where action_id = $1 and position = $2',
@@ -159,27 +175,47 @@ export class RelinkPages {
     )
   }
 
-  /** The link method that needs only the phone, with the phone. */
+  /** The first link method of which all that it needs is known, or a secret that only the owner has. */
   async #filledIn(
     credentialId: number,
     { userId, platform }: { readonly userId: number; readonly platform: string },
-  ): Promise<Pick<RelinkPage, 'method' | 'phone'>> {
+  ): Promise<Filled> {
     const { db, platforms, identity } = this.#options
     const network = platforms.get(platform)
     if (!network || network.unavailable !== undefined) {
       throw failed('bad_request', 'the platform is not set up', { reason: 'not_configured' })
     }
-    const way = network.linkMethods.find(({ fields }) => {
-      const [needed, ...more] = fields.filter(({ required }) => required)
-      return needed?.name === 'phone' && more.length === 0
-    })
     const [row] = await db.query<IdentityRow>(
       `select ${identityColumns} from credential where id = $1 and user_id = $2`,
       [credentialId, userId],
     )
-    const digits = ((row && (await identity(row)))?.phone ?? '').replace(/\D/g, '')
-    if (way && digits !== '') return { method: way.method, phone: `+${digits}` }
-    throw failed('bad_request', 'the account is not linked by its phone', { reason: 'no_phone' })
+    const account = row && (await identity(row))
+    const values = valuesOf(account)
+    for (const { method, fields } of network.linkMethods) {
+      const needed = fields.filter(({ required }) => required)
+      if (!needed.every(({ name, secret }) => name in values || secret)) continue
+      // Without a field it would be a code to scan, which a page made beforehand does not have.
+      if (needed.length === 0) continue
+      const known = Object.entries(values).filter(([name]) => fields.some((f) => f.name === name))
+      const asks = fields.filter(({ name }) => !(name in values))
+      const username = known.length === 0 ? account?.username : undefined
+      return { method, known: Object.fromEntries(known), asks, username }
+    }
+    throw failed('bad_request', 'what the account is linked by is not known', {
+      reason: 'no_phone',
+    })
+  }
+}
+
+const ADDRESS = /^[^\s@/]+@[^\s@/]+$/
+
+/** Values of link fields that an account tells. */
+function valuesOf(account: AccountIdentity | undefined): Readonly<Record<string, string>> {
+  const { phone = '', native = '' } = account ?? {}
+  const digits = phone.replace(/\D/g, '')
+  return {
+    ...(digits !== '' && { phone: `+${digits}` }),
+    ...(ADDRESS.test(native) && { jid: native }),
   }
 }
 

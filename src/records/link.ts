@@ -32,6 +32,13 @@ export const OpenLinkRecord = Type.Object({
   expires_in: Type.Integer({ description: 'Seconds' }),
 })
 
+export const LinkFieldRecord = Type.Object({
+  name: Type.String(),
+  label: Type.String(),
+  secret: Type.Boolean(),
+  required: Type.Boolean(),
+})
+
 export const PlatformRecord = Type.Object({
   platform: Type.String(),
   name: Type.String(),
@@ -40,14 +47,7 @@ export const PlatformRecord = Type.Object({
   link: Type.Array(
     Type.Object({
       method: Type.String(),
-      fields: Type.Array(
-        Type.Object({
-          name: Type.String(),
-          label: Type.String(),
-          secret: Type.Boolean(),
-          required: Type.Boolean(),
-        }),
-      ),
+      fields: Type.Array(LinkFieldRecord),
     }),
   ),
   capabilities: Type.Object({

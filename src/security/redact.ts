@@ -19,6 +19,9 @@ export function maskPhone(phone: string): string {
   return `+${'*'.repeat(Math.max(0, phone.length - 5))}${phone.slice(-4)}`
 }
 
+/** The first letter and the domain of an address such as `ada@example.org`. */
+export const maskAddress = (address: string): string => address.replace(/^(.)[^@]*/su, '$1***')
+
 const hidden = '[redacted]'
 
 /** Field names whose values are secret wherever they occur, also in JSON that is quoted inside a string. */

@@ -1,6 +1,9 @@
 /** Accounts that are out are linked again by their owners: pages made for them in the list, opened by somebody else. */
 import { readFile } from 'node:fs/promises'
 import t from 'tap'
+import { linkBot } from '../platforms/upstream-bot/chain.ts'
+import { token as botToken, refusal, startStub } from '../platforms/upstream-bot/stub.ts'
+import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
@@ -15,6 +18,10 @@ const words = {
     ready: 'Not begun',
     start: 'Send me the code',
     go: 'Continue',
+    bot: 'Your Telegram bot account:',
+    token: 'Token',
+    link: 'Link it again',
+    wrong: 'refused the token',
     linked: 'The account is linked',
     isLinked: 'Linked',
   },
@@ -27,6 +34,10 @@ const words = {
     ready: 'آغاز نشده',
     start: 'کد را برایم بفرست',
     go: 'ادامه',
+    bot: 'حساب شما در',
+    token: 'توکن',
+    link: 'دوباره پیوند بده',
+    wrong: 'توکن را نپذیرفت',
     linked: 'حساب متصل شد',
     isLinked: 'پیوند یافت',
   },
@@ -36,7 +47,8 @@ const isWiderThanScreen =
   'document.documentElement.scrollWidth > document.documentElement.clientWidth'
 
 t.test('pages link accounts again', { skip: noBrowser, timeout: 290_000 }, async (t) => {
-  const service = await startService(t)
+  const stub = await startStub(t)
+  const service = await startService(t, { env: { TELEGRAM_BOT_API_URL: stub.url } })
   const browser = await openBrowser()
   t.teardown(() => browser.close())
   for (const [language, phone, width] of [
@@ -92,6 +104,31 @@ t.test('pages link accounts again', { skip: noBrowser, timeout: 290_000 }, async
       await progress.getByText(said.isLinked, { exact: true }).waitFor()
       t.strictSame(complaints, [])
       await visitor.context.close()
+
+      // A bot has no phone: its owner enters the token, by keyboard alone.
+      const bot = await linkBot(client, { token: botToken })
+      const path = '/platforms/credentials/actions'
+      const wanted = { kind: 'relink', credential_ids: [bot] }
+      const { action_id } = await client.result('POST', path, wanted)
+      const made = await until(async () => {
+        const { items } = await client.result('GET', `${path}/${action_id}/pages`)
+        return items[0]
+      })
+      const keeper = await visit(browser, service, { language, width: 320 })
+      await keeper.page.goto(new URL(made.url).pathname)
+      await keeper.page.getByText(said.bot).waitFor()
+      await keeper.page.getByText('@a_bot').waitFor()
+      t.strictSame(await seriousIn(keeper.page), [], 'the page of the bot')
+      t.notOk(await keeper.page.evaluate(isWiderThanScreen), 'it fits as well')
+      await keeper.page.getByLabel(said.token).focus()
+      await keeper.page.keyboard.type(botToken)
+      stub.next('getMe', refusal(401, 'Unauthorized'))
+      await keeper.page.keyboard.press('Enter')
+      await keeper.page.getByText(said.wrong).waitFor()
+      t.equal(await keeper.page.getByLabel(said.token).inputValue(), botToken, 'it stays')
+      await keeper.page.keyboard.press('Enter')
+      await keeper.page.getByText(said.linked).waitFor()
+      await keeper.context.close()
     })
   }
 })

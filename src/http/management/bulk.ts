@@ -106,7 +106,7 @@ const beginningRoute: Routes = async (app, { source, changed }) => {
         tags,
         summary: 'Restarts or deletes many accounts, or makes pages that link them again',
         description:
-          'Give one of `credential_ids`, `filter` and `failed_of`. Which accounts they are is fixed now; the work goes on after the answer. `relink` makes a page for each account that is linked by its phone: it works for 72 hours, and its reader begins the link.',
+          'Give one of `credential_ids`, `filter` and `failed_of`. Which accounts they are is fixed now; the work goes on after the answer. `relink` makes a page for each account of which all that a link needs is known, but for secrets that its reader gives there, such as a password or a token: it works for 72 hours, and its reader begins the link.',
         body: ActionBody,
         response: answers(BulkActionRecord),
       },

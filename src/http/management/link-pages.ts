@@ -2,14 +2,21 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { failed, missingField, RequestFailed } from '../../../machines/model/failure.ts'
+import {
+  failed,
+  invalidField,
+  missingField,
+  RequestFailed,
+} from '../../../machines/model/failure.ts'
 import { networksOf } from '../../accounts/client.ts'
 import type { RelinkPage, RelinkPages } from '../../bulk/relinks.ts'
+import { Nullable } from '../../json/nullable.ts'
 import type { LinkFlow, LinkFlows, LinkPages } from '../../links/flows.ts'
-import { LinkRecord } from '../../records/link.ts'
+import { LinkFieldRecord, LinkRecord } from '../../records/link.ts'
 import { Gcra } from '../../security/rate-limits.ts'
-import { maskPhone } from '../../security/redact.ts'
+import { maskAddress, maskPhone } from '../../security/redact.ts'
 import { answers, ok } from '../envelope.ts'
+import { shown } from '../validation.ts'
 import { linkRecord } from './links.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
 
@@ -23,10 +30,30 @@ const AnswerBody = Type.Object(
   { additionalProperties: false },
 )
 
+const StartBody = Nullable(
+  Type.Object(
+    {
+      fields: Type.Optional(
+        Type.Record(
+          Type.String({ maxLength: 64 }),
+          Type.String({ minLength: 1, maxLength: 4_096 }),
+          { maxProperties: 10, description: 'Those that the page asks for, by their names' },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+)
+
 const PageRecord = Type.Object({
   ...Type.Omit(LinkRecord, ['session_id', 'credential']).properties,
   state: Type.String({ description: 'As of a link; `ready` where `start` begins it' }),
   phone: Type.Optional(Type.String({ description: 'Its last digits, where it is filled in' })),
+  jid: Type.Optional(Type.String({ description: 'Partly hidden, where it is filled in' })),
+  username: Type.Optional(Type.String({ description: 'Of a bot' })),
+  fields: Type.Optional(
+    Type.Array(LinkFieldRecord, { description: 'What `start` needs, where it needs something' }),
+  ),
 })
 type PageRecord = Static<typeof PageRecord>
 
@@ -64,16 +91,18 @@ const startingRoute: Routes = async (app, options) => {
       bodyLimit,
       schema: {
         tags,
-        summary: 'Sends the code, on a page that links an account again',
-        description: 'Again after its flow ended without success. A flow that is under way stays.',
+        summary: 'Begins the link, on a page that links an account again',
+        description:
+          'Sends the code, or links it at once by the fields that the page asks for. Again after its flow ended without success. A flow that is under way stays.',
         params: PageParams,
+        body: StartBody,
         response,
       },
     },
     async (request) => {
       const opened = await openedBy(options, request, request.params.token)
       if ('flow' in opened) return ok(recordOf(options, opened.flow))
-      return ok(recordOf(options, await begin(options, opened.page)))
+      return ok(recordOf(options, await begin(options, opened.page, request.body?.fields ?? {})))
     },
   )
 }
@@ -174,13 +203,24 @@ const hasEnded = ({ actor }: LinkFlow) =>
 async function begin(
   { links, relinks }: LinkPageAnswersOptions,
   page: RelinkPage,
+  given: Readonly<Record<string, string>>,
 ): Promise<LinkFlow> {
+  const { userId, platform, method, known, asks, credentialId } = page
+  const missing = asks.find(({ name, required }) => required && !(name in given))
+  if (missing) throw missingField(missing.name)
+  const unknown = Object.keys(given).find((name) => !asks.some((field) => field.name === name))
+  if (unknown !== undefined) throw invalidField(shown(unknown), 'is unknown')
   await relinks.claim(page)
-  const { userId, platform, method, phone, credentialId } = page
-  const fields = { phone }
-  const flow = await links.start({ userId, platform, method, fields, relinks: credentialId })
-  await relinks.began(page, flow.link.sessionId)
-  return flow
+  const fields = { ...given, ...known }
+  try {
+    const flow = await links.start({ userId, platform, method, fields, relinks: credentialId })
+    await relinks.began(page, flow.link.sessionId)
+    return flow
+  } catch (cause) {
+    // Who mistyped a secret tries again; the limits of links count the tries.
+    if (asks.length > 0) await relinks.release(page)
+    throw cause
+  }
 }
 
 async function flowOf(
@@ -194,6 +234,7 @@ async function flowOf(
 }
 
 function readyRecord({ page, ended }: Ready): PageRecord {
+  const { known, asks, username } = page
   const reason = ended?.actor.snapshot.context.reason
   return {
     platform: page.platform,
@@ -204,14 +245,19 @@ function readyRecord({ page, ended }: Ready): PageRecord {
     resend_in: null,
     code_length: null,
     password_hint: null,
-    phone: maskPhone(page.phone),
+    ...(known.phone !== undefined && { phone: maskPhone(known.phone) }),
+    ...(known.jid !== undefined && { jid: maskAddress(known.jid) }),
+    ...(username !== undefined && { username }),
+    ...(asks.length > 0 && {
+      fields: asks.map(({ secret = false, ...field }) => ({ ...field, secret })),
+    }),
     ...(reason !== undefined && { reason }),
   }
 }
 
 function recordOf({ now }: LinkPageAnswersOptions, flow: LinkFlow): PageRecord {
-  const { session_id: _, credential: __, ...shown } = linkRecord(flow, now(), undefined)
-  return shown
+  const { session_id: _, credential: __, ...record } = linkRecord(flow, now(), undefined)
+  return record
 }
 
 const Params = Type.Object({

@@ -1,20 +1,27 @@
 /** /link/<token>: the owner of an account enters the code that the messenger sent them, and sees nothing else. */
 import './invitation.css'
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useParams } from 'react-router'
 import { ask, posting } from '../../api/ask.ts'
 import { isGone } from '../../api/failure.ts'
-import type { LinkSession as Session } from '../../api/types.ts'
+import type { LinkField, LinkSession as Session } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Brand } from '../../layout/brand.tsx'
 import { Preferences } from '../../layout/preferences.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Empty, Failed, Loading, Notice, Wrong } from '../../ui/states.tsx'
+import { Form } from '../../ui/form.tsx'
+import { Empty, Failed, Loading, Notice, useFieldReason, Wrong } from '../../ui/states.tsx'
 import { useSecondsLeft } from '../../ui/time.tsx'
-import { LinkSteps } from '../linking/steps.tsx'
+import { LinkInput, LinkSteps } from '../linking/steps.tsx'
 
-/** A page that links an account again knows its phone, and waits to be begun. */
-type LinkSession = Session & { readonly phone?: string }
+/** A page that links an account again knows the account, and waits to be begun. */
+interface LinkSession extends Session {
+  readonly phone?: string
+  readonly jid?: string
+  readonly username?: string
+  readonly fields?: readonly LinkField[]
+}
 
 /** A request of the link page: without sign-in, by the token in its address. */
 export async function askInvitation(
@@ -107,13 +114,17 @@ function Open({ token, session, until }: OpenProps) {
 
 const HOUR = 3_600
 
-/** Nothing was sent yet: the code goes out when the owner of the account wants it. */
+/** Nothing was sent yet: the link begins when the owner of the account wants it. */
 function Ready({ token, session }: Omit<OpenProps, 'until'>) {
   const t = useT()
   const queries = useQueryClient()
   const platform = t.word('platform', session.platform)
+  const fieldReason = useFieldReason()
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const { fields = [], phone, jid, username } = session
+  const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''))
   const starting = useMutation({
-    mutationFn: () => askInvitation(token, 'start'),
+    mutationFn: () => askInvitation(token, 'start', { fields: given }),
     onSuccess: (next) => queries.setQueryData(invitationQuery(token).queryKey, next),
   })
   return (
@@ -127,22 +138,34 @@ function Ready({ token, session }: Omit<OpenProps, 'until'>) {
       <Notice tone="warn">
         <p className="small">{t('invitation.trust', { platform })}</p>
       </Notice>
-      <div className="card">
+      <Form by={starting} className="card stack">
         {session.reason !== undefined && (
           <p className="wrong">
             {t('invitation.lastTry', { reason: t.word('reason', session.reason) })}
           </p>
         )}
         <p>
-          {t('invitation.sends', { platform })} <bdi className="label ltr">{session.phone}</bdi>
+          {t(phone === undefined ? 'invitation.account' : 'invitation.sends', { platform })}{' '}
+          <bdi className="label ltr">{phone ?? jid ?? (username && `@${username}`)}</bdi>
         </p>
-        <Wrong cause={starting.error} />
+        {fields.map((field) => (
+          <LinkInput
+            key={field.name}
+            field={field}
+            value={values[field.name] ?? ''}
+            wrong={fieldReason(starting.error, field.name)}
+            onChange={(value) => setValues({ ...values, [field.name]: value })}
+          />
+        ))}
+        {!fields.some(({ name }) => fieldReason(starting.error, name)) && (
+          <Wrong cause={starting.error} />
+        )}
         <div className="actions">
-          <Button kind="first" busy={starting.isPending} onClick={() => starting.mutate()}>
-            {t('invitation.start')}
+          <Button type="submit" kind="first" busy={starting.isPending}>
+            {t(fields.length > 0 ? 'invitation.link' : 'invitation.start')}
           </Button>
         </div>
-      </div>
+      </Form>
     </div>
   )
 }

@@ -6,18 +6,14 @@ import { addressOf, call } from '../../api/call.ts'
 import { handleOf, nameOf } from '../../api/names.ts'
 import { credentialQuery, openLinksQuery, platformsQuery } from '../../api/queries.ts'
 import type { Credential, LinkField, LinkSession, Platform } from '../../api/types.ts'
-import { latinDigits } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { StateBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Toggle } from '../../ui/figure.tsx'
-import { Choice, Field, Form } from '../../ui/form.tsx'
+import { Choice, Form } from '../../ui/form.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Failed, Loading, useFieldReason, Wrong } from '../../ui/states.tsx'
 import { PersonPicker, SANDBOX } from './sandbox-person.tsx'
-
-/** A field that asks for consent instead of a value. */
-const CONSENT = 'delete_webhook'
+import { LinkInput } from './steps.tsx'
 
 interface StartFormProps {
   readonly platform: Platform
@@ -111,52 +107,6 @@ export function StartForm({ platform, again, account }: StartFormProps) {
       </div>
     </Form>
   )
-}
-
-interface LinkInputProps {
-  readonly field: LinkField
-  readonly value: string
-  readonly wrong: string | undefined
-  onChange(value: string): void
-}
-
-function LinkInput({ field, value, wrong, onChange }: LinkInputProps) {
-  const t = useT()
-  return field.name === CONSENT ? (
-    <Toggle
-      label={t(`linking.field.${CONSENT}`)}
-      hint={t(`linking.field.${CONSENT}.hint`)}
-      on={value === 'true'}
-      onChange={(on) => onChange(on ? 'true' : '')}
-    />
-  ) : (
-    <Field
-      label={labelOf(field, t)}
-      {...inputOf(field)}
-      required={field.required}
-      className="ltr"
-      value={value}
-      wrong={wrong}
-      onChange={({ target }) =>
-        onChange(field.name === 'phone' ? latinDigits(target.value) : target.value)
-      }
-    />
-  )
-}
-
-/** The panel's label for fields that many networks have; otherwise the network's own label. */
-const labelOf = ({ name, label, required }: LinkField, t: ReturnType<typeof useT>) => {
-  const known = t.word('linking.field', name)
-  const text = known === name.replaceAll('_', ' ') ? label : known
-  return required ? text : `${text} (${t('optional')})`
-}
-
-function inputOf({ name, secret }: LinkField) {
-  if (secret) return { type: 'password', autoComplete: 'off', name }
-  if (name === 'phone') {
-    return { type: 'tel', autoComplete: 'off', name, placeholder: '+14155550123' }
-  }
-  return { type: 'text', autoComplete: 'off', name }
 }
 
 /** Our own drawings for networks, on a grid of 24; any other network gets a link. */

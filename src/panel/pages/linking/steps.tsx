@@ -4,10 +4,11 @@ import { type ReactNode, useMemo, useRef, useState } from 'react'
 import { encode } from 'uqr'
 import { ApiFailure } from '../../api/failure.ts'
 import { nameOf } from '../../api/names.ts'
-import type { LinkSession } from '../../api/types.ts'
+import type { LinkField, LinkSession } from '../../api/types.ts'
 import { latinDigits } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Toggle } from '../../ui/figure.tsx'
 import { Field, Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Notice, useReason, Wrong } from '../../ui/states.tsx'
@@ -218,4 +219,54 @@ function Shown({ show }: { readonly show: LinkSession['show'] | undefined }) {
       )}
     </Card>
   )
+}
+
+/** A field that asks for consent instead of a value. */
+const CONSENT = 'delete_webhook'
+
+interface LinkInputProps {
+  readonly field: LinkField
+  readonly value: string
+  readonly wrong: string | undefined
+  onChange(value: string): void
+}
+
+/** A field that a network wants to know first. */
+export function LinkInput({ field, value, wrong, onChange }: LinkInputProps) {
+  const t = useT()
+  return field.name === CONSENT ? (
+    <Toggle
+      label={t(`linking.field.${CONSENT}`)}
+      hint={t(`linking.field.${CONSENT}.hint`)}
+      on={value === 'true'}
+      onChange={(on) => onChange(on ? 'true' : '')}
+    />
+  ) : (
+    <Field
+      label={labelOf(field, t)}
+      {...inputOf(field)}
+      required={field.required}
+      className="ltr"
+      value={value}
+      wrong={wrong}
+      onChange={({ target }) =>
+        onChange(field.name === 'phone' ? latinDigits(target.value) : target.value)
+      }
+    />
+  )
+}
+
+/** The panel's label for fields that many networks have; otherwise the network's own label. */
+const labelOf = ({ name, label, required }: LinkField, t: ReturnType<typeof useT>) => {
+  const known = t.word('linking.field', name)
+  const text = known === name.replaceAll('_', ' ') ? label : known
+  return required ? text : `${text} (${t('optional')})`
+}
+
+function inputOf({ name, secret }: LinkField) {
+  if (secret) return { type: 'password', autoComplete: 'off', name }
+  if (name === 'phone') {
+    return { type: 'tel', autoComplete: 'off', name, placeholder: '+14155550123' }
+  }
+  return { type: 'text', autoComplete: 'off', name }
 }
