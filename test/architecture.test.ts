@@ -289,6 +289,15 @@ t.test('a promise that is not awaited was reviewed', async (t) => {
   }
 })
 
+t.test('no check is switched off in the code it would speak of', async (t) => {
+  const files = [...everything, ...find('src/**/*.tsx', 'src/**/*.css')]
+  const switches = /biome[-]ignore|@ts[-](?:ignore|expect-error|nocheck)|eslint[-]disable/
+  t.same(
+    files.filter((file) => switches.test(read(file))),
+    [],
+  )
+})
+
 t.test('what a failure says is compared whole', async (t) => {
   const patterns = /\b(?:description|last_error_message)\b['"]?(?::|,)\s+\/(.+)\/[a-z]*(?=[\s,)])/g
   const found = find('test/**/*.ts').filter((file) =>

@@ -28,6 +28,9 @@ interface BarsProps {
   readonly format?: (value: number) => string
 }
 
+/** What a canvas shows of them. */
+type Drawn = Pick<BarsProps, 'bars' | 'step' | 'part' | 'before'>
+
 const secondsOf = { hour: 3_600, day: 86_400 } as const
 /** Labels closer than this would touch. */
 const LABEL_PIXELS = 72
@@ -143,12 +146,14 @@ interface PointedAt {
 function usePlot(place: RefObject<HTMLDivElement | null>, props: BarsProps): PointedAt | undefined {
   const [pointed, setPointed] = useState<PointedAt>()
   const { compact, hour, date } = useFormats()
-  const { bars, step = 'hour', part, before, format } = props
-  const drawn = JSON.stringify([bars, step, part, before])
+  const { bars, step, part, before, format } = props
+  // As text, because the objects are new with each answer.
+  const text = JSON.stringify({ bars, step, part, before })
   const tell = useRef(setPointed)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `drawn` stands for what is drawn, whose objects are new with each answer.
   useEffect(() => {
     const root = place.current
+    const drawn = JSON.parse(text) as Drawn
+    const { bars, step = 'hour' } = drawn
     if (!root || bars.length === 0) return
     let plot: UPlot | undefined
     const look = new AbortController()
@@ -159,14 +164,14 @@ function usePlot(place: RefObject<HTMLDivElement | null>, props: BarsProps): Poi
       if (look.signal.aborted) return
       const isNamedByHour = step === 'hour' && bars.length <= HOURS_NAMED
       const label = (seconds: number) => (isNamedByHour ? hour : date)(seconds * 1_000)
-      const options = optionsOf(Plot, root, props, { label, value: format ?? compact })
+      const options = optionsOf(Plot, root, drawn, { label, value: format ?? compact })
       const setCursor = ({ cursor: { idx, left = -1 }, over }: UPlot) =>
         tell.current(
           idx === null || idx === undefined || left < 0
             ? undefined
             : { index: idx, left: (over.offsetLeft + left) / root.clientWidth },
         )
-      plot = new Plot({ ...options, hooks: { setCursor: [setCursor] } }, dataOf(props), root)
+      plot = new Plot({ ...options, hooks: { setCursor: [setCursor] } }, dataOf(drawn), root)
       resize.observe(root)
       themes.observe(document.documentElement, { attributeFilter: ['data-theme'] })
       const dark = matchMedia('(prefers-color-scheme: dark)')
@@ -179,13 +184,13 @@ function usePlot(place: RefObject<HTMLDivElement | null>, props: BarsProps): Poi
       plot?.destroy()
       tell.current(undefined)
     }
-  }, [drawn, place, compact, hour, date, format])
+  }, [text, place, compact, hour, date, format])
   return pointed
 }
 
 const timesOf = (bars: readonly Bar[]) => bars.map(({ at }) => Date.parse(at) / 1_000)
 
-const dataOf = ({ bars, part, before }: BarsProps): UPlot.AlignedData => [
+const dataOf = ({ bars, part, before }: Drawn): UPlot.AlignedData => [
   timesOf(bars),
   bars.map(({ value }) => value),
   ...(part ? [bars.map((bar) => bar.part ?? 0)] : []),
@@ -215,7 +220,7 @@ interface Labels {
 function optionsOf(
   Plot: typeof UPlot,
   root: HTMLElement,
-  { bars, step = 'hour', part, before }: BarsProps,
+  { bars, step = 'hour', part, before }: Drawn,
   { label, value }: Labels,
 ): UPlot.Options {
   const times = timesOf(bars)

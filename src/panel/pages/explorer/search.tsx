@@ -1,5 +1,5 @@
 /** The filters of the logs of deliveries and requests, kept in the address. */
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useEffectEvent, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { UPDATE_KINDS } from '../../../../machines/model/update-kinds.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -172,10 +172,12 @@ export function Typed({ forms, name, label, search, change }: InputProps) {
   const [typed, setTyped] = useState(given)
   const isWrong = typed !== '' && !forms[name]?.test(typed)
   useEffect(() => setTyped(given), [given])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only typing starts the wait; `change` is new with each address.
+  const ask = useEffectEvent((text: string) => {
+    if (text !== given && !isWrong) change({ [name]: text })
+  })
+  // Only typing starts the wait: `change` is new with each address.
   useEffect(() => {
-    if (typed === given || isWrong) return
-    const timer = setTimeout(() => change({ [name]: typed }), TYPING_MS)
+    const timer = setTimeout(() => ask(typed), TYPING_MS)
     return () => clearTimeout(timer)
   }, [typed])
   return (
