@@ -156,6 +156,20 @@ t.test('what makes the panel pleasant', { skip: noBrowser, timeout: 300_000 }, a
     t.equal(await page.getByText('Usable', { exact: true }).count(), 0)
     await page.getByText('Wrong response from the webhook: 500').first().waitFor()
     t.strictSame(await seriousIn(page), [])
+    const reader = await page.context().newPage()
+    await reader.addInitScript("localStorage.setItem('chapar.language', 'fa')")
+    await reader.setViewportSize({ width: 320, height: 700 })
+    await reader.goto(page.url())
+    const lines = reader.getByLabel('سرآیندهای خودتان')
+    await lines.waitFor()
+    t.equal(await lines.inputValue(), 'x-tenant:\nx-stage:', 'names without values')
+    const isTooWide = await reader.evaluate(
+      'document.documentElement.scrollWidth > document.documentElement.clientWidth',
+    )
+    t.equal(isTooWide, false)
+    t.strictSame(await seriousIn(reader), [])
+    await reader.evaluate("localStorage.setItem('chapar.language', 'en')")
+    await reader.close()
   })
 
   await t.test(
