@@ -123,9 +123,8 @@ t.test('one that is stopped leaves the rest, and goes on when it is told to', as
     await go.promise
     return ready(id, hasLeft)
   }
-  const more = await Promise.all(
-    Array.from({ length: 25 }, async (_, n) => client.link(await client.person(`Of ${n}`))),
-  )
+  const more: number[] = []
+  for (let n = 0; n < 25; n++) more.push(await client.link(await client.person(`Of ${n}`)))
   const { body } = await begin({ kind: 'restart', credential_ids: more })
   const id = body.result.action_id
   await until(async () => (await Promise.all(more.slice(0, 20).map(restarts))).every(Boolean))

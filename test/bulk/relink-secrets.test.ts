@@ -17,7 +17,10 @@ const PASSWORD = 'canary-of-a-password'
 const stub = await startStub(t)
 const xmpp = await startXmppStub(JID, { answer: () => undefined })
 t.teardown(() => xmpp.stop())
-const service = await startService(t, { env: { PANEL_URL, TELEGRAM_BOT_API_URL: stub.url } })
+const service = await startService(t, {
+  // A probe of the linked bot would take the answer that is meant for its page.
+  env: { PANEL_URL, TELEGRAM_BOT_API_URL: stub.url, PROBE_INTERVAL_MS: '600000' },
+})
 const client = await service.client()
 const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
 t.teardown(() => db.close())

@@ -17,7 +17,10 @@ t.test('sticker sets of an account of Telegram', async (t) => {
     open: (...of) => service.gateway.media.service.open(...of),
   }
   const platforms = [stage.platform({ media })]
-  const service: Service = await startService(t, { platforms, env: { FFMPEG: '' } })
+  const service: Service = await startService(t, {
+    platforms,
+    env: { FFMPEG: '', PLATFORM_TIMEOUT_MS: '20000' },
+  })
   const client = await service.client()
   const [person, friend] = [network.person(), network.person()]
   network.delivery.send(friend, person, { message: 'hello' })

@@ -12,7 +12,7 @@ const SHARES = globSync('test/together/share-*.ts', { cwd: root }).length
 /** Milliseconds for one file, as `.taprc` has it for a process. */
 const TIMEOUT = 300_000
 
-/** They kill, flood, browse, wait out limits or start from nothing: `npm run check` leaves them out, `.ci/run` runs each alone. */
+/** They kill, flood, browse, wait out limits or start from nothing; only `npm run verify` and `npm test` run them. */
 const slow = readFileSync(join(import.meta.dirname, 'slow.txt'), 'utf8')
   .trimEnd()
   .split('\n')
