@@ -5,7 +5,7 @@ import { SHORT } from './short.ts'
 import type { SuiteName } from './suites.ts'
 
 /** While other tests run on the same cores, a thawed or cut off process may answer late: then no call is promised. */
-const promised: readonly SuiteName[] = ['crash', 'rolling', 'redis']
+const promised: readonly SuiteName[] = ['crash', 'rolling']
 
 t.test('faults of every kind', { timeout: 900_000 }, async (t) => {
   const seed = Date.now() % 2 ** 31
