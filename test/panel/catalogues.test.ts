@@ -37,7 +37,7 @@ t.test('every message is used somewhere', async (t) => {
   const code = globSync('**/*.{ts,tsx}', { cwd: panel }).map(read).join('\n')
   /** Keys whose end is only known while running: `t.word('state', …)`, `keys.tab.${tab}`, counted ones. */
   const stems = [
-    ...[...code.matchAll(/\.word\(\s*'([\w.]+)'/g)].map(([, group]) => `${group}.`),
+    ...[...code.matchAll(/(?:\.word|\bknown)\(\s*'([\w.]+)'/g)].map(([, group]) => `${group}.`),
     ...[...code.matchAll(/`([\w.]+\.)\$\{/g)].map(([, stem]) => stem ?? ''),
     ...[...code.matchAll(/\.count\(\s*'([\w.]+)'/g)].map(([, stem]) => `${stem}.`),
   ]
