@@ -18,4 +18,6 @@ t.test('faults of every kind', { timeout: 900_000 }, async (t) => {
     if (promised.includes(suite)) t.same(failed, [], suite)
     t.ok(calls > 50, suite)
   }
+  const calls = report.suites.reduce((sum, suite) => sum + suite.calls, 0)
+  t.ok(calls > 100 * report.suites.length, `${calls} calls in all`)
 })

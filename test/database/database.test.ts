@@ -165,7 +165,12 @@ t.test('what may have been carried out is not called undone', async (t) => {
   t.equal(undone?.certain, undefined)
   relay.block()
   relay.cut()
-  const unsent = await failureOf(far.query(insert('unsent')))
+  t.match(await failureOf(far.query(insert('unsent'))), { code: 'unavailable' })
+  address.port = '1'
+  const nobody = openDatabase({ url: address.href, logger: quietLogger })
+  t.teardown(() => nobody.close())
+  const unsent = await failureOf(nobody.query(insert('unsent')))
   t.equal(unsent?.code, 'unavailable')
+  t.equal(unsent?.certain, undefined, 'without a connection nothing is sent')
   t.same(await bodies(), ['alone', 'committed'])
 })
