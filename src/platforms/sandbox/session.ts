@@ -165,17 +165,13 @@ export class SandboxSession implements Session, LinkedSession {
     await this.#answering(signal)
     const wait = ((this.#faults.floodUntil ?? 0) - this.#services.now()) / 1000
     if (wait > 0) throw failed('rate_limited', '', { retryAfterSeconds: Math.ceil(wait) })
-    try {
-      const result = await execute(
-        { context: this.#context, by: this.reader, request: requestId },
-        operation,
-      )
-      const isSend = result.kind === 'message' || result.kind === 'messages'
-      if (!isSend || !this.#faults.lostAnswers) return result
-      if (!(await loseAnswer(this.#services.db, this.reader.person))) return result
-    } catch (cause) {
-      if (cause instanceof RequestFailed || !isUnavailable(cause)) throw cause
-    }
+    const result = await execute(
+      { context: this.#context, by: this.reader, request: requestId },
+      operation,
+    )
+    const isSend = result.kind === 'message' || result.kind === 'messages'
+    if (!isSend || !this.#faults.lostAnswers) return result
+    if (!(await loseAnswer(this.#services.db, this.reader.person))) return result
     throw lostAnswer()
   }
 
