@@ -56,6 +56,8 @@ const truths = new Map([
   ['0', false],
 ])
 
+const ajv = new Ajv({ allErrors: true, strict: false })
+
 export function environmentFrom<Schema extends TObject>(
   schema: Schema,
   source: NodeJS.ProcessEnv,
@@ -66,7 +68,8 @@ export function environmentFrom<Schema extends TObject>(
       .map(([name, variable]) => [name, given(variable, source[name])])
       .filter(([, value]) => value !== undefined),
   )
-  const isValid = new Ajv({ allErrors: true, strict: false }).compile<Static<Schema>>(schema)
+  // Ajv keeps what it compiled: a schema that is read again costs nothing.
+  const isValid = ajv.compile<Static<Schema>>(schema)
   if (isValid(env)) return env
   throw new ConfigurationError(problemsOf(schema, isValid.errors ?? []).join('; '))
 }

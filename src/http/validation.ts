@@ -249,9 +249,10 @@ function whenNeeded(compile: () => ValidateFunction): ReturnType<FastifySchemaCo
   return validate
 }
 
+const typed = formats.default(new Ajv({ ...common, coerceTypes: false }))
+const textual = formats.default(new Ajv({ ...common, coerceTypes: 'array' }))
+
 export function validators(): FastifySchemaCompiler<AnySchema> {
-  const typed = formats.default(new Ajv({ ...common, coerceTypes: false }))
-  const textual = formats.default(new Ajv({ ...common, coerceTypes: 'array' }))
   return ({ schema, httpPart }) =>
     whenNeeded(() => (httpPart === 'body' ? typed : textual).compile(schema))
 }

@@ -2,9 +2,9 @@
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { quietLogger } from '../support/logger.ts'
-import { startService } from '../support/service.ts'
+import { joinService } from '../support/shared-service.ts'
 
-const service = await startService(t)
+const service = await joinService(t)
 const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
 t.teardown(() => database.close())
 const [client, stranger] = [await service.client(), await service.client()]

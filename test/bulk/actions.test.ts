@@ -5,7 +5,7 @@ import { refused, scene } from '../service/scene.ts'
 import { until } from '../support/client.ts'
 
 const PATH = '/platforms/credentials/actions'
-const { service, client, credentialId: first } = await scene(t)
+const { service, client, credentialId: first } = await scene(t, {})
 const second = await client.link(await client.person('Cy', 'cy_of_many'))
 const third = await client.link(await client.person('Di', 'di_of_many'))
 

@@ -12,7 +12,7 @@ const [, statement = ''] = /```sql\n(.+?)```/s.exec(page) ?? []
 t.test(
   'a bot that is ahead of a restored log misses nothing once the ids were moved on',
   async (t) => {
-    const { service, client, ada, credentialId, key } = await scene(t)
+    const { service, client, ada, credentialId, key } = await scene(t, {})
     const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
     t.teardown(() => db.close())
     const write = (text: string) => client.write(ada.id, '@gatebot', text)

@@ -1,8 +1,8 @@
 /** Tags of accounts: put on and taken off many at once, a filter of the list, of their user alone. */
 import t from 'tap'
-import { startService } from '../support/service.ts'
+import { joinService } from '../support/shared-service.ts'
 
-const service = await startService(t)
+const service = await joinService(t)
 const client = await service.client()
 const stranger = await service.client()
 const ada = await client.link(await client.person('Ada', 'ada_tagged'))

@@ -3,9 +3,9 @@ import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { refused } from '../service/scene.ts'
 import { quietLogger } from '../support/logger.ts'
-import { startService } from '../support/service.ts'
+import { joinService } from '../support/shared-service.ts'
 
-const service = await startService(t)
+const service = await joinService(t)
 const client = await service.client()
 const stranger = await service.client()
 const view = { name: ' Ada, signed out ', query: { search: 'ada', reason: 'session_revoked' } }

@@ -4,7 +4,7 @@ import t from 'tap'
 import { until } from '../support/client.ts'
 import { refused, scene } from './scene.ts'
 
-const { service, client, ada, credentialId } = await scene(t)
+const { service, client, ada, credentialId } = await scene(t, {})
 
 const unauthorized = refused(401, 'Unauthorized')
 const gone = refused(404, 'Not Found')

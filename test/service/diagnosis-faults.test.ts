@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../support/client.ts'
-import { startService } from '../support/service.ts'
+import { joinService } from '../support/shared-service.ts'
 import { troubledAccount } from './scene.ts'
 
-const service = await startService(t)
+const service = await joinService(t)
 
 async function account(name: string) {
   const account = await troubledAccount(service, name)

@@ -4,10 +4,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { until } from '../support/client.ts'
-import { startService } from '../support/service.ts'
+import { joinService } from '../support/shared-service.ts'
 import { linkedAccount } from './scene.ts'
 
-const service = await startService(t)
+const service = await joinService(t)
 
 /** Answers with this status, once the secret token is right. */
 const endpoint = { status: 200, secret: 'right', taken: 0 }

@@ -1,9 +1,9 @@
 /** Raw bytes at the edge: what two servers could read differently, and what Node would answer by itself. */
 import { connect } from 'node:net'
 import t from 'tap'
-import { startService } from '../support/service.ts'
+import { joinService } from '../support/shared-service.ts'
 
-const { url } = await startService(t)
+const { url } = await joinService(t)
 const port = Number(new URL(url).port)
 
 /** All that comes back until the server closes the connection, which the last of these asks for. */

@@ -1,9 +1,9 @@
 /** A wrong verb is told which ones the path takes. */
 import t from 'tap'
-import { startService } from '../support/service.ts'
+import { joinService } from '../support/shared-service.ts'
 import { raw } from './scene.ts'
 
-const { url } = await startService(t)
+const { url } = await joinService(t)
 
 t.test('a 405 lists the verbs of the path', async (t) => {
   const allowed: Record<string, string> = {

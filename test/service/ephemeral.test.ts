@@ -3,7 +3,7 @@ import t from 'tap'
 import { until } from '../support/client.ts'
 import { refused, scene } from './scene.ts'
 
-const { service, client, bot, ada, credentialId, key } = await scene(t)
+const { service, client, bot, ada, credentialId, key } = await scene(t, {})
 const kim = await client.person('Kim')
 const group = { kind: 'supergroup', title: 'Group', owner: kim.id, members: [bot.id, ada.id] }
 const { id: chat_id } = await client.result('POST', '/sandbox/chats', group)

@@ -4,7 +4,7 @@ import t from 'tap'
 import { until } from '../support/client.ts'
 import { refused, scene } from './scene.ts'
 
-const { service, client, ada, credentialId } = await scene(t)
+const { service, client, ada, credentialId } = await scene(t, {})
 
 interface Update {
   readonly update_id: number

@@ -3,7 +3,7 @@ import t from 'tap'
 import { ask } from '../support/client.ts'
 import { refused, scene } from './scene.ts'
 
-const { service, client, bot, ada, credentialId, key } = await scene(t)
+const { service, client, bot, ada, credentialId, key } = await scene(t, {})
 const { key: otherKey } = await client.key(credentialId)
 
 const send = (idempotencyKey: string, body: object = {}, by = key, method = 'sendMessage') =>

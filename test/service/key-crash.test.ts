@@ -9,7 +9,7 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
 }
 
 t.test('a key that crashed rests, shows it, and loses nothing', async (t) => {
-  const { service, client, ada, key, keyId } = await scene(t)
+  const { service, client, ada, key, keyId } = await scene(t, {})
   const { keys } = service.gateway.core
   const record = () => client.result('GET', `/api_keys/${keyId}`)
   const crash = async () => {

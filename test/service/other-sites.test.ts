@@ -1,8 +1,8 @@
 /** What pages of other sites may read: answers that a key in the path opens, and nothing that a browser is signed in to. */
 import t from 'tap'
-import { startService } from '../support/service.ts'
+import { joinService } from '../support/shared-service.ts'
 
-const service = await startService(t)
+const service = await joinService(t)
 const client = await service.client()
 const { key } = await client.key(await client.link(await client.person('Ada')))
 

@@ -117,7 +117,7 @@ t.test('a poll ends when its time is over', async (t) => {
 
 t.test('a poll that ended while nobody ran is closed after the start', async (t) => {
   const { scene: anew } = await import('./scene.ts')
-  const { service, client, bot, ada, key } = await anew(t)
+  const { service, client, bot, ada, key } = await anew(t, {})
   const sent = await client.bot(key, 'sendPoll', {
     ...{ chat_id: ada.id, question: 'Late?', options: ['Yes'] },
     open_period: 1,

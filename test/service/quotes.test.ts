@@ -3,7 +3,7 @@ import t from 'tap'
 import { until } from '../support/client.ts'
 import { refused, scene } from './scene.ts'
 
-const { service, client, bot, ada, credentialId, key } = await scene(t)
+const { service, client, bot, ada, credentialId, key } = await scene(t, {})
 const call = (method: string, body: object) => client.bot(key, method, body)
 const done = async (method: string, body: object) => {
   const { body: answer } = await call(method, body)

@@ -3,7 +3,7 @@ import t from 'tap'
 import { UPDATE_KINDS } from '../../machines/model/update-kinds.ts'
 import { linkedAccount, scene } from './scene.ts'
 
-const { service, client, bot, ada, credentialId } = await scene(t)
+const { service, client, bot, ada, credentialId } = await scene(t, {})
 
 type Update = Readonly<
   Record<string, { readonly text?: string; readonly message_ids?: number[] }>

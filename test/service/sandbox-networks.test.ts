@@ -3,7 +3,7 @@ import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import type { Client } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
-import { startService } from '../support/service.ts'
+import { joinService } from '../support/shared-service.ts'
 import { linkedAccount, raw } from './scene.ts'
 
 /** The smallest PNG. */
@@ -12,7 +12,7 @@ const PIXEL =
 const NOBODY = 987_654_321
 const NOWHERE = -1_000_987_654_321
 
-const service = await startService(t)
+const service = await joinService(t)
 const ours = await linkedAccount(service, 'ours')
 const theirs = await linkedAccount(service, 'theirs')
 const { client } = ours

@@ -3,18 +3,29 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { checkAnswer } from '../support/reference-check.ts'
 import { type Service, type ServiceOptions, startService } from '../support/service.ts'
+import { joinService, type SharedService } from '../support/shared-service.ts'
 
 interface Testing {
   teardown(work: () => Promise<void> | void): void
 }
 
-export async function scene(t: Testing, options: ServiceOptions = {}) {
-  const service = await startService(t, options)
+/** On the service that tests share, or with `options` on one of its own. */
+export async function scene(
+  t: Testing,
+): Promise<{ readonly service: SharedService } & LinkedAccount>
+export async function scene(
+  t: Testing,
+  options: ServiceOptions,
+): Promise<{ readonly service: Service } & LinkedAccount>
+export async function scene(t: Testing, options?: ServiceOptions) {
+  const service = options ? await startService(t, options) : await joinService(t)
   return { service, ...(await linkedAccount(service)) }
 }
 
+type LinkedAccount = Awaited<ReturnType<typeof linkedAccount>>
+
 /** The bot is reached as `@<name>`, and Ada as `@<name>_friend`. */
-export async function linkedAccount(service: Service, name = 'gatebot', phone?: string) {
+export async function linkedAccount(service: SharedService, name = 'gatebot', phone?: string) {
   const client = await service.client(phone)
   const bot = await client.person('Bot', name)
   const ada = await client.person('Ada', `${name}_friend`)
@@ -24,7 +35,7 @@ export async function linkedAccount(service: Service, name = 'gatebot', phone?: 
 }
 
 /** An account with the switches to make its network misbehave, and a look at what it shows then. */
-export async function troubledAccount(service: Service, name: string) {
+export async function troubledAccount(service: SharedService, name: string) {
   const account = await linkedAccount(service, name)
   const { client, bot, ada, credentialId, key } = account
   const path = `/platforms/credentials/${credentialId}`

@@ -5,7 +5,7 @@ import { Receiver } from '../webhooks/receiver.ts'
 import { scene } from './scene.ts'
 
 t.test('giving up is shown, and setWebhook ends it', async (t) => {
-  const { service, client, ada, key, keyId, credentialId } = await scene(t)
+  const { service, client, ada, key, keyId, credentialId } = await scene(t, {})
   const { port } = service.gateway.core.webhooks
   let isBroken = true
   const receiver = await Receiver.open(t, (_, response) =>

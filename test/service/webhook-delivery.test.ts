@@ -5,7 +5,7 @@ import { until } from '../support/client.ts'
 import { answers, Receiver } from '../webhooks/receiver.ts'
 import { refused, scene } from './scene.ts'
 
-const { service, client, ada, bot: account, credentialId } = await scene(t)
+const { service, client, ada, bot: account, credentialId } = await scene(t, {})
 const write = (text: string, from = ada) => client.write(from.id, '@gatebot', text)
 
 async function hooked(url: string, more: object = {}) {

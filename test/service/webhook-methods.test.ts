@@ -5,7 +5,7 @@ import { good } from '../webhooks/certificates.ts'
 import { Receiver } from '../webhooks/receiver.ts'
 import { refused, scene } from './scene.ts'
 
-const { service, client, key, ada, credentialId } = await scene(t)
+const { service, client, key, ada, credentialId } = await scene(t, {})
 /** Setting is paced by key: each test has one of its own. */
 const bot = async () => {
   const { key, api_key_id: id } = await client.key(credentialId)

@@ -7,7 +7,7 @@ import { Receiver } from '../webhooks/receiver.ts'
 import { scene } from './scene.ts'
 
 t.test('the owner is told in the timeline, once, whatever restarts', async (t) => {
-  const { service, client, ada, key, keyId, credentialId } = await scene(t)
+  const { service, client, ada, key, keyId, credentialId } = await scene(t, {})
   const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
   t.teardown(() => db.close())
   // It asks to be left alone: nothing is tried again before this test says so.

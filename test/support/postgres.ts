@@ -61,16 +61,47 @@ async function connect(url: string): Promise<pg.Client> {
   return client
 }
 
+interface Membership {
+  readonly url: TestServer['url']
+  leave(): Promise<void>
+}
+
+let joined: Promise<Membership> | undefined
+
+/** Looks for the server once in a process, and stays connected so that nobody stops it. */
+async function join(): Promise<Membership> {
+  const server = await start()
+  const connectionString = server.url()
+  // One connection, which does not keep the process alive.
+  const pool = new pg.Pool({
+    connectionString,
+    application_name: 'chapar test',
+    max: 1,
+    idleTimeoutMillis: 0,
+    allowExitOnIdle: true,
+  })
+  pool.on('error', () => {
+    joined = undefined
+  })
+  await pool.query('select')
+  await server.letGo()
+  const leave = async () => {
+    const client = await pool.connect()
+    client.release(true)
+    await pool.end()
+  }
+  return { url: server.url, leave }
+}
+
 export async function joinTestServer(): Promise<TestServer> {
   const given = process.env.DATABASE_URL
   if (given !== undefined) {
     const url = (database: string) => Object.assign(new URL(given), { pathname: database }).href
     return { client: await connect(given), url }
   }
-  const server = await start()
-  const client = await connect(server.url())
-  await server.letGo()
-  return { client, url: server.url }
+  joined ??= join()
+  const { url } = await joined
+  return { client: await connect(url('postgres')), url }
 }
 
 const leftovers = `select datname from pg_database
@@ -83,6 +114,9 @@ const otherClients = `select from pg_stat_activity
 /** Stops the server unless another run uses it. A server that was given is left alone. */
 export async function leaveTestServer(): Promise<void> {
   if (process.env.DATABASE_URL !== undefined) return
+  const membership = joined
+  joined = undefined
+  await (await membership)?.leave()
   let server: EmbeddedPostgres
   try {
     server = await startOnce()
