@@ -3,7 +3,7 @@
 import type { Actor } from 'xstate'
 import { hasExpired, mayCall, type Scope, type UpdatePage } from '../../machines/api-key/events.ts'
 import { apiKeyMachine } from '../../machines/api-key/machine.ts'
-import { failed } from '../../machines/model/failure.ts'
+import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { Wanted } from '../../machines/model/update-kinds.ts'
 import type { WebhookChange, WebhookFacts } from '../../machines/webhook/terms.ts'
 import { type AbortLike, HostedActor, type Hosting } from '../host/actor.ts'
@@ -50,8 +50,7 @@ export class ApiKeys {
   leave(credentialIds: ReadonlySet<number>): void {
     for (const key of [...this.#host.live()]) {
       if (!credentialIds.has(key.facts.credentialId)) continue
-      key.letGo()
-      key.stop()
+      key.lose()
     }
   }
 }
@@ -149,6 +148,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   #limiter: RateLimiter | undefined
   /** A counter outside the machine, because every call of a bot changes it twice. */
   #calls = 0
+  #isLost = false
 
   constructor(
     facts: KeyFacts,
@@ -190,6 +190,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
    * command only where it has to refuse: most calls may go on, which its state and terms show.
    */
   async admit(scope: Scope | undefined, chat?: string): Promise<void> {
+    this.#assertOwner()
     this.noteUse()
     const now = this.#world.clock.now()
     const { snapshot } = this
@@ -222,7 +223,15 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     this.tell({ type: 'polls.end' })
   }
 
-  poll(request: PollRequest, signal: AbortLike): Promise<UpdatePage> {
+  /** Another node has claimed its account. */
+  lose(): void {
+    this.letGo()
+    this.#isLost = true
+    this.stop()
+  }
+
+  async poll(request: PollRequest, signal: AbortLike): Promise<UpdatePage> {
+    this.#assertOwner()
     const next = this.#world.updates.next(this.facts.credentialId)
     return this.ask(
       {
@@ -301,6 +310,11 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   /** Refuses all waiting callers, because their secret is not valid any more. */
   async rotated(): Promise<void> {
     await this.ask({ type: 'key.rotated' })
+  }
+
+  /** A call may have looked the key up before it was lost. */
+  #assertOwner(): void {
+    if (this.#isLost) throw new OwnershipLost()
   }
 
   get #rates(): RateLimiter {

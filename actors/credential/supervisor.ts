@@ -2,7 +2,7 @@
 import { resumeFrom, successorOf } from '../../machines/credential/crash.ts'
 import { out } from '../../machines/credential/refusals.ts'
 import type { Resume } from '../../machines/credential/setup.ts'
-import { failed } from '../../machines/model/failure.ts'
+import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import { type Platform, unavailablePlatform } from '../ports/platform.ts'
@@ -194,7 +194,7 @@ export class CredentialSupervisor {
     if (supervised?.facts.epoch !== epoch) return false
     this.#credentials.delete(credentialId)
     if (wasRelinked) supervised.actor?.effects.forgetSession()
-    supervised.actor?.stop()
+    supervised.actor?.stop(new OwnershipLost())
     this.#waiting.changed(credentialId)
     return true
   }

@@ -8,7 +8,7 @@ import type {
   SnapshotFrom,
 } from 'xstate'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
-import { type Reply, refused } from '../../machines/model/protocol.ts'
+import type { Reply } from '../../machines/model/protocol.ts'
 import type { Down } from '../../machines/supervision/machine.ts'
 import type { Clock } from '../ports/ports.ts'
 import type { Supervision } from './supervision.ts'
@@ -16,15 +16,8 @@ import type { Supervision } from './supervision.ts'
 /** Commands that one actor may have under way; it bounds memory, and is far above the limits of its callers. */
 const CAPACITY = 5_000
 
-const gone = (requestId: string) =>
-  refused(
-    { requestId },
-    {
-      code: 'unavailable',
-      description: 'the actor stopped before it replied',
-      retryAfterSeconds: 1,
-    },
-  )
+const gone = () =>
+  failed('unavailable', 'the actor stopped before it replied', { retryAfterSeconds: 1 })
 
 const tooLong = () => failed('timeout', 'the request took too long', { certain: false })
 
@@ -99,6 +92,7 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
   #closed: PromiseWithResolvers<unknown> | undefined
   #end: { readonly cause: unknown } | undefined
   #onEnd: OnEnd | undefined
+  #why: RequestFailed | undefined
   #usedAt: number
 
   constructor(
@@ -149,7 +143,7 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
     this.#waiting.add({ requestId, resolve, reject, cutShort, signal, leave })
     // A stopped actor drops events without an error.
     if (this.isActive) this.tell(event)
-    else this.settle(gone(requestId))
+    else this.#refuse(requestId)
     return promise as Promise<Result>
   }
 
@@ -178,8 +172,11 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
     this.#usedAt = this.#clock.now()
   }
 
-  stop(): void {
-    if (!this.#end) this.#host.stop(this.#ref)
+  /** `why`: what the callers get whose commands nothing was done for. */
+  stop(why?: RequestFailed): void {
+    if (this.#end) return
+    this.#why = why
+    this.#host.stop(this.#ref)
   }
 
   /** For the host: a reply of the machine. A second reply to the same command is dropped. */
@@ -192,11 +189,16 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
   /** For the host: the actor has ended. Answers every command that is still under way. */
   end(cause: unknown): void {
     for (const { requestId, cutShort } of this.#waiting.all()) {
-      this.settle(cutShort ?? gone(requestId))
+      if (cutShort) this.settle(cutShort)
+      else this.#refuse(requestId)
     }
     this.#end = { cause }
     this.#closed?.resolve(cause)
     this.#onEnd?.(cause)
+  }
+
+  #refuse(requestId: string): void {
+    this.#dismiss(requestId)?.reject(this.#why ?? gone())
   }
 
   #abandon(requestId: string): void {

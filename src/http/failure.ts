@@ -5,7 +5,7 @@ import type { Failure, FailureCode } from '../../machines/model/protocol.ts'
 import type { FailureReason, Params } from '../../machines/model/reason.ts'
 import { databaseFailure, isUnavailable } from '../database/failures.ts'
 import { isPoll } from '../nodes/owners.ts'
-import { forwardingOf } from '../nodes/peers.ts'
+import { forwardingOf, ownerLost } from '../nodes/peers.ts'
 import { type FieldProblem, problemsOf } from './validation.ts'
 
 const wire: Record<FailureCode, readonly [status: number, prefix: string]> = {
@@ -80,11 +80,19 @@ export function replyWithFailure(
   if (error instanceof OwnershipLost && isPoll(request.url) && reply.elapsedTime > HELD_MS) {
     return reply.code(200).send({ ok: true, result: [] })
   }
+  if (error instanceof OwnershipLost && ownerLost(request.raw))
+    return answeredElsewhere(request, reply)
   const body = bodyOf(error, request, reply)
   if (body.parameters?.retry_after !== undefined) {
     reply.header('retry-after', body.parameters.retry_after)
   }
   return reply.code(body.error_code).send(body)
+}
+
+/** The node that answers the request records it. An application without a request log has nothing to mark. */
+function answeredElsewhere({ audit }: FastifyRequest, reply: FastifyReply): void {
+  if (audit) audit.isRecorded = true
+  reply.hijack()
 }
 
 /** An error after the client has left is no defect. */

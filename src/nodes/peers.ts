@@ -44,6 +44,20 @@ const forwardings = new WeakMap<IncomingMessage, Forwarding>()
 export const forwardingOf = (request: IncomingMessage): Forwarding | undefined =>
   forwardings.get(request)
 
+const forwardAgain = new WeakMap<IncomingMessage, () => boolean>()
+
+/** `forward` looks for the next owner of a request that is served here; false where the request cannot be repeated. */
+export function onOwnerLost(request: IncomingMessage, forward: () => boolean): void {
+  forwardAgain.set(request, forward)
+}
+
+/**
+ * This node has lost the account before anything was done for the request of a client. Returns whether the next owner
+ * answers it.
+ */
+export const ownerLost = (request: IncomingMessage): boolean =>
+  forwardAgain.get(request)?.() ?? false
+
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
 interface PeerServer {

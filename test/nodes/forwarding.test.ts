@@ -63,6 +63,48 @@ t.test('what people write at one node reaches the account at the other at once',
   t.ok(performance.now() - began < 2_000, 'not only when it is looked for')
 })
 
+t.test(
+  'a call at the owner that loses the account while it waits is answered by the next one',
+  async (t) => {
+    const { one, two, client, ada, bot, key, credentialId } = await twoNodes(t, 'lostbot')
+    const db = openDatabase({ url: one.databaseUrl, logger: quietLogger })
+    t.teardown(() => db.close())
+    t.match(await call(one.url, key, 'getMe'), { ok: true })
+    await client.result('PUT', `/sandbox/people/${bot.id}/faults/drop`, { seconds: 3 })
+    await client.state(credentialId, 'connecting')
+    const texts = ['one', 'two', 'three']
+    const sends = texts.map((text) => call(one.url, key, 'sendMessage', { chat_id: ada.id, text }))
+    const claimed = await db.query(
+      `with claimed as (
+       update credential_log set epoch = epoch + 1, owner = (select id from node where name = 'two')
+        where credential_id = $1 returning credential_id, epoch)
+     update credential c set epoch = claimed.epoch from claimed where c.id = claimed.credential_id
+     returning c.epoch`,
+      [credentialId],
+    )
+    t.equal(claimed.length, 1)
+    for (const answer of await Promise.all(sends)) t.match(answer, { ok: true })
+    t.notOk(one.gateway.core.supervisor.factsOf(credentialId), 'the first has lost it')
+    t.ok(two.gateway.core.supervisor.factsOf(credentialId), 'the second has it')
+    const stored = await db.query<{ text: string }>(
+      `select content ->> 'text' as text from sandbox_message where sender_id = $1`,
+      [bot.id],
+    )
+    t.same(stored.map(({ text }) => text).sort(), texts.toSorted(), 'each was sent once')
+    const rows = await until(async () => {
+      const found = await db.query<{ status: number }>(
+        `select status from request_log where method = 'sendMessage'`,
+      )
+      return found.length >= texts.length && found
+    })
+    t.same(
+      rows.map(({ status }) => status),
+      [200, 200, 200],
+      'and is one line of the log',
+    )
+  },
+)
+
 t.test('a link begun at one node is finished at another', async (t) => {
   const { one, two, client } = await twoNodes(t, 'linker')
   const there = client.at(two.url)

@@ -30,6 +30,33 @@ export const isShort = ({ headers }: IncomingMessage) =>
 /** It ends with the node, not with the ownership of its account. */
 export const isStream = ({ url = '' }: IncomingMessage) => /\/events(?:[?]|$)/.test(url)
 
+/** The body of a request that is served here, in case another node has to answer it. */
+export class BodyCopy {
+  readonly #request: IncomingMessage
+  readonly #chunks: Buffer[] = []
+  #length = 0
+
+  /** To be made before the body is read. */
+  constructor(request: IncomingMessage) {
+    this.#request = request
+    const push = request.push
+    // A listener for data would make the body flow before its reader is there.
+    request.push = (chunk: Buffer | null, encoding) => {
+      if (chunk) {
+        this.#chunks.push(chunk)
+        this.#length += chunk.length
+      }
+      return push.call(request, chunk, encoding)
+    }
+  }
+
+  /** Undefined if the body has not come whole. */
+  get whole(): Buffer | undefined {
+    const length = Number(this.#request.headers['content-length'] ?? 0)
+    return this.#length === length ? Buffer.concat(this.#chunks) : undefined
+  }
+}
+
 const OF_BOT = /^\/bot/
 const READING = /^\/bot[^/?]+\/get/i
 
@@ -40,13 +67,17 @@ export class ForwardedCall {
   readonly #id = randomBytes(16).toString('base64url')
   readonly isShort: boolean
   #body: Buffer | undefined
+  readonly #wasServed: boolean
   #hasBegun = false
   #isRepeated = false
 
-  constructor(request: IncomingMessage, response: ServerResponse) {
+  /** `body`: of a request that this node has served before it lost the account. */
+  constructor(request: IncomingMessage, response: ServerResponse, body?: Buffer) {
     this.request = request
     this.response = response
     this.isShort = isShort(request)
+    this.#body = body
+    this.#wasServed = body !== undefined
     response.once('close', () => this.#departure.abort())
   }
 
@@ -54,9 +85,9 @@ export class ForwardedCall {
     return this.response.destroyed
   }
 
-  /** Whether bytes of the body are here and not in the request any more. */
+  /** Whether the routes of this node cannot be given the request any more, because its body is not in it. */
   get wasRead(): boolean {
-    return this.#hasBegun || (this.#body?.length ?? 0) > 0
+    return this.#wasServed || this.#hasBegun || (this.#body?.length ?? 0) > 0
   }
 
   /** Its answer waits for events. */

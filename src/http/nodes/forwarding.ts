@@ -13,10 +13,10 @@ import {
   targetIn,
   targetOf,
 } from '../../nodes/owners.ts'
-import { type Forwarding, misdirect, Peer } from '../../nodes/peers.ts'
+import { type Forwarding, forwardingOf, misdirect, onOwnerLost, Peer } from '../../nodes/peers.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
-import { answer, ForwardedCall, isShort, isStream, unavailable } from './call.ts'
+import { answer, BodyCopy, ForwardedCall, isShort, isStream, unavailable } from './call.ts'
 
 /** The node that took a request knows where it came from. */
 export function believe(
@@ -165,20 +165,38 @@ export class RequestForwarder {
   }
 
   #serveCounted(target: RequestTarget, request: IncomingMessage, response: ServerResponse): void {
-    const credentialId = this.#options.owners.credentialOf(target)
-    if (credentialId !== undefined && !isStream(request)) {
-      const underWay = this.#underWay
-      underWay.set(credentialId, (underWay.get(credentialId) ?? 0) + 1)
-      response.once('close', () => {
-        const left = (underWay.get(credentialId) ?? 1) - 1
-        if (left > 0) underWay.set(credentialId, left)
-        else {
-          underWay.delete(credentialId)
-          this.#settled.emit(`${credentialId}`)
-        }
+    const leave = this.#count(target, request, response)
+    // A node that passed the request on looks for the owner itself.
+    if (!forwardingOf(request) && isShort(request)) {
+      const copy = new BodyCopy(request)
+      onOwnerLost(request, () => {
+        const body = copy.whole
+        if (!body || response.headersSent) return false
+        leave()
+        void this.#pass(new ForwardedCall(request, response, body), target)
+        return true
       })
     }
     this.#serve(request, response)
+  }
+
+  /** Until it is answered; the caller may say earlier that it is under way no more. */
+  #count(target: RequestTarget, request: IncomingMessage, response: ServerResponse): () => void {
+    const credentialId = this.#options.owners.credentialOf(target)
+    if (credentialId === undefined || isStream(request)) return () => undefined
+    const underWay = this.#underWay
+    underWay.set(credentialId, (underWay.get(credentialId) ?? 0) + 1)
+    const leave = () => {
+      response.off('close', leave)
+      const left = (underWay.get(credentialId) ?? 1) - 1
+      if (left > 0) underWay.set(credentialId, left)
+      else {
+        underWay.delete(credentialId)
+        this.#settled.emit(`${credentialId}`)
+      }
+    }
+    response.once('close', leave)
+    return leave
   }
 
   async #passByBody(call: ForwardedCall): Promise<void> {

@@ -1,5 +1,6 @@
 /** An API key's actor: polls that wait, are woken, gather a burst, and always end. */
 import t from 'tap'
+import { OwnershipLost } from '../../../machines/model/failure.ts'
 import { settled } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
 import { ApiKeyRig, keyFacts } from './rig.ts'
@@ -206,4 +207,14 @@ t.test('a poll that is just being read for when all end is answered, not held', 
   t.same(await polled, { json: '[]', count: 0 })
   t.same(await rig.poll({ timeoutMs: 50_000 }), { json: '[]', count: 0 }, 'and so are later ones')
   t.equal(rig.listeners.size, 0)
+})
+
+t.test('a key whose account another node has claimed takes no call', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const held = rig.poll()
+  await settled()
+  rig.keys.leave(new Set([2]))
+  t.same(await held, page(), 'the held poll ends with nothing')
+  await t.rejects(rig.actor.admit('bot:send'), new OwnershipLost())
+  await t.rejects(rig.poll(), new OwnershipLost())
 })

@@ -1,5 +1,6 @@
 /** Calls that wait for an account. */
 import t from 'tap'
+import { OwnershipLost } from '../../../machines/model/failure.ts'
 import { settled } from '../../support/clock.ts'
 import { somebody } from '../../support/fakes.ts'
 import { refused } from '../refused.ts'
@@ -60,4 +61,12 @@ t.test('whoever waits for an account that another node claims learns so', async 
   rig.supervisor.lose({ credentialId: 1, epoch: 3 })
   await refused(t, waiting, { description: 'another node owns the credential' })
   t.equal(rig.clock.timers, 0)
+})
+
+t.test('a call whose account is claimed by another node before its turn learns so', async (t) => {
+  const rig = new SupervisorRig(t)
+  rig.platform.onOpen = () => undefined
+  const actor = await rig.find(1)
+  rig.supervisor.lose({ credentialId: 1, epoch: 3 })
+  await t.rejects(actor.ask({ ...sending }), new OwnershipLost())
 })

@@ -4,6 +4,7 @@ import { type Actor, assign, emit, setup } from 'xstate'
 import { HostedActor } from '../../../actors/host/actor.ts'
 import { ActorHost } from '../../../actors/host/host.ts'
 import type { Clock } from '../../../actors/ports/ports.ts'
+import { OwnershipLost } from '../../../machines/model/failure.ts'
 import { accepted, type Command, type Reply } from '../../../machines/model/protocol.ts'
 import { TestClock } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
@@ -121,6 +122,15 @@ every('stopping answers everybody, and everybody after', async (t, start) => {
   await refused(t, waiting, gone)
   await refused(t, actor.ask({ type: 'echo' }), gone)
   t.equal(await actor.closed, undefined)
+})
+
+every('stopping with a reason tells it to everybody, and to everybody after', async (t, start) => {
+  const actor = start()
+  const waiting = actor.ask({ type: 'keep' })
+  const why = new OwnershipLost()
+  actor.stop(why)
+  await t.rejects(waiting, why)
+  await t.rejects(actor.ask({ type: 'echo' }), why)
 })
 
 every('the reply that ends an actor still arrives', async (t, start) => {
