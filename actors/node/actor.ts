@@ -173,6 +173,8 @@ export class Membership {
   readonly #world: NodeWorld
   #effects: NodeEffects
   #actor: NodeActor | undefined
+  /** Until this node has joined. */
+  #changed: (() => void) | undefined
   #isLeaving = false
 
   constructor(world: NodeWorld) {
@@ -183,13 +185,19 @@ export class Membership {
   /** Resolves once this node has joined and sees the others; rejects if it cannot join at once. */
   join(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#begin(() => {
+    // Of each actor: the others may declare this node gone before its first beat.
+    this.#changed = () => {
       const actor = this.#actor
-      if (actor?.snapshot.matches('member') && this.view.rows.length > 0) resolve()
+      if (actor?.snapshot.matches('member') && this.view.rows.length > 0) {
+        this.#changed = undefined
+        resolve()
+      }
       if (!actor?.snapshot.matches({ joining: 'waiting' })) return
+      this.#changed = undefined
       actor.tell({ type: 'node.leave' })
       reject(this.#effects.joinFailure)
-    })
+    }
+    this.#begin()
     return promise
   }
 
@@ -234,11 +242,11 @@ export class Membership {
     return 'member' in value ? String(value.member) : 'joining'
   }
 
-  #begin(changed?: () => void): void {
+  #begin(): void {
     const { clock } = this.#world
     const effects = new NodeEffects(this.#world)
     this.#effects = effects
-    const options = { clock, input: undefined, ...(changed && { changed }) }
+    const options = { clock, input: undefined, changed: () => this.#changed?.() }
     const actor = host.begin(options, (ref) => new HostedActor(ref, effects, clock, host))
     this.#actor = actor
     actor.onEnd((cause) => this.#ended(cause))

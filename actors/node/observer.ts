@@ -100,7 +100,9 @@ export class Observer {
     const silentFor =
       this.#beats - (this.#watched.get(row.incarnation)?.changedAtBeat ?? this.#beats)
     if (silentFor >= SILENT_AFTER) return [{ row, cause: 'silent' }]
-    const isFree = !row.isLocked && this.#beats >= this.#trustsLocksFrom
+    // One that joins takes its lock after it has added its row, and on a busy machine only after a while.
+    const hadLock = row.state !== 'joining'
+    const isFree = hadLock && !row.isLocked && this.#beats >= this.#trustsLocksFrom
     return isFree && silentFor >= CRASHED_AFTER ? [{ row, cause: 'crashed' }] : []
   }
 }

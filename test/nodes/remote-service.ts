@@ -42,6 +42,9 @@ export interface RemoteService {
   signal(signal: NodeJS.Signals): void
 }
 
+/** A start on a busy machine takes seconds; one that hangs is to be told, not waited for. */
+const STARTS_WITHIN_MS = 120_000
+
 const isOver = ({ exitCode, signalCode }: ChildProcess) => exitCode !== null || signalCode !== null
 
 /** Resolves once the service listens. */
@@ -84,7 +87,11 @@ export async function startRemote(t: Testing, options: RemoteOptions): Promise<R
     await end('SIGKILL')
     await rm(dataDir, { recursive: true, force: true })
   })
-  await listening.promise
+  const late = setTimeout(
+    () => listening.reject(new Error(`${name} has not started within ${STARTS_WITHIN_MS} ms`)),
+    STARTS_WITHIN_MS,
+  )
+  await listening.promise.finally(() => clearTimeout(late))
   const url = `http://${host}:${port}`
   await until(async () => (await fetch(`${url}/health/ready`)).ok)
   return {

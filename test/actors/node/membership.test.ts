@@ -105,6 +105,31 @@ t.test('a node that has joined is up, and sees itself', async (t) => {
   t.equal(clock.timers, 0)
 })
 
+t.test(
+  'a node that is declared gone before its first beat joins anew, and its start goes on',
+  async (t) => {
+    const rows = new Rows()
+    const way = new Way(rows)
+    const node = new Membership({ table: way, clock: rows.clock, logger: quietLogger })
+    const { beat } = way
+    way.beat = async (incarnation, state) => {
+      const [first] = rows.all
+      if (incarnation === 1 && first) first.state = 'gone'
+      return beat.call(way, incarnation, state)
+    }
+    let hasJoined = false
+    const joined = node.join().then(() => {
+      hasJoined = true
+    })
+    await rows.clock.advance(1_000)
+    t.ok(hasJoined)
+    await joined
+    t.match(node.view, { incarnation: 2, state: 'up' })
+    t.same(rows.states(), ['gone', 'up'])
+    await node.leave()
+  },
+)
+
 t.test('a node that the database does not let join says why', async (t) => {
   const rows = new Rows()
   const way = new Way(rows)

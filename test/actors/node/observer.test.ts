@@ -38,6 +38,14 @@ t.test('a peer whose lock is free and that does not beat has crashed', async (t)
   t.same(declaredAfter(observer, row(2, 5, false)), { beat: 3, cause: 'crashed' })
 })
 
+t.test(
+  'a peer that joins has no lock yet, and is declared gone only after forty beats',
+  async (t) => {
+    const joining = { ...row(2, 0, false), state: 'joining' as const }
+    t.same(declaredAfter(watching(joining), joining), { beat: 40, cause: 'silent' })
+  },
+)
+
 t.test('a peer whose lock is held is declared gone only after forty beats', async (t) => {
   t.same(declaredAfter(watching(row(2, 5)), row(2, 5)), { beat: 40, cause: 'silent' })
 })
