@@ -1,4 +1,7 @@
-/** `npm run mutants -- --seed S --draws N [--in folder,folder]`: small mistakes of all kinds, and which the tests notice. */
+/**
+ * `npm run mutants -- --seed S --draws N [--in folder,folder]`: small mistakes of all kinds, and which the tests notice.
+ * `npm run mutants -- --named cluster`: those that a design names, each against the test that has to notice it.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
   copyFileSync,
@@ -12,6 +15,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { applied, clusterMutants, type NamedMutant } from './cluster.ts'
 import { Covering } from './covering.ts'
 import { draw, type Mutant } from './draw.ts'
 import { isEquivalent } from './equivalents.ts'
@@ -24,6 +28,7 @@ const { values } = parseArgs({
     in: { type: 'string', default: 'src/updates,src/webhooks,src/identities' },
     tests: { type: 'string', default: '12' },
     seconds: { type: 'string', default: '90' },
+    named: { type: 'string' },
   },
 })
 const folders = values.in.split(',')
@@ -113,10 +118,35 @@ async function judge(mutant: Mutant): Promise<{ verdict: Verdict; by: string }> 
   }
 }
 
+/** Red at the first try and again; and green without the mistake, or the test would say nothing. */
+async function judgeNamed(mutant: NamedMutant): Promise<boolean> {
+  const path = join(copy, mutant.file)
+  const limitMs = 120_000
+  if (!(await passes(mutant.test, limitMs))) throw new Error(`${mutant.test} fails by itself`)
+  writeFileSync(path, applied(mutant, readFileSync(path, 'utf8')))
+  try {
+    return !(await passes(mutant.test, limitMs)) && !(await passes(mutant.test, limitMs))
+  } finally {
+    copyFileSync(join(root, mutant.file), path)
+  }
+}
+
 const say = (line: string) => process.stdout.write(`${line}\n`)
 const lineOf = ({ file, line }: Mutant) =>
   readFileSync(join(copy, file), 'utf8').split('\n')[line - 1] ?? ''
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').slice(0, 100)
+
+if (values.named === 'cluster') {
+  let survived = 0
+  for (const mutant of clusterMutants) {
+    const isNoticed = await judgeNamed(mutant)
+    if (!isNoticed) survived++
+    say(`${isNoticed ? 'noticed' : 'SURVIVED'}: ${mutant.name} (${mutant.test})`)
+  }
+  say(`${clusterMutants.length - survived} of ${clusterMutants.length} named mutants noticed`)
+  process.exit(survived === 0 ? 0 : 1)
+}
+if (values.named !== undefined) throw new Error('--named knows only: cluster')
 
 say(`seed ${seed}, ${draws} mutants in ${folders.join(', ')}`)
 const scores = new Map(folders.map((folder) => [folder, { noticed: 0, survived: 0, refused: 0 }]))

@@ -1,0 +1,72 @@
+/** Mistakes that the design of several nodes names: each must turn a suite red. */
+
+/** A piece of source, found once, in the place of which another one stands. */
+export interface NamedMutant {
+  readonly name: string
+  readonly file: string
+  readonly from: string
+  readonly to: string
+  /** The cheapest test that shows it. */
+  readonly test: string
+}
+
+export const clusterMutants: readonly NamedMutant[] = [
+  {
+    name: 'no for share',
+    file: 'src/credentials/fence.ts',
+    from: `order by c.id for \${lock} of c)`,
+    to: 'order by c.id)',
+    test: 'test/credentials/fences.test.ts',
+  },
+  {
+    name: 'book not dropped',
+    file: 'src/identities/book.ts',
+    from: 'if (known?.epoch === epoch) return known',
+    to: 'if (known) return known',
+    test: 'test/identities/book.test.ts',
+  },
+  {
+    name: 'lease check off',
+    file: 'actors/node/lease.ts',
+    from: 'if (!this.#isOver) await this.#lease.valid()',
+    to: '',
+    test: 'test/actors/node/lease.test.ts',
+  },
+  {
+    name: 'declare without compare-and-set',
+    file: 'src/nodes/table.ts',
+    from: 'where id = $1 and beats = $2 and ended_at is null returning id`',
+    to: 'where id = $1 and $2::bigint >= 0 and ended_at is null returning id`',
+    test: 'test/nodes/table.test.ts',
+  },
+  {
+    name: 'seconds instead of beats',
+    file: 'actors/node/observer.ts',
+    from: 'this.#beats - (this.#watched.get(row.incarnation)?.changedAtBeat ?? this.#beats)',
+    to: '(performance.now() - (this.#watched.get(row.incarnation)?.changedAt ?? 0)) / 250',
+    test: 'test/actors/node/observer.test.ts',
+  },
+  {
+    name: 'edge repeats blind sends',
+    file: 'src/bot-api/execute.ts',
+    from: 'if (passedOn?.isRepeated) assertRepeatable(wanted.kind, platform)',
+    to: '',
+    test: 'test/bot-api/repeated.test.ts',
+  },
+  {
+    name: 'temporary folder by name',
+    file: 'src/media/temporary.ts',
+    from: 'this.#folder = join(place, randomUUID())',
+    to: "this.#folder = join(place, 'node')",
+    test: 'test/media/temporary.test.ts',
+  },
+]
+
+/** Throws where the text is not there exactly once: the mistake would be another one than it says. */
+export function applied({ name, file, from, to }: NamedMutant, source: string): string {
+  const pieces = source.split(from)
+  if (pieces.length !== 2) {
+    throw new Error(`${name}: ${file} has its text ${pieces.length - 1} times, not once`)
+  }
+  return pieces.join(to)
+}

@@ -1,0 +1,35 @@
+/** The statement that declares a node gone, in a race with the beats of that node. */
+import t, { type Test } from 'tap'
+import type { NodeRow } from '../../actors/node/observer.ts'
+import { PostgresNodes } from '../../src/nodes/table.ts'
+import { type TestDatabase, testDatabase } from '../support/database.ts'
+
+async function joined(t: Test, { database: db, url }: TestDatabase, name: string) {
+  const table = new PostgresNodes({ db, url, name, address: null, weight: 1, version: 'test' })
+  const incarnation = await table.join()
+  t.teardown(() => table.leave(incarnation))
+  return { table, incarnation, beat: () => table.beat(incarnation, 'up') }
+}
+
+const rowOf = (rows: readonly NodeRow[] | undefined, incarnation: number): NodeRow => {
+  const row = rows?.find((one) => one.incarnation === incarnation)
+  if (!row) throw new Error('the node is not to be seen')
+  return row
+}
+
+t.test('a node that beats at the last moment is not declared gone', async (t) => {
+  const on = await testDatabase(t)
+  const [one, two] = [await joined(t, on, 'one'), await joined(t, on, 'two')]
+  await two.beat()
+  const seen = rowOf(await one.beat(), two.incarnation)
+  await two.beat()
+  t.notOk(await one.table.declareGone({ row: seen, cause: 'silent' }))
+  t.ok(await two.beat(), 'its next beat counts')
+
+  const newer = rowOf(await one.beat(), two.incarnation)
+  t.ok(await one.table.declareGone({ row: newer, cause: 'silent' }))
+  t.notOk(rowOf(await one.beat(), one.incarnation).state !== 'up')
+  // Its connection was closed with the verdict.
+  await two.beat().catch(() => undefined)
+  t.equal(await two.beat(), undefined, 'and it learns that it is gone')
+})
