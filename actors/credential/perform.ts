@@ -111,6 +111,8 @@ export function cutShort(event: CredentialEvent): Reply | undefined {
 
 /** The failure of an operation; where it may have been carried out, not one that bots repeat by themselves. */
 function untold(kind: OperationKind, cause: unknown): unknown {
+  // The network may have been asked before: no other node does it again.
+  if (cause instanceof OwnershipLost) return new RequestFailed({ ...cause.failure }, { cause })
   const isLate = timedOut(cause)
   const isCut =
     cause instanceof RequestFailed &&
@@ -127,7 +129,7 @@ function untold(kind: OperationKind, cause: unknown): unknown {
 
 /** Whatever the lookup before has stored, the network has not been asked. */
 function nothingSent(cause: unknown): never {
-  if (!(cause instanceof RequestFailed)) throw cause
+  if (!(cause instanceof RequestFailed) || cause instanceof OwnershipLost) throw cause
   const { certain: _, ...failure } = cause.failure
   throw cause.failure.code === 'unavailable' ? new RequestFailed(failure, { cause }) : cause
 }

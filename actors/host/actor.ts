@@ -7,7 +7,7 @@ import type {
   EventFromLogic,
   SnapshotFrom,
 } from 'xstate'
-import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { failed, type RequestFailed, thrownAs } from '../../machines/model/failure.ts'
 import type { Reply } from '../../machines/model/protocol.ts'
 import type { Down } from '../../machines/supervision/machine.ts'
 import type { Clock } from '../ports/ports.ts'
@@ -183,7 +183,7 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
   settle({ requestId, outcome }: Reply): void {
     const caller = this.#dismiss(requestId)
     if (outcome.ok) caller?.resolve(outcome.result)
-    else caller?.reject(new RequestFailed(outcome.failure))
+    else caller?.reject(thrownAs(outcome.failure))
   }
 
   /** For the host: the actor has ended. Answers every command that is still under way. */

@@ -66,13 +66,23 @@ export class LinkRefused extends RequestFailed {
   }
 }
 
+/** Known by itself and not by its text: whoever gets it may look for the next owner. */
+const ownershipLost: Failure = Object.freeze({
+  code: 'unavailable',
+  description: 'another node owns the credential',
+  retryAfterSeconds: 1,
+})
+
 /** Another node has claimed the credential: nothing is written, sent or acknowledged for it here any more. */
 export class OwnershipLost extends RequestFailed {
   constructor() {
-    const description = 'another node owns the credential'
-    super({ code: 'unavailable', description, retryAfterSeconds: 1 })
+    super(ownershipLost)
   }
 }
+
+/** A failure that was data between actors, as the error that it was before. */
+export const thrownAs = (failure: Failure): RequestFailed =>
+  failure === ownershipLost ? new OwnershipLost() : new RequestFailed(failure)
 
 /** The stored secrets of an account cannot be decrypted: linking again helps, waiting does not. */
 export class SecretsUnreadable extends Error {

@@ -23,7 +23,8 @@ export const nodeMachine = setup({
   actors: { join: port.service('join'), beat: port.service('beat') },
   delays: {
     // The answer to a beat says how things stood when the beat was sent.
-    lease: ({ event }) => LEASE_MS - (event.type === 'beat.answered' ? event.tookMs : 0),
+    lease: ({ event }) =>
+      Math.max(0, LEASE_MS - (event.type === 'beat.answered' ? event.tookMs : 0)),
     again: AGAIN_MS,
   },
 }).createMachine({

@@ -145,3 +145,20 @@ t.test('a result that may not be stored any more ends the owner', async (t) => {
   await settled()
   t.match(rig.lost, [{ credentialId: 1 }])
 })
+
+const failureFrom = (asked: Promise<unknown>) => asked.then(undefined, (cause: unknown) => cause)
+
+t.test('what another node may do instead is told apart from what it may not', async (t) => {
+  const lost = { ...identities, toNative: () => Promise.reject(new OwnershipLost()) }
+  const unsent = await new CredentialRig(t, { identities: lost }).online()
+  t.ok((await failureFrom(unsent.ask(send))) instanceof OwnershipLost)
+  const rig = new CredentialRig(t, { identities })
+  const actor = await rig.online()
+  rig.platform.session.onPerform = ({ kind }) =>
+    kind === 'resolve'
+      ? Promise.resolve({ kind: 'done' } as OperationResult)
+      : Promise.reject(new OwnershipLost())
+  const cause = await failureFrom(actor.ask(send))
+  t.match(cause, { failure: { code: 'unavailable' } })
+  t.notOk(cause instanceof OwnershipLost, 'the network was asked')
+})
