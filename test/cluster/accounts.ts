@@ -1,10 +1,12 @@
 /** The accounts that take part: those with a bot, those that only get messages, and those that only lie there. */
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../../src/database/database.ts'
 import { type Client, until } from '../support/client.ts'
 import { type BotCounts, type BotKind, type ReceivingBot, type Seen, startBot } from './bots.ts'
 import type { AccountHistory } from './checker.ts'
 import { Load, type Traffic } from './load.ts'
 import type { Testing } from './stage.ts'
+import { writesOf } from './writes.ts'
 
 export interface AccountsPlan {
   /** With load. The first ones have a bot. */
@@ -40,6 +42,21 @@ const AT_ONCE = 10
 /** A person writes to this many accounts. */
 const ACCOUNTS_OF_A_PERSON = 50
 
+const TRIES = 5
+const AGAIN_MS = 1_000
+
+/** A busy machine may refuse it for a moment; nothing is judged yet. */
+async function persistently<Item>(make: () => Promise<Item>): Promise<Item> {
+  for (let n = 1; ; n++) {
+    try {
+      return await make()
+    } catch (cause) {
+      if (n === TRIES || !String(cause).includes(': 503 ')) throw cause
+      await pause(AGAIN_MS)
+    }
+  }
+}
+
 async function inTurn<Item>(count: number, make: (n: number) => Promise<Item>): Promise<Item[]> {
   const made: Item[] = []
   let next = 0
@@ -52,10 +69,19 @@ async function inTurn<Item>(count: number, make: (n: number) => Promise<Item>): 
 
 const phoneOf = (kind: number, n: number) => `+165${kind}${String(n).padStart(7, '0')}`
 
+async function linkedPerson(client: Client, first: string, name: string, phone: string) {
+  const person = await persistently(() => client.person(first, name, { phone }))
+  // The code of a try that failed may be read by the next one.
+  const link = async () => client.link(person, await client.newestCode(person.id))
+  return { person, credentialId: await persistently(link) }
+}
+
 /** Accounts without keys, bots and messages. */
 export const linkIdle = (client: Client, count: number): Promise<number[]> =>
   inTurn(count, async (n) =>
-    client.link(await client.person('Idle', `idle_${n}`, { phone: phoneOf(1, n) })),
+    linkedPerson(client, 'Idle', `idle_${n}`, phoneOf(1, n)).then(
+      ({ credentialId }) => credentialId,
+    ),
   )
 
 export async function openAccounts(t: Testing, client: Client, plan: OpenOptions) {
@@ -64,13 +90,12 @@ export async function openAccounts(t: Testing, client: Client, plan: OpenOptions
   )
   if (kinds.length > plan.accounts) throw new Error('there are more bots than accounts')
   const people = await inTurn(Math.ceil(plan.accounts / ACCOUNTS_OF_A_PERSON), (n) =>
-    client.person('Friend', `friend_${n}`, { phone: phoneOf(2, n) }),
+    persistently(() => client.person('Friend', `friend_${n}`, { phone: phoneOf(2, n) })),
   )
   const opened = await inTurn(plan.accounts, async (n) => {
     const name = `account_${n}`
-    const person = await client.person('Bot', name, { phone: phoneOf(3, n) })
-    const credentialId = await client.link(person)
-    const { key } = await client.key(credentialId)
+    const { person, credentialId } = await linkedPerson(client, 'Bot', name, phoneOf(3, n))
+    const { key } = await persistently(() => client.key(credentialId))
     const kind = kinds[n]
     const bot = kind && (await startBot(kind, client.url, key, plan.host))
     if (bot) t.teardown(() => bot.close())
@@ -143,6 +168,7 @@ async function historyOf(account: Account, client: Client, db: Database): Promis
     unknown: traffic.unknown,
     stored: stored.map(({ text }) => text),
     log: { updates: row?.updates ?? 0, ids: row?.ids ?? 0 },
+    writes: await writesOf(db, credentialId),
     states: [record.state, row?.state ?? ''],
   }
 }

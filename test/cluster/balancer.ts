@@ -9,12 +9,15 @@ const ANSWER_WITHIN_MS = 1_000
 /** An answer that no caller should have got. */
 export interface FailedCall {
   readonly at: number
+  /** The node that gave it; absent: the balancer itself. */
+  readonly node: string | undefined
   readonly call: string
   readonly status: number
   readonly description: string
 }
 
 interface Back {
+  readonly name: string
   readonly url: string
   isReady: boolean
 }
@@ -33,8 +36,8 @@ export class Balancer {
   readonly #timer: NodeJS.Timeout
   #turn = 0
 
-  constructor(urls: readonly string[]) {
-    this.#nodes = urls.map((url) => ({ url, isReady: false }))
+  constructor(nodes: readonly Pick<Back, 'name' | 'url'>[]) {
+    this.#nodes = nodes.map(({ name, url }) => ({ name, url, isReady: false }))
     this.#timer = setInterval(() => {
       for (const node of this.#nodes) void this.#ask(node)
     }, ASK_EVERY_MS)
@@ -83,7 +86,7 @@ export class Balancer {
       if (!node || (await this.#pass(node, from, Buffer.concat(chunks), to))) return
       node.isReady = false
     }
-    this.#note(from, 503, 'no node is ready')
+    this.#note(from, undefined, 503, 'no node is ready')
     to.writeHead(503).end()
   }
 
@@ -96,7 +99,7 @@ export class Balancer {
       resolve(true)
       const said: Buffer[] = []
       answer.on('data', (chunk) => said.push(chunk))
-      answer.on('end', () => this.#judge(from, answer.statusCode ?? 0, said))
+      answer.on('end', () => this.#judge(from, node.name, answer.statusCode ?? 0, said))
       answer.on('error', () => this.#lose(to))
       to.writeHead(answer.statusCode ?? 502, answer.rawHeaders)
       answer.pipe(to)
@@ -120,11 +123,16 @@ export class Balancer {
     to.destroy()
   }
 
-  #judge(from: IncomingMessage, status: number, said: readonly Buffer[]): void {
-    if (status >= 400) this.#note(from, status, Buffer.concat(said).toString().slice(0, 200))
+  #judge(from: IncomingMessage, node: string, status: number, said: readonly Buffer[]): void {
+    if (status >= 400) this.#note(from, node, status, Buffer.concat(said).toString().slice(0, 200))
   }
 
-  #note(from: IncomingMessage, status: number, description: string): void {
-    this.failed.push({ at: Date.now(), call: callOf(from), status, description })
+  #note(
+    from: IncomingMessage,
+    node: string | undefined,
+    status: number,
+    description: string,
+  ): void {
+    this.failed.push({ at: Date.now(), node, call: callOf(from), status, description })
   }
 }

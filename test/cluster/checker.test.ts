@@ -11,6 +11,11 @@ const well: AccountHistory = {
   unknown: ['c', 'd'],
   stored: ['a', 'b', 'd'],
   log: { updates: 3, ids: 3 },
+  writes: [
+    { updateId: 1, epoch: 4, owner: 'one', writer: 'one' },
+    { updateId: 2, epoch: 6, owner: 'two', writer: 'two' },
+    { updateId: 3, epoch: 6, owner: 'two', writer: 'two' },
+  ],
   states: ['active', 'active'],
 }
 const seen = (...triples: [updateId: number, messageId: number, text: string][]) => ({
@@ -40,6 +45,18 @@ const spoilt: Record<string, readonly [Partial<AccountHistory>, RegExp]> = {
   'a send is doubled': [{ stored: ['a', 'a', 'b'] }, /"a" was sent 2 times/],
   'a refused send is sent': [{ stored: ['a', 'b', 'z'] }, /"z" was refused, and sent/],
   'an id is left out': [{ log: { updates: 3, ids: 4 } }, /3 updates have 4 ids/],
+  'a former owner writes': [
+    { writes: well.writes.with(2, { updateId: 3, epoch: 6, owner: 'two', writer: 'one' }) },
+    /update 3 was stored by one, its owner was two/,
+  ],
+  'writes of two owners are interleaved': [
+    { writes: well.writes.with(2, { updateId: 3, epoch: 4, owner: 'one', writer: 'one' }) },
+    /update 3 is of epoch 4, after one of 6/,
+  ],
+  'nobody knows who wrote an update': [
+    { writes: well.writes.slice(1) },
+    /3 updates were stored by 2 writes/,
+  ],
   'a library gives up': [{ failures: ['Error: 409'] }, /its library gave up: Error: 409/],
   'another state is stored': [{ states: ['active', 'failed'] }, /its owner shows active/],
   'an account is out in the end': [{ states: ['failed', 'failed'] }, /it is failed/],

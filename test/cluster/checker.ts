@@ -1,5 +1,6 @@
 /** Judges what bots saw and what the network stored by what was promised to writers and senders. */
 import type { Seen } from './bots.ts'
+import type { Write } from './writes.ts'
 
 export interface AccountHistory {
   readonly name: string
@@ -15,15 +16,16 @@ export interface AccountHistory {
   readonly stored: readonly string[]
   /** Of the log: how many updates there are, and how many ids they span. */
   readonly log: { readonly updates: number; readonly ids: number }
+  /** By whom each of them was stored, in order. */
+  readonly writes: readonly Write[]
   /** As the owner shows it, and as the table has it. */
   readonly states: readonly [owner: string, table: string]
 }
 
 /** What must not be, in words; empty where all is well. */
 export function violationsOf(history: AccountHistory): string[] {
-  return [...standing(history), ...receiving(history), ...sending(history)].map(
-    (violation) => `${history.name}: ${violation}`,
-  )
+  const all = [standing, receiving, sending, owning].flatMap((judge) => [...judge(history)])
+  return all.map((violation) => `${history.name}: ${violation}`)
 }
 
 const numberOf = (text: string) => Number.parseInt(text, 10)
@@ -74,4 +76,17 @@ function* standing({ log, states, failures }: AccountHistory): Iterable<string> 
   const [owner, table] = states
   if (owner !== table) yield `its owner shows ${owner}, and ${table} is stored`
   if (owner !== 'active') yield `it is ${owner} in the end`
+}
+
+/** Each owner writes what it has to, and none of them after the next one has begun. */
+function* owning({ writes, log }: AccountHistory): Iterable<string> {
+  if (writes.length !== log.updates) {
+    yield `${log.updates} updates were stored by ${writes.length} writes`
+  }
+  let latest = 0
+  for (const { updateId, epoch, owner, writer } of writes) {
+    if (writer !== owner) yield `update ${updateId} was stored by ${writer}, its owner was ${owner}`
+    if (epoch < latest) yield `update ${updateId} is of epoch ${epoch}, after one of ${latest}`
+    latest = Math.max(latest, epoch)
+  }
 }

@@ -86,8 +86,8 @@ async function runRounds(
   const answers = balancer.failed
     .slice(firstAnswer)
     .map(
-      ({ at, call, status, description }) =>
-        `${new Date(at).toISOString()} ${call}: ${status} ${description}`,
+      ({ at, node = 'balancer', call, status, description }) =>
+        `${new Date(at).toISOString()} ${node} ${call}: ${status} ${description}`,
     )
   // What people write in the sandbox is the test's own means; bots are promised something.
   const isFailure = (answer: string) => suites[suite].promisesCalls && answer.includes('/bot')

@@ -24,6 +24,7 @@ import type { Load } from './load.ts'
 import { type Machine, openNetwork } from './network.ts'
 import { openPeerLines } from './peer-lines.ts'
 import { type Release, unpackRelease } from './release.ts'
+import { nameIn, recordWrites } from './writes.ts'
 
 /** What is opened is closed in reverse order. */
 export interface Testing {
@@ -125,16 +126,17 @@ export async function setStage(t: Testing, plan: StagePlan, needs: StageNeeds): 
     user ??= await lastingClient(node.process)
   }
   if (!user) throw new Error('there is no node')
-  const balancer = new Balancer(nodes.map(({ url }) => url))
+  const balancer = new Balancer(nodes)
   await balancer.listen()
   t.teardown(() => balancer.close())
   await until(() => balancer.ready === nodes.length)
+  const database = openDatabase({ url: postgres.url(), logger: quietLogger })
+  t.teardown(() => database.close())
+  await recordWrites(database)
   const client = user.at(balancer.url)
   await linkIdle(client, plan.idle)
   const accounts = await openAccounts(t, client, { ...plan, host: network?.address })
   balancer.failed.length = 0
-  const database = openDatabase({ url: postgres.url(), logger: quietLogger })
-  t.teardown(() => database.close())
   return finished({ postgres, redis, release, database, nodes, balancer, client }, accounts)
 }
 
@@ -167,6 +169,7 @@ async function startNode(
   const address = new URL(postgres.url())
   address.hostname = databaseHost
   address.port = `${line.port}`
+  nameIn(address, name)
   const options = {
     databaseUrl: address.href,
     name,

@@ -1,7 +1,4 @@
-/**
- * `npm run mutants -- --seed S --draws N [--in folder,folder]`: small mistakes of all kinds, and which the tests notice.
- * `npm run mutants -- --named cluster`: those that a design names, each against the test that has to notice it.
- */
+/** `npm run mutants -- --seed S --draws N [--in folder,folder]`, or `--named cluster`: mistakes, and which the tests notice. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import {
   copyFileSync,

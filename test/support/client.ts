@@ -94,12 +94,12 @@ export class Client {
     return await this.result('POST', '/sandbox/people', person)
   }
 
-  /** Links a person's account; resolves with the id of the credential once it is active. */
-  async link(person: { id: number; phone: string }): Promise<number> {
+  /** Links a person's account, by another code than `old`; resolves with the id of the credential once it is active. */
+  async link(person: { id: number; phone: string }, old?: string): Promise<number> {
     const { session_id } = await this.result('POST', '/platforms/sandbox/link/start', {
       phone: person.phone,
     })
-    const code = await this.code(person.id)
+    const code = await this.code(person.id, old)
     const linked = await this.result('POST', '/platforms/sandbox/link/verify', {
       session_id,
       otp: code,
@@ -109,12 +109,17 @@ export class Client {
     return credential_id
   }
 
-  /** The newest one-time code in a person's inbox. */
-  code(personId: number): Promise<string> {
+  /** The newest one-time code in a person's inbox, once there is another one than `old`. */
+  code(personId: number, old?: string): Promise<string> {
     return until(async () => {
-      const inbox = await this.result('GET', `/sandbox/people/${personId}/inbox`)
-      return inbox.codes.at(-1)?.code
+      const code = await this.newestCode(personId)
+      return code !== old && code
     })
+  }
+
+  async newestCode(personId: number): Promise<string | undefined> {
+    const inbox = await this.result('GET', `/sandbox/people/${personId}/inbox`)
+    return inbox.codes.at(-1)?.code
   }
 
   /** Waits until the credential is in this public state; resolves with its record. */
