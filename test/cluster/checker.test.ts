@@ -1,6 +1,6 @@
 /** The checker finds what it is there for: each history is spoilt in one way. */
 import t from 'tap'
-import { type AccountHistory, violationsOf } from './checker.ts'
+import { type AccountHistory, overlapsOf, violationsOf } from './checker.ts'
 
 const well: AccountHistory = {
   name: 'ada',
@@ -68,3 +68,20 @@ for (const [name, [change, violation]] of Object.entries(spoilt)) {
     t.match(found[0], violation)
   })
 }
+
+t.test(
+  'sessions of two nodes one after the other are well, and overlapping ones are not',
+  async (t) => {
+    const sessions = [
+      { client: 1, openedAt: 0, heardAt: 10 },
+      { client: 1, openedAt: 2, heardAt: 20 },
+      { client: 2, openedAt: 20, heardAt: 30 },
+      { client: 1, openedAt: 31, heardAt: 40 },
+    ]
+    const of = (more: object) => overlapsOf({ name: 'ada', sessions, isKeyEnded: false, ...more })
+    t.same(of({}), [])
+    const late = sessions.with(0, { client: 1, openedAt: 0, heardAt: 25 })
+    t.same(of({ sessions: late }), ['ada: client 1 spoke 5 ms after 2 had come'])
+    t.same(of({ isKeyEnded: true }), ['ada: its key was ended'])
+  },
+)

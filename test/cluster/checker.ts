@@ -90,3 +90,32 @@ function* owning({ writes, log }: AccountHistory): Iterable<string> {
     latest = Math.max(latest, epoch)
   }
 }
+
+/** One connection of a node for an account of which only one node may speak at a time. */
+interface Session {
+  /** The node, by its number. */
+  readonly client: number
+  readonly openedAt: number
+  /** When it last said something. */
+  readonly heardAt: number
+}
+
+interface ExclusiveHistory {
+  readonly name: string
+  readonly sessions: readonly Session[]
+  /** The network has ended its key, because two clients used it at once. */
+  readonly isKeyEnded: boolean
+}
+
+export function overlapsOf({ name, sessions, isKeyEnded }: ExclusiveHistory): string[] {
+  const found = isKeyEnded ? [`${name}: its key was ended`] : []
+  for (const one of sessions) {
+    for (const next of sessions) {
+      const isNext = next.client !== one.client && next.openedAt >= one.openedAt
+      if (!isNext || one.heardAt <= next.openedAt) continue
+      const ms = Math.round(one.heardAt - next.openedAt)
+      found.push(`${name}: client ${one.client} spoke ${ms} ms after ${next.client} had come`)
+    }
+  }
+  return found
+}

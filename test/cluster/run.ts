@@ -16,6 +16,7 @@ const ROUNDS = {
   partition: 20,
   peers: 20,
   netns: 10,
+  exclusive: 10,
   redis: 20,
   upgrade: 3,
 }

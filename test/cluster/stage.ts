@@ -11,6 +11,7 @@ import { quietLogger } from '../support/logger.ts'
 import { freePort } from '../support/ports.ts'
 import { RedisServer } from '../support/redis.ts'
 import { Relay } from '../support/relay.ts'
+import { TelegramNetwork } from '../support/telegram-dc/network.ts'
 import {
   type Accounts,
   type AccountsPlan,
@@ -20,6 +21,7 @@ import {
 } from './accounts.ts'
 import { Balancer } from './balancer.ts'
 import { violationsOf } from './checker.ts'
+import { type ExclusiveAccounts, openExclusive, telegramFor } from './exclusive.ts'
 import type { Load } from './load.ts'
 import { type Machine, openNetwork } from './network.ts'
 import { openPeerLines } from './peer-lines.ts'
@@ -46,6 +48,8 @@ export interface StageNeeds {
   readonly peerLines?: boolean
   /** Each node is in a network namespace of its own. */
   readonly network?: boolean
+  /** So many accounts of which only one node may speak at a time. */
+  readonly exclusive?: number
 }
 
 export interface StageNode {
@@ -74,6 +78,7 @@ export interface Stage {
   /** Of the accounts with load. */
   readonly credentialIds: readonly number[]
   readonly load: Load
+  readonly exclusive: ExclusiveAccounts | undefined
   /** All nodes are up, and each has its share. */
   settled(): Promise<void>
   /** The owner of each account, as the table has it. */
@@ -82,7 +87,7 @@ export interface Stage {
   verdict(): Promise<string[]>
 }
 
-const environment = {
+const common = {
   ...unlimited,
   USER_CALLS_PER_MINUTE: '1000000',
   LINK_STARTS_PER_USER: '1000000',
@@ -107,6 +112,8 @@ export async function setStage(t: Testing, plan: StagePlan, needs: StageNeeds): 
   const redis = needs.redis ? await startRedis(t) : undefined
   const release = needs.release ? await unpackRelease(t) : undefined
   const network = needs.network ? await openNetwork(t, plan.nodes) : undefined
+  const telegram = needs.exclusive ? await TelegramNetwork.start(t) : undefined
+  const telegramOf = telegram && (await telegramFor(telegram))
   const names = Array.from({ length: plan.nodes }, (_, at) => `node-${at + 1}`)
   const peerLines = needs.peerLines ? await openPeerLines(t, postgres.url(), names) : undefined
   const nodes: StageNode[] = []
@@ -119,7 +126,17 @@ export async function setStage(t: Testing, plan: StagePlan, needs: StageNeeds): 
     const line = await Relay.start(() => Number(new URL(postgres.url()).port), network?.address)
     t.teardown(() => line.stop())
     const machine = network?.machines[at]
-    const parts = { name, line, peerLine: peerLines?.get(name), machine, postgres, shared }
+    const environment = { ...shared, ...telegramOf?.(at) }
+    const entry = telegramOf && 'telegram-process.ts'
+    const parts = {
+      name,
+      line,
+      peerLine: peerLines?.get(name),
+      machine,
+      postgres,
+      environment,
+      entry,
+    }
     const node = await startNode(t, parts, network?.address, release?.tree)
     nodes.push(node)
     // While it is alone: the code is printed by any node.
@@ -136,8 +153,10 @@ export async function setStage(t: Testing, plan: StagePlan, needs: StageNeeds): 
   const client = user.at(balancer.url)
   await linkIdle(client, plan.idle)
   const accounts = await openAccounts(t, client, { ...plan, host: network?.address })
+  const exclusive = telegram && (await openExclusive(t, client, telegram, needs.exclusive ?? 0))
   balancer.failed.length = 0
-  return finished({ postgres, redis, release, database, nodes, balancer, client }, accounts)
+  const parts = { postgres, redis, release, database, nodes, balancer, exclusive, client }
+  return finished(parts, accounts)
 }
 
 async function startRedis(t: Testing): Promise<RedisServer> {
@@ -155,12 +174,14 @@ async function lastingClient(service: RemoteService): Promise<Client> {
 
 interface NodeParts extends Pick<StageNode, 'name' | 'line' | 'peerLine' | 'machine'> {
   readonly postgres: PostgresProcess
-  readonly shared: Readonly<Record<string, string>>
+  readonly environment: Readonly<Record<string, string>>
+  /** The program of its process, where it is not the service as it is. */
+  readonly entry: string | undefined
 }
 
 async function startNode(
   t: Testing,
-  { postgres, shared, ...parts }: NodeParts,
+  { postgres, environment, entry, ...parts }: NodeParts,
   databaseHost = '127.0.0.1',
   firstTree?: string,
 ): Promise<StageNode> {
@@ -174,7 +195,8 @@ async function startNode(
     databaseUrl: address.href,
     name,
     port,
-    env: { ...environment, ...shared },
+    env: { ...common, ...environment },
+    ...(entry && { entry }),
     ...(machine && { host: machine.address, within: machine.within }),
   }
   const open = (tree?: string) => startRemote(t, { ...options, ...(tree && { tree }) })
@@ -212,6 +234,9 @@ function finished(parts: Parts & { readonly client: Client }, accounts: Accounts
         const shares = new Set((await owners()).values())
         return balancer.ready === nodes.length && shares.size === nodes.length
       }, 60_000).then(() => undefined),
-    verdict: async () => (await historiesOf(accounts, client, database)).flatMap(violationsOf),
+    verdict: async () => [
+      ...(await historiesOf(accounts, client, database)).flatMap(violationsOf),
+      ...(parts.exclusive?.violations() ?? []),
+    ],
   }
 }

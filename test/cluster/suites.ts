@@ -320,6 +320,41 @@ const upgrade: Suite = {
   },
 }
 
+/** How a node ends that has accounts of which only one node may speak at a time. */
+const ENDS = ['SIGKILL', 'SIGTERM', 'SIGSTOP'] as const
+
+/** A node ends in one of three ways, and the next one may speak only once it has ended for certain. */
+const exclusive: Suite = {
+  name: 'exclusive sessions',
+  needs: { exclusive: 3 },
+  promisesCalls: false,
+  cuts: true,
+  async round(stage, random) {
+    const accounts = stage.exclusive?.all ?? []
+    // None of them may be on its way to another node.
+    const owners = await placedOwners(stage)
+    const [first] = accounts
+    const victim = stage.nodes.find(({ name }) => name === owners.get(first?.credentialId ?? 0))
+    if (!victim) throw new Error('nobody owns the account')
+    const theirs = accounts.filter(({ credentialId }) => owners.get(credentialId) === victim.name)
+    const end = ENDS[Math.floor(random() * ENDS.length)] ?? 'SIGKILL'
+    const began = performance.now()
+    const isFrozen = end === 'SIGSTOP'
+    const ended = isFrozen ? victim.process.signal(end) : victim.process.end(end)
+    const recoveries = theirs.map(async ({ credentialId: account, sends }): Promise<Recovery> => {
+      const isBack = async () => (await stage.owners()).get(account) !== victim.name && sends()
+      const back = await until(isBack, RECOVERED_WITHIN_MS).catch(() => false)
+      return { account, ms: back ? performance.now() - began : Number.POSITIVE_INFINITY }
+    })
+    const all = await Promise.all(recoveries)
+    if (isFrozen) victim.process.signal('SIGCONT')
+    await ended
+    if (!isFrozen) await victim.start()
+    await stage.settled()
+    return { recoveries: all, needless: 0 }
+  },
+}
+
 /** Longer than a node waits for an answer of Redis before it listens anew. */
 const REDIS_FROZEN_MS = 3_500
 
@@ -359,6 +394,7 @@ export const suites = {
   partition,
   peers,
   netns,
+  exclusive,
   redis,
   upgrade,
 }

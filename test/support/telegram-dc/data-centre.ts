@@ -57,6 +57,8 @@ export class DataCentre implements Hall {
   readonly serverKey: ServerKey
   readonly devices = new Map<string, Device>()
   readonly connections = new Set<Connection>()
+  /** Those that have ended, too. */
+  readonly everyConnection: Connection[] = []
   /** The names of all requests, as they came. */
   readonly requests: string[] = []
   readonly #world: World
@@ -85,6 +87,7 @@ export class DataCentre implements Hall {
     this.#server = createServer({ noDelay: true }, (socket) => {
       const connection = new Connection(socket, this)
       this.connections.add(connection)
+      this.everyConnection.push(connection)
       socket.on('close', () => this.connections.delete(connection))
     })
     this.#server.listen(this.#port, '127.0.0.1')

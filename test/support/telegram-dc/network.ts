@@ -188,6 +188,16 @@ export class TelegramNetwork {
     for (const connection of connections) connection.cut()
   }
 
+  /** Every connection on which a client has spoken for the account, also those that have ended. */
+  sessionsOf({ id }: Person) {
+    return this.#centres
+      .flatMap(({ everyConnection }) => everyConnection)
+      .filter(({ device }) => device?.userId === id)
+      .flatMap(({ client, openedAt, heardAt }) =>
+        client === undefined ? [] : [{ client, openedAt, heardAt }],
+      )
+  }
+
   /** Whether a key of the account was used by two clients at once. */
   isDuplicated({ id }: Person): boolean {
     const devices = this.#centres.flatMap((centre) => [...centre.devices.values()])
