@@ -1,8 +1,10 @@
 /** The credential machine with its effects: one machine for all credentials, an actor for each. */
 import type { InspectionEvent } from 'xstate'
+import type { PerformOperation } from '../../machines/credential/events.ts'
 import { credentialMachine } from '../../machines/credential/machine.ts'
 import type { CredentialContext, Resume } from '../../machines/credential/setup.ts'
 import type { Passed } from '../../machines/model/operation-passing.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import { HostedActor } from '../host/actor.ts'
 import { ActorHost } from '../host/host.ts'
 import { jitteredCrashDelays } from '../host/supervision.ts'
@@ -53,7 +55,6 @@ const host = new ActorHost<typeof credentialMachine, CredentialEffects>({
           const outcome = await host.effectsOf(self).check()
           self.send({ type: 'request.settled', reply: { type: 'reply', requestId, outcome } })
         },
-        store: ({ self }, reported) => host.effectsOf(self).store(reported),
       },
     }),
 })
@@ -99,16 +100,31 @@ export function activateCredential(
   })
 }
 
-/**
- * Resolves with the network's answer. The machine gets a command only where it has to refuse: an account that is online
- * may be asked.
- */
+/** Whether an account may be asked: the machine gets a command only where it has to refuse. */
+export function isOnline({ value }: Pick<CredentialActor['snapshot'], 'value'>): boolean {
+  const live = typeof value === 'object' && 'live' in value && value.live
+  // Not "matches": it copies the value, and every call asks.
+  return typeof live === 'object' && 'online' in live
+}
+
+/** Resolves with the network's answer. */
 export async function passOn(credential: CredentialActor, request: PassCall): Promise<Passed> {
-  const isOnline = credential.isActive && credential.snapshot.matches({ live: 'online' })
-  if (isOnline) return credential.effects.pass(request)
+  const { snapshot, isActive } = credential
+  if (isActive && isOnline(snapshot)) return credential.effects.pass(request)
   const { call: operation, ...about } = request
   const now = Date.now()
   return credential.ask<Passed>({ type: 'operation.perform', operation, ...about, now })
+}
+
+/** Resolves with the result in the bot API's JSON. */
+export function perform(
+  credential: CredentialActor,
+  request: Omit<PerformOperation, 'requestId'>,
+): Promise<Json> {
+  if (!isOnline(credential.snapshot)) return credential.ask<Json>(request)
+  return credential.askDirectly<Json>(request, (event) =>
+    credential.effects.perform(credential.snapshot.context, event as PerformOperation),
+  )
 }
 
 /** The row has one reason: that of the restriction only while the restriction is all that is wrong. */

@@ -2,6 +2,7 @@
 import type { CredentialEvent, PerformOperation } from '../../machines/credential/events.ts'
 import type { CredentialContext } from '../../machines/credential/setup.ts'
 import { failed, OwnershipLost, SecretsUnreadable, settle } from '../../machines/model/failure.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import type { Passed } from '../../machines/model/operation-passing.ts'
 import type { Outcome } from '../../machines/model/protocol.ts'
 import { within } from '../host/time.ts'
@@ -16,14 +17,7 @@ import type {
 import type { CredentialFacts } from '../ports/ports.ts'
 import { type PassCall, pass } from './pass.ts'
 import { perform } from './perform.ts'
-import {
-  type Batches,
-  LONGEST_RETRY_MS,
-  type Reported,
-  ReportQueue,
-  rejectAll,
-  reportTo,
-} from './report.ts'
+import { type Batches, LONGEST_RETRY_MS, ReportQueue, rejectAll, reportTo } from './report.ts'
 import type { CredentialWorld } from './world.ts'
 
 type Send = (event: CredentialEvent) => void
@@ -141,6 +135,10 @@ export class CredentialEffects {
         keepsSecrets: () => !own.signOut,
         // A session may report before `open` has returned it.
         send: (event) => queueMicrotask(() => send(event)),
+        storeEvents: (...reported) =>
+          queueMicrotask(() => {
+            if (!listening.signal.aborted) this.#store(...reported)
+          }),
         onDefect,
         onLost: () => this.world.lost(this.#facts),
         replaced: () => this.#replaced(),
@@ -287,8 +285,10 @@ export class CredentialEffects {
     )
   }
 
-  store(reported: Reported): void {
-    this.#reports.push(reported)
+  /** Past the machine, which would let all of them through while the session lives. */
+  #store(batch: number, happenings: readonly Happening[]): void {
+    const { settings } = this.#owner.getSnapshot().context
+    this.#reports.push({ batch, happenings, settings })
   }
 
   #tellEnd(work: Promise<void>, send: Send, { done, undone }: Ends): () => void {

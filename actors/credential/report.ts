@@ -1,6 +1,6 @@
 /** Turns what a session reports into events of its actor, and stores them; one that can never be stored is skipped. */
 
-import type { CredentialEvent, EventsReported } from '../../machines/credential/events.ts'
+import type { CredentialEvent } from '../../machines/credential/events.ts'
 import {
   EventsUnstorable,
   failed,
@@ -77,8 +77,10 @@ interface Batch {
   reject(cause: unknown): void
 }
 
-/** Batches that were reported to the machine and are not stored yet. */
-export type Batches = Map<string, Batch>
+/** Batches that were reported and are not stored yet. */
+export type Batches = Map<number, Batch>
+
+let begun = 0
 
 interface Reporting {
   readonly owned: Owned
@@ -86,6 +88,8 @@ interface Reporting {
   readonly batches: Batches
   readonly now: () => number
   send(event: CredentialEvent): void
+  /** Stores the happenings of a batch, if the session has not ended by then. */
+  storeEvents(batch: number, happenings: readonly Happening[]): void
   /** False if the session belongs to an earlier link: it must not overwrite newer secrets. */
   keepsSecrets(): boolean
   /** A report that cannot be kept ends the session, which is then opened again. */
@@ -136,10 +140,10 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
     },
     events(happenings, checkpoint) {
       if (signal.aborted) return Promise.reject(failed('unavailable', 'the session is over'))
-      const batch = crypto.randomUUID()
+      const batch = ++begun
       return new Promise((resolve, reject) => {
         batches.set(batch, { checkpoint, resolve, reject })
-        send({ type: 'session.events', batch, happenings })
+        actor.storeEvents(batch, happenings)
       })
     },
   }
@@ -158,9 +162,10 @@ const MOST_TRIES = 30
 /** The largest number of events in one commit of waiting reports, so that one account does not delay the others. */
 const MOST_TOGETHER = 500
 
-/** A report that the machine let through, with the settings of that moment. */
-export interface Reported {
-  readonly event: EventsReported
+/** A report, with the settings of that moment. */
+interface Reported {
+  readonly batch: number
+  readonly happenings: readonly Happening[]
   readonly settings: ReceiveSettings
 }
 
@@ -178,7 +183,7 @@ interface QueueOwner {
 
 /** Reports that share one commit, in their order. */
 interface Group {
-  readonly batches: ReadonlyMap<string, Batch>
+  readonly batches: ReadonlyMap<number, Batch>
   readonly happenings: readonly Happening[]
   /** The checkpoint of the newest report. */
   readonly checkpoint: Json
@@ -208,7 +213,7 @@ export class ReportQueue {
 
   async #run(): Promise<void> {
     this.#isStoring = true
-    // The action of the machine that pushed the report ends first.
+    // Reports of the same moment, and the end of their session, come first.
     await undefined
     while (this.#waiting.length > 0) await this.#store(this.#take())
     this.#isStoring = false
@@ -217,8 +222,8 @@ export class ReportQueue {
   /** The oldest reports. One alone may be larger than the limit. */
   #take(): readonly Reported[] {
     let events = 0
-    const end = this.#waiting.findIndex(({ event }) => {
-      events += event.happenings.length
+    const end = this.#waiting.findIndex(({ happenings }) => {
+      events += happenings.length
       return events > MOST_TOGETHER
     })
     return this.#waiting.splice(0, end < 0 ? this.#waiting.length : Math.max(1, end))
@@ -229,7 +234,7 @@ export class ReportQueue {
     const { batches, onDefect } = this.#owner
     const reporter = this.#owner.session()
     // The sessions of the missing batches have ended, and the batches were rejected.
-    const reports = taken.filter(({ event }) => batches.has(event.batch))
+    const reports = taken.filter(({ batch }) => batches.has(batch))
     const group = this.#together(reports)
     if (!group) return
     try {
@@ -256,13 +261,13 @@ export class ReportQueue {
   }
 
   #together(reports: readonly Reported[]): Group | undefined {
-    const known = new Map<string, Batch>()
+    const known = new Map<number, Batch>()
     const happenings: Happening[] = []
-    for (const { event, settings } of reports) {
-      const batch = this.#owner.batches.get(event.batch)
+    for (const { batch: id, happenings: reported, settings } of reports) {
+      const batch = this.#owner.batches.get(id)
       if (!batch) continue
-      known.set(event.batch, batch)
-      for (const one of event.happenings) if (admits(settings, one)) happenings.push(one)
+      known.set(id, batch)
+      for (const one of reported) if (admits(settings, one)) happenings.push(one)
     }
     const newest = [...known.values()].at(-1)
     return newest && { batches: known, happenings, checkpoint: newest.checkpoint }
@@ -271,7 +276,7 @@ export class ReportQueue {
   #note(reports: readonly Reported[]): void {
     const { store } = this.#owner.world
     const { credentialId } = this.#owner.facts
-    for (const { event } of reports) store.noteEvents(credentialId, event.happenings)
+    for (const { happenings } of reports) store.noteEvents(credentialId, happenings)
   }
 
   #giveUp({ batches }: Group, reporter: Session | undefined, cause: unknown): void {

@@ -7,7 +7,7 @@ import type { ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import { type Platform, unavailablePlatform } from '../ports/platform.ts'
 import type { Clock, CredentialFacts, Owned, Platforms } from '../ports/ports.ts'
-import { activateCredential, type CredentialActor, type Past } from './actor.ts'
+import { activateCredential, type CredentialActor, isOnline, type Past } from './actor.ts'
 import { Timeline, visibleState } from './timeline.ts'
 import type { CredentialWorld } from './world.ts'
 
@@ -63,7 +63,7 @@ export const idsOf =
 
 /** Not online, but perhaps in a moment. An account that is limited or out is refused at once. */
 function isComing({ snapshot }: CredentialActor): boolean {
-  if (snapshot.matches({ live: 'online' })) return false
+  if (isOnline(snapshot)) return false
   const [path, shown] = visibleState(snapshot)
   return shown.state === 'connecting' || path === 'crashed' || path.startsWith('live.deaf')
 }

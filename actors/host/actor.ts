@@ -8,7 +8,7 @@ import type {
   SnapshotFrom,
 } from 'xstate'
 import { failed, type RequestFailed, thrownAs } from '../../machines/model/failure.ts'
-import type { Reply } from '../../machines/model/protocol.ts'
+import type { Command, Outcome, Reply } from '../../machines/model/protocol.ts'
 import type { Down } from '../../machines/supervision/machine.ts'
 import type { Clock } from '../ports/ports.ts'
 import type { Supervision } from './supervision.ts'
@@ -129,6 +129,31 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
     command: Unsent<EventFromLogic<Machine>>,
     signal?: AbortLike,
   ): Promise<Result> {
+    return this.#begin(command, signal, (event) => this.tell(event))
+  }
+
+  /**
+   * The same for a command about which the machine decides nothing in its state: `carryOut` does it, and the machine does
+   * not see it.
+   */
+  askDirectly<Result = unknown>(
+    command: Unsent<EventFromLogic<Machine>>,
+    carryOut: (event: EventFromLogic<Machine>) => Promise<Outcome>,
+  ): Promise<Result> {
+    return this.#begin(command, undefined, (event) => {
+      const { requestId } = event as Command
+      carryOut(event).then(
+        (outcome) => this.settle({ type: 'reply', requestId, outcome }),
+        (cause) => this.#dismiss(requestId)?.reject(cause),
+      )
+    })
+  }
+
+  #begin<Result>(
+    command: Unsent<EventFromLogic<Machine>>,
+    signal: AbortLike | undefined,
+    carryOut: (event: EventFromLogic<Machine>) => void,
+  ): Promise<Result> {
     this.noteUse()
     if (this.#waiting.size >= CAPACITY) {
       return Promise.reject(failed('rate_limited', '', { retryAfterSeconds: 1 }))
@@ -142,7 +167,7 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
     const cutShort = this.#host.cutShort(event)
     this.#waiting.add({ requestId, resolve, reject, cutShort, signal, leave })
     // A stopped actor drops events without an error.
-    if (this.isActive) this.tell(event)
+    if (this.isActive) carryOut(event)
     else this.#refuse(requestId)
     return promise as Promise<Result>
   }

@@ -1,6 +1,6 @@
 /** The events of a credential's machine: commands of callers, reports of its session, results of its effects. */
 
-import type { Happening, ReceiveSettings } from '../model/happening.ts'
+import type { ReceiveSettings } from '../model/happening.ts'
 import type { PublicOperation } from '../model/operation.ts'
 import type { Command, Reply, RequestAbandoned } from '../model/protocol.ts'
 import type { Reason } from '../model/reason.ts'
@@ -57,12 +57,6 @@ type CredentialCommand =
   | DeleteCredential
   | RequestAbandoned
 
-export interface EventsReported {
-  readonly type: 'session.events'
-  readonly batch: string
-  readonly happenings: readonly Happening[]
-}
-
 type SessionEvent =
   | { readonly type: 'session.opened' }
   | { readonly type: 'session.lost'; readonly reason: Reason; readonly retryAfterMs?: number }
@@ -84,7 +78,6 @@ type SessionEvent =
   | { readonly type: 'session.replaced' }
   | { readonly type: 'session.revoked'; readonly reason: Reason }
   | { readonly type: 'session.invalid'; readonly reason: Reason }
-  | EventsReported
 
 type EffectEvent =
   | { readonly type: 'turn.granted' }

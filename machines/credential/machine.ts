@@ -58,12 +58,6 @@ export const credentialMachine = credential.createMachine({
     live: {
       invoke: { src: 'session' },
       on: {
-        'session.events': {
-          actions: {
-            type: 'store',
-            params: ({ event, context }) => ({ event, settings: context.settings }),
-          },
-        },
         'credential.check': { actions: { type: 'check', params: ({ event }) => event } },
         'session.lost': [
           {

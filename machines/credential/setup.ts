@@ -6,7 +6,7 @@ import type { ReceiveSettings } from '../model/happening.ts'
 import type { Command, Reply } from '../model/protocol.ts'
 import type { Reason } from '../model/reason.ts'
 import { crashDelays, crashGuards } from '../supervision/machine.ts'
-import type { CredentialEvent, EventsReported, PerformOperation } from './events.ts'
+import type { CredentialEvent, PerformOperation } from './events.ts'
 
 /** How a credential begins after the service started: where its stored facts say it ended. */
 export type Resume = 'queued' | 'signedOut' | 'invalid' | 'replaced' | 'failed' | 'deleting'
@@ -71,7 +71,6 @@ export const credential = setup({
   actions: {
     perform: port.action<PerformOperation>('perform'),
     check: port.action<Command>('check'),
-    store: port.action<{ event: EventsReported; settings: ReceiveSettings }>('store'),
     releaseTurn: port.action('releaseTurn'),
     forgetSession: port.action('forgetSession'),
     reply: emit((_, reply: Reply) => reply),

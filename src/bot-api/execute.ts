@@ -1,6 +1,6 @@
 /** Executes one call of the bot API: carries it out here, or passes it on to a network that speaks the bot API itself. */
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
-import { type CredentialActor, passOn } from '../../actors/credential/actor.ts'
+import { type CredentialActor, passOn, perform } from '../../actors/credential/actor.ts'
 import { assertRepeatable } from '../../actors/credential/perform.ts'
 import type { AbortLike } from '../../actors/host/actor.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
@@ -79,14 +79,14 @@ export async function prepare(
   const connection = connectionOf(method, args)
   const { passedOn } = asked
   let operations = 0
-  const perform = async (wanted: PublicOperation): Promise<Json> => {
+  const carryOut = async (wanted: PublicOperation): Promise<Json> => {
     if (passedOn?.isRepeated) assertRepeatable(wanted.kind, platform)
     const callId = passedOn && `${passedOn.id}.${operations++}`
     const operation: PublicOperation =
       connection === undefined ? wanted : { kind: 'for_business', connection, operation: wanted }
     const credential = await credentials.ready(credentialId, () => asked.leaving().aborted)
     const now = Date.now()
-    return credential.ask({
+    return perform(credential, {
       type: 'operation.perform',
       operation,
       apiKeyId,
@@ -105,7 +105,7 @@ export async function prepare(
     platform,
     signal: asked.signal,
     leaving: asked.leaving,
-    perform,
+    perform: carryOut,
     world,
   }
   const { idempotencyKey } = asked

@@ -242,6 +242,30 @@ t.test('what is reported during a commit shares the next one, up to a limit', as
   await Promise.all(all)
 })
 
+t.test(
+  'events are stored in every state in which a session lives, without a transition',
+  async (t) => {
+    const rig = new CredentialRig(t)
+    const actor = await rig.online()
+    const { report } = rig.platform.session
+    const places: string[] = []
+    const isStored = async () => {
+      places.push(stateOf(actor))
+      const { snapshot } = actor
+      await report.events([deleted(`in ${places.length}`)], places.length)
+      t.equal(actor.snapshot, snapshot, stateOf(actor))
+    }
+    await isStored()
+    report.limited('flood_wait', 60)
+    await settled()
+    await isStored()
+    await rig.clock.advance(60_000)
+    await isStored()
+    t.same(places, ['live.online', 'live.limited', 'live.online'])
+    t.match(rig.updates.appended, [{ checkpoint: 1 }, { checkpoint: 2 }, { checkpoint: 3 }])
+  },
+)
+
 t.test('events of a session that is over are refused, not stored', async (t) => {
   const rig = new CredentialRig(t)
   await rig.online()

@@ -1,5 +1,6 @@
 /** What is known of an operation that the network did not answer in time. */
 import t, { type Test } from 'tap'
+import { type CredentialActor, perform } from '../../../actors/credential/actor.ts'
 import { cutShort } from '../../../actors/credential/perform.ts'
 import type { Identities } from '../../../actors/ports/ports.ts'
 import { failed, OwnershipLost, RequestFailed } from '../../../machines/model/failure.ts'
@@ -36,18 +37,30 @@ const identities = {
   identified: () => undefined,
 } as unknown as Identities
 
-async function failureOf(t: Test, silent: Operation['kind']) {
+type Ask = (actor: CredentialActor) => Promise<unknown>
+
+/** A call asks the effects of an account that is online directly; a command that may be abandoned goes to its machine. */
+const ways: Readonly<Record<string, Ask>> = {
+  'asked directly': (actor) => perform(actor, send),
+  'by the machine': (actor) => actor.ask(send),
+}
+
+const every = (name: string, test: (t: Test, ask: Ask) => Promise<void>) => {
+  for (const [way, ask] of Object.entries(ways)) t.test(`${name} (${way})`, (t) => test(t, ask))
+}
+
+async function failureOf(t: Test, ask: Ask, silent: Operation['kind']) {
   const rig = new CredentialRig(t, { identities, timing: { ...timing, performTakes: 30 } })
   const actor = await rig.online()
   rig.platform.session.onPerform = ({ kind }) =>
     kind === silent ? silence : Promise.resolve({ kind: 'done' } as OperationResult)
-  const cause: unknown = await actor.ask(send).catch((cause: unknown) => cause)
+  const cause: unknown = await ask(actor).catch((cause: unknown) => cause)
   if (cause instanceof RequestFailed) return cause.failure
   throw new Error('it was not refused')
 }
 
-t.test('a message that was handed over may have been sent', async (t) => {
-  t.same(await failureOf(t, 'send'), {
+every('a message that was handed over may have been sent', async (t, ask) => {
+  t.same(await failureOf(t, ask, 'send'), {
     code: 'timeout',
     description: 'the platform did not answer in time; the message may have been sent',
     reason: 'sent_unconfirmed',
@@ -55,28 +68,28 @@ t.test('a message that was handed over may have been sent', async (t) => {
   })
 })
 
-t.test('a message may have been sent where its network was cut off meanwhile', async (t) => {
+every('a message may have been sent where its network was cut off meanwhile', async (t, ask) => {
   const rig = new CredentialRig(t, { identities })
   const actor = await rig.online()
   const away = (certainty: object) => () =>
     Promise.reject(failed('unavailable', 'away', { retryAfterSeconds: 1, ...certainty }))
   rig.platform.session.onPerform = away({})
-  await refused(t, actor.ask(send), { code: 'unavailable', retryAfterSeconds: 1 })
+  await refused(t, ask(actor), { code: 'unavailable', retryAfterSeconds: 1 })
   rig.platform.session.onPerform = ({ kind }) =>
     kind === 'resolve'
       ? Promise.resolve({ kind: 'done' } as OperationResult)
       : away({ certain: false })()
   const told = { code: 'timeout', reason: 'sent_unconfirmed', certain: false } as const
-  await refused(t, actor.ask(send), {
+  await refused(t, ask(actor), {
     description: 'the platform did not answer in time; the message may have been sent',
     ...told,
   })
   rig.platform.session.onPerform = away({ certain: false })
-  await refused(t, actor.ask(send), { code: 'unavailable', retryAfterSeconds: 1 })
+  await refused(t, ask(actor), { code: 'unavailable', retryAfterSeconds: 1 })
 })
 
-t.test('where the chat was not even found in time, nothing was sent', async (t) => {
-  t.same(await failureOf(t, 'resolve'), {
+every('where the chat was not even found in time, nothing was sent', async (t, ask) => {
+  t.same(await failureOf(t, ask, 'resolve'), {
     code: 'timeout',
     description: 'no answer in time',
     reason: 'no_answer',
@@ -101,18 +114,18 @@ t.test('what only looks may be asked again, whatever it looks at', async (t) => 
   }
 })
 
-t.test('nothing is sent while it is not certain who owns the account', async (t) => {
+every('nothing is sent while it is not certain who owns the account', async (t, ask) => {
   const rig = new CredentialRig(t, { identities })
   const actor = await rig.online()
   rig.lease.isValid = false
-  await refused(t, actor.ask(send), {
+  await refused(t, ask(actor), {
     code: 'unavailable',
     description: 'it is not certain that this node still owns the credential',
     retryAfterSeconds: 1,
   })
 })
 
-t.test('an operation whose account is lost in the middle of it is not sent', async (t) => {
+every('an operation whose account is lost in the middle of it is not sent', async (t, ask) => {
   const rig = new CredentialRig(t, { identities })
   const actor = await rig.online()
   const resolved = Promise.withResolvers<OperationResult>()
@@ -121,7 +134,7 @@ t.test('an operation whose account is lost in the middle of it is not sent', asy
     performed.push(kind)
     return resolved.promise
   }
-  const asked = refused(t, actor.ask(send), { code: 'timeout', certain: false })
+  const asked = refused(t, ask(actor), { code: 'timeout', certain: false })
   await settled()
   rig.world.lost({ credentialId: 1, epoch: 3 })
   resolved.resolve({ kind: 'done' } as OperationResult)
@@ -130,7 +143,7 @@ t.test('an operation whose account is lost in the middle of it is not sent', asy
   t.same(performed, ['resolve'])
 })
 
-t.test('a result that may not be stored any more ends the owner', async (t) => {
+every('a result that may not be stored any more ends the owner', async (t, ask) => {
   const fenced = {
     toNative: async (_: number, operation: Operation) => operation,
     present: async () => {
@@ -141,24 +154,48 @@ t.test('a result that may not be stored any more ends the owner', async (t) => {
   const rig = new CredentialRig(t, { identities: fenced })
   const actor = await rig.online()
   rig.platform.session.onPerform = async () => ({ kind: 'done' }) as OperationResult
-  await refused(t, actor.ask(send), { code: 'timeout', certain: false })
+  await refused(t, ask(actor), { code: 'timeout', certain: false })
   await settled()
   t.match(rig.lost, [{ credentialId: 1 }])
 })
 
 const failureFrom = (asked: Promise<unknown>) => asked.then(undefined, (cause: unknown) => cause)
 
-t.test('what another node may do instead is told apart from what it may not', async (t) => {
+every('what another node may do instead is told apart from what it may not', async (t, ask) => {
   const lost = { ...identities, toNative: () => Promise.reject(new OwnershipLost()) }
   const unsent = await new CredentialRig(t, { identities: lost }).online()
-  t.ok((await failureFrom(unsent.ask(send))) instanceof OwnershipLost)
+  t.ok((await failureFrom(ask(unsent))) instanceof OwnershipLost)
   const rig = new CredentialRig(t, { identities })
   const actor = await rig.online()
   rig.platform.session.onPerform = ({ kind }) =>
     kind === 'resolve'
       ? Promise.resolve({ kind: 'done' } as OperationResult)
       : Promise.reject(new OwnershipLost())
-  const cause = await failureFrom(actor.ask(send))
+  const cause = await failureFrom(ask(actor))
   t.match(cause, { failure: { code: 'unavailable' } })
   t.notOk(cause instanceof OwnershipLost, 'the network was asked')
 })
+
+t.test(
+  'an account that is online is asked without a transition, any other one refuses',
+  async (t) => {
+    const rig = new CredentialRig(t, { identities })
+    const actor = await rig.online()
+    const answer = Promise.withResolvers<OperationResult>()
+    rig.platform.session.onPerform = ({ kind }) =>
+      kind === 'resolve' ? Promise.resolve({ kind: 'done' } as OperationResult) : answer.promise
+    const { snapshot } = actor
+    const asked = perform(actor, send)
+    await settled()
+    t.notOk(actor.isIdle(0), 'somebody waits for the answer')
+    answer.reject(failed('forbidden', 'no'))
+    await refused(t, asked, { code: 'forbidden', description: 'no' })
+    t.equal(actor.snapshot, snapshot)
+    rig.platform.session.report.limited('flood_wait', 60)
+    await settled()
+    await refused(t, perform(actor, { ...send, now: rig.clock.now() }), {
+      code: 'rate_limited',
+      retryAfterSeconds: 60,
+    })
+  },
+)

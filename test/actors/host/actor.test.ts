@@ -5,7 +5,12 @@ import { HostedActor } from '../../../actors/host/actor.ts'
 import { ActorHost } from '../../../actors/host/host.ts'
 import type { Clock } from '../../../actors/ports/ports.ts'
 import { OwnershipLost } from '../../../machines/model/failure.ts'
-import { accepted, type Command, type Reply } from '../../../machines/model/protocol.ts'
+import {
+  accepted,
+  type Command,
+  type Outcome,
+  type Reply,
+} from '../../../machines/model/protocol.ts'
 import { TestClock } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
 
@@ -137,6 +142,27 @@ every('the reply that ends an actor still arrives', async (t, start) => {
   const actor = start()
   t.equal(await actor.ask({ type: 'end' }), 'ended')
   t.equal(await actor.closed, undefined)
+})
+
+every('a command that is carried out without the machine has one reply, too', async (t, start) => {
+  const actor = start()
+  const { snapshot } = actor
+  const carriedOut = Promise.withResolvers<Outcome>()
+  const done = actor.askDirectly({ type: 'keep' }, async () => ({ ok: true, result: 'done' }))
+  t.equal(await done, 'done')
+  t.equal(actor.snapshot, snapshot)
+  const defect = new Error('a defect')
+  await t.rejects(
+    actor.askDirectly({ type: 'keep' }, () => Promise.reject(defect)),
+    defect,
+  )
+  const waiting = actor.askDirectly({ type: 'keep' }, () => carriedOut.promise)
+  t.notOk(actor.isIdle(0), 'somebody waits')
+  actor.stop()
+  await refused(t, waiting, gone)
+  carriedOut.resolve({ ok: true, result: 'too late' })
+  const unwanted = () => Promise.reject(new Error('a stopped actor carries out nothing'))
+  await refused(t, actor.askDirectly({ type: 'keep' }, unwanted), gone)
 })
 
 every('an aborted command is refused as uncertain, and the actor is told', async (t, start) => {

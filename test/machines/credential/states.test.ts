@@ -134,19 +134,6 @@ t.test('settings are taken over in every state and handed to what is stored next
     t.same(walk.outcome, { ok: true, result: true }, place)
     t.same(walk.snapshot.context.settings, settings, place)
   }
-  const event = { type: 'session.events', batch: '1', happenings: [] } as const
-  const walk = online().send({ type: 'credential.settings', requestId: 's', settings }, event)
-  t.same(walk.effects, [{ type: 'store', params: { event, settings } }])
-})
-
-t.test('events are stored as long as a session lives, and in no other state', async (t) => {
-  const event = { type: 'session.events', batch: '1', happenings: [] } as const
-  for (const [place, arrive] of Object.entries(places)) {
-    const types = arrive()
-      .send(event)
-      .effects.map(({ type }) => type)
-    t.same(types, place.startsWith('live.') ? ['store'] : [], place)
-  }
 })
 
 t.test('every stopped state begins again with a restart and with a new link', async (t) => {
