@@ -173,11 +173,21 @@ type Named = Pick<Method, 'name' | 'parameters'>
 
 /** The current name of the parameter; undefined if neither the reference nor the method knows it. */
 function currentName({ name, parameters }: Named, parameter: string): string | undefined {
-  const known = (reference.get(name) ?? []).map((one) => one.name as string)
-  const isCurrent = parameter in parameters || known.includes(parameter)
-  const current = isCurrent ? parameter : FORMERLY[parameter]
-  return isCurrent || known.includes(current ?? '') ? current : undefined
+  if (parameter in parameters || isKnown(name, parameter)) return parameter
+  const current = FORMERLY[parameter]
+  return isKnown(name, current ?? '') ? current : undefined
 }
+
+/** Each call asks for each of its parameters. */
+const known = new Map<string, ReadonlySet<string>>(
+  [...reference].map(([method, parameters]) => [
+    method,
+    new Set(parameters.map(({ name }) => name)),
+  ]),
+)
+
+const isKnown = (method: string, parameter: string): boolean =>
+  known.get(method)?.has(parameter) ?? false
 
 /** Undefined for a parameter that the reference does not know: those are ignored, as the reference does. */
 export function treatmentOf(

@@ -11,7 +11,7 @@ import {
   type GuessLimits,
   type RateLimit,
 } from '../security/rate-limits.ts'
-import { hashSecret, parseApiKey, sameHash } from '../security/secrets.ts'
+import { hashedSecret, parseApiKey, sameText } from '../security/secrets.ts'
 
 /** Another node may have made the key meanwhile: bots stop for good when an answer says that there is no such key. */
 const FORGET_MS = 5_000
@@ -36,11 +36,10 @@ export function secretMatches(
   secret: string,
   now: number,
 ): boolean {
-  const hash = hashSecret(secret)
+  const hash = hashedSecret(secret)
   return (
     facts?.secrets.some(
-      ({ hash: known, until = Infinity }) =>
-        now < until && sameHash(Buffer.from(known, 'base64'), hash),
+      ({ hash: known, until = Infinity }) => now < until && sameText(known, hash),
     ) ?? false
   )
 }

@@ -79,50 +79,97 @@ const measures: Readonly<Record<keyof UsageCounts, Measure>> = {
   bytesOut: 'bytes_out',
 }
 
+type Owner = Pick<UsageRow, 'userId' | 'credentialId' | 'apiKeyId'>
+
+/** The figures of one owner in one hour, by measure and label. */
+class OwnerHour {
+  readonly hour: number
+  readonly #owner: Owner
+  readonly #rows = new Map<Measure, Map<string, UsageRow>>()
+
+  constructor(hour: number, owner: Owner) {
+    this.hour = hour
+    this.#owner = owner
+  }
+
+  /** Returns the row if it is a new one. */
+  add(measure: Measure, label: string, amount: number): UsageRow | undefined {
+    const known = this.#rows.get(measure)
+    const row = known?.get(label)
+    if (row) {
+      row.amount += amount
+      return undefined
+    }
+    const { userId, credentialId, apiKeyId } = this.#owner
+    const begun = { userId, credentialId, apiKeyId, hour: this.hour, measure, label, amount }
+    if (known) known.set(label, begun)
+    else this.#rows.set(measure, new Map([[label, begun]]))
+    return begun
+  }
+}
+
+/** By numbers: a text that names user, account, key, hour and measure would be made several times for each request. */
+type Owners = Map<number, Map<number, Map<number, OwnerHour>>>
+
+function inner<Inner>(outer: Map<number, Map<number, Inner>>, key: number): Map<number, Inner> {
+  const known = outer.get(key)
+  if (known) return known
+  const begun = new Map<number, Inner>()
+  outer.set(key, begun)
+  return begun
+}
+
 export class UsageTally {
-  #rows = new Map<string, UsageRow>()
+  #rows: UsageRow[] = []
+  #owners: Owners = new Map()
 
   get size(): number {
-    return this.#rows.size
+    return this.#rows.length
   }
 
   count(owner: UsageOwner, counts: UsageCounts, at: number): void {
+    const hour = this.#hourOf(owner, at)
     for (const name of Object.keys(counts) as (keyof UsageCounts)[]) {
-      this.#add(owner, at, measures[name], '', counts[name] ?? 0)
+      this.#add(hour, measures[name], '', counts[name] ?? 0)
     }
   }
 
-  countRequest({ at, userId, credentialId, apiKeyId, ...record }: RequestRecord): void {
+  countRequest(record: RequestRecord): void {
+    const { userId, method, errorCode } = record
     if (userId === null) return
-    const owner = {
-      userId,
-      credentialId: credentialId ?? undefined,
-      apiKeyId: apiKeyId ?? undefined,
+    const credentialId = record.credentialId ?? undefined
+    const apiKeyId = record.apiKeyId ?? undefined
+    const hour = this.#hourOf({ userId, credentialId, apiKeyId }, record.at)
+    this.#add(hour, 'request', method, 1)
+    if (errorCode !== null) {
+      const measure = isOfManagement(method) ? 'management_error' : 'error'
+      this.#add(hour, measure, String(errorCode), 1)
     }
-    this.#add(owner, at, 'request', record.method, 1)
-    if (record.errorCode !== null) {
-      const measure = isOfManagement(record.method) ? 'management_error' : 'error'
-      this.#add(owner, at, measure, String(record.errorCode), 1)
-    }
-    this.#add(owner, at, 'bytes_in', '', record.requestBytes)
-    this.#add(owner, at, 'bytes_out', '', record.responseBytes)
+    this.#add(hour, 'bytes_in', '', record.requestBytes)
+    this.#add(hour, 'bytes_out', '', record.responseBytes)
   }
 
   /** Hands out everything counted so far and starts anew. */
   take(): UsageRow[] {
-    const taken = [...this.#rows.values()]
-    this.#rows = new Map()
+    const taken = this.#rows
+    this.#rows = []
+    this.#owners = new Map()
     return taken
   }
 
-  #add(owner: UsageOwner, at: number, measure: Measure, label: string, amount: number): void {
-    if (amount === 0) return
-    const { userId, credentialId = 0, apiKeyId = 0 } = owner
+  #hourOf({ userId, credentialId = 0, apiKeyId = 0 }: UsageOwner, at: number): OwnerHour {
     const hour = at - (at % hourMs)
-    const key = `${userId} ${credentialId} ${apiKeyId} ${hour} ${measure} ${label}`
-    const row = this.#rows.get(key)
-    if (row) row.amount += amount
-    else this.#rows.set(key, { userId, credentialId, apiKeyId, hour, measure, label, amount })
+    const keys = inner(inner(this.#owners, userId), credentialId)
+    const known = keys.get(apiKeyId)
+    if (known?.hour === hour) return known
+    const begun = new OwnerHour(hour, { userId, credentialId, apiKeyId })
+    keys.set(apiKeyId, begun)
+    return begun
+  }
+
+  #add(hour: OwnerHour, measure: Measure, label: string, amount: number): void {
+    const begun = amount === 0 ? undefined : hour.add(measure, label, amount)
+    if (begun) this.#rows.push(begun)
   }
 }
 

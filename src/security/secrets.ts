@@ -72,3 +72,15 @@ export function hashSecret(secret: string): Buffer {
 export function sameHash(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
+
+/** The same hash as text in base64: each call has one to compare, and text is compared without being decoded. */
+export function hashedSecret(secret: string): string {
+  return hash('sha256', secret, 'base64')
+}
+
+/** Takes the same time wherever texts of one length differ. */
+export function sameText(a: string, b: string): boolean {
+  let difference = a.length ^ b.length
+  for (let at = 0; at < a.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at)
+  return difference === 0
+}

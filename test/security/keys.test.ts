@@ -2,12 +2,14 @@
 import t from 'tap'
 import {
   formatApiKey,
+  hashedSecret,
   hashSecret,
   isToken,
   newApiKeySecret,
   newToken,
   parseApiKey,
   sameHash,
+  sameText,
 } from '../../src/security/secrets.ts'
 
 t.test('an API key is an id and 256 random bits, and reads back as written', async (t) => {
@@ -50,4 +52,12 @@ t.test('hashes are equal only for equal secrets', async (t) => {
   t.ok(sameHash(hashSecret('a'), hashSecret('a')))
   t.notOk(sameHash(hashSecret('a'), hashSecret('b')))
   t.notOk(sameHash(hashSecret('a'), hashSecret('a').subarray(1)))
+})
+
+t.test('a hash as text is the same hash, and equal only for equal secrets', async (t) => {
+  t.equal(hashedSecret('a'), hashSecret('a').toString('base64'))
+  t.ok(sameText(hashedSecret('a'), hashedSecret('a')))
+  t.notOk(sameText(hashedSecret('a'), hashedSecret('b')))
+  t.notOk(sameText(hashedSecret('a'), hashedSecret('a').slice(1)))
+  for (const other of ['', 'ab', 'b', 'aa']) t.notOk(sameText('a', other), JSON.stringify(other))
 })
