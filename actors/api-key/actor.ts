@@ -239,6 +239,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
         ...request,
         next,
         now: this.#world.clock.now(),
+        ...(this.effects.mayHold && { mayHold: true as const }),
       },
       signal,
     )

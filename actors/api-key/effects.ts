@@ -98,6 +98,11 @@ export class ApiKeyEffects {
     this.#machine.send({ type: 'poll.read', poll: read, ...result, out, now })
   }
 
+  /** Whether a poll may wait: the account still gets updates, and the service goes on. */
+  get mayHold(): boolean {
+    return this.#mayHold && this.#world.whyOut?.(this.#owned.credentialId) === undefined
+  }
+
   /** No poll is held from now on, also none that is being read for. */
   endPolls(): void {
     this.#mayHold = false

@@ -166,7 +166,9 @@ export class CredentialSupervisor {
   /** Why an account is out, and since when; undefined for an account that works, or may soon. */
   whyOut(credentialId: number): { readonly failure: Failure; readonly since: number } | undefined {
     const { actor, timeline } = this.#credentials.get(credentialId) ?? {}
-    const failure = actor && out[visibleState(actor.snapshot)[0]]
+    // Every poll asks.
+    if (!actor || isOnline(actor.snapshot)) return undefined
+    const failure = out[visibleState(actor.snapshot)[0]]
     return failure && timeline && { failure, since: timeline.since }
   }
 

@@ -1,4 +1,5 @@
 /** The events of an API key's machine, and its terms: what a key may do, and until when. */
+import { confirm } from '../model/cursor.ts'
 import type { Command, Failure, RequestAbandoned } from '../model/protocol.ts'
 import type { Filter, Wanted } from '../model/update-kinds.ts'
 import type { WebhookChange, WebhookChanged, WebhookStanding } from '../webhook/terms.ts'
@@ -21,6 +22,8 @@ export interface PollUpdates extends Command, Partial<Wanted> {
   readonly timeoutMs: number
   readonly next: number
   readonly now: number
+  /** The account still gets updates, and the service goes on. */
+  readonly mayHold?: true
 }
 
 /** Throws away everything pending (`drop_pending_updates`). */
@@ -61,6 +64,22 @@ interface RevokeKey extends Command {
 interface KeyRotated extends Command {
   readonly type: 'key.rotated'
 }
+
+interface Reading {
+  readonly cursor: number
+  readonly waiting: Poll | undefined
+}
+
+/** Whether a poll would find nothing and wait: it needs no read. */
+export const readsNothing = (
+  { cursor, waiting }: Reading,
+  { mayHold, offset, timeoutMs, next }: PollUpdates,
+): boolean =>
+  mayHold === true &&
+  waiting === undefined &&
+  timeoutMs > 0 &&
+  offset >= 0 &&
+  confirm(cursor, offset, next) >= next - 1
 
 /** One getUpdates on its way: what to read, from where, and how long it may wait. */
 export interface Poll extends Command {

@@ -1,8 +1,8 @@
 /** One API key: usable, expired, rotated or revoked; while usable, it is polled, has a webhook, or neither. */
 import { accepted, refused } from '../model/protocol.ts'
 import { pageOf } from './events.ts'
-import { lacks, otherPoll, turnAway, unauthorized } from './refusals.ts'
-import { apiKey, endWaiting, inVain, lastRead, letGo, takeTerms, waitingIn } from './setup.ts'
+import { inVain, lacks, otherPoll, toAccepted, turnAway, unauthorized } from './refusals.ts'
+import { apiKey, endWaiting, lastRead, letGo, takeTerms, waitingIn } from './setup.ts'
 import { changing, webhook } from './webhook.ts'
 
 const ended = apiKey.createStateConfig({
@@ -11,7 +11,7 @@ const ended = apiKey.createStateConfig({
     'key.changed': {
       actions: { type: 'reply', params: ({ event }) => refused(event, unauthorized) },
     },
-    'key.revoke': { actions: { type: 'reply', params: ({ event }) => accepted(event) } },
+    'key.revoke': { actions: toAccepted },
   },
 })
 
@@ -29,7 +29,7 @@ export const apiKeyMachine = apiKey.createMachine({
     ...turnAway,
     'key.rotated': {
       target: '.rotated',
-      actions: { type: 'reply', params: ({ event }) => accepted(event) },
+      actions: toAccepted,
     },
     'webhook.stopped': {
       actions: { type: 'keepStanding', params: ({ event }) => event.standing },
@@ -62,7 +62,7 @@ export const apiKeyMachine = apiKey.createMachine({
                 }),
             },
           },
-          { actions: { type: 'reply', params: ({ event }) => accepted(event) } },
+          { actions: toAccepted },
         ],
         'updates.poll': [
           {
@@ -78,6 +78,15 @@ export const apiKeyMachine = apiKey.createMachine({
             },
           },
           {
+            guard: { type: 'readsNothing', params: ({ event }) => event },
+            target: '.held',
+            actions: [
+              { type: 'confirm', params: ({ event }) => event },
+              { type: 'holdAtOnce', params: ({ event }) => event },
+              'saveCursor',
+            ],
+          },
+          {
             actions: [
               { type: 'confirm', params: ({ event }) => event },
               { type: 'begin', params: ({ event }) => event },
@@ -90,15 +99,11 @@ export const apiKeyMachine = apiKey.createMachine({
           actions: [
             { type: 'moveTo', params: ({ event }) => event.next - 1 },
             'saveCursor',
-            { type: 'reply', params: ({ event }) => accepted(event) },
+            toAccepted,
           ],
         },
         'updates.allow': {
-          actions: [
-            { type: 'allow', params: ({ event }) => event },
-            'saveCursor',
-            { type: 'reply', params: ({ event }) => accepted(event) },
-          ],
+          actions: [{ type: 'allow', params: ({ event }) => event }, 'saveCursor', toAccepted],
         },
         'webhook.change': {
           target: '.changing',
@@ -151,7 +156,7 @@ export const apiKeyMachine = apiKey.createMachine({
         'key.changed': { actions: takeTerms },
         'key.revoke': {
           target: 'revoked',
-          actions: { type: 'reply', params: ({ event }) => accepted(event) },
+          actions: toAccepted,
         },
       },
       initial: 'quiet',
@@ -232,7 +237,7 @@ export const apiKeyMachine = apiKey.createMachine({
         'key.changed': { target: 'usable', actions: takeTerms },
         'key.revoke': {
           target: 'revoked',
-          actions: { type: 'reply', params: ({ event }) => accepted(event) },
+          actions: toAccepted,
         },
       },
     },

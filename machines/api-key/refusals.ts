@@ -1,7 +1,7 @@
 /** The replies of an API key that refuses a call. */
 
-import { type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
-import type { ApiKeyEvent, Poll, Scope } from './events.ts'
+import { accepted, type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
+import type { ApiKeyEvent, Poll, PollRead, Scope } from './events.ts'
 
 export const unauthorized: Failure = { code: 'unauthorized', description: '' }
 
@@ -36,6 +36,12 @@ export const lacks = (scope: Scope | undefined): Failure => ({
   reason: 'missing_scope',
   params: { scope: `${scope}` },
 })
+
+/** The command is carried out. */
+export const toAccepted = {
+  type: 'reply' as const,
+  params: ({ event }: { event: Command }): Reply => accepted(event),
+}
 
 const toUnauthorized = {
   actions: {
@@ -97,4 +103,18 @@ export const turnAway = {
     guard: 'isCurrent' as const,
     actions: turnChangeAway,
   },
+}
+
+/** The account is out and the log is read: the poll is refused with the reason. */
+export const inVain = {
+  guard: { type: 'isInVain' as const, params: ({ event }: { event: PollRead }) => event },
+  actions: [
+    { type: 'moveTo' as const, params: ({ event }: { event: PollRead }) => event.cursor },
+    'saveCursor' as const,
+    {
+      type: 'reply' as const,
+      params: ({ event }: { event: PollRead }): Reply =>
+        refused(event.poll, event.out ?? unauthorized),
+    },
+  ],
 }

@@ -18,6 +18,7 @@ import {
   type Poll,
   type PollRead,
   type PollUpdates,
+  readsNothing,
   receivesAt,
   type Scope,
 } from './events.ts'
@@ -113,6 +114,16 @@ export const apiKey = setup({
       current: pollFrom(context, event),
       lastPoll: { offset: event.offset, at: event.now, next: event.next },
     })),
+    /** Without a read, which would find nothing. */
+    holdAtOnce: assign(({ context }, event: PollUpdates) => {
+      const { offset, next, now } = event
+      const { cursor } = context
+      const held = { held: true as const, after: cursor, head: next - 1, heldAt: now }
+      return {
+        waiting: { ...pollFrom(context, event), ...held },
+        lastPoll: { offset, at: now, next },
+      }
+    }),
     moveTo: assign({ cursor: ({ context }, cursor: number) => Math.max(context.cursor, cursor) }),
     hold: assign({
       current: undefined,
@@ -163,6 +174,7 @@ export const apiKey = setup({
     stopDelivering: port.action('stopDelivering'),
   },
   guards: {
+    readsNothing: ({ context }, event: PollUpdates) => readsNothing(context, event),
     isHeld: (_, poll: Poll) => poll.held === true,
     /** A poll that was read before it was held still waits for its first answer. */
     isFirstRead: (_, poll: Poll) => poll.held !== true,
@@ -221,20 +233,6 @@ export const takeTerms = [
   { type: 'adopt' as const, params: ({ event }: { event: KeyChanged }) => event.terms },
   { type: 'reply' as const, params: ({ event }: { event: Command }): Reply => accepted(event) },
 ]
-
-/** The account is out and the log is read: the poll is refused with the reason. */
-export const inVain = {
-  guard: { type: 'isInVain' as const, params: ({ event }: { event: PollRead }) => event },
-  actions: [
-    { type: 'moveTo' as const, params: ({ event }: { event: PollRead }) => event.cursor },
-    'saveCursor' as const,
-    {
-      type: 'reply' as const,
-      params: ({ event }: { event: PollRead }): Reply =>
-        refused(event.poll, event.out ?? unauthorized),
-    },
-  ],
-}
 
 /** The held poll is answered with the rest of the updates, or refused with the reason. */
 export const lastRead = {

@@ -230,3 +230,33 @@ t.test('a poll that is held when the account goes out is read for once more', as
     t.equal(walk.outcome?.ok, count > 0)
   }
 })
+
+t.test('a poll that would find nothing and may wait is held without a read', async (t) => {
+  const holding = { mayHold: true } as const
+  const walk = begin().send(poll('p1', { ...holding, next: 101 }))
+  t.equal(walk.state, 'usable.held')
+  t.same(
+    walk.effects.map(({ type }) => type),
+    ['saveCursor', 'listen'],
+  )
+  t.match(listening(walk), { requestId: 'p1', held: true, after: 100, head: 100, limit: 100 })
+  const read = { now: 1_000_500 } as const
+  t.same(walk.send(page({ ...listening(walk), after: 100 }, 1, read)).outcome, {
+    ok: true,
+    result: { json: '[101]', count: 1 },
+  })
+  const confirming = begin().send(poll('p1', { ...holding, offset: 105, next: 105 }))
+  t.match(listening(confirming), { after: 104, head: 104 })
+  t.equal(confirming.snapshot.context.cursor, 104)
+  const others: Readonly<Record<string, Parameters<typeof poll>[1]>> = {
+    'there is something': { ...holding, next: 102 },
+    'it asks for the newest': { ...holding, offset: -1 },
+    'it does not wait': { ...holding, timeoutMs: 0 },
+    'nothing more will come': {},
+  }
+  for (const [why, more] of Object.entries(others)) {
+    t.equal(reading(begin().send(poll('p1', more))).requestId, 'p1', why)
+  }
+  const second = held().send(poll('p2', holding))
+  t.equal(reading(second).requestId, 'p2', 'another poll is held already')
+})
