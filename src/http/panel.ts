@@ -31,6 +31,7 @@ export const panelDirectory = join(import.meta.dirname, '..', '..', 'dist', 'pan
 
 const types: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
@@ -91,6 +92,24 @@ const policy = [
 
 const pages = ['/login', '/dashboard', '/dashboard/*', '/link/:token']
 
+/** What the build says of itself: the files to begin with, and those that a page or a language needs beside the index. */
+interface Preloads {
+  readonly first: readonly string[]
+  /** By the pattern of the page's address. */
+  readonly pages: Readonly<Record<string, readonly string[]>>
+  readonly languages: Readonly<Record<string, readonly string[]>>
+}
+
+function preloadsIn(files: ReadonlyMap<string, PanelFile>): Preloads {
+  const listed = files.get('preloads.json')
+  return listed ? JSON.parse(listed.plain.toString()) : { first: [], pages: {}, languages: {} }
+}
+
+/** The panel starts in a language that the browser asks for, unless its user has chosen another. */
+const languageOf = (accepted = '') => (/(^|,)\s*fa\b/i.test(accepted) ? 'fa' : 'en')
+
+const linkTo = (script: string) => `</${script}>; rel=modulepreload; crossorigin`
+
 /** Names carry the hash of their content. */
 const forever = 'public, max-age=31536000, immutable'
 
@@ -105,7 +124,8 @@ export const panelRoutes: FastifyPluginAsync<PanelOptions> = async (app, { direc
 
   app.get('/', hidden, async (_, reply) => reply.redirect('/dashboard', 302))
 
-  for (const page of pages) {
+  const preloads = preloadsIn(files)
+  for (const page of new Set([...pages, ...Object.keys(preloads.pages)])) {
     app.get(page, hidden, async (request, reply) => {
       const index = files.get('index.html')
       if (!index) {
@@ -113,9 +133,13 @@ export const panelRoutes: FastifyPluginAsync<PanelOptions> = async (app, { direc
           retryAfterSeconds: 60,
         })
       }
+      const { 'accept-encoding': encoding, 'accept-language': accepted } = request.headers
+      const language = preloads.languages[languageOf(accepted)] ?? []
+      const links = [...preloads.first, ...(preloads.pages[page] ?? []), ...language].map(linkTo)
+      if (links.length > 0) reply.header('link', links.join(', '))
       reply.header('content-security-policy', policy)
       reply.header('cross-origin-opener-policy', 'same-origin')
-      return send(reply, index, request.headers['accept-encoding'])
+      return send(reply, index, encoding)
     })
   }
 

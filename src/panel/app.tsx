@@ -1,9 +1,10 @@
 /** The routes of the panel. Pages other than the first ones are loaded when they are needed. */
 
-import { type ComponentType, lazy, Suspense } from 'react'
+import { type ComponentType, lazy, Suspense, useState } from 'react'
 import { matchPath, Navigate, Route, Routes, useLocation } from 'react-router'
 import { ApiFailure } from './api/failure.ts'
-import { startSession, useSession } from './api/session.ts'
+import { useSession } from './api/queries.ts'
+import { startSession } from './api/session.ts'
 import { useT } from './i18n/language.tsx'
 import { Shell } from './layout/shell.tsx'
 import { DashboardPage } from './pages/dashboard/dashboard.tsx'
@@ -31,13 +32,24 @@ type Load = () => Promise<unknown>
 /** How the page of an address is loaded. */
 const loads: (readonly [address: string, load: Load])[] = []
 
-const late = <Name extends string>(
+/** A page that is loaded when it is needed, and drawn at once when it is there already. */
+function late<Name extends string>(
   address: string,
   name: Name,
   load: () => Promise<Readonly<Record<Name, ComponentType>>>,
-) => {
-  loads.push([address, load])
-  return lazy(async () => ({ default: (await load())[name] }))
+) {
+  let loaded: ComponentType | undefined
+  const begin = async () => {
+    loaded = (await load())[name]
+    return { default: loaded }
+  }
+  loads.push([address, begin])
+  const Waited = lazy(begin)
+  return function Late() {
+    // React shows a lazy page 300 ms after its placeholder at the earliest. A page that has come meanwhile needs neither.
+    const [Shown] = useState(() => loaded ?? Waited)
+    return <Shown />
+  }
 }
 
 /** Begins to load the page of an address: it comes while the service still says who is signed in. */

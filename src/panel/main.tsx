@@ -5,7 +5,7 @@ import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
 import { ApiFailure } from './api/failure.ts'
-import { currentSession, onSession, startSession } from './api/session.ts'
+import { currentSession, onSession } from './api/session.ts'
 import { App, loadPageOf } from './app.tsx'
 import { LanguageProvider } from './i18n/language.tsx'
 import { startDensity, startTheme } from './layout/preferences.tsx'
@@ -57,7 +57,6 @@ notifyManager.setScheduler(queueMicrotask)
 
 startTheme()
 startDensity()
-startSession()
 loadPageOf(location.pathname)
 
 const place = document.getElementById('panel')

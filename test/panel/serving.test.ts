@@ -1,7 +1,7 @@
 /** How the panel is served: its content policy, its caching, and how little is loaded first. */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import t from 'tap'
 import { panelDirectory, panelRoutes, readPanel } from '../../src/http/panel.ts'
 import { bareServer } from '../http/observability-rig.ts'
@@ -9,6 +9,8 @@ import { buildPanel } from './build.ts'
 
 await buildPanel()
 const files = await readPanel(panelDirectory)
+
+const panelSource = join(import.meta.dirname, '../../src/panel')
 
 const FIRST_LOAD_BYTES = 300_000
 
@@ -31,6 +33,36 @@ t.test('every address of the panel gives its page, with a strict content policy'
   }
   t.match(await app.inject('/'), { statusCode: 302, headers: { location: '/dashboard' } })
 })
+
+t.test(
+  'a page names the scripts that it will need, so that they come with the first one',
+  async (t) => {
+    const app = bareServer(t)
+    await app.register(panelRoutes, { directory: panelDirectory })
+    const scriptsOf = async (url: string, language: string) => {
+      const { headers } = await app.inject({ url, headers: { 'accept-language': language } })
+      return `${headers.link}`.split(', ').map((link) => {
+        const [, script] =
+          /^<\/(assets\/[^>]+\.js)>; rel=modulepreload; crossorigin$/.exec(link) ?? []
+        t.ok(script !== undefined && files.has(script), link)
+        return script?.replace(/^assets\/|-[\w-]{8}\.js$/g, '')
+      })
+    }
+    t.same(await scriptsOf('/dashboard', 'en'), ['early', 'en'])
+    t.same(await scriptsOf('/dashboard/nothing/at/all', 'de-DE,de;q=0.9'), ['early', 'en'])
+    t.same(await scriptsOf('/login', 'de, fa-IR;q=0.8'), ['early', 'fa'])
+
+    const routes = await readFile(join(panelSource, 'app.tsx'), 'utf8')
+    const late = [
+      ...routes.matchAll(/late\(\s*'([^']+)',\s*'\w+',\s*\(\) => import\('\.\/([^']+)'\)/g),
+    ]
+    t.ok(late.length > 10)
+    for (const [, address = '', module = ''] of late) {
+      const scripts = await scriptsOf(address.replaceAll(/:\w+/g, '7'), 'en')
+      t.ok(scripts.includes(basename(module, '.tsx')), `${address} has ${module}: ${scripts}`)
+    }
+  },
+)
 
 t.test('assets are kept for ever and sent compressed', async (t) => {
   const app = bareServer(t)

@@ -43,7 +43,6 @@ function send(
     },
     ...(body && { body: JSON.stringify(body) }),
     signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-    credentials: 'omit',
   }).catch((cause: unknown) => {
     if (signal?.aborted) throw cause
     throw new ApiFailure(0, 'no answer')

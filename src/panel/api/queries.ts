@@ -1,6 +1,8 @@
 /** The queries of pages, with their keys in the cache. */
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { useSyncExternalStore } from 'react'
 import { call } from './call.ts'
+import { currentSession, onSession } from './session.ts'
 import type {
   ApiKey,
   Backlog,
@@ -18,6 +20,9 @@ import type {
   Transition,
   UsageReport,
 } from './types.ts'
+
+/** Here and not beside the session, whose script has to come before React. */
+export const useSession = () => useSyncExternalStore(onSession, currentSession)
 
 /** Whether the user runs the service changes only with its configuration. */
 export const userQuery = queryOptions({

@@ -1,5 +1,4 @@
 /** The user who is signed in. The access token lives in memory alone; the refresh token in a cookie that no script reads. */
-import { useSyncExternalStore } from 'react'
 import { ask, posting } from './ask.ts'
 import { ApiFailure } from './failure.ts'
 import type { User } from './types.ts'
@@ -32,8 +31,6 @@ export function onSession(listener: () => void): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)
 }
-
-export const useSession = (): Session => useSyncExternalStore(onSession, currentSession)
 
 /** Tabs of one browser share the cookie: when one is signed out, all look whether they still are in. */
 let tabs: BroadcastChannel | undefined
