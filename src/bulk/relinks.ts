@@ -201,8 +201,8 @@ export class RelinkPages {
       const username = known.length === 0 ? account?.username : undefined
       return { method, known: Object.fromEntries(known), asks, username }
     }
-    throw failed('bad_request', 'what the account is linked by is not known', {
-      reason: 'no_phone',
+    throw failed('bad_request', 'the identifier of the account is not known', {
+      reason: 'unknown_identifier',
     })
   }
 }

@@ -1,6 +1,7 @@
 /** Many accounts linked again by their owners: a page for each, which begins its flow when its reader asks for the code. */
 import t from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
+import { migrate } from '../../src/database/migrate.ts'
 import { refused } from '../service/scene.ts'
 import { ask, until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
@@ -94,7 +95,17 @@ t.test('the pages are a table to be sent, of their user alone', async (t) => {
   const { action, pages } = await relinked([cyd.credentialId, dana.credentialId])
   t.match(action, { done: 1, failed: 1 })
   const failed = await client.result('GET', `${PATH}/${action.action_id}/items?state=failed`)
-  t.match(failed.items, [{ credential_id: dana.credentialId, code: 'no_phone' }])
+  t.match(failed.items, [{ credential_id: dana.credentialId, code: 'unknown_identifier' }])
+
+  // As versions before the migration stored it.
+  await db.query(`update bulk_item set code = 'no_phone' where code = 'unknown_identifier'`)
+  await db.query(`delete from migration where name = '0150-identifier-reason'`)
+  t.same(await migrate(service.databaseUrl), ['0150-identifier-reason'])
+  t.same(
+    await client.result('GET', `${PATH}/${action.action_id}/items?state=failed`),
+    failed,
+    'the old name is stored no more',
+  )
   const exported = async (token: string) => {
     const headers = { authorization: `Bearer ${token}` }
     const answer = await fetch(`${service.url}${pages}/export`, { headers })

@@ -75,6 +75,7 @@ import { KeyTroubles } from './0127-key-troubles.ts'
 import { CallExchanges } from './0128-call-exchanges.ts'
 import { BacklogMinutes } from './0130-backlog-minutes.ts'
 import { WebhookHeaders } from './0140-webhook-headers.ts'
+import { IdentifierReason } from './0150-identifier-reason.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -163,4 +164,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0128-call-exchanges', class: CallExchanges },
   { name: '0130-backlog-minutes', class: BacklogMinutes },
   { name: '0140-webhook-headers', class: WebhookHeaders },
+  { name: '0150-identifier-reason', class: IdentifierReason },
 ]
