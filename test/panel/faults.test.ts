@@ -150,7 +150,7 @@ t.test(
         await entry.click()
         await page.locator('.statechart .edge.picked').waitFor()
         t.equal(await entry.getAttribute('aria-pressed'), 'true')
-        t.match(await entry.innerText(), /the network ended the session session\.revoked/)
+        t.match(await entry.innerText(), /The network ended the session session\.revoked/)
         t.match(await entry.locator('.label').innerText(), /Signed out/, 'a name for people')
         t.match(await entry.locator('.code').innerText(), /signedOut/, 'and the code')
       },

@@ -33,6 +33,11 @@ interface Transition {
   readonly event: string
 }
 
+interface State {
+  readonly path: string
+  readonly meta: object
+}
+
 t.test('every event that leads from state to state in a chart', async (t) => {
   const service = await startService(t)
   const client = await service.client()
@@ -44,6 +49,29 @@ t.test('every event that leads from state to state in a chart', async (t) => {
       if (event === 'always') continue
       t.ok(catalogues.en[`arrow.${event}`], `${machine}: ${event}`)
       t.ok(catalogues.fa[`arrow.${event}`], `${machine}: ${event}`)
+    }
+  }
+})
+
+t.test('every state of a chart', async (t) => {
+  const service = await startService(t)
+  const client = await service.client()
+  const groups = {
+    credential: 'inner',
+    api_key: 'keyState',
+    supervision: 'keyState',
+    node: 'nodeState',
+  }
+  for (const [machine, group] of Object.entries(groups)) {
+    const { states } = await client.result('GET', `/machines/${machine}`)
+    const told = (states as State[]).filter(({ meta }) => 'state' in meta)
+    // What lies within a state that people are told of is not drawn.
+    const isDrawn = ({ path }: State) => !told.some((one) => path.startsWith(`${one.path}.`))
+    const drawn = (states as State[]).filter(isDrawn)
+    t.ok(drawn.length > 1, machine)
+    for (const { path } of drawn) {
+      t.ok(catalogues.en[`${group}.${path}`], `${machine}: ${path}`)
+      t.ok(catalogues.fa[`${group}.${path}`], `${machine}: ${path}`)
     }
   }
 })

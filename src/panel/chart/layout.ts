@@ -175,7 +175,8 @@ const pointOf = (node: unknown): Point => {
   return { x, y }
 }
 
-const titleWidth = (title: string) => title.length * LETTER + 34
+/** A mark stands before the title of the first state. */
+const titleWidth = (title: string) => Math.max(title.length * LETTER + 34, 76)
 
 const moved = (point: Point, by: Point): Point => ({ x: point.x + by.x, y: point.y + by.y })
 

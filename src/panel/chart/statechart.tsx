@@ -35,7 +35,7 @@ interface StatechartProps {
   readonly chosen?: Step | undefined
   readonly label: string
   /** The group of messages with the names of its states. */
-  readonly names?: 'inner' | 'keyState' | undefined
+  readonly names?: 'inner' | 'keyState' | 'nodeState' | undefined
   /** The states that it goes through when all is well. */
   readonly way?: readonly string[]
 }

@@ -54,7 +54,12 @@ function formatsOf(locale: string) {
     compact: (value: number) => compact.format(value),
     /** By how much a value has changed, with its sign. */
     change: (value: number, before: number) => changes.format((value - before) / before),
-    share: (part: number, whole: number) => shares.format(whole === 0 ? 0 : part / whole),
+    share(part: number, whole: number): string {
+      const found = whole === 0 ? 0 : part / whole
+      return found > 0 && found < 0.01
+        ? `\u2068< ${shares.format(0.01)}\u2069`
+        : shares.format(found)
+    },
     moment: (at: string | number) => full.format(new Date(at)),
     day: (at: string | number) => day.format(new Date(at)),
     clock: (at: string | number) => clock.format(new Date(at)),
@@ -68,6 +73,7 @@ function formatsOf(locale: string) {
     },
     /** How long something took or lasted. */
     span(milliseconds: number): string {
+      if (milliseconds < 1) return `\u2068< ${unit(1, 'millisecond')}\u2069`
       if (milliseconds < 1_000) return unit(Math.round(milliseconds), 'millisecond')
       const seconds = milliseconds / 1_000
       if (seconds < 60) return unit(seconds, 'second', 1)

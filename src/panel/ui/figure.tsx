@@ -15,7 +15,7 @@ interface ToggleProps {
 export function Toggle({ label, hint, on, disabled = false, onChange }: ToggleProps) {
   const id = useId()
   return (
-    <div className="row spread">
+    <div className="row spread held">
       <div className="grow">
         <div id={`${id}-label`} className="label">
           {label}

@@ -333,7 +333,7 @@ export function CredentialPage() {
       {one.action !== 'none' && (
         <Notice tone={one.action === 'wait' ? 'warn' : 'bad'}>
           <p className="label">{t.word('action', one.action)}</p>
-          {one.reason && <p className="quiet small">{t.word('reason', one.reason)}</p>}
+          {one.reason && <p className="quiet small phrase">{t.word('reason', one.reason)}</p>}
         </Notice>
       )}
       <Health credential={one} />

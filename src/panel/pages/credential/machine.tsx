@@ -60,7 +60,7 @@ export function MachineAndTimeline({ credential, latest, isLive }: MachineProps)
   // The stream may have missed transitions during a break: then the timeline, read again, is newer.
   const current = latest && latest.at >= (newest?.last_at ?? '') ? latest.to : newest?.to
   return (
-    <div className={isShown ? 'columns main' : 'stack'}>
+    <div className="columns main">
       <Card
         title={t('account.machine')}
         aside={

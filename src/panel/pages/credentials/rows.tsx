@@ -151,7 +151,7 @@ const Row = memo(function Row({ row, place, top, height, isPicked, pick }: RowPr
         <StateBadge state={row.state} />
       </span>
       <span role="cell" className="quiet small why">
-        {why && <span className="block clip">{why}</span>}
+        {why && <span className="phrase clip">{why}</span>}
         {row.action !== 'none' && (
           <span className="block clip">{t.word('action', row.action)}</span>
         )}

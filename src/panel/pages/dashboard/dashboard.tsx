@@ -50,7 +50,7 @@ function Attention({ summary }: { readonly summary: Summary | undefined }) {
                     {nameOf(one)}
                   </span>{' '}
                   <span className="quiet small ltr">{handleOf(one)}</span>
-                  <span className="quiet small block">
+                  <span className="quiet small phrase">
                     {one.reason && `${t.word('reason', one.reason)}. `}
                     {t.word('action', one.action)}
                   </span>

@@ -19,6 +19,7 @@ const PAGE = 250
 async function transitionsSince(id: number, since: number, signal: AbortSignal) {
   const items: Transition[] = []
   let before: string | null | undefined
+  let isWhole = false
   for (let page = 0; page < MOST_PAGES; page++) {
     const found: RecordPage<Transition> = await call(
       'GET',
@@ -28,9 +29,10 @@ async function transitionsSince(id: number, since: number, signal: AbortSignal) 
     items.push(...found.items)
     before = found.next_before
     const oldest = found.items.at(-1)
-    if (before === null || (oldest && Date.parse(oldest.at) < since)) break
+    isWhole = before === null
+    if (isWhole || (oldest && Date.parse(oldest.at) < since)) break
   }
-  return items
+  return { items, isWhole }
 }
 
 interface Span {
@@ -80,7 +82,10 @@ export function StateStrip({ credentialId, newest }: StateStripProps) {
     queryFn: async ({ signal }) => {
       const now = Date.now()
       const since = now - ranges[range]
-      return spansOf(await transitionsSince(credentialId, since, signal), since, now)
+      const { items, isWhole } = await transitionsSince(credentialId, since, signal)
+      // A younger account fills the strip with the time that it has been there.
+      const first = isWhole ? Math.min(...items.map(({ at }) => Date.parse(at))) : since
+      return spansOf(items, Math.min(Math.max(first, since), now), now)
     },
     placeholderData: (before) => before,
     refetchInterval: 60_000,
@@ -88,12 +93,13 @@ export function StateStrip({ credentialId, newest }: StateStripProps) {
   const named = (state: string | undefined) =>
     state === undefined ? t('history.unknown') : stateName(t, state)
   const lasted = new Map<string, number>()
+  const whole = (data?.at(-1)?.to ?? 0) - (data?.[0]?.from ?? 0)
   for (const { from, to, state } of data ?? []) {
     lasted.set(named(state), (lasted.get(named(state)) ?? 0) + to - from)
   }
   const shares = [...lasted]
     .toSorted(([, one], [, other]) => other - one)
-    .map(([state, time]) => t('history.share', { state, share: share(time, ranges[range]) }))
+    .map(([state, time]) => t('history.share', { state, share: share(time, whole) }))
   const label = t('history.strip', { range: t(`history.range.${range}`) })
   return (
     <section className="stack tight" aria-label={label}>

@@ -164,7 +164,7 @@ function Entry({ entry, isChosen, choose }: EntryProps) {
             <Ago at={last_at} />
           </span>
         </span>
-        <span className="small">
+        <span className="small phrase">
           {places ? (
             t(event === 'owner.lost' ? 'account.timeline.lost' : 'account.timeline.gained', places)
           ) : (

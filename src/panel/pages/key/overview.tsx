@@ -20,8 +20,8 @@ import { isTroubled } from '../keys/records.tsx'
 
 export function Overview({ apiKey }: { readonly apiKey: ApiKey }) {
   return (
-    <div className="columns">
-      <div className="stack">
+    <div className="columns main">
+      <div className="columns">
         <Receiving apiKey={apiKey} />
         <About apiKey={apiKey} />
       </div>

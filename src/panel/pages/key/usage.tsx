@@ -127,7 +127,7 @@ function Tile({ measure, now, before = 0, isChosen, choose }: TileProps) {
   return (
     <button
       type="button"
-      className={isBad && now > 0 ? 'tile tone-bad' : 'tile'}
+      className={`tile${isBad && now > 0 ? ' tone-bad' : ''}${isBytes ? ' long' : ''}`}
       aria-pressed={isChosen}
       onClick={choose}
     >

@@ -274,11 +274,13 @@ export function KeysPage() {
       }
     >
       <KeyFilters {...searching} />
-      <Records
-        log={list}
-        none={<NoKeys {...searching} />}
-        record={(key) => <KeyRecord key={key.api_key_id} apiKey={key} tellsAccount />}
-      />
+      <div className="card">
+        <Records
+          log={list}
+          none={<NoKeys {...searching} />}
+          record={(key) => <KeyRecord key={key.api_key_id} apiKey={key} tellsAccount />}
+        />
+      </div>
       {creating !== null && (
         <CreateKey credentialId={creating} close={() => setCreating(undefined)} />
       )}

@@ -225,7 +225,7 @@ function OpenLinks() {
                   {t.count('linking.open.left', Math.ceil(expires_in / 60))}
                 </span>
               </span>
-              <span className="small">{t('linking.resume')}</span>
+              <span className="button slim">{t('linking.resume')}</span>
             </Link>
           </li>
         ))}

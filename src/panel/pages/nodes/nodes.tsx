@@ -85,12 +85,9 @@ const tones: Readonly<Record<Node['state'], Tone>> = {
   gone: 'bad',
 }
 
-/** The states of the machine that have others around them. */
-const paths: Readonly<Partial<Record<Node['state'], string>>> = {
-  up: 'member.up',
-  suspended: 'member.suspended',
-  draining: 'member.draining',
-}
+/** The path of a state in the machine: three of them lie within another one. */
+const pathOf = (state: Node['state']) =>
+  ['up', 'suspended', 'draining'].includes(state) ? `member.${state}` : state
 
 /** Names are of any script: they keep their own direction. */
 const isolated = (name: string) => `\u2068${name}\u2069`
@@ -111,7 +108,7 @@ function NodeCard({ node, isChartOpen }: NodeCardProps) {
           {self && <Badge tone="idle">{t('nodes.self')}</Badge>}
           {!connected && <Badge tone="bad">{t('nodes.unconnected')}</Badge>}
           <Badge tone={tones[state]} dot>
-            {t(`nodes.state.${state}`)}
+            {t.word('nodeState', pathOf(state))}
           </Badge>
           <Order node={node} />
         </span>
@@ -195,9 +192,13 @@ function Chart({
       ) : (
         <Statechart
           chart={chart}
-          current={paths[state] ?? state}
+          current={pathOf(state)}
           tone={tones[state]}
-          label={t('nodes.machine', { name: isolated(name), state: t(`nodes.state.${state}`) })}
+          names="nodeState"
+          label={t('nodes.machine', {
+            name: isolated(name),
+            state: t.word('nodeState', pathOf(state)),
+          })}
         />
       )}
     </details>
@@ -261,7 +262,7 @@ function EndedRow({ node: { name, state, version, ended_at } }: { readonly node:
         <span className="row">
           <bdi className="label">{name}</bdi>
           <Badge tone={tones[state]} dot>
-            {t(`nodes.state.${state}`)}
+            {t.word('nodeState', pathOf(state))}
           </Badge>
         </span>
         <span className="quiet small block">

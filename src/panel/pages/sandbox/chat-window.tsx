@@ -68,13 +68,15 @@ function ChatHead({ chat, person, people }: ChatHeadProps) {
       {other && other.linked_sessions > 0 && <Badge tone="good">{t('messenger.linked')}</Badge>}
       {other && (
         <Button size="slim" icon="bolt" onClick={() => setOpened('more')}>
-          {t('faults.of', { name: personName(other) })}
-          {faults > 0 && ` · ${t.count('faults.on', faults)}`}
+          <span className="words">
+            {t('faults.of', { name: personName(other) })}
+            {faults > 0 && ` · ${t.count('faults.on', faults)}`}
+          </span>
         </Button>
       )}
       {group && (
         <Button size="slim" icon="accounts" onClick={() => setOpened('more')}>
-          {t('members.title')}
+          <span className="words">{t('members.title')}</span>
         </Button>
       )}
       {opened === 'about' && about && (
