@@ -129,6 +129,7 @@ export type FailureReason =
   | 'webhook_changed'
   | 'webhook_refused'
   | 'webhook_url'
+  | 'write_unconfirmed'
 
 /** The values of a sentence, by the names of their places. */
 export type Params = Readonly<Record<string, string | number>>

@@ -106,13 +106,18 @@ function explainers(onUnavailable: (cause: unknown) => void = () => undefined) {
   return { undone, untold }
 }
 
+/** Nothing that a plain `select` of ours calls must not be done twice. */
+const onlyReads = (text: string) => /^\s*select\b/i.test(text)
+
 const queryableOn = (
   target: pg.Pool | pg.ClientBase,
-  explain: Explain = explainers().untold,
+  { undone, untold }: ReturnType<typeof explainers> = explainers(),
 ): Queryable => ({
   async query<Row extends object>(statement: string | Statement, values: readonly unknown[] = []) {
     const named = typeof statement === 'string' ? { text: statement } : statement
-    const result = await target.query<Row>({ ...named, values: [...values] }).catch(explain)
+    const result = await target
+      .query<Row>({ ...named, values: [...values] })
+      .catch(onlyReads(named.text) ? undone : untold)
     return result.rows
   },
 })
@@ -136,9 +141,13 @@ export function openDatabase(options: DatabaseOptions): Database {
   const orm = once(() => openOrm(pool))
   return {
     pool,
-    ...queryableOn(pool, untold),
+    ...queryableOn(pool, explainers(onUnavailable)),
     transaction: (work) =>
-      inTransaction(pool, (client) => work(queryableOn(client, undone)), untold).catch(undone),
+      inTransaction(
+        pool,
+        (client) => work(queryableOn(client, { undone, untold: undone })),
+        untold,
+      ).catch(undone),
     records: async (work) => work((await orm()).em.fork()).catch(untold),
     close: () => pool.end(),
   }

@@ -102,7 +102,7 @@ const hasLeft = ({ name, code }: FastifyError, { raw }: FastifyReply): boolean =
 const partings = new Set(['ABORT_ERR', 'ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'])
 
 function bodyOf(error: FastifyError, request: FastifyRequest, reply: FastifyReply): FailureBody {
-  if (error instanceof RequestFailed) return refused(error.failure, request)
+  if (error instanceof RequestFailed) return refused(unconfirmed(error.failure, request), request)
   if (error.validation) return invalid(problemsOf(error.validation))
   if (isUnavailable(error)) return refused(databaseFailure(error), request)
   const status = error.statusCode ?? 500
@@ -115,6 +115,17 @@ function bodyOf(error: FastifyError, request: FastifyRequest, reply: FastifyRepl
   if (hasLeft(error, reply)) request.log.debug({ err: error }, 'the client left')
   else request.log.error({ err: error }, 'request failed')
   return failureBody({ code: 'internal', description: '' })
+}
+
+/**
+ * Not 503 with a time to try again: a `POST` whose connection to the database was cut may have made something, and a second
+ * one would make another. Calls of bots say so themselves, where it matters.
+ */
+function unconfirmed(failure: Failure, { method, routeOptions }: FastifyRequest): Failure {
+  const isSure = failure.code !== 'unavailable' || failure.certain !== false
+  if (isSure || method !== 'POST' || routeOptions.url?.startsWith('/bot')) return failure
+  const description = 'the database did not answer in time; it may have been done'
+  return { code: 'timeout', description, reason: 'write_unconfirmed', certain: false }
 }
 
 /** The bot API has the reference's envelope; everywhere else a failure also has its code, its values and its field. */

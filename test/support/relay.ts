@@ -7,6 +7,7 @@ export class Relay {
   readonly #server: Server
   readonly #pairs = new Set<readonly [Socket, Socket]>()
   #accepts = true
+  #fatal: readonly RegExp[] = []
 
   private constructor(server: Server, port: number) {
     this.#server = server
@@ -36,6 +37,19 @@ export class Relay {
       far.removeAllListeners('data')
       far.once('data', (chunk) => near.end(chunk.subarray(0, bytes), () => this.#drop([near, far])))
     }
+  }
+
+  /**
+   * The server hears requests that look like these, one after the other on one connection. Nobody hears its answer to the
+   * last one: the connection breaks there.
+   */
+  cutAnswerTo(...requests: readonly RegExp[]) {
+    this.#fatal = requests
+  }
+
+  /** Whether that request has come. */
+  get hasCut(): boolean {
+    return this.#fatal.length === 0
   }
 
   /** Of what the server says on the connections there are, whatever looks like this is lost on the way. */
@@ -98,7 +112,19 @@ export class Relay {
     for (const socket of pair) socket.setNoDelay(true)
     this.#pairs.add(pair)
     far.on('error', () => undefined)
-    near.on('data', (chunk) => far.write(chunk)).on('close', () => far.destroy())
+    let wanted = this.#fatal
+    let heard = 0
+    near.on('data', (chunk) => {
+      if (wanted !== this.#fatal) [wanted, heard] = [this.#fatal, 0]
+      if (this.#fatal[heard]?.test(`${chunk}`)) heard++
+      if (heard > 0 && heard === this.#fatal.length) {
+        this.#fatal = []
+        far.removeAllListeners('data')
+        far.once('data', () => this.#drop(pair))
+      }
+      far.write(chunk)
+    })
+    near.on('close', () => far.destroy())
     far.on('data', (chunk) => near.write(chunk)).on('close', () => near.destroy())
     near.on('close', () => this.#pairs.delete(pair))
   }
