@@ -98,6 +98,8 @@ export interface Capabilities {
   readonly ownFileIds?: boolean
   /** A message may come with an effect that plays once. */
   readonly effects?: boolean
+  /** A poll may have a text beside its question. */
+  readonly pollDescriptions?: boolean
   readonly entities: readonly string[]
   /** Update kinds of the bot API that this platform can produce. */
   readonly updates: readonly string[]

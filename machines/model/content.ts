@@ -1,6 +1,6 @@
 /** Messages and their contents, in the terms of no particular network. All ids here are native ones. */
 import type { Buttons } from './buttons.ts'
-import type { Checklist, ChecklistTask } from './checklist.ts'
+import type { Checklist, ChecklistTask, Poll } from './checklist.ts'
 import type { Game } from './game.ts'
 import type { AcceptedGifts, OwnedGift } from './gift.ts'
 import type { Location, Venue } from './location.ts'
@@ -47,24 +47,6 @@ export interface Chat extends ChatDetails {
   readonly parent?: Chat
 }
 
-export interface Poll {
-  /** Given by the network; absent on the way to it. */
-  readonly id?: string
-  readonly question: Text
-  readonly options: readonly { readonly text: Text; readonly voters: number }[]
-  readonly voters: number
-  readonly isClosed: boolean
-  readonly isAnonymous: boolean
-  readonly isQuiz: boolean
-  readonly isMultiple: boolean
-  /** Places of the right options of a quiz. */
-  readonly right?: readonly number[]
-  readonly explanation?: Text
-  readonly openSeconds?: number
-  /** Unix time in seconds. */
-  readonly closesAt?: number
-}
-
 export type Service =
   | { readonly fact: 'joined'; readonly people: readonly Person[] }
   | { readonly fact: 'left'; readonly person: Person }
@@ -84,6 +66,13 @@ export type Service =
       readonly fact: 'tasks_added'
       readonly message: string
       readonly tasks: readonly ChecklistTask[]
+    }
+  /** To the poll of a message, which the fact names; `option` is its place. */
+  | {
+      readonly fact: 'option_added'
+      readonly message: string
+      readonly option: number
+      readonly text: Text
     }
   /** A small group became a supergroup: `moved_to` stands in the old chat, `moved_from` in the new one. */
   | { readonly fact: 'moved_to' | 'moved_from'; readonly chat: string }

@@ -1,7 +1,8 @@
 /** An event on the network as a session reports it, before it becomes an update of the bot API. */
 import type { BusinessEvent } from './business.ts'
 import type { Buttons } from './buttons.ts'
-import type { Chat, Message, Poll, Reaction, Service, Surface } from './content.ts'
+import type { Poll } from './checklist.ts'
+import type { Chat, Message, Reaction, Service, Surface } from './content.ts'
 import type { Boost, Invite, Member } from './membership.ts'
 import type { InlineQuery } from './operation-inline.ts'
 import type { Order, PostalAddress } from './payment.ts'

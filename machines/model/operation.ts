@@ -7,7 +7,8 @@ import {
   type ForBusiness,
 } from './business.ts'
 import type { Buttons, ReplyKeyboard } from './buttons.ts'
-import type { Chat, Content, Message, Poll, Reaction, Surface } from './content.ts'
+import type { Poll } from './checklist.ts'
+import type { Chat, Content, Message, Reaction, Surface } from './content.ts'
 import { GAME_OPERATIONS, type GameOperation, type GameOutcome } from './game.ts'
 import type { Gift, OwnedGiftPage } from './gift.ts'
 import type { Media, StickerSet } from './media.ts'

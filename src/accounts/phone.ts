@@ -38,6 +38,13 @@ export function parsePhone(text: string): Phone {
   return { number: parsed.number, country: `+${parsed.countryCallingCode}` }
 }
 
+/** The countries (ISO 3166-1) that the number may belong to; several where it is of no known range. */
+export function countriesOf(number: string): readonly string[] {
+  const parsed = parsePhoneNumberFromString(number)
+  if (!parsed) return []
+  return parsed.country ? [parsed.country] : parsed.getPossibleCountries()
+}
+
 type IndexOf = (phone: string) => Buffer
 
 /** Finds phones that are stored sealed, by a keyed hash. */

@@ -101,12 +101,9 @@ const LACKING: ByParameter<string> = {
   message_effect_id: 'no effects',
   inline_message_id: 'no inline mode',
   rich_message: 'no rich messages',
-  allow_adding_options: 'no polls whose options others may add',
-  country_codes: 'no polls for some countries alone',
-  members_only: 'no polls for members alone',
-  hide_results_until_closes: 'no polls that hide their results',
   description: 'no descriptions of polls',
   description_entities: 'no descriptions of polls',
+  description_parse_mode: 'no descriptions of polls',
   media: 'no media in polls',
   explanation_media: 'no media in polls',
   can_send_welcome_messages: 'no such right',
@@ -118,7 +115,8 @@ const LACKING: ByParameter<string> = {
   proximity_alert_radius: 'no live locations',
 }
 
-type Ability = OperationKind | ContentName | 'buttons' | 'effects'
+type Flag = 'buttons' | 'effects' | 'pollDescriptions'
+type Ability = OperationKind | ContentName | Flag
 
 /** Parameters that some networks do not carry out although the method reads them. */
 const NEEDED: ByParameter<Ability> = {
@@ -135,13 +133,25 @@ const NEEDED: ByParameter<Ability> = {
   reply_markup: 'buttons',
 }
 
-const hasAbility = (
-  { operations, content, buttons, effects = false }: Capabilities,
-  ability: Ability,
-): boolean =>
-  ability === 'buttons' || ability === 'effects'
-    ? { buttons, effects }[ability]
+/** The same for parameters whose names mean something else in other methods. */
+const NEEDED_IN: Readonly<Record<string, ByParameter<Ability>>> = {
+  sendPoll: {
+    description: 'pollDescriptions',
+    description_parse_mode: 'pollDescriptions',
+    description_entities: 'pollDescriptions',
+  },
+}
+
+const FLAGS: readonly Ability[] = ['buttons', 'effects', 'pollDescriptions'] satisfies Flag[]
+
+const isFlag = (ability: Ability): ability is Flag => FLAGS.includes(ability)
+
+const hasAbility = (capabilities: Capabilities, ability: Ability): boolean => {
+  const { operations, content } = capabilities
+  return isFlag(ability)
+    ? capabilities[ability] === true
     : [...operations, ...content].some((one: OperationKind | ContentName) => one === ability)
+}
 
 /** Parameters that are refused by their values: the code that reads them refuses them in the reference's words. */
 const JUDGED: readonly string[] = ['business_connection_id', 'message_thread_id', 'reply_markup']
@@ -154,13 +164,10 @@ const FORMERLY: Readonly<Record<string, ParameterName>> = {
 
 /** Ignored on every platform. */
 const COSMETIC: readonly string[] = [
-  'allows_revoting',
   'cache_time',
   'cover',
-  'description_parse_mode',
   'disable_content_type_detection',
   'return_bots',
-  'shuffle_options',
   'start_timestamp',
   'supports_streaming',
   'video_start_timestamp',
@@ -199,7 +206,7 @@ export function treatmentOf(
   const name = currentName(method, parameter)
   if (name === undefined) return undefined
   if (!(name in method.parameters)) return COSMETIC.includes(name) ? 'cosmetic' : 'refused'
-  const needed = NEEDED[name as ParameterName]
+  const needed = NEEDED_IN[method.name]?.[name as ParameterName] ?? NEEDED[name as ParameterName]
   if (needed && !hasAbility(capabilities, needed)) return 'refused'
   return capabilities.cosmetic?.includes(name) ? 'cosmetic' : 'carried out'
 }

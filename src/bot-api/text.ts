@@ -111,7 +111,7 @@ export const taskTextOf = (args: Arguments): Text =>
 /** The quote among the members of `reply_parameters`; empty where there is none. */
 export const quoteOf = (args: Arguments): Text => formatted(args, quote)
 
-/** `question`, `explanation`, or the `text` of an option. */
+/** `question`, `explanation`, `description`, or the `text` of an option. */
 export const pollTextOf = (args: Arguments, name: string): Text => formatted(args, partOfPoll(name))
 
 function formatted(args: Arguments, { text, mode, entities, kind, limit }: Form): Text {

@@ -2,7 +2,8 @@
 
 import type { BusinessConnection, BusinessRight } from '../../machines/model/business.ts'
 import type { Buttons, ReplyKeyboard } from '../../machines/model/buttons.ts'
-import type { Chat, Content, Message, Poll, Reaction } from '../../machines/model/content.ts'
+import type { Poll } from '../../machines/model/checklist.ts'
+import type { Chat, Content, Message, Reaction } from '../../machines/model/content.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { OwnedGift } from '../../machines/model/gift.ts'
 import type { Media } from '../../machines/model/media.ts'
@@ -23,7 +24,7 @@ import { senderOf } from './chats/titles.ts'
 import type { Hub } from './delivery/hub.ts'
 import { callGuests } from './inline/inline-mode.ts'
 import { type CallbackAnswer, findAnswer, press } from './messages/callback.ts'
-import { addTask, markTasks } from './messages/checklists.ts'
+import { addTask, type Marks, markTasks } from './messages/checklists.ts'
 import type { Edit } from './messages/edit.ts'
 import { type Share, sharedContent, webAppData } from './messages/sharing.ts'
 import { openDirectMessages } from './messages/suggested-posts.ts'
@@ -31,7 +32,7 @@ import type { Call, NetworkContext } from './network/context.ts'
 import { execute } from './operations.ts'
 import { subscriptionsOf } from './payments/stars.ts'
 import { allowEmojiStatus } from './people/honours.ts'
-import { vote } from './polls/polls.ts'
+import { addOption, vote } from './polls/polls.ts'
 
 /** A chat as this person names it: its id, or a public name with the at sign. */
 type Addressee = number | string
@@ -56,6 +57,7 @@ interface Sending {
   readonly buttons?: Buttons
   readonly keyboard?: ReplyKeyboard
   readonly isProtected?: boolean
+  readonly effect?: string
   /** The terms on which the message suggests a post to a channel. */
   readonly suggested?: PostTerms
   /** A channel of the person, in whose name it is written to a supergroup. */
@@ -118,6 +120,7 @@ export class PersonActions {
       ...(quote && { quote }),
       ...(topic !== undefined && { topic: String(topic) }),
       ...(isProtected && { isProtected }),
+      ...(sending.effect !== undefined && { effect: sending.effect }),
       ...(sending.suggested && { suggested: sending.suggested }),
     }
     const [content] = contents
@@ -195,23 +198,23 @@ export class PersonActions {
     return vote(this.#context, { person }, ref, options)
   }
 
-  /** Marks tasks of a checklist as done and as not done, by their ids. */
-  async markTasks(
-    person: number,
-    ref: MessageRef,
-    marks: { readonly done: readonly number[]; readonly undone: readonly number[] },
-  ): Promise<void> {
-    await this.#assertIn(person)
-    await this.#context.capacity.reserve(this.#context.network, 1, () =>
-      markTasks(this.#context, person, ref, marks),
-    )
+  addOption(person: number, ref: MessageRef, option: string): Promise<Poll> {
+    return this.#announcing(person, () => addOption(this.#context, person, ref, text(option)))
   }
 
-  async addTask(person: number, ref: MessageRef, task: string): Promise<void> {
+  /** Marks tasks of a checklist as done and as not done, by their ids. */
+  markTasks(person: number, ref: MessageRef, marks: Marks): Promise<void> {
+    return this.#announcing(person, () => markTasks(this.#context, person, ref, marks))
+  }
+
+  addTask(person: number, ref: MessageRef, task: string): Promise<void> {
+    return this.#announcing(person, () => addTask(this.#context, person, ref, text(task)))
+  }
+
+  /** A change that a service message tells the chat of. */
+  async #announcing<Changed>(person: number, change: () => Promise<Changed>): Promise<Changed> {
     await this.#assertIn(person)
-    await this.#context.capacity.reserve(this.#context.network, 1, () =>
-      addTask(this.#context, person, ref, text(task)),
-    )
+    return this.#context.capacity.reserve(this.#context.network, 1, change)
   }
 
   async stopPoll(person: number, ref: MessageRef): Promise<Poll> {

@@ -1,11 +1,12 @@
 /** Collects every native id in events, results and mentions, so that their integers are looked up together. */
+
+import type { Poll } from '../../machines/model/checklist.ts'
 import type {
   Chat,
   Content,
   ExternalReply,
   Message,
   Origin,
-  Poll,
   Surface,
 } from '../../machines/model/content.ts'
 import type { Happening } from '../../machines/model/happening.ts'
@@ -34,8 +35,9 @@ function textsIn(content: Written): readonly Text[] {
     case 'game':
       return content.game.text ? [content.game.text] : []
     case 'poll': {
-      const { question, options, explanation } = content.poll
-      return [question, ...options.map(({ text }) => text), ...(explanation ? [explanation] : [])]
+      const { question, options, explanation, description } = content.poll
+      const further = [explanation, description].flatMap((text) => text ?? [])
+      return [question, ...options.map(({ text }) => text), ...further]
     }
     default:
       return []
@@ -106,6 +108,7 @@ async function renamedPoll(poll: Poll, find: Find): Promise<Poll> {
     question: await renamedText(poll.question, find),
     options: await Promise.all(poll.options.map(option)),
     ...(poll.explanation && { explanation: await renamedText(poll.explanation, find) }),
+    ...(poll.description && { description: await renamedText(poll.description, find) }),
   }
 }
 
@@ -307,6 +310,9 @@ export class IdCollector implements WantedIds {
 
   #addContent(content: Written): void {
     if (content.kind === 'contact' && content.person) this.#addNative(content.person)
+    if (content.kind === 'poll') {
+      for (const { added } of content.poll.options) if (added) this.addPerson(added.by)
+    }
     if (content.kind === 'checklist') {
       for (const { doneBy } of content.checklist.tasks) if (doneBy) this.addPerson(doneBy)
     }

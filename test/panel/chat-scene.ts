@@ -16,6 +16,7 @@ const HEARD = [
   'shipping_query',
   'pre_checkout_query',
   'message_reaction',
+  'poll_answer',
   'chat_join_request',
   'chat_boost',
   'business_connection',

@@ -217,6 +217,9 @@ t.test('the log has a row for every request, and no secret in any', async (t) =>
   await raw(service.url, `/bot${key}/no${client.token.slice(-20)}`)
   await ask(service.url, 'POST', '/auth/login', { phone, otp: '987654' })
   await ask(service.url, 'GET', '/user', undefined, { authorization: `apikey ${key}` })
+  const voting = `/sandbox/people/${ada.id}/chats/${bot.id}/messages/1`
+  t.equal((await client.ask('POST', `${voting}/options`, { text: 'canary-option' })).status, 400)
+  canaries.push('canary-option')
   canaries.push('canary-text', client.token.slice(-20), '987654')
 
   const sent = await until(async () => {

@@ -1,6 +1,6 @@
 /** Methods about polls: sending one, and stopping it. */
 
-import type { Poll } from '../../../machines/model/content.ts'
+import type { Poll } from '../../../machines/model/checklist.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { Arguments } from '../arguments.ts'
@@ -11,6 +11,7 @@ import { pollTextOf } from '../text.ts'
 const bad = (description: string) => failed('bad_request', description)
 const OPTIONS = { min: 1, max: 12 }
 const LENGTH = { question: 300, option: 100, explanation: 200 }
+const MOST_COUNTRIES = 12
 
 const sendPoll: Method = {
   name: 'sendPoll',
@@ -28,6 +29,12 @@ const sendPoll: Method = {
     is_anonymous: 'boolean',
     type: 'string',
     allows_multiple_answers: 'boolean',
+    allows_revoting: 'boolean',
+    shuffle_options: 'boolean',
+    allow_adding_options: 'boolean',
+    hide_results_until_closes: 'boolean',
+    members_only: 'boolean',
+    country_codes: 'json',
     correct_option_ids: 'json',
     correct_option_id: 'integer',
     explanation: 'string',
@@ -36,6 +43,9 @@ const sendPoll: Method = {
     open_period: 'integer',
     close_date: 'integer',
     is_closed: 'boolean',
+    description: 'string',
+    description_parse_mode: 'string',
+    description_entities: 'json',
   },
   required: ['chat_id', 'question', 'options'],
   run: async (call) => result(await send(call, { kind: 'poll', poll: pollOf(call.args) })),
@@ -61,19 +71,53 @@ function pollOf(args: Arguments): Poll {
   const openSeconds = args.integer('open_period', { min: 0, max: 2_628_000 })
   const closesAt = args.integer('close_date', { min: 0, max: 2 ** 31 - 1 })
   const explanation = atMost(pollTextOf(args, 'explanation'), LENGTH.explanation, 'explanation')
+  const description = pollTextOf(args, 'description')
+  const isAnonymous = !args.has('is_anonymous') || args.boolean('is_anonymous')
   return {
     question,
     options: options.map((text) => ({ text, voters: 0 })),
     voters: 0,
     isClosed: args.boolean('is_closed'),
-    isAnonymous: !args.has('is_anonymous') || args.boolean('is_anonymous'),
+    isAnonymous,
     isQuiz,
     isMultiple: args.boolean('allows_multiple_answers'),
     ...(isQuiz && { right: rightOf(args, options.length) }),
     ...(isQuiz && explanation.text && { explanation }),
+    ...(description.text && { description }),
+    ...votingOf(args, { isAnonymous, isQuiz }),
     ...(openSeconds > 0 && { openSeconds }),
     ...(openSeconds === 0 && closesAt > 0 && { closesAt }),
   }
+}
+
+/** Who may vote, how often, and who sees it. */
+function votingOf(
+  args: Arguments,
+  { isAnonymous, isQuiz }: Pick<Poll, 'isAnonymous' | 'isQuiz'>,
+): Partial<Poll> {
+  const isOpenToOptions = args.boolean('allow_adding_options')
+  if (isOpenToOptions && isAnonymous) throw bad("options can't be added to anonymous polls")
+  if (isOpenToOptions && isQuiz) throw bad("options can't be added to quizzes")
+  const countries = countriesOf(args)
+  return {
+    ...(args.has('allows_revoting') && { isRevotable: args.boolean('allows_revoting') }),
+    ...(isOpenToOptions && { isOpenToOptions }),
+    ...(args.boolean('shuffle_options') && { isShuffled: true }),
+    ...(args.boolean('hide_results_until_closes') && { hidesResults: true }),
+    ...(args.boolean('members_only') && { isForMembers: true }),
+    ...(countries.length > 0 && { countries }),
+  }
+}
+
+function countriesOf(args: Arguments): readonly string[] {
+  if (!args.hasJson('country_codes')) return []
+  const given = args.json('country_codes')
+  if (!Array.isArray(given)) throw bad('expected an Array of String as country_codes')
+  if (given.length > MOST_COUNTRIES) throw bad('too many country codes specified')
+  const isCode = (code: unknown): code is string =>
+    typeof code === 'string' && /^[A-Z]{2}$/.test(code)
+  if (!given.every(isCode)) throw bad('invalid country code specified')
+  return [...new Set(given)]
 }
 
 function optionsOf(args: Arguments): Text[] {

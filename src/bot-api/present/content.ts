@@ -1,7 +1,7 @@
 /** Contents of messages in the reference's JSON: media, formatted texts, polls, checklists and rich messages. */
 
-import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
-import type { Content, Poll } from '../../../machines/model/content.ts'
+import type { Checklist, ChecklistTask, Poll } from '../../../machines/model/checklist.ts'
+import type { Chat, Content, Service } from '../../../machines/model/content.ts'
 import type { Game } from '../../../machines/model/game.ts'
 import type { Media, StickerSet } from '../../../machines/model/media.ts'
 import type { PaidItem, PaidMedia } from '../../../machines/model/payment.ts'
@@ -11,7 +11,7 @@ import { detectEntities } from '../entities/detect.ts'
 import type { MessageEntity } from '../entities/entity.ts'
 import { mergeDetected } from '../entities/normalize.ts'
 import { type FileKind, uniqueFileId } from '../file-id.ts'
-import { type Names, present, userJson } from './chat.ts'
+import { chatJson, type Names, present, userJson } from './chat.ts'
 
 /** The entities of the network, and those that every text carries by its words. */
 export function entitiesJson(name: string, text: Text, ids: Names): object {
@@ -29,25 +29,35 @@ const entityJsons = ({ entities }: Text, ids: Names): MessageEntity[] =>
     ...(person && { user: { id: ids.chat(person), is_bot: false, first_name: '' } }),
   })) as MessageEntity[]
 
-/** Polls in the reference's JSON. */
+/** Polls in the reference's JSON. A poll within a message also shows its description. */
+export const sentPollJson = (poll: Poll, ids: Names): object => ({
+  ...pollJson(poll, ids),
+  ...(poll.description && {
+    description: poll.description.text,
+    ...entitiesJson('description_entities', poll.description, ids),
+  }),
+})
+
 export function pollJson(poll: Poll, ids: Names): object {
   return {
     id: poll.id ?? '',
     question: poll.question.text,
     ...markedJson('question_entities', poll.question, ids),
-    options: poll.options.map(({ text, voters }, place) => ({
+    options: poll.options.map(({ text, voters, added }, place) => ({
       persistent_id: `${place}`,
       text: text.text,
       ...markedJson('text_entities', text, ids),
       voter_count: voters,
+      ...(added && { added_by_user: userJson(added.by, ids), addition_date: added.at }),
     })),
     total_voter_count: poll.voters,
     is_closed: poll.isClosed,
     is_anonymous: poll.isAnonymous,
     type: poll.isQuiz ? 'quiz' : 'regular',
     allows_multiple_answers: poll.isMultiple,
-    allows_revoting: !poll.isQuiz,
-    members_only: false,
+    allows_revoting: poll.isRevotable ?? !poll.isQuiz,
+    members_only: poll.isForMembers === true,
+    ...(poll.countries && { country_codes: poll.countries }),
     ...(poll.right && { correct_option_ids: poll.right, correct_option_id: poll.right[0] }),
     ...(poll.explanation && {
       explanation: poll.explanation.text,
@@ -223,7 +233,7 @@ export function file(media: Media, ids: Names, kind: FileKind = media.kind) {
   }
 }
 
-export const taskJson = ({ id, text, doneBy, doneAt }: ChecklistTask, ids: Names) => ({
+const taskJson = ({ id, text, doneBy, doneAt }: ChecklistTask, ids: Names) => ({
   id,
   text: text.text,
   ...markedJson('text_entities', text, ids),
@@ -240,6 +250,39 @@ export const checklistJson = (checklist: Checklist, ids: Names) => ({
   ...(checklist.othersMayAdd && { others_can_add_tasks: true }),
   ...(checklist.othersMayMark && { others_can_mark_tasks_as_done: true }),
 })
+
+type FactOf<Fact extends Service['fact']> = Extract<Service, { readonly fact: Fact }>
+type TaskFact = FactOf<'tasks_done' | 'tasks_added'>
+
+/** The checklist's message is included if a client knows its id. */
+export function tasksFactJson(content: TaskFact, chat: Chat, ids: Names): object {
+  const message_id = ids.message(chat.native, content.message)
+  const checklist_message = { message_id, date: 0, chat: chatJson(chat, ids) }
+  const about = message_id === undefined ? {} : { checklist_message }
+  if (content.fact === 'tasks_added') {
+    const tasks = content.tasks.map((task) => taskJson(task, ids))
+    return { checklist_tasks_added: { ...about, tasks } }
+  }
+  const { done: marked_as_done_task_ids, undone: marked_as_not_done_task_ids } = content
+  return {
+    checklist_tasks_done: { ...about, marked_as_done_task_ids, marked_as_not_done_task_ids },
+  }
+}
+
+/** The poll's message is included if a client knows its id. */
+export function optionFactJson(content: FactOf<'option_added'>, chat: Chat, ids: Names): object {
+  const message_id = ids.message(chat.native, content.message)
+  return {
+    poll_option_added: {
+      ...(message_id !== undefined && {
+        poll_message: { message_id, date: 0, chat: chatJson(chat, ids) },
+      }),
+      option_persistent_id: `${content.option}`,
+      option_text: content.text.text,
+      ...markedJson('option_text_entities', content.text, ids),
+    },
+  }
+}
 
 /** The reference requires a picture, but the networks give none for games. */
 export const gameJson = ({ title, description, text }: Game, ids: Names): object => ({

@@ -25,11 +25,12 @@ import {
   gameJson,
   markedJson,
   mediaJson,
+  optionFactJson,
   paidMediaJson,
   photoJson,
-  pollJson,
   richJson,
-  taskJson,
+  sentPollJson,
+  tasksFactJson,
 } from './content.ts'
 import { giftInfoJson, invoiceJson, postFactJson, receiptJson, suggestionJson } from './payment.ts'
 
@@ -184,7 +185,7 @@ function contentJson(content: Content, chat: Chat | undefined, ids: Names): obje
     case 'paid_media':
       return paidMediaJson(content, ids)
     case 'poll':
-      return { poll: pollJson(content.poll, ids) }
+      return { poll: sentPollJson(content.poll, ids) }
     case 'checklist':
       return { checklist: checklistJson(content.checklist, ids) }
     case 'rich':
@@ -230,6 +231,8 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
     case 'tasks_done':
     case 'tasks_added':
       return tasksFactJson(content, chat, ids)
+    case 'option_added':
+      return optionFactJson(content, chat, ids)
     case 'moved_to':
       return { migrate_to_chat_id: ids.chat(content.chat) }
     case 'moved_from':
@@ -263,23 +266,6 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
       return communityFactJson(content)
     case 'web_app_data':
       return { web_app_data: { data: content.data, button_text: content.button } }
-  }
-}
-
-type TaskFact = ServiceOf<'tasks_done' | 'tasks_added'>
-
-/** The checklist's message is included if a client knows its id. */
-function tasksFactJson(content: TaskFact, chat: Chat, ids: Names): object {
-  const message_id = ids.message(chat.native, content.message)
-  const checklist_message = { message_id, date: 0, chat: chatJson(chat, ids) }
-  const about = message_id === undefined ? {} : { checklist_message }
-  if (content.fact === 'tasks_added') {
-    const tasks = content.tasks.map((task) => taskJson(task, ids))
-    return { checklist_tasks_added: { ...about, tasks } }
-  }
-  const { done: marked_as_done_task_ids, undone: marked_as_not_done_task_ids } = content
-  return {
-    checklist_tasks_done: { ...about, marked_as_done_task_ids, marked_as_not_done_task_ids },
   }
 }
 

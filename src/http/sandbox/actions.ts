@@ -3,10 +3,11 @@ import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
 import { answers, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
+import { PollBody } from './content-schemas.ts'
 import { reactionOf } from './parse.ts'
 import { chatBody, messageBody, pollBody } from './present.ts'
 import { deadline, described, MessageParams, PersonParams, type SandboxRoutes } from './route.ts'
-import { Addressee, Chat, ChatId, Id, Message, PollBody, ReactionBody } from './schemas.ts'
+import { Addressee, Chat, ChatId, Id, Message, ReactionBody } from './schemas.ts'
 
 const strict = { additionalProperties: false }
 const Forward = Type.Object(
@@ -53,6 +54,7 @@ function pressedIn({ chat, message_id: message, ephemeral_message_id: ephemeral 
 const Stopping = Type.Object({ chat: ChatId, draft_id: Type.Integer() }, strict)
 
 const Reactions = Type.Object({ reactions: Type.Array(ReactionBody, { maxItems: 20 }) }, strict)
+const NewText = Type.Object({ text: Type.String({ minLength: 1, maxLength: 100 }) }, strict)
 const Vote = Type.Object(
   { option_ids: Type.Array(Type.Integer({ minimum: 0, maximum: 1000 }), { maxItems: 100 }) },
   strict,
@@ -237,7 +239,9 @@ export const reactionRoutes: SandboxRoutes = async (app, { network }) => {
       return ok(true as const)
     },
   )
+}
 
+export const pollRoutes: SandboxRoutes = async (app, { network }) => {
   app.put(
     '/people/:person/chats/:chat/messages/:message/vote',
     {
@@ -252,6 +256,23 @@ export const reactionRoutes: SandboxRoutes = async (app, { network }) => {
       const { params, body } = request
       const { actions } = network(request)
       return ok(pollBody(await actions.vote(params.person, params, body.option_ids)))
+    },
+  )
+
+  app.post(
+    '/people/:person/chats/:chat/messages/:message/options',
+    {
+      schema: {
+        ...described('Add an option to a poll that is open to new ones'),
+        params: MessageParams,
+        body: NewText,
+        response: answers(PollBody),
+      },
+    },
+    async (request) => {
+      const { params, body } = request
+      const { actions } = network(request)
+      return ok(pollBody(await actions.addOption(params.person, params, body.text)))
     },
   )
 
@@ -273,7 +294,6 @@ export const reactionRoutes: SandboxRoutes = async (app, { network }) => {
 
 const Ids = Type.Array(Id, { maxItems: 30, default: [] })
 const Marks = Type.Object({ done: Ids, undone: Ids }, strict)
-const NewTask = Type.Object({ text: Type.String({ minLength: 1, maxLength: 100 }) }, strict)
 
 export const checklistRoutes: SandboxRoutes = async (app, { network }) => {
   app.put(
@@ -299,7 +319,7 @@ export const checklistRoutes: SandboxRoutes = async (app, { network }) => {
       schema: {
         ...described('Add a task to a checklist'),
         params: MessageParams,
-        body: NewTask,
+        body: NewText,
         response: answers(Type.Literal(true)),
       },
     },

@@ -2,13 +2,15 @@
 import { Readable } from 'node:stream'
 import type { Static, TSchema } from 'typebox'
 import type { Buttons } from '../../../machines/model/buttons.ts'
-import type { Content, Poll, Reaction } from '../../../machines/model/content.ts'
+import type { Poll } from '../../../machines/model/checklist.ts'
+import type { Content, Reaction } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Location } from '../../../machines/model/location.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { Quote, Text, TextEntity } from '../../../machines/model/text.ts'
 import type { Ingestion, Source } from '../../media/media.ts'
 import type { Network } from '../../sandbox/sandbox.ts'
+import type { GivenPoll } from './content-schemas.ts'
 import type * as keyboards from './keyboard-schemas.ts'
 import { present } from './present.ts'
 import type * as wire from './schemas.ts'
@@ -118,11 +120,14 @@ const contactOf = (given: Static<typeof wire.ContactBody>): Content => ({
 
 const plain = (text: string): Text => ({ text, entities: [] })
 
-function pollOf(given: Static<typeof wire.GivenPoll>): Poll {
+function pollOf(given: Static<typeof GivenPoll>): Poll {
   const isQuiz = given.type === 'quiz'
   const right = given.correct_option_ids ?? []
   if (isQuiz && (right.length === 0 || right.some((place) => place >= given.options.length))) {
     throw failed('bad_request', 'wrong correct option identifier specified')
+  }
+  if (given.allow_adding_options && (isQuiz || given.is_anonymous)) {
+    throw failed('bad_request', "options can't be added to anonymous polls and quizzes")
   }
   return {
     question: plain(given.question),
@@ -133,9 +138,14 @@ function pollOf(given: Static<typeof wire.GivenPoll>): Poll {
     isQuiz,
     isMultiple: given.allows_multiple_answers,
     ...(isQuiz && { right }),
+    ...(given.allow_adding_options && { isOpenToOptions: true }),
+    ...(given.shuffle_options && { isShuffled: true }),
+    ...(given.hide_results_until_closes && { hidesResults: true }),
+    ...(given.description && { description: plain(given.description) }),
     ...present({
       explanation: given.explanation === undefined ? undefined : plain(given.explanation),
       openSeconds: given.open_period,
+      isRevotable: given.allows_revoting,
     }),
   }
 }

@@ -1,13 +1,12 @@
 /** The messenger's records as answers of the routes under /sandbox. */
 import type { Static } from 'typebox'
 import type { Button, Buttons } from '../../../machines/model/buttons.ts'
-import type { Checklist } from '../../../machines/model/checklist.ts'
+import type { Checklist, Poll } from '../../../machines/model/checklist.ts'
 import type {
   Chat,
   Content,
   ExternalReply,
   Message,
-  Poll,
   Reaction,
 } from '../../../machines/model/content.ts'
 import type { Location } from '../../../machines/model/location.ts'
@@ -22,9 +21,9 @@ import type { Faults as FaultState } from '../../sandbox/delivery/faults.ts'
 import { personOf } from '../../sandbox/delivery/mapping.ts'
 import type { ShownKeyboard } from '../../sandbox/messages/reply-keyboards.ts'
 import type { Received } from '../../sandbox/people/inbox.ts'
+import type { PaidMediaBody, PollBody, ShownMedia } from './content-schemas.ts'
 import type * as keyboards from './keyboard-schemas.ts'
 import { replyKeyboardJson } from './keyboard-schemas.ts'
-import type { PaidMediaBody, ShownMedia } from './media-schemas.ts'
 import type { RichBlockBody, RichBody } from './rich-schemas.ts'
 import type * as wire from './schemas.ts'
 
@@ -131,6 +130,7 @@ export function messageBody(message: Message) {
       edit_date: message.editedAt,
       media_group_id: message.album,
       has_protected_content: message.isProtected,
+      effect_id: message.effect,
       message_thread_id: message.topic && Number(message.topic.native),
       reply_to_message_id: message.replyTo && Number(message.replyTo.native),
       receiver: message.ephemeral && nameBody(message.ephemeral.receiver),
@@ -297,6 +297,8 @@ function factDetails(content: Content & { readonly kind: 'service' }): object {
       const { currency, total, charge } = content.receipt
       return { payment: { currency, total_amount: total, charge_id: charge } }
     }
+    case 'option_added':
+      return { caption: content.text.text }
     case 'post_declined':
       return present({ caption: content.comment })
     case 'community_added':
@@ -364,16 +366,27 @@ const locationBody = (location: Location) => ({
   }),
 })
 
-export const pollBody = (poll: Poll): Static<typeof wire.PollBody> => ({
+export const pollBody = (poll: Poll): Static<typeof PollBody> => ({
   id: poll.id ?? '',
   question: poll.question.text,
-  options: poll.options.map(({ text, voters }) => ({ text: text.text, voter_count: voters })),
+  options: poll.options.map(({ text, voters, added }) => ({
+    text: text.text,
+    voter_count: voters,
+    ...(added && { added_by_user_id: Number(added.by.native) }),
+  })),
   total_voter_count: poll.voters,
   is_closed: poll.isClosed,
   is_anonymous: poll.isAnonymous,
   type: poll.isQuiz ? 'quiz' : 'regular',
   allows_multiple_answers: poll.isMultiple,
+  allows_revoting: poll.isRevotable ?? !poll.isQuiz,
+  allow_adding_options: poll.isOpenToOptions === true,
+  shuffle_options: poll.isShuffled === true,
+  hide_results_until_closes: poll.hidesResults === true,
+  members_only: poll.isForMembers === true,
   ...present({
+    country_codes: poll.countries && [...poll.countries],
+    description: poll.description?.text,
     correct_option_ids: poll.right && [...poll.right],
     explanation: poll.explanation?.text,
     close_date: poll.closesAt,

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { BUSINESS_RIGHTS } from '../../../machines/model/business.ts'
 import { RIGHTS } from '../../../machines/model/rights.ts'
-import { ShownMedia } from './media-schemas.ts'
+import { ShownMedia } from './content-schemas.ts'
 import {
   Chat,
   InvoiceBody,

@@ -1,7 +1,7 @@
 /** Rich messages in answers under /sandbox: blocks as the bot wrote them, with files as messages show them. */
 import { type Static, Type } from 'typebox'
 import type { RichBlock, RichListItem } from '../../../machines/model/rich.ts'
-import type { ShownMedia } from './media-schemas.ts'
+import type { ShownMedia } from './content-schemas.ts'
 
 /** The named members of a type, without the index signature for members that the reference may add. */
 type Known<Type> = { [Name in keyof Type as string extends Name ? never : Name]: Type[Name] }

@@ -2,8 +2,8 @@
 import { Type } from 'typebox'
 import { Nullable } from '../../json/nullable.ts'
 import { USERNAME } from '../validation.ts'
+import { GivenPoll, Kind, PaidMediaBody, PollBody, ShownMedia } from './content-schemas.ts'
 import { ReplyKeyboard, ShownKeyboard } from './keyboard-schemas.ts'
-import { Kind, PaidMediaBody, ShownMedia } from './media-schemas.ts'
 import { RichBody } from './rich-schemas.ts'
 
 const strict = { additionalProperties: false }
@@ -183,34 +183,6 @@ export const ContactBody = Type.Object(
   strict,
 )
 
-export const GivenPoll = Type.Object(
-  {
-    question: Words(300),
-    options: Type.Array(Words(100), { minItems: 1, maxItems: 12 }),
-    is_anonymous: Type.Boolean({ default: true }),
-    type: Type.Enum(['regular', 'quiz'], { default: 'regular' }),
-    allows_multiple_answers: Type.Boolean({ default: false }),
-    correct_option_ids: optional(Type.Array(Type.Integer({ minimum: 0, maximum: 11 }))),
-    explanation: optional(Type.String({ maxLength: 200 })),
-    open_period: optional(Type.Integer({ minimum: 1, maximum: 2_628_000 })),
-  },
-  strict,
-)
-
-export const PollBody = Type.Object({
-  id: Type.String(),
-  question: Type.String(),
-  options: Type.Array(Type.Object({ text: Type.String(), voter_count: Type.Integer() })),
-  total_voter_count: Type.Integer(),
-  is_closed: Type.Boolean(),
-  is_anonymous: Type.Boolean(),
-  type: Type.String(),
-  allows_multiple_answers: Type.Boolean(),
-  correct_option_ids: optional(Type.Array(Type.Integer())),
-  explanation: optional(Type.String()),
-  close_date: optional(Type.Integer()),
-})
-
 export const ReactionBody = Type.Object(
   { emoji: optional(Words(32)), custom_emoji_id: optional(Words(64)) },
   strict,
@@ -317,6 +289,7 @@ export const Message = Type.Object({
   edit_date: optional(Type.Integer()),
   media_group_id: optional(Type.String()),
   has_protected_content: optional(Type.Boolean()),
+  effect_id: optional(Type.String({ description: 'It came with this effect, which plays once' })),
   ...shownContent,
   service: optional(Type.String({ description: '`joined`, `left` …' })),
   topic: optional(TopicLook),

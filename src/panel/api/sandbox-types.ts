@@ -1,6 +1,6 @@
 /** The records of the built-in messenger, derived from the schemas that its routes answer by. */
 import type { Static } from 'typebox'
-import type * as media from '../../http/sandbox/media-schemas.ts'
+import type * as media from '../../http/sandbox/content-schemas.ts'
 import type * as offers from '../../http/sandbox/offer-schemas.ts'
 import type * as profiles from '../../http/sandbox/profile-schemas.ts'
 import type * as schemas from '../../http/sandbox/schemas.ts'
@@ -20,7 +20,7 @@ export type Inbox = Static<typeof schemas.Inbox>
 export type Message = Inbox['messages'][number]
 export type Entity = Static<typeof schemas.Entity>
 export type Media = Static<typeof media.ShownMedia>
-export type Poll = Static<typeof schemas.PollBody>
+export type Poll = Static<typeof media.PollBody>
 export type InlineButton = NonNullable<Message['inline_keyboard']>[number][number]
 export type InlineAnswer = Static<typeof offers.Answer>
 export type InlineResult = Static<typeof offers.Result>

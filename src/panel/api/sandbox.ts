@@ -203,6 +203,8 @@ export function personApi(person: number) {
       call<Poll>('PUT', `${at(message)}/vote`, { body: { option_ids } }),
     mark: (message: Message, done: readonly number[], undone: readonly number[]) =>
       call<true>('PUT', `${at(message)}/tasks`, { body: { done, undone } }),
+    addOption: (message: Message, text: string) =>
+      call<Poll>('POST', `${at(message)}/options`, { body: { text } }),
     addTask: (message: Message, text: string) =>
       call<true>('POST', `${at(message)}/tasks`, { body: { text } }),
     type: (to: number, message_thread_id?: number) =>

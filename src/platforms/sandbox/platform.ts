@@ -24,6 +24,8 @@ export const capabilities: Capabilities = {
   actionButtons: true,
   replyKeyboards: true,
   quotes: true,
+  effects: true,
+  pollDescriptions: true,
   entities: ALL_ENTITIES,
   updates: [
     'message',

@@ -8,7 +8,14 @@ import type { OperationOf, OperationResult } from '../../../machines/model/opera
 import type { Community } from '../../../machines/model/person.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
 import type { Database, Queryable } from '../../database/database.ts'
-import { chatOf, messageOf, parseChatId, personOf, privateChatWith } from '../delivery/mapping.ts'
+import {
+  chatOf,
+  messageOf,
+  parseChatId,
+  personOf,
+  privateChatWith,
+  withoutHiddenVotes,
+} from '../delivery/mapping.ts'
 import {
   type ChatRow,
   chatCondition,
@@ -210,5 +217,6 @@ async function pinnedIn(db: Queryable, viewer: number, native: number): Promise<
      where ${chatCondition('$1', '$2')} order by p.at desc limit 1`,
     [viewer, native],
   )
-  return view ? { pinned: messageOf(view) } : {}
+  if (!view) return {}
+  return { pinned: withoutHiddenVotes(messageOf(view), view.message.sender_id === viewer) }
 }

@@ -4,7 +4,15 @@ import type { Message } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { Invite } from '../../../machines/model/membership.ts'
 import type { Queryable } from '../../database/database.ts'
-import { chatOf, inlineId, type MessageAttributes, messageOf, personOf, viaOf } from './mapping.ts'
+import {
+  chatOf,
+  inlineId,
+  type MessageAttributes,
+  messageOf,
+  personOf,
+  viaOf,
+  withoutHiddenVotes,
+} from './mapping.ts'
 import type { NewsFields } from './notify.ts'
 import { openPaid } from './paid-media.ts'
 import {
@@ -170,8 +178,9 @@ function eventOf({ person }: EventReader, row: Row, common: object, facts: NewsF
   } as unknown as Happening
 }
 
-/** Hides the right answers of an open quiz from the people who may vote in a group. */
-export function withoutSolution(message: Message, direction: Happening['direction']): Message {
+/** Hides the right answers of an open quiz from the people who may vote in a group, and votes that nobody may see yet. */
+export function withoutSolution(given: Message, direction: Happening['direction']): Message {
+  const message = withoutHiddenVotes(given, direction === 'own')
   const { content, chat } = message
   const isSecret = direction === 'incoming' && chat.surface !== 'private'
   if (content.kind !== 'poll' || content.poll.isClosed || !isSecret) return message

@@ -1,5 +1,6 @@
 /** Between the messenger and the model: rows become messages, chats and people, and native ids become numbers. */
 import type { Buttons } from '../../../machines/model/buttons.ts'
+import type { Poll } from '../../../machines/model/checklist.ts'
 import type { Chat, Content, Message, Origin } from '../../../machines/model/content.ts'
 import { failed, messageNotFound, type RequestFailed } from '../../../machines/model/failure.ts'
 import type { Person } from '../../../machines/model/person.ts'
@@ -16,6 +17,7 @@ export type MessageAttributes = Pick<
   | 'suggestion'
   | 'isPaidPost'
   | 'fromChat'
+  | 'effect'
 > & {
   /** The bot of `via` wrote it; its sender has called the bot. */
   readonly isGuest?: true
@@ -66,6 +68,31 @@ export function messageOf(view: MessageView): Message {
     return { ...shown, replyTo: { native: String(message.reply_to), ...known } }
   }
   return shown.topic ? { ...shown, topic: { ...shown.topic, ...known } } : shown
+}
+
+/** The poll as it is shown to people who may vote in it, where the votes are hidden until it closes. */
+export const withoutVotes = (poll: Poll): Poll =>
+  poll.hidesResults && !poll.isClosed
+    ? { ...poll, voters: 0, options: poll.options.map((option) => ({ ...option, voters: 0 })) }
+    : poll
+
+/** What a message shows to others. */
+export const votesHidden = (content: Content): Content =>
+  content.kind === 'poll' ? { ...content, poll: withoutVotes(content.poll) } : content
+
+/** Hides votes from everybody but the owner of the poll. A forward does not show them to its sender either. */
+export function withoutHiddenVotes<Shown extends Message>(shown: Shown, isOwn: boolean): Shown {
+  const answered = shown.replyTo?.message
+  return {
+    ...shown,
+    ...(!(isOwn && !shown.forward) && { content: votesHidden(shown.content) }),
+    ...(answered?.content.kind === 'poll' && {
+      replyTo: {
+        ...shown.replyTo,
+        message: { ...answered, content: votesHidden(answered.content) },
+      },
+    }),
+  }
 }
 
 /** A post belongs to its channel: its author is not shown. */

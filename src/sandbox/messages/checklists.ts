@@ -16,6 +16,11 @@ const TRIES = 10
 
 const bad = (description: string) => failed('bad_request', description)
 
+export interface Marks {
+  readonly done: readonly number[]
+  readonly undone: readonly number[]
+}
+
 interface Changed {
   readonly checklist: Checklist
   readonly fact: Service
@@ -26,7 +31,7 @@ export async function markTasks(
   context: NetworkContext,
   person: number,
   ref: MessageRef,
-  { done, undone }: { readonly done: readonly number[]; readonly undone: readonly number[] },
+  { done, undone }: Marks,
 ): Promise<void> {
   const [row] = await context.db.query<{ person: PersonRow }>(
     `select ${personJson('p')} as person from sandbox_person p where p.id = $1`,
@@ -49,7 +54,7 @@ export async function markTasks(
 
 function marked(
   task: ChecklistTask,
-  { done, undone }: { readonly done: readonly number[]; readonly undone: readonly number[] },
+  { done, undone }: Marks,
   { by, at }: { readonly by: Person; readonly at: number },
 ): ChecklistTask {
   if (done.includes(task.id)) return { ...task, doneBy: by, doneAt: at }

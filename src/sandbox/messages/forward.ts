@@ -11,13 +11,14 @@ import {
   parseChatId,
   parseMessageId,
   viaOf,
+  withoutHiddenVotes,
 } from '../delivery/mapping.ts'
 import { openPaid } from '../delivery/paid-media.ts'
 import type { MessageView } from '../delivery/rows.ts'
 import { holderOf, storedMedia, withFileHolds } from '../files/files.ts'
 import type { Call } from '../network/context.ts'
 import { prepareContent, takesCaption, withHeldFiles } from './content.ts'
-import { envelopeOf } from './send.ts'
+import { assertTakes, envelopeOf } from './send.ts'
 import { sentBefore } from './send-statement.ts'
 
 export async function forwardOrCopy(
@@ -32,11 +33,12 @@ export async function forwardOrCopy(
   }
   const envelope = await envelopeOf(call, operation)
   const before = await sentBefore(context.db, envelope)
-  if (before) return { kind: 'message', message: messageOf(before) }
+  if (before) return { kind: 'message', message: withoutHiddenVotes(messageOf(before), true) }
   const { sender } = envelope
   const source = await viewOf(context.db, sender, from)
   if (!source) throw noMessageTo(as)
   const original = forwardableContent(source, as)
+  if (as === 'copy') await assertTakes(context, envelope, original)
   const holder = holderOf(sender, request)
   const message = await withFileHolds(context, [holder], async () => {
     const content =
@@ -46,12 +48,12 @@ export async function forwardOrCopy(
     const via = viaOf(source.message)
     const origin = as === 'forward' && {
       forward: originOf(source),
-      ...(via && { attributes: { via } }),
+      ...(via && { attributes: { ...envelope.attributes, via } }),
     }
     return context.outbox.send({ ...envelope, content, ...origin })
   })
   const [shown = message] = await openPaid(context.db, sender, [message])
-  return { kind: 'message', message: shown }
+  return { kind: 'message', message: withoutHiddenVotes(shown, true) }
 
   async function withHolds(content: Content): Promise<Content> {
     if (content.kind === 'paid_media') return withHeldFiles(context, content, holder)

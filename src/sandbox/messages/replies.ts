@@ -11,6 +11,7 @@ import {
   originOf,
   parseChatId,
   parseMessageId,
+  votesHidden,
 } from '../delivery/mapping.ts'
 import type { MessageView } from '../delivery/rows.ts'
 import type { Call, OutgoingMessage } from '../network/context.ts'
@@ -53,7 +54,7 @@ function externalOf(view: MessageView, content: Content) {
   return {
     origin: originOf(view),
     ...(isPublic && { chat: chatOf(chat, null), message: String(message.id) }),
-    content,
+    content: votesHidden(content),
   }
 }
 

@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Button, Buttons } from '../../../machines/model/buttons.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
-import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import { failed, messageNotAllowed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
@@ -213,7 +213,7 @@ export async function sendVia(
     const [message] = await openPaid(context.db, sender, [messageOf(before)])
     return { kind: 'message', message: message! }
   }
-  if (given.kind === 'game') await assertTakesGames(context, sender, envelope.native)
+  await assertTakes(context, envelope, given)
   const deliver = async () => {
     const content = await prepareContent(context, sender, request, given)
     return content.kind === 'paid_media'
@@ -257,6 +257,7 @@ export async function envelopeOf(
   const isDirect = operation.directTopic !== undefined || operation.suggested !== undefined
   const attributes = {
     ...parts?.attributes,
+    ...effectFor(operation, native),
     ...(await accountOf(call)),
     ...(call.sendAs && { fromChat: call.sendAs }),
     ...(isDirect && (await suggestionOf(call, native, operation))),
@@ -274,6 +275,13 @@ export async function envelopeOf(
     ...(buttons && { buttons }),
     ...(keyboard && { keyboard }),
   }
+}
+
+/** Only private chats show effects. */
+function effectFor({ effect }: { readonly effect?: string }, native: number) {
+  if (effect === undefined) return {}
+  if (native < 0) throw bad('message effects can be used only in private chats')
+  return { effect }
 }
 
 /** The account that acts for a business; nothing where the person acts. */
@@ -316,10 +324,15 @@ function ownButton(content: Content) {
   return { text: `Pay ${total} ${currency}`, action: { pay: true } }
 }
 
-async function assertTakesGames({ db }: NetworkContext, sender: number, native: number) {
-  if (native > 0) return
-  const { chat } = await accessOf(db, sender, native)
-  if (chat.kind === 'channel') throw bad("games can't be sent to channel chats")
+/** Games go anywhere but to channels; polls that only some people may vote in go to channels alone. */
+export async function assertTakes({ db }: NetworkContext, to: Envelope, content: Content) {
+  const isGame = content.kind === 'game'
+  const isNarrow = content.kind === 'poll' && (content.poll.isForMembers || content.poll.countries)
+  if (!isGame && !isNarrow) return
+  const kind = to.native > 0 ? 'private' : (await accessOf(db, to.sender, to.native)).chat.kind
+  if (isGame && kind === 'channel') throw bad("games can't be sent to channel chats")
+  if (isNarrow && kind !== 'channel')
+    throw messageNotAllowed('voting can be limited only in channel chats')
 }
 
 /** Web apps open only in the private chat with the bot. */

@@ -4,7 +4,7 @@ import type { ReplyKeyboard } from '../../../machines/model/buttons.ts'
 import type { Chat, Message, Reaction } from '../../../machines/model/content.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import type { Hub } from '../delivery/hub.ts'
-import { chatOf, messageOf } from '../delivery/mapping.ts'
+import { chatOf, messageOf, withoutHiddenVotes } from '../delivery/mapping.ts'
 import { openPaid } from '../delivery/paid-media.ts'
 import {
   type ChatRow,
@@ -105,7 +105,7 @@ export class Inboxes {
       MessageView & Pick<Received, 'reactions' | 'keyboard' | 'isPinned'>
     >(reading, [person, chat ?? null, after ?? 0, limit])
     const found = rows.map((row) => ({
-      ...messageOf(row),
+      ...withoutHiddenVotes(messageOf(row), row.message.sender_id === person),
       reactions: row.reactions,
       keyboard: row.keyboard,
       isPinned: row.isPinned,

@@ -1,14 +1,23 @@
 /** Polls: a message opens one, votes change it, and it is closed once, by its sender or when its time is over. */
-import type { Poll } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import type { Poll } from '../../../machines/model/checklist.ts'
+import { failed, messageNotFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
+import type { Person } from '../../../machines/model/person.ts'
+import type { Text } from '../../../machines/model/text.ts'
+import { countriesOf } from '../../accounts/phone.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import { findMessage, type MessageRef } from '../chats/find-message.ts'
 import { membersOf } from '../chats/members.ts'
-import { parseChatId, parseMessageId, personOf } from '../delivery/mapping.ts'
+import { parseChatId, parseMessageId, personOf, withoutVotes } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
 import { type PersonRow, personJson, SERVICE_PERSON } from '../delivery/rows.ts'
 import type { ActingPerson, Call, NetworkContext, Wake } from '../network/context.ts'
+
+/** As many as a poll may be sent with. */
+const MOST_OPTIONS = 12
+const OPTION_LENGTH = 100
+/** The code for anonymous numbers in a list of countries, and how these begin. */
+const ANONYMOUS = { code: 'FT', prefix: '+888' }
 
 const bad = (description: string) => failed('bad_request', description)
 
@@ -87,34 +96,132 @@ export async function vote(
   place: MessageRef,
   options: readonly number[],
 ): Promise<Poll> {
-  const target = await findMessage(context.db, person, place)
-  if (!target) throw bad('message with poll not found')
-  const { content } = target
-  if (content.kind !== 'poll' || content.poll.id === undefined) throw bad('message is not a poll')
+  const { chat, poll: id } = await findPoll(context.db, person, place)
   const chosen = [...new Set(options)].toSorted((a, b) => a - b)
-  return changePoll(
+  let isOwn = false
+  const changed = await changePoll(
     context,
-    content.poll.id,
-    async ({ id, poll }, tx) => {
+    id,
+    async ({ owner, poll }, tx) => {
+      isOwn = owner === person
+      await assertMayVote(tx, { id, poll }, person)
       const before = await votesOf(tx, id, person)
       assertVote(poll, before, chosen, context.now() / 1000)
       await store(tx, id, person, chosen)
       return counted(tx, poll, id)
     },
     async ({ id, owner, poll }, on) => {
-      const about = { chat: target.chat, actor: person }
+      const about = { chat, actor: person }
       const to = { people: [owner] }
       if (!poll.isAnonymous) {
-        const [row] = await on.db.query<{ person: PersonRow }>(
-          `select ${personJson('p')} as person from sandbox_person p where id = $1`,
-          [person],
-        )
-        const facts = { poll: id, person: personOf(row!.person), options: chosen }
+        const facts = { poll: id, person: await personBy(on.db, person), options: chosen }
         await notify(on, { kind: 'poll_answer', ...about, facts }, to)
       }
       await notify(on, { kind: 'poll', ...about, facts: { poll } }, to)
     },
   )
+  return isOwn ? changed : withoutVotes(changed)
+}
+
+/** Adds an option as a person who may vote, and says so in the chat of the message. */
+export async function addOption(
+  context: NetworkContext,
+  person: number,
+  place: MessageRef,
+  text: Text,
+): Promise<Poll> {
+  if (text.text.trim() === '') throw bad('poll option text must be non-empty')
+  if ([...text.text].length > OPTION_LENGTH) {
+    throw bad(`poll option length must not exceed ${OPTION_LENGTH}`)
+  }
+  const { chat, poll: id } = await findPoll(context.db, person, place)
+  let isOwn = false
+  const changed = await changePoll(
+    context,
+    id,
+    async ({ owner, poll }, tx) => {
+      isOwn = owner === person
+      assertOpen(poll, context.now() / 1000)
+      if (!poll.isOpenToOptions) throw bad("options can't be added to the poll")
+      await assertMayVote(tx, { id, poll }, person)
+      if (poll.options.length >= MOST_OPTIONS) {
+        throw bad(`poll can't have more than ${MOST_OPTIONS} answer options`)
+      }
+      if (poll.options.some((option) => option.text.text === text.text)) {
+        throw bad('POLL_OPTION_DUPLICATE')
+      }
+      const by = await personBy(tx, person)
+      const added = { by, at: Math.floor(context.now() / 1000) }
+      return { ...poll, options: [...poll.options, { text, voters: 0, added }] }
+    },
+    async ({ owner, poll }, on) => {
+      const about = { chat, actor: person }
+      await notify(on, { kind: 'poll', ...about, facts: { poll } }, { people: [owner] })
+      await context.outbox.within(on.db, on.wake).send({
+        sender: person,
+        native: place.chat,
+        request: crypto.randomUUID(),
+        content: {
+          kind: 'service',
+          fact: 'option_added',
+          message: String(place.message),
+          option: poll.options.length - 1,
+          text,
+        },
+      })
+    },
+  )
+  return isOwn ? changed : withoutVotes(changed)
+}
+
+/** The chat and the poll of a message that the person sees. */
+async function findPoll(db: Queryable, person: number, place: MessageRef) {
+  const target = await findMessage(db, person, place)
+  if (!target) throw messageNotFound('message with poll')
+  const { content, chat } = target
+  if (content.kind !== 'poll' || content.poll.id === undefined) throw bad('message is not a poll')
+  return { chat, poll: content.poll.id }
+}
+
+async function personBy(db: Queryable, id: number): Promise<Person> {
+  const [row] = await db.query<{ person: PersonRow }>(
+    `select ${personJson('p')} as person from sandbox_person p where id = $1`,
+    [id],
+  )
+  return personOf(row!.person)
+}
+
+/** Throws where the poll is for others: members of the chat that it was sent to first, or people of some countries. */
+async function assertMayVote(
+  db: Queryable,
+  { id, poll }: { readonly id: string; readonly poll: Poll },
+  person: number,
+): Promise<void> {
+  if (!poll.isForMembers && !poll.countries) return
+  const [voter] = await db.query<{ phone: string | null; is_member: boolean }>(
+    `select p.phone, exists (
+       select from sandbox_message t
+       join sandbox_member m on m.chat_id = t.chat_id and m.person_id = p.id
+         and m.role not in ('left', 'kicked')
+       where t.content ->> 'kind' = 'poll' and t.content #>> '{poll,id}' = $2
+         and t.forward is null) as is_member
+     from sandbox_person p where p.id = $1`,
+    [person, id],
+  )
+  if (poll.isForMembers && !voter?.is_member) throw bad('POLL_MEMBERS_ONLY')
+  if (poll.countries && !isOfCountry(voter?.phone ?? '', poll.countries)) {
+    throw bad('POLL_COUNTRY_RESTRICTED')
+  }
+}
+
+const isOfCountry = (phone: string, countries: readonly string[]): boolean =>
+  phone.startsWith(ANONYMOUS.prefix)
+    ? countries.includes(ANONYMOUS.code)
+    : countriesOf(phone).some((country) => countries.includes(country))
+
+function assertOpen(poll: Poll, now: number): void {
+  const isOver = poll.isClosed || (poll.closesAt !== undefined && poll.closesAt <= now)
+  if (isOver) throw bad("can't answer closed poll")
 }
 
 function assertVote(
@@ -123,15 +230,14 @@ function assertVote(
   chosen: readonly number[],
   now: number,
 ): void {
-  const isOver = poll.isClosed || (poll.closesAt !== undefined && poll.closesAt <= now)
-  if (isOver) throw bad("can't answer closed poll")
+  assertOpen(poll, now)
   if (chosen.some((place) => poll.options[place] === undefined)) {
     throw bad('invalid option ID specified')
   }
   if (chosen.length > 1 && !poll.isMultiple) {
     throw bad("can't choose more than 1 option in the poll")
   }
-  if (poll.isQuiz && before.length > 0) throw bad('REVOTE_NOT_ALLOWED')
+  if (!(poll.isRevotable ?? !poll.isQuiz) && before.length > 0) throw bad('REVOTE_NOT_ALLOWED')
 }
 
 async function votesOf(db: Queryable, poll: string, person: number): Promise<readonly number[]> {
@@ -166,7 +272,7 @@ async function counted(db: Queryable, poll: Poll, id: string): Promise<Poll> {
   return {
     ...poll,
     voters: people?.voters ?? 0,
-    options: poll.options.map(({ text }, place) => ({ text, voters: votersOf(place) })),
+    options: poll.options.map((option, place) => ({ ...option, voters: votersOf(place) })),
   }
 }
 
@@ -180,7 +286,7 @@ export async function stopPoll(
     message: parseMessageId(operation.message, 'edit'),
   }
   const target = await findMessage(context.db, person, ref)
-  if (!target) throw bad('message with poll to stop not found')
+  if (!target) throw messageNotFound('message with poll to stop')
   const { content, sender, isForwarded, chat } = target
   if (content.kind !== 'poll') throw bad('message is not a poll')
   if (sender !== person || isForwarded) throw bad("poll can't be stopped")

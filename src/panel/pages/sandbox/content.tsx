@@ -42,13 +42,23 @@ function Place({ location: { latitude, longitude }, venue }: PlaceProps) {
 }
 
 interface PollProps {
+  readonly message: Message
   readonly poll: Poll
   vote(options: readonly number[]): void
 }
 
+/** The options with their places; in an order that is the same each time a poll with shuffled ones is shown. */
+function ordered(poll: Poll) {
+  const options = poll.options.map((option, place) => ({ ...option, place }))
+  if (!poll.shuffle_options) return options
+  const rank = (place: number) => ((Number(poll.id) + place + 1) * 2_654_435_761) % 4_294_967_296
+  return options.toSorted((a, b) => rank(a.place) - rank(b.place))
+}
+
 /** A poll to vote in. */
-function PollContent({ poll, vote }: PollProps) {
+function PollContent({ message, poll, vote }: PollProps) {
   const t = useT()
+  const { api } = useActing()
   const { number, share } = useFormats()
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set())
   const choose = (place: number) => {
@@ -57,12 +67,14 @@ function PollContent({ poll, vote }: PollProps) {
     if (!next.delete(place)) next.add(place)
     setChosen(next)
   }
+  const isHidden = poll.hide_results_until_closes && !poll.is_closed
   return (
     <div className="stack tight poll">
       <strong dir="auto">{poll.question}</strong>
-      {poll.options.map(({ text, voter_count }, place) => (
+      {poll.description && <span dir="auto">{poll.description}</span>}
+      {ordered(poll).map(({ text, voter_count, place }) => (
         <Button
-          key={text}
+          key={place}
           size="slim"
           disabled={poll.is_closed}
           {...(poll.allows_multiple_answers && { 'aria-pressed': chosen.has(place) })}
@@ -70,7 +82,9 @@ function PollContent({ poll, vote }: PollProps) {
         >
           <span className="grow">{text}</span>
           <span className="quiet number">
-            {number(voter_count)} · {share(voter_count, poll.total_voter_count)}
+            {isHidden
+              ? '·'
+              : `${number(voter_count)} · ${share(voter_count, poll.total_voter_count)}`}
           </span>
         </Button>
       ))}
@@ -82,8 +96,17 @@ function PollContent({ poll, vote }: PollProps) {
       <span className="quiet tiny">
         {poll.is_closed
           ? t('messenger.pollOver')
-          : t.count('messenger.votes', poll.total_voter_count)}
+          : isHidden
+            ? t('messenger.votesHidden')
+            : t.count('messenger.votes', poll.total_voter_count)}
       </span>
+      {poll.allow_adding_options && !poll.is_closed && (
+        <NewLine
+          label={t('messenger.option')}
+          submit={t('messenger.addOption')}
+          add={(text) => api.addOption(message, text)}
+        />
+      )}
     </div>
   )
 }
@@ -97,7 +120,8 @@ interface ChecklistProps {
 /** Tasks to mark as done. */
 function ChecklistContent({ message, checklist, mark }: ChecklistProps) {
   const { title, tasks, others_can_add_tasks: isOpen } = checklist
-  const { person } = useActing()
+  const t = useT()
+  const { api, person } = useActing()
   return (
     <div className="stack tight poll">
       <strong dir="auto">{title}</strong>
@@ -112,39 +136,65 @@ function ChecklistContent({ message, checklist, mark }: ChecklistProps) {
           <span className="quiet">{done_by ? `☑ ${done_by.first_name}` : '☐'}</span>
         </Button>
       ))}
-      {(isOpen || message.from?.id === person.id) && <NewTask message={message} />}
+      {(isOpen || message.from?.id === person.id) && (
+        <NewLine
+          label={t('giving.task')}
+          submit={t('giving.addTask')}
+          add={(text) => api.addTask(message, text)}
+        />
+      )}
     </div>
   )
 }
 
-function NewTask({ message }: Pick<ChecklistProps, 'message'>) {
-  const t = useT()
-  const { api } = useActing()
+interface NewLineProps {
+  readonly label: string
+  /** What the button does. */
+  readonly submit: string
+  add(text: string): Promise<unknown>
+}
+
+/** A field for one more task of a checklist, or option of a poll. */
+function NewLine({ label, submit, add }: NewLineProps) {
   const [text, setText] = useState('')
   const adding = useMutation({
-    mutationFn: () => api.addTask(message, text.trim()),
+    mutationFn: () => add(text.trim()),
     onSuccess: () => setText(''),
   })
   return (
     <Form by={adding} isReady={text.trim() !== ''} className="row">
       <input
         className="input grow"
-        aria-label={t('giving.task')}
-        placeholder={t('giving.task')}
+        aria-label={label}
+        placeholder={label}
         maxLength={100}
         dir="auto"
         value={text}
         onChange={(event) => setText(event.target.value)}
       />
-      <Button
-        type="submit"
-        size="slim"
-        icon="plus"
-        aria-label={t('giving.addTask')}
-        busy={adding.isPending}
-      />
+      <Button type="submit" size="slim" icon="plus" aria-label={submit} busy={adding.isPending} />
       <Wrong cause={adding.error} />
     </Form>
+  )
+}
+
+/** The pictures of the effects that everybody may use. */
+const effects = new Map([
+  ['5104841245755180586', '🔥'],
+  ['5107584321108051014', '👍'],
+  ['5104858069142078462', '👎'],
+  ['5044134455711629726', '❤'],
+  ['5046509860389126442', '🎉'],
+  ['5046589136895476101', '💩'],
+])
+
+/** The effect that a message came with. */
+export function EffectMark({ id }: { readonly id: string }) {
+  const name = useT()('messenger.effect')
+  return (
+    <span role="img" aria-label={name} title={name}>
+      {effects.get(id) ?? '✨'}
+    </span>
   )
 }
 
@@ -189,7 +239,7 @@ export function Content({ message, vote, mark }: ContentProps) {
   if (message.checklist)
     return <ChecklistContent message={message} checklist={message.checklist} mark={mark} />
   if (message.game) return <GameContent game={message.game} />
-  if (poll) return <PollContent poll={poll} vote={vote} />
+  if (poll) return <PollContent message={message} poll={poll} vote={vote} />
   if (dice) return <span className="dice">{`${dice.emoji} ${dice.value}`}</span>
   if (contact) return <span dir="auto">{`${contact.first_name} · ${contact.phone_number}`}</span>
   if (location) return <Place location={location} venue={venue} />

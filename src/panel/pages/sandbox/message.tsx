@@ -19,7 +19,7 @@ import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { useOwnChannels } from './acting.ts'
 import { Attachment, CustomEmoji } from './attachment.tsx'
-import { Content, useSummary } from './content.tsx'
+import { Content, EffectMark, useSummary } from './content.tsx'
 import { InlineKeyboard } from './inline-keyboard.tsx'
 import { chatName, personName } from './names.tsx'
 import { unixTime } from './new-content.tsx'
@@ -289,6 +289,7 @@ function Foot({ message }: { readonly message: Message }) {
         </span>
       ))}
       <span className="grow" />
+      {message.effect_id && <EffectMark id={message.effect_id} />}
       {message.edit_date !== undefined && <span>{t('messenger.edited')}</span>}
       <time dateTime={new Date(message.date * 1000).toISOString()}>
         {hour(message.date * 1000)}

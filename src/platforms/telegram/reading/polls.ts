@@ -1,6 +1,6 @@
 /** Reads polls into the neutral model, and remembers their questions, which the network does not repeat with each result. */
 import type { tl } from '@mtcute/node'
-import type { Poll } from '../../../../machines/model/content.ts'
+import type { Poll } from '../../../../machines/model/checklist.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
@@ -23,6 +23,12 @@ export function pollOf(poll: tl.TypePoll, results: tl.TypePollResults): Poll {
     isAnonymous: poll.publicVoters !== true,
     isQuiz: poll.quiz === true,
     isMultiple: poll.multipleChoice === true,
+    ...(poll.revotingDisabled && { isRevotable: false }),
+    ...(poll.openAnswers && { isOpenToOptions: true }),
+    ...(poll.shuffleAnswers && { isShuffled: true }),
+    ...(poll.hideResultsUntilClose && { hidesResults: true }),
+    ...(poll.subscribersOnly && { isForMembers: true }),
+    ...(poll.countriesIso2?.length && { countries: poll.countriesIso2 }),
     ...(right.length > 0 && { right }),
     ...(results.solution && { explanation: textOf(results.solution, results.solutionEntities) }),
     ...(poll.closePeriod !== undefined && { openSeconds: poll.closePeriod }),

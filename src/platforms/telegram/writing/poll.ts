@@ -1,7 +1,6 @@
 /** Polls and checklists in the network's terms. */
 import { Long, type tl } from '@mtcute/node'
-import type { Checklist } from '../../../../machines/model/checklist.ts'
-import type { Poll } from '../../../../machines/model/content.ts'
+import type { Checklist, Poll } from '../../../../machines/model/checklist.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import { plainEntitiesOf } from '../entities.ts'
 
@@ -23,6 +22,12 @@ export function inputPollOf(poll: Poll): tl.RawInputMediaPoll {
       ...(!poll.isAnonymous && { publicVoters: true }),
       ...(poll.isQuiz && { quiz: true }),
       ...(poll.isMultiple && { multipleChoice: true }),
+      ...(poll.isRevotable === false && { revotingDisabled: true }),
+      ...(poll.isOpenToOptions && { openAnswers: true }),
+      ...(poll.isShuffled && { shuffleAnswers: true }),
+      ...(poll.hidesResults && { hideResultsUntilClose: true }),
+      ...(poll.isForMembers && { subscribersOnly: true }),
+      ...(poll.countries && { countriesIso2: [...poll.countries] }),
       ...(openSeconds !== undefined && { closePeriod: openSeconds }),
       ...(closesAt !== undefined && { closeDate: closesAt }),
     },

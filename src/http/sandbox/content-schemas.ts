@@ -1,0 +1,100 @@
+/** Files and polls under /sandbox, as they are given and shown. */
+import { Type } from 'typebox'
+import { MEDIA_KINDS } from '../../../machines/model/media.ts'
+
+const optional = Type.Optional
+const strict = { additionalProperties: false }
+
+const Words = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+
+export const Kind = Type.Enum([...MEDIA_KINDS])
+
+const shownFigures = {
+  duration: optional(Type.Integer()),
+  width: optional(Type.Integer()),
+  height: optional(Type.Integer()),
+  title: optional(Type.String()),
+  performer: optional(Type.String()),
+  emoji: optional(Type.String()),
+}
+
+const shownFile = {
+  type: Kind,
+  file: Type.String(),
+  url: Type.String({ description: 'Where the bytes are, for whoever may see this' }),
+  file_name: optional(Type.String()),
+  mime_type: optional(Type.String()),
+  file_size: optional(Type.Integer()),
+  ...shownFigures,
+  set_name: optional(Type.String()),
+  custom_emoji_id: optional(Type.String()),
+  has_spoiler: optional(Type.Boolean()),
+}
+
+export const ShownMedia = Type.Object({
+  ...shownFile,
+  live: optional(
+    Type.Object(shownFile, {
+      description: 'Only of a live photo: the video of the seconds around it',
+    }),
+  ),
+})
+
+export const PaidMediaBody = Type.Object({
+  star_count: Type.Integer(),
+  items: Type.Array(
+    Type.Object({
+      media: optional(ShownMedia),
+      duration: optional(Type.Integer()),
+      width: optional(Type.Integer()),
+      height: optional(Type.Integer()),
+    }),
+    { description: 'Without `media` where this person has not paid' },
+  ),
+})
+
+export const GivenPoll = Type.Object(
+  {
+    question: Words(300),
+    options: Type.Array(Words(100), { minItems: 1, maxItems: 12 }),
+    is_anonymous: Type.Boolean({ default: true }),
+    type: Type.Enum(['regular', 'quiz'], { default: 'regular' }),
+    allows_multiple_answers: Type.Boolean({ default: false }),
+    allows_revoting: optional(Type.Boolean()),
+    allow_adding_options: optional(Type.Boolean()),
+    shuffle_options: optional(Type.Boolean()),
+    hide_results_until_closes: optional(Type.Boolean()),
+    description: optional(Type.String({ maxLength: 1024 })),
+    correct_option_ids: optional(Type.Array(Type.Integer({ minimum: 0, maximum: 11 }))),
+    explanation: optional(Type.String({ maxLength: 200 })),
+    open_period: optional(Type.Integer({ minimum: 1, maximum: 2_628_000 })),
+  },
+  strict,
+)
+
+export const PollBody = Type.Object({
+  id: Type.String(),
+  question: Type.String(),
+  options: Type.Array(
+    Type.Object({
+      text: Type.String(),
+      voter_count: Type.Integer(),
+      added_by_user_id: optional(Type.Integer()),
+    }),
+  ),
+  total_voter_count: Type.Integer(),
+  is_closed: Type.Boolean(),
+  is_anonymous: Type.Boolean(),
+  type: Type.String(),
+  allows_multiple_answers: Type.Boolean(),
+  allows_revoting: Type.Boolean(),
+  allow_adding_options: Type.Boolean(),
+  shuffle_options: Type.Boolean(),
+  hide_results_until_closes: Type.Boolean(),
+  members_only: Type.Boolean(),
+  country_codes: optional(Type.Array(Type.String())),
+  description: optional(Type.String()),
+  correct_option_ids: optional(Type.Array(Type.Integer())),
+  explanation: optional(Type.String()),
+  close_date: optional(Type.Integer()),
+})

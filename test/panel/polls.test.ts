@@ -1,0 +1,76 @@
+/** Polls and effects in the sandbox's messenger, in both languages: options are added, votes given and hidden. */
+import t from 'tap'
+import { seriousIn } from './axe.ts'
+import { noBrowser } from './browser.ts'
+import { chatScene } from './chat-scene.ts'
+
+const words = {
+  en: {
+    option: 'New option',
+    add: 'Add an option',
+    hidden: 'The votes are shown when it ends',
+    added: 'added an option',
+    effect: 'Sent with an effect',
+  },
+  fa: {
+    option: 'گزینهٔ تازه',
+    add: 'افزودن گزینه',
+    hidden: 'رأی‌ها پس از پایان نشان داده می‌شوند',
+    added: 'گزینه‌ای افزود',
+    effect: 'همراه با جلوه فرستاده شده',
+  },
+} as const
+
+for (const [language, phone] of [
+  ['en', '+14155559681'],
+  ['fa', '+14155559682'],
+] as const) {
+  const said = words[language]
+  t.test(`polls in ${language}`, { skip: noBrowser, timeout: 240_000 }, async (t) => {
+    const scene = await chatScene(t, phone, { language })
+    const { page, ada, ask, heard, line, complaints } = scene
+
+    await t.test('an option is added to a poll, and voted for', async (t) => {
+      const { message_id } = await ask('sendPoll', {
+        ...{ question: 'Tea?', options: ['Black', 'Green'], description: 'At five' },
+        ...{ is_anonymous: false, allow_adding_options: true },
+      })
+      await line('Tea?').getByText('At five').waitFor()
+      await line('Tea?').getByLabel(said.option).fill('White')
+      await line('Tea?').getByRole('button', { name: said.add }).click()
+      await line('Tea?').getByRole('button', { name: 'White' }).waitFor()
+      t.match(await heard('message'), {
+        from: { id: ada.id },
+        poll_option_added: { poll_message: { message_id }, option_text: 'White' },
+      })
+      await page.locator('.fact', { hasText: said.added }).getByText('White').waitFor()
+      t.same(await seriousIn(page), [])
+      await line('Tea?').getByRole('button', { name: 'White' }).click()
+      t.match(await heard('poll_answer'), { user: { id: ada.id }, option_ids: [2] })
+      const voted = /White.*(1|۱) · (100%|٪۱۰۰|۱۰۰٪)/
+      await line('Tea?').getByRole('button', { name: voted }).waitFor()
+    })
+
+    await t.test('hidden votes are shown when the poll ends', async () => {
+      const { message_id } = await ask('sendPoll', {
+        ...{ question: 'Cake?', options: ['Yes', 'No'], is_anonymous: false },
+        hide_results_until_closes: true,
+      })
+      await line('Cake?').getByRole('button', { name: 'Yes' }).click()
+      await heard('poll_answer')
+      await line('Cake?').getByText(said.hidden).waitFor()
+      await ask('stopPoll', { message_id })
+      await line('Cake?')
+        .getByRole('button', { name: /Yes.*(1|۱) ·/ })
+        .waitFor()
+    })
+
+    await t.test('a message shows the effect that it came with', async (t) => {
+      await ask('sendMessage', { text: 'Party!', message_effect_id: '5046509860389126442' })
+      const mark = line('Party!').getByRole('img', { name: said.effect })
+      t.equal(await mark.textContent(), '🎉')
+      t.same(await seriousIn(page), [])
+    })
+    t.same(complaints, [])
+  })
+}
