@@ -349,3 +349,15 @@ t.test(
     t.ok(naming.length <= 8, naming.join(', '))
   },
 )
+
+/** These speak of a part of a parameter, and not of a chat, a person or a message. */
+const partsNotFound = ['src/bot-api/input-sticker.ts', 'src/bot-api/rich/content.ts']
+
+t.test('what is not found is refused with a reason, not by a sentence alone', async (t) => {
+  const plain =
+    /\b(?:bad|failed)\((?:\s*'bad_request',)?\s*(?:[\w ><=!.]+\? )?(['`])[^'`\n]* not found\1\s*,?\s*[):]/
+  t.same(
+    code.filter((file) => plain.test(read(file))),
+    partsNotFound,
+  )
+})

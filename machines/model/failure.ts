@@ -1,7 +1,7 @@
 /** Failures on their way through code that throws; between actors they are data. */
 
 import type { Explanation, Failure, FailureCode, Outcome } from './protocol.ts'
-import type { LinkReason } from './reason.ts'
+import type { FailureReason, LinkReason } from './reason.ts'
 
 /** A request ended without a result. `failure` is safe to show to the caller, `cause` is not. */
 export class RequestFailed extends Error {
@@ -30,6 +30,22 @@ export const invalidField = (name: string, problem: string, why: Explanation = {
 
 export const missingField = (name: string): RequestFailed =>
   invalidField(name, 'is required', { reason: 'required', params: { name } })
+
+/** What a request may name in vain, as the reference writes it, and the reason that goes with it. */
+const MISSING = {
+  'business connection': 'business_connection_not_found',
+  chat: 'chat_not_found',
+  checklist: 'checklist_not_found',
+  'direct messages topic': 'topic_not_found',
+  member: 'member_not_found',
+  'message thread': 'topic_not_found',
+  story: 'story_not_found',
+  task: 'task_not_found',
+  user: 'user_not_found',
+} as const satisfies Readonly<Record<string, FailureReason>>
+
+export const notFound = (what: keyof typeof MISSING, options?: ErrorOptions): RequestFailed =>
+  failed('bad_request', `${what} not found`, { reason: MISSING[what] }, options)
 
 /** `purpose` names the message in the reference's sentence: `message to edit`. */
 export const messageNotFound = (purpose: string): RequestFailed =>

@@ -1,6 +1,6 @@
 /** The parameters of one call as text, parsed as leniently as the reference does. */
 import { isUtf8 } from 'node:buffer'
-import { failed } from '../../machines/model/failure.ts'
+import { failed, notFound } from '../../machines/model/failure.ts'
 import type { PublicChat } from '../../machines/model/operation.ts'
 
 /** Counts brackets outside strings. */
@@ -161,8 +161,7 @@ function isStorable(value: unknown): boolean {
 export function chatFrom(value: string): PublicChat {
   if (/^@.+/.test(value)) return value as `@${string}`
   const id = Number(/^-?\d+/.exec(value)?.[0] ?? 0)
-  if (id === 0 || !Number.isSafeInteger(id))
-    throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+  if (id === 0 || !Number.isSafeInteger(id)) throw notFound('chat')
   return id
 }
 

@@ -6,7 +6,7 @@ import type { AbortLike } from '../../actors/host/actor.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import type { PassedOn } from '../../machines/credential/events.ts'
-import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { failed, notFound, RequestFailed } from '../../machines/model/failure.ts'
 import type { PublicOperation } from '../../machines/model/operation.ts'
 import type { Passing } from '../../machines/model/operation-passing.ts'
 import type { Json } from '../../machines/model/protocol.ts'
@@ -130,12 +130,12 @@ const hasBusinesses = ({ capabilities }: Platform) =>
 /** Accounts act for a business on few networks, and only the groups of some networks have threads. */
 function assertHasPlace({ parameters }: Method, args: Arguments, platform: Platform): void {
   if (connectionOf({ parameters }, args) !== undefined && !hasBusinesses(platform)) {
-    throw failed('bad_request', 'business connection not found')
+    throw notFound('business connection')
   }
   const isThreaded = 'message_thread_id' in parameters && args.messageId('message_thread_id') > 0
   const mayHaveThreads = hasTopics(platform) && !isPrivate(args.text('chat_id'))
   if (isThreaded && !mayHaveThreads) {
-    throw failed('bad_request', 'message thread not found')
+    throw notFound('message thread')
   }
 }
 

@@ -2,7 +2,7 @@
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Buttons } from '../../machines/model/buttons.ts'
 import type { Content } from '../../machines/model/content.ts'
-import { failed } from '../../machines/model/failure.ts'
+import { failed, messageNotFound } from '../../machines/model/failure.ts'
 import type { PublicChat } from '../../machines/model/operation.ts'
 import type { Change } from '../../machines/model/operation-inline.ts'
 import type { DirectTerms, PostTerms } from '../../machines/model/payment.ts'
@@ -247,7 +247,7 @@ function answeredBy({ args, platform }: Pick<Call, 'args' | 'platform'>) {
   }
   const { replyTo, replyFrom } = replyOf(args, platform)
   if (replyFrom !== undefined || (replyTo !== undefined && !args.has('chat_id'))) {
-    throw failed('bad_request', 'message to be replied not found')
+    throw messageNotFound('message to be replied')
   }
   return replyTo === undefined ? {} : { replyTo }
 }
@@ -275,7 +275,7 @@ export function replyOf(args: Arguments, platform: Platform): ReplyTarget {
   }
   const { message_id, chat_id, allow_sending_without_reply } = value as Record<string, unknown>
   const replyTo = numberOf(message_id, 'message_id')
-  if (replyTo <= 0) throw failed('bad_request', 'message to be replied not found')
+  if (replyTo <= 0) throw messageNotFound('message to be replied')
   const replyOptional = booleanOf(allow_sending_without_reply)
   const parts = { ...quoteIn(value), ...partIn(value, platform) }
   // An empty name means no chat: some libraries always send the field.

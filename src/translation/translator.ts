@@ -1,7 +1,7 @@
 /** Translates between a network's native ids and the bot API: operations in, results and updates out. */
 import { LRUCache } from 'lru-cache'
 import type { Identities, Owned } from '../../actors/ports/ports.ts'
-import { failed, messageNotFound, RequestFailed } from '../../machines/model/failure.ts'
+import { messageNotFound, notFound, RequestFailed } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import type {
   Operation,
@@ -129,13 +129,13 @@ class OperationTranslator {
       native.replyTo = await this.#message(credentialId, from ?? chat, operation.replyTo)
       if (native.replyTo === undefined) {
         const isOptional = 'replyOptional' in operation && operation.replyOptional
-        if (!isOptional) throw failed('bad_request', 'message to be replied not found')
+        if (!isOptional) throw messageNotFound('message to be replied')
         delete native.replyTo
       }
     }
     if ('topic' in operation && operation.topic !== undefined) {
       native.topic = await this.#message(credentialId, chat, operation.topic)
-      if (native.topic === undefined) throw failed('bad_request', 'message thread not found')
+      if (native.topic === undefined) throw notFound('message thread')
     }
   }
 
@@ -170,7 +170,7 @@ class OperationTranslator {
       return await this.#chat(credentialId, place, resolve)
     } catch (cause) {
       const isUnknown = cause instanceof RequestFailed && cause.failure.code === 'bad_request'
-      throw isUnknown ? failed('bad_request', 'user not found') : cause
+      throw isUnknown ? notFound('user') : cause
     }
   }
 
@@ -178,8 +178,7 @@ class OperationTranslator {
     if (typeof place === 'string') return this.#named(credentialId, place.slice(1), resolve)
     if (this.#idForm(credentialId) === 'integer') return `${place}`
     const native = await this.#book.nativeChat(credentialId, place)
-    if (native === undefined)
-      throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+    if (native === undefined) throw notFound('chat')
     return native
   }
 
@@ -188,8 +187,7 @@ class OperationTranslator {
     const known = this.#names.get(key)
     if (known !== undefined) return known
     const result = await resolve(name)
-    if (result.kind !== 'chat')
-      throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+    if (result.kind !== 'chat') throw notFound('chat')
     this.#names.set(key, result.chat.native)
     return result.chat.native
   }

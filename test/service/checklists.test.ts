@@ -82,6 +82,12 @@ t.test('a list of its author alone is left alone by others', async (t) => {
       body: { description: new RegExp(`^Bad Request: ${description}$`) },
     })
   }
+  const unknown = { code: 'task_not_found', description: 'Bad Request: task not found' }
+  const open = { title: 'Ours', tasks, others_can_mark_tasks_as_done: true }
+  const ours = (await done('sendChecklist', { checklist: open })).message_id
+  t.match(await client.ask('PUT', at(ada, ours), { done: [99] }), { status: 400, body: unknown })
+  const gone = { code: 'checklist_not_found' }
+  t.match(await client.ask('PUT', at(ada, text), { done: [1] }), { status: 400, body: gone })
   t.match((await client.ask('PUT', at(ada, message_id), { done: 'all' })).status, 400)
   t.match((await client.ask('POST', at(ada, message_id), { text: '' })).status, 400)
   const { status } = await fetch(`${client.url}${at(ada, message_id)}`, { method: 'POST' })

@@ -1,6 +1,6 @@
 /** Methods by which an account acts for a business that has connected it. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { AcceptedGifts } from '../../../machines/model/gift.ts'
 import type { PublicOperation } from '../../../machines/model/operation.ts'
 import { Arguments } from '../arguments.ts'
@@ -16,7 +16,7 @@ const bad = (description: string) => failed('bad_request', description)
 function assertBusiness({ args, platform }: Call): void {
   const hasBusinesses = platform.capabilities.operations.includes('for_business')
   if (hasBusinesses && !args.has('business_connection_id')) {
-    throw bad('business connection not found')
+    throw notFound('business connection')
   }
 }
 

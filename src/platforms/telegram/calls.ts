@@ -1,7 +1,7 @@
 /** Requests to the network: each has a time limit, and an error that means the end of the session ends it. */
 import { resolvePeer } from '@mtcute/core/methods.js'
 import { getMarkedPeerId, PeersIndex, type tl } from '@mtcute/node'
-import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import { failed, notFound, RequestFailed } from '../../../machines/model/failure.ts'
 import { sessionOver } from '../kit/failures.ts'
 import { type Ending, unlessAborted } from '../kit/session-life.ts'
 import type { TelegramClient } from './client.ts'
@@ -89,8 +89,7 @@ export class Calls {
   /** Makes the network's reference of a person or a chat. */
   peer(native: string, signal: AbortSignal): Promise<tl.TypeInputPeer> {
     const id = Number(native)
-    if (!Number.isSafeInteger(id) || id === 0)
-      throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+    if (!Number.isSafeInteger(id) || id === 0) throw notFound('chat')
     return this.attempt(() => resolvePeer(this.client, id), { signal, looks: true })
   }
 
@@ -108,9 +107,7 @@ export class Calls {
       return await this.peer(native, signal)
     } catch (cause) {
       const isUnknown = cause instanceof RequestFailed && cause.failure.reason === 'chat_not_found'
-      throw isUnknown
-        ? failed('bad_request', 'user not found', { reason: 'user_not_found' })
-        : cause
+      throw isUnknown ? notFound('user') : cause
     }
   }
 
@@ -124,7 +121,7 @@ export class Calls {
       case 'inputPeerUserFromMessage':
         return { ...peer, _: 'inputUserFromMessage' }
       default:
-        throw failed('bad_request', 'user not found', { reason: 'user_not_found' })
+        throw notFound('user')
     }
   }
 

@@ -5,6 +5,7 @@ import {
   failed,
   messageNotAllowed,
   messageTooLong,
+  notFound,
   RequestFailed,
 } from '../../../machines/model/failure.ts'
 import { isImpatience, reconnecting } from '../kit/failures.ts'
@@ -52,8 +53,8 @@ export const restrictionOf = (cause: unknown): number | undefined =>
 
 const bad = (description: string, cause?: unknown) =>
   failed('bad_request', description, {}, { cause })
-const noChat = () => failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
-const noUser = () => failed('bad_request', 'user not found', { reason: 'user_not_found' })
+const noChat = () => notFound('chat')
+const noUser = () => notFound('user')
 const forbidden = (description: string, cause?: unknown) =>
   failed('forbidden', description, {}, { cause })
 
@@ -91,8 +92,8 @@ const refusals: Readonly<Record<string, () => RequestFailed>> = {
       'message is not modified: specified new message content and reply markup are exactly the ' +
         'same as a current content and reply markup of the message',
     ),
-  STORY_ID_INVALID: () => bad('story not found'),
-  TOPIC_DELETED: () => bad('message thread not found'),
+  STORY_ID_INVALID: () => notFound('story'),
+  TOPIC_DELETED: () => notFound('message thread'),
   CHANNEL_FORUM_MISSING: () => bad('the chat is not a forum'),
   FILE_REFERENCE_EXPIRED: () => bad('the file is no longer available'),
   FILE_ID_INVALID: () => bad('the file is no longer available'),

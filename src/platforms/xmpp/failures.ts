@@ -1,6 +1,6 @@
 /** The meanings of error conditions for a request, and the errors of our own that end a session. */
 import type { Element } from '@xmpp/client'
-import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
+import { failed, notFound, type RequestFailed } from '../../../machines/model/failure.ts'
 import { isImpatience, reconnecting } from '../kit/failures.ts'
 import { ns } from './namespaces.ts'
 
@@ -20,7 +20,7 @@ export function bounced(condition: string): RequestFailed {
     case 'gone':
     case 'jid-malformed':
     case 'remote-server-not-found':
-      return failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+      return notFound('chat')
     case 'forbidden':
     case 'not-allowed':
     case 'not-authorized':

@@ -6,6 +6,7 @@ import {
   failed,
   messageNotAllowed,
   messageNotFound,
+  notFound,
   RequestFailed,
 } from '../../../machines/model/failure.ts'
 import type { Operation, OperationOf, OperationResult } from '../../../machines/model/operation.ts'
@@ -232,7 +233,7 @@ async function moderate(context: Context, operation: Moderating): Promise<Operat
 
 async function roomAt({ places, signal }: Context, chat: string): Promise<Room> {
   const { room } = await places.at(chat, signal)
-  if (!room) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+  if (!room) throw notFound('chat')
   return room
 }
 

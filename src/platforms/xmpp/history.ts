@@ -1,7 +1,7 @@
 /** Chats of the account and their earlier messages, from the archives of its server and its rooms. */
 import { type Element, xml } from '@xmpp/client'
 import type { Message } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, messageNotFound } from '../../../machines/model/failure.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { ListedChat, PastMessage } from '../../../machines/model/operation-reading.ts'
@@ -82,7 +82,7 @@ export class History {
       isPassed ||= past.message.native === message
       if (found.length === limit) break
     }
-    if (!isPassed) throw failed('bad_request', 'message to go back from not found')
+    if (!isPassed) throw messageNotFound('message to go back from')
     const last = found.at(-1)
     if (last) this.#bookmarks.set(key(last.message.native), last.bookmark)
     return found.map(({ message, isOwn }) => ({ message, isOwn }))
@@ -99,7 +99,7 @@ export class History {
       isReached ||= message.native === upTo
       if (isReached && !isOwn) return message
     }
-    if (!isReached) throw failed('bad_request', 'message to read not found')
+    if (!isReached) throw messageNotFound('message to read')
     return undefined
   }
 

@@ -1,7 +1,7 @@
 /** Targets of messages: a person or a room, each with its own way to name and confirm messages. */
 import type { Element } from '@xmpp/client'
 import type { Chat, Content } from '../../../machines/model/content.ts'
-import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import { notFound, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { SentRequests } from '../kit/sent-requests.ts'
 import { type Address, parseAddress, personAt, privateChat, whispering } from './address.ts'
@@ -133,8 +133,7 @@ export class Places {
     const { rooms } = this.#parts
     const { bare, resource } = chatAddress(chat)
     const isRoom = await rooms.isRoom(bare, signal)
-    if (resource !== undefined && !isRoom)
-      throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+    if (resource !== undefined && !isRoom) throw notFound('chat')
     if (!isRoom) return new Place(privateChat(bare), undefined, this.#parts)
     const room = await rooms.inside(bare, signal)
     if (resource === undefined) return new Place(room.chat, room, this.#parts)
@@ -144,8 +143,7 @@ export class Places {
   async leave(chat: string, signal: AbortSignal): Promise<void> {
     const address = roomOrPerson(chat)
     const { rooms } = this.#parts
-    if (!(await rooms.isRoom(address, signal)))
-      throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+    if (!(await rooms.isRoom(address, signal))) throw notFound('chat')
     await rooms.leave(address, signal)
   }
 
@@ -174,13 +172,12 @@ const bareOf = (from: string | undefined, own: string) => parseAddress(from)?.ba
  */
 function chatAddress(chat: string): Address {
   const address = parseAddress(chat)
-  if (!address?.local) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+  if (!address?.local) throw notFound('chat')
   return address
 }
 
 function roomOrPerson(chat: string): string {
   const { bare, resource } = chatAddress(chat)
-  if (resource !== undefined)
-    throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+  if (resource !== undefined) throw notFound('chat')
   return bare
 }

@@ -1,6 +1,6 @@
 /** Boosts: a person boosts a chat for a time, and its administrators are notified. */
 import { randomBytes } from 'node:crypto'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { Boost } from '../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -32,7 +32,7 @@ export async function listBoosts(
   if (access.chat.kind === 'private') throw bad("chat can't be boosted")
   if (access.role !== 'owner' && access.role !== 'admin') throw bad('CHAT_ADMIN_REQUIRED')
   const giver = parseChatId(person)
-  if (!(await memberOf(context.db, access.chat.id, giver))) throw bad('user not found')
+  if (!(await memberOf(context.db, access.chat.id, giver))) throw notFound('user')
   return { kind: 'boosts', boosts: await boostsOf(context, access.chat.id, giver) }
 }
 
@@ -119,6 +119,6 @@ async function inBoosted<Result>(
            and m.role not in ('left', 'kicked')))`,
     [native, context.network, person],
   )
-  if (!chat) throw bad('chat not found')
+  if (!chat) throw notFound('chat')
   return lockChat(context, { chat: chat.id, person }, (transaction) => work(transaction, chat.id))
 }

@@ -1,6 +1,6 @@
 /** Bots that people make for an account which manages them: their tokens, and who may write to them. */
 import { randomBytes } from 'node:crypto'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -153,7 +153,7 @@ export async function setManagedBotAccess(
     people,
     network,
   ])
-  if (known.length < people.length) throw bad('user not found')
+  if (known.length < people.length) throw notFound('user')
   await db.query(
     'update sandbox_managed_bot set is_restricted = $2, added = $3 where bot_id = $1',
     [parseChatId(person), isRestricted, people],

@@ -1,5 +1,5 @@
 /** Mistakes that bots find in the passports of people, until they are corrected. */
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { PassportError } from '../../../machines/model/operation-bots.ts'
 import { parseChatId } from '../delivery/mapping.ts'
@@ -18,7 +18,7 @@ export async function setPassportErrors(
      returning person_id`,
     [parseChatId(person), by.person, JSON.stringify(storable(errors)), network],
   )
-  if (set.length === 0) throw failed('bad_request', 'user not found')
+  if (set.length === 0) throw notFound('user')
   return { kind: 'done' }
 }
 

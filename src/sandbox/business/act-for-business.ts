@@ -1,7 +1,7 @@
 /** An account acts for a business: with the owner's rights that the connection gives it, in their private chats. */
 import type { BusinessConnection, BusinessRight } from '../../../machines/model/business.ts'
 import type { Message } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, messageNotFound } from '../../../machines/model/failure.ts'
 import type {
   Operation,
   OperationKind,
@@ -95,7 +95,7 @@ export async function deleteForBusiness(
      group by c.id having count(*) = $3 order by max(m.at) desc limit 1`,
     [by.person, messages.map(Number), new Set(messages).size],
   )
-  if (!chat || !business) throw bad('message to delete not found')
+  if (!chat || !business) throw messageNotFound('message to delete')
   const { rights } = await connectionFor(context.db, business.account, business.connection)
   if (!chat.areOwn && !rights.includes('delete_all_messages')) throw bad('BOT_ACCESS_FORBIDDEN')
   for (const message of messages) {

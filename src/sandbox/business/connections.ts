@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { BusinessConnection, BusinessRight } from '../../../machines/model/business.ts'
 import type { Message } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type {
   Operation,
   OperationKind,
@@ -134,7 +134,7 @@ async function privateChatOf(db: Queryable, one: number, other: number): Promise
      where low_id = least($1::bigint, $2::bigint) and high_id = greatest($1::bigint, $2::bigint)`,
     [one, other],
   )
-  if (!chat) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+  if (!chat) throw notFound('chat')
   return chat.id
 }
 
@@ -148,7 +148,7 @@ export async function connectionFor(
     id,
     account,
   ])
-  if (!row) throw failed('bad_request', 'business connection not found')
+  if (!row) throw notFound('business connection')
   return connectionOf(row)
 }
 

@@ -1,5 +1,5 @@
 /** The role of a person in a chat, and the actions that it allows. */
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import { PERMISSIONS, type Permission, type Right } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
 import { type ChatRow, chatCondition, chatJson } from '../delivery/rows.ts'
@@ -64,7 +64,7 @@ async function findAccess(db: Queryable, person: number, native: number): Promis
      where ${chatCondition('$1', '$2')}`,
     [person, native],
   )
-  if (!row) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+  if (!row) throw notFound('chat')
   const { chat, ownLimits, chatLimits, ...rest } = row
   // The limits of one member cannot allow more than the chat does.
   const permissions = permissionsOf(chat.kind, chatLimits).filter(

@@ -1,7 +1,7 @@
 /** Creates and lists the groups and channels of one network, and changes their members. */
 
 import type { Chat } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { DefaultRights } from '../../../machines/model/operation-bots.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -195,7 +195,7 @@ export class Chats {
     await lockChat(this.#context, { chat: chat.id, person }, async (transaction) => {
       const before = await memberOf(transaction.db, chat.id, person)
       const keepsLimits = how === 'left'
-      if (keepsLimits && !isInside(before)) throw failed('bad_request', 'member not found')
+      if (keepsLimits && !isInside(before)) throw notFound('member')
       await changeMember(transaction, { person }, chat, person, { role: how, keepsLimits })
     })
     return this.get(native)
@@ -215,7 +215,7 @@ export class Chats {
       'select from sandbox_person where id = any($1) and user_id = $2',
       [people, this.#context.network],
     )
-    if (found.length < people.length) throw failed('bad_request', 'user not found')
+    if (found.length < people.length) throw notFound('user')
   }
 }
 

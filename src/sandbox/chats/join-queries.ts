@@ -1,5 +1,5 @@
 /** Requests to join a chat: who has asked where, and the bot that answers in the place of the administrators. */
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { chatOf, personOf } from '../delivery/mapping.ts'
 import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
@@ -62,7 +62,7 @@ export async function assignJoinBot(
 ): Promise<void> {
   const access = await accessOf(db, person, chat)
   assertMay(access, 'manage chat join requests', 'invite_users')
-  if (access.chat.kind === 'private') throw bad('chat not found')
+  if (access.chat.kind === 'private') throw notFound('chat')
   if (bot !== null) {
     assertMay(await accessOf(db, bot, chat), 'manage chat join requests', 'invite_users')
   }

@@ -1,7 +1,7 @@
 /** Joining a chat by an invite link or a public name: at once, or after an administrator or a bot has approved. */
 import { randomBytes } from 'node:crypto'
 
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { Invite } from '../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Community } from '../../../machines/model/person.ts'
@@ -39,7 +39,7 @@ export async function joinChat(
          join sandbox_invite i on i.chat_id = c.id where i.link = $1 and c.user_id = $2`,
     [isName ? way.slice(1) : way, context.network],
   )
-  if (!chat) throw bad(isName ? 'chat not found' : 'INVITE_HASH_EXPIRED')
+  if (!chat) throw isName ? notFound('chat') : bad('INVITE_HASH_EXPIRED')
   return lockChat(context, { chat: chat.id, person }, async (transaction) => {
     if (isName) return enter({ ...transaction, now }, chat, person, chat.asks)
     const row = await openInvite(transaction, way)

@@ -1,7 +1,7 @@
 /** Finds chats by public name or id and people by phone, and collects all that a person can learn about one. */
 
 import type { Chat } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { notFound } from '../../../machines/model/failure.ts'
 import type { AcceptedGifts } from '../../../machines/model/gift.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
@@ -110,7 +110,7 @@ async function assertNotOut(db: Queryable, viewer: number, native: number): Prom
 
 function chatFrom([first]: readonly Found[]): Chat {
   if (first?.person) return privateChatWith(first.person)
-  if (!first?.chat) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+  if (!first?.chat) throw notFound('chat')
   const members = first.chat.kind === 'channel' ? undefined : first.members
   return { ...chatOf(first.chat, null), ...(members !== undefined && { memberCount: members }) }
 }

@@ -1,5 +1,5 @@
 /** Members as administrators see and change them: lists, bans, restrictions, promotions, and the rights that bots ask for. */
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { Member } from '../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { DefaultRights } from '../../../machines/model/operation-bots.ts'
@@ -158,7 +158,7 @@ async function knownMember(
   person: string,
 ): Promise<Member> {
   const found = await memberOf(db, chat.id, parseChatId(person))
-  if (!found) throw bad('user not found')
+  if (!found) throw notFound('user')
   return found
 }
 

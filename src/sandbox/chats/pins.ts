@@ -1,5 +1,5 @@
 /** Pins messages in a chat and unpins them. */
-import { failed } from '../../../machines/model/failure.ts'
+import { messageNotFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
 import { parseChatId, parseMessageId } from '../delivery/mapping.ts'
@@ -32,7 +32,7 @@ export async function pin(call: Call, operation: OperationOf<'pin'>): Promise<Op
      select topic from target`,
     [chat, message],
   )
-  if (!pinned) throw failed('bad_request', 'message to pin not found')
+  if (!pinned) throw messageNotFound('message to pin')
   const fact = { fact: 'pinned' as const, message: `${message}` }
   await announce(context, by, parseChatId(operation.chat), fact, pinned.topic)
   return done
@@ -46,7 +46,7 @@ export async function unpin(call: Call, operation: OperationOf<'unpin'>): Promis
     'delete from sandbox_pin where chat_id = $1 and message_id = $2 returning message_id',
     [chat, message === undefined ? 0 : parseMessageId(`${message}`, 'unpin')],
   )
-  if (rows.length === 0) throw failed('bad_request', 'message to unpin not found')
+  if (rows.length === 0) throw messageNotFound('message to unpin')
   return done
 }
 

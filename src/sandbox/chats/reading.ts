@@ -1,5 +1,5 @@
 /** Lists the chats of a person, shows their history, and remembers how far they are read. */
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, messageNotFound, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { ListedChat, PastMessage } from '../../../machines/model/operation-reading.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -127,7 +127,7 @@ export async function personalMessages(
     'select personal_chat_id as chat from sandbox_person where id = $1 and user_id = $2',
     [parseChatId(person), network],
   )
-  if (!found) throw failed('bad_request', 'user not found')
+  if (!found) throw notFound('user')
   if (found.chat === null) return { kind: 'history', messages: [] }
   const newest = [by.person, found.chat, null, limit]
   const views = await db.query<MessageView>(showing(PAST), newest)
@@ -174,7 +174,7 @@ export async function markRead(
   const upTo = message === undefined ? null : parseMessageId(message, 'read')
   await lockChat(context, { chat: id, person: by.person }, async (tx) => {
     const mark = await moveMark(tx, 'read_up_to', [id, by.person, upTo])
-    if (!mark) throw failed('bad_request', 'message to read not found')
+    if (!mark) throw messageNotFound('message to read')
     // A message that is read has reached a device.
     if (kind === 'private') await deliver(tx, call, id, mark.after)
     if (mark.after <= mark.before || kind === 'channel') return
@@ -204,7 +204,7 @@ export async function markDelivered(
 async function deliver(tx: Confirming, call: Call, chat: number, upTo: number | null) {
   const person = call.by.person
   const mark = await moveMark(tx, 'delivered_up_to', [chat, person, upTo])
-  if (!mark) throw failed('bad_request', 'message to deliver not found')
+  if (!mark) throw messageNotFound('message to deliver')
   if (mark.after <= mark.before) return
   const reached = [chat, person, mark.before, mark.after]
   const messages = await tx.db.query<Confirmed>(newlyDelivered, reached)

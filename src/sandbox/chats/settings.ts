@@ -1,5 +1,5 @@
 /** Changes the settings of a chat and leaves chats. Service messages announce the changes. */
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { storedMedia } from '../files/files.ts'
@@ -79,8 +79,7 @@ export async function leave(
   { chat: given }: OperationOf<'leave'>,
 ): Promise<OperationResult> {
   const { chat } = await accessOf(context.db, by.person, parseChatId(given))
-  if (chat.kind === 'private')
-    throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+  if (chat.kind === 'private') throw notFound('chat')
   await lockChat(context, { chat: chat.id, person: by.person }, (transaction) =>
     changeMember(transaction, by, chat, by.person, { role: 'left', keepsLimits: true }),
   )

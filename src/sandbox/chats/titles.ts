@@ -1,5 +1,5 @@
 /** Titles of administrators, tags of members, and banned sender channels. */
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { chatOf, parseChatId } from '../delivery/mapping.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
@@ -20,7 +20,7 @@ export async function setMemberTitle(
   const person = parseChatId(named)
   await lockChat(context, { chat: access.chat.id, person }, async (transaction) => {
     const target = await memberOf(transaction.db, access.chat.id, person)
-    if (!target) throw bad('user not found')
+    if (!target) throw notFound('user')
     if (target.status === 'creator' && person !== by.person) {
       throw bad('only the owner can edit their custom title')
     }

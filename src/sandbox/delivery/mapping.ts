@@ -2,7 +2,12 @@
 import type { Buttons } from '../../../machines/model/buttons.ts'
 import type { Poll } from '../../../machines/model/checklist.ts'
 import type { Chat, Content, Message, Origin } from '../../../machines/model/content.ts'
-import { failed, messageNotFound, type RequestFailed } from '../../../machines/model/failure.ts'
+import {
+  failed,
+  messageNotFound,
+  notFound,
+  type RequestFailed,
+} from '../../../machines/model/failure.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { ChatRow, MessageRow, MessageView, PersonRow } from './rows.ts'
 
@@ -148,7 +153,7 @@ export function originOf({ message, chat, other, sender }: MessageView): Origin 
 const form = /^-?\d{1,15}$/
 
 export function parseChatId(text: string): number {
-  if (!form.test(text)) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+  if (!form.test(text)) throw notFound('chat')
   return Number(text)
 }
 
@@ -164,7 +169,7 @@ export const noMessageTo = (purpose: string): RequestFailed =>
     : messageNotFound(`message to ${purpose}`)
 
 export function parseTopicId(text: string): number {
-  if (!form.test(text)) throw failed('bad_request', 'message thread not found')
+  if (!form.test(text)) throw notFound('message thread')
   return Number(text)
 }
 

@@ -1,6 +1,6 @@
 /** The scores of games: a bot sets them and lists them, for each chat on its own. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { Score } from '../../../machines/model/game.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Text } from '../../../machines/model/text.ts'
@@ -96,7 +96,7 @@ async function store(
     'select id from sandbox_person where id = $1 and user_id = $2 and not deactivated',
     [parseChatId(person), network],
   )
-  if (!player) throw bad('user not found')
+  if (!player) throw notFound('user')
   const rows = await tx.query(
     `insert into sandbox_game_score as s (chat_id, bot_id, game, person_id, score)
      values ($1, $2, $3, $4, $5)

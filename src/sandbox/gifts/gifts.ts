@@ -1,6 +1,6 @@
 /** Gifts: people and accounts buy them with Stars; owners keep, sell, upgrade and pass them on. */
 import { randomBytes, randomInt } from 'node:crypto'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { AcceptedGifts, Gift, OwnedGift } from '../../../machines/model/gift.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
@@ -110,7 +110,7 @@ async function ownerOf({ db, network }: NetworkContext, native: number): Promise
          where native = $1 and user_id = $2 and kind = 'channel'`,
     [native, network],
   )
-  if (!row) throw bad(native > 0 ? 'user not found' : 'chat not found')
+  if (!row) throw notFound(native > 0 ? 'user' : 'chat')
   const { id, accepted } = row
   return native > 0 ? { person: id, chat: null, accepted } : { person: null, chat: id, accepted }
 }

@@ -1,6 +1,6 @@
 /** Sends a result that a bot offered: as a message of the person who picked it, with the name of the bot. */
 import type { Content, Message } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { notFound } from '../../../machines/model/failure.ts'
 import type {
   InlinePlace,
   InlineResult,
@@ -51,7 +51,7 @@ export async function botOf({ db, network }: NetworkContext, bot: number): Promi
     `select ${personJson('p')} as person from sandbox_person p where id = $1 and user_id = $2`,
     [bot, network],
   )
-  if (!row) throw failed('bad_request', 'user not found')
+  if (!row) throw notFound('user')
   return row.person
 }
 

@@ -1,7 +1,7 @@
 /** Changes that people make to a checklist: they mark tasks as done, and add tasks. All members of the chat are notified. */
 import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
 import type { Service } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { type FoundMessage, findMessage, type MessageRef } from '../chats/find-message.ts'
@@ -41,7 +41,7 @@ export async function markTasks(
   const by = personOf(row.person)
   await change(context, person, ref, 'othersMayMark', (checklist) => {
     const known = checklist.tasks.map(({ id }) => id)
-    if (![...done, ...undone].every((id) => known.includes(id))) throw bad('task not found')
+    if (![...done, ...undone].every((id) => known.includes(id))) throw notFound('task')
     const at = Math.floor(context.now() / 1000)
     const tasks = checklist.tasks.map((task) => marked(task, { done, undone }, { by, at }))
     const message = String(ref.message)
@@ -92,7 +92,7 @@ async function change(
 ): Promise<void> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const found = await findMessage(context.db, person, ref)
-    if (found?.content.kind !== 'checklist') throw bad('checklist not found')
+    if (found?.content.kind !== 'checklist') throw notFound('checklist')
     const { checklist: before } = found.content
     if (found.sender !== person && !before[needs]) throw bad('not enough rights')
     const { checklist, fact } = changed(before)

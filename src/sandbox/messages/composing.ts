@@ -1,7 +1,7 @@
 /** Signs of writing: typing for some seconds, and drafts until the message is there. */
 
 import type { Chat } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -165,9 +165,7 @@ export async function showTyping(
     await openPrivateChat(db, person, chat)
     if (!(await show())) {
       if (thread !== null) await accessOf(db, person, chat)
-      throw thread === null
-        ? failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
-        : failed('bad_request', 'message thread not found')
+      throw thread === null ? notFound('chat') : notFound('message thread')
     }
   }
   wake([])

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Buttons } from '../../../machines/model/buttons.ts'
 import type { Checklist } from '../../../machines/model/checklist.ts'
 import type { Content, Message, Surface } from '../../../machines/model/content.ts'
-import { failed, messageNotAllowed } from '../../../machines/model/failure.ts'
+import { failed, messageNotAllowed, messageNotFound } from '../../../machines/model/failure.ts'
 import type { Location } from '../../../machines/model/location.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
@@ -113,7 +113,7 @@ export async function edit({ context, by }: Call, operation: Edit): Promise<Oper
   }
   const find = async () => {
     const found = await findMessage(context.db, by.person, ref)
-    if (!found) throw bad('message to edit not found')
+    if (!found) throw messageNotFound('message to edit')
     const { content, hasKeyboard, isForwarded, isInline, isFinal, sender } = found
     const isFixed = isForwarded || isInline || hasKeyboard || isFinal || content.kind === 'service'
     if (sender !== by.person || isFixed) throw bad("message can't be edited")

@@ -1,6 +1,6 @@
 /** Ephemeral messages: one member of a group sees them, for a day at most, and they can be edited and deleted. */
 import type { Content, Message } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, messageNotFound, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Change } from '../../../machines/model/operation-inline.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -148,7 +148,7 @@ async function assertMaySend(
          and at > now() - make_interval(secs => ${ANSWER_SECONDS})`,
       [replyToEphemeral, chat.id, receiver, by.person],
     )
-    if (answered.length === 0) throw bad('message to be replied not found')
+    if (answered.length === 0) throw messageNotFound('message to be replied')
     return
   }
   const isAnswer = pressed !== undefined && pressed.ageSeconds <= ANSWER_SECONDS
@@ -163,7 +163,7 @@ async function replyOf(
   if (replyTo === undefined) return null
   const message = parseMessageId(replyTo, 'be replied')
   if (await viewOf(db, by.person, { chat, message })) return message
-  throw bad('message to be replied not found')
+  throw messageNotFound('message to be replied')
 }
 
 async function assertTopic(db: Queryable, chat: number, topic: number | null): Promise<void> {
@@ -172,7 +172,7 @@ async function assertTopic(db: Queryable, chat: number, topic: number | null): P
     chat,
     topic,
   ])
-  if (found.length === 0) throw bad('message thread not found')
+  if (found.length === 0) throw notFound('message thread')
 }
 
 function replacedBy({ replaces }: Send, pressed: PressedButton | undefined): number | null {
@@ -207,7 +207,7 @@ async function targetOf(
      where ephemeral_id = $1 and chat_id = $2 and sender_id = $3 and receiver_id = $4`,
     [ephemeral, access.chat.id, by.person, parseChatId(receiver)],
   )
-  if (!stored) throw bad(`message to ${purpose} not found`)
+  if (!stored) throw messageNotFound(`message to ${purpose}`)
   return stored
 }
 

@@ -1,6 +1,6 @@
 /** Reactions of people to messages, at most one of each person. */
 import type { Reaction } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, messageNotFound, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf, assertMay, may } from '../chats/access.ts'
@@ -40,7 +40,7 @@ export async function react(
   const woken: number[] = []
   await db.transaction(async (tx) => {
     const target = await findMessage(tx, by.person, ref)
-    if (!target) throw bad('message to react not found')
+    if (!target) throw messageNotFound('message to react')
     if (target.content.kind === 'service') throw bad('REACTION_INVALID')
     if (reactions.length > 0) await assertMayReact(tx, by, target, ref)
     const before = await exchange(tx, target, by.person, reactions)
@@ -62,8 +62,8 @@ export async function removeReaction(
   await db.transaction(async (tx) => {
     const id = await chatToClear(tx, by, ref.chat)
     const target = await findMessage(tx, by.person, ref)
-    if (!target) throw bad('message to react not found')
-    if (!(await memberOf(tx, id, giver))) throw bad('user not found')
+    if (!target) throw messageNotFound('message to react')
+    if (!(await memberOf(tx, id, giver))) throw notFound('user')
     const before = await exchange(tx, target, giver, [])
     if (before.length === 0) return
     await notifyMembers(
@@ -128,7 +128,7 @@ export async function removeAllReactions(
   const people = await db.transaction(async (tx) => {
     const id = await chatToClear(tx, by, parseChatId(chat))
     const member = await memberOf(tx, id, giver)
-    if (!member) throw bad('user not found')
+    if (!member) throw notFound('user')
     const messages = await tx.query<{ id: number }>(LOCK_REACTED, [id, giver])
     const [row] = await tx.query<{ woken: number[] }>(removing, [
       ...[id, giver, messages.map((message) => message.id)],

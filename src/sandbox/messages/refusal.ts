@@ -1,5 +1,5 @@
 /** Explains why a message was not admitted. The statement that sends does not say it, to stay cheap when all is well. */
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, messageNotFound, notFound } from '../../../machines/model/failure.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
 import { keepsOut, MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from '../chats/access.ts'
@@ -42,7 +42,7 @@ export async function refusalOf(db: Queryable, messages: readonly OutgoingMessag
      where ${chatCondition('$1', '$2')}`,
     [message.sender, message.native, message.topic ?? null, message.reply ?? null],
   )
-  if (!found) return failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+  if (!found) return notFound('chat')
   const { kind, role } = found
   if (found.is_ended || found.is_gone)
     return failed('forbidden', 'user is deactivated', { reason: 'user_deactivated' })
@@ -63,9 +63,9 @@ export async function refusalOf(db: Queryable, messages: readonly OutgoingMessag
     const unfit = messages.find((one) => !allows(limits, one))
     if (unfit) return failed('bad_request', `not enough rights to ${sendingWords(unfit)}`)
   }
-  if (!found.is_topic_known) return failed('bad_request', 'message thread not found')
+  if (!found.is_topic_known) return notFound('message thread')
   if (!found.may_write_there) return failed('bad_request', 'TOPIC_CLOSED')
-  return failed('bad_request', 'message to be replied not found')
+  return messageNotFound('message to be replied')
 }
 
 const chatWord = (kind: string) => `${kind} chat`

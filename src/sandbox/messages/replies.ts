@@ -1,7 +1,7 @@
 /** Answers that need a look at the message they answer: with a quote of it, or to a message of another chat. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Content } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, messageNotFound } from '../../../machines/model/failure.ts'
 import type { OperationOf } from '../../../machines/model/operation.ts'
 import type { Quote, Text, TextEntity } from '../../../machines/model/text.ts'
 import { viewOf } from '../chats/find-message.ts'
@@ -36,7 +36,7 @@ export async function replyParts(
   const target = await viewOf(context.db, by.person, place)
   if (!target) {
     if (replyOptional && replyFrom === chat) return {}
-    throw failed('bad_request', 'message to be replied not found')
+    throw messageNotFound('message to be replied')
   }
   const content = target.message.content as Content
   const quoted = quote && { quote: located(quote, content) }

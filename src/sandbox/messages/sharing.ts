@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Key } from '../../../machines/model/buttons.ts'
 import type { Content, Service } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf } from '../chats/access.ts'
@@ -122,7 +122,7 @@ async function peopleShared(
      where id = any($1) and user_id = $2 order by id`,
     [people, network],
   )
-  if (rows.length < new Set(people).size) throw bad('user not found')
+  if (rows.length < new Set(people).size) throw notFound('user')
   return {
     fact: 'users_shared',
     request: request_id,
@@ -172,6 +172,6 @@ export async function prepareKey(
       ...[context.now() / 1000 + KEPT_SECONDS, context.network],
     ],
   )
-  if (rows.length === 0) throw bad('user not found')
+  if (rows.length === 0) throw notFound('user')
   return { kind: 'prepared', id }
 }

@@ -1,6 +1,6 @@
 /** Direct messages of channels, and the posts that are suggested in them: answered, published when due, and paid after a day. */
 import type { Chat, Content, Message } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { type PostFact, STARS, type SuggestedPost } from '../../../machines/model/payment.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -65,7 +65,7 @@ export async function suggestionOf(
   const { chat } = await accessOf(db, by.person, native)
   if (!chat.direct) throw bad('SUGGESTED_POST_PEER_INVALID')
   if (directTopic !== undefined && parseChatId(directTopic) !== chat.direct.id) {
-    throw bad('direct messages topic not found')
+    throw notFound('direct messages topic')
   }
   if (!suggested) return {}
   const { price } = suggested

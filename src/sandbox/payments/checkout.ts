@@ -1,6 +1,6 @@
 /** A person pays an invoice: the bot names the ways of shipping and agrees, then the money moves at once. */
 import { randomBytes } from 'node:crypto'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import {
   type Invoice,
@@ -150,7 +150,7 @@ export class Checkout {
          and high_id = greatest($1::bigint, $2::bigint)`,
       [person, bot],
     )
-    if (!row) throw bad('chat not found')
+    if (!row) throw notFound('chat')
     return { chat: row.id, native: bot }
   }
 

@@ -1,5 +1,5 @@
 /** Honours that accounts give to people and chats: verification, and an emoji status where the person allows it. */
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { readAccessOf } from '../chats/access.ts'
 import { parseChatId } from '../delivery/mapping.ts'
@@ -24,7 +24,7 @@ export async function verify(
       : 'select verification from sandbox_chat where native = $1 and user_id = $2',
     [native, context.network],
   )
-  if (!row) throw bad(isPerson ? 'user not found' : 'chat not found')
+  if (!row) throw notFound(isPerson ? 'user' : 'chat')
   if (row.verification && row.verification.by !== by.person) throw bad('BOT_VERIFIER_FORBIDDEN')
   await context.db.query(
     isPerson
@@ -52,7 +52,7 @@ export async function setEmojiStatus(
      where id = $1 and user_id = $2`,
     [person, network, by.person],
   )
-  if (!row) throw bad('user not found')
+  if (!row) throw notFound('user')
   if (!row.isManaged) throw bad('USER_PERMISSION_DENIED')
   if (until !== undefined && until * 1000 <= now()) throw bad('EMOJI_STATUS_EXPIRED')
   const known =

@@ -1,6 +1,6 @@
 /** The profile of the person who acts, and the profile photos and the profile music of all people. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { parseChatId } from '../delivery/mapping.ts'
@@ -80,7 +80,7 @@ async function page(
     `select from sandbox_person where id = $1 and (user_id = $2 or id = ${SERVICE_PERSON})`,
     [id, network],
   )
-  if (!known) throw failed('bad_request', 'user not found')
+  if (!known) throw notFound('user')
   const rows = await db.query<{ media: Media }>(
     `select ${shown} as media from sandbox_${shown}
      where person_id = $1 order by id desc offset $2 limit $3`,
@@ -156,6 +156,7 @@ export class ProfileAudios {
       'delete from sandbox_audio where id = $1 and person_id = $2 returning id',
       [audio, person],
     )
-    if (removed.length === 0) throw failed('not_found', 'audio not found')
+    if (removed.length === 0)
+      throw failed('not_found', 'audio not found', { reason: 'audio_not_found' })
   }
 }

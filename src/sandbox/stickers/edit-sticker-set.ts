@@ -1,6 +1,6 @@
 /** The person who made a sticker set changes it: adds, replaces, moves and removes stickers, and their words. */
 import { randomInt } from 'node:crypto'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { MaskPosition, Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { NewSticker, StickerFormat } from '../../../machines/model/operation-stickers.ts'
@@ -308,7 +308,7 @@ async function ownerOf({ db, network }: NetworkContext, person: string): Promise
     id,
     network,
   ])
-  if (!known) throw bad('user not found')
+  if (!known) throw notFound('user')
   return id
 }
 

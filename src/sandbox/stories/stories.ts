@@ -1,6 +1,6 @@
 /** Stories: a person posts them, and the people who have talked to them see them for a time. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
@@ -68,7 +68,7 @@ export async function deleteStory(
     'delete from sandbox_story where person_id = $1 and id = $2 returning request_id',
     [person, id],
   )
-  if (!row) throw failed('bad_request', 'story not found')
+  if (!row) throw notFound('story')
   await releaseFiles(context, holderOf(person, row.request_id))
   return { kind: 'done' }
 }
@@ -84,7 +84,7 @@ export async function editStory(
     'select request_id from sandbox_story where person_id = $1 and id = $2',
     [person, id],
   )
-  if (!row) throw failed('bad_request', 'story not found')
+  if (!row) throw notFound('story')
   const stored = await storedMedia(context, media, holderOf(person, row.request_id))
   await context.db.query(
     'update sandbox_story set media = $3, caption = $4 where person_id = $1 and id = $2',
@@ -108,7 +108,7 @@ export async function repostStory(
      where person_id = $1 and id = $2`,
     [author, story],
   )
-  if (!found) throw failed('bad_request', 'story not found')
+  if (!found) throw notFound('story')
   if (found.isProtected) throw failed('bad_request', 'STORY_PROTECTED')
   const { media, caption } = found
   return postStory(call, { ...terms, kind: 'post_story', media, caption })

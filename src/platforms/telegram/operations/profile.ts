@@ -1,7 +1,7 @@
 /** The account's own profile and stories, and the profile photos and profile music of people. */
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
-import { failed } from '../../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../../machines/model/failure.ts'
 import type { Media } from '../../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
 import type { Text } from '../../../../machines/model/text.ts'
@@ -31,7 +31,7 @@ export const stories: Handlers<Context> = {
     const asked = { _: 'stories.getStoriesByID', peer, id: [id] } as const
     const { stories } = await calls.call({ ...asked, id: [id] }, looking(context))
     const story = stories.find((one) => one._ === 'storyItem')
-    if (!story) throw failed('bad_request', 'story not found')
+    if (!story) throw notFound('story')
     if (story.noforwards) throw failed('bad_request', "story can't be forwarded")
     const caption = textOf(story.caption ?? '', story.entities)
     const origin = { fwdFromId: peer, fwdFromStory: id }
@@ -52,7 +52,7 @@ export const stories: Handlers<Context> = {
     const request = { _: 'stories.deleteStories', peer: self, id: [story] } as const
     const deleted = await calls.call({ ...request, id: [story] }, { signal })
     if (deleted.includes(story)) return done
-    throw failed('bad_request', 'story not found')
+    throw notFound('story')
   },
 }
 

@@ -2,7 +2,12 @@
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
 import { type Content, contentName, type Message } from '../../../../machines/model/content.ts'
-import { failed, messageTooLong } from '../../../../machines/model/failure.ts'
+import {
+  failed,
+  messageNotFound,
+  messageTooLong,
+  notFound,
+} from '../../../../machines/model/failure.ts'
 import type { OperationOf } from '../../../../machines/model/operation.ts'
 import { capabilities } from '../facts.ts'
 import { refusalOf } from '../failures.ts'
@@ -125,7 +130,7 @@ export async function withOptionalReply<Result>(
   } catch (cause) {
     if (!isMissingReply(cause)) return noTopic(cause)
     if (replyOptional) return inTopic()
-    throw failed('bad_request', 'message to be replied not found')
+    throw messageNotFound('message to be replied')
   }
 }
 
@@ -161,7 +166,7 @@ async function optionOf(
 
 export function topicId(topic: string): number {
   const id = parseMessageId(topic)
-  if (id === undefined) throw failed('bad_request', 'message thread not found')
+  if (id === undefined) throw notFound('message thread')
   return id
 }
 
@@ -172,7 +177,7 @@ const placeIn = (topic: string): tl.RawInputReplyToMessage => {
 }
 
 function noTopic(cause: unknown): never {
-  throw isMissingReply(cause) ? failed('bad_request', 'message thread not found') : cause
+  throw isMissingReply(cause) ? notFound('message thread') : cause
 }
 
 export const deliveryOf = ({ silent, isProtected, effect }: Sending) => ({

@@ -1,6 +1,6 @@
 /** The way into a room (XEP-0045): under the wanted nick or one like it, until the room says that it is done. */
 import { type Element, xml } from '@xmpp/client'
-import { failed } from '../../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../../machines/model/failure.ts'
 import { unlessAborted } from '../../kit/session-life.ts'
 import { parseAddress } from '../address.ts'
 import { conditionOf } from '../failures.ts'
@@ -119,7 +119,7 @@ function refusal(cause: Refused) {
     case 'item-not-found':
     case 'gone':
     case 'remote-server-not-found':
-      return failed('bad_request', 'chat not found', { reason: 'chat_not_found' }, { cause })
+      return notFound('chat', { cause })
     case 'remote-server-timeout':
     case 'service-unavailable':
       return failed('unavailable', 'the room cannot be joined now', { retryAfterSeconds: 30 })

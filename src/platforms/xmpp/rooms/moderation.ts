@@ -1,6 +1,6 @@
 /** Moderation of a room (XEP-0045): affiliations are permanent, roles end with the visit. */
 import { xml } from '@xmpp/client'
-import { failed } from '../../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../../machines/model/failure.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
 import type { Operation } from '../../../../machines/model/operation.ts'
 import { PERMISSIONS } from '../../../../machines/model/rights.ts'
@@ -130,7 +130,7 @@ function refusal(cause: RequestRefused, purpose: string) {
   switch (cause.condition) {
     case 'item-not-found':
     case 'jid-malformed':
-      return failed('bad_request', 'user not found', {}, { cause })
+      return notFound('user', { cause })
     default:
       return failed('bad_request', `not enough rights to ${purpose} chat member`, {}, { cause })
   }

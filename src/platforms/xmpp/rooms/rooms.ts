@@ -1,7 +1,7 @@
 /** All rooms of an account: those that are kept for it, those its other devices are in, and those it writes to. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Element } from '@xmpp/client'
-import { failed } from '../../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../../machines/model/failure.ts'
 import { parseAddress } from '../address.ts'
 import { type Invitation, readInvitation } from '../invitation.ts'
 import { RequestRefused } from '../requests.ts'
@@ -168,7 +168,7 @@ export class Rooms {
   /** The room as it stands, joined or not. */
   async look(address: string, signal: AbortSignal) {
     const facts = await roomFacts(this.#parts.requests, address, signal)
-    if (!facts) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+    if (!facts) throw notFound('chat')
     const room = this.#rooms.get(address)
     room?.refresh(facts)
     if (room?.isJoined) return room.chat
@@ -189,7 +189,7 @@ export class Rooms {
   async #join(bookmark: Bookmark, signal: AbortSignal): Promise<Room> {
     const facts = await roomFacts(this.#parts.requests, bookmark.room, signal)
     // Joining a room that does not exist would create it.
-    if (!facts) throw failed('bad_request', 'chat not found', { reason: 'chat_not_found' })
+    if (!facts) throw notFound('chat')
     const known = this.#rooms.get(bookmark.room)
     const room = known ?? new Room(bookmark, facts, this.#parts)
     this.#rooms.set(bookmark.room, room)
