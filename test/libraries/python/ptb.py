@@ -85,6 +85,8 @@ def converted(name, value):
         return sticker(value)
     if name == "reply_markup":
         return markup(value)
+    if name == "paid_media":
+        return [telegram.InputPaidMediaPhoto(upload(item["media"], attach=True)) for item in value]
     if name == "media" and isinstance(value, dict):
         return media(value)
     if name == "media" and isinstance(value, list):
@@ -136,7 +138,9 @@ async def main():
         for name in parameters:
             if name not in inspect.signature(function).parameters:
                 raise Absent(f"{method} of python-telegram-bot has no {name}")
-        given = {name: converted(name, value) for name, value in parameters.items()}
+        # The media that are sold have types of their own.
+        named = {"media": "paid_media"} if method == "sendPaidMedia" else {}
+        given = {name: converted(named.get(name, name), value) for name, value in parameters.items()}
         try:
             return plain(await function(**given))
         except error.RetryAfter as refused:

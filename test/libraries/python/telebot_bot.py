@@ -122,6 +122,10 @@ def main():
             if name not in names:
                 raise Absent(f"{method} of pyTelegramBotAPI has no {name}")
         given = {name: converted(name, value) for name, value in parameters.items()}
+        # The media that are sold have types of their own.
+        if method == "sendPaidMedia":
+            files = [converted("file", item["media"]) for item in parameters["media"]]
+            given["media"] = [types.InputPaidMediaPhoto(file) for file in files]
         # It has no default, although nothing reads it beside the sticker.
         if method == "addStickerToSet":
             given["emojis"] = None

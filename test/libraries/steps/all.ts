@@ -4,6 +4,7 @@ import { keyboardSteps } from './keyboards.ts'
 import { mediaSteps } from './media.ts'
 import { textSteps } from './messages.ts'
 import { newerSteps } from './newer.ts'
+import { newestSteps } from './newest.ts'
 import { receivingSteps } from './receiving.ts'
 import type { Step } from './step.ts'
 
@@ -15,6 +16,7 @@ export const allSteps: readonly Step[] = [
   ...mediaSteps,
   ...chatSteps,
   ...newerSteps,
+  ...newestSteps,
 ]
 
 export const updateKinds = [
