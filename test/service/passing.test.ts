@@ -264,6 +264,26 @@ t.test('scopes, rates and the request log are of the key', async (t) => {
   })
 })
 
+t.test('a key that may not receive gets no updates and no webhook', async (t) => {
+  const { key: deaf } = await client.key(credentialId, ['bot:send'])
+  const url = 'https://bot.example.org/hook'
+  const body = new URLSearchParams({ url, secret_token: 'open-sesame' })
+  for (const method of ['getUpdates', 'setWebhook', 'deleteWebhook', 'getWebhookInfo']) {
+    const answer = await call(method, { method: 'POST', body }, deaf)
+    t.equal(answer.status, 403, method)
+    t.match(await answer.json(), {
+      ...{ ok: false, error_code: 403 },
+      description: 'Forbidden: the key lacks the scope bot:receive',
+    })
+  }
+  t.equal(stub.last('setWebhook'), undefined, 'the network is not asked')
+  const invalid = new URLSearchParams({ url, secret_token: 'open sesame' })
+  t.match(await (await call('setWebhook', { method: 'POST', body: invalid })).json(), {
+    error_code: 400,
+    description: 'Bad Request: secret token contains unallowed characters',
+  })
+})
+
 t.test('a token that was taken back logs the account out', async (t) => {
   stub.next('getChat', refusal(401, 'Unauthorized'))
   t.match(await (await call('getChat?chat_id=1')).json(), {

@@ -62,6 +62,34 @@ t.test('setting the same again changes nothing but the kinds', async (t) => {
   t.same((await call('getWebhookInfo')).body.result.allowed_updates, ['poll'])
 })
 
+t.test('a secret token has up to 256 characters, and only those of the reference', async (t) => {
+  const allowed = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'
+  for (const secret_token of ['x', allowed.repeat(4)]) {
+    const receiver = await Receiver.open(t)
+    const { call } = await bot()
+    const set = await call('setWebhook', { url: receiver.url, secret_token })
+    t.same(set.body, described('Webhook was set'), `${secret_token.length} characters`)
+    await client.write(ada.id, '@gatebot', 'hello')
+    const [first] = await receiver.count(1)
+    t.equal(first?.headers['x-telegram-bot-api-secret-token'], secret_token)
+    await call('deleteWebhook')
+  }
+  const refusals = [
+    ...['.', 'x\n', 'é', '٣', `${allowed}:`].map((secret_token) => ({
+      ...{ secret_token, reason: 'secret token contains unallowed characters' },
+    })),
+    { secret_token: `${allowed.repeat(4)}x`, reason: 'secret token is too long' },
+    { secret_token: 'é'.repeat(129), reason: 'secret token is too long' },
+  ]
+  for (const { secret_token, reason } of refusals) {
+    const url = 'https://bot.example.org/hook'
+    const { call } = await bot()
+    const answer = await call('setWebhook', { url, secret_token })
+    t.match(answer, bad(reason), JSON.stringify(secret_token))
+    t.equal((await call('getWebhookInfo')).body.result.url, '')
+  }
+})
+
 t.test('what cannot be a webhook is refused, and the old one stays', async (t) => {
   const receiver = await Receiver.open(t)
   const refusals: [object, string][] = [
