@@ -30,6 +30,9 @@ const unitLocaleOf = (locale: string) => (locale.startsWith('en') ? 'en' : local
 const displayOf = (name: string, locale: string) =>
   name === 'byte' || (name.endsWith('byte') && !locale.startsWith('en')) ? 'long' : 'short'
 
+/** Isolated, so that the sign stays before the figure in a text from right to left. */
+const lessThan = (figure: string) => `\u2068< ${figure}\u2069`
+
 function formatsOf(locale: string) {
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
   const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
@@ -56,9 +59,7 @@ function formatsOf(locale: string) {
     change: (value: number, before: number) => changes.format((value - before) / before),
     share(part: number, whole: number): string {
       const found = whole === 0 ? 0 : part / whole
-      return found > 0 && found < 0.01
-        ? `\u2068< ${shares.format(0.01)}\u2069`
-        : shares.format(found)
+      return found > 0 && found < 0.01 ? lessThan(shares.format(0.01)) : shares.format(found)
     },
     moment: (at: string | number) => full.format(new Date(at)),
     day: (at: string | number) => day.format(new Date(at)),
@@ -73,7 +74,7 @@ function formatsOf(locale: string) {
     },
     /** How long something took or lasted. */
     span(milliseconds: number): string {
-      if (milliseconds < 1) return `\u2068< ${unit(1, 'millisecond')}\u2069`
+      if (milliseconds < 1) return lessThan(unit(1, 'millisecond'))
       if (milliseconds < 1_000) return unit(Math.round(milliseconds), 'millisecond')
       const seconds = milliseconds / 1_000
       if (seconds < 60) return unit(seconds, 'second', 1)
@@ -88,9 +89,8 @@ function formatsOf(locale: string) {
     },
     bytes(count: number): string {
       if (count < 1_000) return unit(count, 'byte')
-      return count < 1_000_000
-        ? unit(count / 1_000, 'kilobyte', 1)
-        : unit(count / 1_000_000, 'megabyte', 1)
+      if (count < 1_000_000) return unit(count / 1_000, 'kilobyte', 1)
+      return unit(count / 1_000_000, 'megabyte', 1)
     },
   }
 }

@@ -21,6 +21,22 @@ import { PickChatDialog } from './pick.tsx'
 import { RichText } from './rich-text.tsx'
 import { TopicBar, useTopics } from './topics/topics.tsx'
 
+interface ChatTypeProps {
+  readonly chat: Chat
+  /** Undefined where it is not known. */
+  readonly members: number | undefined
+}
+
+function ChatType({ chat, members }: ChatTypeProps) {
+  const t = useT()
+  return (
+    <>
+      {t.word('messenger.type', chat.direct_with ? 'direct' : chat.type)}
+      {members !== undefined && ` · ${t.count('messenger.members', members)}`}
+    </>
+  )
+}
+
 interface ChatHeadProps {
   readonly chat: Chat
   readonly person: Person
@@ -58,10 +74,7 @@ function ChatHead({ chat, person, people }: ChatHeadProps) {
           {other ? (
             <span className="ltr">{handlesOf(other)}</span>
           ) : (
-            <>
-              {t.word('messenger.type', chat.direct_with ? 'direct' : chat.type)}
-              {group && ` · ${t.count('messenger.members', group.members.length)}`}
-            </>
+            <ChatType chat={chat} members={group?.members.length} />
           )}
         </p>
       </div>
