@@ -39,7 +39,6 @@ export interface Suite {
 
 const LOOK_MS = 25
 const RECOVERED_WITHIN_MS = 60_000
-
 interface Watched {
   readonly id: number
   readonly next: number

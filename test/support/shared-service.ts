@@ -1,7 +1,4 @@
-/**
- * One service for many tests: to start one costs more than most tests do on it. Each test signs in as somebody new, with
- * a sandbox network of its own.
- */
+/** One service for many tests, as to start one costs more than most of them. Each signs in as somebody new, with a network of its own. */
 import root from 'tap'
 import { type Service, startService } from './service.ts'
 

@@ -33,6 +33,11 @@ const displayOf = (name: string, locale: string) =>
 /** Isolated, so that the sign stays before the figure in a text from right to left. */
 const lessThan = (figure: string) => `\u2068< ${figure}\u2069`
 
+function moneyIn(locale: string, currency: string, amount: number): string {
+  const sum = new Intl.NumberFormat(locale, { style: 'currency', currency })
+  return sum.format(amount / 10 ** (sum.resolvedOptions().maximumFractionDigits ?? 2))
+}
+
 function formatsOf(locale: string) {
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
   const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
@@ -84,8 +89,7 @@ function formatsOf(locale: string) {
     /** An amount in the smallest unit of its currency; `XTR` are Telegram Stars. */
     money(amount: number, currency: string): string {
       if (currency === 'XTR') return `⭐ ${numbers.format(amount)}`
-      const sum = new Intl.NumberFormat(locale, { style: 'currency', currency })
-      return sum.format(amount / 10 ** (sum.resolvedOptions().maximumFractionDigits ?? 2))
+      return moneyIn(locale, currency, amount)
     },
     bytes(count: number): string {
       if (count < 1_000) return unit(count, 'byte')
