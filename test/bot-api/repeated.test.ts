@@ -22,6 +22,8 @@ async function repeated(sends: Platform['sends'], method: string, isRepeated = t
     },
   } as unknown as Platform
   const credential = {
+    // Not online, so that it is asked as an actor.
+    snapshot: { value: 'connecting' },
     ask: async ({ callId }: { readonly callId: string }) => {
       asked.push(callId)
       throw new RequestFailed({ code: 'conflict', description: 'asked' })
