@@ -106,7 +106,7 @@ function explainers(onUnavailable: (cause: unknown) => void = () => undefined) {
   return { undone, untold }
 }
 
-/** Nothing that a plain `select` of ours calls must not be done twice. */
+/** Whatever a plain `select` of ours does may be done twice. */
 const onlyReads = (text: string) => /^\s*select\b/i.test(text)
 
 const queryableOn = (
