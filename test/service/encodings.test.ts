@@ -3,7 +3,7 @@ import t from 'tap'
 import { METHOD_NAMES, METHODS_BEYOND } from '../../src/bot-api/reference.ts'
 import { type RawRequest, raw, refused, scene } from './scene.ts'
 
-const { service, client, ada, key } = await scene(t)
+const { service, client, ada, key } = await scene(t, {})
 const { url } = service
 const to = `${ada.id}`
 

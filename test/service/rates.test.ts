@@ -43,7 +43,7 @@ t.test('sends beyond the rate are refused with the time to wait', async (t) => {
 })
 
 t.test('whoever guesses keys is slowed down, and nobody else', async (t) => {
-  const { service, key, client } = await scene(t)
+  const { service, key, client } = await scene(t, {})
   const guess = (n: number) => `${200_000 + n}:${'a'.repeat(43)}`
   const statuses: number[] = []
   for (let n = 0; n < 22; n++) statuses.push((await client.bot(guess(n), 'getMe')).status)
@@ -60,7 +60,7 @@ t.test('whoever guesses keys is slowed down, and nobody else', async (t) => {
 })
 
 t.test('a personal access token serves where it may', async (t) => {
-  const { service, client, credentialId } = await scene(t)
+  const { service, client, credentialId } = await scene(t, {})
   const { token } = await client.result('POST', '/user/tokens', { name: 'script' })
   const headers = { authorization: `apikey ${token}` }
   const ask = (path: string) => raw(service.url, path, { headers })

@@ -6,36 +6,52 @@ interface Testing {
   teardown(work: () => Promise<void> | void): void
 }
 
-/** Without what others would notice. */
+/**
+ * Without what others would notice. Wrong keys are counted by address, so a test that guesses more than a few begins a
+ * service of its own.
+ */
 export type SharedService = Omit<Service, 'gateway' | 'restart'>
 
 /** Accounts that tests leave behind cost time: after so many tests the next begin with a fresh service. */
 const USES = 10
+/** Nobody may need it any more: it would only take time from the tests of other rooms. */
+const IDLE_MS = 2_000
 
 class Shared {
   readonly service: Promise<Service>
-  uses = 0
   readonly #works: (() => Promise<void> | void)[] = []
+  #uses = 0
   #users = 0
-  #isStopped = false
+  #idle: NodeJS.Timeout | undefined
+  #stopped: Promise<void> | undefined
 
   constructor() {
     this.service = startService({ teardown: (work) => this.#works.unshift(work) })
   }
 
   join(t: Testing): Promise<SharedService> {
-    this.uses++
+    clearTimeout(this.#idle)
+    this.#uses++
     this.#users++
     t.teardown(async () => {
-      this.#users--
-      if (this.uses >= USES && this.#users === 0) await this.stop()
+      if (--this.#users > 0) return
+      if (this.#uses >= USES) await this.stop()
+      else this.#idle = setTimeout(() => void this.stop(), IDLE_MS).unref()
     })
     return this.service
   }
 
-  async stop(): Promise<void> {
-    if (this.#isStopped) return
-    this.#isStopped = true
+  get mayBeJoined(): boolean {
+    return !this.#stopped && this.#uses < USES
+  }
+
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop()
+    return this.#stopped
+  }
+
+  async #stop(): Promise<void> {
+    clearTimeout(this.#idle)
     for (const work of this.#works) await work()
   }
 }
@@ -43,9 +59,10 @@ class Shared {
 let current: Shared | undefined
 
 export async function joinService(t: Testing): Promise<SharedService> {
-  if (current === undefined || current.uses >= USES) {
-    current = new Shared()
-    root.teardown(() => current?.stop())
+  if (!current?.mayBeJoined) {
+    const shared = new Shared()
+    current = shared
+    root.teardown(() => shared.stop())
   }
   return await current.join(t)
 }
