@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The launcher. Plain JavaScript that parses on any Node.js, because npm may start it on an old one. */
+import { readFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runChild } from './child.mjs'
@@ -13,6 +14,13 @@ const [command = 'help', ...rest] = process.argv.slice(2)
 
 const tap = ['node_modules/tap/dist/esm/run.mjs']
 
+/** The quick test files share processes, each of the others has its own. Files that are named are all that runs. */
+function everyTest() {
+  const alone = readFileSync(join(root, 'test/together/alone.txt'), 'utf8').trimEnd().split('\n')
+  const files = ['test/together/{check,whole}-*.ts', ...alone]
+  return [...tap, ...files.map((pattern) => `--include=${pattern}`)]
+}
+
 const judging = [
   ['node_modules/@biomejs/biome/bin/biome', 'check', '.'],
   ['node_modules/typescript/bin/tsc', '--noEmit'],
@@ -21,9 +29,9 @@ const judging = [
 const wholeTree = { development: true, panel: true, timed: true }
 
 /**
- * A step is what Node.js is given to run; `beside` are steps that run at the same time, one after another, at a low
- * priority. `development` says that it needs the test tools, `panel` the built panel, and `kept` that it is started again
- * when it ends unexpectedly.
+ * A step is what Node.js is given to run, or a function that makes it when it is wanted; `beside` are steps that run at
+ * the same time, one after another, at a low priority. `development` says that it needs the test tools, `panel` the built
+ * panel, and `kept` that it is started again when it ends unexpectedly.
  */
 const commands = {
   start: { steps: [['src/main.ts']], panel: true, kept: true },
@@ -35,7 +43,7 @@ const commands = {
   undrain: { steps: [['src/nodes/order-command.ts', 'undrain']] },
   move: { steps: [['src/nodes/order-command.ts', 'move']] },
   migrate: { steps: [['src/nodes/migrate-command.ts']] },
-  test: { steps: [tap], development: true, panel: true },
+  test: { steps: [everyTest], development: true, panel: true },
   'kill-test': { steps: [['test/kill/run.ts']], development: true },
   'cluster-test': { steps: [['test/cluster/run.ts']], development: true },
   'fault-test': { steps: [['test/faults/run.ts']], development: true },
@@ -54,14 +62,14 @@ const commands = {
   types: { steps: judging.slice(1), development: true },
   docs: { steps: [['test/docs/write.ts']], development: true },
   screenshots: { steps: [['test/panel/screenshots.ts']], development: true, panel: true },
-  // What a change is held to while it is made; `verify` adds what kills, floods, browses, waits out limits and starts
-  // from nothing, and runs each file in a process of its own.
+  // What a change is held to while it is made. `verify` adds what kills, floods, browses, waits out limits and starts from
+  // nothing, and most features in the whole service.
   check: {
-    steps: [[...tap, '--jobs=6', 'test/together/share-*.ts']],
+    steps: [[...tap, '--jobs=4', 'test/together/check-*.ts']],
     beside: judging,
     ...wholeTree,
   },
-  verify: { steps: [...judging, tap], ...wholeTree },
+  verify: { steps: [everyTest], beside: judging, ...wholeTree },
 }
 
 function environment(runtime) {
@@ -78,14 +86,16 @@ const LOW_PRIORITY = 10
 
 /** Resolves to the exit code of the first step that fails; the steps after it do not run. */
 async function runSteps(steps, runtime, { timed = false, kept = false, priority }) {
-  for (const [script, ...args] of steps) {
+  for (const step of steps) {
+    const [script, ...args] = typeof step === 'function' ? step() : step
     const startedAt = performance.now()
     const options = { cwd: root, env: environment(runtime), priority }
     const child = [runtime, [join(root, script), ...args, ...rest], options]
     const code = await (kept ? keepRunning(child, say) : runChild(...child))
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)
     const verdict = code === 0 ? 'passed' : `failed with exit code ${code}`
-    if (timed) say(`${[script, ...args].join(' ')} ${verdict} in ${seconds} s`)
+    const told = args.filter((arg) => !arg.startsWith('--include'))
+    if (timed) say(`${[script, ...told].join(' ')} ${verdict} in ${seconds} s`)
     if (code !== 0) return code
   }
   return 0

@@ -1,21 +1,15 @@
 /** Runs a share of the quick test files in one process: to load the service takes longer than most of them do. */
-import { globSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import t, { type Test } from 'tap'
 import { deal } from './deal.ts'
+import { type Group, groups, processesOf } from './groups.ts'
 
 const root = join(import.meta.dirname, '../..')
-/** Most tests wait for something: two cores carry as many at once. */
-const SHARES = globSync('test/together/share-*.ts', { cwd: root }).length
 /** Milliseconds for one file, as `.taprc` has it for a process. */
 const TIMEOUT = 300_000
-
-/** They kill, flood, browse, wait out limits or start from nothing; only `npm run verify` and `npm test` run them. */
-const slow = readFileSync(join(import.meta.dirname, 'slow.txt'), 'utf8')
-  .trimEnd()
-  .split('\n')
 
 const tests = new Map<string, Test>()
 
@@ -47,12 +41,11 @@ const seconds: Readonly<Record<string, number>> = JSON.parse(
   readFileSync(join(import.meta.dirname, 'seconds.json'), 'utf8'),
 )
 
-/** @param share counted from 1. Every quick file belongs to exactly one. */
-export function runShare(share: number): void {
+/** @param share counted from 1. Every file of a group belongs to exactly one. */
+export function runShare(group: Group, share: number): void {
   giveEachItsOwnTest()
   t.setTimeout(4 * TIMEOUT)
-  const quick = globSync('test/**/*.test.ts', { cwd: root, exclude: slow }).sort()
-  for (const file of deal(quick, seconds, SHARES)[share - 1] ?? []) {
+  for (const file of deal(groups[group], seconds, processesOf(group))[share - 1] ?? []) {
     t.test(file, { timeout: TIMEOUT }, async (own) => {
       const { href } = pathToFileURL(join(root, file))
       tests.set(href, own)

@@ -1,4 +1,4 @@
-/** Writes the table of times anew, from the output of `npm run check`: `npm run check | node test/together/time.ts`. */
+/** Writes the table of times anew, from the output of a whole run: `npm test | node test/together/time.ts`. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'

@@ -1,0 +1,4 @@
+/** Part 3 of the test files of `npm run check`. */
+import { runShare } from './share.ts'
+
+runShare('check', 3)

@@ -1,4 +1,0 @@
-/** Share 3 of the quick test files. */
-import { runShare } from './share.ts'
-
-runShare(3)

@@ -1,0 +1,4 @@
+/** Part 2 of the test files that only the whole run has. */
+import { runShare } from './share.ts'
+
+runShare('whole', 2)
