@@ -1,5 +1,4 @@
 /** The events of an API key's machine, and its terms: what a key may do, and until when. */
-import { confirm } from '../model/cursor.ts'
 import type { Command, Failure, RequestAbandoned } from '../model/protocol.ts'
 import type { Filter, Wanted } from '../model/update-kinds.ts'
 import type { WebhookChange, WebhookChanged, WebhookStanding } from '../webhook/terms.ts'
@@ -68,6 +67,18 @@ interface KeyRotated extends Command {
 interface Reading {
   readonly cursor: number
   readonly waiting: Poll | undefined
+}
+
+/** How far past the next id an offset still counts as a confirmation (the reference's figure). */
+const FUTURE_SLACK = 10
+
+/**
+ * Confirms everything below `offset`, where it is plausible. Far in the future it confirms nothing. Slightly ahead
+ * it confirms what exists and no more: unlike the reference, an update that comes later is not skipped.
+ */
+export function confirm(cursor: number, offset: number, next: number): number {
+  if (offset <= 0 || offset > next + FUTURE_SLACK) return cursor
+  return Math.max(cursor, Math.min(offset, next) - 1)
 }
 
 /** Whether a poll would find nothing and wait: it needs no read. */

@@ -1,6 +1,5 @@
 /** The setup of the API key machine: its context, the rules of getUpdates, and the effects it asks for. */
 import { assign, emit, raise, setup } from 'xstate'
-import { confirm } from '../model/cursor.ts'
 import * as port from '../model/effects.ts'
 import { accepted, type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
 import { changeFilter, type Filter, pruneFilter } from '../model/update-kinds.ts'
@@ -9,6 +8,7 @@ import {
   type AllowKinds,
   type ApiKeyEvent,
   type ChangeWebhook,
+  confirm,
   EMPTY_PAGE,
   hasExpired,
   hasScope,

@@ -1,12 +1,12 @@
 /** An event on the network as a session reports it, before it becomes an update of the bot API. */
 import type { BusinessEvent } from './business.ts'
 import type { Buttons } from './buttons.ts'
-import type { Poll } from './checklist.ts'
 import type { Chat, Message, Reaction, Service, Surface } from './content.ts'
 import type { Boost, Invite, Member } from './membership.ts'
 import type { InlineQuery } from './operation-inline.ts'
 import type { Order, PostalAddress } from './payment.ts'
 import type { Person } from './person.ts'
+import type { Poll } from './poll.ts'
 
 interface Happened {
   /** Stable native identity of this event: the same event reported twice has the same key. */

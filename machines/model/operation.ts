@@ -7,7 +7,6 @@ import {
   type ForBusiness,
 } from './business.ts'
 import type { Buttons, ReplyKeyboard } from './buttons.ts'
-import type { Poll } from './checklist.ts'
 import type { Chat, Content, Message, Reaction, Surface } from './content.ts'
 import { GAME_OPERATIONS, type GameOperation, type GameOutcome } from './game.ts'
 import type { Gift, OwnedGiftPage } from './gift.ts'
@@ -55,6 +54,7 @@ import { STICKER_OPERATIONS, type StickerOperation } from './operation-stickers.
 import { STORY_OPERATIONS, type Story, type StoryOperation } from './operation-stories.ts'
 import type { DirectTerms } from './payment.ts'
 import type { Person } from './person.ts'
+import type { Poll } from './poll.ts'
 import type { AnsweredPart, Quote, Text } from './text.ts'
 import type { Topic } from './topic.ts'
 

@@ -1,6 +1,5 @@
 /** Collects every native id in events, results and mentions, so that their integers are looked up together. */
 
-import type { Poll } from '../../machines/model/checklist.ts'
 import type {
   Chat,
   Content,
@@ -14,6 +13,7 @@ import type { Invite } from '../../machines/model/membership.ts'
 import type { OperationResult } from '../../machines/model/operation.ts'
 import type { PastMessage } from '../../machines/model/operation-reading.ts'
 import type { Person } from '../../machines/model/person.ts'
+import type { Poll } from '../../machines/model/poll.ts'
 import type { Text, TextEntity } from '../../machines/model/text.ts'
 import type { WantedIds } from '../identities/store.ts'
 

@@ -1,6 +1,6 @@
 /** Polls whose time is over before anybody sees them. */
 import t from 'tap'
-import type { Poll } from '../../machines/model/checklist.ts'
+import type { Poll } from '../../machines/model/poll.ts'
 import type { Database } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'

@@ -1,7 +1,7 @@
 /** Methods about polls: sending one, and stopping it. */
 
-import type { Poll } from '../../../machines/model/checklist.ts'
 import { failed } from '../../../machines/model/failure.ts'
+import type { Poll } from '../../../machines/model/poll.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { Arguments } from '../arguments.ts'
 import { type Method, result } from '../method.ts'

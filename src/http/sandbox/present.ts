@@ -1,7 +1,7 @@
 /** The messenger's records as answers of the routes under /sandbox. */
 import type { Static } from 'typebox'
 import type { Button, Buttons } from '../../../machines/model/buttons.ts'
-import type { Checklist, Poll } from '../../../machines/model/checklist.ts'
+import type { Checklist } from '../../../machines/model/checklist.ts'
 import type {
   Chat,
   Content,
@@ -13,6 +13,7 @@ import type { Location } from '../../../machines/model/location.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { Invoice, PaidMedia, PaidPreview } from '../../../machines/model/payment.ts'
 import type { Person } from '../../../machines/model/person.ts'
+import type { Poll } from '../../../machines/model/poll.ts'
 import type { RichBlock, RichMessage } from '../../../machines/model/rich.ts'
 import type { Quote, Text, TextEntity } from '../../../machines/model/text.ts'
 import type { TopicLook } from '../../../machines/model/topic.ts'

@@ -1,6 +1,5 @@
 /** Between the messenger and the model: rows become messages, chats and people, and native ids become numbers. */
 import type { Buttons } from '../../../machines/model/buttons.ts'
-import type { Poll } from '../../../machines/model/checklist.ts'
 import type { Chat, Content, Message, Origin } from '../../../machines/model/content.ts'
 import {
   failed,
@@ -9,6 +8,7 @@ import {
   type RequestFailed,
 } from '../../../machines/model/failure.ts'
 import type { Person } from '../../../machines/model/person.ts'
+import type { Poll } from '../../../machines/model/poll.ts'
 import type { ChatRow, MessageRow, MessageView, PersonRow } from './rows.ts'
 
 /** The facts of a message that few messages have. */

@@ -1,8 +1,9 @@
 /** Polls: a message opens one, votes change it, and it is closed once, by its sender or when its time is over. */
-import type { Poll } from '../../../machines/model/checklist.ts'
+
 import { failed, messageNotFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
+import type { Poll } from '../../../machines/model/poll.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { countriesOf } from '../../accounts/phone.ts'
 import type { Database, Queryable } from '../../database/database.ts'

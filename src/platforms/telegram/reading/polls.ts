@@ -1,7 +1,7 @@
 /** Reads polls into the neutral model, and remembers their questions, which the network does not repeat with each result. */
 import type { tl } from '@mtcute/node'
-import type { Poll } from '../../../../machines/model/checklist.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
+import type { Poll } from '../../../../machines/model/poll.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
 import { textOf } from '../entities.ts'

@@ -1,7 +1,7 @@
 /** What an offset confirms, and what it never does. */
 
 import t from 'tap'
-import { confirm } from '../../../machines/model/cursor.ts'
+import { confirm } from '../../../machines/api-key/events.ts'
 import fc from '../../support/fast-check.ts'
 
 t.test('an offset confirms what is below it', async (t) => {

@@ -1,0 +1,42 @@
+/** Polls: questions with options that people vote for. */
+import type { Person } from './person.ts'
+import type { Text } from './text.ts'
+
+interface PollOption {
+  readonly text: Text
+  readonly voters: number
+  /** Only for an option that came later: who added it, and when (Unix time in seconds). */
+  readonly added?: { readonly by: Person; readonly at: number }
+}
+
+export interface Poll {
+  /** Given by the network; absent on the way to it. */
+  readonly id?: string
+  readonly question: Text
+  /** They keep their places: new ones come at the end. */
+  readonly options: readonly PollOption[]
+  readonly voters: number
+  readonly isClosed: boolean
+  readonly isAnonymous: boolean
+  readonly isQuiz: boolean
+  readonly isMultiple: boolean
+  /** A vote can be changed. Absent: except in a quiz. */
+  readonly isRevotable?: boolean
+  /** Whoever may vote may add options. */
+  readonly isOpenToOptions?: boolean
+  /** Each reader sees the options in an order of their own. */
+  readonly isShuffled?: boolean
+  /** Only its owner sees the votes before it is closed. */
+  readonly hidesResults?: boolean
+  /** Only members of the chat that it was sent to first may vote. */
+  readonly isForMembers?: boolean
+  /** Only people with phone numbers of these countries may vote. */
+  readonly countries?: readonly string[]
+  /** Places of the right options of a quiz. */
+  readonly right?: readonly number[]
+  readonly explanation?: Text
+  readonly description?: Text
+  readonly openSeconds?: number
+  /** Unix time in seconds. */
+  readonly closesAt?: number
+}
