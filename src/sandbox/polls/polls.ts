@@ -29,6 +29,12 @@ interface LockedPoll {
   readonly poll: Poll
 }
 
+/** The transaction in which a change is told. */
+interface Announcing {
+  readonly db: Queryable
+  readonly wake: Wake
+}
+
 /** Opens a poll for a message that is sent next. A repeated request finds the poll of the first one. */
 export async function openPoll(
   { db, now, pollTimer }: Pick<NetworkContext, 'db' | 'now' | 'pollTimer'>,
@@ -59,11 +65,8 @@ async function changePoll(
   { db, wake }: { readonly db: Database; readonly wake: Wake },
   id: string,
   change: (locked: LockedPoll, tx: Queryable) => Promise<Poll>,
-  announce: (
-    changed: LockedPoll,
-    on: { readonly db: Queryable; readonly wake: Wake },
-  ) => Promise<void>,
-): Promise<Poll> {
+  announce: (changed: LockedPoll, on: Announcing) => Promise<void>,
+): Promise<LockedPoll> {
   const woken: number[] = []
   const changed = await db.transaction(async (tx) => {
     const [row] = await tx.query<{ owner_id: number; poll: Poll }>(
@@ -83,11 +86,27 @@ async function changePoll(
        where content ->> 'kind' = 'poll' and content #>> '{poll,id}' = $1`,
       [id, JSON.stringify(poll)],
     )
-    await announce({ ...locked, poll }, { db: tx, wake: (people) => woken.push(...people) })
-    return poll
+    const after = { ...locked, poll }
+    await announce(after, { db: tx, wake: (people) => woken.push(...people) })
+    return after
   })
   wake(woken)
   return changed
+}
+
+/** Changes the poll of a message as one of its readers. Resolves with the poll as this reader sees it. */
+async function changeAsReader(
+  context: NetworkContext,
+  person: number,
+  place: MessageRef,
+  change: (locked: LockedPoll, tx: Queryable) => Promise<Poll>,
+  announce: (changed: LockedPoll, chat: number, on: Announcing) => Promise<void>,
+): Promise<Poll> {
+  const { chat, poll: id } = await findPoll(context.db, person, place)
+  const { owner, poll } = await changePoll(context, id, change, (changed, on) =>
+    announce(changed, chat, on),
+  )
+  return owner === person ? poll : withoutVotes(poll)
 }
 
 /** Replaces the person's vote by these places of options; none takes the vote back. */
@@ -97,21 +116,19 @@ export async function vote(
   place: MessageRef,
   options: readonly number[],
 ): Promise<Poll> {
-  const { chat, poll: id } = await findPoll(context.db, person, place)
   const chosen = [...new Set(options)].toSorted((a, b) => a - b)
-  let isOwn = false
-  const changed = await changePoll(
+  return changeAsReader(
     context,
-    id,
-    async ({ owner, poll }, tx) => {
-      isOwn = owner === person
+    person,
+    place,
+    async ({ id, poll }, tx) => {
       await assertMayVote(tx, { id, poll }, person)
       const before = await votesOf(tx, id, person)
       assertVote(poll, before, chosen, context.now() / 1000)
       await store(tx, id, person, chosen)
       return counted(tx, poll, id)
     },
-    async ({ id, owner, poll }, on) => {
+    async ({ id, owner, poll }, chat, on) => {
       const about = { chat, actor: person }
       const to = { people: [owner] }
       if (!poll.isAnonymous) {
@@ -121,7 +138,6 @@ export async function vote(
       await notify(on, { kind: 'poll', ...about, facts: { poll } }, to)
     },
   )
-  return isOwn ? changed : withoutVotes(changed)
 }
 
 /** Adds an option as a person who may vote, and says so in the chat of the message. */
@@ -135,13 +151,11 @@ export async function addOption(
   if ([...text.text].length > OPTION_LENGTH) {
     throw bad(`poll option length must not exceed ${OPTION_LENGTH}`)
   }
-  const { chat, poll: id } = await findPoll(context.db, person, place)
-  let isOwn = false
-  const changed = await changePoll(
+  return changeAsReader(
     context,
-    id,
-    async ({ owner, poll }, tx) => {
-      isOwn = owner === person
+    person,
+    place,
+    async ({ id, poll }, tx) => {
       assertOpen(poll, context.now() / 1000)
       if (!poll.isOpenToOptions) throw bad("options can't be added to the poll")
       await assertMayVote(tx, { id, poll }, person)
@@ -155,7 +169,7 @@ export async function addOption(
       const added = { by, at: Math.floor(context.now() / 1000) }
       return { ...poll, options: [...poll.options, { text, voters: 0, added }] }
     },
-    async ({ owner, poll }, on) => {
+    async ({ owner, poll }, chat, on) => {
       const about = { chat, actor: person }
       await notify(on, { kind: 'poll', ...about, facts: { poll } }, { people: [owner] })
       await context.outbox.within(on.db, on.wake).send({
@@ -172,7 +186,6 @@ export async function addOption(
       })
     },
   )
-  return isOwn ? changed : withoutVotes(changed)
 }
 
 /** The chat and the poll of a message that the person sees. */
@@ -292,7 +305,7 @@ export async function stopPoll(
   if (content.kind !== 'poll') throw bad('message is not a poll')
   if (sender !== person || isForwarded) throw bad("poll can't be stopped")
   const { buttons } = operation
-  const poll = await changePoll(
+  const { poll } = await changePoll(
     context,
     content.poll.id ?? '',
     async ({ poll }, tx) => {
@@ -336,7 +349,7 @@ export async function closePoll(
 }
 
 async function notifyMembers(
-  on: { readonly db: Queryable; readonly wake: Wake },
+  on: Announcing,
   { poll }: LockedPoll,
   about: { readonly chat: number; readonly actor: number; readonly session?: number },
 ): Promise<void> {
