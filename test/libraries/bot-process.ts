@@ -65,7 +65,11 @@ export class Refused extends Error {
 /** The library has nothing for it. */
 export class Absent extends Error {}
 
-const startMilliseconds = 40_000
+/**
+ * Some libraries build a class for each type of the reference while they are imported: seconds of work alone, and many
+ * times that beside other programs. A program that ends instead is noticed at once.
+ */
+const startMilliseconds = 120_000
 const patience = 20_000
 const keptComplaint = 3_000
 
