@@ -1,9 +1,18 @@
 /** Polls: questions with options that people vote for. */
+import type { Location, Venue } from './location.ts'
+import type { Media } from './media.ts'
 import type { Person } from './person.ts'
 import type { Text } from './text.ts'
 
+/** A file, a place or the address of a page that belongs to a part of a poll. */
+export type PollMedia =
+  | { readonly kind: 'media'; readonly media: Media }
+  | ({ readonly kind: 'location'; readonly venue?: Venue } & Location)
+  | { readonly kind: 'link'; readonly url: string }
+
 interface PollOption {
   readonly text: Text
+  readonly media?: PollMedia
   readonly voters: number
   /** Only for an option that came later: who added it, and when (Unix time in seconds). */
   readonly added?: { readonly by: Person; readonly at: number }
@@ -35,7 +44,10 @@ export interface Poll {
   /** Places of the right options of a quiz. */
   readonly right?: readonly number[]
   readonly explanation?: Text
+  readonly explanationMedia?: PollMedia
   readonly description?: Text
+  /** Shown beside the description. */
+  readonly media?: PollMedia
   readonly openSeconds?: number
   /** Unix time in seconds. */
   readonly closesAt?: number

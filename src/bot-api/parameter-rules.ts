@@ -104,8 +104,6 @@ const LACKING: ByParameter<string> = {
   description: 'no descriptions of polls',
   description_entities: 'no descriptions of polls',
   description_parse_mode: 'no descriptions of polls',
-  media: 'no media in polls',
-  explanation_media: 'no media in polls',
   can_send_welcome_messages: 'no such right',
   business_connection_id: 'no business accounts',
   reply_markup: 'no keyboards',

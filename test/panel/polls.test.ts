@@ -1,5 +1,6 @@
 /** Polls and effects in the sandbox's messenger, in both languages: options are added, votes given and hidden. */
 import t from 'tap'
+import { callWithFiles, picture } from '../service/files.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser } from './browser.ts'
 import { chatScene } from './chat-scene.ts'
@@ -10,6 +11,7 @@ const words = {
     add: 'Add an option',
     hidden: 'The votes are shown when it ends',
     added: 'added an option',
+    explanation: 'Explanation',
     effect: 'Sent with an effect',
   },
   fa: {
@@ -17,6 +19,7 @@ const words = {
     add: 'افزودن گزینه',
     hidden: 'رأی‌ها پس از پایان نشان داده می‌شوند',
     added: 'گزینه‌ای افزود',
+    explanation: 'توضیح',
     effect: 'همراه با جلوه فرستاده شده',
   },
 } as const
@@ -28,7 +31,7 @@ for (const [language, phone] of [
   const said = words[language]
   t.test(`polls in ${language}`, { skip: noBrowser, timeout: 240_000 }, async (t) => {
     const scene = await chatScene(t, phone, { language })
-    const { page, ada, ask, heard, line, complaints } = scene
+    const { service, key, page, ada, ask, heard, line, complaints } = scene
 
     await t.test('an option is added to a poll, and voted for', async (t) => {
       const { message_id } = await ask('sendPoll', {
@@ -63,6 +66,31 @@ for (const [language, phone] of [
       await line('Cake?')
         .getByRole('button', { name: /Yes.*(1|۱) ·/ })
         .waitFor()
+    })
+
+    await t.test('a poll shows what belongs to its parts', async (t) => {
+      const place = { latitude: 35.7, longitude: 51.4 }
+      const quiz = {
+        ...{ chat_id: ada.id, question: 'Which?', type: 'quiz', correct_option_ids: [0] },
+        media: { type: 'photo', media: 'attach://picture' },
+        options: [
+          { text: 'House', media: { type: 'venue', ...place, title: 'Tea house', address: '1' } },
+          { text: 'Page', media: { type: 'link', url: 'https://tea.example/green' } },
+        ],
+        ...{ explanation: 'Because', explanation_media: { type: 'location', ...place } },
+      }
+      const files = { picture: { bytes: await picture(), name: 'a.jpg' } }
+      const sent = await callWithFiles(service.url, key, 'sendPoll', quiz, files)
+      t.match(sent, { status: 200 })
+      const shown = line('Which?')
+      await shown.locator('img.picture[src^="blob:"]').waitFor()
+      await shown.getByText('Tea house').waitFor()
+      await shown.locator('a[href="https://tea.example/green"]').waitFor()
+      t.notOk(await shown.getByText('Because').isVisible())
+      await shown.getByText(said.explanation).click()
+      await shown.getByText('Because').waitFor()
+      await shown.locator('details a[href*="openstreetmap"]').waitFor()
+      t.same(await seriousIn(page), [])
     })
 
     await t.test('a message shows the effect that it came with', async (t) => {

@@ -1,5 +1,6 @@
 /** What the sandbox holds of the files it carries, and what it lets go. */
 import t from 'tap'
+import type { Content } from '../../machines/model/content.ts'
 import type { Media } from '../../machines/model/media.ts'
 import { fileOwner, fileToSend } from '../support/files.ts'
 import { perform, refusalOf } from './contract/scene.ts'
@@ -17,6 +18,11 @@ const send = (given: Media, chat = friend.id, requestId = crypto.randomUUID()) =
     { kind: 'send', chat: `${chat}`, content: { kind: 'media', media: given, caption } },
     requestId,
   )
+const sentWith = async (content: Content) => {
+  const result = await perform(session, { kind: 'send', chat: `${friend.id}`, content })
+  if (result.kind !== 'message') throw new Error('a send resolves with the message')
+  return result.message
+}
 const sentTo = async (given: Media) => {
   const result = await send(given)
   if (result.kind !== 'message') throw new Error('a send resolves with the message')
@@ -39,6 +45,56 @@ t.test('each message holds its file, until it is deleted', async (t) => {
   await sandbox.actions.delete(person.id, place(native))
   t.equal(await holds(given), 2)
   t.match(copy.content, { media: { file: { native: String } } })
+})
+
+t.test('polls and rich messages hold their files in each message as well', async (t) => {
+  const text = { text: 'x', entities: [] }
+  const terms = { isClosed: false, isAnonymous: true, isQuiz: false, isMultiple: false }
+  const pollWith = (media: Media): Content => ({
+    kind: 'poll',
+    poll: {
+      ...{ question: text, voters: 0, ...terms },
+      options: [{ text, voters: 0, media: { kind: 'media', media } }],
+    },
+  })
+  const richWith = (media: Media): Content => ({
+    kind: 'rich',
+    blocks: [{ type: 'details', blocks: [{ type: 'document', media }] }],
+  })
+  for (const content of [pollWith, richWith]) {
+    const given = await file()
+    const { native } = await sentWith(content(given))
+    t.equal(await holds(given), 1)
+    await sandbox.actions.forward(person.id, place(native), friend.id)
+    await sandbox.actions.forward(person.id, place(native), friend.id, true)
+    t.equal(await holds(given), 3)
+    await sandbox.actions.delete(person.id, place(native))
+    t.equal(await holds(given), 2)
+  }
+})
+
+t.test('a ban and a deleted topic let all files of their messages go', async (t) => {
+  const { session: owner, person: founder } = await online()
+  const { chat } = await sandbox.chats.create({
+    ...{ kind: 'supergroup', title: 'Files', owner: founder.id, members: [person.id] },
+    isForum: true,
+  })
+  const begun = await perform(owner, { kind: 'create_topic', chat: chat.native, name: 'Files' })
+  if (begun.kind !== 'topic') throw new Error('a topic is a topic')
+  const { native: topic } = begun.topic
+  const [deleted, forgotten] = [await file(), await file()]
+  const rich = (media: Media) => ({ kind: 'rich' as const, blocks: [{ type: 'document', media }] })
+  const write = (media: Media, place: object = {}) =>
+    perform(session, { kind: 'send', chat: chat.native, content: rich(media), ...place })
+  await write(deleted, { topic })
+  await write(forgotten)
+  t.same(await Promise.all([deleted, forgotten].map(holds)), [1, 1])
+  await perform(owner, { kind: 'delete_topic', chat: chat.native, topic })
+  t.same(await Promise.all([deleted, forgotten].map(holds)), [0, 1])
+  await perform(owner, {
+    ...{ kind: 'ban', chat: chat.native, person: `${person.id}`, deletesMessages: true },
+  })
+  t.same(await Promise.all([deleted, forgotten].map(holds)), [0, 0])
 })
 
 t.test('a file that is sent twice by one request is held once', async (t) => {

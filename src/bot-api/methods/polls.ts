@@ -1,12 +1,16 @@
 /** Methods about polls: sending one, and stopping it. */
 
 import { failed } from '../../../machines/model/failure.ts'
-import type { Poll } from '../../../machines/model/poll.ts'
+import type { Location } from '../../../machines/model/location.ts'
+import type { Media, MediaKind } from '../../../machines/model/media.ts'
+import type { Poll, PollMedia } from '../../../machines/model/poll.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { Arguments } from '../arguments.ts'
-import { type Method, result } from '../method.ts'
+import { livePhotoOf, mediaOf } from '../media.ts'
+import { type Call, type Method, result } from '../method.ts'
 import { changing, send, sending, targetOf } from '../sending.ts'
 import { pollTextOf } from '../text.ts'
+import { locationOf, venueOf } from './structured.ts'
 
 const bad = (description: string) => failed('bad_request', description)
 const OPTIONS = { min: 1, max: 12 }
@@ -40,15 +44,22 @@ const sendPoll: Method = {
     explanation: 'string',
     explanation_parse_mode: 'string',
     explanation_entities: 'json',
+    explanation_media: 'json',
     open_period: 'integer',
     close_date: 'integer',
     is_closed: 'boolean',
     description: 'string',
     description_parse_mode: 'string',
     description_entities: 'json',
+    media: 'json',
   },
   required: ['chat_id', 'question', 'options'],
-  run: async (call) => result(await send(call, { kind: 'poll', poll: pollOf(call.args) })),
+  run: async (call) => {
+    const poll = pollOf(call.args)
+    return result(
+      await send(call, async () => ({ kind: 'poll', poll: await withMedia(call, poll) })),
+    )
+  },
 }
 
 const stopPoll: Method = {
@@ -141,6 +152,88 @@ function optionText(option: unknown): Text {
     return pollTextOf(Arguments.from(option), 'text')
   }
   throw bad('can\'t parse poll option: can\'t find field "text"')
+}
+
+type MediaType = MediaKind | 'live_photo' | 'location' | 'venue' | 'link'
+
+const EVERYWHERE = ['animation', 'live_photo', 'location', 'photo', 'venue', 'video'] as const
+/** What may stand beside a description or an explanation. */
+const BESIDE: readonly MediaType[] = [...EVERYWHERE, 'audio', 'document']
+const IN_OPTIONS: readonly MediaType[] = [...EVERYWHERE, 'link', 'sticker']
+
+/** The poll with what belongs to its description, its explanation and its options. */
+async function withMedia(call: Call, poll: Poll): Promise<Poll> {
+  const { args } = call
+  const read = (name: string) =>
+    args.hasJson(name) ? pollMediaOf(call, args.json(name), BESIDE) : undefined
+  const media = await read('media')
+  const explanationMedia = poll.isQuiz && (await read('explanation_media'))
+  const given = args.json('options') as readonly { readonly media?: unknown }[]
+  const options: Poll['options'][number][] = []
+  for (const [place, option] of poll.options.entries()) {
+    const value = given[place]?.media
+    const own = value != null && { media: await pollMediaOf(call, value, IN_OPTIONS) }
+    options.push({ ...option, ...own })
+  }
+  return {
+    ...poll,
+    options,
+    ...(media && { media }),
+    ...(explanationMedia && { explanationMedia }),
+  }
+}
+
+async function pollMediaOf(
+  call: Call,
+  value: unknown,
+  types: readonly MediaType[],
+): Promise<PollMedia> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw bad("can't parse InputPollMedia: expected an Object")
+  }
+  const item = Arguments.from(value)
+  const given = item.text('type')
+  if (given === undefined) throw bad('can\'t parse InputPollMedia: can\'t find field "type"')
+  const type = types.find((known) => known === given.toLowerCase())
+  switch (type) {
+    case undefined:
+      throw bad(`can't parse InputPollMedia: type "${given}" can't be used here`)
+    case 'link':
+      return { kind: 'link', url: linkOf(item) }
+    case 'location':
+      return { kind: 'location', ...placeOf(item) }
+    case 'venue':
+      return { kind: 'location', ...placeOf(item), venue: venueOf(item) }
+    default:
+      return { kind: 'media', media: await fileOf(call, item, type, types) }
+  }
+}
+
+/** A place in a poll stands still. */
+function placeOf(item: Arguments): Location {
+  const { latitude, longitude, accuracy } = locationOf(item)
+  return { latitude, longitude, ...(accuracy !== undefined && { accuracy }) }
+}
+
+async function fileOf(
+  call: Call,
+  item: Arguments,
+  type: MediaKind | 'live_photo',
+  types: readonly MediaType[],
+): Promise<Media> {
+  if (!item.has('media')) throw bad("can't parse InputPollMedia: media not found")
+  if (type === 'live_photo') return livePhotoOf(call, 'media', item)
+  const media = await mediaOf(call, type, 'media', item)
+  // A file may be of another kind than it was called.
+  if (!types.includes(media.kind))
+    throw bad("can't use the media of the specified type in the poll")
+  return media
+}
+
+function linkOf(item: Arguments): string {
+  const url = item.text('url') ?? ''
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw bad('WEBPAGE_URL_INVALID')
+  return url
 }
 
 function rightOf(args: Arguments, options: number): readonly number[] {

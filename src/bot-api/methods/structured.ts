@@ -90,7 +90,7 @@ export function venueContentOf(args: Arguments): Content {
   return { kind: 'location', latitude, longitude, venue: venueOf(args) }
 }
 
-function venueOf(args: Arguments): Venue {
+export function venueOf(args: Arguments): Venue {
   const [foursquareId, foursquareType] = [args.text('foursquare_id'), args.text('foursquare_type')]
   const [googleId, googleType] = [args.text('google_place_id'), args.text('google_place_type')]
   return {

@@ -3,9 +3,10 @@
 import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
 import type { Chat, Content, Service } from '../../../machines/model/content.ts'
 import type { Game } from '../../../machines/model/game.ts'
+import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Media, StickerSet } from '../../../machines/model/media.ts'
 import type { PaidItem, PaidMedia } from '../../../machines/model/payment.ts'
-import type { Poll } from '../../../machines/model/poll.ts'
+import type { Poll, PollMedia } from '../../../machines/model/poll.ts'
 import type { RichBlock, RichListItem, RichMessage } from '../../../machines/model/rich.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { detectEntities } from '../entities/detect.ts'
@@ -30,13 +31,14 @@ const entityJsons = ({ entities }: Text, ids: Names): MessageEntity[] =>
     ...(person && { user: { id: ids.chat(person), is_bot: false, first_name: '' } }),
   })) as MessageEntity[]
 
-/** Polls in the reference's JSON. A poll within a message also shows its description. */
+/** Polls in the reference's JSON. A poll within a message also shows its description and what belongs to it. */
 export const sentPollJson = (poll: Poll, ids: Names): object => ({
   ...pollJson(poll, ids),
   ...(poll.description && {
     description: poll.description.text,
     ...entitiesJson('description_entities', poll.description, ids),
   }),
+  ...pollMediaJson('media', poll.media, ids),
 })
 
 export function pollJson(poll: Poll, ids: Names): object {
@@ -44,10 +46,11 @@ export function pollJson(poll: Poll, ids: Names): object {
     id: poll.id ?? '',
     question: poll.question.text,
     ...markedJson('question_entities', poll.question, ids),
-    options: poll.options.map(({ text, voters, added }, place) => ({
+    options: poll.options.map(({ text, media, voters, added }, place) => ({
       persistent_id: `${place}`,
       text: text.text,
       ...markedJson('text_entities', text, ids),
+      ...pollMediaJson('media', media, ids),
       voter_count: voters,
       ...(added && { added_by_user: userJson(added.by, ids), addition_date: added.at }),
     })),
@@ -64,9 +67,48 @@ export function pollJson(poll: Poll, ids: Names): object {
       explanation: poll.explanation.text,
       ...markedJson('explanation_entities', poll.explanation, ids),
     }),
+    ...pollMediaJson('explanation_media', poll.explanationMedia, ids),
     ...present({ open_period: poll.openSeconds, close_date: poll.closesAt }),
   }
 }
+
+function pollMediaJson(name: string, media: PollMedia | undefined, ids: Names): object {
+  return media ? { [name]: pollMediaBody(media, ids) } : {}
+}
+
+function pollMediaBody(media: PollMedia, ids: Names): object {
+  switch (media.kind) {
+    case 'link':
+      return { link: { url: media.url } }
+    case 'location': {
+      const location = locationJson(media)
+      return media.venue ? { venue: venueJson(location, media.venue) } : { location }
+    }
+    case 'media':
+      return fileAloneJson(media.media, ids)
+  }
+}
+
+export const locationJson = (location: Location) =>
+  present({
+    latitude: location.latitude,
+    longitude: location.longitude,
+    horizontal_accuracy: location.accuracy,
+    live_period: location.liveSeconds,
+    heading: location.heading,
+    proximity_alert_radius: location.alertDistance,
+  })
+
+export const venueJson = (location: object, venue: Venue) =>
+  present({
+    location,
+    title: venue.title,
+    address: venue.address,
+    foursquare_id: venue.foursquareId,
+    foursquare_type: venue.foursquareType,
+    google_place_id: venue.googleId,
+    google_place_type: venue.googleType,
+  })
 
 /** The entities that the author chose, without those that every text carries by its words. */
 export function markedJson(name: string, text: Text, ids: Names): object {
@@ -104,9 +146,16 @@ export function paidItemJson(item: PaidItem, ids: Names): object {
     const { width, height, durationSeconds: duration } = item
     return { type: 'preview', ...present({ width, height, duration }) }
   }
-  const type = item.live ? 'live_photo' : item.kind
-  const shown: Readonly<Record<string, unknown>> = { ...memberOf(item, ids) }
-  return { type, [type]: shown[type] }
+  return { type: typeOf(item), ...fileAloneJson(item, ids) }
+}
+
+const typeOf = (media: Media) => (media.live ? 'live_photo' : media.kind)
+
+/** Under the name of its kind alone, without the copies for older clients. */
+function fileAloneJson(media: Media, ids: Names): object {
+  const type = typeOf(media)
+  const shown: Readonly<Record<string, unknown>> = { ...memberOf(media, ids) }
+  return { [type]: shown[type] }
 }
 
 /** The sizes of a photo, the smallest first. */

@@ -7,7 +7,6 @@ import type {
   Message,
   Origin,
 } from '../../../machines/model/content.ts'
-import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { Preview, Quote } from '../../../machines/model/text.ts'
 import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
@@ -23,6 +22,7 @@ import {
   checklistJson,
   entitiesJson,
   gameJson,
+  locationJson,
   markedJson,
   mediaJson,
   optionFactJson,
@@ -31,6 +31,7 @@ import {
   richJson,
   sentPollJson,
   tasksFactJson,
+  venueJson,
 } from './content.ts'
 import { giftInfoJson, invoiceJson, postFactJson, receiptJson, suggestionJson } from './payment.ts'
 
@@ -307,27 +308,6 @@ function chatSharedJson({ request, chat }: ServiceOf<'chat_shared'>, ids: Names)
   const shared = present({ chat_id: ids.chat(native), title, username })
   return { chat_shared: { request_id: request, ...shared } }
 }
-
-export const locationJson = (location: Location) =>
-  present({
-    latitude: location.latitude,
-    longitude: location.longitude,
-    horizontal_accuracy: location.accuracy,
-    live_period: location.liveSeconds,
-    heading: location.heading,
-    proximity_alert_radius: location.alertDistance,
-  })
-
-const venueJson = (location: object, venue: Venue) =>
-  present({
-    location,
-    title: venue.title,
-    address: venue.address,
-    foursquare_id: venue.foursquareId,
-    foursquare_type: venue.foursquareType,
-    google_place_id: venue.googleId,
-    google_place_type: venue.googleType,
-  })
 
 const keyboardJson = (buttons: Buttons) => ({
   inline_keyboard: buttons.map((row) => row.map(buttonJson)),

@@ -14,8 +14,8 @@ import {
   surfaceOfId,
   userJson,
 } from './chat.ts'
-import { pollJson } from './content.ts'
-import { bareMessageJson, locationJson, messageJson } from './message.ts'
+import { locationJson, pollJson } from './content.ts'
+import { bareMessageJson, messageJson } from './message.ts'
 import { paymentJson } from './payment.ts'
 
 type Told = Exclude<Happening, { kind: 'deleted' | 'update' }>

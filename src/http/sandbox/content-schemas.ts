@@ -72,12 +72,27 @@ export const GivenPoll = Type.Object(
   strict,
 )
 
+/** What belongs to a part of a poll. */
+const PollMediaBody = Type.Object({
+  media: optional(ShownMedia),
+  location: optional(
+    Type.Object({
+      latitude: Type.Number(),
+      longitude: Type.Number(),
+      horizontal_accuracy: optional(Type.Number()),
+    }),
+  ),
+  venue: optional(Type.Object({ title: Type.String(), address: Type.String() })),
+  url: optional(Type.String({ description: 'The address of a page' })),
+})
+
 export const PollBody = Type.Object({
   id: Type.String(),
   question: Type.String(),
   options: Type.Array(
     Type.Object({
       text: Type.String(),
+      media: optional(PollMediaBody),
       voter_count: Type.Integer(),
       added_by_user_id: optional(Type.Integer()),
     }),
@@ -94,7 +109,9 @@ export const PollBody = Type.Object({
   members_only: Type.Boolean(),
   country_codes: optional(Type.Array(Type.String())),
   description: optional(Type.String()),
+  media: optional(PollMediaBody),
   correct_option_ids: optional(Type.Array(Type.Integer())),
   explanation: optional(Type.String()),
+  explanation_media: optional(PollMediaBody),
   close_date: optional(Type.Integer()),
 })

@@ -2,9 +2,10 @@
 import { Type } from 'typebox'
 import { missingField } from '../../../machines/model/failure.ts'
 import type { Fault, FaultName } from '../../sandbox/delivery/fault-controls.ts'
+import type { Faults as FaultState } from '../../sandbox/delivery/faults.ts'
 import type { Network } from '../../sandbox/sandbox.ts'
 import { answers, ok } from '../envelope.ts'
-import { faultsBody } from './present.ts'
+import { present } from './present.ts'
 import { described, PersonParams, type SandboxRoutes } from './route.ts'
 import { Faults, Id } from './schemas.ts'
 
@@ -20,6 +21,23 @@ const names: readonly FaultName[] = [
   'replace',
   'ban',
 ]
+
+const whenever = (milliseconds: number) => new Date(milliseconds).toISOString()
+
+/** Faults whose time is over are left out. */
+export function faultsBody(faults: FaultState, isBanned: boolean, now: number) {
+  const { downUntil = 0, floodUntil = 0, delayMilliseconds, lostAnswers } = faults
+  return present({
+    drop: downUntil > now ? { until: whenever(downUntil) } : undefined,
+    silence: faults.isSilent ? {} : undefined,
+    flood_wait: floodUntil > now ? { until: whenever(floodUntil) } : undefined,
+    delay: delayMilliseconds ? { milliseconds: delayMilliseconds } : undefined,
+    duplicate: faults.isDuplicating ? {} : undefined,
+    reorder: faults.isReordering ? {} : undefined,
+    lose_answers: lostAnswers ? { times: lostAnswers } : undefined,
+    ban: isBanned ? {} : undefined,
+  })
+}
 
 const FaultParams = Type.Object({ person: Id, fault: Type.Enum([...names]) })
 

@@ -2,7 +2,8 @@
 import { Type } from 'typebox'
 import type { PersonRecord } from '../../sandbox/people/people.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { faultsBody, mediaBody, present } from './present.ts'
+import { faultsBody } from './faults.ts'
+import { mediaBody, present } from './present.ts'
 import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
 import { Id, NewPerson, Person, PersonChange } from './schemas.ts'
 

@@ -9,16 +9,15 @@ import type {
   Message,
   Reaction,
 } from '../../../machines/model/content.ts'
-import type { Location } from '../../../machines/model/location.ts'
+import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { Invoice, PaidMedia, PaidPreview } from '../../../machines/model/payment.ts'
 import type { Person } from '../../../machines/model/person.ts'
-import type { Poll } from '../../../machines/model/poll.ts'
+import type { Poll, PollMedia } from '../../../machines/model/poll.ts'
 import type { RichBlock, RichMessage } from '../../../machines/model/rich.ts'
 import type { Quote, Text, TextEntity } from '../../../machines/model/text.ts'
 import type { TopicLook } from '../../../machines/model/topic.ts'
 import { buttonsWithin, renderRich } from '../../bot-api/rich/render.ts'
-import type { Faults as FaultState } from '../../sandbox/delivery/faults.ts'
 import { personOf } from '../../sandbox/delivery/mapping.ts'
 import type { ShownKeyboard } from '../../sandbox/messages/reply-keyboards.ts'
 import type { Received } from '../../sandbox/people/inbox.ts'
@@ -59,23 +58,6 @@ function effectBody(button: Button): object {
   const look = present({ style, icon_custom_emoji_id: icon })
   if ('url' in button) return { ...look, url: button.url }
   return { ...look, ...('data' in button ? { callback_data: button.data } : button.action) }
-}
-
-const whenever = (milliseconds: number) => new Date(milliseconds).toISOString()
-
-/** Faults whose time is over are left out. */
-export function faultsBody(faults: FaultState, isBanned: boolean, now: number) {
-  const { downUntil = 0, floodUntil = 0, delayMilliseconds, lostAnswers } = faults
-  return present({
-    drop: downUntil > now ? { until: whenever(downUntil) } : undefined,
-    silence: faults.isSilent ? {} : undefined,
-    flood_wait: floodUntil > now ? { until: whenever(floodUntil) } : undefined,
-    delay: delayMilliseconds ? { milliseconds: delayMilliseconds } : undefined,
-    duplicate: faults.isDuplicating ? {} : undefined,
-    reorder: faults.isReordering ? {} : undefined,
-    lose_answers: lostAnswers ? { times: lostAnswers } : undefined,
-    ban: isBanned ? {} : undefined,
-  })
 }
 
 export const nameBody = (person: Person) => ({
@@ -198,10 +180,7 @@ export function contentBody(content: Content): object {
     case 'paid_media':
       return { paid_media: paidBody(content.paid), ...captionBody(content.caption) }
     case 'location':
-      return present({
-        location: locationBody(content),
-        venue: content.venue && { title: content.venue.title, address: content.venue.address },
-      })
+      return placeBody(content)
     case 'contact':
       return {
         contact: {
@@ -356,6 +335,12 @@ const checklistBody = (checklist: Checklist) => ({
   others_can_mark_tasks_as_done: checklist.othersMayMark ?? false,
 })
 
+const placeBody = ({ venue, ...location }: Location & { readonly venue?: Venue }) =>
+  present({
+    location: locationBody(location),
+    venue: venue && { title: venue.title, address: venue.address },
+  })
+
 const locationBody = (location: Location) => ({
   latitude: location.latitude,
   longitude: location.longitude,
@@ -367,11 +352,23 @@ const locationBody = (location: Location) => ({
   }),
 })
 
+function pollMediaBody(media: PollMedia) {
+  switch (media.kind) {
+    case 'media':
+      return { media: mediaBody(media.media) }
+    case 'location':
+      return placeBody(media)
+    case 'link':
+      return { url: media.url }
+  }
+}
+
 export const pollBody = (poll: Poll): Static<typeof PollBody> => ({
   id: poll.id ?? '',
   question: poll.question.text,
-  options: poll.options.map(({ text, voters, added }) => ({
+  options: poll.options.map(({ text, media, voters, added }) => ({
     text: text.text,
+    ...(media && { media: pollMediaBody(media) }),
     voter_count: voters,
     ...(added && { added_by_user_id: Number(added.by.native) }),
   })),
@@ -388,8 +385,10 @@ export const pollBody = (poll: Poll): Static<typeof PollBody> => ({
   ...present({
     country_codes: poll.countries && [...poll.countries],
     description: poll.description?.text,
+    media: poll.media && pollMediaBody(poll.media),
     correct_option_ids: poll.right && [...poll.right],
     explanation: poll.explanation?.text,
+    explanation_media: poll.explanationMedia && pollMediaBody(poll.explanationMedia),
     close_date: poll.closesAt,
   }),
 })

@@ -7,7 +7,7 @@ import { PERMISSIONS, type Right } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { messageChange, queueing, woken } from '../delivery/queue.ts'
-import { holderOf, releaseFiles } from '../files/files.ts'
+import { holderOf, mayHaveFilesSql, releaseFiles } from '../files/files.ts'
 import type { ActingPerson, Call } from '../network/context.ts'
 import { accessOf, assertMay, type ChatAccess, readAccessOf } from './access.ts'
 import {
@@ -198,7 +198,7 @@ const forgetting = {
     ),
     change as (${messageChange('message.id', 'null::bigint', '$1::bigint')}), ${queueing('deleted')}
     select ${woken}, coalesce(
-      (select jsonb_agg(request_id) from message where content ->> 'kind' = 'media'), '[]'
+      (select jsonb_agg(request_id) from message where ${mayHaveFilesSql}), '[]'
     ) as requests`,
 }
 

@@ -184,7 +184,7 @@ export function withoutSolution(given: Message, direction: Happening['direction'
   const { content, chat } = message
   const isSecret = direction === 'incoming' && chat.surface !== 'private'
   if (content.kind !== 'poll' || content.poll.isClosed || !isSecret) return message
-  const { right: _, explanation: __, ...poll } = content.poll
+  const { right: _, explanation: __, explanationMedia: ___, ...poll } = content.poll
   return { ...message, content: { kind: 'poll', poll } }
 }
 

@@ -1,6 +1,7 @@
 /** Files: the gateway's media store keeps their bytes, and the name of a blob is the native name of the file. */
 import { addAbortSignal } from 'node:stream'
 import type { FileStream } from '../../../actors/ports/platform.ts'
+import type { Content } from '../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { FileRef, Media } from '../../../machines/model/media.ts'
 import type { Range } from '../../media/media.ts'
@@ -9,6 +10,14 @@ import type { NetworkContext, Services } from '../network/context.ts'
 
 type Files = Pick<NetworkContext, 'network' | 'db' | 'media'>
 type Holding = Pick<Services, 'media' | 'logger'>
+
+/** The kinds of content that may carry files. */
+const WITH_FILES: readonly Content['kind'][] = ['media', 'rich', 'paid_media', 'poll']
+
+export const mayHaveFiles = ({ kind }: Pick<Content, 'kind'>): boolean => WITH_FILES.includes(kind)
+
+/** The same as a condition on the column `content`. */
+export const mayHaveFilesSql = `content ->> 'kind' in (${WITH_FILES.map((kind) => `'${kind}'`)})`
 
 const wrongFile = (options?: ErrorOptions) =>
   failed('bad_request', 'wrong file identifier/HTTP URL specified', {}, options)

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import { type Content, type ContentName, contentName } from '../../../machines/model/content.ts'
 import { failed, messageTooLong } from '../../../machines/model/failure.ts'
 import type { Media, MediaKind } from '../../../machines/model/media.ts'
+import type { Poll, PollMedia } from '../../../machines/model/poll.ts'
 import type { RichBlock, RichListItem } from '../../../machines/model/rich.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
 import type { Text } from '../../../machines/model/text.ts'
@@ -84,21 +85,53 @@ export async function prepareContent(
   request: string,
   given: Content,
 ): Promise<Content> {
-  const content = checkedContent(given)
-  const holder = () => holderOf(sender, request)
+  const content = await withHeldFiles(context, checkedContent(given), holderOf(sender, request))
   switch (content.kind) {
-    case 'media':
-      return { ...content, media: await storedMedia(context, content.media, holder()) }
-    case 'paid_media':
-      return withHeldFiles(context, content, holder())
-    case 'rich':
-      return { ...content, blocks: await withStoredFiles(context, content.blocks, holder()) }
     case 'dice':
       return { ...content, value: rollDice(content.emoji) }
     case 'poll':
       return { kind: 'poll', poll: await openPoll(context, sender, request, content.poll) }
     default:
       return content
+  }
+}
+
+/** The same content with the native names of its files, which are held. */
+export async function withHeldFiles(
+  context: NetworkContext,
+  content: Content,
+  holder: string,
+): Promise<Content> {
+  switch (content.kind) {
+    case 'media':
+      return { ...content, media: await storedMedia(context, content.media, holder) }
+    case 'paid_media':
+      return withPaidFiles(context, content, holder)
+    case 'rich':
+      return { ...content, blocks: await withStoredFiles(context, content.blocks, holder) }
+    case 'poll':
+      return { ...content, poll: await withPollFiles(context, content.poll, holder) }
+    default:
+      return content
+  }
+}
+
+/** The same poll with the native names of its files, which are held. */
+async function withPollFiles(context: NetworkContext, poll: Poll, holder: string): Promise<Poll> {
+  const stored = async (media: PollMedia): Promise<PollMedia> =>
+    media.kind === 'media'
+      ? { ...media, media: await storedMedia(context, media.media, holder) }
+      : media
+  const { media, explanationMedia } = poll
+  const options: Poll['options'][number][] = []
+  for (const option of poll.options) {
+    options.push(option.media ? { ...option, media: await stored(option.media) } : option)
+  }
+  return {
+    ...poll,
+    options,
+    ...(media && { media: await stored(media) }),
+    ...(explanationMedia && { explanationMedia: await stored(explanationMedia) }),
   }
 }
 
@@ -128,7 +161,7 @@ export async function withStoredFiles(
 export type PaidContent = Content & { readonly kind: 'paid_media' }
 
 /** Holds the files for `holder`, also those that an earlier message has sold. */
-export async function withHeldFiles(
+async function withPaidFiles(
   context: NetworkContext,
   content: PaidContent,
   holder: string,

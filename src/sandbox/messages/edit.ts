@@ -28,7 +28,7 @@ import {
   viewColumns,
   viewJoins,
 } from '../delivery/rows.ts'
-import { holderOf, releaseFiles, storedMedia } from '../files/files.ts'
+import { holderOf, mayHaveFilesSql, releaseFiles, storedMedia } from '../files/files.ts'
 import type { ActingPerson, Call, NetworkContext } from '../network/context.ts'
 import { checkedCaption, checkedContent, takesCaption, withStoredFiles } from './content.ts'
 
@@ -55,7 +55,7 @@ const deleting = {
     ),
     change as (${messageChange('1', '$1::bigint', '$2::bigint')}), ${queueing('deleted')}
     select ${woken}, sender_id as sender, request_id as request,
-      content ->> 'kind' in ('media', 'rich', 'paid_media') as "hasFiles",
+      ${mayHaveFilesSql} as "hasFiles",
       (select kind from target) as surface
     from message`,
 }

@@ -15,7 +15,7 @@ import {
   viewColumns,
   viewJoins,
 } from '../delivery/rows.ts'
-import { holderOf, releaseFiles, withFileHolds } from '../files/files.ts'
+import { holderOf, mayHaveFiles, releaseFiles, withFileHolds } from '../files/files.ts'
 import type { Call } from '../network/context.ts'
 import { type PressedButton, pressOf } from './callback.ts'
 import { neededPermission, prepareContent, sendingWords } from './content.ts'
@@ -248,7 +248,7 @@ export async function deleteEphemeral(
   const { context, by } = call
   const { ephemeral_id, request_id, content } = await targetOf(call, operation, 'delete')
   await context.db.query('delete from sandbox_ephemeral where ephemeral_id = $1', [ephemeral_id])
-  if (content.kind === 'media') await releaseFiles(context, holderOf(by.person, request_id))
+  if (mayHaveFiles(content)) await releaseFiles(context, holderOf(by.person, request_id))
   context.wake([])
   return { kind: 'done' }
 }

@@ -15,7 +15,7 @@ import {
 } from '../delivery/mapping.ts'
 import { openPaid } from '../delivery/paid-media.ts'
 import type { MessageView } from '../delivery/rows.ts'
-import { holderOf, storedMedia, withFileHolds } from '../files/files.ts'
+import { holderOf, withFileHolds } from '../files/files.ts'
 import type { Call } from '../network/context.ts'
 import { prepareContent, takesCaption, withHeldFiles } from './content.ts'
 import { assertTakes, envelopeOf } from './send.ts'
@@ -44,7 +44,7 @@ export async function forwardOrCopy(
     const content =
       as === 'copy'
         ? await prepareContent(context, sender, request, captioned(original, caption))
-        : await withHolds(original)
+        : await withHeldFiles(context, original, holder)
     const via = viaOf(source.message)
     const origin = as === 'forward' && {
       forward: originOf(source),
@@ -54,12 +54,6 @@ export async function forwardOrCopy(
   })
   const [shown = message] = await openPaid(context.db, sender, [message])
   return { kind: 'message', message: withoutHiddenVotes(shown, true) }
-
-  async function withHolds(content: Content): Promise<Content> {
-    if (content.kind === 'paid_media') return withHeldFiles(context, content, holder)
-    if (content.kind !== 'media') return content
-    return { ...content, media: await storedMedia(context, content.media, holder) }
-  }
 }
 
 function forwardableContent({ message }: MessageView, as: 'forward' | 'copy'): Content {

@@ -21,7 +21,7 @@ import {
 } from '../delivery/mapping.ts'
 import { openPaid, storePaid } from '../delivery/paid-media.ts'
 import { type MessageView, type PersonRow, personJson } from '../delivery/rows.ts'
-import { holderOf, withFileHolds } from '../files/files.ts'
+import { holderOf, mayHaveFiles, withFileHolds } from '../files/files.ts'
 import type { Call, NetworkContext, Outbox, OutgoingMessage, Wake } from '../network/context.ts'
 import { neededPermission, type PaidContent, prepareContent } from './content.ts'
 import { refusalOf } from './refusal.ts'
@@ -193,8 +193,6 @@ export function send(call: Call, operation: OperationOf<'send'>): Promise<Operat
   return sendVia(call, operation)
 }
 
-const HAS_FILES: readonly Content['kind'][] = ['media', 'rich', 'paid_media']
-
 /** `via` names the bot that offered the message. */
 export async function sendVia(
   call: Call,
@@ -220,7 +218,7 @@ export async function sendVia(
       ? sendPaid(context, { ...envelope, content })
       : context.outbox.send({ ...envelope, content })
   }
-  const message = HAS_FILES.includes(given.kind)
+  const message = mayHaveFiles(given)
     ? await withFileHolds(context, [holderOf(sender, request)], deliver)
     : await deliver()
   return { kind: 'message', message }

@@ -46,7 +46,7 @@ export async function openPoll(
     given.closesAt ?? (given.openSeconds && Math.floor(now() / 1000) + given.openSeconds)
   const unused: Poll = {
     ...given,
-    options: given.options.map(({ text }) => ({ text, voters: 0 })),
+    options: given.options.map(({ text, media }) => ({ text, voters: 0, ...(media && { media }) })),
     voters: 0,
     ...(closesAt && { closesAt }),
   }

@@ -8,7 +8,7 @@ import { accessOf, assertMay, type ChatAccess, may } from '../chats/access.ts'
 import { announce, type ChatTransaction, lockChat } from '../chats/transaction.ts'
 import { chatOf, parseChatId, parseTopicId } from '../delivery/mapping.ts'
 import { messageChange, queueing, woken } from '../delivery/queue.ts'
-import { holderOf, releaseFiles } from '../files/files.ts'
+import { holderOf, mayHaveFilesSql, releaseFiles } from '../files/files.ts'
 import type { ActingPerson, Call, NetworkContext } from '../network/context.ts'
 
 interface Row extends TopicLook {
@@ -147,7 +147,7 @@ const deleting = {
     change as (${messageChange('message.id', 'null::bigint', '$1::bigint')}), ${queueing('deleted')}
     select ${woken}, coalesce(
       (select jsonb_agg(jsonb_build_object('sender', sender_id, 'request', request_id))
-       from message where content ->> 'kind' = 'media'), '[]'
+       from message where ${mayHaveFilesSql}), '[]'
     ) as files`,
 }
 

@@ -1,7 +1,7 @@
 /** The content of a message of any kind. */
 
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import type { Message, Poll } from '../../api/sandbox-types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -41,6 +41,8 @@ function Place({ location: { latitude, longitude }, venue }: PlaceProps) {
   )
 }
 
+type Beside = NonNullable<Poll['media']>
+
 interface PollProps {
   readonly message: Message
   readonly poll: Poll
@@ -53,6 +55,31 @@ function ordered(poll: Poll) {
   if (!poll.shuffle_options) return options
   const rank = (place: number) => ((Number(poll.id) + place + 1) * 2_654_435_761) % 4_294_967_296
   return options.toSorted((a, b) => rank(a.place) - rank(b.place))
+}
+
+/** What belongs to a part of a poll. */
+function PollMedia({ media: { media, location, venue, url } }: { readonly media: Beside }) {
+  if (media) return <Attachment media={media} />
+  if (location) return <Place location={location} venue={venue} />
+  if (url === undefined) return null
+  return (
+    <Outside address={url} className="ltr small">
+      {url}
+    </Outside>
+  )
+}
+
+/** Why an answer of a quiz is right. */
+function Explanation({ explanation, explanation_media: media }: Poll) {
+  const t = useT()
+  if (explanation === undefined && !media) return null
+  return (
+    <details>
+      <summary className="small">{t('messenger.explanation')}</summary>
+      {media && <PollMedia media={media} />}
+      {explanation && <span dir="auto">{explanation}</span>}
+    </details>
+  )
 }
 
 /** A poll to vote in. */
@@ -71,23 +98,27 @@ function PollContent({ message, poll, vote }: PollProps) {
   return (
     <div className="stack tight poll">
       <strong dir="auto">{poll.question}</strong>
+      {poll.media && <PollMedia media={poll.media} />}
       {poll.description && <span dir="auto">{poll.description}</span>}
-      {ordered(poll).map(({ text, voter_count, place }) => (
-        <Button
-          key={place}
-          size="slim"
-          disabled={poll.is_closed}
-          {...(poll.allows_multiple_answers && { 'aria-pressed': chosen.has(place) })}
-          onClick={() => choose(place)}
-        >
-          <span className="grow">{text}</span>
-          <span className="quiet number">
-            {isHidden
-              ? '·'
-              : `${number(voter_count)} · ${share(voter_count, poll.total_voter_count)}`}
-          </span>
-        </Button>
+      {ordered(poll).map(({ text, media, voter_count, place }) => (
+        <Fragment key={place}>
+          {media && <PollMedia media={media} />}
+          <Button
+            size="slim"
+            disabled={poll.is_closed}
+            {...(poll.allows_multiple_answers && { 'aria-pressed': chosen.has(place) })}
+            onClick={() => choose(place)}
+          >
+            <span className="grow">{text}</span>
+            <span className="quiet number">
+              {isHidden
+                ? '·'
+                : `${number(voter_count)} · ${share(voter_count, poll.total_voter_count)}`}
+            </span>
+          </Button>
+        </Fragment>
       ))}
+      <Explanation {...poll} />
       {poll.allows_multiple_answers && !poll.is_closed && (
         <Button kind="first" size="slim" onClick={() => vote([...chosen])}>
           {t('messenger.vote')}
