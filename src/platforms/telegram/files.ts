@@ -342,10 +342,19 @@ function filesOf(media: tl.TypeMessageMedia): readonly Shown[] {
       return [media.document]
     case 'messageMediaPaidMedia':
       return media.extendedMedia.flatMap((item) => ('media' in item ? filesOf(item.media) : []))
+    case 'messageMediaPoll':
+      return besides(media).flatMap((beside) => (beside ? filesOf(beside) : []))
     default:
       return []
   }
 }
+
+/** What belongs to the parts of a poll. */
+const besides = ({ poll, results, attachedMedia }: tl.RawMessageMediaPoll) => [
+  attachedMedia,
+  results.solutionMedia,
+  ...poll.answers.map((answer) => (answer._ === 'pollAnswer' ? answer.media : undefined)),
+]
 
 interface Pieces {
   readonly chunks: AsyncIterator<Uint8Array>

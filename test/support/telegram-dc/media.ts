@@ -51,10 +51,18 @@ export function mediaOf(files: FileStore, input: tl.TypeInputMedia): tl.TypeMess
     }
     case 'inputMediaPoll': {
       const id = input.poll.id.isZero() ? new Long(files.nextPoll++, 1) : input.poll.id
+      const { attachedMedia, solution, solutionEntities, solutionMedia } = input
+      const answers = input.poll.answers.map((answer, place) => answerOf(files, answer, place))
       return {
         _: 'messageMediaPoll',
-        poll: { ...input.poll, id },
-        results: { _: 'pollResults', totalVoters: 0 },
+        poll: { ...input.poll, answers, id },
+        results: {
+          _: 'pollResults',
+          totalVoters: 0,
+          ...(solution !== undefined && { solution, solutionEntities: solutionEntities ?? [] }),
+          ...(solutionMedia && { solutionMedia: storedOf(files, solutionMedia) }),
+        },
+        ...(attachedMedia && { attachedMedia: storedOf(files, attachedMedia) }),
       }
     }
     case 'inputMediaWebPage': {
@@ -67,6 +75,20 @@ export function mediaOf(files: FileStore, input: tl.TypeInputMedia): tl.TypeMess
       return { _: 'messageMediaDice', value: 4, emoticon: input.emoticon }
   }
   throw new RpcRefusal(400, 'MEDIA_INVALID')
+}
+
+/** An option whose sender left its name to the network gets one. */
+function answerOf(files: FileStore, answer: tl.TypePollAnswer, place: number): tl.RawPollAnswer {
+  if (answer._ === 'pollAnswer') return answer
+  const { text, media } = answer
+  const option = Uint8Array.of(0x40 + place)
+  return { _: 'pollAnswer', text, option, ...(media && { media: storedOf(files, media) }) }
+}
+
+/** Only files that were uploaded before may belong to a poll. */
+function storedOf(files: FileStore, media: tl.TypeInputMedia): tl.TypeMessageMedia {
+  if ('file' in media) throw new RpcRefusal(400, 'MEDIA_INVALID')
+  return mediaOf(files, media)
 }
 
 /** What makes a photo a live one. */

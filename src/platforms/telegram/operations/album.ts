@@ -2,18 +2,9 @@
 import type { tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
 import type { Content, Message } from '../../../../machines/model/content.ts'
-import { failed } from '../../../../machines/model/failure.ts'
 import type { OperationOf } from '../../../../machines/model/operation.ts'
-import { inputMediaOf } from '../writing/media.ts'
-import {
-  type Context,
-  keepPlaces,
-  looking,
-  messagesIn,
-  randomId,
-  sending,
-  writtenText,
-} from './context.ts'
+import { inputMediaOf, storedMedia } from '../writing/media.ts'
+import { type Context, keepPlaces, messagesIn, randomId, sending, writtenText } from './context.ts'
 import { isRepeated, newest } from './repeated.ts'
 import { assertSendable, deliveryOf, untold, withOptionalReply } from './send.ts'
 
@@ -55,39 +46,12 @@ async function single(
   const entities = await writtenText(context, item.caption)
   return {
     _: 'inputSingleMedia',
-    media: await stored(context, peer, media),
+    media: await storedMedia(context, peer, media),
     randomId: randomId(context.requestId, place),
     message: item.caption.text,
     ...(entities.length > 0 && { entities }),
   }
 }
-
-async function stored(
-  context: Context,
-  peer: tl.TypeInputPeer,
-  media: tl.TypeInputMedia,
-): Promise<tl.TypeInputMedia> {
-  if (!('file' in media)) return media
-  const request = { _: 'messages.uploadMedia', peer, media } as const
-  const kept = await context.calls.call(request, looking(context))
-  const spoiler = 'spoiler' in media && media.spoiler && { spoiler: true }
-  const film = 'video' in media && media.video && { livePhoto: true, video: media.video }
-  if (kept._ === 'messageMediaPhoto' && kept.photo?._ === 'photo') {
-    const id = { ...referenceTo(kept.photo), _: 'inputPhoto' } as const
-    return { _: 'inputMediaPhoto', id, ...spoiler, ...film }
-  }
-  if (kept._ === 'messageMediaDocument' && kept.document?._ === 'document') {
-    const id = { ...referenceTo(kept.document), _: 'inputDocument' } as const
-    return { _: 'inputMediaDocument', id, ...spoiler }
-  }
-  throw failed('bad_gateway', 'Telegram did not store the file')
-}
-
-const referenceTo = ({ id, accessHash, fileReference }: tl.RawPhoto | tl.RawDocument) => ({
-  id,
-  accessHash,
-  fileReference,
-})
 
 async function sentBefore(
   context: Context,

@@ -5,6 +5,7 @@ import type { Content } from '../../../../machines/model/content.ts'
 import type { Location } from '../../../../machines/model/location.ts'
 import type { Media } from '../../../../machines/model/media.ts'
 import type { Invoice, PaidItem, PaidMedia } from '../../../../machines/model/payment.ts'
+import type { PollMedia } from '../../../../machines/model/poll.ts'
 import type { Preview } from '../../../../machines/model/text.ts'
 import { textOf } from '../entities.ts'
 import { documentOf, photoOf, type Shown } from './media.ts'
@@ -66,7 +67,10 @@ function mediaContentOf(
         ...(media.userId > 0 && { person: `${media.userId}` }),
       }
     case 'messageMediaPoll':
-      return { kind: 'poll', poll: pollOf(media.poll, media.results) }
+      return {
+        kind: 'poll',
+        poll: pollOf(media, (beside) => pollMediaOf(beside, message, shown, view)),
+      }
     case 'messageMediaToDo':
       return { kind: 'checklist', checklist: checklistOf(media, message, view) }
     case 'messageMediaDice':
@@ -82,6 +86,21 @@ function mediaContentOf(
     default:
       return undefined
   }
+}
+
+function pollMediaOf(
+  media: tl.TypeMessageMedia,
+  message: tl.RawMessage,
+  shown: Shown,
+  view: View,
+): PollMedia | undefined {
+  if (media._ === 'messageMediaWebPage') {
+    const url = 'url' in media.webpage ? media.webpage.url : undefined
+    return url === undefined ? undefined : { kind: 'link', url }
+  }
+  const content = mediaContentOf(media, message, shown, view)
+  if (content?.kind === 'media') return { kind: 'media', media: content.media }
+  return content?.kind === 'location' ? content : undefined
 }
 
 function checklistOf(

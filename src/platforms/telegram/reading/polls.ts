@@ -1,12 +1,19 @@
 /** Reads polls into the neutral model, and remembers their questions, which the network does not repeat with each result. */
 import type { tl } from '@mtcute/node'
 import type { Happening } from '../../../../machines/model/happening.ts'
-import type { Poll } from '../../../../machines/model/poll.ts'
+import type { Poll, PollMedia } from '../../../../machines/model/poll.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
 import { textOf } from '../entities.ts'
 
-export function pollOf(poll: tl.TypePoll, results: tl.TypePollResults): Poll {
+type Standing = Pick<tl.RawMessageMediaPoll, 'poll' | 'results' | 'attachedMedia'>
+type ReadMedia = (media: tl.TypeMessageMedia) => PollMedia | undefined
+
+/** Without the message that carries the poll, its files cannot be named: they are left out. */
+export function pollOf(
+  { poll, results, attachedMedia }: Standing,
+  read: ReadMedia = () => undefined,
+): Poll {
   const answers = poll.answers.filter((answer) => answer._ === 'pollAnswer')
   const resultOf = (option: Uint8Array) =>
     results.results?.find((result) => Buffer.from(result.option).equals(option))
@@ -14,8 +21,9 @@ export function pollOf(poll: tl.TypePoll, results: tl.TypePollResults): Poll {
   return {
     id: poll.id.toString(),
     question: formatted(poll.question),
-    options: answers.map(({ text, option }) => ({
+    options: answers.map(({ text, option, media }) => ({
       text: formatted(text),
+      ...asMember('media', media && read(media)),
       voters: resultOf(option)?.voters ?? 0,
     })),
     voters: results.totalVoters ?? 0,
@@ -31,10 +39,15 @@ export function pollOf(poll: tl.TypePoll, results: tl.TypePollResults): Poll {
     ...(poll.countriesIso2?.length && { countries: poll.countriesIso2 }),
     ...(right.length > 0 && { right }),
     ...(results.solution && { explanation: textOf(results.solution, results.solutionEntities) }),
+    ...asMember('explanationMedia', results.solutionMedia && read(results.solutionMedia)),
+    ...asMember('media', attachedMedia && read(attachedMedia)),
     ...(poll.closePeriod !== undefined && { openSeconds: poll.closePeriod }),
     ...(poll.closeDate !== undefined && { closesAt: poll.closeDate }),
   }
 }
+
+const asMember = <Name extends string>(name: Name, media: PollMedia | undefined) =>
+  media ? ({ [name]: media } as Record<Name, PollMedia>) : undefined
 
 export const formatted = ({ text, entities }: tl.TypeTextWithEntities): Text =>
   textOf(text, entities)
@@ -72,7 +85,7 @@ export class KnownPolls {
       sourceKey: `p:${pollId}:${crypto.randomUUID()}`,
       direction: 'incoming',
       at: Math.floor(Date.now() / 1000),
-      poll: pollOf(known, results),
+      poll: pollOf({ poll: known, results }),
     }
   }
 

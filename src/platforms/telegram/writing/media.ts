@@ -3,9 +3,10 @@ import type { tl } from '@mtcute/node'
 import type { Content } from '../../../../machines/model/content.ts'
 import { failed } from '../../../../machines/model/failure.ts'
 import type { Media } from '../../../../machines/model/media.ts'
+import type { Poll, PollMedia } from '../../../../machines/model/poll.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import { locate, named, type UploadContext, upload } from '../files.ts'
-import { inputChecklistOf, inputPollOf } from './poll.ts'
+import { inputChecklistOf, inputPollOf, type PollFiles } from './poll.ts'
 
 interface InputMedia {
   readonly media: tl.TypeInputMedia
@@ -28,13 +29,68 @@ export async function inputMediaOf(context: UploadContext, content: Content): Pr
       }
     }
     case 'poll':
-      return { media: inputPollOf(content.poll) }
+      return { media: inputPollOf(content.poll, await pollFilesOf(context, content.poll)) }
     case 'checklist':
       return { media: inputChecklistOf(content.checklist) }
     case 'dice':
       return { media: { _: 'inputMediaDice', emoticon: content.emoji } }
     default:
       throw failed('bad_request', `sending ${content.kind} is not supported on Telegram`)
+  }
+}
+
+/** The same media once the network has stored its file, which becomes part of no message by that. */
+export async function storedMedia(
+  { calls, signal }: UploadContext,
+  peer: tl.TypeInputPeer,
+  media: tl.TypeInputMedia,
+): Promise<tl.TypeInputMedia> {
+  if (!('file' in media)) return media
+  const request = { _: 'messages.uploadMedia', peer, media } as const
+  const kept = await calls.call(request, { signal, looks: true })
+  const spoiler = 'spoiler' in media && media.spoiler && { spoiler: true }
+  const film = 'video' in media && media.video && { livePhoto: true, video: media.video }
+  if (kept._ === 'messageMediaPhoto' && kept.photo?._ === 'photo') {
+    const id = { ...referenceTo(kept.photo), _: 'inputPhoto' } as const
+    return { _: 'inputMediaPhoto', id, ...spoiler, ...film }
+  }
+  if (kept._ === 'messageMediaDocument' && kept.document?._ === 'document') {
+    const id = { ...referenceTo(kept.document), _: 'inputDocument' } as const
+    return { _: 'inputMediaDocument', id, ...spoiler }
+  }
+  throw failed('bad_gateway', 'Telegram did not store the file')
+}
+
+const referenceTo = ({ id, accessHash, fileReference }: tl.RawPhoto | tl.RawDocument) => ({
+  id,
+  accessHash,
+  fileReference,
+})
+
+async function pollFilesOf(context: UploadContext, poll: Poll): Promise<PollFiles> {
+  const options = new Map<number, tl.TypeInputMedia>()
+  for (const [place, { media }] of poll.options.entries()) {
+    if (media) options.set(place, await inputOf(context, media))
+  }
+  const { media, explanationMedia } = poll
+  return {
+    options,
+    ...(media && { attached: await inputOf(context, media) }),
+    ...(explanationMedia && { solution: await inputOf(context, explanationMedia) }),
+  }
+}
+
+/** A poll may only contain files that the network has stored already. */
+async function inputOf(context: UploadContext, media: PollMedia): Promise<tl.TypeInputMedia> {
+  switch (media.kind) {
+    case 'media': {
+      const carriedMedia = await carried(context, media.media, false)
+      return storedMedia(context, { _: 'inputPeerSelf' }, carriedMedia)
+    }
+    case 'location':
+      return locationOf(media)
+    case 'link':
+      return { _: 'inputMediaWebPage', url: media.url }
   }
 }
 

@@ -5,7 +5,17 @@ import type { Poll } from '../../../../machines/model/poll.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import { plainEntitiesOf } from '../entities.ts'
 
-export function inputPollOf(poll: Poll): tl.RawInputMediaPoll {
+/** What belongs to the parts of a poll. */
+export interface PollFiles {
+  readonly attached?: tl.TypeInputMedia
+  readonly solution?: tl.TypeInputMedia
+  /** By the places of the options. */
+  readonly options: ReadonlyMap<number, tl.TypeInputMedia>
+}
+
+const NO_FILES: PollFiles = { options: new Map() }
+
+export function inputPollOf(poll: Poll, files: PollFiles = NO_FILES): tl.RawInputMediaPoll {
   const { right, explanation, openSeconds, closesAt } = poll
   return {
     _: 'inputMediaPoll',
@@ -14,11 +24,7 @@ export function inputPollOf(poll: Poll): tl.RawInputMediaPoll {
       id: Long.fromString(poll.id ?? '0'),
       hash: Long.ZERO,
       question: formatted(poll.question),
-      answers: poll.options.map(({ text }, place) => ({
-        _: 'pollAnswer',
-        text: formatted(text),
-        option: Uint8Array.of(place),
-      })),
+      answers: answersOf(poll, files.options),
       ...(poll.isClosed && { closed: true }),
       ...(!poll.isAnonymous && { publicVoters: true }),
       ...(poll.isQuiz && { quiz: true }),
@@ -33,11 +39,28 @@ export function inputPollOf(poll: Poll): tl.RawInputMediaPoll {
       ...(closesAt !== undefined && { closeDate: closesAt }),
     },
     ...(right && { correctAnswers: [...right] }),
+    ...(files.attached && { attachedMedia: files.attached }),
+    ...(files.solution && { solutionMedia: files.solution }),
     ...(explanation && {
       solution: explanation.text,
       solutionEntities: plainEntitiesOf(explanation),
     }),
   }
+}
+
+/** Where options have media, the network itself names the options. */
+function answersOf({ options }: Poll, files: PollFiles['options']): tl.TypePollAnswer[] {
+  if (files.size === 0) {
+    return options.map(({ text }, place) => ({
+      _: 'pollAnswer',
+      text: formatted(text),
+      option: Uint8Array.of(place),
+    }))
+  }
+  return options.map(({ text }, place) => {
+    const media = files.get(place)
+    return { _: 'inputPollAnswer', text: formatted(text), ...(media && { media }) }
+  })
 }
 
 export const inputChecklistOf = (checklist: Checklist): tl.RawInputMediaTodo => ({
