@@ -1,4 +1,5 @@
 /** Games that bots send, and operations about their scores, in the terms of no particular network. */
+import type { Media } from './media.ts'
 import type { Person } from './person.ts'
 import type { Text } from './text.ts'
 
@@ -9,6 +10,9 @@ export interface Game {
   readonly description: string
   /** The text that the bot writes below it, or the scores. */
   readonly text?: Text
+  /** Given by the network; absent on the way to it. */
+  readonly photo?: Media
+  readonly animation?: Media
 }
 
 export interface Score {

@@ -11,6 +11,7 @@ t.test('what a bot shows of its own', { skip: noBrowser, timeout: 180_000 }, asy
 
   await t.test('a game is started by its button, and its scores are shown', async (t) => {
     const { message_id } = await ask('sendGame', { game_short_name: 'chess' })
+    await line('chess').locator('img.picture[src^="blob:"]').waitFor()
     await line('chess').getByRole('button', { name: 'Play chess' }).click()
     const { id, game_short_name } = await heard('callback_query')
     t.equal(game_short_name, 'chess')

@@ -56,6 +56,9 @@ t.test('an account of Telegram hears what bots write', async (t) => {
     t.match(await heard('game'), {
       game: { title: 'Chess', description: 'Mate in two', text: 'Ada 42' },
     })
+    send({ message: 'Kim 7', media: { _: 'messageMediaGame', game } })
+    const { file_id } = (await heard('game')).game.photo.at(-1)
+    t.match(await ask('getFile', { file_id }), { body: { result: { file_size: 900 } } })
     const price = { currency: 'EUR', totalAmount: Long.fromNumber(1_250), startParam: 'tea' }
     const invoice = { title: 'Tea', description: 'A box of it', ...price }
     send({ media: { _: 'messageMediaInvoice', ...invoice } })

@@ -1,8 +1,9 @@
 /** Games on the sandbox: sent, offered in inline mode, started by people, and their scores. */
+import sharp from 'sharp'
 import t from 'tap'
 import { refused, scene } from './scene.ts'
 
-const { client, bot, ada, key } = await scene(t)
+const { service, client, bot, ada, key } = await scene(t)
 const bad = (description: string) => refused(400, `Bad Request: ${description}`)
 const call = (method: string, parameters: object = {}) => client.bot(key, method, parameters)
 
@@ -32,9 +33,14 @@ const inbox = () => client.result('GET', `/sandbox/people/${ada.id}/inbox`)
 t.test('a person starts a game and is sent to its address', async (t) => {
   const sent = await sendGame()
   const reply_markup = { inline_keyboard: [[{ text: 'Play chess', callback_game: {} }]] }
-  t.match(sent, { game: { title: 'chess', description: '', photo: [] }, reply_markup })
+  t.match(sent, { game: { title: 'chess', description: '' }, reply_markup })
+  const photo = sent.game.photo.at(-1)
+  t.match(photo, { file_id: String, width: 640, height: 360 })
+  const { file_path } = await done('getFile', { file_id: photo.file_id })
+  const bytes = await (await fetch(`${service.url}/file/bot${key}/${file_path}`)).arrayBuffer()
+  t.match(await sharp(bytes).metadata(), { format: 'jpeg', width: 640, height: 360 })
   t.notOk('text' in sent.game)
-  t.match((await inbox()).messages[0], { game: { name: 'chess' } })
+  t.match((await inbox()).messages[0], { game: { name: 'chess', photo: { type: 'photo' } } })
 
   const pressing = press({ chat: bot.id, message_id: sent.message_id, game: true })
   const query = await next('callback_query')

@@ -334,12 +334,16 @@ export function optionFactJson(content: FactOf<'option_added'>, chat: Chat, ids:
   }
 }
 
-/** The reference requires a picture, but the networks give none for games. */
-export const gameJson = ({ title, description, text }: Game, ids: Names): object => ({
+/** The reference requires a picture: without one there is an empty list. */
+export const gameJson = (
+  { title, description, text, photo, animation }: Game,
+  ids: Names,
+): object => ({
   title,
   description,
-  photo: [],
+  photo: photo ? photoJson(photo, ids) : [],
   ...(text && { text: text.text, ...entitiesJson('text_entities', text, ids) }),
+  ...(animation && fileAloneJson(animation, ids)),
 })
 
 export const richJson = ({ blocks, isRtl }: RichMessage, ids: Names): object => ({

@@ -1,6 +1,7 @@
-/** Files and polls under /sandbox, as they are given and shown. */
-import { Type } from 'typebox'
+/** Files, polls and rich messages under /sandbox, as they are given and shown. */
+import { type Static, Type } from 'typebox'
 import { MEDIA_KINDS } from '../../../machines/model/media.ts'
+import type { RichBlock, RichListItem } from '../../../machines/model/rich.ts'
 
 const optional = Type.Optional
 const strict = { additionalProperties: false }
@@ -115,3 +116,30 @@ export const PollBody = Type.Object({
   explanation_media: optional(PollMediaBody),
   close_date: optional(Type.Integer()),
 })
+
+/** The named members of a type, without the index signature for members that the reference may add. */
+type Known<Type> = { [Name in keyof Type as string extends Name ? never : Name]: Type[Name] }
+
+/** A block of a rich message, as the bot wrote it, with files as messages show them; blocks within it have the same form. */
+export type RichBlockBody = Omit<Known<RichBlock>, 'media' | 'blocks' | 'items'> & {
+  readonly is_open?: boolean
+  readonly media?: Static<typeof ShownMedia>
+  readonly blocks?: readonly RichBlockBody[]
+  readonly items?: readonly (Omit<RichListItem, 'blocks'> & {
+    readonly blocks: readonly RichBlockBody[]
+  })[]
+}
+
+export const RichBody = Type.Object(
+  {
+    blocks: Type.Array(
+      Type.Unsafe<RichBlockBody>({
+        type: 'object',
+        properties: { type: { type: 'string' } },
+        additionalProperties: true,
+      }),
+    ),
+    is_rtl: Type.Optional(Type.Boolean()),
+  },
+  { description: 'The blocks; `text` has the same in words' },
+)

@@ -1,24 +1,44 @@
 /** /sandbox/people/{person}/inbox and /stories: what a person sees, the one-time codes included. */
 
 import { hash } from 'node:crypto'
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
+import type { Reaction } from '../../../machines/model/content.ts'
 import { personOf } from '../../sandbox/delivery/mapping.ts'
-import type { Received as Message } from '../../sandbox/people/inbox.ts'
+import type { ShownKeyboard } from '../../sandbox/messages/reply-keyboards.ts'
+import type { Received } from '../../sandbox/people/inbox.ts'
 import type { Network } from '../../sandbox/sandbox.ts'
 import type { SeenStory } from '../../sandbox/stories/stories.ts'
 import { answers, ok } from '../envelope.ts'
-import {
-  chatBody,
-  contentBody,
-  entityBody,
-  messageBody,
-  nameBody,
-  receivedBody,
-  shownKeyboardBody,
-} from './present.ts'
+import { replyKeyboardJson } from './keyboard-schemas.ts'
+import { chatBody, contentBody, entityBody, messageBody, nameBody } from './present.ts'
 import { Story } from './profile-schemas.ts'
 import { deadline, described, PersonParams, type SandboxRoutes } from './route.ts'
-import { ChatId, Inbox } from './schemas.ts'
+import { ChatId, Inbox, type ReactionBody } from './schemas.ts'
+
+const receivedBody = (received: Received) => ({
+  ...messageBody(received),
+  ...(received.isPinned && { is_pinned: true }),
+  ...(received.keyboard && { keyboard: replyKeyboardJson(received.keyboard) }),
+  ...(received.reactions.length > 0 && {
+    reactions: received.reactions.flatMap(({ person, reactions }) =>
+      reactions.map((reaction) => ({
+        person: nameBody(personOf(person)),
+        ...reactionBody(reaction),
+      })),
+    ),
+  }),
+})
+
+const shownKeyboardBody = ({ chat, person, message, keyboard, isUsed }: ShownKeyboard) => ({
+  chat: chatBody(chat),
+  person: nameBody(personOf(person)),
+  message_id: message,
+  ...replyKeyboardJson(keyboard),
+  used: isUsed,
+})
+
+const reactionBody = (reaction: Reaction): Static<typeof ReactionBody> =>
+  'emoji' in reaction ? { emoji: reaction.emoji } : { custom_emoji_id: reaction.customEmojiId }
 
 const storyBody = (story: SeenStory) => ({
   person: nameBody(story.person),
@@ -61,7 +81,7 @@ export const inboxRoutes: SandboxRoutes = async (app, { network }) => {
       const { person } = request.params
       const { people, inboxes } = network(request)
       await people.get(person)
-      const sight = (messages: readonly Message[]) => sightOf(inboxes, person, messages)
+      const sight = (messages: readonly Received[]) => sightOf(inboxes, person, messages)
       const { chat, after, limit, wait_seconds, known } = query
       const wanted = { limit, ...(chat !== undefined && { chat, after }) }
       const over = deadline(wait_seconds, signal)
@@ -103,7 +123,7 @@ export const storyRoutes: SandboxRoutes = async (app, { network }) => {
   )
 }
 
-async function sightOf(inboxes: Network['inboxes'], person: number, messages: readonly Message[]) {
+async function sightOf(inboxes: Network['inboxes'], person: number, messages: readonly Received[]) {
   const [ephemeral, typing, drafts, keyboards, codes] = await Promise.all([
     inboxes.ephemeral(person),
     inboxes.typing(person),

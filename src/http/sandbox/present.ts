@@ -2,13 +2,8 @@
 import type { Static } from 'typebox'
 import type { Button, Buttons } from '../../../machines/model/buttons.ts'
 import type { Checklist } from '../../../machines/model/checklist.ts'
-import type {
-  Chat,
-  Content,
-  ExternalReply,
-  Message,
-  Reaction,
-} from '../../../machines/model/content.ts'
+import type { Chat, Content, ExternalReply, Message } from '../../../machines/model/content.ts'
+import type { Game } from '../../../machines/model/game.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { Invoice, PaidMedia, PaidPreview } from '../../../machines/model/payment.ts'
@@ -18,13 +13,14 @@ import type { RichBlock, RichMessage } from '../../../machines/model/rich.ts'
 import type { Quote, Text, TextEntity } from '../../../machines/model/text.ts'
 import type { TopicLook } from '../../../machines/model/topic.ts'
 import { buttonsWithin, renderRich } from '../../bot-api/rich/render.ts'
-import { personOf } from '../../sandbox/delivery/mapping.ts'
-import type { ShownKeyboard } from '../../sandbox/messages/reply-keyboards.ts'
-import type { Received } from '../../sandbox/people/inbox.ts'
-import type { PaidMediaBody, PollBody, ShownMedia } from './content-schemas.ts'
+import type {
+  PaidMediaBody,
+  PollBody,
+  RichBlockBody,
+  RichBody,
+  ShownMedia,
+} from './content-schemas.ts'
 import type * as keyboards from './keyboard-schemas.ts'
-import { replyKeyboardJson } from './keyboard-schemas.ts'
-import type { RichBlockBody, RichBody } from './rich-schemas.ts'
 import type * as wire from './schemas.ts'
 
 /** Leaves out undefined fields. */
@@ -78,28 +74,6 @@ export const chatBody = (chat: Chat) => ({
     is_forum: chat.isForum,
     direct_with: chat.directWith && nameBody(chat.directWith),
   }),
-})
-
-export const receivedBody = (received: Received) => ({
-  ...messageBody(received),
-  ...(received.isPinned && { is_pinned: true }),
-  ...(received.keyboard && { keyboard: replyKeyboardJson(received.keyboard) }),
-  ...(received.reactions.length > 0 && {
-    reactions: received.reactions.flatMap(({ person, reactions }) =>
-      reactions.map((reaction) => ({
-        person: nameBody(personOf(person)),
-        ...reactionBody(reaction),
-      })),
-    ),
-  }),
-})
-
-export const shownKeyboardBody = ({ chat, person, message, keyboard, isUsed }: ShownKeyboard) => ({
-  chat: chatBody(chat),
-  person: nameBody(personOf(person)),
-  message_id: message,
-  ...replyKeyboardJson(keyboard),
-  used: isUsed,
 })
 
 export function messageBody(message: Message) {
@@ -197,10 +171,8 @@ export function contentBody(content: Content): object {
       return { poll: pollBody(content.poll) }
     case 'invoice':
       return { invoice: invoiceBody(content.invoice) }
-    case 'game': {
-      const { name, title, description, text } = content.game
-      return { game: { name, title, description, ...present({ text: text?.text }) } }
-    }
+    case 'game':
+      return { game: gameBody(content.game) }
     case 'dice':
       return { dice: { emoji: content.emoji, value: content.value } }
     case 'service':
@@ -225,6 +197,13 @@ export function contentBody(content: Content): object {
       return {}
   }
 }
+
+const gameBody = ({ name, title, description, text, photo }: Game) => ({
+  name,
+  title,
+  description,
+  ...present({ text: text?.text, photo: photo && mediaBody(photo) }),
+})
 
 const captionBody = ({ text, entities }: Text) => ({
   ...(text && { caption: text }),
@@ -392,6 +371,3 @@ export const pollBody = (poll: Poll): Static<typeof PollBody> => ({
     close_date: poll.closesAt,
   }),
 })
-
-const reactionBody = (reaction: Reaction): Static<typeof wire.ReactionBody> =>
-  'emoji' in reaction ? { emoji: reaction.emoji } : { custom_emoji_id: reaction.customEmojiId }

@@ -2,9 +2,15 @@
 import { Type } from 'typebox'
 import { Nullable } from '../../json/nullable.ts'
 import { USERNAME } from '../validation.ts'
-import { GivenPoll, Kind, PaidMediaBody, PollBody, ShownMedia } from './content-schemas.ts'
+import {
+  GivenPoll,
+  Kind,
+  PaidMediaBody,
+  PollBody,
+  RichBody,
+  ShownMedia,
+} from './content-schemas.ts'
 import { ReplyKeyboard, ShownKeyboard } from './keyboard-schemas.ts'
-import { RichBody } from './rich-schemas.ts'
 
 const strict = { additionalProperties: false }
 const optional = Type.Optional
@@ -261,6 +267,7 @@ export const shownContent = {
       title: Type.String(),
       description: Type.String(),
       text: optional(Type.String({ description: 'The scores, or what the bot wrote' })),
+      photo: optional(ShownMedia),
     }),
   ),
   payment: optional(

@@ -342,6 +342,8 @@ function filesOf(media: tl.TypeMessageMedia): readonly Shown[] {
       return [media.document]
     case 'messageMediaPaidMedia':
       return media.extendedMedia.flatMap((item) => ('media' in item ? filesOf(item.media) : []))
+    case 'messageMediaGame':
+      return [media.game.photo, media.game.document]
     case 'messageMediaPoll':
       return besides(media).flatMap((beside) => (beside ? filesOf(beside) : []))
     default:

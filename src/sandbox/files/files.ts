@@ -12,7 +12,7 @@ type Files = Pick<NetworkContext, 'network' | 'db' | 'media'>
 type Holding = Pick<Services, 'media' | 'logger'>
 
 /** The kinds of content that may carry files. */
-const WITH_FILES: readonly Content['kind'][] = ['media', 'rich', 'paid_media', 'poll']
+const WITH_FILES: readonly Content['kind'][] = ['media', 'rich', 'paid_media', 'poll', 'game']
 
 export const mayHaveFiles = ({ kind }: Pick<Content, 'kind'>): boolean => WITH_FILES.includes(kind)
 

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto'
 import { type Content, type ContentName, contentName } from '../../../machines/model/content.ts'
 import { failed, messageTooLong } from '../../../machines/model/failure.ts'
+import type { Game } from '../../../machines/model/game.ts'
 import type { Media, MediaKind } from '../../../machines/model/media.ts'
 import type { Poll, PollMedia } from '../../../machines/model/poll.ts'
 import type { RichBlock, RichListItem } from '../../../machines/model/rich.ts'
@@ -9,6 +10,8 @@ import type { Permission } from '../../../machines/model/rights.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { isMedia, soldFiles } from '../delivery/paid-media.ts'
 import { holderOf, storedMedia } from '../files/files.ts'
+import { withCover } from '../files/game-cover.ts'
+
 import type { NetworkContext } from '../network/context.ts'
 import { openPoll } from '../polls/polls.ts'
 
@@ -85,7 +88,9 @@ export async function prepareContent(
   request: string,
   given: Content,
 ): Promise<Content> {
-  const content = await withHeldFiles(context, checkedContent(given), holderOf(sender, request))
+  const checked = checkedContent(given)
+  const whole = checked.kind === 'game' ? await withCover(context, checked) : checked
+  const content = await withHeldFiles(context, whole, holderOf(sender, request))
   switch (content.kind) {
     case 'dice':
       return { ...content, value: rollDice(content.emoji) }
@@ -111,9 +116,16 @@ export async function withHeldFiles(
       return { ...content, blocks: await withStoredFiles(context, content.blocks, holder) }
     case 'poll':
       return { ...content, poll: await withPollFiles(context, content.poll, holder) }
+    case 'game':
+      return { ...content, game: await withGameFiles(context, content.game, holder) }
     default:
       return content
   }
+}
+
+async function withGameFiles(context: NetworkContext, game: Game, holder: string): Promise<Game> {
+  const { photo } = game
+  return photo ? { ...game, photo: await storedMedia(context, photo, holder) } : game
 }
 
 /** The same poll with the native names of its files, which are held. */

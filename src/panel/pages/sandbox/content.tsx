@@ -232,6 +232,7 @@ export function EffectMark({ id }: { readonly id: string }) {
 /** A game and its scores; a button below starts it. */
 const GameContent = ({ game }: { readonly game: NonNullable<Message['game']> }) => (
   <div className="stack tight" dir="auto">
+    {game.photo && <Attachment media={game.photo} />}
     <strong>{game.title}</strong>
     {game.text && <span className="text">{game.text}</span>}
   </div>

@@ -1,7 +1,7 @@
 /** A rich message: each block as an element of its own. Nothing a bot writes becomes markup. */
 import { type CSSProperties, createElement, type ReactNode } from 'react'
 import type { RichCaption, RichText } from '../../../../machines/model/rich.ts'
-import type { RichBlockBody } from '../../../http/sandbox/rich-schemas.ts'
+import type { RichBlockBody } from '../../../http/sandbox/content-schemas.ts'
 import type { Message } from '../../api/sandbox-types.ts'
 import { Attachment } from './attachment.tsx'
 import { Outside } from './rich-text.tsx'

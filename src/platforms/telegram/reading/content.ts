@@ -76,7 +76,7 @@ function mediaContentOf(
     case 'messageMediaDice':
       return { kind: 'dice', emoji: media.emoticon, value: media.value }
     case 'messageMediaGame':
-      return gameOf(media.game, message)
+      return gameOf(media.game, message, shown)
     case 'messageMediaInvoice':
       return { kind: 'invoice', invoice: invoiceOf(media) }
     case 'messageMediaPaidMedia':
@@ -146,13 +146,22 @@ const captionOf = ({ message, entities, invertMedia }: tl.RawMessage) => ({
 })
 
 /** The scores, or what the bot has written, stand in the text of the message. */
-const gameOf = (
-  { shortName: name, title, description }: tl.TypeGame,
+function gameOf(
+  { shortName: name, title, description, photo, document }: tl.TypeGame,
   { message, entities }: tl.RawMessage,
-): Content => ({
-  kind: 'game',
-  game: { name, title, description, ...(message && { text: textOf(message, entities) }) },
-})
+  shown: Shown,
+): Content {
+  const [picture, animation] = [photoOf(photo, shown), documentOf(document, shown)]
+  return {
+    kind: 'game',
+    game: {
+      ...{ name, title, description },
+      ...(message && { text: textOf(message, entities) }),
+      ...(picture && { photo: picture }),
+      ...(animation && { animation }),
+    },
+  }
+}
 
 /** What a reader is shown of it; only its bot knows the prices, and what it asks for. */
 const invoiceOf = (media: tl.RawMessageMediaInvoice): Invoice => ({
