@@ -138,7 +138,8 @@ export type ProfileOperation<Place> =
   | { readonly kind: 'set_name'; readonly firstName: string; readonly lastName?: string }
   | { readonly kind: 'set_about'; readonly about: string }
   /** Without a photo, removes the present one. */
-  | { readonly kind: 'set_profile_photo'; readonly photo?: Media }
+  /** `frameAt`: only for an animated photo, the second of the frame that stands for it. */
+  | { readonly kind: 'set_profile_photo'; readonly photo?: Media; readonly frameAt?: number }
 
 /** A page of what a profile shows, newest first. */
 export type ProfileOutcome =

@@ -77,6 +77,22 @@ export async function livePhotoOf(call: Call, parameter: string, args: Arguments
   return { ...photo, live }
 }
 
+/** An animated profile photo: the frame at a second stands for it where it does not move. */
+export async function animatedPhotoOf(
+  call: Call,
+  args: Arguments,
+  frameAt: number,
+): Promise<Media> {
+  const source = sourceOf(call, args, 'animation')
+  const live = await mediaOf(call, 'animation', 'animation', args)
+  if (!source || live.kind !== 'animation') throw bad('VIDEO_CONTENT_TYPE_INVALID')
+  const { media } = await call.world.media.ingest(
+    { userId: call.key.facts.userId, kind: 'photo', source, frameAt },
+    call.signal(),
+  )
+  return { ...media, live }
+}
+
 /** A file that must come along with the call: `attach://part`, or a part with the parameter's own name. */
 export function uploadOf(call: Call, args: Arguments, parameter: string): Upload | undefined {
   const value = args.text(parameter) ?? ''

@@ -40,6 +40,8 @@ export interface Ingestion {
   readonly mime?: string
   /** A GIF that is to be an animation stays a GIF. */
   readonly keepsGifs?: boolean
+  /** Only for a photo: the source is a film, and its frame at this second becomes the photo. */
+  readonly frameAt?: number
   /** A thumbnail of the sender's own: a JPEG of at most 200 kB. */
   readonly thumbnail?: Upload
   /** Facts by the sender; those in the bytes count more. */

@@ -28,6 +28,11 @@ export const videoNote = [
   ...[...firstFilm, ...perhapsSound, ...aac, '-t', '60'],
   ...h264(`crop=min(iw\\,ih):min(iw\\,ih),scale=${NOTE_SIDE}:${NOTE_SIDE}`),
 ]
+/** One frame of a film, as large as it is; none where the film is shorter. */
+export const frameAt = (second: number): string[] => [
+  ...[...firstFilm, '-an', '-ss', second.toFixed(3), '-frames:v', '1'],
+  ...['-c:v', 'mjpeg', '-q:v', '2', '-f', 'image2', '-update', '1'],
+]
 /** The first frame of a film, or the cover of a song. */
 export const still = [
   ...[...firstFilm, '-an', '-frames:v', '1'],

@@ -167,11 +167,12 @@ export class StoredMediaService implements MediaService {
     if (size > limits.uploadBytes) throw failed('bad_request', 'file is too big')
     const name = cleanName(ingestion.name ?? upload.name)
     const told = ingestion.mime ?? upload.mime
-    const { hints = {}, keepsGifs = false } = ingestion
+    const { hints = {}, keepsGifs = false, frameAt } = ingestion
+    const wanted = { hints, keepsGifs, ...(frameAt !== undefined && { frameAt }) }
     const given = (look: Look, path: string): Given => {
       const mime = mimeOf(look.mime, { ...(name && { name }), ...(told && { mime: told }) })
       if (ingestion.source.from === 'url') assertTaken(ingestion.kind, mime)
-      return { ...look, path, mime, ...(name && { name }), hints, keepsGifs }
+      return { ...look, path, mime, ...(name && { name }), ...wanted }
     }
     if (!sealed) return given(await pool.run('look', { path }, signal), path)
     const { sniffed } = sealed

@@ -175,7 +175,7 @@ t.test('an account of Telegram hears what bots write', async (t) => {
     t.same(person.photos, [])
     t.match(
       await ask('setBusinessAccountProfilePhoto', { photo: { type: 'animated' } }),
-      refused(400, 'Bad Request: animated profile photos are not supported on Telegram'),
+      refused(400, 'Bad Request: animation must be uploaded as an InputFile'),
     )
     send({ message: 'read me' })
     const { message_id } = await until(async () => {

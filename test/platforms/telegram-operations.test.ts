@@ -242,5 +242,10 @@ t.test('Telegram accounts do what they are asked', async (t) => {
     await does({ kind: 'set_profile_photo' })
     await does({ kind: 'set_profile_photo' })
     t.match(await does(photos), { total: 0 })
+
+    const still = stage.file('photo', Buffer.alloc(500, 'still'))
+    const live = stage.file('animation', Buffer.alloc(700, 'film'))
+    await does({ kind: 'set_profile_photo', photo: { ...still, live }, frameAt: 1.5 })
+    t.match(person.photos[0]?.videoSizes, [{ _: 'videoSize', videoStartTs: 1.5 }])
   })
 })

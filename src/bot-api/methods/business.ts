@@ -118,7 +118,7 @@ export const businessMethods: readonly Method[] = [
     'set_profile_photo',
     { photo: 'json', is_public: 'boolean' },
     ['photo'],
-    async (call) => ({ kind: 'set_profile_photo', photo: await profilePhoto(call) }),
+    async (call) => ({ kind: 'set_profile_photo', ...(await profilePhoto(call)) }),
   ),
   forBusiness(
     'removeBusinessAccountProfilePhoto',

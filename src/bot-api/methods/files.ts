@@ -5,10 +5,13 @@ import type { Media } from '../../../machines/model/media.ts'
 import { folderOf } from '../../media/media.ts'
 import { Arguments } from '../arguments.ts'
 import { uniqueFileId } from '../file-id.ts'
-import { mediaOf, uploadOf } from '../media.ts'
+import { animatedPhotoOf, mediaOf, uploadOf } from '../media.ts'
 import { type Call, type Method, result } from '../method.ts'
 
 const bad = (description: string) => failed('bad_request', description)
+
+/** Seconds. */
+const LONGEST_ANIMATION = 10
 
 const getFile: Method = {
   name: 'getFile',
@@ -83,7 +86,7 @@ const setMyProfilePhoto: Method = {
   parameters: { photo: 'json' },
   required: ['photo'],
   run: async (call) =>
-    result(await call.perform({ kind: 'set_profile_photo', photo: await profilePhoto(call) })),
+    result(await call.perform({ kind: 'set_profile_photo', ...(await profilePhoto(call)) })),
 }
 
 const removeMyProfilePhoto: Method = {
@@ -96,16 +99,29 @@ const removeMyProfilePhoto: Method = {
   run: async ({ perform }) => result(await perform({ kind: 'set_profile_photo' })),
 }
 
+interface ProfilePhoto {
+  readonly photo: Media
+  readonly frameAt?: number
+}
+
 /** `photo` is an InputProfilePhoto: its file comes along with the call. */
-export async function profilePhoto(call: Call): Promise<Media> {
+export async function profilePhoto(call: Call): Promise<ProfilePhoto> {
   const given = call.args.json('photo')
   if (typeof given !== 'object' || given === null) throw bad("can't parse photo JSON object")
   const item = Arguments.from(given)
-  if (item.text('type') !== 'static') {
-    throw bad(`animated profile photos are not supported on ${call.platform.name}`)
-  }
+  const type = item.text('type')
+  if (type !== 'static' && type !== 'animated')
+    throw bad('unsupported profile photo type specified')
+  if (type === 'animated') return animatedPhoto(call, item)
   if (!uploadOf(call, item, 'photo')) throw bad('photo must be uploaded as an InputFile')
-  return mediaOf(call, 'photo', 'photo', item)
+  return { photo: await mediaOf(call, 'photo', 'photo', item) }
+}
+
+async function animatedPhoto(call: Call, item: Arguments): Promise<ProfilePhoto> {
+  if (!uploadOf(call, item, 'animation')) throw bad('animation must be uploaded as an InputFile')
+  const frameAt = item.number('main_frame_timestamp')
+  if (frameAt < 0 || frameAt > LONGEST_ANIMATION) throw bad('wrong main frame timestamp specified')
+  return { photo: await animatedPhotoOf(call, item, frameAt), frameAt }
 }
 
 export const fileMethods = [

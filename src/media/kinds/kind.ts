@@ -15,6 +15,7 @@ export interface Given extends Look {
   readonly name?: string
   readonly hints: NonNullable<Ingestion['hints']>
   readonly keepsGifs?: boolean
+  readonly frameAt?: number
 }
 
 /** `tempFolder` is deleted once the resulting files are stored. */

@@ -1,5 +1,6 @@
 /** Pictures: a photo becomes a JPEG without the camera's notes in several sizes, a sticker a WebP; fit ones stay as they are. */
 import { failed } from '../../../machines/model/failure.ts'
+import * as recipes from '../recipes.ts'
 import {
   type Given,
   type MediaTools,
@@ -16,6 +17,7 @@ const SIDES_TOGETHER = 10_000
 const RATIO = 20
 
 export async function photo(given: Given, tools: MediaTools): Promise<Prepared> {
+  if (given.frameAt !== undefined) return frameOf(given, given.frameAt, tools)
   const { size, picture } = given
   if (size > tools.photoBytes) {
     const limit = `the maximum size is ${tools.photoBytes} bytes`
@@ -41,6 +43,16 @@ export async function photo(given: Given, tools: MediaTools): Promise<Prepared> 
     ...(isSmaller ? [`the photo was made smaller: ${width} by ${height}`] : []),
   ]
   return { kind: 'photo', path, mime: 'image/jpeg', width, height, sizes, notes }
+}
+
+async function frameOf(given: Given, second: number, tools: MediaTools): Promise<Prepared> {
+  const { transcoder, tempFolder, pool, signal } = tools
+  if (!transcoder.isOpen)
+    throw failed('bad_request', 'ffmpeg is not installed: films have no frames here')
+  const path = tempFolder.file()
+  if (!(await transcoder.make(given, recipes.frameAt(second), path, tools))) throw noPicture()
+  const frame = await pool.run('look', { path }, signal)
+  return photo({ ...frame, path, mime: 'image/jpeg', hints: {} }, tools)
 }
 
 const SIDE = 512

@@ -63,9 +63,13 @@ export function profileHandlers(network: TelegramNetwork): Handlers {
       person.about = about ?? person.about
       return userOf(person, person)
     },
-    'photos.uploadProfilePhoto': ({ file }, origin) => {
+    'photos.uploadProfilePhoto': ({ file, video, videoStartTs }, origin) => {
       const person = network.asker(origin)
-      const photo = uploaded(file)
+      const photo = uploaded(video ?? file)
+      if (video) {
+        const size = { type: 'u', w: 640, h: 640, size: 0, videoStartTs: videoStartTs ?? 0 }
+        photo.videoSizes = [{ _: 'videoSize', ...size }]
+      }
       person.photos = [photo, ...person.photos]
       return shown(person, photo)
     },

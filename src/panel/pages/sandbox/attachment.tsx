@@ -121,6 +121,10 @@ function Film({ film }: Pick<LivePhotoProps, 'film'>) {
 
 const wantsStill = () => matchMedia('(prefers-reduced-motion: reduce)').matches
 
+/** The photo of a person: an animated one moves, unless the reader wants pictures to stand still. */
+export const ProfilePhoto = ({ media }: { readonly media: Media }) =>
+  media.live && !wantsStill() ? <Film film={media.live} /> : <Picture media={media} />
+
 /** Runs by itself, without a sound, unless the reader wants pictures to stand still. */
 function MovingPicture({ media }: { readonly media: Media }) {
   const t = useT()

@@ -1,7 +1,7 @@
 /** How people and chats are called and shown: names, faces and the mark of those that were verified. */
 import type { Chat, Media, Person, PersonName } from '../../api/sandbox-types.ts'
 import { useT } from '../../i18n/language.tsx'
-import { CustomEmoji, Picture } from './attachment.tsx'
+import { CustomEmoji, ProfilePhoto } from './attachment.tsx'
 
 export const personName = ({ first_name, last_name }: PersonName): string =>
   [first_name, last_name].filter(Boolean).join(' ')
@@ -26,7 +26,7 @@ interface FaceProps {
 /** The photo, or the first letter of the name. The name itself stands beside it. */
 export const Face = ({ name, type, photo }: FaceProps) => (
   <span className={`face ${type}`} aria-hidden="true">
-    {photo ? <Picture media={photo} /> : [...name][0]}
+    {photo ? <ProfilePhoto media={photo} /> : [...name][0]}
   </span>
 )
 

@@ -171,9 +171,12 @@ export const profile: Handlers<Context> = {
     return done
   },
 
-  async set_profile_photo(context, { photo }) {
+  async set_profile_photo(context, { photo, frameAt: videoStartTs = 0 }) {
     const { calls, signal } = context
-    if (photo && 'blob' in photo.file) {
+    if (photo?.live) {
+      const video = await upload(context, photo.live)
+      await calls.call({ _: 'photos.uploadProfilePhoto', video, videoStartTs }, { signal })
+    } else if (photo && 'blob' in photo.file) {
       const file = await upload(context, photo)
       await calls.call({ _: 'photos.uploadProfilePhoto', file }, { signal })
     } else {
