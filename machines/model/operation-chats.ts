@@ -137,8 +137,10 @@ export type ProfileOperation<Place> =
     }
   | { readonly kind: 'set_name'; readonly firstName: string; readonly lastName?: string }
   | { readonly kind: 'set_about'; readonly about: string }
-  /** Without a photo, removes the present one. */
-  /** `frameAt`: only for an animated photo, the second of the frame that stands for it. */
+  /**
+   * Without a photo, removes the present one. `frameAt`: only for an animated photo, the second of the frame that
+   * stands for it.
+   */
   | { readonly kind: 'set_profile_photo'; readonly photo?: Media; readonly frameAt?: number }
 
 /** A page of what a profile shows, newest first. */
