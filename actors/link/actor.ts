@@ -108,8 +108,9 @@ class LinkEffects {
       return { type: 'link.refused', requestId, reason, description, ...(why && { why }) }
     }
     const { store, clock } = this.#world
-    const shown = shownStep(step, clock.now())
-    await store.saveStep(this.#facts.sessionId, shown, step.stored)
+    const { sessionId, step: first } = this.#facts
+    const shown = { ...shownStep(step, clock.now()), ...accountIn(first) }
+    await store.saveStep(sessionId, shown, step.stored)
     const wrong = step.kind !== 'show' && step.wrong
     if (wrong) return { type: 'answer.wrong', requestId, what: step.kind }
     return { type: 'step.reached', requestId, step: shown }
@@ -138,6 +139,12 @@ class LinkEffects {
   }
 }
 
+/** Later steps are of the same account as the first one. */
+const accountIn = (first: ShownStep | undefined): Pick<ShownStep, 'phone' | 'jid'> => ({
+  ...(first?.phone !== undefined && { phone: first.phone }),
+  ...(first?.jid !== undefined && { jid: first.jid }),
+})
+
 /** The part of a step that its user may see. */
 export function shownStep(
   step: Exclude<LinkStep, { kind: 'done' | 'refused' }>,
@@ -152,6 +159,9 @@ export function shownStep(
         ...(step.length !== undefined && { codeLength: step.length }),
         ...(step.resendAfterSeconds !== undefined && {
           resendAt: now + step.resendAfterSeconds * 1000,
+        }),
+        ...(step.expiresInSeconds !== undefined && {
+          codeUntil: now + step.expiresInSeconds * 1000,
         }),
       }
     case 'password':

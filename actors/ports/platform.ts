@@ -60,6 +60,8 @@ interface LinkMethod {
   /** `phone`, `password`, `token`, `qr`, `pairing_code`. */
   readonly method: string
   readonly fields: readonly LinkField[]
+  /** An account may have a password, which is asked for in a step of its own. */
+  readonly mayAskPassword?: boolean
 }
 
 /** The account on its network. */

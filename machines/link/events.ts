@@ -28,7 +28,12 @@ export type SentWay = {
 /** The step that the flow waits for, as the user may see it; times in milliseconds since 1970. */
 export interface ShownStep {
   readonly state: 'code_sent' | 'password_needed' | 'waiting'
+  /** The account that is being linked, partly hidden. */
+  readonly phone?: string
+  readonly jid?: string
   readonly codeLength?: number
+  /** When the network stops taking the code, where it says so. */
+  readonly codeUntil?: number
   /** How the code was sent, in English. */
   readonly sentVia?: string
   readonly way?: SentWay

@@ -97,7 +97,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(platformRoutes, { ...user, platforms: core.platforms }),
     route(linkRoutes, { ...user, links, source, now }),
     route(linkPageRoutes, { ...user, links, pages, ...ofPanel, now }),
-    route(linkPageAnswerRoutes, { links, pages, relinks, now }),
+    route(linkPageAnswerRoutes, { links, pages, relinks, accounts, now }),
 
     route(credentialListRoutes, { ...user, source }),
     route(viewRoutes, { ...user, views: services.views }),

@@ -12,9 +12,11 @@ import {
 } from '../../actors/link/actor.ts'
 import type { LinkAttempt, Platform } from '../../actors/ports/platform.ts'
 import type { Clock, Logger, Platforms } from '../../actors/ports/ports.ts'
+import type { ShownStep } from '../../machines/link/events.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import { databaseNow, LinkPage, LinkSession } from '../database/entities.ts'
+import { maskAddress, maskPhone } from '../security/redact.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import type { LinkGate } from './limits.ts'
 import type { OpenLink, PostgresLinkStore, StoredLink } from './store.ts'
@@ -35,6 +37,8 @@ interface LinkFlowsOptions {
 
 export interface LinkFlow {
   readonly link: StoredLink
+  /** The network may ask for a password after the code. */
+  readonly mayAskPassword: boolean
   readonly actor: LinkActor
 }
 
@@ -93,7 +97,10 @@ export class LinkFlows {
       method: request.method,
       relinks: request.relinks,
       target,
-      step: step.kind === 'done' ? undefined : shownStep(step, clock.now()),
+      step:
+        step.kind === 'done'
+          ? undefined
+          : { ...shownStep(step, clock.now()), ...hiddenAccount(request.fields) },
       stored: step.kind === 'done' ? null : step.stored,
       attemptsLeft: ATTEMPTS,
       expiresAt: clock.now() + LIVES_MS,
@@ -110,7 +117,10 @@ export class LinkFlows {
     const actor = await this.#actors.find(sessionId)
     const link = this.#links.get(actor)
     if (link?.userId !== userId) throw failed('not_found')
-    return { link, actor }
+    const { linkMethods } = this.platform(link.platform)
+    const { mayAskPassword = false } =
+      linkMethods.find(({ method }) => method === link.method) ?? {}
+    return { link, actor, mayAskPassword }
   }
 
   /** The open links of this user, newest first. */
@@ -157,6 +167,14 @@ export class LinkFlows {
     const actor = activateLink(link, live, { ...this.#options, platform, admitResend })
     this.#links.set(actor, link)
     return actor
+  }
+}
+
+/** The account that the fields of a link name, as anybody may see it. */
+function hiddenAccount({ phone, jid }: LinkRequest['fields']): Pick<ShownStep, 'phone' | 'jid'> {
+  return {
+    ...(phone !== undefined && { phone: maskPhone(`+${phone.replace(/\D/g, '')}`) }),
+    ...(jid !== undefined && { jid: maskAddress(jid) }),
   }
 }
 

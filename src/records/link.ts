@@ -9,7 +9,28 @@ export const LinkRecord = Type.Object({
   platform: Type.String(),
   state: Type.String(),
   method: Type.String(),
-  expires_in: Type.Integer(),
+  step: Nullable(
+    Type.Object(
+      {
+        number: Type.Integer(),
+        of: Type.Integer(),
+        password_may_follow: Type.Boolean({
+          description: 'An account with a password asks for it in one more step',
+        }),
+      },
+      { description: 'Which step waits for an answer; the start was the first one' },
+    ),
+  ),
+  phone: Type.Optional(
+    Type.String({ description: 'Of the account, by its last digits, until the link is over' }),
+  ),
+  jid: Type.Optional(
+    Type.String({ description: 'Of the account, partly hidden, until the link is over' }),
+  ),
+  expires_in: Type.Integer({ description: 'Seconds until the link ends, if it is not finished' }),
+  code_expires_in: Nullable(
+    Type.Integer({ description: 'Seconds for which the sent code works, where that is known' }),
+  ),
   resend_in: Nullable(Type.Integer()),
   sent_via: Type.Optional(Type.String()),
   sent_via_code: Type.Optional(SentenceRecord),

@@ -57,6 +57,7 @@ t.test('a page begins nothing by being opened, and links the account again', asy
   const phone = new RegExp(`^\\+\\*+${person.phone.slice(-4)}$`)
   const seen = await open('GET', page)
   t.match(seen.body.result, { platform: 'sandbox', state: 'ready', method: 'phone', phone })
+  t.match(seen.body.result, { asked_by: /^\+\*+\d{4}$/, step: null, code_expires_in: null })
   t.notOk('credential' in seen.body.result)
   t.equal(await flows(), before, 'no code was sent to anybody')
   t.match(

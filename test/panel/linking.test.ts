@@ -1,7 +1,23 @@
 /** Linking when something comes in between, and deleting what was linked. */
+import type { Page } from 'playwright-core'
 import t from 'tap'
 import { startService } from '../support/service.ts'
+import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+/** When the code and the attempt end, as a page says. */
+async function endsIn(page: Page): Promise<(string | null)[]> {
+  const times = await page.locator('.facts time').all()
+  return Promise.all(times.map((time) => time.getAttribute('datetime')))
+}
+
+const within = (at: string | null | undefined, from: number, to: number) => {
+  const minutes = (Date.parse(at ?? '') - Date.now()) / 60_000
+  return minutes > from - 2 && minutes <= to + 0.1
+}
+
+const isClose = (one: string | null | undefined, other: string | null | undefined) =>
+  Math.abs(Date.parse(one ?? '') - Date.parse(other ?? '')) < 30_000
 
 t.test(
   'a link flow loses nothing that was typed or meant',
@@ -47,6 +63,46 @@ t.test(
       await button('Continue').click()
       await page.getByText('The code is wrong').waitFor()
       t.equal(await code.inputValue(), '')
+    })
+
+    await t.test('a code step says of which account it is, and how long it lasts', async (t) => {
+      await page.goto(again)
+      await start()
+      const facts = (where: Page) => where.locator('.facts')
+      const hidden = `+${'*'.repeat(person.phone.length - 5)}${person.phone.slice(-4)}`
+      const shown = await facts(page).innerText()
+      t.match(shown, `Sandbox · ${hidden}`)
+      t.match(shown, '2 of 2; one more if the account has a password')
+      t.notMatch(shown, person.phone)
+      const ends = await endsIn(page)
+      t.ok(within(ends[0], 4, 5) && within(ends[1], 14, 15), 'the code ends before the attempt')
+      t.match(await facts(page).locator('time').first().innerText(), /^\d\d:\d\d \(in \d min/)
+
+      await button('Make the page').click()
+      const address = await page.locator('.copied code').filter({ hasText: '/link/' }).innerText()
+      const made = page.getByText('It works as long as this attempt, until').locator('time')
+      t.ok(isClose(await made.getAttribute('datetime'), ends[1]), 'the page ends with the attempt')
+      const owner = await visit(browser, service, { width: 320 })
+      await owner.page.goto(new URL(address).pathname)
+      await owner.page.getByText('asks for it: +*******9541').waitFor()
+      t.match(await facts(owner.page).innerText(), `Sandbox · ${hidden}`)
+      const theirs = await endsIn(owner.page)
+      t.ok(
+        theirs.every((end, place) => isClose(end, ends[place])),
+        'both say the same times',
+      )
+      t.notMatch(await owner.page.content(), phone, 'the user is not named in full')
+      t.strictSame(await seriousIn(owner.page), [])
+
+      // The next answer says that the code works for two seconds more.
+      await owner.page.route('**/link-pages/*', async (route) => {
+        const response = await route.fetch()
+        const body = (await response.json()) as { readonly result: object }
+        await route.fulfill({ json: { ...body, result: { ...body.result, code_expires_in: 2 } } })
+      })
+      await owner.page.getByText('It is too old: send a new one').waitFor()
+      t.same(owner.complaints, [])
+      await owner.context.close()
     })
 
     await t.test('a flow that is gone leads to a new one', async () => {

@@ -7,8 +7,9 @@ import { startService } from '../support/service.ts'
 import { refused } from './scene.ts'
 
 const PANEL_URL = 'https://panel.chapar.test'
+const USER = '+14155550937'
 const service = await startService(t, { env: { PANEL_URL } })
-const client = await service.client()
+const client = await service.client(USER)
 
 async function page(details: object = {}) {
   const person = await client.person('Olga', undefined, details)
@@ -29,14 +30,33 @@ t.test('whoever has the link sees the flow and enters the code and the password'
   t.ok(Date.parse(made.expires_at) > Date.now())
 
   const seen = await open('GET', at)
-  t.match(seen.body.result, { platform: 'sandbox', state: 'code_sent', attempts_left: 5 })
+  t.match(seen.body.result, {
+    platform: 'sandbox',
+    state: 'code_sent',
+    attempts_left: 5,
+    asked_by: '+*******0937',
+    phone: `+${'*'.repeat(person.phone.length - 5)}${person.phone.slice(-4)}`,
+    step: { number: 2, of: 2, password_may_follow: true },
+  })
+  const { expires_in, code_expires_in } = seen.body.result
+  t.ok(code_expires_in > 200 && code_expires_in < expires_in, 'a code ends before its page')
+  t.ok(Math.abs(expires_in - made.expires_in) < 60, 'the page says what its maker was told')
+  const flow = await client.result('GET', session)
+  t.ok(Math.abs(flow.code_expires_in - code_expires_in) < 60, 'and the code ends for both at once')
+  for (const phone of [USER, person.phone]) t.notMatch(JSON.stringify(seen.body), phone)
   for (const hidden of ['session_id', 'credential']) t.notOk(hidden in seen.body.result, hidden)
   t.match(await open('POST', `${at}/answer`, { otp: '0' }), { status: 400 })
   t.match((await open('GET', at)).body.result, { attempts_left: 4 })
 
   const otp = await client.code(person.id)
   const half = await open('POST', `${at}/answer`, { otp })
-  t.match(half.body.result, { state: 'password_needed', password_hint: 'a door' })
+  t.match(half.body.result, {
+    state: 'password_needed',
+    password_hint: 'a door',
+    asked_by: '+*******0937',
+    step: { number: 3, of: 3 },
+    code_expires_in: null,
+  })
   const whole = await open('POST', `${at}/answer`, { password: 'open sesame' })
   t.match(whole.body.result, { state: 'linked' })
   t.notMatch(JSON.stringify(whole.body), new RegExp(`${session_id}|credential`))

@@ -16,6 +16,8 @@ const look = (session: string) => client.result('GET', `/platforms/sandbox/link/
 /** Another code than the right one. */
 const wrong = (code: string) => `${(Number(code[0]) + 1) % 10}${code.slice(1)}`
 
+const hidden = (phone: string) => `+${'*'.repeat(phone.length - 5)}${phone.slice(-4)}`
+
 async function begun(name: string, more: object = {}) {
   const person = await client.person(name, undefined, more)
   const { body } = await start(person.phone)
@@ -23,19 +25,25 @@ async function begun(name: string, more: object = {}) {
 }
 
 t.test('a start says what is waited for', async (t) => {
-  const { shown, session } = await begun('Ann')
+  const { person, shown, session } = await begun('Ann')
   t.match(shown, {
     platform: 'sandbox',
     state: 'code_sent',
     method: 'phone',
+    step: { number: 2, of: 2, password_may_follow: true },
+    phone: hidden(person.phone),
     expires_in: 900,
+    code_expires_in: Number,
     resend_in: Number,
     code_length: 5,
     attempts_left: 5,
     credential: null,
   })
+  t.ok(shown.code_expires_in > 240 && shown.code_expires_in <= 300, 'the code ends before the link')
   t.match(session, /^[\w-]{22}$/, '128 bits')
-  t.match(await look(session), { session_id: session, state: 'code_sent', credential: null })
+  const seen = await look(session)
+  t.match(seen, { session_id: session, state: 'code_sent', credential: null })
+  t.notOk(JSON.stringify(seen).includes(person.phone), 'the phone is partly hidden')
 })
 
 t.test('a wrong code keeps the step; the right one links', async (t) => {
@@ -52,7 +60,9 @@ t.test('a wrong code keeps the step; the right one links', async (t) => {
     credential: { platform: 'sandbox', account: { id: person.id } },
   })
   await client.state(linked.credential.credential_id, 'active')
-  t.match(await look(session), { state: 'linked', credential: { state: 'active' } })
+  const after = await look(session)
+  t.match(after, { state: 'linked', step: null, credential: { state: 'active' } })
+  t.notOk('phone' in after, 'the credential says which account it is')
   const over = refused(400, 'Bad Request: the link session is over; start again')
   t.match(await verify(session, { otp: code }), over, 'a session links once')
   t.match(await client.ask('DELETE', `/platforms/sandbox/link/${session}`), over)
@@ -81,7 +91,14 @@ t.test('a second factor is asked for with its hint, and may be wrong in place', 
   const waitsFor = (what: string) => refused(400, `Bad Request: the link session waits for ${what}`)
   t.match(await verify(session, { password: 'open sesame' }), waitsFor('the code'))
   const { body } = await verify(session, { otp: await client.code(person.id) })
-  t.match(body.result, { state: 'password_needed', password_hint: 'cave', credential: null })
+  t.match(body.result, {
+    state: 'password_needed',
+    step: { number: 3, of: 3, password_may_follow: false },
+    phone: hidden(person.phone),
+    code_expires_in: null,
+    password_hint: 'cave',
+    credential: null,
+  })
   t.match(await verify(session, { otp: '12345' }), waitsFor('the password'))
   t.match(
     await client.ask('POST', `/platforms/sandbox/link/${session}/resend`),
@@ -106,7 +123,9 @@ t.test('a service that restarts between any two steps goes on', async (t) => {
   t.match(await look(session), { state: 'code_sent', attempts_left: 4 })
   t.match(await verify(session, { otp: code }), { body: { result: { state: 'password_needed' } } })
   await service.restart()
-  t.match(await look(session), { state: 'password_needed', password_hint: 'word' })
+  const step = { number: 3, of: 3 }
+  const shown = { state: 'password_needed', password_hint: 'word', step }
+  t.match(await look(session), { ...shown, phone: hidden(person.phone) })
   await verify(session, { password: 'wrong' })
   await service.restart()
   const linked = await verify(session, { password: 'pass' })

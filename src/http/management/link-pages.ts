@@ -8,6 +8,7 @@ import {
   missingField,
   RequestFailed,
 } from '../../../machines/model/failure.ts'
+import type { Accounts } from '../../accounts/accounts.ts'
 import { networksOf } from '../../accounts/client.ts'
 import type { RelinkPage, RelinkPages } from '../../bulk/relinks.ts'
 import { Nullable } from '../../json/nullable.ts'
@@ -48,8 +49,7 @@ const StartBody = Nullable(
 const PageRecord = Type.Object({
   ...Type.Omit(LinkRecord, ['session_id', 'credential']).properties,
   state: Type.String({ description: 'As of a link; `ready` where `start` begins it' }),
-  phone: Type.Optional(Type.String({ description: 'Its last digits, where it is filled in' })),
-  jid: Type.Optional(Type.String({ description: 'Partly hidden, where it is filled in' })),
+  asked_by: Type.String({ description: 'The phone of the user who asks, by its last digits' }),
   username: Type.Optional(Type.String({ description: 'Of a bot' })),
   fields: Type.Optional(
     Type.Array(LinkFieldRecord, { description: 'What `start` needs, where it needs something' }),
@@ -64,6 +64,7 @@ interface LinkPageAnswersOptions {
   readonly links: LinkFlows
   readonly pages: LinkPages
   readonly relinks: RelinkPages
+  readonly accounts: Pick<Accounts, 'user'>
   now(): number
 }
 
@@ -79,7 +80,11 @@ const showingRoute: Routes = async (app, options) => {
     { schema: { tags, summary: 'What a link page shows', params: PageParams, response } },
     async (request) => {
       const opened = await openedBy(options, request, request.params.token)
-      return ok('flow' in opened ? recordOf(options, opened.flow) : readyRecord(opened))
+      return ok(
+        'flow' in opened
+          ? await recordOf(options, opened.flow)
+          : await readyRecord(options, opened),
+      )
     },
   )
 }
@@ -101,8 +106,9 @@ const startingRoute: Routes = async (app, options) => {
     },
     async (request) => {
       const opened = await openedBy(options, request, request.params.token)
-      if ('flow' in opened) return ok(recordOf(options, opened.flow))
-      return ok(recordOf(options, await begin(options, opened.page, request.body?.fields ?? {})))
+      if ('flow' in opened) return ok(await recordOf(options, opened.flow))
+      const flow = await begin(options, opened.page, request.body?.fields ?? {})
+      return ok(await recordOf(options, flow))
     },
   )
 }
@@ -128,7 +134,7 @@ const answeringRoutes: Routes = async (app, options) => {
         type: 'link.verify',
         ...(otp !== undefined ? { code: otp } : { password: password ?? '' }),
       })
-      return ok(recordOf(options, flow))
+      return ok(await recordOf(options, flow))
     },
   )
 
@@ -146,7 +152,7 @@ const answeringRoutes: Routes = async (app, options) => {
     async (request) => {
       const flow = await flowOf(options, request, request.params.token)
       await flow.actor.ask({ type: 'link.resend', now: options.now() })
-      return ok(recordOf(options, flow))
+      return ok(await recordOf(options, flow))
     },
   )
 }
@@ -233,14 +239,20 @@ async function flowOf(
   throw failed('conflict', 'the link flow is over', { reason: 'link_over' })
 }
 
-function readyRecord({ page, ended }: Ready): PageRecord {
+async function readyRecord(
+  options: LinkPageAnswersOptions,
+  { page, ended }: Ready,
+): Promise<PageRecord> {
   const { known, asks, username } = page
   const reason = ended?.actor.snapshot.context.reason
   return {
     platform: page.platform,
     state: 'ready',
     method: page.method,
+    asked_by: await askedBy(options, page.userId),
+    step: null,
     expires_in: page.expiresInSeconds,
+    code_expires_in: null,
     attempts_left: 0,
     resend_in: null,
     code_length: null,
@@ -255,10 +267,14 @@ function readyRecord({ page, ended }: Ready): PageRecord {
   }
 }
 
-function recordOf({ now }: LinkPageAnswersOptions, flow: LinkFlow): PageRecord {
-  const { session_id: _, credential: __, ...record } = linkRecord(flow, now(), undefined)
-  return record
+async function recordOf(options: LinkPageAnswersOptions, flow: LinkFlow): Promise<PageRecord> {
+  const { session_id: _, credential: __, ...record } = linkRecord(flow, options.now(), undefined)
+  return { ...record, asked_by: await askedBy(options, flow.link.userId) }
 }
+
+/** Users have no name but their phone, which is not for everybody who opens the page. */
+const askedBy = async ({ accounts }: LinkPageAnswersOptions, userId: number): Promise<string> =>
+  maskPhone((await accounts.user(userId)).phone)
 
 const Params = Type.Object({
   platform: Type.String({ maxLength: 64 }),

@@ -3,6 +3,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Platform } from '../../../actors/ports/platform.ts'
+import type { ShownStep } from '../../../machines/link/events.ts'
 import { failed, invalidField, missingField } from '../../../machines/model/failure.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
@@ -20,7 +21,7 @@ const over = ['expired', 'cancelled', 'failed']
 const seconds = (until: number, now: number) => Math.max(0, Math.ceil((until - now) / 1000))
 
 export function linkRecord(
-  { link, actor }: LinkFlow,
+  { link, actor, mayAskPassword }: LinkFlow,
   now: number,
   credential: CredentialRecord | undefined,
 ) {
@@ -33,7 +34,14 @@ export function linkRecord(
     platform: link.platform,
     state,
     method: link.method,
+    step: isOpen ? placeOf(step, mayAskPassword) : null,
+    ...(isOpen && step.phone !== undefined && { phone: step.phone }),
+    ...(isOpen && step.jid !== undefined && { jid: step.jid }),
     expires_in: seconds(link.expiresAt, now),
+    code_expires_in:
+      isOpen && step.codeUntil !== undefined
+        ? seconds(Math.min(step.codeUntil, link.expiresAt), now)
+        : null,
     attempts_left: over.includes(state) ? 0 : context.attemptsLeft,
     resend_in: isOpen && step.resendAt !== undefined ? seconds(step.resendAt, now) : null,
     ...(isOpen && step.sentVia !== undefined && { sent_via: step.sentVia }),
@@ -53,6 +61,12 @@ export function linkRecord(
     credential: credential ?? null,
   }
 }
+
+/** The start is the first step, a code or an act elsewhere the second, a password the last. */
+const placeOf = ({ state }: ShownStep, mayAskPassword: boolean) =>
+  state === 'password_needed'
+    ? { number: 3, of: 3, password_may_follow: false }
+    : { number: 2, of: 2, password_may_follow: mayAskPassword }
 
 /** While an answer is being checked, the step that asked for it is still shown. */
 function stateOf(value: unknown): string {

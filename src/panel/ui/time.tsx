@@ -1,5 +1,5 @@
 /** Times that tick: how long ago a moment was, with the exact time at hand, and how many seconds are left. */
-import { useEffect, useState, useSyncExternalStore } from 'react'
+import { useEffect, useMemo, useState, useSyncExternalStore } from 'react'
 import { useFormats } from '../i18n/formats.ts'
 
 const secondsUntil = (end: number) => Math.max(0, Math.ceil((end - Date.now()) / 1000))
@@ -17,6 +17,31 @@ export function useSecondsLeft(end: number): number {
     return () => clearInterval(timer)
   }, [end])
   return left
+}
+
+/** Answers name the seconds that are left: their rounding and their way here are less than this. */
+const STEADY_MS = 5_000
+
+/** The moment so many seconds ahead of the answer that names them. The next answers do not make it waver. */
+function useMomentIn(seconds: number): number {
+  const told = useMemo(() => Date.now() + seconds * 1000, [seconds])
+  const [kept, keep] = useState(told)
+  if (Math.abs(told - kept) <= STEADY_MS) return kept
+  keep(told)
+  return told
+}
+
+/** When something ends, and how long that is from now; `over` is shown afterwards. */
+export function Until({ seconds, over }: { readonly seconds: number; readonly over: string }) {
+  const { ago, hour, moment } = useFormats()
+  const end = useMomentIn(seconds)
+  const left = useSecondsLeft(end)
+  if (left === 0) return over
+  return (
+    <time dateTime={new Date(end).toISOString()} title={moment(end)}>
+      {hour(end)} ({ago(end, end - left * 1000)})
+    </time>
+  )
 }
 
 const TICK_MS = 10_000

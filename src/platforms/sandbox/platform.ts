@@ -68,7 +68,11 @@ export function sandboxPlatform({ services, hub }: Pick<Sandbox, 'services' | 'h
     id: 'sandbox',
     name: 'Sandbox',
     linkMethods: [
-      { method: 'phone', fields: [{ name: 'phone', label: 'Phone number', required: true }] },
+      {
+        method: 'phone',
+        fields: [{ name: 'phone', label: 'Phone number', required: true }],
+        mayAskPassword: true,
+      },
       { method: 'token', fields: [{ name: 'token', label: 'Token of a bot', required: true }] },
     ],
     capabilities,

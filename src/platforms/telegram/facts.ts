@@ -88,8 +88,12 @@ export const facts = {
   sends: 'idempotent',
   capabilities,
   linkMethods: [
-    { method: 'phone', fields: [{ name: 'phone', label: 'Phone number', required: true }] },
-    { method: 'qr', fields: [] },
+    {
+      method: 'phone',
+      fields: [{ name: 'phone', label: 'Phone number', required: true }],
+      mayAskPassword: true,
+    },
+    { method: 'qr', fields: [], mayAskPassword: true },
   ],
 } as const
 

@@ -4,7 +4,7 @@ import { resumable } from '../../../actors/link/actor.ts'
 import type { LinkStep } from '../../../actors/ports/platform.ts'
 import { settled } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
-import { done, LinkRig, password, stateOf, wrong } from './rig.ts'
+import { code, done, LinkRig, password, stateOf, wrong } from './rig.ts'
 
 const answer = { type: 'link.verify', code: '12345', password: 'secret' } as const
 
@@ -23,6 +23,26 @@ t.test('a step is stored before it is told', async (t) => {
   disk.resolve()
   await told
   t.same(rig.steps, [[{ state: 'password_needed', passwordHint: 'dog' }, { at: 'password' }]])
+})
+
+t.test('each step says of which account it is, and until when its code works', async (t) => {
+  const rig = new LinkRig(t)
+  const first = { state: 'code_sent', phone: '+***1234', jid: 'a***@b' } as const
+  const actor = rig.begin({ step: first })
+  rig.attempt.next = async () => ({ ...code, expiresInSeconds: 300 })
+  await actor.ask({ type: 'link.resend', now: rig.clock.now() })
+  const codeUntil = rig.clock.now() + 300_000
+  const renewed = { ...first, sentVia: 'a text message', codeUntil }
+  t.same(actor.snapshot.context.step, renewed)
+  rig.attempt.next = async () => password
+  await actor.ask({ type: 'link.verify', code: '12345' })
+  const { phone, jid } = first
+  const last = { state: 'password_needed', passwordHint: 'dog', phone, jid }
+  t.same(actor.snapshot.context.step, last)
+  t.same(
+    rig.steps.map(([step]) => step),
+    [renewed, last],
+  )
 })
 
 t.test('the account is linked once its credential is stored', async (t) => {

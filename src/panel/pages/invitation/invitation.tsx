@@ -12,13 +12,13 @@ import { Preferences } from '../../layout/preferences.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Form } from '../../ui/form.tsx'
 import { Empty, Failed, Loading, Notice, useFieldReason, Wrong } from '../../ui/states.tsx'
-import { useSecondsLeft } from '../../ui/time.tsx'
+import { Until } from '../../ui/time.tsx'
 import { LinkInput, LinkSteps } from '../linking/steps.tsx'
 
 /** A page that links an account again knows the account, and waits to be begun. */
 interface LinkSession extends Session {
-  readonly phone?: string
-  readonly jid?: string
+  /** The user who wants the account linked: the last digits of their phone. */
+  readonly asked_by: string
   readonly username?: string
   readonly fields?: readonly LinkField[]
 }
@@ -53,14 +53,14 @@ export function InvitationPage() {
   const t = useT()
   const { token = '' } = useParams()
   const invitation = useQuery(invitationQuery(token))
-  const { data, error, dataUpdatedAt } = invitation
+  const { data, error } = invitation
   const isOver = isGone(error)
   return (
     <main className="alone">
       <title>{`${t('invitation.title')} · Chapar`}</title>
       <Brand />
       {data && !isOver && isOpen(data) ? (
-        <Open token={token} session={data} until={dataUpdatedAt + data.expires_in * 1000} />
+        <Open token={token} session={data} />
       ) : data && !isOver && data.state === 'ready' ? (
         <Ready token={token} session={data} />
       ) : (
@@ -84,26 +84,44 @@ export function InvitationPage() {
 interface OpenProps {
   readonly token: string
   readonly session: LinkSession
-  readonly until: number
 }
 
-function Open({ token, session, until }: OpenProps) {
+/** Who asks, and that they can be trusted only by somebody who knows them. */
+function Asking({ session }: Pick<OpenProps, 'session'>) {
+  const t = useT()
+  return (
+    <Notice tone="warn">
+      <p>
+        {t('invitation.askedBy')} <bdi className="label ltr">{session.asked_by}</bdi>
+      </p>
+      <p className="small">
+        {t('invitation.trust', { platform: t.word('platform', session.platform) })}
+      </p>
+    </Notice>
+  )
+}
+
+function Open({ token, session }: OpenProps) {
   const t = useT()
   const queries = useQueryClient()
-  const minutes = Math.ceil(useSecondsLeft(until) / 60)
   const platform = t.word('platform', session.platform)
   return (
     <div className="invitation stack">
       <div>
         <h1>{t('invitation.open', { platform })}</h1>
-        <p className="quiet small">{t.count('invitation.minutes', minutes)}</p>
+        <p className="quiet small">
+          {t('invitation.until')} <Until seconds={session.expires_in} over={t('linking.over')} />
+        </p>
       </div>
-      <Notice tone="warn">
-        <p className="small">{t('invitation.trust', { platform })}</p>
-      </Notice>
+      <Asking session={session} />
       <LinkSteps
         session={session}
-        keep={(next) => queries.setQueryData(invitationQuery(token).queryKey, next)}
+        keep={(next) =>
+          queries.setQueryData(invitationQuery(token).queryKey, {
+            ...next,
+            asked_by: session.asked_by,
+          })
+        }
         verify={(answer) => askInvitation(token, 'answer', answer)}
         resend={() => askInvitation(token, 'resend')}
         lookAgain={() => void queries.invalidateQueries(invitationQuery(token))}
@@ -115,7 +133,7 @@ function Open({ token, session, until }: OpenProps) {
 const HOUR = 3_600
 
 /** Nothing was sent yet: the link begins when the owner of the account wants it. */
-function Ready({ token, session }: Omit<OpenProps, 'until'>) {
+function Ready({ token, session }: OpenProps) {
   const t = useT()
   const queries = useQueryClient()
   const platform = t.word('platform', session.platform)
@@ -135,9 +153,7 @@ function Ready({ token, session }: Omit<OpenProps, 'until'>) {
           {t.count('invitation.hours', Math.ceil(session.expires_in / HOUR))}
         </p>
       </div>
-      <Notice tone="warn">
-        <p className="small">{t('invitation.trust', { platform })}</p>
-      </Notice>
+      <Asking session={session} />
       <Form by={starting} className="card stack">
         {session.reason !== undefined && (
           <p className="wrong">

@@ -12,6 +12,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Copied } from '../../ui/copy.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Failed, Loading, Wrong } from '../../ui/states.tsx'
+import { Until } from '../../ui/time.tsx'
 import { SANDBOX, SentCode } from './sandbox-person.tsx'
 import { LinkSteps } from './steps.tsx'
 
@@ -28,7 +29,8 @@ export function Invite({ path }: { readonly path: string }) {
         <>
           <Copied text={inviting.data.url} wrap />
           <p className="quiet small">
-            {t('linking.invite.until', { minutes: Math.ceil(inviting.data.expires_in / 60) })}
+            {t('linking.invite.until')}{' '}
+            <Until seconds={inviting.data.expires_in} over={t('linking.over')} />
           </p>
         </>
       ) : (

@@ -12,7 +12,51 @@ import { Toggle } from '../../ui/figure.tsx'
 import { Field, Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Notice, useReason, Wrong } from '../../ui/states.tsx'
-import { useSecondsLeft } from '../../ui/time.tsx'
+import { Until, useSecondsLeft } from '../../ui/time.tsx'
+
+/** Which account is linked, which step this is, and how long the code and the attempt last. */
+function About({ session }: { readonly session: LinkSession }) {
+  const t = useT()
+  const { step, platform, phone, jid, code_expires_in, expires_in } = session
+  const identifier = phone ?? jid
+  return (
+    <dl className="facts">
+      <dt>{t('linking.account')}</dt>
+      <dd>
+        {t.word('platform', platform)}
+        {identifier !== undefined && (
+          <>
+            {' · '}
+            <bdi className="ltr">{identifier}</bdi>
+          </>
+        )}
+      </dd>
+      {step && (
+        <>
+          <dt>{t('linking.step')}</dt>
+          <dd>
+            {t(step.password_may_follow ? 'linking.step.orMore' : 'linking.step.of', {
+              number: step.number,
+              of: step.of,
+            })}
+          </dd>
+        </>
+      )}
+      {code_expires_in !== null && (
+        <>
+          <dt>{t('linking.code.until')}</dt>
+          <dd>
+            <Until seconds={code_expires_in} over={t('linking.code.over')} />
+          </dd>
+        </>
+      )}
+      <dt>{t('linking.until')}</dt>
+      <dd>
+        <Until seconds={expires_in} over={t('linking.over')} />
+      </dd>
+    </dl>
+  )
+}
 
 interface AnswerFormProps {
   readonly kind: 'code' | 'password'
@@ -157,6 +201,7 @@ export function LinkSteps({ session, keep, lookAgain, verify, resend, linked }: 
               ? t('linking.code.sentVia', { way: t.way(session.sent_via_code, session.sent_via) })
               : t('linking.code.sent')}
           </p>
+          <About session={session} />
           <AnswerForm
             key="code"
             kind="code"
@@ -172,6 +217,7 @@ export function LinkSteps({ session, keep, lookAgain, verify, resend, linked }: 
       return (
         <Card title={t('linking.password.title')}>
           <p className="quiet">{t('linking.password.text')}</p>
+          <About session={session} />
           {session.password_hint && (
             <Notice>{t('linking.password.hint', { hint: session.password_hint })}</Notice>
           )}
@@ -186,7 +232,7 @@ export function LinkSteps({ session, keep, lookAgain, verify, resend, linked }: 
         </Card>
       )
     case 'waiting':
-      return <Shown show={session.show} />
+      return <Shown session={session} />
     case 'linked':
       return (
         <Card title={t('linking.linked.title')}>
@@ -207,8 +253,9 @@ export function LinkSteps({ session, keep, lookAgain, verify, resend, linked }: 
 }
 
 /** The code that the user scans or enters on the other device. */
-function Shown({ show }: { readonly show: LinkSession['show'] | undefined }) {
+function Shown({ session }: { readonly session: LinkSession }) {
   const t = useT()
+  const { show } = session
   return (
     <Card title={t('linking.show.title')}>
       <p className="quiet">{t(show?.form === 'qr' ? 'linking.show.qr' : 'linking.show.pairing')}</p>
@@ -217,6 +264,7 @@ function Shown({ show }: { readonly show: LinkSession['show'] | undefined }) {
       ) : (
         <p className="pairing mono">{show?.value}</p>
       )}
+      <About session={session} />
     </Card>
   )
 }
