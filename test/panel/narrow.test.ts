@@ -20,6 +20,16 @@ const outside = `(() => {
     .map((element) => element.tagName + '.' + element.className)
 })()`
 
+/** Tabs that an edge of the screen or of their list cuts off. */
+const hiddenTabs = `[...document.querySelectorAll('[role=tab]')]
+  .filter((tab) => {
+    const { left, right, top, bottom } = tab.getBoundingClientRect()
+    const list = tab.closest('[role=tablist]').getBoundingClientRect()
+    return left < Math.max(0, list.left) - 1 || right > Math.min(innerWidth, list.right) + 1 ||
+      top < list.top - 1 || bottom > list.bottom + 1
+  })
+  .map((tab) => tab.textContent)`
+
 t.test(`${WIDTH} pixels are enough`, { skip: noBrowser, timeout: 290_000 }, async (t) => {
   const scene = await panelScene(t)
   const { deliveries } = await troubled(t, scene)
@@ -43,6 +53,7 @@ t.test(`${WIDTH} pixels are enough`, { skip: noBrowser, timeout: 290_000 }, asyn
         await page.locator('h1').first().waitFor()
         await page.locator('.loading').first().waitFor({ state: 'detached' })
         await fits(name)
+        t.same(await page.evaluate(hiddenTabs), [], `${name}: every tab is seen whole`)
       }
       t.same(visitor.complaints, [])
       await visitor.context.close()
