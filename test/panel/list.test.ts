@@ -45,6 +45,29 @@ t.test(
     )) as Readonly<Record<string, string>>
     t.same({ direction, textAlign }, { direction: 'rtl', textAlign: 'left' })
 
+    const zoe = await client.person('Zoë', 'zoe_listed', { phone: '+16505552718' })
+    await client.link(zoe)
+    for (const text of ['zoe', '۲۷۱۸']) {
+      await search.fill(text)
+      await page.getByRole('link', { name: 'Ada' }).waitFor({ state: 'detached' })
+      await page.getByRole('link', { name: 'Zoë' }).waitFor()
+      await page.getByText('1 account', { exact: true }).waitFor()
+      await search.fill('')
+      await page.getByRole('link', { name: 'Ada' }).waitFor()
+    }
+
+    // As with more accounts than a page of the list has, while it is not known how many there are.
+    await page.route('**/credentials/groups?*', (route) => route.abort())
+    await page.route(/\/platforms\/credentials\?.*limit=250/, (route) => {
+      const url = route.request().url()
+      return url.includes('before=')
+        ? route.abort()
+        : route.continue({ url: url.replace('=250', '=1') })
+    })
+    await page.goto('/dashboard/accounts?state=active')
+    await page.getByText('At least 1 account', { exact: true }).waitFor()
+    await page.unrouteAll()
+
     const eve = await client.person('Eve', 'eve_listed')
     const out = await client.link(eve)
     await client.result('PUT', `/sandbox/people/${eve.id}/faults/revoke`, {})

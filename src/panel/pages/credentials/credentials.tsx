@@ -274,11 +274,11 @@ export function CredentialsPage() {
   const matching = groups.isPlaceholderData ? undefined : groups.data?.matching
   const known = matching ?? (isFiltered ? undefined : summary.data?.total)
   const count = Math.max(loaded, known ?? 0)
-  const more = known === undefined && list.hasNextPage ? '+' : ''
+  const stem = known === undefined && list.hasNextPage ? 'accounts.atLeast' : 'accounts.shown'
   return (
     <Page
       title={t('accounts.title')}
-      lead={list.data && <span>{t.count('accounts.shown', count) + more}</span>}
+      lead={list.data && <span>{t.count(stem, count)}</span>}
       actions={
         <>
           <LiveBadge />
