@@ -9,7 +9,7 @@ import type { Core } from './composition/core.ts'
 import type { Config } from './config/config.ts'
 import { retainTimelines } from './credentials/timeline.ts'
 import type { Database } from './database/database.ts'
-import { forgetMessages } from './identities/store.ts'
+import { forgetMessages, forgetOldMessages } from './identities/store.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import { forgetLinks } from './links/store.ts'
 import type { OpenedMedia } from './media/open.ts'
@@ -62,6 +62,7 @@ export function everyHour(
     answers: () => forgetAnswers(db),
     timelines: () => retainTimelines(db),
     messages: () => forgetMessages(db),
+    numbers: () => forgetOldMessages(db, limits.messageDays),
     telegram: () => retainTelegram(db, limits.updateDays),
     xmpp: () => retainRooms(db),
     sandbox: () => retainSandbox(db),

@@ -163,6 +163,8 @@ const Environment = Type.Object({
   ),
   UPDATE_RETENTION: Type.Integer({ minimum: 1, maximum: 365, default: 7 }),
   UPDATE_LIMIT: Type.Integer({ minimum: 10, maximum: 1e12, default: 1_000_000 }),
+  /** Days that a bot can name a message by its number, on networks that have no numbers of their own. */
+  MESSAGE_RETENTION: Type.Integer({ minimum: 1, maximum: 36_500, default: 365 }),
   REQUEST_LOG_RETENTION: Type.Integer({ minimum: 1, maximum: 3650, default: 30 }),
   /** One in so many successes is logged; every failure is. */
   LOG_SAMPLE: Type.Integer({ minimum: 1, maximum: 100_000, default: 1 }),
@@ -235,6 +237,8 @@ export interface Config {
   readonly retention: {
     readonly updateDays: number
     readonly updates: number
+    /** Days that the numbers given to messages are kept; no shorter than updates are. */
+    readonly messageDays: number
     readonly requestDays: number
     /** One in so many requests that worked is logged. */
     readonly requestSample: number
@@ -304,6 +308,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     retention: {
       updateDays: env.UPDATE_RETENTION,
       updates: env.UPDATE_LIMIT,
+      messageDays: Math.max(env.MESSAGE_RETENTION, env.UPDATE_RETENTION),
       requestDays: env.REQUEST_LOG_RETENTION,
       requestSample: env.LOG_SAMPLE,
       deliveryDays: env.WEBHOOK_LOG_RETENTION,

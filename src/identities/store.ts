@@ -69,6 +69,62 @@ export async function forgetMessages(db: Queryable): Promise<void> {
   while (removed === AT_ONCE) removed = (await db.query(forget)).length
 }
 
+/** Chats that one statement looks at. */
+const CHATS_AT_ONCE = 1_000
+
+/**
+ * In a chat the numbers ascend with the days, so its oldest row shows whether there is anything to delete: other chats
+ * cost one index lookup. The newest row stays, because the next number of the chat is counted from it.
+ */
+const forgetOldest = `
+  with page as materialized (
+    select credential_id, chat_id from chat_identity
+     where (credential_id, chat_id) > ($1, $2)
+     order by credential_id, chat_id limit ${CHATS_AT_ONCE}
+  ), due as (
+    select page.* from page
+     cross join lateral (
+       select given_on from message_identity m
+        where m.credential_id = page.credential_id and m.chat_id = page.chat_id
+        order by m.message_id limit 1) oldest
+     where oldest.given_on < current_date - $3::int
+  ), old as (
+    select due.credential_id, due.chat_id, its.message_id from due
+     cross join lateral (
+       select m.message_id from message_identity m
+        where m.credential_id = due.credential_id and m.chat_id = due.chat_id
+          and m.given_on < current_date - $3::int
+          and m.message_id < (
+            select max(newest.message_id) from message_identity newest
+             where newest.credential_id = due.credential_id and newest.chat_id = due.chat_id)
+        order by m.message_id limit ${AT_ONCE}) its
+     limit ${AT_ONCE}
+  ), gone as (
+    delete from message_identity m using old
+     where m.credential_id = old.credential_id and m.chat_id = old.chat_id
+       and m.message_id = old.message_id
+    returning 1
+  )
+  select (select count(*)::int from gone) as removed, credential_id, chat_id from page
+   order by credential_id desc, chat_id desc limit 1`
+
+/**
+ * Deletes the numbers that messages got more than so many days ago, in small steps; resolves with how many. Calls with
+ * such a number are then answered as those with one that was never given.
+ */
+export async function forgetOldMessages(db: Queryable, days: number): Promise<number> {
+  let total = 0
+  for (let after: readonly [number, number] = [0, Number.MIN_SAFE_INTEGER]; ; ) {
+    const [page] = await db.query<{ removed: number; credential_id: number; chat_id: number }>(
+      forgetOldest,
+      [...after, days],
+    )
+    if (!page) return total
+    total += page.removed
+    if (page.removed < AT_ONCE) after = [page.credential_id, page.chat_id]
+  }
+}
+
 /**
  * Two writers that store the same pair at the same time both succeed. The statement fails for a native id that has
  * another integer already, and for an integer that stands for another native id: an update must not name a wrong message.

@@ -39,6 +39,7 @@ t.test('the default limits are the documented ones', async (t) => {
   t.strictSame(retention, {
     updateDays: 7,
     updates: 1_000_000,
+    messageDays: 365,
     requestDays: 30,
     requestSample: 1,
     deliveryDays: 30,
@@ -140,6 +141,7 @@ const refused: [string, string, NodeJS.ProcessEnv?][] = [
     'METRICS_PORT',
     'UPDATE_RETENTION',
     'UPDATE_LIMIT',
+    'MESSAGE_RETENTION',
     'REQUEST_LOG_RETENTION',
     'LOG_SAMPLE',
   ].map((name): [string, string] => [name, canary]),

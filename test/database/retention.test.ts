@@ -3,7 +3,7 @@ import t from 'tap'
 import { Operators } from '../../src/alerts/operators.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { retainTimelines } from '../../src/credentials/timeline.ts'
-import { forgetMessages } from '../../src/identities/store.ts'
+import { forgetMessages, forgetOldMessages } from '../../src/identities/store.ts'
 import type { JobHandler } from '../../src/jobs/jobs.ts'
 import { everyHalfMinute, everyHour } from '../../src/maintenance.ts'
 import { createLogger } from '../../src/observability/logger.ts'
@@ -54,6 +54,43 @@ t.test('the messages of a deleted account are forgotten', async (t) => {
     { credential_id: used },
   ])
 })
+
+t.test(
+  'old numbers of messages are forgotten in steps, and each chat keeps its newest',
+  async (t) => {
+    const { db, used } = await accounts(t)
+    await db.query(
+      `insert into chat_identity (credential_id, native, chat_id)
+     select $1, 'chat' || n, n from generate_series(-600, 600) n`,
+      [used],
+    )
+    // One chat with more than a step takes, one half old, many with one old row, and those without any.
+    await db.query(
+      `insert into message_identity (credential_id, chat_id, message_id, native, own, given_on)
+     select $1::bigint, 7, n, 'n' || n, false, current_date - 100 from generate_series(1, 12001) n
+     union all
+     select $1::bigint, 8, n, 'm' || n, false, current_date - case when n < 4 then 31 else 30 end
+       from generate_series(1, 5) n
+     union all
+     select $1::bigint, -n, 9, 'g' || n, false, current_date - 100 from generate_series(1, 550) n`,
+      [used],
+    )
+    t.equal(await forgetOldMessages(db, 30), 12_003)
+    t.equal(await forgetOldMessages(db, 30), 0)
+    t.strictSame(
+      await db.query(
+        'select chat_id as chat, message_id as id from message_identity where chat_id > 0 order by 1, 2',
+      ),
+      [
+        { chat: 7, id: 12_001 },
+        { chat: 8, id: 4 },
+        { chat: 8, id: 5 },
+      ],
+    )
+    const groups = await db.query('select 1 from message_identity where chat_id < 0')
+    t.equal(groups.length, 550, 'the newest of each chat stays')
+  },
+)
 
 t.test('what the sandbox holds for a moment goes a day after it', async (t) => {
   const { db } = await accounts(t)

@@ -3,7 +3,7 @@
 import t from 'tap'
 import type { Happening } from '../../machines/model/happening.ts'
 import { isIdentityConflict } from '../../src/database/failures.ts'
-import { IdentityWrites } from '../../src/identities/store.ts'
+import { forgetOldMessages, IdentityWrites } from '../../src/identities/store.ts'
 import { Translator } from '../../src/translation/translator.ts'
 import { commit } from '../../src/updates/commit.ts'
 import { testFileIds } from '../support/file-ids.ts'
@@ -61,6 +61,31 @@ t.test('ids stay what they are over restarts and ascend in each chat', async (t)
   t.not(other?.chat, before[0]?.chat)
   t.same(await ids(scene, again, id, [written('e')]), [{ chat: before[0]?.chat, message: 4 }])
 })
+
+t.test(
+  'a restarted node refuses a forgotten message and counts on where the chat was',
+  async (t) => {
+    const scene = await stage(t)
+    const id = await scene.credential()
+    const [first] = await ids(scene, translator(scene), id, [written('a'), written('b')])
+    const chat = first?.chat ?? 0
+    await scene.db.query('update message_identity set given_on = current_date - 31')
+    t.equal(await forgetOldMessages(scene.db, 30), 1)
+
+    const restarted = translator(scene)
+    const remove = (message: number) =>
+      restarted.toNative(id, { kind: 'delete', chat, message }, async () => {
+        throw new Error('a number needs no look-up')
+      })
+    await t.rejects(remove(1), { message: /message to delete not found/ })
+    t.match(await remove(2), { message: 'b' })
+    t.same(
+      await ids(scene, restarted, id, [written('c'), written('a')]),
+      [3, 4].map((message) => ({ chat, message })),
+      'no number is given twice, also not to the message that was forgotten',
+    )
+  },
+)
 
 t.test('the id of a chat says of which kind it is, as those of the reference do', async (t) => {
   const scene = await stage(t)

@@ -76,6 +76,7 @@ import { CallExchanges } from './0128-call-exchanges.ts'
 import { BacklogMinutes } from './0130-backlog-minutes.ts'
 import { WebhookHeaders } from './0140-webhook-headers.ts'
 import { IdentifierReason } from './0150-identifier-reason.ts'
+import { MessageDays } from './0151-message-days.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -165,4 +166,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0130-backlog-minutes', class: BacklogMinutes },
   { name: '0140-webhook-headers', class: WebhookHeaders },
   { name: '0150-identifier-reason', class: IdentifierReason },
+  { name: '0151-message-days', class: MessageDays },
 ]
