@@ -147,6 +147,25 @@ const homeOf = (specifier: string) => {
   return homes[name] ?? (name.startsWith('@fastify/') ? 'src/http/' : undefined)
 }
 
+t.test('no tool loads the test runner, which would end it after half a minute', async (t) => {
+  const loading = /^(?:import|export) (?!type )(?:[^'"=()]*? from )?'([^']+)'/gm
+  const whichLoad = new Map<string, string>()
+  const visit = (file: string, by: string): void => {
+    if (whichLoad.has(file)) return
+    whichLoad.set(file, by)
+    for (const [, specifier = ''] of read(file).matchAll(loading)) {
+      t.not(specifier, 'tap', `${file}, loaded by ${by}`)
+      if (isRelative(specifier)) visit(join(dirname(file), specifier), file)
+    }
+  }
+  const tools = [
+    ...find('test/*/run.ts', 'bench/run.ts', 'bench/**/*-process.ts', 'test/**/*-process.ts'),
+    ...find('test/docs/write.ts', 'test/panel/screenshots.ts', 'test/reference/*.ts'),
+  ]
+  for (const tool of tools.filter((file) => !file.endsWith('.test.ts'))) visit(tool, tool)
+  t.ok(whichLoad.has('test/support/service.ts'))
+})
+
 t.test('each toolkit is imported in one folder only', async (t) => {
   for (const file of code) {
     for (const specifier of importsOf(file)) {

@@ -1,5 +1,4 @@
 /** One service for many tests, as to start one costs more than most of them. Each signs in as somebody new, with a network of its own. */
-import root from 'tap'
 import { type Service, startService } from './service.ts'
 
 interface Testing {
@@ -62,6 +61,8 @@ export async function joinService(t: Testing): Promise<SharedService> {
   if (!current?.mayBeJoined) {
     const shared = new Shared()
     current = shared
+    // Loaded only here: in a tool that is no test it would fail after half a minute for want of one.
+    const { default: root } = await import('tap')
     root.teardown(() => shared.stop())
   }
   return await current.join(t)
