@@ -305,15 +305,7 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     sandbox: env.SANDBOX,
     sandboxLimits: sandboxLimitsFrom(env),
     telegram: telegramFrom(env.TELEGRAM_API_ID, env.TELEGRAM_API_HASH),
-    retention: {
-      updateDays: env.UPDATE_RETENTION,
-      updates: env.UPDATE_LIMIT,
-      messageDays: Math.max(env.MESSAGE_RETENTION, env.UPDATE_RETENTION),
-      requestDays: env.REQUEST_LOG_RETENTION,
-      requestSample: env.LOG_SAMPLE,
-      deliveryDays: env.WEBHOOK_LOG_RETENTION,
-      bodyDays: env.LOG_BODIES,
-    },
+    retention: retentionFrom(env),
     drainMs: 1000 * env.DRAIN_SECONDS,
     startBudget: env.START_BUDGET,
     timing: {
@@ -336,6 +328,16 @@ export function readConfig(source: NodeJS.ProcessEnv = process.env): Config {
     ...telling,
   }
 }
+
+const retentionFrom = (env: Static<typeof Environment>): Config['retention'] => ({
+  updateDays: env.UPDATE_RETENTION,
+  updates: env.UPDATE_LIMIT,
+  messageDays: Math.max(env.MESSAGE_RETENTION, env.UPDATE_RETENTION),
+  requestDays: env.REQUEST_LOG_RETENTION,
+  requestSample: env.LOG_SAMPLE,
+  deliveryDays: env.WEBHOOK_LOG_RETENTION,
+  bodyDays: env.LOG_BODIES,
+})
 
 /** The senders of codes and alerts, and the recipients of alerts about the service itself. */
 const tellingFrom = (

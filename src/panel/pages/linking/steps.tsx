@@ -1,6 +1,6 @@
 /** The current step of a link flow, or its end, for the user and for an invited owner of the account. */
 import { useMutation } from '@tanstack/react-query'
-import { type ReactNode, useMemo, useRef, useState } from 'react'
+import { type PropsWithChildren, type ReactNode, useMemo, useRef, useState } from 'react'
 import { encode } from 'uqr'
 import { ApiFailure } from '../../api/failure.ts'
 import { nameOf } from '../../api/names.ts'
@@ -234,13 +234,7 @@ export function LinkSteps({ session, keep, lookAgain, verify, resend, linked }: 
     case 'waiting':
       return <Shown session={session} />
     case 'linked':
-      return (
-        <Card title={t('linking.linked.title')}>
-          <Empty icon="check" title={session.credential ? nameOf(session.credential) : ''}>
-            {linked || t('linking.linked.text')}
-          </Empty>
-        </Card>
-      )
+      return <Linked session={session}>{linked}</Linked>
     default:
       return (
         <Card title={t.word('linking.ended', session.state)}>
@@ -250,6 +244,17 @@ export function LinkSteps({ session, keep, lookAgain, verify, resend, linked }: 
         </Card>
       )
   }
+}
+
+function Linked({ session, children }: Pick<LinkStepsProps, 'session'> & PropsWithChildren) {
+  const t = useT()
+  return (
+    <Card title={t('linking.linked.title')}>
+      <Empty icon="check" title={session.credential ? nameOf(session.credential) : ''}>
+        {children || t('linking.linked.text')}
+      </Empty>
+    </Card>
+  )
 }
 
 /** The code that the user scans or enters on the other device. */
