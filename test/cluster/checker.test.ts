@@ -2,6 +2,8 @@
 import t from 'tap'
 import { type AccountHistory, overlapsOf, violationsOf } from './checker.ts'
 
+const byOne = { epoch: 4, owner: 'one', incarnation: 7, writer: 'one.1' }
+const byTwo = { epoch: 6, owner: 'two', incarnation: 8, writer: 'two.1' }
 const well: AccountHistory = {
   name: 'ada',
   written: ['1', '2', '3'],
@@ -12,9 +14,9 @@ const well: AccountHistory = {
   stored: ['a', 'b', 'd'],
   log: { updates: 3, ids: 3 },
   writes: [
-    { updateId: 1, epoch: 4, owner: 'one', writer: 'one' },
-    { updateId: 2, epoch: 6, owner: 'two', writer: 'two' },
-    { updateId: 3, epoch: 6, owner: 'two', writer: 'two' },
+    { updateId: 1, ...byOne },
+    { updateId: 2, ...byTwo },
+    { updateId: 3, ...byTwo },
   ],
   states: ['active', 'active'],
 }
@@ -46,11 +48,15 @@ const spoilt: Record<string, readonly [Partial<AccountHistory>, RegExp]> = {
   'a refused send is sent': [{ stored: ['a', 'b', 'z'] }, /"z" was refused, and sent/],
   'an id is left out': [{ log: { updates: 3, ids: 4 } }, /3 updates have 4 ids/],
   'a former owner writes': [
-    { writes: well.writes.with(2, { updateId: 3, epoch: 6, owner: 'two', writer: 'one' }) },
-    /update 3 was stored by one, its owner was two/,
+    { writes: well.writes.with(2, { updateId: 3, ...byTwo, writer: 'one.1' }) },
+    /update 3 was stored by one\.1, its owner was two/,
+  ],
+  'the process before a restart writes as the one after it': [
+    { writes: well.writes.with(2, { updateId: 3, ...byTwo, writer: 'two.2' }) },
+    /update 3 was stored by two\.2 for two\.1/,
   ],
   'writes of two owners are interleaved': [
-    { writes: well.writes.with(2, { updateId: 3, epoch: 4, owner: 'one', writer: 'one' }) },
+    { writes: well.writes.with(2, { updateId: 3, ...byOne }) },
     /update 3 is of epoch 4, after one of 6/,
   ],
   'nobody knows who wrote an update': [

@@ -84,8 +84,13 @@ function* owning({ writes, log }: AccountHistory): Iterable<string> {
     yield `${log.updates} updates were stored by ${writes.length} writes`
   }
   let latest = 0
-  for (const { updateId, epoch, owner, writer } of writes) {
-    if (writer !== owner) yield `update ${updateId} was stored by ${writer}, its owner was ${owner}`
+  const processes = new Map<number, string>()
+  for (const { updateId, epoch, owner, incarnation, writer } of writes) {
+    const first = processes.get(incarnation) ?? writer
+    processes.set(incarnation, first)
+    const isOwner = writer.startsWith(`${owner}.`)
+    if (!isOwner) yield `update ${updateId} was stored by ${writer}, its owner was ${owner}`
+    if (isOwner && writer !== first) yield `update ${updateId} was stored by ${writer} for ${first}`
     if (epoch < latest) yield `update ${updateId} is of epoch ${epoch}, after one of ${latest}`
     latest = Math.max(latest, epoch)
   }

@@ -26,7 +26,7 @@ import type { Load } from './load.ts'
 import { type Machine, openNetwork } from './network.ts'
 import { openPeerLines } from './peer-lines.ts'
 import { type Release, unpackRelease } from './release.ts'
-import { nameIn, recordWrites } from './writes.ts'
+import { namedFor, recordWrites } from './writes.ts'
 
 /** What is opened is closed in reverse order. */
 export interface Testing {
@@ -190,16 +190,18 @@ async function startNode(
   const address = new URL(postgres.url())
   address.hostname = databaseHost
   address.port = `${line.port}`
-  nameIn(address, name)
   const options = {
-    databaseUrl: address.href,
     name,
     port,
     env: { ...common, ...environment },
     ...(entry && { entry }),
     ...(machine && { host: machine.address, within: machine.within }),
   }
-  const open = (tree?: string) => startRemote(t, { ...options, ...(tree && { tree }) })
+  let starts = 0
+  const open = (tree?: string) => {
+    const databaseUrl = namedFor(address, name, ++starts)
+    return startRemote(t, { ...options, databaseUrl, ...(tree && { tree }) })
+  }
   let process = await open(firstTree)
   return {
     ...parts,

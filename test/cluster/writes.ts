@@ -1,21 +1,24 @@
-/** Which node has written each row of the update log, and which owned the account by then: a trigger keeps both. */
+/** Which process of a node has written each row of the update log, and which node owned the account by then: a trigger keeps both. */
 import type { Database } from '../../src/database/database.ts'
 
 /** An update as it was stored, in order. */
 export interface Write {
   readonly updateId: number
   readonly epoch: number
-  /** The node that owned the account when the row was written. */
+  /** The node that owned the account when the row was written, and which start of it. */
   readonly owner: string
-  /** The node whose connection wrote it. */
+  readonly incarnation: number
+  /** The node whose connection wrote it, and the number of its process: `one.2` is the second of the node `one`. */
   readonly writer: string
 }
 
 const SETTING = 'test.node'
 
-/** The connections of this node say its name to the trigger. */
-export function nameIn(databaseUrl: URL, node: string): void {
-  databaseUrl.searchParams.set('options', `-c ${SETTING}=${node}`)
+/** An address whose connections tell the trigger which node they are of, and which of its processes, counted from 1. */
+export function namedFor(databaseUrl: URL, node: string, process: number): string {
+  const named = new URL(databaseUrl)
+  named.searchParams.set('options', `-c ${SETTING}=${node}.${process}`)
+  return named.href
 }
 
 /** To be called once the tables are there, and before there are accounts. */
@@ -38,7 +41,8 @@ export async function recordWrites(database: Database): Promise<void> {
 
 export const writesOf = (database: Database, credentialId: number): Promise<Write[]> =>
   database.query<Write>(
-    `select w.update_id as "updateId", w.epoch, coalesce(n.name, '') as owner, coalesce(w.writer, '') as writer
+    `select w.update_id as "updateId", w.epoch, coalesce(n.name, '') as owner, w.owner as incarnation,
+            coalesce(w.writer, '') as writer
        from test_write w left join node n on n.id = w.owner
       where w.credential_id = $1 order by w.update_id`,
     [credentialId],

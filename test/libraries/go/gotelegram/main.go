@@ -124,6 +124,12 @@ func custom(kind reflect.Type, value any) any {
 		}
 		media.Caption, _ = members["caption"].(string)
 		return media
+	case "InputPaidMedia":
+		media := &models.InputPaidMediaPhoto{}
+		if file, name := wire.Upload(members["media"]); file != nil {
+			media.Media, media.MediaAttachment = "attach://"+name, file
+		}
+		return media
 	case "InlineQueryResult":
 		// The library writes the type by itself.
 		delete(members, "type")

@@ -144,6 +144,9 @@ func (g given) file(name string) tele.File {
 }
 
 func (g given) options() *tele.SendOptions {
+	if g.parameters["receiver_user_id"] != nil {
+		panic(wire.Absent("telebot writes to nobody alone in a group"))
+	}
 	options := &tele.SendOptions{
 		ParseMode: g.text("parse_mode"),
 		Entities:  read[tele.Entities](g, "entities"),

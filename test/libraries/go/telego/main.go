@@ -144,6 +144,8 @@ func custom(kind reflect.Type, value any) any {
 		}
 	case "InputMedia", "InputMediaGroup":
 		return fill(&telego.InputMediaPhoto{})
+	case "InputPaidMedia":
+		return fill(&telego.InputPaidMediaPhoto{})
 	case "InlineQueryResult":
 		return fill(&telego.InlineQueryResultArticle{})
 	case "InputMessageContent":
