@@ -145,7 +145,7 @@ func custom(kind reflect.Type, value any) any {
 	case "InputMedia", "InputMediaGroup":
 		return fill(&telego.InputMediaPhoto{})
 	case "InputPaidMedia":
-		return fill(&telego.InputPaidMediaPhoto{})
+		panic(wire.Absent("telego does not send the files of paid media"))
 	case "InlineQueryResult":
 		return fill(&telego.InlineQueryResultArticle{})
 	case "InputMessageContent":

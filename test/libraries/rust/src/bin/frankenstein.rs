@@ -34,6 +34,9 @@ fn result<Output: serde::Serialize>(response: Response<Output>) -> Result<Value,
 
 async fn ask(bot: Bot, files: String, method: String, mut parameters: Value) -> Result<Value, Failure> {
     with_paths(&mut parameters);
+    if parameters.get("receiver_user_id").is_some() {
+        return Err(Failure::Absent("a message of frankenstein has no ephemeral_message_id".to_string()));
+    }
     if method == "download" {
         let params = methods::GetFileParams::builder().file_id(parameters.as_str().unwrap()).build();
         let file = bot.get_file(&params).await.map_err(failed)?.result;

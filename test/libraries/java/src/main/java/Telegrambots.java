@@ -27,6 +27,8 @@ import org.telegram.telegrambots.meta.api.objects.InputFile;
 import org.telegram.telegrambots.meta.api.objects.Update;
 import org.telegram.telegrambots.meta.api.objects.media.InputMedia;
 import org.telegram.telegrambots.meta.api.objects.media.InputMediaPhoto;
+import org.telegram.telegrambots.meta.api.objects.media.paid.InputPaidMedia;
+import org.telegram.telegrambots.meta.api.objects.media.paid.InputPaidMediaPhoto;
 import org.telegram.telegrambots.meta.api.objects.replykeyboard.ForceReplyKeyboard;
 import org.telegram.telegrambots.meta.api.objects.replykeyboard.InlineKeyboardMarkup;
 import org.telegram.telegrambots.meta.api.objects.replykeyboard.ReplyKeyboard;
@@ -191,6 +193,7 @@ public final class Telegrambots implements Wire.Library {
     }
     if (type == ReplyKeyboard.class) return Wire.JSON.convertValue(value, keyboardOf(value));
     if (type == InputMedia.class) return photo(value);
+    if (type == InputPaidMedia.class) return paidPhoto(value.get("media"));
     if (type instanceof ParameterizedType list && Collection.class.isAssignableFrom((Class<?>) list.getRawType())) {
       if (!value.isArray()) throw new IllegalArgumentException("no list");
       Type item = list.getActualTypeArguments()[0];
@@ -213,5 +216,9 @@ public final class Telegrambots implements Wire.Library {
     InputMediaPhoto photo = new InputMediaPhoto(new File(media.get("upload").asText()), media.get("name").asText());
     if (value.has("caption")) photo.setCaption(value.get("caption").asText());
     return photo;
+  }
+
+  private static InputPaidMedia paidPhoto(JsonNode media) {
+    return new InputPaidMediaPhoto(new File(media.get("upload").asText()), media.get("name").asText());
   }
 }
