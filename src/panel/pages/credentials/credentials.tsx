@@ -274,11 +274,14 @@ export function CredentialsPage() {
   const matching = groups.isPlaceholderData ? undefined : groups.data?.matching
   const known = matching ?? (isFiltered ? undefined : summary.data?.total)
   const count = Math.max(loaded, known ?? 0)
-  const stem = known === undefined && list.hasNextPage ? 'accounts.atLeast' : 'accounts.shown'
+  const shown =
+    known === undefined && list.hasNextPage
+      ? t.count('accounts.atLeast', count)
+      : t.count('accounts.shown', count)
   return (
     <Page
       title={t('accounts.title')}
-      lead={list.data && <span>{t.count(stem, count)}</span>}
+      lead={list.data && <span>{shown}</span>}
       actions={
         <>
           <LiveBadge />
