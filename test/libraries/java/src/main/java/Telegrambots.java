@@ -27,8 +27,6 @@ import org.telegram.telegrambots.meta.api.objects.InputFile;
 import org.telegram.telegrambots.meta.api.objects.Update;
 import org.telegram.telegrambots.meta.api.objects.media.InputMedia;
 import org.telegram.telegrambots.meta.api.objects.media.InputMediaPhoto;
-import org.telegram.telegrambots.meta.api.objects.media.paid.InputPaidMedia;
-import org.telegram.telegrambots.meta.api.objects.media.paid.InputPaidMediaPhoto;
 import org.telegram.telegrambots.meta.api.objects.replykeyboard.ForceReplyKeyboard;
 import org.telegram.telegrambots.meta.api.objects.replykeyboard.InlineKeyboardMarkup;
 import org.telegram.telegrambots.meta.api.objects.replykeyboard.ReplyKeyboard;
@@ -117,6 +115,9 @@ public final class Telegrambots implements Wire.Library {
     if (method.equals("addStickerToSet")) {
       throw new Wire.Absent("addStickerToSet of telegrambots writes a list in place of the sticker");
     }
+    if (method.equals("sendPaidMedia")) {
+      throw new Wire.Absent("telegrambots sends no paid media of one file");
+    }
     Object request = requestOf(classOf(method), parameters);
     Method execute = null;
     for (Method candidate : client.getClass().getMethods()) {
@@ -193,7 +194,6 @@ public final class Telegrambots implements Wire.Library {
     }
     if (type == ReplyKeyboard.class) return Wire.JSON.convertValue(value, keyboardOf(value));
     if (type == InputMedia.class) return photo(value);
-    if (type == InputPaidMedia.class) return paidPhoto(value.get("media"));
     if (type instanceof ParameterizedType list && Collection.class.isAssignableFrom((Class<?>) list.getRawType())) {
       if (!value.isArray()) throw new IllegalArgumentException("no list");
       Type item = list.getActualTypeArguments()[0];
@@ -216,9 +216,5 @@ public final class Telegrambots implements Wire.Library {
     InputMediaPhoto photo = new InputMediaPhoto(new File(media.get("upload").asText()), media.get("name").asText());
     if (value.has("caption")) photo.setCaption(value.get("caption").asText());
     return photo;
-  }
-
-  private static InputPaidMedia paidPhoto(JsonNode media) {
-    return new InputPaidMediaPhoto(new File(media.get("upload").asText()), media.get("name").asText());
   }
 }
