@@ -24,6 +24,10 @@ const print = (line: string) => process.stdout.write(`${line}\n`)
 const database = await joinTestServer()
 await ensureTemplate(database)
 const results: Record<string, Result> = { ...readResults() }
+const write = () => {
+  writeFileSync(resultsFile, `${JSON.stringify(results, null, 2)}\n`)
+  writeFileSync(pageFile, withLibraries(readFileSync(pageFile, 'utf8'), results))
+}
 const counts = { passed: 0, failed: 0, skipped: 0 }
 for await (const report of runLibraries(chosen)) {
   for (const line of summary(report, values.verbose)) print(line)
@@ -33,10 +37,8 @@ for await (const report of runLibraries(chosen)) {
   counts.passed += report.counts.passed
   counts.failed += report.counts.failed
   counts.skipped += report.counts.skipped
-}
-if (values.write) {
-  writeFileSync(resultsFile, `${JSON.stringify(results, null, 2)}\n`)
-  writeFileSync(pageFile, withLibraries(readFileSync(pageFile, 'utf8'), results))
+  // After each, because all of them take half an hour and the last ones may be stopped.
+  if (values.write) write()
 }
 await database.client.end()
 await leaveTestServer()
