@@ -15,7 +15,13 @@ const telegram = createTelegramAdapter({
   secretToken: webhook?.secret,
   longPolling: { allowedUpdates: allowed_updates },
 })
-const bot = new Chat({ userName: 'bot', adapters: { telegram }, state: createMemoryState() })
+const bot = new Chat({
+  userName: 'bot',
+  adapters: { telegram },
+  state: createMemoryState(),
+  // Otherwise it drops a message that comes while another of its chat is handled.
+  concurrency: 'concurrent',
+})
 bot.onSlashCommand('/echo', (event) => event.channel.post(`echo ${event.text}`))
 // end
 
