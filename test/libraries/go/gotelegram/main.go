@@ -70,32 +70,16 @@ func main() {
 
 // plain is the JSON of the library's types, which writes paid media as a type beside what may be there.
 func plain(value any) any {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
-	}
-	var read any
-	json.Unmarshal(text, &read)
-	return chosen(read)
-}
-
-func chosen(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		_, isChoice := value["Type"]
-		for name, inner := range value {
-			value[name] = chosen(inner)
-			if inner, isThere := value[name].(map[string]any); isChoice && isThere {
-				inner["type"] = value["Type"]
+	return wire.Plain(value, func(object map[string]any) any {
+		kind, isChoice := object["Type"]
+		for _, inner := range object {
+			if inner, isThere := inner.(map[string]any); isChoice && isThere {
+				inner["type"] = kind
 				return inner
 			}
 		}
-	case []any:
-		for index, inner := range value {
-			value[index] = chosen(inner)
-		}
-	}
-	return value
+		return object
+	})
 }
 
 func receive(ctx context.Context, b *bot.Bot, start wire.Start) {

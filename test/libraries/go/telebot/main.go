@@ -69,30 +69,12 @@ func pollerOf(start wire.Start) tele.Poller {
 
 // plain is the JSON of telebot's types, where a photo is one size instead of a list of them.
 func plain(value any) any {
-	text, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
-	}
-	var read any
-	json.Unmarshal(text, &read)
-	return listed(read)
-}
-
-func listed(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		for name, inner := range value {
-			value[name] = listed(inner)
-			if _, isSize := inner.(map[string]any); isSize && name == "photo" {
-				value[name] = []any{inner}
-			}
+	return wire.Plain(value, func(object map[string]any) any {
+		if size, isSize := object["photo"].(map[string]any); isSize {
+			object["photo"] = []any{size}
 		}
-	case []any:
-		for index, inner := range value {
-			value[index] = listed(inner)
-		}
-	}
-	return value
+		return object
+	})
 }
 
 type given struct{ parameters wire.Parameters }

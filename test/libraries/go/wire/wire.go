@@ -173,6 +173,32 @@ func Upload(value any) (*os.File, string) {
 // Custom makes the library's own form of a parameter; it answers nil where JSON will do.
 type Custom func(kind reflect.Type, value any) any
 
+// Plain is the JSON of a value of the library's types, with each object in it changed, the innermost first.
+func Plain(value any, change func(object map[string]any) any) any {
+	text, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	var read any
+	json.Unmarshal(text, &read)
+	return changed(read, change)
+}
+
+func changed(value any, change func(object map[string]any) any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, inner := range value {
+			value[name] = changed(inner, change)
+		}
+		return change(value)
+	case []any:
+		for index, inner := range value {
+			value[index] = changed(inner, change)
+		}
+	}
+	return value
+}
+
 // Fill sets a value of the library's types from JSON; a name that the type does not know is Absent.
 func Fill(target reflect.Value, value any, custom Custom) error {
 	kind := target.Type()
