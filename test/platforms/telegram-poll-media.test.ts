@@ -2,22 +2,14 @@
 import t from 'tap'
 import { callWithFiles, picture } from '../service/files.ts'
 import { until } from '../support/client.ts'
-import { type Service, startService } from '../support/service.ts'
 import { photoOf } from '../support/telegram-dc/media.ts'
-import { linkOver } from './telegram/over-http.ts'
+import { linkOver, serviceOver } from './telegram/over-http.ts'
 import { Stage } from './telegram/stage.ts'
 
 t.test('media of polls', async (t) => {
   const stage = await Stage.start(t)
   const { network } = stage
-  let service: Service | undefined
-  const media = {
-    open: async (blob: string) => {
-      if (!service) throw new Error('the service is not there yet')
-      return service.gateway.media.service.open(blob)
-    },
-  }
-  service = await startService(t, { platforms: [stage.platform({ media })] })
+  const service = await serviceOver(t, stage)
   const { url } = service
   const client = await service.client()
   const [person, friend] = [network.person(), network.person()]

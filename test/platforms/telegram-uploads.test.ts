@@ -1,8 +1,7 @@
 /** A large file may take longer than a request: for as long as it moves, and no longer. */
 import t from 'tap'
 import { callWithFiles } from '../service/files.ts'
-import { type Service, startService } from '../support/service.ts'
-import { linkOver } from './telegram/over-http.ts'
+import { linkOver, serviceOver } from './telegram/over-http.ts'
 import { Stage } from './telegram/stage.ts'
 
 const LIMIT_MS = 5_000
@@ -12,17 +11,7 @@ const BYTES_PER_PART = 131_072
 t.test('an upload is waited for while it moves', async (t) => {
   const stage = await Stage.start(t)
   const { network } = stage
-  let service: Service | undefined
-  const media = {
-    open: async (blob: string) => {
-      if (!service) throw new Error('the service is not there yet')
-      return service.gateway.media.service.open(blob)
-    },
-  }
-  service = await startService(t, {
-    platforms: [stage.platform({ media })],
-    env: { PLATFORM_TIMEOUT_MS: `${LIMIT_MS}` },
-  })
+  const service = await serviceOver(t, stage, { PLATFORM_TIMEOUT_MS: `${LIMIT_MS}` })
   const client = await service.client()
   const [person, friend] = [network.person(), network.person()]
   const { key } = await linkOver(client, person)

@@ -1,6 +1,25 @@
-/** An account of the test network, linked over HTTP as a user does it. */
+/** The service on the test network, and an account that is linked over HTTP as a user does it. */
 import type { Client } from '../../support/client.ts'
+import { type Service, type ServiceOptions, startService } from '../../support/service.ts'
 import type { Person } from '../../support/telegram-dc/people.ts'
+import type { Stage } from './stage.ts'
+
+/** A service that sends the files it stores: its platform is made before it. */
+export async function serviceOver(
+  t: Parameters<typeof startService>[0],
+  stage: Stage,
+  env: NonNullable<ServiceOptions['env']> = {},
+): Promise<Service> {
+  let service: Service | undefined
+  const media = {
+    open: async (blob: string) => {
+      if (!service) throw new Error('the service is not there yet')
+      return service.gateway.media.service.open(blob)
+    },
+  }
+  service = await startService(t, { platforms: [stage.platform({ media })], env })
+  return service
+}
 
 export async function linkOver(
   client: Client,
