@@ -9,6 +9,7 @@ import { fanout } from './fanout.ts'
 import { files } from './files.ts'
 import { ingest } from './ingest.ts'
 import { light } from './light.ts'
+import { networks } from './networks.ts'
 import { nodes } from './nodes.ts'
 import { panel } from './panel.ts'
 import { partitioning } from './partitioning.ts'
@@ -36,10 +37,12 @@ const standard: Readonly<Record<string, Benchmark>> = {
   k: fanout,
   l: light,
   m: tables,
+  n: networks,
 }
 const all: Readonly<Record<string, Benchmark>> = {
   ...standard,
   tables,
+  networks,
   partitioning,
   panel,
   burst,

@@ -1,9 +1,5 @@
 /** Many XMPP accounts on one server: linked, started together with messages waiting, idle. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Platform } from '../actors/ports/platform.ts'
-import { xmppPlatform } from '../src/platforms/xmpp/platform.ts'
-import { MemoryRooms } from '../test/platforms/xmpp/kept-rooms.ts'
-import { quietLogger } from '../test/support/logger.ts'
 import { Prosody, prosodyMissing } from '../test/support/prosody.ts'
 import { Slixmpp, type SlixmppClient } from '../test/support/slixmpp.ts'
 import { below, type Finding } from './support/finding.ts'
@@ -11,6 +7,7 @@ import { type SeedAccount, seedCredentials, seedUser } from './support/seed.ts'
 import { type Service, startService } from './support/service.ts'
 import type { Stage } from './support/stage.ts'
 import { kilobytes, now, seconds } from './support/statistics.ts'
+import { linkXmpp } from './support/xmpp.ts'
 
 const ACCOUNTS = 200
 const LINKED_AT_ONCE = 10
@@ -71,34 +68,15 @@ export async function xmpp(stage: Stage): Promise<Finding[]> {
 
 /** Resolves with what linking leaves to be stored. */
 async function linkAll(prosody: Prosody, users: readonly string[]): Promise<SeedAccount[]> {
-  const noFiles = () => Promise.reject(new Error('no files here'))
-  const media = { open: noFiles, facts: noFiles }
-  const platform = xmppPlatform({
-    logger: quietLogger,
-    allowPrivate: true,
-    media,
-    rooms: new MemoryRooms(),
-  })
   const queue = [...users]
   const accounts: SeedAccount[] = []
   const work = async () => {
     for (let user = queue.shift(); user !== undefined; user = queue.shift()) {
-      accounts.push(await link(platform, prosody, user))
+      accounts.push(await linkXmpp(prosody, user, PASSWORD))
     }
   }
   await Promise.all(Array.from({ length: LINKED_AT_ONCE }, work))
   return accounts
-}
-
-async function link(platform: Platform, prosody: Prosody, user: string): Promise<SeedAccount> {
-  const jid = `${user}@${prosody.domain}`
-  const fields = { jid, password: PASSWORD, server: prosody.server }
-  const { step } = await platform.startLink('password', fields, AbortSignal.timeout(60_000))
-  if (step.kind !== 'done' || typeof step.secrets !== 'object' || step.secrets === null) {
-    throw new Error(`${jid} was not linked: ${JSON.stringify(step)}`)
-  }
-  const { native, firstName } = step.account
-  return { native, firstName, secrets: step.secrets, owner: 'bench' }
 }
 
 interface Started {

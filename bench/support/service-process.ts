@@ -2,15 +2,21 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readConfig } from '../../src/config/config.ts'
+import { openDatabase } from '../../src/database/database.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
 import { createLogger } from '../../src/observability/logger.ts'
+import { telegramPlatform } from '../../src/platforms/telegram/platform.ts'
+import { trust } from '../../test/support/telegram-dc/crypto.ts'
 import { Chatter, type Drizzle, type Speech } from './chatter.ts'
 import { answerParent, memory, processor } from './child.ts'
 import { now } from './statistics.ts'
+import { APPLICATION, type TelegramAddress } from './telegram.ts'
 
 export interface StartOptions {
   readonly databaseUrl: string
   readonly env: Readonly<Record<string, string>>
+  /** A Telegram on loopback in place of the real one. */
+  readonly telegram?: TelegramAddress | undefined
 }
 
 export interface Writing {
@@ -24,17 +30,26 @@ export interface Writing {
 }
 
 const chatter = new Chatter()
+const closing: (() => Promise<unknown>)[] = []
 let gateway: Gateway
 /** A finer grain would itself be a load. */
 const GRAIN_MS = 2
 const delay = monitorEventLoopDelay({ resolution: GRAIN_MS })
 
 answerParent({
-  async start({ databaseUrl, env }: StartOptions) {
+  async start({ databaseUrl, env, telegram }: StartOptions) {
     const config = readConfig(env)
     const logger = createLogger({ level: config.logLevel })
     const print = () => undefined
     const platforms = [chatter.platform]
+    if (telegram) {
+      await trust(telegram.pem)
+      const db = openDatabase({ url: databaseUrl, logger })
+      closing.push(() => db.close())
+      const { entrance } = telegram
+      const media = { open: () => Promise.reject(new Error('there are no files here')) }
+      platforms.push(telegramPlatform({ application: APPLICATION, entrance, media, db, logger }))
+    }
     gateway = await startGateway({ config, databaseUrl, logger, print, platforms })
     return gateway.address
   },
@@ -64,7 +79,10 @@ answerParent({
   speak: (speech: Speech) => chatter.speak(speech),
   drizzle: (drizzle: Drizzle) => chatter.drizzle(drizzle),
   write,
-  stop: () => gateway.stop(),
+  async stop() {
+    await gateway.stop()
+    for (const close of closing) await close()
+  },
 })
 
 /** People of the sandbox write to accounts, in turn and at an even rate, whatever has become of the message before. */

@@ -31,12 +31,14 @@ export async function startService(
   stage: Stage,
   more: Readonly<Record<string, string>> = {},
   execArgv: readonly string[] = [],
+  telegram?: StartOptions['telegram'],
 ): Promise<Service> {
   const child = startChild(join(import.meta.dirname, 'service-process.ts'), execArgv)
   const { databaseUrl, dataDir } = stage
   const address = await child.ask<string>('start', {
     databaseUrl,
     env: { ...env, DATA_DIR: dataDir, ...more },
+    telegram,
   } satisfies StartOptions)
   return { ...child, port: Number(new URL(address).port), memory: () => child.ask('memory') }
 }

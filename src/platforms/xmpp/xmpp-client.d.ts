@@ -84,6 +84,7 @@ declare module '@xmpp/client' {
     send(element: Element): Promise<void>
     /** Everything that goes to the server passes here. */
     write(text: string): Promise<void>
+    start(): Promise<unknown>
     stop(): Promise<unknown>
     _onData(chunk: Buffer | string): void
     _onSeeOtherHost(error: Error): void

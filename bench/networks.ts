@@ -1,0 +1,274 @@
+/** A message through each network, against the same by its client library without the service: processor time and rate. */
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Prosody, prosodyMissing } from '../test/support/prosody.ts'
+import { type Child, startChild } from './support/child.ts'
+import { post, sendAll } from './support/connection.ts'
+import { atMost, type Finding } from './support/finding.ts'
+import { seedCredentials, seedKeys, seedUser } from './support/seed.ts'
+import { type Service, startService } from './support/service.ts'
+import type { Stage } from './support/stage.ts'
+import { microseconds, now, percentile, perSecond } from './support/statistics.ts'
+import { linkTelegram, type Person, type TelegramAddress } from './support/telegram.ts'
+import { linkXmpp } from './support/xmpp.ts'
+
+const AT_ONCE = 32
+const MESSAGES = 1_600
+const WARM_UP = 640
+const TURNS = 5
+const ARRIVES_MS = 60_000
+const PASSWORD = 'of the benchmark'
+
+/** One way between a bot and its network. */
+interface Way {
+  readonly process: Child
+  /** Resolves once so many messages were sent, `AT_ONCE` at a time. */
+  send(count: number): Promise<void>
+  /** Resolves once so many messages have come. */
+  receive(count: number): Promise<void>
+}
+
+interface Network {
+  readonly name: string
+  readonly ours: Way
+  readonly bare: Way
+  /** Processor time of ours over that of the library, for a message out and in. */
+  readonly targets: { readonly sent: number; readonly received: number }
+}
+
+const processOf = (name: string) => startChild(join(import.meta.dirname, `support/${name}.ts`))
+
+export async function networks(stage: Stage): Promise<Finding[]> {
+  const found: Finding[] = []
+  for (const open of [telegram, xmpp, bots]) {
+    await using opened = new AsyncDisposableStack()
+    const network = await open(stage, opened)
+    found.push(...(typeof network === 'string' ? [notRun(network)] : await measure(stage, network)))
+  }
+  return found
+}
+
+const notRun = (reason: string): Finding => ({ what: 'XMPP', ours: `not run: ${reason}` })
+
+/** Milliseconds for each message: on the clock, and of the process. */
+interface Cost {
+  readonly clock: number
+  readonly processor: number
+}
+
+async function measure(stage: Stage, network: Network): Promise<Finding[]> {
+  const { name, ours, bare, targets } = network
+  const steps = ['send', 'receive'] as const
+  for (const way of [ours, bare]) for (const step of steps) await way[step](WARM_UP)
+  const turns: Record<(typeof steps)[number], { ours: Cost; bare: Cost }[]> = {
+    send: [],
+    receive: [],
+  }
+  // In turn, so that whatever else the machine does meets both alike.
+  for (let turn = 1; turn <= TURNS; turn++) {
+    for (const step of steps) {
+      turns[step].push({ ours: await costOf(ours, step), bare: await costOf(bare, step) })
+    }
+    stage.note(`${name}: turn ${turn} of ${TURNS}`)
+  }
+  return [
+    ...findings(`${name}: send, ${AT_ONCE} at once`, turns.send, targets.sent),
+    ...findings(`${name}: receive a flood`, turns.receive, targets.received),
+  ]
+}
+
+async function costOf(way: Way, step: 'send' | 'receive'): Promise<Cost> {
+  const [began, worked] = [now(), await way.process.ask<number>('processor')]
+  await way[step](MESSAGES)
+  const clock = (now() - began) / MESSAGES
+  return { clock, processor: ((await way.process.ask<number>('processor')) - worked) / MESSAGES }
+}
+
+function findings(
+  what: string,
+  turns: readonly { readonly ours: Cost; readonly bare: Cost }[],
+  target: number,
+): Finding[] {
+  const median = (side: 'ours' | 'bare', cost: keyof Cost) =>
+    percentile(
+      turns.map((turn) => turn[side][cost]),
+      0.5,
+    )
+  const rate = (side: 'ours' | 'bare') => perSecond(1_000 / median(side, 'clock'), 'messages')
+  const [processor, bareProcessor] = [median('ours', 'processor'), median('bare', 'processor')]
+  return [
+    {
+      what: `${what}: processor time of the process for each`,
+      ours: microseconds(processor),
+      bare: microseconds(bareProcessor),
+      ...atMost(processor, bareProcessor, target),
+    },
+    { what: '  the rate', ours: rate('ours'), bare: rate('bare') },
+  ]
+}
+
+/** The service as a way: its bot calls over `AT_ONCE` connections; updates count once they are stored. */
+function through(
+  stage: Stage,
+  service: Service,
+  account: { readonly credentialId: number; readonly key: string; readonly chatId: number },
+  arrive: (count: number) => Promise<unknown>,
+): Way {
+  const body = { chat_id: account.chatId, text: 'The quick brown fox jumps over the lazy dog.' }
+  const request = Buffer.from(post(`/bot${account.key}/sendMessage`, body))
+  return {
+    process: service,
+    async send(count) {
+      const each = Array.from({ length: count / AT_ONCE }, () => request)
+      await sendAll(
+        service.port,
+        Array.from({ length: AT_ONCE }, () => each),
+      )
+    },
+    async receive(count) {
+      const before = (await latest(stage, account.credentialId)).updates
+      await arrive(count)
+      await stored(stage, account.credentialId, before + count)
+    },
+  }
+}
+
+async function latest({ sql }: Stage, credentialId: number) {
+  const { rows } = await sql.query<{ updates: number; chat: number | null }>(
+    'select count(*)::int as updates, max(chat_id) as chat from update_log where credential_id = $1',
+    [credentialId],
+  )
+  return rows[0] ?? { updates: 0, chat: null }
+}
+
+/** Resolves with the chat of the newest one. */
+async function stored(stage: Stage, credentialId: number, count: number): Promise<number> {
+  const limit = now() + ARRIVES_MS
+  for (;;) {
+    const { updates, chat } = await latest(stage, credentialId)
+    if (updates >= count) return Number(chat)
+    if (now() > limit) throw new Error(`${updates} of ${count} messages were stored`)
+    await pause(10)
+  }
+}
+
+async function telegram(stage: Stage, opened: AsyncDisposableStack): Promise<Network> {
+  const network = processOf('telegram-network-process')
+  opened.defer(() => network.stop())
+  const address = await network.ask<TelegramAddress>('start')
+  const [linked, friend, alone] = await Promise.all(
+    Array.from({ length: 3 }, () => network.ask<Person>('person')),
+  )
+  if (!linked || !friend || !alone) throw new Error('there are too few people')
+  const account = await linkTelegram(stage, network, address, linked)
+  const userId = await seedUser(stage)
+  const [credentialId = 0] = await seedCredentials(stage, userId, 'telegram', [account])
+  const [key = ''] = await seedKeys(stage, userId, [credentialId])
+  const service = await startService(stage, {}, [], address)
+  opened.defer(() => service.stop())
+  await service.ask('online', 1)
+  const bare = processOf('bare-telegram-process')
+  opened.defer(() => bare.stop())
+  await bare.ask('start', address)
+  await bare.ask('begin', alone.phone)
+  await bare.ask('finish', await network.ask('codeOf', alone.id))
+
+  const write = (to: Person, count: number) =>
+    network.ask('write', { to: to.id, from: friend.id, count })
+  const receive = async (count: number) => {
+    const all = bare.ask('expect', count)
+    await write(alone, count)
+    await all
+  }
+  // Whoever was written by somebody can answer them.
+  await receive(1)
+  await write(linked, 1)
+  const chatId = await stored(stage, credentialId, 1)
+  return {
+    name: 'Telegram',
+    ours: through(stage, service, { credentialId, key, chatId }, (count) => write(linked, count)),
+    bare: {
+      process: bare,
+      send: (count) => bare.ask('send', { to: `${friend.id}`, count, atOnce: AT_ONCE }),
+      receive,
+    },
+    targets: { sent: 2.2, received: 1.5 },
+  }
+}
+
+async function xmpp(stage: Stage, opened: AsyncDisposableStack): Promise<Network | string> {
+  if (prosodyMissing) return prosodyMissing
+  const prosody = await Prosody.start({ quickArchive: true })
+  opened.defer(() => prosody.stop())
+  const { domain, server } = prosody
+  await prosody.seed(['linked', 'friend', 'alone'], PASSWORD)
+  const account = await linkXmpp(prosody, 'linked', PASSWORD)
+  const userId = await seedUser(stage)
+  const [credentialId = 0] = await seedCredentials(stage, userId, 'xmpp', [account])
+  const [key = ''] = await seedKeys(stage, userId, [credentialId])
+  const service = await startService(stage)
+  opened.defer(() => service.stop())
+  await service.ask('online', 1)
+  const clients = new Map<string, Child>()
+  for (const username of ['friend', 'alone']) {
+    const client = processOf('bare-xmpp-process')
+    opened.defer(() => client.stop())
+    await client.ask('start', { service: server, domain, username, password: PASSWORD })
+    clients.set(username, client)
+  }
+  const client = (username: string) => clients.get(username) as Child
+  const write = (to: string, count: number) =>
+    client('friend').ask('send', { to: `${to}@${domain}`, count, atOnce: AT_ONCE })
+  await write('linked', 1)
+  const chatId = await stored(stage, credentialId, 1)
+  return {
+    name: 'XMPP',
+    ours: through(stage, service, { credentialId, key, chatId }, (count) => write('linked', count)),
+    bare: {
+      process: client('alone'),
+      send: (count) =>
+        client('alone').ask('send', { to: `friend@${domain}`, count, atOnce: AT_ONCE }),
+      async receive(count) {
+        const all = client('alone').ask('expect', count)
+        await write('alone', count)
+        await all
+      },
+    },
+    targets: { sent: 12, received: 2 },
+  }
+}
+
+async function bots(stage: Stage, opened: AsyncDisposableStack): Promise<Network> {
+  const upstream = processOf('upstream-process')
+  opened.defer(() => upstream.stop())
+  const port = await upstream.ask<number>('start')
+  const [linked, alone] = ['1001', '1002'].map((id) => `${id}:${'a'.repeat(35)}`)
+  const userId = await seedUser(stage)
+  const account = { native: '1001', firstName: 'Bot', secrets: { token: linked } }
+  const [credentialId = 0] = await seedCredentials(stage, userId, 'telegram-bot', [account])
+  const [key = ''] = await seedKeys(stage, userId, [credentialId])
+  const service = await startService(stage, { TELEGRAM_BOT_API_URL: `http://127.0.0.1:${port}` })
+  opened.defer(() => service.stop())
+  await service.ask('online', 1)
+  const bare = processOf('bare-bot-process')
+  opened.defer(() => bare.stop())
+  await bare.ask('start', { port, token: alone })
+  const flood = (token: string | undefined, count: number) =>
+    upstream.ask('flood', { token, count })
+  return {
+    name: 'telegram-bot',
+    ours: through(stage, service, { credentialId, key, chatId: 42 }, (count) =>
+      flood(linked, count),
+    ),
+    bare: {
+      process: bare,
+      send: (count) => bare.ask('send', { to: '42', count, atOnce: AT_ONCE }),
+      async receive(count) {
+        const all = bare.ask('expect', count)
+        await flood(alone, count)
+        await all
+      },
+    },
+    targets: { sent: 3, received: 3 },
+  }
+}

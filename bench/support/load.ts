@@ -1,0 +1,38 @@
+/** What a client of a network does in its own process: so many messages out, a limited number of them at a time, and so many in. */
+
+export interface Sending {
+  readonly to: string
+  readonly count: number
+  readonly atOnce: number
+}
+
+const TEXT = 'The quick brown fox jumps over the lazy dog.'
+
+export async function sendSpread(
+  { count, atOnce }: Omit<Sending, 'to'>,
+  send: (text: string) => Promise<unknown>,
+): Promise<void> {
+  let left = count
+  const work = async () => {
+    while (left-- > 0) await send(TEXT)
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+}
+
+/** Counts what comes in; `expect` resolves once so much has. */
+export class Received {
+  #left = 0
+  #done: (() => void) | undefined
+
+  expect(count: number): Promise<void> {
+    this.#left = count
+    return new Promise((resolve) => {
+      this.#done = resolve
+    })
+  }
+
+  note(count = 1): void {
+    this.#left -= count
+    if (this.#left === 0) this.#done?.()
+  }
+}
