@@ -78,7 +78,9 @@ export class ForwardedCall {
     this.isShort = isShort(request)
     this.#body = body
     this.#wasServed = body !== undefined
-    response.once('close', () => this.#departure.abort())
+    response.once('close', () => {
+      if (!response.writableFinished) this.#departure.abort()
+    })
   }
 
   get hasLeft(): boolean {
