@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { attacks } from './attacks.ts'
 import { backlog } from './backlog.ts'
 import { burst } from './burst.ts'
@@ -54,11 +55,17 @@ const all: Readonly<Record<string, Benchmark>> = {
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const load = () => loadavg().map((value) => Number(value.toFixed(2)))
 
-const named = process.argv.slice(2)
+const { values: options, positionals: named } = parseArgs({
+  allowPositionals: true,
+  options: {
+    plans: { type: 'boolean', default: false },
+    keep: { type: 'boolean', default: false },
+  },
+})
 const unknown = named.filter((name) => !(name in all))
 if (unknown.length > 0) throw new Error(`no such benchmark: ${unknown.join(', ')}`)
 
-const theatre = await openTheatre((text) => print(`   ${text}`))
+const theatre = await openTheatre((text) => print(`   ${text}`), options)
 const found: (Finding & { benchmark: string; load: number[] })[] = []
 try {
   for (const name of named.length > 0 ? named : Object.keys(standard)) {

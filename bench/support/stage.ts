@@ -1,4 +1,4 @@
-/** What one benchmark runs on: a migrated database of its own on a durable Postgres, and a folder for the service. */
+/** Prepares what one benchmark runs on: a migrated database of its own on a durable Postgres, and a folder for the service. */
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -19,11 +19,21 @@ export interface Stage {
   readonly vault: Vault
   /** Shared by the service, which finds the keys of the vault there. */
   readonly dataDir: string
+  readonly options: Options
+  /** The rows that an earlier run of today has seeded are there. */
+  readonly isSeeded: boolean
   note(text: string): void
 }
 
+export interface Options {
+  /** Print the plans of all statements that the benchmark compares. */
+  readonly plans: boolean
+  /** Keep the database for the next run of the same benchmark on the same day. */
+  readonly keep: boolean
+}
+
 export interface Theatre {
-  /** Runs `play` on a fresh stage, which is taken down afterwards. */
+  /** Runs `play` on a fresh stage, which is taken down afterwards unless it is kept. */
   perform<Result>(name: string, play: (stage: Stage) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
@@ -33,7 +43,10 @@ const logger = createLogger({ level: 'error' })
 /** Dropping a database ends connections that are about to end by themselves. */
 const ended = (err: Error) => logger.debug({ err }, 'a connection was ended')
 
-export async function openTheatre(note: (text: string) => void): Promise<Theatre> {
+export async function openTheatre(
+  note: (text: string) => void,
+  options: Options,
+): Promise<Theatre> {
   await mkdir(dataDir, { recursive: true })
   const server = await startEmbeddedPostgres({ dir: join(dataDir, 'postgres'), logger })
   const admin = new pg.Pool({ connectionString: server.url('postgres'), max: 1 })
@@ -42,22 +55,32 @@ export async function openTheatre(note: (text: string) => void): Promise<Theatre
     async perform(name, play) {
       const database = `bench_${name}`
       const ownDir = join(dataDir, name)
-      await rm(ownDir, { recursive: true, force: true })
-      await admin.query(`drop database if exists ${database} with (force)`)
-      await admin.query(`create database ${database}`)
+      const isSeeded = options.keep && (await takeMark(admin, database))
+      if (!isSeeded) {
+        await rm(ownDir, { recursive: true, force: true })
+        await admin.query(`drop database if exists ${database} with (force)`)
+        await admin.query(`create database ${database}`)
+      }
       const databaseUrl = server.url(database)
       await migrate(databaseUrl)
       const db = openDatabase({ url: databaseUrl, logger })
       const sql = new pg.Pool({ connectionString: databaseUrl, max: 4, types })
       sql.on('error', ended)
+      let isWhole = false
       try {
         const vault = await openVault({ db, keyFile: join(ownDir, 'keys'), logger })
-        return await play({ databaseUrl, db, sql, vault, dataDir: ownDir, note })
+        const dir = { dataDir: ownDir, options, isSeeded }
+        const result = await play({ databaseUrl, db, sql, vault, ...dir, note })
+        isWhole = true
+        return result
       } finally {
         await db.close()
         await sql.end()
-        await admin.query(`drop database ${database} with (force)`)
-        await rm(ownDir, { recursive: true, force: true })
+        if (isWhole && options.keep) await mark(admin, database)
+        else {
+          await admin.query(`drop database ${database} with (force)`)
+          await rm(ownDir, { recursive: true, force: true })
+        }
       }
     },
     async close() {
@@ -66,3 +89,20 @@ export async function openTheatre(note: (text: string) => void): Promise<Theatre
     },
   }
 }
+
+/** Seeded rows are as old as their day: the logs have a partition for each day. */
+const today = () => new Date().toISOString().slice(0, 10)
+
+/** Removes the mark, so that a run that breaks off leaves nothing that the next one would trust. */
+async function takeMark(admin: pg.Pool, database: string): Promise<boolean> {
+  const { rows } = await admin.query(
+    `select shobj_description(oid, 'pg_database') as mark from pg_database where datname = $1`,
+    [database],
+  )
+  if (rows[0]?.mark !== today()) return false
+  await admin.query(`comment on database ${database} is null`)
+  return true
+}
+
+const mark = (admin: pg.Pool, database: string) =>
+  admin.query(`comment on database ${database} is '${today()}'`)
