@@ -36,10 +36,9 @@ interface Row {
   readonly webhook: WebhookColumns | null
 }
 
-/** `k` is the table of keys, or some of its rows. */
-const selectFrom = (k: string) => `select k.*, l.next_update_id, c.account, c.account_sealed,
+const selectFrom = `select k.*, l.next_update_id, c.account, c.account_sealed,
     ${webhookObject} as webhook
-  from ${k} k
+  from api_key k
   join credential c on c.id = k.credential_id
   join credential_log l on l.credential_id = k.credential_id
   left join webhook w on w.api_key_id = k.id and w.sealed is not null`
@@ -56,30 +55,38 @@ export interface KeyQuery {
   readonly before: number | undefined
 }
 
-const troubles: Readonly<Record<KeyTrouble, string>> = {
-  webhook: `k.id in (
-    select w.api_key_id from webhook w where w.sealed is not null
-       and (w.failing_since is not null or w.due_at is not null or w.suspended_at is not null))`,
-  // As the rule says. The first comparison spares keys that have read everything a look into the log.
-  backlog: `k.cursor < (select l.next_update_id - 1 from credential_log l where l.credential_id = k.credential_id)
-    and exists (${behindSince('now()')})`,
-}
-
-/** As `folded` makes it of names in Latin and Persian letters. Most names are plain, and folding costs time. */
-const foldedName = `case when octet_length(name) = length(name) then lower(name)
+/**
+ * As `folded` makes it of names in Latin and Persian letters, and the hint. The index `api_key_searched` has it: most names
+ * are plain, and folding the others costs time.
+ */
+const SEARCHED = `(left(case when octet_length(name) = length(name) then lower(name)
   else translate(lower(regexp_replace(normalize(name, NFKD), '[\\u0300-\\u036f\\u064b-\\u065f\\u0670]', '', 'g')),
-                 '۰۱۲۳۴۵۶۷۸۹٠١٢٣٤٥٦٧٨٩', '01234567890123456789') end`
+                 '۰۱۲۳۴۵۶۷۸۹٠١٢٣٤٥٦٧٨٩', '01234567890123456789') end, 500)
+  || chr(31) || replace(lower(key_hint), '…', '...'))`
 
-/** Newest first. */
-const picked = (condition: string) => `
-  select * from api_key k
-   where user_id = $1 and ($3::bigint is null or id < $3)
-     and ($4::bigint is null or credential_id = $4)
-     and ($5::boolean is null or (revoked_at is not null) = $5)
-     and ($6::text is null or strpos(${foldedName}, $6) > 0 or strpos(replace(lower(key_hint), '…', '...'), $6) > 0
-          or credential_id = any($7::bigint[]))
-     ${condition}
-   order by id desc limit $2`
+const whereWanted = `k.user_id = $1 and ($3::bigint is null or k.id < $3)
+  and ($4::bigint is null or k.credential_id = $4)
+  and ($5::boolean is null or (k.revoked_at is not null) = $5)
+  and ($6::text is null or strpos(${SEARCHED}, $6) > 0 or k.credential_id = any($7::bigint[]))`
+
+const newest = 'order by k.id desc limit $2'
+
+/** The ids of a page. */
+const picked = `select k.id from api_key k where ${whereWanted} ${newest}`
+
+const troubled: Readonly<Record<KeyTrouble, string>> = {
+  webhook: `select k.id from api_key k where ${whereWanted} and k.revoked_at is null and k.id in (
+    select w.api_key_id from webhook w where w.sealed is not null
+       and (w.failing_since is not null or w.due_at is not null or w.suspended_at is not null)) ${newest}`,
+  // As the rule says, which looks into the log. One pass over the keys and logs spares that look those that have read
+  // everything; the rest are asked newest first, until the page is full.
+  backlog: `with unread as materialized (
+      select k.* from api_key k join credential_log l on l.credential_id = k.credential_id
+       where ${whereWanted} and k.revoked_at is null and k.polled and k.last_used_at > now() - interval '1 day'
+         and k.cursor < l.next_update_id - 1)
+    select k.id from (select * from unread order by id desc offset 0) k
+     where exists (${behindSince('now()')}) ${newest}`,
+}
 
 type KeySource = Pick<RecordSource, 'db' | 'identity' | 'names'>
 
@@ -89,9 +96,8 @@ export async function listKeys(
   { search, trouble, ...query }: KeyQuery,
 ): Promise<StoredApiKey[]> {
   const accounts = search === undefined ? null : await (await source.names.of(userId)).find(search)
-  const condition = trouble ? `and revoked_at is null and ${troubles[trouble]}` : ''
   const rows = await source.db.query<Row>(
-    `${selectFrom(`(${picked(condition)})`)} order by k.id desc`,
+    `${selectFrom} where k.id = any(array(${trouble ? troubled[trouble] : picked})) order by k.id desc`,
     [
       userId,
       query.limit,
@@ -110,10 +116,10 @@ export async function findKey(
   userId: number,
   apiKeyId: number,
 ): Promise<StoredApiKey | undefined> {
-  const rows = await source.db.query<Row>(
-    `${selectFrom('api_key')} where k.user_id = $1 and k.id = $2`,
-    [userId, apiKeyId],
-  )
+  const rows = await source.db.query<Row>(`${selectFrom} where k.user_id = $1 and k.id = $2`, [
+    userId,
+    apiKeyId,
+  ])
   const [record] = await recordsOf(source, rows)
   return record
 }

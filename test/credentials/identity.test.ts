@@ -171,6 +171,30 @@ t.test('a list is searched and sorted by what is sealed, page by page', async (t
   t.same(await shown({ search: 'adam', sort: 'name', order: 'desc' }), ['ADAM', 'adam'])
 })
 
+t.test('a list by the last event is in its order, page by page, to the microsecond', async (t) => {
+  const { db, userId, link, source } = await rig(t)
+  const times = ['.000002', '.000001', '.000003', undefined, '.000001', '.999999']
+  for (const [n, fraction] of times.entries()) {
+    const { credentialId } = await link({ native: `${n}`, firstName: `${n}` })
+    await db.query('update credential set last_event_at = $2 where id = $1', [
+      credentialId,
+      fraction && `2026-11-26T10:00:00${fraction}Z`,
+    ])
+  }
+  const shown = async (order: 'asc' | 'desc') => {
+    let all = ''
+    for (let before: string | undefined, left = times.length; left > 0; left--) {
+      const one = query({ sort: 'last_event', order, limit: 1, before })
+      const page = await searchCredentials(source, userId, one)
+      all += page.items.map(({ account }) => account.first_name).join()
+      before = page.next_before ?? undefined
+    }
+    return all
+  }
+  t.equal(await shown('desc'), '520413')
+  t.equal(await shown('asc'), '314025')
+})
+
 t.test('a list opens each account once, and anew when it was sealed anew or wiped', async (t) => {
   const { db, vault, link } = await rig(t)
   let opened = 0

@@ -77,6 +77,7 @@ import { BacklogMinutes } from './0130-backlog-minutes.ts'
 import { WebhookHeaders } from './0140-webhook-headers.ts'
 import { IdentifierReason } from './0150-identifier-reason.ts'
 import { MessageDays } from './0151-message-days.ts'
+import { KeySearch } from './0157-key-search.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -167,4 +168,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0140-webhook-headers', class: WebhookHeaders },
   { name: '0150-identifier-reason', class: IdentifierReason },
   { name: '0151-message-days', class: MessageDays },
+  { name: '0157-key-search', class: KeySearch },
 ]

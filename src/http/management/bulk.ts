@@ -17,10 +17,11 @@ import {
   type OneAction,
   setRunning,
 } from '../../bulk/actions.ts'
+import { csvLine } from '../../bulk/csv.ts'
 import type { MadePage, RelinkPages } from '../../bulk/relinks.ts'
 import type { BulkChange } from '../../bulk/runner.ts'
 import { changeTags, MOST_TAGS } from '../../bulk/tags.ts'
-import { csvLine, matchingIds, ownIds, recordsById } from '../../credentials/list.ts'
+import { matchingIds, ownIds, recordsById } from '../../credentials/list.ts'
 import type { RecordSource } from '../../credentials/records.ts'
 import {
   BulkActionRecord,
