@@ -70,7 +70,11 @@ export async function backlog(stage: Stage): Promise<Finding[]> {
   ]
 }
 
-async function seedUpdates({ sql }: Stage, credentialId: number, count: number): Promise<void> {
+export async function seedUpdates(
+  { sql }: Stage,
+  credentialId: number,
+  count: number,
+): Promise<void> {
   await sql.query(
     `insert into update_log (credential_id, update_id, source_key, kind, chat_id, payload)
      select $1, ${FIRST_UPDATE} + n, 'message:' || n, 0, 5001,

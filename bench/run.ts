@@ -8,6 +8,7 @@ import { backlog } from './backlog.ts'
 import { burst } from './burst.ts'
 import { fanout } from './fanout.ts'
 import { files } from './files.ts'
+import { growth } from './growth.ts'
 import { ingest } from './ingest.ts'
 import { light } from './light.ts'
 import { networks } from './networks.ts'
@@ -50,6 +51,7 @@ const all: Readonly<Record<string, Benchmark>> = {
   fanout,
   light,
   attacks,
+  growth,
 }
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
