@@ -101,7 +101,7 @@ interface Body {
 }
 
 /** One file that nobody has sent before. */
-function multipart(bytes: number): Body {
+export function multipart(bytes: number): Body {
   const boundary = randomUUID()
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="document"; filename="a.bin"\r\n\r\n`
   const piece = randomBytes(262_144)
@@ -117,7 +117,7 @@ function multipart(bytes: number): Body {
   }
 }
 
-function post(url: string, { headers, stream }: Body): Promise<string> {
+export function post(url: string, { headers, stream }: Body): Promise<string> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { method: 'POST', headers }, async (answer) => {
       const text = Buffer.concat(await answer.toArray()).toString()

@@ -21,6 +21,7 @@ import { start } from './start.ts'
 import { type Benchmark, type Finding, tableOf } from './support/finding.ts'
 import { dataDir, openTheatre } from './support/stage.ts'
 import { tables } from './tables.ts'
+import { uploads } from './uploads.ts'
 import { waiting } from './waiting.ts'
 import { webhooks } from './webhooks.ts'
 import { xmpp } from './xmpp.ts'
@@ -52,6 +53,7 @@ const all: Readonly<Record<string, Benchmark>> = {
   light,
   attacks,
   growth,
+  uploads,
 }
 
 const print = (line: string) => process.stdout.write(`${line}\n`)

@@ -5,14 +5,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { answerParent } from './child.ts'
+import { answerParent, processor } from './child.ts'
 
 let close = () => {}
 
 answerParent({
   async start({ dataDir }: { dataDir: string }) {
-    const path = join(dataDir, 'bare-file')
     const server = createServer(async (request, response) => {
+      const path = join(dataDir, `bare-file${request.url?.replaceAll('/', '-')}`)
       if (request.method === 'POST') {
         await pipeline(request, createWriteStream(path, { highWaterMark: 262_144 }))
         await using file = await open(path)
@@ -27,5 +27,6 @@ answerParent({
     close = () => server.close()
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   },
+  processor,
   stop: () => close(),
 })
