@@ -114,19 +114,18 @@ export interface DirectTerms<Place> {
   readonly suggested?: PostTerms
 }
 
-/** `post` is the message with the suggestion, unless it was deleted. */
-export type PostFact<Post> =
-  | {
-      readonly fact: 'post_approved'
-      readonly post?: Post
-      readonly price?: PostPrice
-      readonly sendAt: number
-    }
-  | { readonly fact: 'post_approval_failed'; readonly post?: Post; readonly price: PostPrice }
-  | { readonly fact: 'post_declined'; readonly post?: Post; readonly comment?: string }
-  | { readonly fact: 'post_paid'; readonly post?: Post; readonly price: PostPrice }
-  | {
-      readonly fact: 'post_refunded'
-      readonly post?: Post
-      readonly reason: 'post_deleted' | 'payment_refunded'
-    }
+/** `post` is the message with the suggestion, unless it was deleted; `message` its id, where the network tells no more. */
+interface AboutPost<Post> {
+  readonly post?: Post
+  readonly message?: string
+}
+
+export type PostFact<Post> = AboutPost<Post> &
+  (
+    | { readonly fact: 'post_approved'; readonly price?: PostPrice; readonly sendAt: number }
+    | { readonly fact: 'post_approval_failed'; readonly price: PostPrice }
+    | { readonly fact: 'post_declined'; readonly comment?: string }
+    /** What the channel has received; `billionths` of a Telegram Star beside the whole ones. */
+    | { readonly fact: 'post_paid'; readonly price: PostPrice; readonly billionths?: number }
+    | { readonly fact: 'post_refunded'; readonly reason: 'post_deleted' | 'payment_refunded' }
+  )

@@ -20,6 +20,8 @@ export interface Community {
 
 export interface ChatDetails {
   readonly community?: Community
+  /** It is the direct messages of a channel. */
+  readonly isDirect?: boolean
   /** Only for the direct messages of a channel: the person who writes to it. */
   readonly directWith?: Person
   /** The name of the supergroup's sticker set. */

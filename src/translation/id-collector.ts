@@ -295,7 +295,7 @@ export class IdCollector implements WantedIds {
     if (content.fact === 'left') this.addPerson(content.person)
     if (content.fact === 'moved_to') this.chats.set(content.chat, 'supergroup')
     if (content.fact === 'moved_from') this.chats.set(content.chat, 'group')
-    if ('message' in content && content.fact !== 'pinned') {
+    if ('message' in content && content.message !== undefined && content.fact !== 'pinned') {
       put(this.mentioned, chat.native, content.message)
     }
     if (content.fact === 'pinned') put(this.mentioned, chat.native, content.message)

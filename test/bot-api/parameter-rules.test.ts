@@ -27,8 +27,9 @@ function refusal(platform: Platform, method: Method, parameter: string, value: s
   }
 }
 
-/** Networks that have nothing of all that, but for the effects of Telegram. */
+/** Networks that have nothing of all that, but for what Telegram lets people do. */
 const LESS = ['xmpp', 'telegram']
+const FOR_PEOPLE = ['message_effect_id', 'suggested_post_parameters', 'direct_messages_topic_id']
 
 t.test('what narrows the audience or costs is refused, under its older names, too', async (t) => {
   const asked = {
@@ -49,8 +50,8 @@ t.test('what narrows the audience or costs is refused, under its older names, to
         if (!parametersKnown(method.name).includes(parameter)) continue
         const about = `${id}: ${method.name}.${parameter}`
         const isCarriedOut = treatmentOf(platform, method, parameter) === 'carried out'
-        const hasEffects = id === 'telegram' && parameter === 'message_effect_id'
-        if (isCarriedOut && (hasEffects || !LESS.includes(id))) continue
+        const isForPeople = id === 'telegram' && FOR_PEOPLE.includes(parameter)
+        if (isCarriedOut && (isForPeople || !LESS.includes(id))) continue
         const words = new RegExp(`^parameter "${parameter}" is not supported on ${id}: `)
         t.match(refusal(platform, method, parameter, value), words, about)
       }

@@ -56,6 +56,7 @@ const roomsSince: readonly string[] = [
   'src/http/nodes/',
   'src/composition/nodes.ts',
   'src/platforms/telegram/reading/rich.ts',
+  'src/platforms/telegram/suggested-posts.ts',
   'src/panel/early.ts',
   'src/panel/palette/',
   'src/panel/help/',

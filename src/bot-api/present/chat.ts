@@ -98,7 +98,7 @@ export const chatJson = (chat: Chat, ids: Names) =>
     last_name: chat.lastName,
     type: chat.surface,
     is_forum: chat.isForum || undefined,
-    is_direct_messages: chat.directWith && true,
+    is_direct_messages: chat.isDirect || (chat.directWith && true),
     all_members_are_administrators: chat.surface === 'group' ? false : undefined,
   })
 

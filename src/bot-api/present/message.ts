@@ -7,6 +7,7 @@ import type {
   Message,
   Origin,
 } from '../../../machines/model/content.ts'
+import type { PostFact } from '../../../machines/model/payment.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { Preview, Quote } from '../../../machines/model/text.ts'
 import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
@@ -111,7 +112,10 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
 }
 
 /** The fields that remain of a message whose content the bot API cannot express. */
-export const bareMessageJson = ({ chat, native }: Message, ids: Names): object => ({
+export const bareMessageJson = (
+  { chat, native }: Pick<Message, 'chat' | 'native'>,
+  ids: Names,
+): object => ({
   message_id: ids.message(chat.native, native),
   chat: chatJson(chat, ids),
   date: 0,
@@ -260,7 +264,7 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
     case 'post_declined':
     case 'post_paid':
     case 'post_refunded':
-      return postFactJson(content, content.post && shownJson(content.post, undefined, ids))
+      return postFactJson(content, suggestedJson(content, chat, ids))
     case 'community_added':
     case 'community_joined':
     case 'community_removed':
@@ -268,6 +272,17 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
     case 'web_app_data':
       return { web_app_data: { data: content.data, button_text: content.button } }
   }
+}
+
+/** Of a suggestion that the network only names, the id and the chat are told. */
+function suggestedJson(
+  { post, message }: Pick<PostFact<Message>, 'post' | 'message'>,
+  chat: Chat,
+  ids: Names,
+): object | undefined {
+  if (post) return shownJson(post, undefined, ids)
+  const isKnown = message !== undefined && ids.message(chat.native, message) !== undefined
+  return isKnown ? bareMessageJson({ chat, native: message }, ids) : undefined
 }
 
 type Topical<Fact = ServiceContent['fact']> = Fact extends `${string}topic_${string}` ? Fact : never

@@ -211,7 +211,9 @@ export function postFactJson(content: PostFact<unknown>, post: object | undefine
       return { suggested_post_declined: { ...about, ...present({ comment: content.comment }) } }
     case 'post_paid': {
       const { currency, amount } = content.price
-      const sum = currency === STARS ? { star_amount: { amount } } : { amount }
+      const nanostar_amount = content.billionths
+      const stars = { star_amount: present({ amount, nanostar_amount }) }
+      const sum = currency === STARS ? stars : { amount }
       return { suggested_post_paid: { ...about, currency, ...sum } }
     }
     case 'post_refunded':

@@ -100,7 +100,7 @@ export function assemble(
     milliseconds: answerMilliseconds,
     ending,
     ended: (found) => life.end(found),
-    did: (updates) => polls.noteIn(updates),
+    did: (done) => intake.did(done),
     limited: (seconds) => reportRestriction(report, seconds),
   })
   const found = (happenings: Parameters<Intake['add']>[0]) => intake.add(happenings)

@@ -14,7 +14,7 @@ interface CallsOptions {
   readonly ending: AbortSignal
   ended(ending: Ending): void
   /** The account itself has done something. */
-  did(updates: readonly tl.TypeUpdate[]): void
+  did(done: Done): void
   /** The network refuses further requests of this kind for so many seconds. */
   limited(seconds: number): void
 }
@@ -145,8 +145,9 @@ export class Calls {
     }
     this.client.handleClientUpdate(result, true)
     if (result._ === 'updates' || result._ === 'updatesCombined') {
-      this.#options.did(result.updates)
-      return { updates: result.updates, peers: PeersIndex.from(result) }
+      const done = { updates: result.updates, peers: PeersIndex.from(result) }
+      this.#options.did(done)
+      return done
     }
     const updates = result._ === 'updateShort' ? [result.update] : []
     return { updates, peers: new PeersIndex() }

@@ -34,9 +34,6 @@ const LACKING: readonly OperationKind[] = [
   'for_business',
   'business_connection',
   'delete_for_business',
-  // The gateway does not tell the conversations in a channel's direct messages apart.
-  'approve_post',
-  'decline_post',
 ]
 
 /**

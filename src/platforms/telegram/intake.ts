@@ -5,10 +5,12 @@ import type { tl } from '@mtcute/node'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { EventLine } from '../kit/event-line.ts'
+import type { Done } from './calls.ts'
 import type { TelegramClient } from './client.ts'
 import { deletionsOf, type HappeningContext, happeningsOf } from './reading/happenings.ts'
 import type { MessageLocation, MessageLocations } from './storage/places.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
+import { tellsOutcome } from './suggested-posts.ts'
 
 const UPDATES: readonly string[] = [
   'updates',
@@ -108,6 +110,15 @@ export class Intake {
   add(happenings: readonly Happening[]): void {
     this.#found.push(...happenings)
     if (!this.#isOver && this.#options.state.isKnown) this.#commit()
+  }
+
+  /** What the account itself has done is not told, but for what became of a suggestion that it answered. */
+  did({ updates, peers }: Done): void {
+    const { self, opinions, polls } = this.#options
+    polls.noteIn(updates)
+    const told = updates.filter(tellsOutcome)
+    if (told.length === 0) return
+    this.add(told.flatMap((update) => happeningsOf(update, { self, peers, opinions, polls })))
   }
 
   /** Called when all counted updates were taken. Resolves once they are committed. */

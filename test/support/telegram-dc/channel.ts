@@ -27,6 +27,10 @@ export interface Channel {
   readonly isBroadcast: boolean
   /** Its messages stand in topics, named by the messages that began them. */
   isForum: boolean
+  /** The channel whose direct messages it is. */
+  readonly parent?: Channel
+  /** Where people write to this channel. */
+  direct?: Channel
   readonly topics: Map<number, Topic>
   readonly general: { title: string; isClosed: boolean; isHidden: boolean }
   readonly boosts: tl.RawBoost[]
@@ -96,6 +100,8 @@ export function chatOf(place: Place): tl.RawChat | tl.RawChannel {
     username: place.username,
     ...(place.isBroadcast ? { broadcast: true } : { megagroup: true }),
     ...(place.isForum && { forum: true }),
+    ...(place.parent && { monoforum: true, linkedMonoforumId: place.parent.id }),
+    ...(place.direct && { broadcastMessagesAllowed: true, linkedMonoforumId: place.direct.id }),
     ...(place.asksFirst && { joinRequest: true }),
     defaultBannedRights: place.defaultRights,
     photo,

@@ -113,12 +113,17 @@ export class Delivery {
     actor: Person,
     place: Place,
     action: tl.TypeMessageAction,
-    { except, replyTo }: { except?: Connection; replyTo?: tl.RawMessageReplyHeader } = {},
+    {
+      except,
+      ...more
+    }: { except?: Connection } & Partial<
+      Pick<tl.RawMessageService, 'replyTo' | 'savedPeerId'>
+    > = {},
   ) {
     const said = {
       _: 'messageService' as const,
       action,
-      ...(replyTo && { replyTo }),
+      ...more,
       fromId: peerOfPerson(actor.id),
       date: now(),
     }

@@ -2,6 +2,7 @@
 import { Long, type tl } from '@mtcute/core'
 import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
 import { type Draft, isPlace, now, type Target } from './delivery.ts'
+import { conversationOf } from './direct-messages.ts'
 import { targetOf } from './lookup.ts'
 import { mediaOf, pageAt, refreshed } from './media.ts'
 import type { TelegramNetwork } from './network.ts'
@@ -15,6 +16,7 @@ interface Sending {
   readonly entities?: tl.TypeMessageEntity[] | undefined
   readonly replyTo?: tl.TypeInputReplyTo | undefined
   readonly effect?: Long | undefined
+  readonly suggestedPost?: tl.TypeSuggestedPost | undefined
 }
 
 export function messageHandlers(network: TelegramNetwork): Handlers {
@@ -46,6 +48,7 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
       ...(request.entities && { entities: request.entities }),
       ...(request.effect && { effect: request.effect }),
       ...replyOf(network, origin, target, request),
+      ...conversationOf(network, origin, target, request),
       ...more,
     }
     const id = delivery.send(person, target, draft, origin.connection)
@@ -112,8 +115,10 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
         replyTo: { _: 'inputReplyToMessage' as const, replyToMsgId: topMsgId, topMsgId },
       }
       const text = { message: message.message, entities }
-      const { effect } = request
-      const sending = { peer: request.toPeer, randomId, effect, ...text, ...replyTo }
+      const { effect, suggestedPost } = request
+      const direct = request.replyTo && { replyTo: request.replyTo }
+      const told = { ...text, ...replyTo, ...direct }
+      const sending = { peer: request.toPeer, randomId, effect, suggestedPost, ...told }
       return send(sending, origin, {
         ...(media && { media }),
         ...(!request.dropAuthor && {

@@ -8,6 +8,7 @@ import type { Connection } from './connection.ts'
 import { DataCentre, type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
 import { Delivery } from './delivery.ts'
 import { dialogHandlers } from './dialogs.ts'
+import { directMessageHandlers } from './direct-messages.ts'
 import { FileStore, fileHandlers } from './files.ts'
 import { giftHandlers } from './gifts.ts'
 import { groupHandlers } from './groups.ts'
@@ -70,6 +71,7 @@ export class TelegramNetwork {
       ...storyHandlers(network),
       ...stickerHandlers(network),
       ...giftHandlers(network),
+      ...directMessageHandlers(network),
     }
     for (const id of [FIRST, OTHER]) {
       const defect = (cause: unknown) => network.defects.push(cause)
@@ -109,11 +111,17 @@ export class TelegramNetwork {
     return group
   }
 
-  channel(owner: Person, members: readonly Person[], isBroadcast = true): Channel {
+  channel(
+    owner: Person,
+    members: readonly Person[],
+    isBroadcast = true,
+    parent?: Channel,
+  ): Channel {
     const id = this.newId()
     const channel: Channel = {
       kind: 'channel',
       id,
+      ...(parent && { parent }),
       title: `Channel ${id}`,
       isBroadcast,
       isForum: false,
@@ -145,6 +153,13 @@ export class TelegramNetwork {
     }
     this.places.set(id, channel)
     return channel
+  }
+
+  /** Where people write to a channel: each has a conversation of their own with its owner. */
+  directMessages(channel: Channel, people: readonly Person[]): Channel {
+    const direct = this.channel(this.people.get(channel.owner)!, people, false, channel)
+    channel.direct = direct
+    return direct
   }
 
   /** Resolves with the first value that `find` yields, looking again after every change. */

@@ -1,4 +1,4 @@
-/** General topics, titles and tags of members, channels that may not write, boosts, and the account's emoji status. */
+/** General topics, titles and tags of members, channels that may not write, boosts, suggested posts, and the account's emoji status. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
 import { failed } from '../../../../machines/model/failure.ts'
@@ -6,10 +6,12 @@ import type { Member } from '../../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
 import type { GeneralTopicChange } from '../../../../machines/model/operation-administration.ts'
 import { PERMISSIONS } from '../../../../machines/model/rights.ts'
+import { messageId } from '../natives.ts'
 import { personById } from '../reading/peers.ts'
 import { bannedRights, shutOut } from '../writing/rights.ts'
 import { type Context, done, looking } from './context.ts'
 import { memberIn } from './members.ts'
+import { missing } from './messages.ts'
 import { topicId } from './send.ts'
 
 const bad = (description: string) => failed('bad_request', description)
@@ -72,12 +74,35 @@ export const administration: Handlers<Context> = {
     return { kind: 'boosts', boosts }
   },
 
+  approve_post: (context, { sendAt, ...post }) =>
+    answerPost(context, post, { ...(sendAt !== undefined && { scheduleDate: sendAt }) }),
+
+  decline_post: (context, { comment, ...post }) =>
+    answerPost(context, post, { reject: true, ...(comment && { rejectComment: comment }) }),
+
   async set_emoji_status({ calls, self, signal }, { person, customEmojiId, until }) {
     if (person !== self) throw bad('the emoji status of other people is not supported on Telegram')
     const emojiStatus = statusOf(customEmojiId, until)
     await calls.call({ _: 'account.updateEmojiStatus', emojiStatus }, { signal })
     return done
   },
+}
+
+/** The network publishes an approved post and pays for it. */
+async function answerPost(
+  { calls, signal }: Context,
+  { kind, chat, message }: OperationOf<'approve_post' | 'decline_post'>,
+  answer: Pick<
+    tl.messages.RawToggleSuggestedPostApprovalRequest,
+    'reject' | 'rejectComment' | 'scheduleDate'
+  >,
+): Promise<OperationResult> {
+  const purpose = kind === 'approve_post' ? 'message to approve' : 'message to decline'
+  const msgId = messageId(message, purpose)
+  const peer = await calls.peer(chat, signal)
+  const request = { _: 'messages.toggleSuggestedPostApproval', peer, msgId } as const
+  calls.take(await calls.call({ ...request, ...answer }, { signal }).catch(missing(purpose)))
+  return done
 }
 
 const ORDINARY: readonly Member['status'][] = ['member', 'restricted']

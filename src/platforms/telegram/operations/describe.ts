@@ -105,6 +105,7 @@ async function groupOrChannel(
   const rights = raw && 'defaultBannedRights' in raw ? raw.defaultBannedRights : undefined
   return {
     ...chat,
+    ...(await parentOf(context, raw, view)),
     ...(fullChat.about && { description: fullChat.about }),
     ...(count !== undefined && { memberCount: count }),
     ...(picture && { photo: picture }),
@@ -114,6 +115,19 @@ async function groupOrChannel(
     ...stickersOf(fullChat),
     ...(await newestPin(context, chat.native, fullChat.pinnedMsgId)),
   }
+}
+
+/** The channel whose direct messages the chat is, if the account knows it. */
+async function parentOf(
+  { calls, self }: Context,
+  chat: tl.TypeChat | undefined,
+  { peers }: View,
+): Promise<Pick<Chat, 'parent'>> {
+  if (chat?._ !== 'channel' || !chat.monoforum || chat.linkedMonoforumId === undefined) return {}
+  const { linkedMonoforumId: channelId } = chat
+  const peer = { _: 'peerChannel', channelId } as const
+  const known = peers.chats.has(channelId) ? peers : await calls.known([peer])
+  return known.chats.has(channelId) ? { parent: chatOf(peer, { self, peers: known }) } : {}
 }
 
 function stickersOf(chat: tl.TypeChatFull): Pick<Chat, 'stickerSet' | 'maySetStickers'> {

@@ -13,6 +13,7 @@ import { refusalOf } from '../failures.ts'
 import { findMessageWithPeers } from '../find-message.ts'
 import { isChannel, messageId } from '../natives.ts'
 import { messageOf } from '../reading/message.ts'
+import { conversationFor } from '../suggested-posts.ts'
 import { inputMediaOf, locationOf } from '../writing/media.ts'
 import { inputPollOf } from '../writing/poll.ts'
 import { previewOf } from '../writing/preview.ts'
@@ -189,6 +190,7 @@ async function passOn(context: Context, operation: PassOn): Promise<OperationRes
   }
   const { calls, self, signal } = context
   const [fromPeer, toPeer] = [await calls.peer(from, signal), await calls.peer(chat, signal)]
+  const { monoforumPeerId } = await conversationFor(context, operation)
   const sought = { peer: toPeer, content: original.content }
   const message = await repeated(context, sought, async (): Promise<Message> => {
     const result = await calls
@@ -201,6 +203,9 @@ async function passOn(context: Context, operation: PassOn): Promise<OperationRes
           randomId: [randomId(context.requestId)],
           ...(kind === 'copy' && { dropAuthor: true }),
           ...(topic !== undefined && { topMsgId: topicId(topic) }),
+          ...(monoforumPeerId && {
+            replyTo: { _: 'inputReplyToMonoForum', monoforumPeerId },
+          }),
           ...deliveryOf(operation),
         },
         sending(context, chat),
@@ -216,7 +221,7 @@ async function passOn(context: Context, operation: PassOn): Promise<OperationRes
 
 function copyOf(operation: PassOn) {
   const { chat, replyTo, replyFrom, quote, replyOptional, topic, silent, isProtected } = operation
-  const { effect } = operation
+  const { effect, directTopic, suggested } = operation
   return {
     kind: 'send',
     chat,
@@ -224,6 +229,8 @@ function copyOf(operation: PassOn) {
     ...(replyFrom !== undefined && { replyFrom }),
     ...(quote && { quote }),
     ...(effect !== undefined && { effect }),
+    ...(directTopic !== undefined && { directTopic }),
+    ...(suggested && { suggested }),
     ...(replyOptional !== undefined && { replyOptional }),
     ...(topic !== undefined && { topic }),
     ...(silent !== undefined && { silent }),

@@ -14,6 +14,7 @@ import { refusalOf } from '../failures.ts'
 import { findMessage } from '../find-message.ts'
 import { messageId, parseMessageId } from '../natives.ts'
 import { messageOf } from '../reading/message.ts'
+import { conversationFor, inputPostOf } from '../suggested-posts.ts'
 import { inputMediaOf } from '../writing/media.ts'
 import { previewOf } from '../writing/preview.ts'
 import {
@@ -41,6 +42,8 @@ type Sending = Pick<
   | 'silent'
   | 'isProtected'
   | 'effect'
+  | 'directTopic'
+  | 'suggested'
 >
 
 const actions: Readonly<Record<string, tl.TypeSendMessageAction>> = {
@@ -116,17 +119,19 @@ export function assertSendable(content: Content): void {
 export async function withOptionalReply<Result>(
   context: Context,
   operation: Sending,
-  work: (replyTo: { replyTo?: tl.RawInputReplyToMessage }) => Promise<Result>,
+  work: (reply: Reply) => Promise<Result>,
 ): Promise<Result> {
   const { chat, replyTo, replyFrom = chat, replyOptional, topic } = operation
-  const inTopic = () => work(topic === undefined ? {} : { replyTo: placeIn(topic) }).catch(noTopic)
+  const conversation = await conversationFor(context, operation)
+  const inTopic = () => work(placeOf(topic, conversation)).catch(noTopic)
   if (replyTo === undefined) return inTopic()
   const replyToMsgId = messageId(replyTo, 'message to be replied')
   const top = topic !== undefined && { topMsgId: topicId(topic) }
   const from = { chat: replyFrom, message: replyToMsgId }
   const more = await answered(context, operation, from)
   try {
-    return await work({ replyTo: { _: 'inputReplyToMessage', replyToMsgId, ...top, ...more } })
+    const place = { ...top, ...conversation, ...more }
+    return await work({ replyTo: { _: 'inputReplyToMessage', replyToMsgId, ...place } })
   } catch (cause) {
     if (!isMissingReply(cause)) return noTopic(cause)
     if (replyOptional) return inTopic()
@@ -170,28 +175,34 @@ export function topicId(topic: string): number {
   return id
 }
 
-/** A topic is named by the message that created it. */
-const placeIn = (topic: string): tl.RawInputReplyToMessage => {
+type Reply = { replyTo?: tl.RawInputReplyToMessage | tl.RawInputReplyToMonoForum }
+
+/** A topic is named by the message that created it, a conversation with a channel by its person. */
+function placeOf(
+  topic: string | undefined,
+  { monoforumPeerId }: { monoforumPeerId?: tl.TypeInputPeer },
+): Reply {
+  if (monoforumPeerId) return { replyTo: { _: 'inputReplyToMonoForum', monoforumPeerId } }
+  if (topic === undefined) return {}
   const id = topicId(topic)
-  return { _: 'inputReplyToMessage', replyToMsgId: id, topMsgId: id }
+  return { replyTo: { _: 'inputReplyToMessage', replyToMsgId: id, topMsgId: id } }
 }
 
 function noTopic(cause: unknown): never {
   throw isMissingReply(cause) ? notFound('message thread') : cause
 }
 
-export const deliveryOf = ({ silent, isProtected, effect }: Sending) => ({
+export const deliveryOf = ({ silent, isProtected, effect, suggested }: Sending) => ({
   ...(silent && { silent }),
   ...(isProtected && { noforwards: true }),
   ...(effect !== undefined && { effect: Long.fromString(effect) }),
+  ...(suggested && { suggestedPost: inputPostOf(suggested) }),
 })
 
 const isMissingReply = (cause: unknown) =>
   ['MSG_ID_INVALID', 'REPLY_MESSAGE_ID_INVALID', 'MESSAGE_ID_INVALID'].includes(
     refusalOf(cause) ?? '',
   )
-
-type Reply = { replyTo?: tl.RawInputReplyToMessage }
 
 async function sendText(
   context: Context,

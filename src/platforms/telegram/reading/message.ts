@@ -5,6 +5,7 @@ import type { Person } from '../../../../machines/model/person.ts'
 import { textOf } from '../entities.ts'
 import type { ExistingMessage } from '../find-message.ts'
 import { nativeOf } from '../natives.ts'
+import { conversationOf, postFactOf, suggestionOf } from '../suggested-posts.ts'
 import { contentOf, taskOf } from './content.ts'
 import { announcedGiftOf } from './gifts.ts'
 import { photoOf, type Shown } from './media.ts'
@@ -48,19 +49,17 @@ function serviceOf(
       const icon = iconEmojiId && { icon: iconEmojiId.toString() }
       return service({ fact: 'topic_created', name, iconColor, ...icon })
     }
-    case 'messageActionTopicEdit': {
-      const { title: name, iconEmojiId, closed } = action
-      if (closed !== undefined) return service({ fact: closed ? 'topic_closed' : 'topic_reopened' })
-      if (name === undefined && iconEmojiId === undefined) break
-      // Without an icon it is sent as zero.
-      const icon = iconEmojiId && { icon: iconEmojiId.isZero() ? '' : iconEmojiId.toString() }
-      return service({ fact: 'topic_edited', ...(name !== undefined && { name }), ...icon })
-    }
+    case 'messageActionTopicEdit':
+      return topicEditOf(action)
     case 'messageActionStarGift': {
       const gift = announcedGiftOf(message, action, view)
       if (gift) return service({ fact: 'gift', gift })
       break
     }
+    case 'messageActionSuggestedPostApproval':
+    case 'messageActionSuggestedPostSuccess':
+    case 'messageActionSuggestedPostRefund':
+      return { kind: 'service', ...postFactOf(action, message) }
     case 'messageActionPinMessage':
     case 'messageActionTodoCompletions':
     case 'messageActionTodoAppendTasks': {
@@ -70,6 +69,17 @@ function serviceOf(
     }
   }
   return { kind: 'unsupported', label: action._ }
+}
+
+function topicEditOf(action: tl.RawMessageActionTopicEdit): Content {
+  const { title: name, iconEmojiId, closed } = action
+  if (closed !== undefined) return service({ fact: closed ? 'topic_closed' : 'topic_reopened' })
+  if (name === undefined && iconEmojiId === undefined) {
+    return { kind: 'unsupported', label: action._ }
+  }
+  // Without an icon it is sent as zero.
+  const icon = iconEmojiId && { icon: iconEmojiId.isZero() ? '' : iconEmojiId.toString() }
+  return service({ fact: 'topic_edited', ...(name !== undefined && { name }), ...icon })
 }
 
 type AboutMessage =
@@ -101,7 +111,7 @@ type Fact =
 const service = (fact: Fact) => ({ kind: 'service', ...fact }) as Content
 
 export function messageOf(message: ExistingMessage, view: View): Message {
-  const chat = chatOf(message.peerId, view)
+  const chat = conversationOf(message, chatOf(message.peerId, view), view)
   const from = authorOf(message, chat, view)
   const shown = { of: 'message', chat: chat.native, message: message.id } as const
   const facts = {
@@ -127,6 +137,8 @@ export function messageOf(message: ExistingMessage, view: View): Message {
     ...(noforwards && { isProtected: true }),
     ...(message.viaBotId !== undefined && { via: personById(message.viaBotId, view) }),
     ...(message.effect && { effect: message.effect.toString() }),
+    ...(message.suggestedPost && { suggestion: suggestionOf(message.suggestedPost) }),
+    ...((message.paidSuggestedPostStars || message.paidSuggestedPostTon) && { isPaidPost: true }),
   }
 }
 

@@ -79,7 +79,8 @@ export function chatOfGroup(chat: tl.TypeChat): Chat {
       const username = chat._ === 'channel' ? usernameOf(chat) : undefined
       const native = nativeOf({ _: 'peerChannel', channelId: chat.id })
       const isForum = chat._ === 'channel' && chat.forum && { isForum: true }
-      return { native, surface, title, ...(username && { username }), ...isForum }
+      const isDirect = chat.monoforum && { isDirect: true }
+      return { native, surface, title, ...(username && { username }), ...isForum, ...isDirect }
     }
     default:
       return { native: `-${chat.id}`, surface: 'group', title }
