@@ -5,7 +5,7 @@ import { refused } from '../service/scene.ts'
 import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
-import { photoOf } from '../support/telegram-dc/media.ts'
+import { documentOf, photoOf } from '../support/telegram-dc/media.ts'
 import { linkOver } from './telegram/over-http.ts'
 import { Stage } from './telegram/stage.ts'
 
@@ -52,13 +52,34 @@ t.test('an account of Telegram hears what bots write', async (t) => {
       ...{ _: 'game', id: Long.ONE, accessHash: Long.ONE, shortName: 'chess', photo },
       ...{ title: 'Chess', description: 'Mate in two' },
     }
-    send({ message: 'Ada 42', media: { _: 'messageMediaGame', game } })
-    t.match(await heard('game'), {
-      game: { title: 'Chess', description: 'Mate in two', text: 'Ada 42' },
+    const sizeOf = async (file_id: string) =>
+      (await ask('getFile', { file_id })).body.result.file_size
+    const entities = [{ _: 'messageEntityBold', offset: 4, length: 2 } as const]
+    send({ message: 'Ada 42', entities, media: { _: 'messageMediaGame', game } })
+    const still = (await heard('game')).game
+    t.match(still, {
+      ...{ title: 'Chess', description: 'Mate in two', text: 'Ada 42' },
+      text_entities: [{ type: 'bold', offset: 4, length: 2 }],
+      animation: undefined,
     })
-    send({ message: 'Kim 7', media: { _: 'messageMediaGame', game } })
-    const { file_id } = (await heard('game')).game.photo.at(-1)
-    t.match(await ask('getFile', { file_id }), { body: { result: { file_size: 900 } } })
+    t.equal(await sizeOf(still.photo.at(-1).file_id), 900)
+    const film = network.files.add(Buffer.alloc(1_700, 'f'))
+    const video = { _: 'documentAttributeVideo', duration: 3, w: 320, h: 240 } as const
+    const isAnimated = { _: 'documentAttributeAnimated' } as const
+    for (const attributes of [[video, isAnimated], [video]]) {
+      const document = documentOf(network.files, film, { mimeType: 'video/mp4', attributes })
+      send({ media: { _: 'messageMediaGame', game: { ...game, document } } })
+      const message = await heard('game')
+      const { animation, ...others } = message.game
+      t.match(animation, { duration: 3, width: 320, height: 240, mime_type: 'video/mp4' })
+      t.same(Object.keys(others), ['title', 'description', 'photo'])
+      t.equal(await sizeOf(animation.file_id), 1_700)
+      const passed = await ask('forwardMessage', {
+        ...{ chat_id: friend.id, from_chat_id: friend.id },
+        message_id: message.message_id,
+      })
+      t.match(passed.body.result.game, { title: 'Chess', animation: { duration: 3 } })
+    }
     const price = { currency: 'EUR', totalAmount: Long.fromNumber(1_250), startParam: 'tea' }
     const invoice = { title: 'Tea', description: 'A box of it', ...price }
     send({ media: { _: 'messageMediaInvoice', ...invoice } })

@@ -158,7 +158,8 @@ function gameOf(
       ...{ name, title, description },
       ...(message && { text: textOf(message, entities) }),
       ...(picture && { photo: picture }),
-      ...(animation && { animation }),
+      // A film with sound is a game's animation, too.
+      ...(animation && { animation: { ...animation, kind: 'animation' as const } }),
     },
   }
 }
