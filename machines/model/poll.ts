@@ -1,6 +1,6 @@
 /** Polls: questions with options that people vote for. */
 import type { Location, Venue } from './location.ts'
-import type { Media } from './media.ts'
+import type { Media, MediaKind } from './media.ts'
 import type { Person } from './person.ts'
 import type { Text } from './text.ts'
 
@@ -9,6 +9,15 @@ export type PollMedia =
   | { readonly kind: 'media'; readonly media: Media }
   | ({ readonly kind: 'location'; readonly venue?: Venue } & Location)
   | { readonly kind: 'link'; readonly url: string }
+
+const EVERYWHERE: readonly MediaKind[] = ['animation', 'photo', 'video']
+/** The files that may stand beside a question or an explanation. */
+export const POLL_MEDIA: readonly MediaKind[] = [...EVERYWHERE, 'audio', 'document']
+/** The files that may belong to an option. */
+export const OPTION_MEDIA: readonly MediaKind[] = [...EVERYWHERE, 'sticker']
+
+/** Whether it is the address of a page, which an option may have. */
+export const isPage = (url: string): boolean => /^https?:\/\//i.test(url) && URL.canParse(url)
 
 interface PollOption {
   readonly text: Text

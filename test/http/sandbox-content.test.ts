@@ -153,10 +153,55 @@ t.test('people react and vote, and polls end', async (t) => {
   )
 })
 
+t.test('files, places and pages belong to the parts of a poll', async (t) => {
+  const { result, person } = await sandboxServer(t)
+  const [ada, bob] = [await person('Ada'), await person('Bob')]
+  const place = { latitude: 35.7, longitude: 51.4 }
+  const photo = { type: 'photo', data: (await picture()).toString('base64') }
+  const poll = {
+    question: 'Where?',
+    media: { media: document },
+    options: [
+      { text: 'Here', media: { media: photo } },
+      { text: 'There', media: { location: place, venue: { title: 'Tower', address: 'West' } } },
+      { text: 'On a page', media: { url: 'https://tea.example/' } },
+      'Nowhere',
+      { text: 'Anywhere' },
+    ],
+    type: 'quiz',
+    correct_option_ids: [0],
+    explanation: 'Look',
+    explanation_media: { location: place },
+  }
+  await result(`POST /sandbox/people/${ada.id}/messages`, { to: bob.id, poll })
+  const { messages } = await result(`GET /sandbox/people/${bob.id}/inbox?chat=${ada.id}`)
+  t.match(messages[0].poll, {
+    question: 'Where?',
+    media: { media: { type: 'document', file_name: 'note.txt' } },
+    options: [
+      { text: 'Here', media: { media: { type: 'photo' } } },
+      { text: 'There', media: { location: place, venue: { title: 'Tower' } } },
+      { text: 'On a page', media: { url: 'https://tea.example/' } },
+      { text: 'Nowhere', media: undefined },
+      { text: 'Anywhere', media: undefined },
+    ],
+  })
+  const own = await result(`GET /sandbox/people/${ada.id}/inbox?chat=${bob.id}`)
+  t.match(own.messages[0].poll, { explanation: 'Look', explanation_media: { location: place } })
+})
+
+const PLACE = { latitude: 1, longitude: 2 }
+const VENUE = { title: 'Tower', address: 'West' }
+const PAGE = 'https://tea.example/'
+const ONE_THING = 'a part of a poll has one thing: media, location or url'
+const NOT_HERE = "can't use the media of the specified type in the poll"
+const asking = (more: object) => ({ poll: { question: 'Tea?', options: ['Yes'], ...more } })
+
 t.test('what is no content is refused', async (t) => {
   const { ask, person } = await sandboxServer(t)
   const [ada, bob] = [await person('Ada'), await person('Bob')]
   const quiz = { question: 'Tea?', options: ['Yes'], type: 'quiz' }
+  const sticker = { type: 'sticker', data: (await picture()).toString('base64') }
   for (const [content, refusal] of [
     [{}, 'a message carries one thing'],
     [{ text: 'x', dice: {} }, 'a message carries one thing'],
@@ -165,6 +210,17 @@ t.test('what is no content is refused', async (t) => {
     [{ media: { type: 'document', data: '' } }, 'file must be non-empty'],
     [{ dice: { emoji: '🧱' } }, 'wrong dice emoji specified'],
     [{ poll: quiz }, 'wrong correct option identifier specified'],
+    [asking({ media: {} }), ONE_THING],
+    [asking({ media: { url: PAGE, location: PLACE } }), ONE_THING],
+    [asking({ media: { url: PAGE, venue: VENUE } }), ONE_THING],
+    [asking({ media: { url: PAGE } }), NOT_HERE],
+    [asking({ media: { media: sticker } }), NOT_HERE],
+    [asking({ options: [{ text: 'A', media: { media: document } }] }), NOT_HERE],
+    [
+      asking({ options: [{ text: 'A', media: { url: 'ftp://a.example' } }] }),
+      'WEBPAGE_URL_INVALID',
+    ],
+    [{ text: 'x', poll: { question: 'Tea?', options: ['Yes'] } }, 'a message carries one thing'],
   ] as const) {
     const { body } = await ask(`POST /sandbox/people/${ada.id}/messages`, {
       to: bob.id,

@@ -5,6 +5,8 @@ import { seriousIn } from './axe.ts'
 import { noBrowser } from './browser.ts'
 import { chatScene } from './chat-scene.ts'
 
+type Box = { readonly x: number; readonly width: number }
+
 const words = {
   en: {
     option: 'New option',
@@ -13,6 +15,16 @@ const words = {
     added: 'added an option',
     explanation: 'Explanation',
     effect: 'Sent with an effect',
+    attach: 'Attach',
+    poll: 'Poll',
+    question: 'Question',
+    options: 'Options',
+    quiz: 'Quiz',
+    file: 'Attach a file',
+    fileOf: 'Attach to',
+    fileOfExplanation: 'Attach to the explanation',
+    takeOff: 'Take off: Attach a file',
+    send: 'Send',
   },
   fa: {
     option: 'گزینهٔ تازه',
@@ -21,6 +33,16 @@ const words = {
     added: 'گزینه‌ای افزود',
     explanation: 'توضیح',
     effect: 'همراه با جلوه فرستاده شده',
+    attach: 'پیوست',
+    poll: 'نظرسنجی',
+    question: 'پرسش',
+    options: 'گزینه‌ها',
+    quiz: 'آزمون',
+    file: 'پیوست پرونده',
+    fileOf: 'پیوست به',
+    fileOfExplanation: 'پیوست به توضیح',
+    takeOff: 'برداشتن: پیوست پرونده',
+    send: 'ارسال',
   },
 } as const
 
@@ -91,6 +113,72 @@ for (const [language, phone] of [
       await shown.getByText('Because').waitFor()
       await shown.locator('details a[href*="openstreetmap"]').waitFor()
       t.same(await seriousIn(page), [])
+    })
+
+    await t.test('a person attaches files to the parts of a quiz', async (t) => {
+      const { dialog, button } = scene
+      await button(said.attach).click()
+      await page.getByRole('menuitem', { name: said.poll, exact: true }).click()
+      const inDialog = (name: string) => dialog.getByRole('button', { name, exact: true })
+      const choose = async (name: string, file: string, mimeType: string) => {
+        const choosing = page.waitForEvent('filechooser')
+        await inDialog(name).click()
+        const buffer = await picture()
+        await (await choosing).setFiles({ name: file, mimeType, buffer })
+        await dialog.getByText(file, { exact: true }).waitFor()
+      }
+      await dialog.getByLabel(said.question).fill('Which cup?')
+      await choose(said.file, 'wrong.jpg', 'image/jpeg')
+      await inDialog(said.takeOff).click()
+      await choose(said.file, 'rules.pdf', 'application/pdf')
+      await dialog.getByLabel(said.options).fill('Blue\nGreen\nRed')
+      await choose(`${said.fileOf} Green`, 'green.jpg', 'image/jpeg')
+      await choose(`${said.fileOf} Red`, 'red.jpg', 'image/jpeg')
+      await dialog.getByLabel(said.options).fill('Blue\nGreen')
+      await dialog.getByRole('switch', { name: said.quiz }).click()
+      await dialog.getByRole('textbox', { name: said.explanation }).fill('As the sea')
+      await choose(said.fileOfExplanation, 'sea.jpg', 'image/jpeg')
+      t.same(await seriousIn(page), [])
+      await inDialog(said.send).click()
+      await dialog.waitFor({ state: 'hidden' })
+      const { poll } = await heard('message')
+      t.match(poll, {
+        question: 'Which cup?',
+        type: 'quiz',
+        media: { document: { file_name: 'rules.pdf' } },
+        options: [
+          { text: 'Blue', media: undefined },
+          { text: 'Green', media: { photo: [{}] } },
+        ],
+      })
+      const shown = line('Which cup?')
+      await shown.locator('img.picture[src^="blob:"]').first().waitFor()
+      await shown.getByText(said.explanation).click()
+      await shown.locator('details img.picture[src^="blob:"]').waitFor()
+    })
+
+    await t.test('long options stay within a narrow window', async (t) => {
+      const { dialog, button } = scene
+      const long = 'A green one with a name that is much too long for a phone'
+      await page.setViewportSize({ width: 320, height: 800 })
+      await button(said.attach).click()
+      await page.getByRole('menuitem', { name: said.poll, exact: true }).click()
+      await dialog.getByLabel(said.question).fill('How long?')
+      await dialog.getByLabel(said.options).fill(`Short\n${long}`)
+      const box = async (found: ReturnType<typeof line>) => (await found.boundingBox())!
+      const within = (inner: Box, outer: Box) =>
+        inner.x >= outer.x && inner.x + inner.width <= outer.x + outer.width
+      const offer = dialog.getByRole('button', { name: long })
+      t.ok(within(await box(offer), await box(dialog)), 'in the dialog')
+      await dialog.getByRole('button', { name: said.send, exact: true }).click()
+      await dialog.waitFor({ state: 'hidden' })
+      const bubble = line('How long?').locator('.bubble')
+      await bubble.waitFor()
+      t.ok(within(await box(bubble), { x: 0, width: 320 }), 'in the window')
+      const [text, votes] = [bubble.getByText(long), bubble.locator('.number').last()]
+      const [one, other] = [await box(text), await box(votes)]
+      t.ok(one.x + one.width <= other.x || other.x + other.width <= one.x, 'beside its votes')
+      await page.setViewportSize({ width: 1280, height: 800 })
     })
 
     await t.test('a message shows the effect that it came with', async (t) => {

@@ -3,7 +3,13 @@
 import { failed } from '../../../machines/model/failure.ts'
 import type { Location } from '../../../machines/model/location.ts'
 import type { Media, MediaKind } from '../../../machines/model/media.ts'
-import type { Poll, PollMedia } from '../../../machines/model/poll.ts'
+import {
+  isPage,
+  OPTION_MEDIA,
+  POLL_MEDIA,
+  type Poll,
+  type PollMedia,
+} from '../../../machines/model/poll.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { Arguments } from '../arguments.ts'
 import { livePhotoOf, mediaOf } from '../media.ts'
@@ -156,10 +162,10 @@ function optionText(option: unknown): Text {
 
 type MediaType = MediaKind | 'live_photo' | 'location' | 'venue' | 'link'
 
-const EVERYWHERE = ['animation', 'live_photo', 'location', 'photo', 'venue', 'video'] as const
+const EVERYWHERE = ['live_photo', 'location', 'venue'] as const
 /** What may stand beside a description or an explanation. */
-const BESIDE: readonly MediaType[] = [...EVERYWHERE, 'audio', 'document']
-const IN_OPTIONS: readonly MediaType[] = [...EVERYWHERE, 'link', 'sticker']
+const BESIDE: readonly MediaType[] = [...EVERYWHERE, ...POLL_MEDIA]
+const IN_OPTIONS: readonly MediaType[] = [...EVERYWHERE, ...OPTION_MEDIA, 'link']
 
 /** The poll with what belongs to its description, its explanation and its options. */
 async function withMedia(call: Call, poll: Poll): Promise<Poll> {
@@ -232,7 +238,7 @@ async function fileOf(
 
 function linkOf(item: Arguments): string {
   const url = item.text('url') ?? ''
-  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw bad('WEBPAGE_URL_INVALID')
+  if (!isPage(url)) throw bad('WEBPAGE_URL_INVALID')
   return url
 }
 

@@ -8,7 +8,25 @@ const strict = { additionalProperties: false }
 
 const Words = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 
-export const Kind = Type.Enum([...MEDIA_KINDS])
+const Kind = Type.Enum([...MEDIA_KINDS])
+
+/** Base64 of twelve megabytes; larger files are fetched from a URL. */
+const DATA_LENGTH = 16_000_000
+
+export const givenFile = {
+  type: Kind,
+  data: optional(Type.String({ maxLength: DATA_LENGTH, description: 'The bytes in base64' })),
+  url: optional(Type.String({ maxLength: 4096, description: 'Where they are fetched from' })),
+  file: optional(Type.String({ maxLength: 100, description: 'A file that was sent before' })),
+  file_name: optional(Type.String({ maxLength: 255 })),
+  mime_type: optional(Type.String({ maxLength: 255 })),
+  duration: optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
+  width: optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+  height: optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
+  title: optional(Type.String({ maxLength: 200 })),
+  performer: optional(Type.String({ maxLength: 200 })),
+  emoji: optional(Type.String({ maxLength: 20 })),
+}
 
 const shownFigures = {
   duration: optional(Type.Integer()),
@@ -54,10 +72,38 @@ export const PaidMediaBody = Type.Object({
   ),
 })
 
+export const VenueBody = Type.Object({ title: Words(255), address: Words(255) }, strict)
+
+/** What belongs to a part of a poll: one of the three, a place also with its name. */
+export const GivenPollMedia = Type.Object(
+  {
+    media: optional(Type.Object(givenFile, strict)),
+    location: optional(
+      Type.Object(
+        {
+          latitude: Type.Number({ minimum: -90, maximum: 90 }),
+          longitude: Type.Number({ minimum: -180, maximum: 180 }),
+          horizontal_accuracy: optional(Type.Number({ minimum: 0, maximum: 1500 })),
+        },
+        strict,
+      ),
+    ),
+    venue: optional(VenueBody),
+    url: optional(Type.String({ maxLength: 4096, description: 'The address of a page' })),
+  },
+  strict,
+)
+
+const GivenOption = Type.Union([
+  Words(100),
+  Type.Object({ text: Words(100), media: optional(GivenPollMedia) }, strict),
+])
+
 export const GivenPoll = Type.Object(
   {
     question: Words(300),
-    options: Type.Array(Words(100), { minItems: 1, maxItems: 12 }),
+    options: Type.Array(GivenOption, { minItems: 1, maxItems: 12 }),
+    media: optional(GivenPollMedia),
     is_anonymous: Type.Boolean({ default: true }),
     type: Type.Enum(['regular', 'quiz'], { default: 'regular' }),
     allows_multiple_answers: Type.Boolean({ default: false }),
@@ -68,6 +114,7 @@ export const GivenPoll = Type.Object(
     description: optional(Type.String({ maxLength: 1024 })),
     correct_option_ids: optional(Type.Array(Type.Integer({ minimum: 0, maximum: 11 }))),
     explanation: optional(Type.String({ maxLength: 200 })),
+    explanation_media: optional(GivenPollMedia),
     open_period: optional(Type.Integer({ minimum: 1, maximum: 2_628_000 })),
   },
   strict,

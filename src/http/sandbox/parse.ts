@@ -5,12 +5,18 @@ import type { Buttons } from '../../../machines/model/buttons.ts'
 import type { Content, Reaction } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Location } from '../../../machines/model/location.ts'
-import type { Media } from '../../../machines/model/media.ts'
-import type { Poll } from '../../../machines/model/poll.ts'
+import type { Media, MediaKind } from '../../../machines/model/media.ts'
+import {
+  isPage,
+  OPTION_MEDIA,
+  POLL_MEDIA,
+  type Poll,
+  type PollMedia,
+} from '../../../machines/model/poll.ts'
 import type { Quote, Text, TextEntity } from '../../../machines/model/text.ts'
 import type { Ingestion, Source } from '../../media/media.ts'
 import type { Network } from '../../sandbox/sandbox.ts'
-import type { GivenPoll } from './content-schemas.ts'
+import type { GivenPoll, GivenPollMedia } from './content-schemas.ts'
 import type * as keyboards from './keyboard-schemas.ts'
 import { present } from './present.ts'
 import type * as wire from './schemas.ts'
@@ -44,14 +50,15 @@ export async function contentsOf(given: Given, ingest: IngestMedia): Promise<Con
       ? [{ kind: 'location' as const, ...locationOf(location), ...(venue && { venue }) }]
       : []),
     ...(contact ? [contactOf(contact)] : []),
-    ...(poll ? [{ kind: 'poll' as const, poll: pollOf(poll) }] : []),
     ...(dice ? [{ kind: 'dice' as const, emoji: dice.emoji, value: 0 }] : []),
   ]
   const files = media ? [media] : (album ?? [])
-  if (all.length + (files.length > 0 ? 1 : 0) !== 1 || (media && album)) {
+  const later = (files.length > 0 ? 1 : 0) + (poll ? 1 : 0)
+  if (all.length + later !== 1 || (media && album)) {
     throw failed('bad_request', 'a message carries one thing: text, media, album, location …')
   }
   for (const item of files) all.push(await mediaContent(item, ingest))
+  if (poll) all.push({ kind: 'poll', poll: await pollOf(poll, ingest) })
   return all
 }
 
@@ -120,7 +127,7 @@ const contactOf = (given: Static<typeof wire.ContactBody>): Content => ({
 
 const plain = (text: string): Text => ({ text, entities: [] })
 
-function pollOf(given: Static<typeof GivenPoll>): Poll {
+async function pollOf(given: Static<typeof GivenPoll>, ingest: IngestMedia): Promise<Poll> {
   const isQuiz = given.type === 'quiz'
   const right = given.correct_option_ids ?? []
   if (isQuiz && (right.length === 0 || right.some((place) => place >= given.options.length))) {
@@ -129,9 +136,12 @@ function pollOf(given: Static<typeof GivenPoll>): Poll {
   if (given.allow_adding_options && (isQuiz || given.is_anonymous)) {
     throw failed('bad_request', "options can't be added to anonymous polls and quizzes")
   }
+  const media = await pollMediaOf(given.media, POLL_MEDIA, ingest)
+  const explained = isQuiz ? given.explanation_media : undefined
+  const explanationMedia = await pollMediaOf(explained, POLL_MEDIA, ingest)
   return {
     question: plain(given.question),
-    options: given.options.map((option) => ({ text: plain(option), voters: 0 })),
+    options: await optionsOf(given.options, ingest),
     voters: 0,
     isClosed: false,
     isAnonymous: given.is_anonymous,
@@ -142,12 +152,50 @@ function pollOf(given: Static<typeof GivenPoll>): Poll {
     ...(given.shuffle_options && { isShuffled: true }),
     ...(given.hide_results_until_closes && { hidesResults: true }),
     ...(given.description && { description: plain(given.description) }),
+    ...(media && { media }),
+    ...(explanationMedia && { explanationMedia }),
     ...present({
       explanation: given.explanation === undefined ? undefined : plain(given.explanation),
       openSeconds: given.open_period,
       isRevotable: given.allows_revoting,
     }),
   }
+}
+
+async function optionsOf(
+  given: Static<typeof GivenPoll>['options'],
+  ingest: IngestMedia,
+): Promise<Poll['options']> {
+  const options: Poll['options'][number][] = []
+  for (const option of given) {
+    const { text, media = undefined } = typeof option === 'string' ? { text: option } : option
+    const own = await pollMediaOf(media, OPTION_MEDIA, ingest)
+    options.push({ text: plain(text), voters: 0, ...(own && { media: own }) })
+  }
+  return options
+}
+
+/** Rejects with `bad_request` where the part of a poll has none or two, or what such a part cannot have. */
+async function pollMediaOf(
+  given: Static<typeof GivenPollMedia> | undefined,
+  kinds: readonly MediaKind[],
+  ingest: IngestMedia,
+): Promise<PollMedia | undefined> {
+  if (!given) return undefined
+  const { media, location, venue, url } = given
+  const named = [media, location, url].filter((one) => one !== undefined)
+  if (named.length !== 1 || (venue && !location)) {
+    throw failed('bad_request', 'a part of a poll has one thing: media, location or url')
+  }
+  if (location) return { kind: 'location', ...locationOf(location), ...(venue && { venue }) }
+  if (media) {
+    const file = await ingest(media)
+    if (kinds.includes(file.kind)) return { kind: 'media', media: file }
+  } else if (url !== undefined && kinds === OPTION_MEDIA) {
+    if (!isPage(url)) throw failed('bad_request', 'WEBPAGE_URL_INVALID')
+    return { kind: 'link', url }
+  }
+  throw failed('bad_request', "can't use the media of the specified type in the poll")
 }
 
 export function reactionOf({

@@ -4,11 +4,12 @@ import { Nullable } from '../../json/nullable.ts'
 import { USERNAME } from '../validation.ts'
 import {
   GivenPoll,
-  Kind,
+  givenFile,
   PaidMediaBody,
   PollBody,
   RichBody,
   ShownMedia,
+  VenueBody,
 } from './content-schemas.ts'
 import { ReplyKeyboard, ShownKeyboard } from './keyboard-schemas.ts'
 
@@ -130,8 +131,6 @@ export const Chat = Type.Object({
 
 const Entities = Type.Array(Entity, { maxItems: 1000 })
 
-/** Base64 of twelve megabytes; larger files are fetched from a URL. */
-const DATA_LENGTH = 16_000_000
 export const BODY_LIMIT = 16_500_000
 
 const caption = {
@@ -141,24 +140,9 @@ const caption = {
   has_spoiler: optional(Type.Boolean()),
 }
 
-const figures = {
-  duration: optional(Type.Integer({ minimum: 0, maximum: 86_400 })),
-  width: optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
-  height: optional(Type.Integer({ minimum: 0, maximum: 10_000 })),
-  title: optional(Type.String({ maxLength: 200 })),
-  performer: optional(Type.String({ maxLength: 200 })),
-  emoji: optional(Type.String({ maxLength: 20 })),
-}
-
 export const GivenMedia = Type.Object(
   {
-    type: Kind,
-    data: optional(Type.String({ maxLength: DATA_LENGTH, description: 'The bytes in base64' })),
-    url: optional(Type.String({ maxLength: 4096, description: 'Where they are fetched from' })),
-    file: optional(Type.String({ maxLength: 100, description: 'A file that was sent before' })),
-    file_name: optional(Type.String({ maxLength: 255 })),
-    mime_type: optional(Type.String({ maxLength: 255 })),
-    ...figures,
+    ...givenFile,
     ...caption,
   },
   strict,
@@ -175,8 +159,6 @@ const place = {
 export const Place = Type.Object(place, strict)
 
 const Words = (maxLength: number) => Type.String({ minLength: 1, maxLength })
-
-export const VenueBody = Type.Object({ title: Words(255), address: Words(255) }, strict)
 
 export const ContactBody = Type.Object(
   {

@@ -20,11 +20,11 @@ import { Choice, Field, Form } from '../../ui/form.tsx'
 import { Loading, Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { runs, useActing } from './acting.ts'
-import { base64 } from './attach.tsx'
 import { isPicture, Picture } from './attachment.tsx'
 import { OpenRequests } from './links.tsx'
 import { chatName, Face, handlesOf, personName } from './names.tsx'
 import { PickRightsDialog } from './pick.tsx'
+import { base64 } from './sending/files.ts'
 
 interface AboutProps {
   readonly person: Person

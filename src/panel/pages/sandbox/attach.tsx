@@ -12,13 +12,10 @@ import { Icon, type IconName } from '../../ui/icons.tsx'
 import { Loading, useReason, Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { isPicture, Picture } from './attachment.tsx'
-import {
-  type NewContentProps,
-  NewPlaceDialog,
-  NewPollDialog,
-  NewPostDialog,
-} from './new-content.tsx'
+import { type NewContentProps, NewPlaceDialog, NewPostDialog } from './new-content.tsx'
+import { areTooLarge, mediaOf } from './sending/files.ts'
 import { ContactDialog, DiceDialog, WhisperDialog } from './sending/give.tsx'
+import { NewPollDialog } from './sending/poll.tsx'
 
 /** The stickers of all sets, to pick one and send it. */
 function StickersDialog({ write, onClose }: NewContentProps) {
@@ -192,42 +189,3 @@ export function Chip({ children, onDrop }: ChipProps) {
     </div>
   )
 }
-
-const LARGEST = 12_000_000
-const MOST = 10
-
-export const areTooLarge = (files: readonly File[]): boolean =>
-  files.reduce((sum, { size }) => sum + size, 0) > LARGEST
-
-export const areTooMany = (files: readonly File[]): boolean => files.length > MOST
-
-/** SVG and the like are no photos for a messenger. */
-const photos = ['image/jpeg', 'image/png', 'image/webp']
-
-/** The content of a message with these files: pictures are photos, several files an album; beside other files a picture is a file, too. */
-export async function contentOf(
-  files: readonly File[],
-  caption: string,
-): Promise<Pick<Written, 'media' | 'album'>> {
-  const type = files.every((file) => photos.includes(file.type)) ? 'photo' : 'document'
-  const [first, ...rest] = await Promise.all(files.map((file) => mediaOf(file, type)))
-  const media = { ...first, ...(caption.trim() && { caption }) }
-  return rest.length === 0 ? { media } : { album: [media, ...rest] }
-}
-
-async function mediaOf(file: File, type: string): Promise<object> {
-  return {
-    type,
-    data: await base64(file),
-    file_name: file.name.slice(0, 255),
-    ...(file.type && { mime_type: file.type }),
-  }
-}
-
-export const base64 = (file: File) =>
-  new Promise<string>((resolve, reject) => {
-    const reader = new FileReader()
-    reader.onload = () => resolve(`${reader.result}`.replace(/^[^,]*,/, ''))
-    reader.onerror = () => reject(reader.error)
-    reader.readAsDataURL(file)
-  })

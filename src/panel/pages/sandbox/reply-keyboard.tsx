@@ -9,8 +9,9 @@ import { useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { useActing } from './acting.ts'
 import { NewBotDialog } from './delegates.tsx'
-import { NewPlaceDialog, NewPollDialog } from './new-content.tsx'
+import { NewPlaceDialog } from './new-content.tsx'
 import { PickChatDialog, PickPeopleDialog } from './pick.tsx'
+import { NewPollDialog } from './sending/poll.tsx'
 import { WebAppDialog } from './web-app.tsx'
 
 interface ReplyKeyboardProps {
@@ -112,7 +113,7 @@ function Opened({ asked, chat, write, onClose }: OpenedProps) {
     )
   }
   if (request_poll) {
-    return <NewPollDialog write={write} isQuiz={request_poll.type === 'quiz'} onClose={onClose} />
+    return <NewPollDialog write={write} type={request_poll.type} onClose={onClose} />
   }
   return <NewPlaceDialog write={write} onClose={onClose} />
 }
