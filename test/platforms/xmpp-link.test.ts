@@ -6,7 +6,7 @@ import t from 'tap'
 import { parseAddress, parseServer } from '../../src/platforms/xmpp/address.ts'
 import { endingOf } from '../../src/platforms/xmpp/endings.ts'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
-import { SaltedKeys } from '../../src/platforms/xmpp/sasl/scram.ts'
+import { AccountKey, SaltedKeys } from '../../src/platforms/xmpp/sasl/scram.ts'
 import { Stream } from '../../src/platforms/xmpp/stream.ts'
 import { quietLogger } from '../support/logger.ts'
 import { patience } from './contract/recorder.ts'
@@ -128,7 +128,7 @@ t.test('over a real server', { skip: serverUnderTest().skip }, async (t) => {
       service: account.fields.server!,
       plaintextAllowed: false,
       allowPrivate: true,
-      keys: new SaltedKeys(),
+      key: new AccountKey(new SaltedKeys()),
     }
     const ignore = () => undefined
     const events = { bound: ignore, resumed: ignore, stanza: ignore, acknowledged: ignore }
@@ -160,7 +160,7 @@ t.test('over a real server', { skip: serverUnderTest().skip }, async (t) => {
       service: `xmpp://127.0.0.1:${port}`,
       plaintextAllowed: true,
       allowPrivate: false,
-      keys: new SaltedKeys(),
+      key: new AccountKey(new SaltedKeys()),
     }
     const ignore = () => undefined
     const events = { bound: ignore, resumed: ignore, stanza: ignore, acknowledged: ignore }

@@ -1,15 +1,19 @@
 /** Logging in without telling the password: by the standard's own examples, and over a server that takes nothing else. */
-import { pbkdf2Sync } from 'node:crypto'
+import { createHash, pbkdf2Sync } from 'node:crypto'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { setImmediate as turn } from 'node:timers/promises'
 import t from 'tap'
+import { fieldsOf } from '../../src/platforms/kit/platform.ts'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
 import {
+  AccountKey,
+  parseStoredKey,
   type Salt,
   SaltedKeys,
   Scram,
   ServerUnproven,
+  type StoredKey,
 } from '../../src/platforms/xmpp/sasl/scram.ts'
 import { quietLogger } from '../support/logger.ts'
 import { prosodyMissing } from '../support/prosody.ts'
@@ -96,6 +100,75 @@ t.test('a password is the same however it is written, and made into a key once',
   t.ok(await failed.of('x', salt), 'a failure is not remembered')
 })
 
+t.test('a stored key replaces the password where it fits', async (t) => {
+  const salt: Salt = { digest: 'sha1', salt: Buffer.from('salt'), iterations: 4_096 }
+  const derived: string[] = []
+  const keys = new SaltedKeys(async (password, { digest, salt, iterations }) => {
+    derived.push(`${password} ${digest} ${salt} ${iterations}`)
+    return Buffer.alloc(digest === 'sha1' ? 20 : 32, derived.length)
+  })
+  const told: StoredKey[] = []
+  const first = new AccountKey(keys, undefined, (key) => told.push(key))
+  const made = await first.of('pass', salt)
+  t.strictSame(told, [], 'nothing is told before the server is proven')
+  first.proven()
+  first.proven()
+  t.equal(told.length, 1)
+  const [stored] = told
+  t.strictSame(parseStoredKey(JSON.parse(JSON.stringify(stored))), stored)
+  t.equal(derived.length, 1)
+
+  const later = (kept = stored) =>
+    new AccountKey(new SaltedKeys(deriving), kept, (key) => told.push(key))
+  let anew = 0
+  const deriving = async () => Buffer.alloc(20, 100 + ++anew)
+  const again = later()
+  t.strictSame(await again.of('pass', salt), made)
+  again.proven()
+  t.strictSame([anew, told.length], [0, 1], 'neither derived nor told again')
+
+  const changes = [
+    ['other', salt, 2],
+    ['pass', { ...salt, iterations: 5_000 }, 3],
+    ['pass', { ...salt, digest: 'sha256' }, 4],
+    // The server makes a new salt for each login.
+    ['pass', { ...salt, salt: Buffer.from('new') }, 4],
+  ] as const
+  for (const [at, [password, asked, known]] of changes.entries()) {
+    const other = later()
+    t.notSame(await other.of(password, asked), made)
+    t.equal(anew, at + 1, 'derived anew')
+    t.notOk(await other.isWrong(), 'a derived key is not to blame')
+    await other.of(password, asked)
+    other.proven()
+    t.equal(told.length, known)
+  }
+
+  const denied = new AccountKey(keys, stored)
+  await denied.of('pass', salt)
+  t.notOk(await denied.isWrong(), 'the password is wrong, not the key')
+  const wrong = new AccountKey(
+    keys,
+    stored && { ...stored, key: Buffer.alloc(20).toString('base64') },
+  )
+  t.same(await wrong.of('pass', salt), Buffer.alloc(20))
+  t.ok(await wrong.isWrong())
+  t.strictSame(await wrong.of('pass', salt), made)
+
+  for (const broken of [
+    undefined,
+    null,
+    [],
+    { ...stored, digest: 'md5' },
+    { ...stored, key: '' },
+    { ...stored, iterations: '4096' },
+    { ...stored, salt: 1 },
+    { ...stored, passwordHash: null },
+  ]) {
+    t.equal(parseStoredKey(broken), undefined)
+  }
+})
+
 t.test('over a server that takes nothing else', { skip: prosodyMissing ?? false }, async (t) => {
   const network = await Network.onProsody(t, { scramIterations: 600_000 })
   const account = await network.account('گذر‌واژه')
@@ -126,6 +199,44 @@ t.test('over a server that takes nothing else', { skip: prosodyMissing ?? false 
     await session.stop()
   }
   t.equal(computed, 1, 'the key is remembered for later logins')
+
+  await t.test('another process takes the key from the secrets', async (t) => {
+    const { salted: kept, ...plainSecrets } = fieldsOf(store.secrets)
+    const salted = parseStoredKey(kept)!
+    t.match(salted, { digest: 'sha256', iterations: 600_000 })
+    let computed = 0
+    const counting = () =>
+      new SaltedKeys((password, salt) => {
+        computed += 1
+        return plain.of(password, salt)
+      })
+    const open = async () => {
+      const session = run(network.platform({ keys: counting() }), store)
+      await session.reported('opened')
+      return session
+    }
+    const known = await open()
+    t.strictSame([computed, store.secrets], [0, { ...plainSecrets, salted: { ...salted } }])
+    await known.stop()
+    t.notOk(known.reports.some(([name]) => name === 'secrets'))
+
+    const others = [
+      ['secrets of an earlier version', plainSecrets],
+      [
+        'a wrong key',
+        { ...plainSecrets, salted: { ...salted, key: Buffer.alloc(32).toString('base64') } },
+      ],
+      ['a key of another password', { ...plainSecrets, salted: { ...salted, passwordHash: '' } }],
+    ] as const
+    for (const [at, [what, secrets]] of others.entries()) {
+      store.secrets = secrets
+      const session = await open()
+      await session.reported('secrets')
+      t.equal(computed, at + 1, `${what}: derived once`)
+      t.strictSame(store.secrets, { ...plainSecrets, salted: { ...salted } }, `${what}: stored`)
+      await session.stop()
+    }
+  })
 
   const wrong = { ...account.fields, password: 'wrong' }
   const { step } = await platform.startLink('password', wrong, patience())
@@ -162,6 +273,27 @@ t.test('a server that proves nothing is not believed', async (t) => {
   const fields = { jid: 'ada@xmpp.test', password: 'x', server: `xmpp://127.0.0.1:${port}` }
   const { step } = await platform.startLink('password', fields, patience())
   t.match(step, { kind: 'refused', reason: 'server_unproven' })
+
+  // A stored key changes nothing about that, whether it is right or not.
+  const asked: Salt = { digest: 'sha1', salt: Buffer.from('QSXC', 'base64'), iterations: 4096 }
+  const right = await new SaltedKeys().of('x', asked)
+  for (const key of [right, Buffer.alloc(20)]) {
+    const salted = {
+      digest: 'sha1',
+      salt: 'QSXC',
+      iterations: 4096,
+      passwordHash: createHash('sha256').update('x').digest('base64'),
+      key: key.toString('base64'),
+    }
+    const identity = { native: fields.jid, firstName: 'ada' }
+    const session = run(
+      platform,
+      new Store({ identity, secrets: { ...fields, resource: 'r', salted } }),
+    )
+    t.match(await session.reported('lost'), ['server_unproven'])
+    t.notOk(session.reports.some(([name]) => name === 'secrets'))
+    await session.stop()
+  }
 })
 
 t.test('a password in any script is told to a server that asks for it', async (t) => {

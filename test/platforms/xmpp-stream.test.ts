@@ -1,7 +1,7 @@
 /** The life of one login: a cut is followed by short pauses first, so that a short outage stays short. */
 import { xml } from '@xmpp/client'
 import t from 'tap'
-import { SaltedKeys } from '../../src/platforms/xmpp/sasl/scram.ts'
+import { AccountKey, SaltedKeys } from '../../src/platforms/xmpp/sasl/scram.ts'
 import { Stream } from '../../src/platforms/xmpp/stream.ts'
 import { until } from '../support/client.ts'
 import { farewell, startXmppStub } from '../support/xmpp-stub.ts'
@@ -27,7 +27,7 @@ t.test('a stream that three tries did not bring back comes back with the fourth'
     domain: 'stub.test',
     resource: 'test',
     password: 'secret',
-    keys: new SaltedKeys(),
+    key: new AccountKey(new SaltedKeys()),
     service: server,
     plaintextAllowed: true,
     allowPrivate: true,

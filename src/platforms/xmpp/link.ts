@@ -9,7 +9,8 @@ import { nameOf, parseAddress, parseServer } from './address.ts'
 import { nicknameOf } from './contact.ts'
 import { endingOf } from './endings.ts'
 import { Requests } from './requests.ts'
-import { type LoginOptions, loginOf, type XmppSecrets } from './secrets.ts'
+import type { StoredKey } from './sasl/scram.ts'
+import { type LoginOptions, loginOf, secretsJson, type XmppSecrets } from './secrets.ts'
 import { Stream } from './stream.ts'
 import type { Login } from './transport.ts'
 
@@ -21,8 +22,7 @@ export async function link(
   signal: AbortSignal,
 ): Promise<LinkAttempt> {
   const secrets = secretsOf(fields, options.allowPrivate)
-  const login = loginOf(secrets, options)
-  return linkInOneStep((limit) => tryLogin(login, secrets, limit), signal)
+  return linkInOneStep((limit) => tryLogin(secrets, options, limit), signal)
 }
 
 function secretsOf(fields: Readonly<Record<string, string>>, allowPrivate: boolean): XmppSecrets {
@@ -47,10 +47,14 @@ function secretsOf(fields: Readonly<Record<string, string>>, allowPrivate: boole
 }
 
 async function tryLogin(
-  login: Login,
   secrets: XmppSecrets,
+  options: LoginOptions,
   signal: AbortSignal,
 ): Promise<LinkStep> {
+  let salted: StoredKey | undefined
+  const login = loginOf(secrets, options, (key) => {
+    salted = key
+  })
   const probe = openProbe(secrets.jid, login)
   try {
     await probe.stream.up(signal)
@@ -60,7 +64,11 @@ async function tryLogin(
       firstName: name ?? nameOf(secrets.jid),
       username: secrets.jid,
     }
-    return { kind: 'done', account, secrets: { ...secrets } }
+    return {
+      kind: 'done',
+      account,
+      secrets: secretsJson({ ...secrets, ...(salted && { salted }) }),
+    }
   } catch (cause) {
     return refusal(cause)
   } finally {

@@ -2,7 +2,7 @@
 import type { Json } from '../../../machines/model/protocol.ts'
 import { fieldsOf } from '../kit/platform.ts'
 import { parseAddress, parseServer } from './address.ts'
-import type { SaltedKeys } from './sasl/scram.ts'
+import { AccountKey, parseStoredKey, type SaltedKeys, type StoredKey } from './sasl/scram.ts'
 import type { Login } from './transport.ts'
 
 export interface XmppSecrets {
@@ -11,14 +11,29 @@ export interface XmppSecrets {
   readonly resource: string
   /** The address to connect to instead of the domain's own servers. */
   readonly server?: string
+  /** The salted key of the last login, which spares the next node to derive it again. */
+  readonly salted?: StoredKey
+}
+
+/** As a link stores them, and a session whose key was derived anew. */
+export function secretsJson({ salted, ...secrets }: XmppSecrets): Json {
+  return { ...secrets, ...(salted && { salted: { ...salted } }) }
 }
 
 /** `undefined` when what was stored is not what a link stores. */
 export function parseSecrets(stored: Json): XmppSecrets | undefined {
-  const { jid, password, resource, server } = fieldsOf(stored)
+  const fields = fieldsOf(stored)
+  const { jid, password, resource, server } = fields
   if (typeof jid !== 'string' || !parseAddress(jid)?.local) return undefined
   if (typeof password !== 'string' || typeof resource !== 'string') return undefined
-  return { jid, password, resource, ...(typeof server === 'string' && { server }) }
+  const salted = parseStoredKey(fields.salted)
+  return {
+    jid,
+    password,
+    resource,
+    ...(typeof server === 'string' && { server }),
+    ...(salted && { salted }),
+  }
 }
 
 export interface LoginOptions {
@@ -27,8 +42,13 @@ export interface LoginOptions {
   readonly keys: SaltedKeys
 }
 
-export function loginOf(secrets: XmppSecrets, { allowPrivate, keys }: LoginOptions): Login {
-  const { jid, password, resource, server: chosen } = secrets
+/** `derived` gets a key that is worth to be stored with the secrets. */
+export function loginOf(
+  secrets: XmppSecrets,
+  { allowPrivate, keys }: LoginOptions,
+  derived?: (key: StoredKey) => void,
+): Login {
+  const { jid, password, resource, server: chosen, salted } = secrets
   const address = parseAddress(jid)
   if (!address?.local) throw new Error('The account has no usable JID')
   const server = chosen === undefined ? undefined : parseServer(chosen)
@@ -40,6 +60,6 @@ export function loginOf(secrets: XmppSecrets, { allowPrivate, keys }: LoginOptio
     service: server?.service ?? address.domain,
     plaintextAllowed: server?.loopback === true,
     allowPrivate,
-    keys,
+    key: new AccountKey(keys, salted, derived),
   }
 }

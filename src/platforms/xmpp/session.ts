@@ -30,7 +30,8 @@ import { Places } from './places.ts'
 import { enableCarbons, ping, Requests } from './requests.ts'
 import { KeptRooms, type RoomStore } from './rooms/kept.ts'
 import { Rooms, type RoomsParts } from './rooms/rooms.ts'
-import { type LoginOptions, loginOf, type XmppSecrets } from './secrets.ts'
+import type { StoredKey } from './sasl/scram.ts'
+import { type LoginOptions, loginOf, secretsJson, type XmppSecrets } from './secrets.ts'
 import { Stream } from './stream.ts'
 import { receipt } from './writing.ts'
 
@@ -78,7 +79,8 @@ export class XmppSession implements Session {
     report: SessionReport,
     options: SessionOptions,
   ) {
-    const login = { ...loginOf(secrets, options), permit: account.permit }
+    const derived = (salted: StoredKey) => this.#keepKey({ ...secrets, salted })
+    const login = { ...loginOf(secrets, options, derived), permit: account.permit }
     const own = `${login.local}@${login.domain}`
     const sent = this.#sent
     this.#account = account
@@ -308,6 +310,13 @@ export class XmppSession implements Session {
   #whisper(stanza: Element) {
     this.#stream.send(stanza).catch((cause) => {
       this.#options.logger.info({ err: cause }, 'a receipt was not sent')
+    })
+  }
+
+  /** Without it the next login takes longer, and nothing else. */
+  #keepKey(secrets: XmppSecrets) {
+    this.#report.secrets(secretsJson(secrets)).catch((cause) => {
+      this.#options.logger.info({ err: cause }, 'the key of an account was not stored')
     })
   }
 

@@ -64,7 +64,7 @@ export class Stream {
     this.#up.promise.catch(() => undefined)
     this.#watch = setInterval(() => this.#cutSilent(), silenceMilliseconds / 3)
     this.#watch.unref()
-    this.#attempt(this.#transport).catch((cause) => this.#end(cause))
+    this.#begin().catch((cause) => this.#end(cause))
   }
 
   /** Resolves once stanzas can be sent, rejects when that will not be. */
@@ -192,6 +192,18 @@ export class Stream {
         if (isOver || this.#ending.signal.aborted) return this.#end(cause)
       }
     }
+  }
+
+  async #begin(): Promise<void> {
+    try {
+      return await this.#attempt(this.#transport)
+    } catch (cause) {
+      // The server cannot say whether the password is wrong or only the key that was stored for it.
+      const isWrong = !this.#ending.signal.aborted && (await this.#login.key.isWrong())
+      if (!isWrong || this.#ending.signal.aborted) throw cause
+    }
+    this.#transport = this.#listen(createTransport(this.#login))
+    await this.#attempt(this.#transport)
   }
 
   async #attempt({ client, cut }: Transport): Promise<void> {

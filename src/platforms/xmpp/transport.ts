@@ -7,7 +7,7 @@ import { isPublicAddress } from '../../net/guard.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { ns } from './namespaces.ts'
 import { useMechanisms } from './sasl/mechanisms.ts'
-import type { SaltedKeys } from './sasl/scram.ts'
+import type { AccountKey } from './sasl/scram.ts'
 
 /** The longest whitespace keep-alive, in characters. It must be read at once, not together with the next greeting. */
 const longestPause = 16
@@ -37,8 +37,8 @@ export interface Login {
   readonly domain: string
   readonly resource: string
   readonly password: string
-  /** Shared by all logins, so that the same password is made into a key once. */
-  readonly keys: SaltedKeys
+  /** Replaces the password where the server takes a proof of it. */
+  readonly key: AccountKey
   /** The address to connect to; by default the domain's servers from the DNS. */
   readonly service: string
   readonly plaintextAllowed: boolean
@@ -124,7 +124,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   transport.reconnect.stop()
   transport.timeout = stepTimeout
   transport.transports = transport.transports.map((way) => certified(way, login.domain))
-  useMechanisms(transport, login.keys)
+  useMechanisms(transport, login.key)
   tuneStreamManagement(transport)
   const acknowledgements = new Acknowledgements(transport, resumption?.received ?? 0)
   if (resumption) {

@@ -1,7 +1,7 @@
 /** Login mechanisms in place of the library's: its SCRAM blocks the process and does not verify the server. */
 import type { Client, Credentials, Element, Mechanism } from '@xmpp/client'
 import { ns } from '../namespaces.ts'
-import { type Digest, type SaltedKeys, Scram } from './scram.ts'
+import { type AccountKey, type Digest, Scram } from './scram.ts'
 
 /** The best first. `PLAIN` tells the server the password. */
 const scrams: readonly (readonly [name: string, digest: Digest])[] = [
@@ -9,14 +9,14 @@ const scrams: readonly (readonly [name: string, digest: Digest])[] = [
   ['SCRAM-SHA-1', 'sha1'],
 ]
 
-export function useMechanisms(transport: Client, keys: SaltedKeys): void {
+export function useMechanisms(transport: Client, key: AccountKey): void {
   let exchange: ScramExchange | undefined
   const { saslFactory } = transport
   saslFactory._mechs.length = 0
   for (const [name, digest] of scrams) {
     // The library makes one for each login, with `new` and without arguments.
     const begin = function begin() {
-      exchange = new ScramExchange(name, new Scram(digest, keys))
+      exchange = new ScramExchange(name, new Scram(digest, key))
       return exchange
     }
     saslFactory.use(name, begin)
@@ -26,7 +26,9 @@ export function useMechanisms(transport: Client, keys: SaltedKeys): void {
     return PLAIN
   })
   transport.prependListener('element', (element: Element) => {
-    if (element.is('success', ns.sasl)) exchange?.end(decoded(atob(element.getText())))
+    if (!exchange || !element.is('success', ns.sasl)) return
+    exchange.end(decoded(atob(element.getText())))
+    key.proven()
   })
 }
 
