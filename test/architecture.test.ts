@@ -275,7 +275,12 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/database/write-behind.ts': ['this.#drain', 'this.flush'],
   'src/database/write-watch.ts': ['this.#findOut'],
   'src/gateway.ts': ['remind'],
-  'src/http/nodes/forwarding.ts': ['peer.destroy', 'this.#pass', 'this.#passByBody'],
+  'src/http/nodes/forwarding.ts': [
+    'peer.destroy',
+    'this.#pass',
+    'this.#passByBody',
+    'this.#passServed',
+  ],
   'src/http/bot/routes.ts': ['reply.send'],
   'src/http/health.ts': ['checks.push'],
   'src/jobs/jobs.ts': ['handlers.set', 'remind'],

@@ -227,7 +227,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   lose(): void {
     this.letGo()
     this.#isLost = true
-    this.stop()
+    this.stop(new OwnershipLost())
   }
 
   async poll(request: PollRequest, signal: AbortLike): Promise<UpdatePage> {

@@ -96,10 +96,7 @@ const LOOKS: readonly OperationKind[] = [
 /** Throws where the first try of this operation may have been carried out, and a second one would do it again. */
 export function assertRepeatable(kind: OperationKind, { sends }: Pick<Platform, 'sends'>): void {
   if (LOOKS.includes(kind) || (SENDS.includes(kind) && sends === 'idempotent')) return
-  throw failed('timeout', `the node that had the call has ended; ${maybeDone(kind)}`, {
-    reason: SENDS.includes(kind) ? 'sent_unconfirmed' : 'done_unconfirmed',
-    certain: false,
-  })
+  throw unconfirmed(kind, `the node that had the call has ended; ${maybeDone(kind)}`)
 }
 
 /** The reply to an operation whose actor ends first: not `unavailable`, since a second try might do it twice. */
@@ -109,20 +106,23 @@ export function cutShort(event: CredentialEvent): Reply | undefined {
   return refused(event, { code: 'timeout', description, certain: false })
 }
 
+function unconfirmed(kind: OperationKind, description: string, cause?: unknown): RequestFailed {
+  const reason = SENDS.includes(kind) ? 'sent_unconfirmed' : 'done_unconfirmed'
+  return failed('timeout', description, { reason, certain: false }, { cause })
+}
+
 /** The failure of an operation; where it may have been carried out, not one that bots repeat by themselves. */
 function untold(kind: OperationKind, cause: unknown): unknown {
-  // The network may have been asked before: no other node does it again.
-  if (cause instanceof OwnershipLost) return new RequestFailed({ ...cause.failure }, { cause })
+  // The network may have been asked before: no other node, and no caller, does it again by itself.
+  if (cause instanceof OwnershipLost && !LOOKS.includes(kind))
+    return unconfirmed(kind, `the account is at another node by now; ${maybeDone(kind)}`, cause)
   const isLate = timedOut(cause)
   const isCut =
     cause instanceof RequestFailed &&
     cause.failure.code === 'unavailable' &&
     cause.failure.certain === false
   if (!isLate && !isCut) return cause
-  if (!LOOKS.includes(kind)) {
-    const reason = SENDS.includes(kind) ? 'sent_unconfirmed' : 'done_unconfirmed'
-    return failed('timeout', lateAnswer(kind), { reason, certain: false }, { cause })
-  }
+  if (!LOOKS.includes(kind)) return unconfirmed(kind, lateAnswer(kind), cause)
   // It only read, perhaps the chat of a message: nothing was sent.
   return isCut ? cause : failed('timeout', cause.failure.description, { reason: 'no_answer' })
 }

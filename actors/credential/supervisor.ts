@@ -41,7 +41,7 @@ const missingPlatform = (id: string): Platform =>
 
 type RunningCredentials = ReadonlyMap<number, Pick<Supervised, 'facts'>>
 
-/** The platform of a credential that this node runs. Throws `unavailable` for any other. */
+/** The platform of a credential that this node runs. Throws `OwnershipLost` for any other. */
 function platformOf(
   platforms: Platforms,
   owned: RunningCredentials,
@@ -49,10 +49,7 @@ function platformOf(
 ): Platform {
   const id = owned.get(credentialId)?.facts.platform
   if (id !== undefined) return platforms.get(id) ?? missingPlatform(id)
-  throw failed('unavailable', 'the credential is starting', {
-    reason: 'starting',
-    retryAfterSeconds: 1,
-  })
+  throw new OwnershipLost()
 }
 
 /** How the platform of a credential that this node runs identifies chats. */
@@ -126,7 +123,8 @@ export class CredentialSupervisor {
   async find(credentialId: number): Promise<CredentialActor> {
     if (!this.#credentials.has(credentialId)) await this.start(credentialId)
     const supervised = this.#credentials.get(credentialId)
-    if (!supervised) throw failed('not_found')
+    // It was lost as soon as it was started.
+    if (!supervised) throw new OwnershipLost()
     if (supervised.actor?.isActive) return supervised.actor
     throw failed('unavailable', 'the credential is restarting', {
       reason: 'restarting',

@@ -53,6 +53,11 @@ function drain(request: IncomingMessage, limits: LeftoverLimits): void {
     // Ends the connection, too.
     else if (isTooLong || isLate) request.destroy()
   }, LOOK_MS)
+  discardRest(request)
+}
+
+/** Lets the rest of a body come although its reader has given up. */
+export function discardRest(request: IncomingMessage): void {
   request.unpipe()
   request.removeAllListeners('data')
   // A reader that asks for each piece keeps the stream from flowing. Without one, this would stop a stream that flows.

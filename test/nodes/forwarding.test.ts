@@ -1,7 +1,10 @@
 /** Two nodes side by side: whichever is called, the owner of the account answers. */
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import t from 'tap'
-import { openDatabase } from '../../src/database/database.ts'
+import { OwnershipLost } from '../../machines/model/failure.ts'
+import { type Database, openDatabase } from '../../src/database/database.ts'
 import { Peer } from '../../src/nodes/peers.ts'
 import { linkedAccount } from '../service/scene.ts'
 import { until } from '../support/client.ts'
@@ -37,6 +40,17 @@ async function twoNodes(t: Parameters<typeof startService>[0], name: string, env
   })
   return { one, two, ...account }
 }
+
+/** In the table alone: neither node is told. */
+const claimedByTwo = (db: Database, credentialId: number) =>
+  db.query(
+    `with claimed as (
+     update credential_log set epoch = epoch + 1, owner = (select id from node where name = 'two')
+      where credential_id = $1 returning credential_id, epoch)
+   update credential c set epoch = claimed.epoch from claimed where c.id = claimed.credential_id
+   returning c.epoch`,
+    [credentialId],
+  )
 
 t.test('a bot is served through the wrong node as through the right one', async (t) => {
   const { one, two, client, ada, bot, key } = await twoNodes(t, 'wrongnode')
@@ -74,15 +88,7 @@ t.test(
     await client.state(credentialId, 'connecting')
     const texts = ['one', 'two', 'three']
     const sends = texts.map((text) => call(one.url, key, 'sendMessage', { chat_id: ada.id, text }))
-    const claimed = await db.query(
-      `with claimed as (
-       update credential_log set epoch = epoch + 1, owner = (select id from node where name = 'two')
-        where credential_id = $1 returning credential_id, epoch)
-     update credential c set epoch = claimed.epoch from claimed where c.id = claimed.credential_id
-     returning c.epoch`,
-      [credentialId],
-    )
-    t.equal(claimed.length, 1)
+    t.equal((await claimedByTwo(db, credentialId)).length, 1)
     for (const answer of await Promise.all(sends)) t.match(answer, { ok: true })
     t.notOk(one.gateway.core.supervisor.factsOf(credentialId), 'the first has lost it')
     t.ok(two.gateway.core.supervisor.factsOf(credentialId), 'the second has it')
@@ -104,6 +110,47 @@ t.test(
     )
   },
 )
+
+t.test('a form that is half sent when its account is lost goes to the next owner', async (t) => {
+  const { one, two, ada, bot, key, credentialId } = await twoNodes(t, 'halfbot')
+  const db = openDatabase({ url: one.databaseUrl, logger: quietLogger })
+  t.teardown(() => db.close())
+  t.match(await call(one.url, key, 'getMe'), { ok: true })
+  const { gate } = one.gateway.core
+  const lost = Promise.withResolvers<void>()
+  // Where the key begins, the node learns that another one has claimed the account.
+  gate.admit = async () => {
+    await claimedByTwo(db, credentialId)
+    queueMicrotask(lost.resolve)
+    throw new OwnershipLost()
+  }
+  const form = (...fields: readonly (readonly [string, string])[]) =>
+    `${fields.map(([name, value]) => `--x\r\ncontent-disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`).join('')}--x--\r\n`
+  const body = form(['chat_id', `${ada.id}`], ['text', 'sent in halves'])
+  const sent = request(`${one.url}/bot${key}/sendMessage`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'multipart/form-data; boundary=x',
+      'content-length': body.length,
+    },
+  })
+  sent.write(body.slice(0, 40))
+  await lost.promise
+  sent.end(body.slice(40))
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  const answer = JSON.parse(Buffer.concat(await response.toArray()).toString())
+  t.match(answer, { ok: true, result: { text: 'sent in halves' } })
+  t.ok(two.gateway.core.supervisor.factsOf(credentialId), 'the second has it')
+  const rows = await until(async () => {
+    const found = await db.query<{ status: number }>(
+      `select status from request_log where method = 'sendMessage'`,
+    )
+    return found.length > 0 && found
+  })
+  t.same(rows, [{ status: 200 }])
+  const stored = await db.query('select from sandbox_message where sender_id = $1', [bot.id])
+  t.equal(stored.length, 1)
+})
 
 t.test('a link begun at one node is finished at another', async (t) => {
   const { one, two, client } = await twoNodes(t, 'linker')

@@ -2,12 +2,14 @@
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, type Readable, Writable } from 'node:stream'
+import { finished } from 'node:stream/promises'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Failure } from '../../../machines/model/protocol.ts'
 import { isPoll } from '../../nodes/owners.ts'
 import { type Forwarding, headersFor, type Peer } from '../../nodes/peers.ts'
 import { failureBody } from '../failure.ts'
 import { securityHeaders } from '../headers.ts'
+import { discardRest } from '../malformed-requests.ts'
 
 /** A body up to this size is kept until the answer, so that the request can be repeated. */
 const KEPT_BYTES = 65_536
@@ -36,7 +38,7 @@ export class BodyCopy {
   readonly #chunks: Buffer[] = []
   #length = 0
 
-  /** To be made before the body is read. */
+  /** To be made as soon as the request is there: what has come before is not in it. */
   constructor(request: IncomingMessage) {
     this.#request = request
     const push = request.push
@@ -50,9 +52,17 @@ export class BodyCopy {
     }
   }
 
-  /** Undefined if the body has not come whole. */
-  get whole(): Buffer | undefined {
-    const length = Number(this.#request.headers['content-length'] ?? 0)
+  /**
+   * To be called once nobody reads the request any more. Resolves once its body has come; with undefined if the client leaves
+   * before. The server ends requests that take too long.
+   */
+  async whole(): Promise<Buffer | undefined> {
+    const request = this.#request
+    const length = Number(request.headers['content-length'] ?? 0)
+    if (this.#length < length && !request.destroyed) {
+      discardRest(request)
+      await finished(request, { writable: false }).catch(() => undefined)
+    }
     return this.#length === length ? Buffer.concat(this.#chunks) : undefined
   }
 }
@@ -66,18 +76,25 @@ export class ForwardedCall {
   readonly #departure = new AbortController()
   readonly #id = randomBytes(16).toString('base64url')
   readonly isShort: boolean
+  /** For the case that it is served here in the end. */
+  copy: BodyCopy | undefined
   #body: Buffer | undefined
   readonly #wasServed: boolean
   #hasBegun = false
   #isRepeated = false
 
-  /** `body`: of a request that this node has served before it lost the account. */
-  constructor(request: IncomingMessage, response: ServerResponse, body?: Buffer) {
+  /** `served`: this node has served it before it lost the account; with its body, unless that was not read. */
+  constructor(
+    request: IncomingMessage,
+    response: ServerResponse,
+    served?: { readonly body: Buffer | undefined },
+  ) {
     this.request = request
     this.response = response
     this.isShort = isShort(request)
-    this.#body = body
-    this.#wasServed = body !== undefined
+    this.copy = this.isShort && !served ? new BodyCopy(request) : undefined
+    this.#body = served?.body
+    this.#wasServed = served !== undefined
     response.once('close', () => {
       if (!response.writableFinished) this.#departure.abort()
     })
@@ -106,6 +123,7 @@ export class ForwardedCall {
     const { headers } = this.request
     const hasNone = Number(headers['content-length'] ?? 0) === 0
     this.#body = hasNone ? Buffer.alloc(0) : Buffer.concat(await this.request.toArray())
+    this.copy = undefined
     return this.#body
   }
 

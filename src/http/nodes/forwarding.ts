@@ -164,20 +164,38 @@ export class RequestForwarder {
     return credentialId !== undefined && this.#moving.has(credentialId)
   }
 
-  #serveCounted(target: RequestTarget, request: IncomingMessage, response: ServerResponse): void {
+  /** `copy`: of a request that was not served at once, because some of its body may have come meanwhile. */
+  #serveCounted(
+    target: RequestTarget,
+    request: IncomingMessage,
+    response: ServerResponse,
+    copy = isShort(request) && !forwardingOf(request) ? new BodyCopy(request) : undefined,
+  ): void {
     const leave = this.#count(target, request, response)
     // A node that passed the request on looks for the owner itself.
-    if (!forwardingOf(request) && isShort(request)) {
-      const copy = new BodyCopy(request)
+    if (!forwardingOf(request)) {
       onOwnerLost(request, () => {
-        const body = copy.whole
-        if (!body || response.headersSent) return false
+        // A long body is not kept, but it may be that nobody has read any of it.
+        if (response.headersSent || (!copy && request.readableDidRead)) return false
         leave()
-        void this.#pass(new ForwardedCall(request, response, body), target)
+        void this.#passServed(target, request, response, copy)
         return true
       })
     }
     this.#serve(request, response)
+  }
+
+  /** This node has lost the account before anything was done for the request: the next owner answers it. */
+  async #passServed(
+    target: RequestTarget,
+    request: IncomingMessage,
+    response: ServerResponse,
+    copy: BodyCopy | undefined,
+  ): Promise<void> {
+    const body = await copy?.whole()
+    // The client has left.
+    if (copy && !body) response.destroy()
+    else await this.#pass(new ForwardedCall(request, response, { body }), target)
   }
 
   /** Until it is answered; the caller may say earlier that it is under way no more. */
@@ -218,7 +236,7 @@ export class RequestForwarder {
       for (;;) {
         const to = this.#nodeOf(place, isCurrent)
         if (to === this.#self && !call.wasRead) {
-          return this.#serveCounted(target, call.request, call.response)
+          return this.#serveCounted(target, call.request, call.response, call.copy)
         }
         if (to !== undefined && call.isShort) await call.keepBody()
         const end = to === undefined ? 'elsewhere' : await this.#goesTo(to, call)
@@ -242,7 +260,7 @@ export class RequestForwarder {
       logger.debug({ err }, 'a request could not be passed on')
       // The database is unavailable: this node answers what it can without it.
       if (call.wasRead || call.hasLeft) call.giveUp()
-      else this.#serveCounted(target, call.request, call.response)
+      else this.#serveCounted(target, call.request, call.response, call.copy)
     } finally {
       if (isParked) this.#parked--
     }

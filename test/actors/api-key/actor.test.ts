@@ -218,4 +218,5 @@ t.test('a key whose account another node has claimed takes no call', async (t) =
   t.same(await held, page(), 'the held poll ends with nothing')
   await t.rejects(rig.actor.admit('bot:send'), new OwnershipLost())
   await t.rejects(rig.poll(), new OwnershipLost())
+  await t.rejects(rig.actor.revoke(), new OwnershipLost())
 })

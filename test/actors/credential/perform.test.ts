@@ -172,8 +172,10 @@ every('what another node may do instead is told apart from what it may not', asy
       ? Promise.resolve({ kind: 'done' } as OperationResult)
       : Promise.reject(new OwnershipLost())
   const cause = await failureFrom(ask(actor))
-  t.match(cause, { failure: { code: 'unavailable' } })
-  t.notOk(cause instanceof OwnershipLost, 'the network was asked')
+  t.match(cause, { failure: { code: 'timeout', certain: false } }, 'the network was asked')
+  rig.platform.session.onPerform = () => Promise.reject(new OwnershipLost())
+  const read = await failureFrom(ask(actor))
+  t.ok(read instanceof OwnershipLost, 'it was only asked who is meant')
 })
 
 t.test(
