@@ -248,6 +248,7 @@ export function createCore(options: CoreOptions) {
   events.on('lost', (credentialIds) => {
     apiKeys.leave(credentialIds)
     takeovers.lost(credentialIds)
+    health.forget(credentialIds)
     for (const id of credentialIds) {
       roster.forget(id)
       updates.close(id)
@@ -306,6 +307,7 @@ export function createCore(options: CoreOptions) {
       const theirs = [...keys.live()].filter(([, key]) => ids.has(key.facts.credentialId))
       const actors = [...ids].map((id) => supervisor.peek(id))
       const closing = actors.map((actor) => actor?.closed)
+      health.release(ids)
       ownership.letGo(credentials)
       // The next owner opens a session at once.
       await Promise.all(actors.map((actor) => actor?.effects.disconnected))
@@ -336,6 +338,7 @@ export function createCore(options: CoreOptions) {
       const delivering = [...keys.live()].map(([, key]) => key)
       await keys.stop()
       await Promise.all(delivering.map((key) => key.settled))
+      health.release()
       await flush()
     },
   }

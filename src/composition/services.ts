@@ -70,7 +70,7 @@ export function createServices(options: ServicesOptions) {
     core.translator.idOf(credentialId, native, credentials.factsOf(credentialId))
   const source: RecordSource = {
     db,
-    flush: () => core.store.flush(),
+    flush: (credentialId) => core.store.flush(credentialId),
     accountId,
     identity: (row) => core.store.identityOf(row),
     names: new AccountNames(db, (row) => core.store.identityOf(row)),

@@ -22,7 +22,7 @@ interface StorageOptions {
 
 export type Storage = Awaited<ReturnType<typeof openStorage>>
 
-const AMONG_OTHERS = 10
+const AMONG_OTHERS = 8
 
 /** Brings what is sealed up to date; to be called once this node knows that the others have its keys. */
 export async function sealAnew(

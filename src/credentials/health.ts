@@ -1,4 +1,4 @@
-/** The health of every credential: the newest is written a second late, irregular events are counted for diagnoses. */
+/** The health of every credential: a change of it is written a second late, and irregular events are counted for diagnoses. */
 
 import type { Logger, Owned } from '../../actors/ports/ports.ts'
 import type { Happening } from '../../machines/model/happening.ts'
@@ -56,12 +56,32 @@ interface Health {
 
 type Note = Health & { readonly epoch: number; readonly eventAt?: number | undefined }
 
+/** The newest of an account, and how much of it is written or about to be. */
+interface Known {
+  readonly newest: Note
+  readonly written: Note
+}
+
+/** Health that has not changed is written this seldom: a row each minute for every account would be most of all writes. */
+const UNCHANGED_MS = 15 * 60_000
+/** The time of the last event is for people who look at a list. */
+const EVENTS_MS = 60_000
+
+function isDue(newest: Note, written: Note | undefined): boolean {
+  if (written?.epoch !== newest.epoch || written.healthy !== newest.healthy) return true
+  if (written.latencyMs === undefined && newest.latencyMs !== undefined) return true
+  const eventAt = newest.eventAt ?? Number.NEGATIVE_INFINITY
+  if (eventAt - (written.eventAt ?? Number.NEGATIVE_INFINITY) >= EVENTS_MS) return true
+  return newest.at - written.at >= UNCHANGED_MS
+}
+
 export class HealthBuffer {
-  readonly #notes: Latest<number, Note>
+  readonly #due: Latest<number, Note>
+  readonly #known = new Map<number, Known>()
 
   /** `fenced` is called with credentials that another node has claimed. */
   constructor(db: Database, logger: Logger, fenced: Fenced = () => undefined, everyMs = 1_000) {
-    this.#notes = new Latest<number, Note>({
+    this.#due = new Latest<number, Note>({
       everyMs,
       write: async (notes) => {
         const lost = await writeHealth(db, notes)
@@ -73,16 +93,38 @@ export class HealthBuffer {
 
   /** No latency means that an event, not a probe, has shown that the account works. */
   add({ credentialId, epoch }: Owned, health: Health): void {
-    const noted = this.#notes.get(credentialId)
-    const known = noted?.epoch === epoch ? noted : undefined
+    const held = this.#known.get(credentialId)
+    const known = held?.newest.epoch === epoch ? held : undefined
     const isEvent = health.healthy && health.latencyMs === undefined
-    const eventAt = isEvent ? health.at : known?.eventAt
-    const newest = isEvent && known ? { ...known, healthy: true, at: health.at } : health
-    this.#notes.set(credentialId, { ...newest, epoch, eventAt })
+    const eventAt = isEvent ? health.at : known?.newest.eventAt
+    const latencyMs = health.latencyMs ?? known?.newest.latencyMs
+    const { healthy, at } = health
+    const newest = { healthy, at, epoch, eventAt, ...(latencyMs !== undefined && { latencyMs }) }
+    if (isDue(newest, known?.written)) this.#write(credentialId, newest)
+    else if (known) this.#known.set(credentialId, { newest, written: known.written })
   }
 
+  /** Lets the newest of these be written with the next flush, or of all. */
+  release(credentialIds: Iterable<number> = this.#known.keys()): void {
+    for (const id of credentialIds) {
+      const known = this.#known.get(id)
+      if (known && known.newest !== known.written) this.#write(id, known.newest)
+    }
+  }
+
+  /** Another node writes the health of these. */
+  forget(credentialIds: Iterable<number>): void {
+    for (const id of credentialIds) this.#known.delete(id)
+  }
+
+  /** Resolves once what is due is written, or kept for the next try. */
   flush(): Promise<void> {
-    return this.#notes.flush()
+    return this.#due.flush()
+  }
+
+  #write(credentialId: number, note: Note): void {
+    this.#known.set(credentialId, { newest: note, written: note })
+    this.#due.set(credentialId, note)
   }
 }
 

@@ -73,8 +73,8 @@ const CONNECTED: readonly string[] = ['active', 'degraded']
 
 export interface RecordSource {
   readonly db: Database
-  /** Writes buffered facts, so that the record is current. */
-  flush(): Promise<void>
+  /** Writes buffered facts, so that the record of the credential is current. In lists the health may be some minutes old. */
+  flush(credentialId?: number): Promise<void>
   /** The integer the bot API knows the account by. */
   accountId(credentialId: number, native: string): Promise<number>
   /** Undefined once it was wiped. */
@@ -88,7 +88,7 @@ export async function findCredential(
   userId: number,
   credentialId: number,
 ): Promise<CredentialRecord> {
-  await source.flush()
+  await source.flush(credentialId)
   const [row] = await source.db.query<CredentialRow>(
     `select ${shownColumns} from credential
       where id = $2 and user_id = $1 and deleting_at is null`,

@@ -288,6 +288,7 @@ export class PostgresCredentialStore implements CredentialStore {
     await this.#vault.shred(`credential:${credentialId}`)
     await wipeAccount(this.#db, credentialId)
     this.irregularities.forget(credentialId)
+    this.#world.health.forget([credentialId])
     this.#read.delete(credentialId)
     await this.#db.query(
       `update credential set deactivated_at = coalesce(deactivated_at, now())
@@ -339,8 +340,9 @@ export class PostgresCredentialStore implements CredentialStore {
     this.#world.timeline.add(transition)
   }
 
-  /** Resolves once what was recorded and noted so far can be read from the table. */
-  async flush(): Promise<void> {
+  /** Resolves once what was recorded so far can be read from the table; what was noted of health only for this credential. */
+  async flush(credentialId?: number): Promise<void> {
+    if (credentialId !== undefined) this.#world.health.release([credentialId])
     await Promise.all([this.#world.timeline.flush(), this.#world.health.flush()])
   }
 
