@@ -11,13 +11,40 @@ import { Chatter } from './support/chatter.ts'
 import { below, type Finding } from './support/finding.ts'
 import { seedChatter } from './support/seed.ts'
 import type { Stage } from './support/stage.ts'
+import { percentile } from './support/statistics.ts'
 
 const CREDENTIALS = 10_000
 const CHANGES_PER_SECOND = 1_000
 const SCROLL_MS = 6_000
 const PHONE = '+14155550100'
 
-export async function panel(stage: Stage): Promise<Finding[]> {
+export const panel = (stage: Stage): Promise<Finding[]> =>
+  withAccounts(stage, async ({ page, origin, moving }) => {
+    const first = await firstLoads(page, Number(new URL(origin).port))
+    const interactive = await loaded(page)
+    const figure = {
+      what: 'dashboard interactive after a reload',
+      ours: `${Math.round(interactive)} ms`,
+      ...below(interactive, 1_500, '1.5 s'),
+    }
+    return [...first, figure, ...(await framesOf(page, moving))]
+  })
+
+/** The frames alone, without the first loads. */
+export const frames = (stage: Stage): Promise<Finding[]> =>
+  withAccounts(stage, ({ page, moving }) => framesOf(page, moving))
+
+interface Scene {
+  readonly page: Page
+  readonly origin: string
+  /** Changes accounts while the work is done. */
+  moving<Result>(work: () => Promise<Result>): Promise<Result>
+}
+
+async function withAccounts(
+  stage: Stage,
+  play: (scene: Scene) => Promise<Finding[]>,
+): Promise<Finding[]> {
   if (noBrowser) throw new Error(noBrowser)
   const codes: string[] = []
   const open = () => start(stage, (line) => codes.push(/: (\d{6})/.exec(line)?.[1] ?? ''))
@@ -33,43 +60,77 @@ export async function panel(stage: Stage): Promise<Finding[]> {
     gateway = await open()
     while (gateway.core.supervisor.factsOf(ids.at(-1) ?? 0) === undefined) await pause(50)
     stage.note(`${CREDENTIALS} accounts are there`)
-
-    const first = await firstLoads(page, Number(new URL(origin).port))
-    const interactive = await loaded(page)
-    await page.goto('/dashboard/accounts')
-    await page.locator('.table .line').first().waitFor()
-    const still = await page.evaluate<Frames>(scrolling(SCROLL_MS))
-    const stop = change(gateway, ids)
-    const moving = await page.evaluate<Frames>(scrolling(SCROLL_MS))
-    stop()
-    return [
-      ...first,
-      {
-        what: 'dashboard interactive after a reload',
-        ours: `${Math.round(interactive)} ms`,
-        ...below(interactive, 1_500, '1.5 s'),
+    return await play({
+      page,
+      origin,
+      async moving(work) {
+        const stop = change(gateway, ids)
+        return await work().finally(stop)
       },
-      { what: `scrolling ${CREDENTIALS} accounts, nothing changes`, ours: shown(still) },
-      {
-        what: `  the same with ${CHANGES_PER_SECOND} changes a second`,
-        ours: shown(moving),
-        target: '≥ 50 frames/s',
-        met: moving.perSecond >= 50,
-      },
-    ]
+    })
   } finally {
     await browser.close()
     await gateway.stop()
   }
 }
 
+const FRAME_TURNS = 3
+
+/** In turn, so that whatever else the machine does meets both alike; the medians count. */
+async function framesOf(page: Page, moving: Scene['moving']): Promise<Finding[]> {
+  await page.goto('/dashboard/accounts')
+  await page.locator('.table .line').first().waitFor()
+  const devtools = await page.context().newCDPSession(page)
+  await devtools.send('Performance.enable', { timeDomain: 'threadTicks' })
+  const busy = async () => {
+    const { metrics } = await devtools.send('Performance.getMetrics')
+    return 1_000 * (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN)
+  }
+  const scroll = async (): Promise<Frames> => {
+    const before = await busy()
+    const { count, ...frames } = await page.evaluate<Omit<Frames, 'busyMs'> & { count: number }>(
+      scrolling(SCROLL_MS),
+    )
+    return { ...frames, busyMs: ((await busy()) - before) / count }
+  }
+  await scroll()
+  const turns: { readonly still: Frames; readonly changing: Frames }[] = []
+  for (let left = FRAME_TURNS; left > 0; left--) {
+    turns.push({ still: await scroll(), changing: await moving(scroll) })
+  }
+  const [still, changing] = [
+    typical(turns.map((turn) => turn.still)),
+    typical(turns.map((turn) => turn.changing)),
+  ]
+  return [
+    { what: `scrolling ${CREDENTIALS} accounts, nothing changes`, ours: shown(still) },
+    {
+      what: `  the same with ${CHANGES_PER_SECOND} changes a second`,
+      ours: shown(changing),
+      target: '≥ 50 frames/s',
+      met: changing.perSecond >= 50,
+    },
+  ]
+}
+
+function typical(all: readonly Frames[]): Frames {
+  const half = (figure: (frames: Frames) => number) => percentile(all.map(figure), 0.5)
+  return {
+    perSecond: half(({ perSecond }) => perSecond),
+    worstMs: half(({ worstMs }) => worstMs),
+    busyMs: half(({ busyMs }) => busyMs),
+  }
+}
+
 interface Frames {
   readonly perSecond: number
   readonly worstMs: number
+  /** Milliseconds of processor time that the page's thread spends on a frame. */
+  readonly busyMs: number
 }
 
-const shown = ({ perSecond, worstMs }: Frames) =>
-  `${perSecond.toFixed(1)} frames/s, longest ${Math.round(worstMs)} ms`
+const shown = ({ perSecond, worstMs, busyMs }: Frames) =>
+  `${perSecond.toFixed(1)} frames/s, longest ${Math.round(worstMs)} ms, processor ${busyMs.toFixed(1)} ms each`
 
 function start({ databaseUrl, dataDir }: Stage, print: (line: string) => void): Promise<Gateway> {
   const config = readConfig({
@@ -161,7 +222,7 @@ const scrolling = (milliseconds: number) => `new Promise((resolve) => {
     if (now - began < ${milliseconds}) return requestAnimationFrame(frame)
     const gaps = times.slice(1).map((time, place) => time - times[place])
     const spent = times.at(-1) - times[0]
-    resolve({ perSecond: (gaps.length * 1000) / spent, worstMs: Math.max(...gaps) })
+    resolve({ count: gaps.length, perSecond: (gaps.length * 1000) / spent, worstMs: Math.max(...gaps) })
   }
   requestAnimationFrame(frame)
 })`

@@ -13,7 +13,7 @@ import { ingest } from './ingest.ts'
 import { light } from './light.ts'
 import { networks } from './networks.ts'
 import { nodes } from './nodes.ts'
-import { panel } from './panel.ts'
+import { frames, panel } from './panel.ts'
 import { partitioning } from './partitioning.ts'
 import { passing } from './passing.ts'
 import { send } from './send.ts'
@@ -48,6 +48,7 @@ const all: Readonly<Record<string, Benchmark>> = {
   networks,
   partitioning,
   panel,
+  frames,
   burst,
   fanout,
   light,

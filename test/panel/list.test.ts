@@ -56,6 +56,21 @@ t.test(
       await page.getByRole('link', { name: 'Ada' }).waitFor()
     }
 
+    // A list that scrolls begins a row with each frame.
+    await page.evaluate(`for (const name of ['NumberFormat', 'DateTimeFormat', 'RelativeTimeFormat']) {
+      Intl[name] = new Proxy(Intl[name], {
+        construct(target, given) {
+          window.formatsMade = (window.formatsMade ?? 0) + 1
+          return new target(...given)
+        },
+      })
+    }`)
+    await search.fill('zoe')
+    await page.getByRole('link', { name: 'Ada' }).waitFor({ state: 'detached' })
+    await search.fill('')
+    await page.getByRole('link', { name: 'Ada' }).waitFor()
+    t.equal(await page.evaluate('window.formatsMade ?? 0'), 0, 'rows share the formats')
+
     // As with more accounts than a page of the list has, while it is not known how many there are.
     await page.route('**/credentials/groups?*', (route) => route.abort())
     await page.route(/\/platforms\/credentials\?.*limit=250/, (route) => {

@@ -1,5 +1,4 @@
 /** Times, spans and sizes in the reader's language and zone, and digits as the reader types them. */
-import { useMemo } from 'react'
 import { useLanguage } from './language.tsx'
 
 const ZEROS = [0x06f0, 0x0660]
@@ -18,9 +17,16 @@ const steps = [
   ['second', 1],
 ] as const
 
+/** One set for all components: a list that scrolls begins dozens of rows a second, and formats take long to make. */
+const made = new Map<string, ReturnType<typeof formatsOf>>()
+
 export function useFormats() {
   const { locale } = useLanguage()
-  return useMemo(() => formatsOf(locale), [locale])
+  const known = made.get(locale)
+  if (known) return known
+  const formats = formatsOf(locale)
+  made.set(locale, formats)
+  return formats
 }
 
 /** Of the English ones, only the American short forms are those that "ago" has: "7.6 min", not "7.6 mins". */
@@ -38,6 +44,14 @@ function moneyIn(locale: string, currency: string, amount: number): string {
   return sum.format(amount / 10 ** (sum.resolvedOptions().maximumFractionDigits ?? 2))
 }
 
+const unitFormat = (locale: string, name: string, digits: number) =>
+  new Intl.NumberFormat(unitLocaleOf(locale), {
+    style: 'unit',
+    unit: name,
+    unitDisplay: displayOf(name, locale),
+    maximumFractionDigits: digits,
+  })
+
 function formatsOf(locale: string) {
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
   const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
@@ -49,13 +63,13 @@ function formatsOf(locale: string) {
   const changes = new Intl.NumberFormat(locale, { style: 'percent', signDisplay: 'exceptZero' })
   const numbers = new Intl.NumberFormat(locale)
   const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
-  const unit = (value: number, name: string, digits = 0) =>
-    new Intl.NumberFormat(unitLocaleOf(locale), {
-      style: 'unit',
-      unit: name,
-      unitDisplay: displayOf(name, locale),
-      maximumFractionDigits: digits,
-    }).format(value)
+  const units = new Map<string, Intl.NumberFormat>()
+  const unit = (value: number, name: string, digits = 0) => {
+    const key = `${name} ${digits}`
+    const known = units.get(key) ?? unitFormat(locale, name, digits)
+    units.set(key, known)
+    return known.format(value)
+  }
 
   return {
     number: (value: number) => numbers.format(value),

@@ -37,8 +37,13 @@ function applyChanges(queries: QueryClient, changes: readonly Change[]): void {
     { queryKey: ['credentials'] },
     (list) => list && { ...list, pages: list.pages.map((page) => changedPage(page, byId)) },
   )
-  for (const [id, change] of byId) {
-    queries.setQueryData<Credential>(['credential', id], (one) => one && changed(one, change))
+  // Hundreds of accounts may have changed; few are cached by themselves.
+  for (const { queryKey } of queries.getQueryCache().findAll({ queryKey: ['credential'] })) {
+    const [, id, part] = queryKey
+    const change = part === undefined ? byId.get(Number(id)) : undefined
+    if (change) {
+      queries.setQueryData<Credential>(queryKey, (one) => one && changed(one, change))
+    }
   }
 }
 

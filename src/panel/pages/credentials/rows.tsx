@@ -1,6 +1,6 @@
 /** The rows of the list. Only visible rows are in the document, so that ten thousand are possible. */
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
-import { memo, useEffect, useLayoutEffect, useRef, useState } from 'react'
+import { memo, type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react'
 import { Link } from 'react-router'
 import { handleOf, nameOf } from '../../api/names.ts'
 import type { Credential } from '../../api/types.ts'
@@ -35,6 +35,24 @@ export function CredentialRows(props: CredentialRowsProps) {
   return <VirtualRows key={density} {...props} height={ROW_PX[density]} />
 }
 
+/**
+ * Where an element begins in the document. It moves as the height of what is above it changes, and the height of the page
+ * with it. To read it at each drawing would have the browser lay out the page twice for each frame.
+ */
+function useTop(element: RefObject<HTMLElement | null>): number {
+  const [top, setTop] = useState(0)
+  useLayoutEffect(() => {
+    const measure = () => setTop(element.current?.offsetTop ?? 0)
+    measure()
+    const page = element.current?.closest('.page')
+    if (!page) return
+    const watch = new ResizeObserver(measure)
+    watch.observe(page)
+    return () => watch.disconnect()
+  }, [element])
+  return top
+}
+
 interface VirtualRowsProps extends CredentialRowsProps {
   readonly height: number
 }
@@ -42,15 +60,12 @@ interface VirtualRowsProps extends CredentialRowsProps {
 function VirtualRows({ rows, total, selection, list, height }: VirtualRowsProps) {
   const t = useT()
   const table = useRef<HTMLDivElement>(null)
-  const [top, setTop] = useState(0)
-  // The height of the content above the list changes.
-  useLayoutEffect(() => setTop(table.current?.offsetTop ?? 0))
+  const top = useTop(table)
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: () => height,
     overscan: 12,
     scrollMargin: top,
-    getItemKey: (place) => rows[place]?.credential_id ?? place,
   })
   const shown = virtual.getVirtualItems()
   const last = shown.at(-1)?.index ?? 0
@@ -76,12 +91,12 @@ function VirtualRows({ rows, total, selection, list, height }: VirtualRowsProps)
           <span role="columnheader">{t('accounts.column.latency')}</span>
         </div>
         <div role="rowgroup" style={{ height: virtual.getTotalSize(), position: 'relative' }}>
-          {shown.map(({ key, index, start }) => {
+          {shown.map(({ index, start }) => {
             const row = rows[index]
             return (
               row && (
                 <Row
-                  key={key}
+                  key={row.credential_id}
                   row={row}
                   place={index}
                   top={start - top}
