@@ -107,12 +107,16 @@ function findings(
   ]
 }
 
-/** The service as a way: its bot calls over `AT_ONCE` connections; updates count once they are stored. */
+/**
+ * The service as a way: its bot calls over `AT_ONCE` connections; updates count once they are stored. `arrived` resolves once
+ * the other side has so many more messages, where an answer does not show it.
+ */
 function through(
   stage: Stage,
   service: Service,
   account: { readonly credentialId: number; readonly key: string; readonly chatId: number },
   arrive: (count: number) => Promise<unknown>,
+  arrived: (count: number) => Promise<unknown> = async () => undefined,
 ): Way {
   const body = { chat_id: account.chatId, text: 'The quick brown fox jumps over the lazy dog.' }
   const request = Buffer.from(post(`/bot${account.key}/sendMessage`, body))
@@ -120,10 +124,12 @@ function through(
     process: service,
     async send(count) {
       const each = Array.from({ length: count / AT_ONCE }, () => request)
+      const all = arrived(count)
       await sendAll(
         service.port,
         Array.from({ length: AT_ONCE }, () => each),
       )
+      await all
     },
     async receive(count) {
       const before = (await latest(stage, account.credentialId)).updates
@@ -221,13 +227,19 @@ async function xmpp(stage: Stage, opened: AsyncDisposableStack): Promise<Network
     client('friend').ask('send', { to: `${to}@${domain}`, count, atOnce: AT_ONCE })
   await write('linked', 1)
   const chatId = await stored(stage, credentialId, 1)
+  // The library does not wait for the server, which would still be busy with these messages in the next turn.
+  const arrived = (count: number) => client('friend').ask('expect', count)
+  const linked = { credentialId, key, chatId }
   return {
     name: 'XMPP',
-    ours: through(stage, service, { credentialId, key, chatId }, (count) => write('linked', count)),
+    ours: through(stage, service, linked, (count) => write('linked', count), arrived),
     bare: {
       process: client('alone'),
-      send: (count) =>
-        client('alone').ask('send', { to: `friend@${domain}`, count, atOnce: AT_ONCE }),
+      async send(count) {
+        const all = arrived(count)
+        await client('alone').ask('send', { to: `friend@${domain}`, count, atOnce: AT_ONCE })
+        await all
+      },
       async receive(count) {
         const all = client('alone').ask('expect', count)
         await write('alone', count)
