@@ -13,6 +13,7 @@ import { Connection, get, post, sendAll } from './support/connection.ts'
 import type { Finding } from './support/finding.ts'
 import { lawOf, type Point, pointsOf } from './support/law.ts'
 import { Listeners } from './support/listeners.ts'
+import { anyCredential } from './support/queries.ts'
 import { FIRST_UPDATE, seedChatter, seedKeys, seedUser } from './support/seed.ts'
 import { seedLinked, seedPeople } from './support/seed-sandbox.ts'
 import { type Service, startService } from './support/service.ts'
@@ -79,7 +80,7 @@ async function ofLists(stage: Stage): Promise<Finding[]> {
     names: new AccountNames(stage.db, (row) => identities.of(row)),
   }
   const page = (more: Partial<CredentialQuery>) => (userId: number) =>
-    searchCredentials(source, userId, { ...anyAccount, ...more })
+    searchCredentials(source, userId, { ...anyCredential, ...more })
   const lists = {
     newest: page({}),
     'by last event': page({ sort: 'last_event' }),
@@ -94,19 +95,6 @@ async function ofLists(stage: Stage): Promise<Finding[]> {
   // The service would try to connect them.
   await stage.sql.query('delete from credential')
   return findings
-}
-
-const anyAccount: CredentialQuery = {
-  search: undefined,
-  states: undefined,
-  platform: undefined,
-  actions: undefined,
-  reasons: undefined,
-  tags: undefined,
-  sort: 'created',
-  order: 'desc',
-  before: undefined,
-  limit: 50,
 }
 
 async function ofRequests(stage: Stage): Promise<Finding[]> {

@@ -14,6 +14,7 @@ import { listRequests } from '../src/observability/request-journal.ts'
 import { readUsage } from '../src/observability/usage.ts'
 import { listDeliveries } from '../src/webhooks/delivery-log.ts'
 import { below, type Finding } from './support/finding.ts'
+import { anyCredential } from './support/queries.ts'
 import { DELIVERIES, REQUESTS, seedTables } from './support/seed-tables.ts'
 import type { Stage } from './support/stage.ts'
 import { milliseconds, percentile } from './support/statistics.ts'
@@ -34,18 +35,6 @@ const FILTERS = [
 
 type List = (source: RecordSource, turn: number) => Promise<unknown>
 
-const anyCredential: CredentialQuery = {
-  search: undefined,
-  states: undefined,
-  platform: undefined,
-  actions: undefined,
-  reasons: undefined,
-  tags: undefined,
-  sort: 'created',
-  order: 'desc',
-  before: undefined,
-  limit: 50,
-}
 const credentials =
   (query: Partial<CredentialQuery>): List =>
   (source) =>

@@ -119,7 +119,7 @@ export class CredentialSupervisor {
     this.#run(supervised, resumeFrom(facts.state))
   }
 
-  /** The live actor. Rejects with `not_found`, or `unavailable` while it is being restarted. */
+  /** The live actor. Rejects with `not_found`, `unavailable` while it is being restarted, or `OwnershipLost`. */
   async find(credentialId: number): Promise<CredentialActor> {
     if (!this.#credentials.has(credentialId)) await this.start(credentialId)
     const supervised = this.#credentials.get(credentialId)
