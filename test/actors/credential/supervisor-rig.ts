@@ -9,6 +9,8 @@ import { CredentialRig, factsOf } from './rig.ts'
 export class SupervisorRig extends CredentialRig {
   readonly crashes: unknown[] = []
   readonly supervisor: CredentialSupervisor
+  /** Another node claims each account as soon as it was started here. */
+  isRobbed = false
 
   constructor(t: Test) {
     super(t)
@@ -16,6 +18,12 @@ export class SupervisorRig extends CredentialRig {
       ...this.world,
       platforms: new Map([['fake', this.platform.port]]),
       onCrash: (cause) => this.crashes.push(cause),
+      claimed: (credentialId) => {
+        const [facts] = [...this.supervisor.owned()].filter(
+          (one) => one.credentialId === credentialId,
+        )
+        if (this.isRobbed && facts) this.supervisor.lose(facts)
+      },
     })
     t.teardown(() => this.supervisor.stop())
   }

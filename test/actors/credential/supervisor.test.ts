@@ -1,5 +1,6 @@
 /** The supervisor: restarts what crashes, gives up visibly, and leaves the others alone. */
 import t from 'tap'
+import { OwnershipLost } from '../../../machines/model/failure.ts'
 import { settled } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
 import { factsOf, stateOf } from './rig.ts'
@@ -220,6 +221,16 @@ t.test('what does not exist or was deleted is not found, again and again', async
   rig.store.facts.delete(2)
   await refused(t, rig.supervisor.find(2), { code: 'not_found' })
   t.same([...rig.supervisor.live()], [])
+})
+
+t.test('an account that was lost as soon as it was started is at another node', async (t) => {
+  const rig = new SupervisorRig(t)
+  rig.store.facts.set(1, factsOf(1))
+  rig.isRobbed = true
+  // By its kind the call is known as one that the next owner can answer.
+  for (const asked of [rig.supervisor.find(1), rig.supervisor.platformOf(1)]) {
+    t.ok((await asked.catch((cause: unknown) => cause)) instanceof OwnershipLost)
+  }
 })
 
 t.test('a claim that fails is tried again by the next caller', async (t) => {
