@@ -8,12 +8,7 @@ import type {
   Owned,
   Transition,
 } from '../../actors/ports/ports.ts'
-import {
-  failed,
-  OwnershipLost,
-  RequestFailed,
-  SecretsUnreadable,
-} from '../../machines/model/failure.ts'
+import { failed, OwnershipLost, SecretsUnreadable } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { Database } from '../database/database.ts'
@@ -21,7 +16,7 @@ import { Credential } from '../database/entities.ts'
 import { wasBlocked } from '../database/failures.ts'
 import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
 import { wipeAccount } from '../privacy/erase.ts'
-import type { Vault } from '../security/vault.ts'
+import { UnreadableSecret, type Vault } from '../security/vault.ts'
 import type { Fenced } from './fence.ts'
 import { type HealthBuffer, Irregularities } from './health.ts'
 import { type IdentityRow, OpenedIdentities, sealIdentity } from './identity.ts'
@@ -358,10 +353,9 @@ const accountRows = (db: Database, ids: readonly number[]) =>
     [ids],
   )
 
-/** An unavailable database may come back, but data that cannot be decrypted never can. */
+/** Only what can never be read again ends an account: every other failure may pass. */
 function toUnreadable(cause: unknown): never {
-  if (cause instanceof RequestFailed) throw cause
-  throw new SecretsUnreadable({ cause })
+  throw cause instanceof UnreadableSecret ? new SecretsUnreadable({ cause }) : cause
 }
 
 /** The place of the secrets in the database, to which their ciphertext is bound. */

@@ -173,12 +173,12 @@ class DataKeys {
     return reserved
   }
 
-  async toOpen(id: string): Promise<DataKey> {
+  /** Undefined for a key that is gone for good. */
+  async toOpen(id: string): Promise<DataKey | undefined> {
     const known = this.#opened.get(id)
     if (known) return known
     const row = await this.#lookup.run(id)
-    if (!row) throw new Error('the data key is gone')
-    return this.#unwrap(row)
+    return row && this.#unwrap(row)
   }
 
   /** A key that is never replaced: for what must stay the same, not for sealing. */
@@ -290,10 +290,23 @@ type Purpose =
   | 'node'
   | 'bus'
 
+/** The blob was changed, moved or shredded: it can never be read again. */
+export class UnreadableSecret extends Error {
+  override readonly name = 'UnreadableSecret'
+
+  /** In the same words for every cause. */
+  constructor({ table, column }: SecretLocation, options?: ErrorOptions) {
+    super(`the stored secret ${table}.${column} cannot be read`, options)
+  }
+}
+
 export interface Vault {
   /** Call it before a transaction, not within: it may need a database connection of its own. */
   seal(owner: string, place: SecretLocation, plaintext: Buffer): Promise<Buffer>
-  /** Rejects, always in the same words, when the blob was changed, moved or shredded. */
+  /**
+   * Rejects with `UnreadableSecret`. Rejects otherwise where its key cannot be had now: the database is away, or the key
+   * file lacks a key.
+   */
   open(place: SecretLocation, blob: Buffer): Promise<Buffer>
   derive(purpose: Purpose): Buffer
   /** Names of the keys in the key file, made of the keys themselves. The first one seals. */
@@ -338,14 +351,13 @@ export async function openVault({ db, keyFile, logger }: VaultOptions): Promise<
       return Buffer.concat([head, encrypt(key.key, plaintext, bindingOf(place, key))])
     },
     async open(place, blob) {
+      if (blob[0] !== VERSION || blob.length < SHORTEST) throw new UnreadableSecret(place)
+      const key = await keys.toOpen(uuidOf(blob.subarray(1, ID_END)))
+      if (!key) throw new UnreadableSecret(place)
       try {
-        if (blob[0] !== VERSION || blob.length < SHORTEST) throw new Error('malformed blob')
-        const key = await keys.toOpen(uuidOf(blob.subarray(1, ID_END)))
         return decrypt(key.key, blob.subarray(ID_END), bindingOf(place, key))
       } catch (cause) {
-        throw new Error(`the stored secret ${place.table}.${place.column} cannot be read`, {
-          cause,
-        })
+        throw new UnreadableSecret(place, { cause })
       }
     },
     keys: keks.map(({ id }) => id),

@@ -10,7 +10,10 @@ const promised: readonly SuiteName[] = ['crash', 'rolling']
 t.test('faults of every kind', { timeout: 900_000 }, async (t) => {
   const seed = Date.now() % 2 ** 31
   t.comment(`seed ${seed}`)
-  const report = await runSuites({ ...SHORT, seed })
+  const began = performance.now()
+  const done = (suite: SuiteName, round: number) =>
+    t.comment(`${suite} ${round} done after ${Math.round((performance.now() - began) / 1_000)} s`)
+  const report = await runSuites({ ...SHORT, seed, done })
   for (const line of linesOf(report)) t.comment(line)
   t.comment(totalOf([report]))
   t.same(violationsIn(report), [])

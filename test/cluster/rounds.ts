@@ -51,7 +51,10 @@ export async function runSuites(plan: Plan): Promise<Report> {
   const random = randomOf(plan.seed)
   const reports: SuiteReport[] = []
   for (const [suite, count] of plan.suites) {
-    reports.push(await runRounds(stage, suite, count, random, plan.done))
+    const report = await runRounds(stage, suite, count, random, plan.done)
+    reports.push(report)
+    // An account that is not back would be waited for in every later round.
+    if (report.recoveries.flat().some(isAway)) break
   }
   return {
     suites: reports,
@@ -116,7 +119,11 @@ function* unpromised({ cuts }: Suite, rounds: readonly Round[], cut: number) {
   const needless = rounds.reduce((sum, round) => sum + round.needless, 0)
   if (needless > 0) yield `${needless} accounts changed their owner for nothing`
   if (!cuts && cut > 0) yield `${cut} connections were lost under a call`
+  const away = rounds.flatMap(({ recoveries }) => recoveries).filter(isAway)
+  for (const { account } of away) yield `account ${account} was not back in time`
 }
+
+const isAway = ({ ms }: Recovery) => ms === Number.POSITIVE_INFINITY
 
 const SHOWN = 10
 

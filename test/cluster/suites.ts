@@ -174,15 +174,24 @@ const movedBetween = (before: Owners, after: Owners) =>
   [...before].filter(([id, owner]) => after.get(id) !== owner).length
 
 /** Twenty a second move. */
-const PLACED_WITHIN_MS = 300_000
+const placedWithinMs = (accounts: number) => 30_000 + 100 * accounts
 
 /** The owners once every account is where it is placed: whatever still goes there would look like a takeover. */
-const placedOwners = (stage: Stage): Promise<Owners> =>
-  until(async () => {
+async function placedOwners(stage: Stage): Promise<Owners> {
+  const places = stage.nodes.map(({ name }) => ({ name, weight: 1 }))
+  const isPlaced = ([id, owner]: [number, string]) => placeOf(id, places) === owner
+  const end = performance.now() + placedWithinMs((await stage.owners()).size)
+  for (;;) {
     const owners = await stage.owners()
-    const places = stage.nodes.map(({ name }) => ({ name, weight: 1 }))
-    return [...owners].every(([id, owner]) => placeOf(id, places) === owner) && owners
-  }, PLACED_WITHIN_MS)
+    const away = [...owners].filter((entry) => !isPlaced(entry))
+    if (away.length === 0) return owners
+    if (performance.now() > end) {
+      const told = away.map(([id, owner]) => `${id} at ${owner} instead of ${placeOf(id, places)}`)
+      throw new Error(`not every account is where it is placed: ${told.join(', ')}`)
+    }
+    await pause(LOOK_MS)
+  }
+}
 
 /** A node gives all its accounts away: with `--idle`, a thousand or more. */
 const handover: Suite = {

@@ -1,6 +1,6 @@
 /** The row of a credential: taken over from a node that still writes, and kept empty once it was wiped. */
 import t, { type Test } from 'tap'
-import { OwnershipLost } from '../../machines/model/failure.ts'
+import { failed, OwnershipLost, SecretsUnreadable } from '../../machines/model/failure.ts'
 import { HealthBuffer } from '../../src/credentials/health.ts'
 import { PostgresCredentialStore } from '../../src/credentials/store.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline.ts'
@@ -68,6 +68,27 @@ t.test('secrets that were wiped stay wiped', async (t) => {
   await store.deactivate(owned)
   await store.saveSecrets(owned, 'too late')
   t.same(await db.query('select secrets from credential where id = $1', [id]), [{ secrets: null }])
+})
+
+t.test('an account is unreadable for good only if its secrets are', async (t) => {
+  const { db, credential } = await stage(t)
+  const id = await credential()
+  const away = failed('unavailable', 'the database does not answer')
+  let isAway = false
+  const query: typeof db.query = (...asked) =>
+    isAway && String(asked[0]).includes('data_key') ? Promise.reject(away) : db.query(...asked)
+  const vault = await testVault(t, { ...db, query })
+  const store = storesWith(db, vault)(1)
+  await db.query(`update credential set secrets = 'linked' where id = $1`, [id])
+  await store.saveSecrets({ credentialId: id, epoch: 0 }, 'here')
+  vault.forget(`credential:${id}`)
+  isAway = true
+  t.equal(await store.account(id).catch((cause) => cause), away)
+  isAway = false
+  t.match(await store.account(id), { secrets: 'here' })
+  const changed = 'set_byte(secrets, 40, 255 - get_byte(secrets, 40))'
+  await db.query(`update credential set secrets = ${changed} where id = $1`, [id])
+  await t.rejects(store.account(id), SecretsUnreadable)
 })
 
 /** Adds the row of a node; resolves with its incarnation. */

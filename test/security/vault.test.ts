@@ -1,7 +1,10 @@
 /** The vault: a secret opens where it was sealed, unchanged, and nowhere else. */
 import { join } from 'node:path'
 import t from 'tap'
+import { failed } from '../../machines/model/failure.ts'
+import { openVault, UnreadableSecret } from '../../src/security/vault.ts'
 import { testDatabase } from '../support/database.ts'
+import { quietLogger } from '../support/logger.ts'
 import { testVault } from '../support/vault.ts'
 
 const { database } = await testDatabase(t)
@@ -10,7 +13,10 @@ const vault = await testVault(t, database, keyFile)
 
 const place = { table: 'credential', column: 'secrets', row: 7 }
 const secret = Buffer.from('session key of an account')
-const unreadable = { message: 'the stored secret credential.secrets cannot be read' }
+const unreadable = {
+  name: 'UnreadableSecret',
+  message: 'the stored secret credential.secrets cannot be read',
+}
 
 t.test('what is sealed opens again, and does not show in the blob', async (t) => {
   const blob = await vault.seal('credential:7', place, secret)
@@ -73,6 +79,31 @@ t.test('a shredded owner loses all secrets, the others none', async (t) => {
   await t.rejects(vault.open(place, gone), unreadable)
   t.same(await vault.open(place, kept), secret)
   t.same(await vault.open(place, await vault.seal('credential:20', place, secret)), secret)
+})
+
+t.test('a key that cannot be looked up now makes no secret unreadable', async (t) => {
+  const blob = await vault.seal('credential:22', place, secret)
+  const away = failed('unavailable', 'the database does not answer')
+  let isAway = false
+  const query: typeof database.query = (...statement) =>
+    isAway ? Promise.reject(away) : database.query(...statement)
+  const other = await openVault({ db: { ...database, query }, keyFile, logger: quietLogger })
+  isAway = true
+  t.equal(await other.open(place, blob).catch((cause) => cause), away)
+  isAway = false
+  t.same(await other.open(place, blob), secret)
+})
+
+t.test('a key that the key file lacks makes no secret unreadable', async (t) => {
+  const blob = await vault.seal('credential:23', place, secret)
+  const other = await openVault({ db: database, keyFile, logger: quietLogger })
+  const change = `update data_key set kek = $1 where owner = 'credential:23' returning kek`
+  await database.query(change, ['another'])
+  const cause = await other.open(place, blob).catch((cause) => cause)
+  t.match(cause, { message: /the key file lacks the key another/ })
+  t.notOk(cause instanceof UnreadableSecret)
+  await database.query(change, [vault.keys[0]])
+  t.same(await other.open(place, blob), secret)
 })
 
 t.test('another node forgets the keys that it had opened', async (t) => {
