@@ -1,5 +1,5 @@
 /** Refuses requests that Node.js cannot parse, that are ambiguous or too slow, and bodies that are malformed or never end. */
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ConnectionError, FastifyBaseLogger, FastifyInstance } from 'fastify'
@@ -181,19 +181,40 @@ function mayGoOn(
 const LINGER_MS = 1_000
 
 const statuses: Readonly<Record<string, number>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
-  SLOW_UPLOAD: 408,
+  SLOW_REQUEST: 408,
   HPE_HEADER_OVERFLOW: 431,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 }
 
 const answers = new WeakMap<Socket, ServerResponse>()
 
-/** Remembers the answer in progress on each connection, because nothing may be written into the middle of it. */
-export function followAnswers(app: FastifyInstance): void {
-  app.addHook('onRequest', (request, reply, done) => {
-    answers.set(request.raw.socket, reply.raw)
-    done()
+/**
+ * Remembers the answer in progress on each connection, because nothing may be written into the middle of it: also of
+ * requests that another node answers.
+ */
+export function followAnswers(server: Server): void {
+  server.prependListener('request', ({ socket }, response) => void answers.set(socket, response))
+}
+
+/** Time for the rest of a request whose beginning was found late. */
+const REST_MS = 1_000
+
+/**
+ * A process that stood still looks at its clock before it reads: a request that lies whole in the socket counts as
+ * late. Calls back for one of which nothing more is there, or not all of it within a while.
+ */
+function unlessUnread(socket: Socket, onLate: () => void): void {
+  const seen = socket.bytesRead
+  const last = answers.get(socket)
+  const isWithoutHead = last?.req.complete !== false
+  const isWhole = () => {
+    const present = answers.get(socket)
+    return present?.req.complete === true && !(isWithoutHead && present === last)
+  }
+  setImmediate(() => {
+    if (socket.bytesRead === seen) return onLate()
+    const rest = setTimeout(() => !isWhole() && onLate(), REST_MS)
+    socket.once('close', () => clearTimeout(rest))
   })
 }
 
@@ -203,9 +224,11 @@ export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: num
     if (socket.writableEnded) return
     const answer = answers.get(socket)
     // Node reports it once for each request.
-    const again = () => answerError(Object.assign(error, { code: 'SLOW_UPLOAD' }), socket)
-    const isLate = error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-    if (isLate && mayGoOn(answer?.req, requestTimeout, again)) return
+    const again = () => answerError(Object.assign(error, { code: 'SLOW_REQUEST' }), socket)
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+      if (!mayGoOn(answer?.req, requestTimeout, again)) unlessUnread(socket, again)
+      return
+    }
     const isMidway = answer?.headersSent === true && !answer.writableFinished
     // The late or unreadable part belongs to an answered request. The client would take a second answer for that to its
     // next request.

@@ -196,6 +196,7 @@ function httpServer(
   limits: typeof usualLimits,
 ): Server {
   const attach = (server: Server) => {
+    followAnswers(server)
     if (forwarder) forwarder.serveOn(server, serve)
     else server.on('request', serve)
   }
@@ -337,7 +338,6 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   app.setSerializerCompiler(serializers())
   setSecurityHeaders(app)
   recordRequests(app, options.requestLog)
-  followAnswers(app)
   drainLeftovers(app, limits)
   refuseUnclearLines(app)
   answerForNode(app)

@@ -1,14 +1,16 @@
 /** Uploads may outlast the time of a request, as long as they keep coming. */
+import { once } from 'node:events'
 import { request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { createServer } from '../../src/http/server.ts'
+import { createServer, type ServerOptions } from '../../src/http/server.ts'
 import { createLogger } from '../../src/observability/logger.ts'
+import { until } from '../support/client.ts'
 
 const WINDOW_MS = 300
 
-async function serve(windowMs: number): Promise<number> {
+async function serve(windowMs: number, forwarder?: ServerOptions['forwarder']): Promise<number> {
   const app = await createServer({
     logger: createLogger({ level: 'silent' }),
     requestLog: {
@@ -16,6 +18,7 @@ async function serve(windowMs: number): Promise<number> {
       metrics: { answered: () => undefined, botCalled: () => undefined },
     },
     trustProxy: false,
+    ...(forwarder && { forwarder }),
     limits: { headersTimeout: 100, requestTimeout: windowMs, connectionsCheckingInterval: 50 },
   })
   app.addContentTypeParser('*', (_, __, done) => done(null))
@@ -66,6 +69,18 @@ t.test('an upload that keeps coming is received to its end', async (t) => {
   t.ok(tookMs > 3 * WINDOW_MS, 'it took longer than other requests may')
 })
 
+t.test('so is one that another node answers', async (t) => {
+  const port = await serve(WINDOW_MS, {
+    serveOn: (server) =>
+      void server.on('request', async (asked, answer) => {
+        answer.end(`${(await asked.toArray()).length}`)
+      }),
+  })
+  const { status, tookMs } = await upload(25, 20_000, 50, multipart, port)
+  t.equal(status, 200)
+  t.ok(tookMs > 3 * WINDOW_MS, `${tookMs} ms`)
+})
+
 t.test('one that drips is 408 soon, and so is any other slow body', async (t) => {
   for (const type of [multipart, 'application/json']) {
     const { status, tookMs } = await upload(200, 1, 50, type)
@@ -86,3 +101,29 @@ t.test('what counts is how much comes in a while, not how it is spread', async (
   t.equal(cut.status, 408)
   t.ok(cut.tookMs > windowMs && cut.tookMs < 15_000, `${cut.tookMs} ms`)
 })
+
+t.test(
+  'a process that stood still reads what came meanwhile before it calls it late',
+  async (t) => {
+    const port = await serve(WINDOW_MS)
+    const socket = connect(port, '127.0.0.1')
+    t.teardown(() => socket.destroy())
+    await once(socket, 'connect')
+    let seen = ''
+    socket.on('data', (bytes) => {
+      seen += bytes
+    })
+    const answers = () => [...seen.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)
+    for (const count of [1, 2]) {
+      // The first one on a new connection, and one behind an answer.
+      socket.write('POST /bot1/upload HTTP/1.1\r\nhost: x\r\n')
+      if (count === 2) await pause(20)
+      socket.write('content-length: 2\r\n\r\nxx')
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * WINDOW_MS)
+      await until(() => answers().length === count)
+    }
+    // Longer than a rest is waited for.
+    await pause(1_500)
+    t.same(answers(), ['200', '200'])
+  },
+)
