@@ -23,11 +23,13 @@ interface OpenOptions extends AccountsPlan {
   readonly host?: string | undefined
 }
 
-interface Account {
+/** What is judged in the end. */
+export interface Account {
   readonly name: string
   readonly credentialId: number
-  readonly botId: number
   readonly key: string
+  /** Texts of its bot that the network has. */
+  stored(db: Database): Promise<readonly string[]>
   /** Absent: what came is asked for in the end. */
   readonly bot: ReceivingBot | undefined
   readonly traffic: Traffic
@@ -104,10 +106,10 @@ export async function openAccounts(t: Testing, client: Client, plan: OpenOptions
     return {
       name: `${name} (${kind ?? 'no bot'})`,
       credentialId,
-      botId: person.id,
       key,
       bot,
       target,
+      stored: (db: Database) => textsFrom(db, person.id),
     }
   })
   const targets = opened.map(({ target }) => target)
@@ -122,6 +124,14 @@ export async function openAccounts(t: Testing, client: Client, plan: OpenOptions
   return { all, load } satisfies Accounts
 }
 
+async function textsFrom(db: Database, personId: number): Promise<string[]> {
+  const stored = await db.query<{ text: string }>(
+    `select content ->> 'text' as text from sandbox_message where sender_id = $1`,
+    [personId],
+  )
+  return stored.map(({ text }) => text)
+}
+
 const DELIVERED_WITHIN_MS = 30_000
 
 /** Ends the load, waits until all is delivered, and tells what happened to each account. */
@@ -134,8 +144,13 @@ export async function historiesOf(
   return inTurn(all.length, (n) => historyOf(all[n] as Account, client, db))
 }
 
-async function historyOf(account: Account, client: Client, db: Database): Promise<AccountHistory> {
-  const { name, credentialId, botId, key, bot, traffic } = account
+/** To be called once nobody writes to the account any more; waits until all is delivered. */
+export async function historyOf(
+  account: Account,
+  client: Client,
+  db: Database,
+): Promise<AccountHistory> {
+  const { name, credentialId, key, bot, traffic } = account
   const isDelivered = (seen: readonly Seen[]) => {
     const texts = new Set(seen.map(({ text }) => text))
     return traffic.written.every((text) => texts.has(text))
@@ -155,10 +170,6 @@ async function historyOf(account: Account, client: Client, db: Database): Promis
       where c.id = $1 group by c.id`,
     [credentialId],
   )
-  const stored = await db.query<{ text: string }>(
-    `select content ->> 'text' as text from sandbox_message where sender_id = $1`,
-    [botId],
-  )
   return {
     name,
     written: traffic.written,
@@ -166,7 +177,7 @@ async function historyOf(account: Account, client: Client, db: Database): Promis
     failures: bot?.failures ?? [],
     sent: traffic.sent,
     unknown: traffic.unknown,
-    stored: stored.map(({ text }) => text),
+    stored: await account.stored(db),
     log: { updates: row?.updates ?? 0, ids: row?.ids ?? 0 },
     writes: await writesOf(db, credentialId),
     states: [record.state, row?.state ?? ''],

@@ -7,14 +7,15 @@ import type { Person } from '../support/telegram-dc/people.ts'
 import { overlapsOf } from './checker.ts'
 import type { Testing } from './stage.ts'
 
-interface ExclusiveAccount {
+/** An account on a network that is not the sandbox. */
+export interface NetworkAccount {
   readonly credentialId: number
   /** Whether its bot could send something just now. */
   sends(): Promise<boolean>
 }
 
 export interface ExclusiveAccounts {
-  readonly all: readonly ExclusiveAccount[]
+  readonly all: readonly NetworkAccount[]
   violations(): string[]
 }
 

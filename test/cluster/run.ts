@@ -17,6 +17,7 @@ const ROUNDS = {
   peers: 20,
   netns: 10,
   exclusive: 10,
+  xmpp: 20,
   redis: 20,
   upgrade: 3,
 }

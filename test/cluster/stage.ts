@@ -27,6 +27,7 @@ import { type Machine, openNetwork } from './network.ts'
 import { openPeerLines } from './peer-lines.ts'
 import { type Release, unpackRelease } from './release.ts'
 import { namedFor, recordWrites } from './writes.ts'
+import { openXmpp, type XmppAccounts } from './xmpp.ts'
 
 /** What is opened is closed in reverse order. */
 export interface Testing {
@@ -50,6 +51,8 @@ export interface StageNeeds {
   readonly network?: boolean
   /** So many accounts of which only one node may speak at a time. */
   readonly exclusive?: number
+  /** So many accounts on each XMPP server that is here. */
+  readonly xmpp?: number
 }
 
 export interface StageNode {
@@ -79,6 +82,7 @@ export interface Stage {
   readonly credentialIds: readonly number[]
   readonly load: Load
   readonly exclusive: ExclusiveAccounts | undefined
+  readonly xmpp: XmppAccounts | undefined
   /** All nodes are up, and each has its share. */
   settled(): Promise<void>
   /** The owner of each account, as the table has it. */
@@ -154,8 +158,9 @@ export async function setStage(t: Testing, plan: StagePlan, needs: StageNeeds): 
   await linkIdle(client, plan.idle)
   const accounts = await openAccounts(t, client, { ...plan, host: network?.address })
   const exclusive = telegram && (await openExclusive(t, client, telegram, needs.exclusive ?? 0))
+  const xmpp = needs.xmpp ? await openXmpp(t, client, needs.xmpp) : undefined
   balancer.failed.length = 0
-  const parts = { postgres, redis, release, database, nodes, balancer, exclusive, client }
+  const parts = { postgres, redis, release, database, nodes, balancer, exclusive, xmpp, client }
   return finished(parts, accounts)
 }
 
@@ -239,6 +244,7 @@ function finished(parts: Parts & { readonly client: Client }, accounts: Accounts
     verdict: async () => [
       ...(await historiesOf(accounts, client, database)).flatMap(violationsOf),
       ...(parts.exclusive?.violations() ?? []),
+      ...((await parts.xmpp?.histories(database)) ?? []).flatMap(violationsOf),
     ],
   }
 }

@@ -4,9 +4,11 @@ import { placeOf } from '../../actors/node/placement.ts'
 import { MINIMUM } from '../../src/database/migrate.ts'
 import { until } from '../support/client.ts'
 import type { Relay } from '../support/relay.ts'
+import type { NetworkAccount } from './exclusive.ts'
 import { networkMissing } from './network.ts'
 import { releaseMissing } from './release.ts'
 import type { Stage, StageNeeds, StageNode } from './stage.ts'
+import { xmppMissing } from './xmpp.ts'
 
 /** How long one account was away. */
 export interface Recovery {
@@ -180,14 +182,20 @@ const placedWithinMs = (accounts: number) => 30_000 + 100 * accounts
 async function placedOwners(stage: Stage): Promise<Owners> {
   const places = stage.nodes.map(({ name }) => ({ name, weight: 1 }))
   const isPlaced = ([id, owner]: [number, string]) => placeOf(id, places) === owner
-  const end = performance.now() + placedWithinMs((await stage.owners()).size)
+  const [accounts] = await stage.database.query<{ count: number }>(
+    'select count(*)::int as count from credential_log',
+  )
+  const count = accounts?.count ?? 0
+  const end = performance.now() + placedWithinMs(count)
   for (;;) {
     const owners = await stage.owners()
     const away = [...owners].filter((entry) => !isPlaced(entry))
-    if (away.length === 0) return owners
+    if (away.length === 0 && owners.size === count) return owners
     if (performance.now() > end) {
       const told = away.map(([id, owner]) => `${id} at ${owner} instead of ${placeOf(id, places)}`)
-      throw new Error(`not every account is where it is placed: ${told.join(', ')}`)
+      throw new Error(
+        `${count - owners.size} accounts are nowhere, others elsewhere: ${told.join()}`,
+      )
     }
     await pause(LOOK_MS)
   }
@@ -328,38 +336,59 @@ const upgrade: Suite = {
   },
 }
 
-/** How a node ends that has accounts of which only one node may speak at a time. */
+/** How the node of an account ends. */
 const ENDS = ['SIGKILL', 'SIGTERM', 'SIGSTOP'] as const
 
-/** A node ends in one of three ways, and the next one may speak only once it has ended for certain. */
+/** The owner of the first of these accounts ends in one of three ways; each of its accounts is back once its bot can send. */
+async function ownerEnds(
+  stage: Stage,
+  accounts: readonly NetworkAccount[],
+  random: () => number,
+): Promise<Round> {
+  // None of them may be on its way to another node.
+  const owners = await placedOwners(stage)
+  const [first] = accounts
+  const victim = stage.nodes.find(({ name }) => name === owners.get(first?.credentialId ?? 0))
+  if (!victim) throw new Error('nobody owns the account')
+  const theirs = accounts.filter(({ credentialId }) => owners.get(credentialId) === victim.name)
+  const end = ENDS[Math.floor(random() * ENDS.length)] ?? 'SIGKILL'
+  const began = performance.now()
+  const isFrozen = end === 'SIGSTOP'
+  const ended = isFrozen ? victim.process.signal(end) : victim.process.end(end)
+  const recoveries = theirs.map(async (own): Promise<Recovery> => {
+    const account = own.credentialId
+    const isBack = async () => (await stage.owners()).get(account) !== victim.name && own.sends()
+    const back = await until(isBack, RECOVERED_WITHIN_MS).catch(() => false)
+    return { account, ms: back ? performance.now() - began : Number.POSITIVE_INFINITY }
+  })
+  const all = await Promise.all(recoveries)
+  if (isFrozen) victim.process.signal('SIGCONT')
+  await ended
+  if (!isFrozen) await victim.start()
+  await stage.settled()
+  return { recoveries: all, needless: 0 }
+}
+
+/** Only one node at a time may speak for the accounts: the next one may only once the former has ended for certain. */
 const exclusive: Suite = {
   name: 'exclusive sessions',
   needs: { exclusive: 3 },
   promisesCalls: false,
   cuts: true,
-  async round(stage, random) {
-    const accounts = stage.exclusive?.all ?? []
-    // None of them may be on its way to another node.
-    const owners = await placedOwners(stage)
-    const [first] = accounts
-    const victim = stage.nodes.find(({ name }) => name === owners.get(first?.credentialId ?? 0))
-    if (!victim) throw new Error('nobody owns the account')
-    const theirs = accounts.filter(({ credentialId }) => owners.get(credentialId) === victim.name)
-    const end = ENDS[Math.floor(random() * ENDS.length)] ?? 'SIGKILL'
-    const began = performance.now()
-    const isFrozen = end === 'SIGSTOP'
-    const ended = isFrozen ? victim.process.signal(end) : victim.process.end(end)
-    const recoveries = theirs.map(async ({ credentialId: account, sends }): Promise<Recovery> => {
-      const isBack = async () => (await stage.owners()).get(account) !== victim.name && sends()
-      const back = await until(isBack, RECOVERED_WITHIN_MS).catch(() => false)
-      return { account, ms: back ? performance.now() - began : Number.POSITIVE_INFINITY }
-    })
-    const all = await Promise.all(recoveries)
-    if (isFrozen) victim.process.signal('SIGCONT')
-    await ended
-    if (!isFrozen) await victim.start()
-    await stage.settled()
-    return { recoveries: all, needless: 0 }
+  round: (stage, random) => ownerEnds(stage, stage.exclusive?.all ?? [], random),
+}
+
+/** The accounts are on real servers, Prosody and ejabberd, which keep the messages of an account that is away. */
+const xmpp: Suite = {
+  name: 'XMPP',
+  needs: { xmpp: 2 },
+  missing: xmppMissing,
+  promisesCalls: false,
+  cuts: true,
+  round: (stage, random) => {
+    const accounts = stage.xmpp?.all ?? []
+    const at = Math.floor(random() * accounts.length)
+    return ownerEnds(stage, [...accounts.slice(at), ...accounts.slice(0, at)], random)
   },
 }
 
@@ -403,6 +432,7 @@ export const suites = {
   peers,
   netns,
   exclusive,
+  xmpp,
   redis,
   upgrade,
 }
