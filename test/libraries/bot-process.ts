@@ -66,10 +66,13 @@ export class Refused extends Error {
 export class Absent extends Error {}
 
 /**
- * Some libraries build a class for each type of the reference while they are imported: seconds of work alone, and many
- * times that beside other programs. A program that ends instead is noticed at once.
+ * Some libraries build a class for each type of the reference while they are imported, and gateways load all they have:
+ * up to half a minute of work alone, and many times that beside other programs. A program that ends instead is noticed
+ * at once.
  */
-const startMilliseconds = 120_000
+const startMilliseconds = 300_000
+/** Then it is killed, if it has not cleaned up after itself. */
+const stopMilliseconds = 4_000
 const patience = 20_000
 const keptComplaint = 3_000
 
@@ -149,7 +152,7 @@ export class BotProcess {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return
     const closed = once(this.#process, 'close')
     this.#tell({ stop: true })
-    const timer = setTimeout(() => this.#process.kill('SIGKILL'), 4_000)
+    const timer = setTimeout(() => this.#process.kill('SIGKILL'), stopMilliseconds)
     await closed
     clearTimeout(timer)
   }

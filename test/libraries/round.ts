@@ -25,15 +25,18 @@ export async function runLibrary(library: Library): Promise<Report> {
     const program = workshop(library.adapter)
     const { modes = bothModes, script = [...allSteps, ...(library.more ?? [])] } = library
     const trials = await Promise.all(
-      modes.map(async (mode) => [mode, await runTrial(program, mode, script)] as const),
+      modes.map(async (mode) => {
+        // One that cannot start leaves the other to its end.
+        const trial = await runTrial(program, mode, script).catch(failedTrial)
+        return [mode, trial] as const
+      }),
     )
     return report(library, Object.fromEntries(trials))
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
     if (!(error instanceof Missing))
-      return report(library, { [library.modes?.[0] ?? 'polling']: failedTrial(reason) })
+      return report(library, { [library.modes?.[0] ?? 'polling']: failedTrial(error) })
     const counts = { passed: 0, failed: 0, skipped: 1 }
-    return { library, trials: {}, missing: reason, counts }
+    return { library, trials: {}, missing: error.message, counts }
   }
 }
 
@@ -43,10 +46,10 @@ const report = (library: Library, trials: Report['trials']): Report => ({
   counts: countsOf(Object.values(trials).flatMap(({ steps }) => steps)),
 })
 
-const failedTrial = (reason: string): Trial => ({
-  version: '',
-  steps: [{ name: 'build and start', verdict: 'failed', reason }],
-})
+function failedTrial(error: unknown): Trial {
+  const reason = error instanceof Error ? error.message : String(error)
+  return { version: '', steps: [{ name: 'build and start', verdict: 'failed', reason }] }
+}
 
 /** One after the other: both ways of one library already keep two cores busy. */
 export async function* runLibraries(libraries: readonly Library[]): AsyncGenerator<Report> {
@@ -80,7 +83,7 @@ export function summary(
 }
 
 export const versionOf = (trials: Report['trials']): string =>
-  Object.values(trials)[0]?.version ?? ''
+  Object.values(trials).find(({ version }) => version)?.version ?? ''
 
 /** Of the steps that the library and the sandbox both have. */
 export function score({ steps }: Trial): string {

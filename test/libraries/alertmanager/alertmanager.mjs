@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Absent, serve, started } from './wire.mjs'
+import { Absent, serve, started, untilReady } from './wire.mjs'
 
 const { address, key } = await started()
 const binary = process.env.ALERTMANAGER
@@ -42,7 +42,7 @@ process.on('exit', () => {
   program.kill()
   rmSync(folder, { recursive: true, force: true })
 })
-await untilIt(async () => (await fetch(`${url}/-/ready`)).ok)
+await untilReady(async () => (await fetch(`${url}/-/ready`)).ok)
 
 /** Resolves whether the notice arrived, as its own counts tell. */
 async function notify({ chat_id, title, body }) {

@@ -2,9 +2,12 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { findPackageJSON } from 'node:module'
 import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
 
-const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
+const input = createInterface({ input: process.stdin })
+const lines = input[Symbol.asyncIterator]()
 const read = async () => {
   const { value } = await lines.next()
   return value === undefined ? undefined : JSON.parse(value)
@@ -17,8 +20,15 @@ export class Absent extends Error {}
 export const started = async () => (await read()).start
 
 export const versionOf = (name) =>
-  JSON.parse(readFileSync(new URL(`node_modules/${name}/package.json`, import.meta.url), 'utf8'))
-    .version
+  JSON.parse(readFileSync(findPackageJSON(name, import.meta.url), 'utf8')).version
+
+/** Waits until a program is ready; whoever started the bot limits the time, and tells it to stop. */
+export async function untilReady(isReady) {
+  const stop = () => process.exit(1)
+  input.once('line', stop)
+  while (!(await isReady().catch(() => false))) await sleep(100)
+  input.off('line', stop)
+}
 
 /** Gives every `{ upload, name }` among the parameters to the library's own form of a file. */
 export function withFiles(value, file) {

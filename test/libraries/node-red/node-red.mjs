@@ -1,9 +1,9 @@
 /** Node-RED with its Telegram nodes behind the protocol of test/libraries/bot-process.ts: a flow that runs. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { findPackageJSON } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import RED from 'node-red'
 import { Absent, fetchBytes, say, serve, started, versionOf } from './wire.mjs'
 
@@ -79,7 +79,7 @@ RED.init(createServer(), {
   credentialSecret: false,
   httpAdminRoot: false,
   httpNodeRoot: false,
-  nodesDir: join(dirname(fileURLToPath(import.meta.url)), 'node_modules'),
+  nodesDir: join(dirname(findPackageJSON('node-red-contrib-telegrambot', import.meta.url)), '..'),
   logging: { console: { level: 'error' } },
   functionGlobalContext: {
     tell: ({ originalMessage: told, payload }) => {

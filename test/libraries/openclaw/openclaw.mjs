@@ -2,10 +2,10 @@
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { findPackageJSON } from 'node:module'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Absent, serve, started, versionOf } from './wire.mjs'
+import { dirname, join } from 'node:path'
+import { Absent, serve, started, untilReady, versionOf } from './wire.mjs'
 
 const { address, key, webhook } = await started()
 const folder = mkdtempSync(join(tmpdir(), 'chapar-openclaw-'))
@@ -42,26 +42,34 @@ const defaults = {
   model: { primary: 'kitchen/kettle' },
 }
 const bindings = [{ agentId: 'main', match }]
-const own = { gateway, bindings, models, agents: { defaults } }
+const logging = { file: join(folder, 'gateway.log') }
+const own = { gateway, bindings, models, agents: { defaults }, logging }
 const file = join(folder, 'openclaw.json')
 writeFileSync(file, JSON.stringify({ ...configuration, ...own }))
 const places = { HOME: folder, OPENCLAW_STATE_DIR: folder, OPENCLAW_CONFIG_PATH: file }
 const env = { ...process.env, ...places }
-const command = join(import.meta.dirname, 'node_modules/openclaw/openclaw.mjs')
+const command = join(dirname(findPackageJSON('openclaw', import.meta.url)), 'openclaw.mjs')
 const program = spawn(process.execPath, [command, 'gateway', 'run'], {
   env,
-  stdio: ['ignore', 'ignore', 'inherit'],
+  // It tells on both how far it has come.
+  stdio: ['ignore', process.stderr, process.stderr],
   detached: true,
 })
 process.on('exit', () => {
-  // The whole group: the command starts the gateway as a process of its own.
-  process.kill(-program.pid, 'SIGKILL')
-  rmSync(folder, { recursive: true, force: true })
+  try {
+    // The whole group: the command starts the gateway as a process of its own.
+    process.kill(-program.pid, 'SIGKILL')
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error
+  } finally {
+    // Those that were just killed may still be writing.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 })
+  }
 })
-for (let tries = 0; !(await isListening()); tries++) {
-  if (tries > 350) throw new Error('the gateway does not listen')
-  await sleep(100)
-}
+program.on('exit', (code, signal) => {
+  throw new Error(`the gateway ended with ${code ?? signal}`)
+})
+await untilReady(async () => (await fetch(`http://127.0.0.1:${port}/health`)).ok)
 
 /** Resolves whether the message was sent. */
 async function notify({ chat_id, title, body }) {
@@ -75,11 +83,6 @@ async function notify({ chat_id, title, body }) {
   // It does not say more about why the network refused.
   if (!ok && error.type !== 'tool_error') throw new Error(error.message)
   return ok
-}
-
-async function isListening() {
-  const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined)
-  return answer?.ok === true
 }
 
 /** A model that knows about kettles: it tells of the highest number it was asked about, piece by piece. */

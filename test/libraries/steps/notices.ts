@@ -69,8 +69,8 @@ export const attachmentSteps: readonly Step[] = [
   ],
 ]
 
-/** Gateways go on preparing their agent after they have begun to listen. */
-const agentPatience = 40_000
+/** Gateways go on preparing their agent after they have begun to listen: a minute of work beside other programs. */
+const agentPatience = 240_000
 
 const commandAnswered = async (stage: Stage) => {
   await stage.write('/whoami')
