@@ -1,5 +1,5 @@
 /** Makes libraries ready to run. Their packages lie in a cache of the user, outside the repository. */
-import { execFile } from 'node:child_process'
+import { type ExecFileException, execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { cp, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { homedir } from 'node:os'
@@ -51,10 +51,11 @@ async function build(file: string, args: readonly string[], options: Options = {
   try {
     await run(file, args, { cwd, timeout, env, maxBuffer: 32 << 20 })
   } catch (error) {
-    const { stdout = '', stderr = '', message, code } = error as Error & Record<string, string>
+    const { stdout, stderr, message, code, killed } = error as ExecFileException
     if (code === 'ENOENT') throw new Missing(`${file} is not installed`)
-    const said = `${stdout}${stderr}`.trim().split('\n').slice(-8).join(' ')
-    throw new Error(`${file} ${args[0]}: ${said || message}`)
+    const late = killed ? `stopped after ${timeout / 60_000} minutes; ` : ''
+    const said = `${stdout ?? ''}${stderr ?? ''}`.trim().split('\n').slice(-8).join(' ')
+    throw new Error(`${file} ${args[0]}: ${late}${said || message}`)
   }
 }
 
@@ -108,7 +109,8 @@ export async function pythonWith(source: string): Promise<string> {
   return cached(name, async (making) => {
     await fetch('python3', ['-m', 'venv', making])
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries=1']
-    await fetch(join(making, 'bin/python'), [...pip, '-r', join(source, 'requirements.txt')])
+    const words = [...pip, '-r', join(source, 'requirements.txt')]
+    await fetch(join(making, 'bin/python'), words, { timeout: minutes(9) })
   })
 }
 
@@ -122,12 +124,11 @@ const fromPip = (toolchain: Toolchain) => async (): Promise<Workshop> => {
   })
 }
 
-/** Node.js looks for packages beside the file that imports them, so the adapters move into the cache. */
 const fromNpm = (toolchain: Toolchain) => async (): Promise<Workshop> => {
   const source = sourceFolder(toolchain)
-  const name = `${toolchain}-${await digest(source)}-${await digest(sourceFolder('javascript'))}`
-  const folder = await cached(name, async (making) => {
-    await copyAdapters(source, making)
+  const name = `${toolchain}-${await digest(source, ['package.json'])}`
+  await cached(name, async (making) => {
+    await cp(join(source, 'package.json'), join(making, 'package.json'))
     const npm = [
       'install',
       '--ignore-scripts',
@@ -136,8 +137,9 @@ const fromNpm = (toolchain: Toolchain) => async (): Promise<Workshop> => {
       '--no-package-lock',
       '--fetch-retries=1',
     ]
-    await fetch('npm', npm, { cwd: making, timeout: minutes(5) })
+    await fetch('npm', npm, { cwd: making, timeout: minutes(9) })
   })
+  const folder = await adaptersIn(name, source)
   return (adapter) => ({ command: process.execPath, args: [join(folder, adapter)] })
 }
 
@@ -181,18 +183,24 @@ async function java(): Promise<Workshop> {
   }
 }
 
-/** Copies adapters in JavaScript, with the protocol, to where their program lies. */
-async function copyAdapters(source: string, folder: string): Promise<void> {
-  await cp(source, folder, { recursive: true })
-  await cp(join(sourceFolder('javascript'), 'wire.mjs'), join(folder, 'wire.mjs'))
+/**
+ * A folder with the adapters in JavaScript and the protocol, inside the one of their packages: Node.js looks there for
+ * what they import. A change of an adapter installs no package again.
+ */
+async function adaptersIn(name: string, source: string): Promise<string> {
+  const protocol = sourceFolder('javascript')
+  const digests = [await digest(source), await digest(protocol, ['wire.mjs'])]
+  return cached(join(name, `adapters-${digests.join('-')}`), async (making) => {
+    await cp(source, making, { recursive: true })
+    await cp(join(protocol, 'wire.mjs'), join(making, 'wire.mjs'))
+  })
 }
 
 /** The module has no built pages of the web interface, and embeds them: its own empty page stands in for them. */
 async function alertmanager(): Promise<Workshop> {
-  const source = sourceFolder('alertmanager')
   const module = `github.com/prometheus/alertmanager@${alertmanagerVersion}`
-  const folder = await cached(`alertmanager-${await digest(source)}`, async (making) => {
-    await copyAdapters(source, making)
+  const name = `alertmanager-${alertmanagerVersion}`
+  const built = await cached(name, async (making) => {
     const options = { cwd: making, timeout: minutes(9) }
     await fetch('go', ['mod', 'download', module], options)
     const { stdout } = await run('go', ['env', 'GOMODCACHE'])
@@ -205,10 +213,11 @@ async function alertmanager(): Promise<Workshop> {
     await build('go', [...words, './cmd/alertmanager'], { ...options, cwd: unpacked })
     await rm(unpacked, { recursive: true })
   })
+  const folder = await adaptersIn(name, sourceFolder('alertmanager'))
   return (adapter) => ({
     command: process.execPath,
     args: [join(folder, adapter)],
-    env: { ALERTMANAGER: join(folder, 'alertmanager') },
+    env: { ALERTMANAGER: join(built, 'alertmanager') },
   })
 }
 
