@@ -29,8 +29,12 @@ const write = () => {
   writeFileSync(pageFile, withLibraries(readFileSync(pageFile, 'utf8'), results))
 }
 const counts = { passed: 0, failed: 0, skipped: 0 }
+let begun = performance.now()
 for await (const report of runLibraries(chosen)) {
-  for (const line of summary(report, values.verbose)) print(line)
+  const [first = '', ...more] = summary(report, values.verbose)
+  print(`${first} (${Math.round((performance.now() - begun) / 1000)} s)`)
+  for (const line of more) print(line)
+  begun = performance.now()
   const version = versionOf(report.trials)
   const scores = Object.entries(report.trials).map(([mode, trial]) => [mode, score(trial)])
   if (version) results[report.library.name] = { version, ...Object.fromEntries(scores) }
