@@ -1,7 +1,7 @@
 /** The link machine with its effects: answers go to the network, and every step is stored before the reply. */
 import type { LinkEvent, LinkState, ShownStep, VerifyLink } from '../../machines/link/events.ts'
 import { linkMachine } from '../../machines/link/machine.ts'
-import { failed, LinkRefused, settle } from '../../machines/model/failure.ts'
+import { failed, LinkRefused, RequestFailed, settle } from '../../machines/model/failure.ts'
 import type { Failure, Json } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
 import { HostedActor } from '../host/actor.ts'
@@ -19,6 +19,11 @@ import type { Clock, Logger } from '../ports/ports.ts'
 /** The effects of one link flow: answers go to the network, and every step is stored before the reply. */
 const isAccepting = (step: LinkStep): boolean =>
   step.kind === 'done' || (step.kind === 'password' && !step.wrong)
+
+const STORE_AGAIN_MS = 1_000
+
+const isPassing = (cause: unknown): boolean =>
+  cause instanceof RequestFailed && cause.failure.code === 'unavailable'
 
 class LinkEffects {
   readonly ending: LinkEnding
@@ -52,7 +57,9 @@ class LinkEffects {
     const leaving = new AbortController()
     const watch = async () => {
       const attempt = await this.#resumed()
-      send(await this.#reach('', await attempt.changed(leaving.signal)))
+      const step = await attempt.changed(leaving.signal)
+      const event = await this.#reachAtLast(step, leaving.signal)
+      if (event) send(event)
     }
     watch().catch((cause) => {
       if (leaving.signal.aborted) return
@@ -114,6 +121,23 @@ class LinkEffects {
     const wrong = step.kind !== 'show' && step.wrong
     if (wrong) return { type: 'answer.wrong', requestId, what: step.kind }
     return { type: 'step.reached', requestId, step: shown }
+  }
+
+  /**
+   * Nobody asks a second time for a step that was only watched, so it is stored as soon as the storage is back. Undefined if
+   * the flow is over before.
+   */
+  async #reachAtLast(step: LinkStep, signal: AbortSignal): Promise<LinkEvent | undefined> {
+    for (;;) {
+      try {
+        return await this.#reach('', step)
+      } catch (cause) {
+        if (!isPassing(cause)) throw cause
+        this.#world.logger.warn({ err: cause }, 'a step of a link flow is not stored yet')
+      }
+      await new Promise<void>((resolve) => this.#world.clock.setTimeout(resolve, STORE_AGAIN_MS))
+      if (signal.aborted) return undefined
+    }
   }
 
   async #finish(

@@ -7,7 +7,7 @@ import type {
 } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
-import type { Queryable } from '../../database/database.ts'
+import type { Database } from '../../database/database.ts'
 import { botWithToken } from '../../sandbox/bots/managed-bots.ts'
 import { SERVICE_PERSON } from '../../sandbox/delivery/rows.ts'
 import { beginSession } from '../../sandbox/delivery/sessions.ts'
@@ -57,7 +57,7 @@ export const identityOf = (row: {
 })
 
 export class Linking {
-  readonly #db: Queryable
+  readonly #db: Database
   readonly #outbox: Outbox
   readonly #now: () => number
 
@@ -135,9 +135,15 @@ export class Linking {
     const person = await this.#person(challenge)
     const asksPassword = challenge.state === 'code' && person.password_hash !== null
     const state = asksPassword ? 'password' : 'done'
-    if (!(await advance(this.#db, challenge, state))) return expired
-    if (asksPassword) return this.#stepOf({ ...challenge, state })
-    const token = await beginSession(this.#db, person.id)
+    if (asksPassword) {
+      if (!(await advance(this.#db, challenge, state))) return expired
+      return this.#stepOf({ ...challenge, state })
+    }
+    // In one, so that a code whose session could not be stored is still good.
+    const token = await this.#db.transaction(async (tx) =>
+      (await advance(tx, challenge, state)) ? beginSession(tx, person.id) : undefined,
+    )
+    if (token === undefined) return expired
     return { kind: 'done', account: identityOf(person), secrets: { token } }
   }
 

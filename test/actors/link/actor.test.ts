@@ -2,6 +2,7 @@
 import t from 'tap'
 import { resumable } from '../../../actors/link/actor.ts'
 import type { LinkStep } from '../../../actors/ports/platform.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import { settled } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
 import { code, done, LinkRig, password, stateOf, wrong } from './rig.ts'
@@ -157,6 +158,39 @@ t.test('what is shown is watched, step after step', async (t) => {
   second.resolve(done)
   await settled()
   t.equal(stateOf(actor), '"linked"')
+})
+
+t.test('an account accepted on another device is linked once the storage is back', async (t) => {
+  for (const step of [done, { ...password }]) {
+    const rig = new LinkRig(t)
+    const away = Promise.reject(failed('unavailable', 'the database does not answer'))
+    away.catch(() => undefined)
+    rig.storing = away
+    const actor = rig.begin({ state: 'waiting', step: { state: 'waiting' } })
+    rig.attempt.moved.resolve(step)
+    await settled()
+    await rig.clock.advance(5_000)
+    t.equal(stateOf(actor), '{"open":"waiting"}')
+    rig.storing = Promise.resolve()
+    await rig.clock.advance(1_000)
+    t.equal(stateOf(actor), step === done ? '"linked"' : '{"open":"password_needed"}')
+    t.same(rig.ends, [])
+    t.same(rig.logger.errors, [])
+  }
+})
+
+t.test('a flow that expires before its step could be stored is expired', async (t) => {
+  const rig = new LinkRig(t)
+  const away = Promise.reject(failed('unavailable', 'the database does not answer'))
+  away.catch(() => undefined)
+  rig.storing = away
+  const actor = rig.begin({ state: 'waiting', step: { state: 'waiting' } })
+  rig.attempt.moved.resolve(done)
+  await settled()
+  await rig.clock.advance(900_000)
+  rig.storing = Promise.resolve()
+  await rig.clock.advance(2_000)
+  t.equal(stateOf(actor), '"expired"')
 })
 
 t.test('a network that fails while it is watched ends the flow, said and logged', async (t) => {
