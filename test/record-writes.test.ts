@@ -14,7 +14,7 @@ const command = 'shared with a command of the operator, which starts without Mik
 
 /** By file, verb and table. */
 const inSql: Readonly<Record<string, string>> = {
-  'accounts/codes.ts delete otp_challenge': atOnce,
+  'accounts/codes.ts delete otp_challenge': transaction,
   'accounts/codes.ts insert otp_challenge': transaction,
   'accounts/personal-tokens.ts insert personal_token': transaction,
   'accounts/personal-tokens.ts update personal_token': atOnce,

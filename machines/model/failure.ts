@@ -72,6 +72,16 @@ export async function settle<Result>(
   }
 }
 
+/** Reads what was just written: a failure of the reading does not say that nothing was written. */
+export async function readBack<Result>(reading: Promise<Result>): Promise<Result> {
+  try {
+    return await reading
+  } catch (cause) {
+    if (!(cause instanceof RequestFailed) || cause.failure.code !== 'unavailable') throw cause
+    throw new RequestFailed({ ...cause.failure, certain: false }, { cause })
+  }
+}
+
 /** The network accepted the link, the service does not: the flow is over. */
 export class LinkRefused extends RequestFailed {
   readonly reason: LinkReason

@@ -10,6 +10,8 @@ interface AccessClaims {
   readonly sessionId: number
 }
 
+export type Signer = (claims: AccessClaims) => Promise<string>
+
 const TYPE = 'at+jwt'
 const LONGEST = 4_096
 /**
@@ -27,19 +29,22 @@ export function createAccessTokens(keys: SigningKeys, issuer: string, clock: Clo
   }
 
   return {
-    async sign({ userId, sessionId }: AccessClaims): Promise<string> {
+    /** Signs without asking the database again. */
+    async signer(): Promise<Signer> {
       const { kid, key } = await keys.current()
-      const now = clock()
-      return await new SignJWT({ sid: `${sessionId}` })
-        .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
-        .setIssuer(issuer)
-        .setAudience(issuer)
-        .setSubject(`${userId}`)
-        .setJti(randomUUID())
-        .setIssuedAt(now)
-        .setNotBefore(now)
-        .setExpirationTime(secondsAfter(now, LIFETIME_SECONDS))
-        .sign(key)
+      return async ({ userId, sessionId }) => {
+        const now = clock()
+        return await new SignJWT({ sid: `${sessionId}` })
+          .setProtectedHeader({ alg: ALGORITHM, typ: TYPE, kid })
+          .setIssuer(issuer)
+          .setAudience(issuer)
+          .setSubject(`${userId}`)
+          .setJti(randomUUID())
+          .setIssuedAt(now)
+          .setNotBefore(now)
+          .setExpirationTime(secondsAfter(now, LIFETIME_SECONDS))
+          .sign(key)
+      }
     },
 
     /** Does not check the session, which may have ended since. */

@@ -8,7 +8,7 @@ import type { Jobs } from '../jobs/jobs.ts'
 import type { Bus } from '../nodes/bus.ts'
 import { type CallCount, Gcra, type RateLimit } from '../security/rate-limits.ts'
 import type { Vault } from '../security/vault.ts'
-import { createAccessTokens } from './access-tokens.ts'
+import { createAccessTokens, type Signer } from './access-tokens.ts'
 import type { RequestClient } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { Codes, type SentCode } from './codes.ts'
@@ -113,21 +113,26 @@ export class Accounts {
     challengeId?: string,
   ): Promise<SignedIn> {
     const phone = parsePhone(text)
-    await this.#codes.use(phone, 'sign_in', { code: otp, challengeId }, client)
+    const use = await this.#codes.check(phone, 'sign_in', { code: otp, challengeId }, client)
     const index = this.#codes.indexOf(phone.number)
     const user = await this.#users.findOrCreate(phone.number, index, this.#clock())
+    const sign = await this.#accessTokens.signer()
     const opened = await this.#db.transaction(async (tx) => {
       const session = await this.#sessions.open(tx, user.id, client)
+      await use(tx)
       return { ...session, refreshToken: await this.#refreshTokens.issue(tx, session.sessionId) }
     })
     this.#sessions.forget(opened.ended)
-    return await this.#signedIn(user, opened.sessionId, opened.refreshToken)
+    return await signedIn(sign, user, opened)
   }
 
+  /** A token is refused the second time, so all that may fail comes before its use. */
   async refresh(refreshToken: string, client: RequestClient): Promise<SignedIn> {
+    const owner = await this.#refreshTokens.ownerOf(refreshToken)
+    const user = owner === undefined ? undefined : await this.#users.get(owner)
+    const sign = await this.#accessTokens.signer()
     const refreshed = await this.#refreshTokens.refresh(refreshToken, client)
-    const user = await this.#users.get(refreshed.userId)
-    return await this.#signedIn(user, refreshed.sessionId, refreshed.refreshToken)
+    return await signedIn(sign, user ?? (await this.#users.get(refreshed.userId)), refreshed)
   }
 
   logout(refreshToken: string): Promise<void> {
@@ -164,17 +169,21 @@ export class Accounts {
     throw failed('unauthorized', 'the session has ended')
   }
 
-  async #signedIn(user: User, sessionId: number, refreshToken: string): Promise<SignedIn> {
-    const accessToken = await this.#accessTokens.sign({ userId: user.id, sessionId })
-    return { user, accessToken, expiresIn: LIFETIME_SECONDS, refreshToken }
-  }
-
   async #upkeep(): Promise<void> {
     const at = secondsAfter(new Date(), UPKEEP_SECONDS)
     await this.#jobs.remind({ kind: 'accounts', id: 'upkeep', at })
     await tidy(this.#db, this.#clock())
     await this.signingKeys.rotate()
   }
+}
+
+async function signedIn(
+  sign: Signer,
+  user: User,
+  { sessionId, refreshToken }: { readonly sessionId: number; readonly refreshToken: string },
+): Promise<SignedIn> {
+  const accessToken = await sign({ userId: user.id, sessionId })
+  return { user, accessToken, expiresIn: LIFETIME_SECONDS, refreshToken }
 }
 
 const HOUR = 3_600

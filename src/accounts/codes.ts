@@ -1,7 +1,7 @@
 /** One-time codes: made, sent by a job, tried a few times, used once. */
 import { createHmac, randomBytes, randomInt } from 'node:crypto'
 import type { Logger } from '../../actors/ports/ports.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Queryable } from '../database/database.ts'
 import { OtpChallenge } from '../database/entities.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { sameHash } from '../security/secrets.ts'
@@ -100,13 +100,16 @@ export class Codes {
     return { challengeId: id, phone: phone.number, expiresIn, resendIn, channel }
   }
 
-  /** Resolves once for the right code; rejects for everything else. */
-  async use(
+  /**
+   * Resolves for the right code with how to use it up: once, in the transaction of what it is good for, so that a failure
+   * there leaves the code as it was. Rejects for everything else.
+   */
+  async check(
     phone: Phone,
     purpose: CodePurpose,
     { code, challengeId }: GivenCode,
     { ip }: RequestClient,
-  ): Promise<void> {
+  ): Promise<(tx: Queryable) => Promise<void>> {
     const { db, limits, clock } = this.#options
     const now = clock()
     const index = this.indexOf(phone.number)
@@ -118,10 +121,12 @@ export class Codes {
     const giveBack = isStranger ? await admitTry(db, ip, limits, now) : undefined
     const { id, mac } = await takeTry(db, target, challenge, limits, now)
     if (!sameHash(mac, this.#macOf(id, phone.number, code))) throw wrongCode()
-    const used = await db.query(useUp, [id])
-    if (used.length === 0) throw wrongCode()
-    await forgive(db, index)
-    await giveBack?.()
+    return async (tx) => {
+      const used = await tx.query(useUp, [id])
+      if (used.length === 0) throw wrongCode()
+      await forgive(tx, index)
+      await giveBack?.(tx)
+    }
   }
 
   /** Runs in the job. A code that was replaced or has expired is not sent. */

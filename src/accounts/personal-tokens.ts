@@ -1,5 +1,5 @@
 /** Personal access tokens: made by a signed-in user for scripts, shown once, kept as a hash. */
-import { failed } from '../../machines/model/failure.ts'
+import { failed, readBack } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import { PersonalToken } from '../database/entities.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
@@ -64,7 +64,8 @@ export class PersonalTokens {
         params: { count: MAX_PER_USER },
       })
     }
-    const record = await this.#db.records((em) => em.findOneOrFail(PersonalToken, { id: added.id }))
+    const { id } = added
+    const record = await readBack(this.#db.records((em) => em.findOneOrFail(PersonalToken, { id })))
     return { token, record }
   }
 

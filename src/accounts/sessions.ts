@@ -187,6 +187,12 @@ export function createRefreshTokens(
   return {
     issue,
 
+    /** The user whose session the token belongs to; undefined where it has ended or there is none. */
+    async ownerOf(token: string): Promise<number | undefined> {
+      const found = isToken('ref', token) ? await find(hashSecret(token)) : undefined
+      return found ? sessions.ownerOf(found.sessionId) : undefined
+    },
+
     async refresh(token: string, client: RequestClient): Promise<Refreshed> {
       if (!isToken('ref', token)) throw invalidRefresh()
       const hash = hashSecret(token)

@@ -55,8 +55,8 @@ export async function admitTry(db: Queryable, ip: string, limits: OtpLimits, now
   const keys = [`try:ip:${narrow}`, ...(wide ? [`try:ip:${wide}`] : [])]
   const rates = [limits.triesPerNetwork, timesFour(limits.triesPerNetwork)]
   for (const [place, key] of keys.entries()) await useQuota(db, key, rates[place]!, now)
-  return async () => {
-    for (const key of keys) await giveBackUse(db, key, now)
+  return async (tx: Queryable) => {
+    for (const key of keys) await giveBackUse(tx, key, now)
   }
 }
 

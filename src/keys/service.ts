@@ -3,7 +3,7 @@ import type { StateValue } from 'xstate'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { Keeps } from '../../actors/ports/ports.ts'
 import { keyStanding } from '../../machines/api-key/events.ts'
-import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { failed, RequestFailed, readBack } from '../../machines/model/failure.ts'
 import type { Down } from '../../machines/supervision/machine.ts'
 import { type Out, outError } from '../credentials/reasons.ts'
 import type { RecordSource } from '../credentials/records.ts'
@@ -86,7 +86,7 @@ export class KeyService {
     const created = await createKey(this.#options.db, key, this.#options.limits)
     this.#options.gate.forget(created.id)
     this.#options.wantedChanged?.(key.credentialId)
-    return { ...(await this.find(key.userId, created.id)), key: created.key }
+    return { ...(await readBack(this.find(key.userId, created.id))), key: created.key }
   }
 
   async change(userId: number, apiKeyId: number, change: KeyChange): Promise<ApiKeyRecord> {
@@ -113,8 +113,8 @@ export class KeyService {
     await this.usable(userId, apiKeyId)
     const key = await rotateKey(this.#options.db, apiKeyId, overlapSeconds)
     if (overlapSeconds === 0) await this.#turnCallersOut(apiKeyId)
-    else await this.#refresh(apiKeyId)
-    return { ...(await this.find(userId, apiKeyId)), key }
+    else await readBack(this.#refresh(apiKeyId))
+    return { ...(await readBack(this.find(userId, apiKeyId))), key }
   }
 
   async revoke(userId: number, apiKeyId: number): Promise<void> {

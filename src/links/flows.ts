@@ -13,7 +13,7 @@ import {
 import type { LinkAttempt, Platform } from '../../actors/ports/platform.ts'
 import type { Clock, Logger, Platforms } from '../../actors/ports/ports.ts'
 import type { ShownStep } from '../../machines/link/events.ts'
-import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { failed, RequestFailed, readBack } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import { databaseNow, LinkPage, LinkSession } from '../database/entities.ts'
 import { maskAddress, maskPhone } from '../security/redact.ts'
@@ -109,7 +109,12 @@ export class LinkFlows {
       await store.finish(sessionId, step.account, step.secrets)
       await attempt.close()
     } else this.#begun.set(sessionId, attempt)
-    return this.find(sessionId, request.userId)
+    try {
+      return await readBack(this.find(sessionId, request.userId))
+    } finally {
+      // No actor takes it over any more: the caller closes it.
+      this.#begun.delete(sessionId)
+    }
   }
 
   /** Rejects with `not_found`, also for another user's flow. */

@@ -7,6 +7,7 @@ import {
   invalidField,
   missingField,
   RequestFailed,
+  readBack,
 } from '../../../machines/model/failure.ts'
 import type { Accounts } from '../../accounts/accounts.ts'
 import { networksOf } from '../../accounts/client.ts'
@@ -134,7 +135,7 @@ const answeringRoutes: Routes = async (app, options) => {
         type: 'link.verify',
         ...(otp !== undefined ? { code: otp } : { password: password ?? '' }),
       })
-      return ok(await recordOf(options, flow))
+      return ok(await readBack(recordOf(options, flow)))
     },
   )
 

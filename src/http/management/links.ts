@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Platform } from '../../../actors/ports/platform.ts'
 import type { ShownStep } from '../../../machines/link/events.ts'
-import { failed, invalidField, missingField } from '../../../machines/model/failure.ts'
+import { failed, invalidField, missingField, readBack } from '../../../machines/model/failure.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import type { OpenLink } from '../../links/store.ts'
@@ -132,7 +132,7 @@ const startRoute: Routes = async (app, options) => {
         fields: fields as Record<string, string>,
         relinks: credential_id,
       })
-      return ok(await recordOf(options, flow))
+      return ok(await readBack(recordOf(options, flow)))
     },
   )
 }
@@ -199,7 +199,8 @@ const verifyRoute: Routes = async (app, options) => {
         type: 'link.verify',
         ...(otp !== undefined ? { code: otp } : { password: password ?? '' }),
       })
-      return ok(await recordOf(options, flow))
+      // The flow may be over now, and then takes no answer again.
+      return ok(await readBack(recordOf(options, flow)))
     },
   )
 }
