@@ -3,8 +3,11 @@ import pg from 'pg'
 import type { Failure } from '../../machines/model/protocol.ts'
 import type { FailureReason } from '../../machines/model/reason.ts'
 
-/** SQLSTATE: connection exceptions, a server that takes no writes, operator intervention, resources, our time limits. */
-const states = /^(08|25006|53|57P0[1235]|57014|55P03|25P0[34])/
+/**
+ * SQLSTATE: connection exceptions, a server that takes no writes, operator intervention, resources, our time limits; a login
+ * or a database that the server does not know now; its disk; and a statement that gave way to another one.
+ */
+const states = /^(08|25006|53|57P0[1-5]|57014|55P03|25P0[34]|28|3D000|58|40001|40P01)/
 const system = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -12,13 +15,24 @@ const system = new Set([
   'EPIPE',
   'ETIMEDOUT',
   'EHOSTUNREACH',
+  'EHOSTDOWN',
   'ENETUNREACH',
+  'ENETDOWN',
+  'ENETRESET',
+  'ENOBUFS',
+  'ENOTCONN',
+  'EPROTO',
   'ENOTFOUND',
   'EAI_AGAIN',
+  'EAI_FAIL',
 ])
+/** Errors of a connection that does not come up: no descriptor, no port, no name, no socket of a server that is down. */
+const connecting = new Set(['connect', 'getaddrinfo'])
+/** Node's and OpenSSL's errors while TLS is agreed on, such as a certificate that is just being renewed. */
+const tls = /^ERR_(SSL|TLS)_|CERT|_SIGNATURE$/
 /** pg's own errors carry no code. */
 const messages =
-  /^(Connection terminated|timeout exceeded when|Query read timeout|Client (has|was) .*not queryable)/
+  /^(Connection terminated|timeout e(xceeded when|xpired$)|Query read timeout|Client (has|was) .*not queryable|Cannot use a pool after calling end|Received unexpected |There was an error establishing an SSL|The server does not support SSL)/
 
 export function isUnavailable(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return states.test(error.code ?? '')
@@ -27,15 +41,14 @@ export function isUnavailable(error: unknown): boolean {
   const { code, syscall } = error as NodeJS.ErrnoException
   // MikroORM throws errors of its own, with the fields of pg's.
   if (code !== undefined && states.test(code)) return true
-  if (code !== undefined && system.has(code)) return true
-  // A server that is down has removed its socket.
-  if (code === 'ENOENT' && syscall === 'connect') return true
+  if (code !== undefined && (system.has(code) || tls.test(code))) return true
+  if (syscall !== undefined && connecting.has(syscall)) return true
   return messages.test(error.message) || isUnavailable(error.cause)
 }
 
 /** Errors before a statement is sent: there is no connection, and pg's words for the connections of its pool. */
 const beforeSending =
-  /^(timeout exceeded when|Client (has|was) .*not queryable|Connection terminated due to connection)/
+  /^(timeout e(xceeded when|xpired$)|Client (has|was) .*not queryable|Connection terminated due to connection|Cannot use a pool|There was an error establishing|The server does not support)/
 /** SQLSTATE of a server that crashes: it may have committed before. Any other error of a server undoes the statement. */
 const CRASHES = '57P02'
 
@@ -47,7 +60,7 @@ export function mayBeDone(error: unknown): boolean {
   const { code, syscall } = error as NodeJS.ErrnoException
   if (code !== undefined && states.test(code)) return code === CRASHES
   const isUnsent =
-    syscall === 'connect' || syscall === 'getaddrinfo' || beforeSending.test(error.message)
+    connecting.has(syscall ?? '') || tls.test(code ?? '') || beforeSending.test(error.message)
   return !isUnsent && isUnavailable(error)
 }
 

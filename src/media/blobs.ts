@@ -76,7 +76,7 @@ export class BlobStore {
     const sealedKey = await vault.seal(`user:${userId}`, placeOf(object), key)
     await rows.announce(object)
     const limit = AbortSignal.any([signal, AbortSignal.timeout(PUT_MS)])
-    await objects.put(object, path, limit).catch(explain)
+    await objects.put(object, path, limit).catch((cause) => this.#failed(cause))
     const row = { blob, userId, size, mime, object, sealedKey }
     const outcome = await rows.add(row, keepSeconds, quota)
     if (outcome !== 'added') await this.#remove([object])
@@ -99,10 +99,16 @@ export class BlobStore {
       const stream = await openSealed({ store, pool }, { object, key, size }, { offset, length })
       return { size, mime, stream }
     } catch (cause) {
-      if (!(cause instanceof ObjectMissing)) throw cause
+      if (!(cause instanceof ObjectMissing)) return this.#failed(cause)
       this.#options.logger.error({ err: cause, blob }, 'a stored file is missing')
       throw failed('not_found', '', {}, { cause })
     }
+  }
+
+  /** A caller who is told to come back says nothing to the operator. */
+  #failed(err: unknown): never {
+    this.#options.logger.warn({ err }, 'the store of files failed')
+    return explain(err)
   }
 
   async hold(blobs: readonly string[], holder: string): Promise<void> {

@@ -6,7 +6,8 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'no
 import { dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
-import { S3mini, S3ServiceError } from 's3mini'
+import { S3mini, S3NetworkError, S3ServiceError } from 's3mini'
+import { failed } from '../../machines/model/failure.ts'
 
 /** A file that a thread may read, or a stream of bytes. The receiver closes it. */
 export type SealedBytes = Pick<FileHandle, 'fd' | 'close'> | Readable
@@ -115,7 +116,11 @@ export class S3Store implements ObjectStore {
   async put(object: string, path: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     const file = await openAsBlob(path)
-    await this.#client.putObject(object, file, undefined, undefined, undefined, file.size)
+    await this.#client
+      .putObject(object, file, undefined, undefined, undefined, file.size)
+      .catch((cause) => {
+        throw explained(cause)
+      })
     await rm(path, { force: true })
   }
 
@@ -126,7 +131,7 @@ export class S3Store implements ObjectStore {
     const response = await this.#client
       .getObjectRaw(object, false, from, from + length)
       .catch((cause) => {
-        throw isMissing(cause) ? new ObjectMissing(object, { cause }) : cause
+        throw isMissing(cause) ? new ObjectMissing(object, { cause }) : explained(cause)
       })
     if (!response.body) throw new ObjectMissing(object)
     return Readable.fromWeb(response.body as ReadableStream)
@@ -137,5 +142,29 @@ export class S3Store implements ObjectStore {
   }
 }
 
+/** Other servers on the way answer 404 too, and so does the service where its bucket is missing. */
 const isMissing = (error: unknown): boolean =>
-  error instanceof S3ServiceError && error.status === 404
+  error instanceof S3ServiceError &&
+  error.status === 404 &&
+  (error.serviceCode === 'NoSuchKey' || /<Code>NoSuchKey</.test(`${error.body}`))
+
+const PASSING = [404, 408, 429]
+
+/** Whether S3 cannot be reached, or its answer is of a kind that passes. It refuses otherwise. */
+function isAway(error: unknown): boolean {
+  if (error instanceof S3ServiceError) return error.status >= 500 || PASSING.includes(error.status)
+  if (!(error instanceof Error)) return false
+  // The words of `fetch` for all that can happen to a connection.
+  return (
+    error instanceof S3NetworkError ||
+    /^(TimeoutError|AbortError)$/.test(error.name) ||
+    error.message === 'fetch failed'
+  )
+}
+
+/** The failure for callers while the service is away; a refusal, or what is no failure of the service, stays what it is. */
+function explained(error: unknown): unknown {
+  if (!isAway(error)) return error
+  const description = 'the storage for files does not answer'
+  return failed('unavailable', description, { retryAfterSeconds: 5 }, { cause: error })
+}

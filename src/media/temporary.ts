@@ -100,9 +100,16 @@ export function explain(error: unknown): never {
   throw explainFullDisk(error)
 }
 
-/** A full disk is a temporary failure. Errors from worker threads have no code, so the message is read. */
+/**
+ * A disk that is full, or fails for other files too, is a temporary failure. Errors from worker threads have no code, so the
+ * message is read.
+ */
 export function explainFullDisk(error: unknown): unknown {
-  if (!(error instanceof Error) || !/^(ENOSPC|EDQUOT)\b/.test(error.message)) return error
-  const retry = { retryAfterSeconds: 60 }
-  return failed('unavailable', 'there is no room for files', retry, { cause: error })
+  if (!(error instanceof Error)) return error
+  const later = (description: string, retryAfterSeconds: number) =>
+    failed('unavailable', description, { retryAfterSeconds }, { cause: error })
+  if (/^(ENOSPC|EDQUOT)\b/.test(error.message)) return later('there is no room for files', 60)
+  if (/^(EMFILE|ENFILE|EIO|EROFS|ESTALE|EBUSY|ENOMEM)\b/.test(error.message))
+    return later('files cannot be read or kept now', 5)
+  return error
 }

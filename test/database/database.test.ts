@@ -2,10 +2,11 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import pg from 'pg'
 import t from 'tap'
 import type { RequestFailed } from '../../machines/model/failure.ts'
 import { openDatabase } from '../../src/database/database.ts'
-import { isUnavailable } from '../../src/database/failures.ts'
+import { isUnavailable, mayBeDone } from '../../src/database/failures.ts'
 import { refused } from '../actors/refused.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
@@ -114,6 +115,67 @@ t.test('a socket that is gone is a server that is down, another missing file is 
   await refused(t, down.query('select 1'), { code: 'unavailable' })
   const missing = await readFile(join(folder, 'missing')).catch((error: unknown) => error)
   t.notOk(isUnavailable(missing))
+})
+
+t.test(
+  'every error of a connection, and of a server that is in trouble, is one to come back to',
+  async (t) => {
+    const error = (message: string, fields: object = {}) =>
+      Object.assign(new Error(message), fields)
+    const ofServer = (code: string) => Object.assign(new pg.DatabaseError('', 0, 'error'), { code })
+    const passing = [
+      error('connect EMFILE', { code: 'EMFILE', syscall: 'connect' }),
+      error('connect EADDRNOTAVAIL', { code: 'EADDRNOTAVAIL', syscall: 'connect' }),
+      error('connect EAGAIN', { code: 'EAGAIN', syscall: 'connect' }),
+      error('read ENETDOWN', { code: 'ENETDOWN', syscall: 'read' }),
+      error('getaddrinfo ENOMEM', { code: 'ENOMEM', syscall: 'getaddrinfo' }),
+      error('write EPROTO', { code: 'EPROTO', syscall: 'write' }),
+      error('certificate has expired', { code: 'CERT_HAS_EXPIRED' }),
+      error('wrong version number', { code: 'ERR_SSL_WRONG_VERSION_NUMBER' }),
+      error('timeout expired'),
+      error('Connection terminated unexpectedly'),
+      error('Cannot use a pool after calling end on the pool'),
+      error('There was an error establishing an SSL connection'),
+      error('Received unexpected commandComplete message from backend.'),
+      new AggregateError([error('', { code: 'ECONNREFUSED' })]),
+      // Deadlock, serialization, crash, the disk of the server, a login that changes, too many connections.
+      ...['40P01', '40001', '57P02', '57P04', '58030', '28P01', '3D000', '53300'].map(ofServer),
+    ]
+    for (const cause of passing) {
+      t.ok(isUnavailable(cause), `${cause} ${Reflect.get(cause, 'code')}`)
+      t.ok(isUnavailable(new Error('of MikroORM', { cause })))
+    }
+    const lasting = [
+      error('open EMFILE', { code: 'EMFILE', syscall: 'open' }),
+      ...['23505', '22003', '42P01', '54000', 'XX001'].map(ofServer),
+    ]
+    for (const cause of lasting) t.notOk(isUnavailable(cause), `${cause}`)
+    t.notOk(mayBeDone(passing[0]), 'nothing was sent')
+    t.notOk(mayBeDone(ofServer('40P01')), 'it was undone')
+    t.ok(mayBeDone(error('Connection terminated unexpectedly')))
+  },
+)
+
+t.test('a statement that gave way to another one is to be sent again', async (t) => {
+  await database.query(`insert into note (body) values ('a'), ('b')`)
+  const both = (first: number, second: number, met: () => Promise<void>) =>
+    database.transaction(async (tx) => {
+      await tx.query('update note set body = body where id = $1', [first])
+      await met()
+      await tx.query('update note set body = body where id = $1', [second])
+    })
+  let left = 2
+  const all = Promise.withResolvers<void>()
+  const met = () => {
+    left -= 1
+    if (left === 0) all.resolve()
+    return all.promise
+  }
+  const ends = await Promise.allSettled([both(1, 2, met), both(2, 1, met)])
+  const refusals = ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []))
+  t.equal(refusals.length, 1)
+  t.match(refusals[0], { failure: { code: 'unavailable', retryAfterSeconds: 1 } })
+  t.notOk('certain' in refusals[0].failure)
 })
 
 t.test('a network that is away is one to come back to', async (t) => {

@@ -49,6 +49,36 @@ t.test('an object that is gone is a file that is not there', async (t) => {
   await refused(t, blobs.open(blob), { code: 'not_found' })
 })
 
+t.test(
+  'a service that is away takes no file for missing, and one to be kept is to be sent again',
+  async (t) => {
+    const s3 = await startS3(t)
+    const objects = new S3Store(s3.options)
+    const { blobs, user, file } = await rig(t, { objects })
+    const userId = await user()
+    const { blob } = await blobs.add({ userId, path: await file('x'), mime }, forever)
+    const later = { code: 'unavailable', retryAfterSeconds: 5 } as const
+    const others = [
+      { status: 404, body: '<html>404 page not found</html>' },
+      { status: 404, body: '<Error><Code>NoSuchBucket</Code></Error>' },
+      { status: 502, body: '' },
+      { status: 503, body: '<Error><Code>SlowDown</Code></Error>' },
+      { status: 302, body: '' },
+    ]
+    for (const other of others) {
+      s3.answer(other)
+      await refused(t, blobs.open(blob), later)
+      await refused(t, blobs.add({ userId, path: await file(other.body), mime }, forever), later)
+    }
+    s3.answer(undefined)
+    t.equal(`${await collect((await blobs.open(blob)).stream)}`, 'x')
+    const nowhere = new S3Store({ ...s3.options, endpoint: 'http://127.0.0.1:9' })
+    const { blobs: away, user: another, file: other } = await rig(t, { objects: nowhere })
+    const sent = { userId: await another(), path: await other('x'), mime }
+    await refused(t, away.add(sent, forever), later)
+  },
+)
+
 t.test('with the wrong secret nothing is stored and nothing is promised', async (t) => {
   const s3 = await startS3(t)
   const objects = new S3Store({ ...s3.options, secretAccessKey: 'wrong' })

@@ -14,9 +14,12 @@ interface Testing {
 export async function startS3(t: Testing) {
   const objects = new Map<string, Buffer>()
   let refusals = 0
+  /** Another server on the way answers in its place. */
+  let instead: { readonly status: number; readonly body: string } | undefined
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk)
+    if (instead) return response.writeHead(instead.status).end(instead.body)
     if (!isSigned(request)) {
       refusals++
       response.writeHead(403, { 'content-type': 'application/xml' })
@@ -52,6 +55,9 @@ export async function startS3(t: Testing) {
   return {
     objects,
     refusals: () => refusals,
+    answer: (other: typeof instead) => {
+      instead = other
+    },
     options: {
       ...s3Secrets,
       endpoint: `http://127.0.0.1:${port}`,
