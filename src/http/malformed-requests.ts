@@ -193,7 +193,9 @@ const answers = new WeakMap<Socket, ServerResponse>()
  * requests that another node answers.
  */
 export function followAnswers(server: Server): void {
-  server.prependListener('request', ({ socket }, response) => void answers.set(socket, response))
+  server.prependListener('request', ({ socket }, response) => {
+    answers.set(socket, response)
+  })
 }
 
 /** Time for the rest of a request whose beginning was found late. */

@@ -2,7 +2,8 @@
 import { type BotCounts, type BotKind, kindsMissing } from './bots.ts'
 import { randomOf } from './random.ts'
 import { type Stage, type StagePlan, setStage, type Testing } from './stage.ts'
-import { type Recovery, type Round, type Suite, type SuiteName, suites } from './suites.ts'
+import type { Recovery, Round, Suite } from './suite.ts'
+import { type SuiteName, suites } from './suites.ts'
 
 export interface Plan extends StagePlan {
   /** On one stage, one after the other, with the number of rounds of each. */

@@ -4,7 +4,8 @@ import { availableParallelism, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { linesOf, type Plan, type Report, runSuites, totalOf } from './rounds.ts'
 import { SHORT } from './short.ts'
-import { type Suite, type SuiteName, suites } from './suites.ts'
+import type { Suite } from './suite.ts'
+import { type SuiteName, suites } from './suites.ts'
 
 /** As many as the design asks for. */
 const ROUNDS = {

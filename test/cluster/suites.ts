@@ -1,46 +1,21 @@
 /** The faults: each is a round of a suite, after which all nodes are back. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { placeOf } from '../../actors/node/placement.ts'
 import { MINIMUM } from '../../src/database/migrate.ts'
 import { until } from '../support/client.ts'
 import type { Relay } from '../support/relay.ts'
-import type { NetworkAccount } from './exclusive.ts'
+import { exclusive, xmpp } from './ends.ts'
 import { networkMissing } from './network.ts'
 import { releaseMissing } from './release.ts'
-import type { Stage, StageNeeds, StageNode } from './stage.ts'
-import { xmppMissing } from './xmpp.ts'
+import type { Stage, StageNode } from './stage.ts'
+import {
+  LOOK_MS,
+  type Owners,
+  placedOwners,
+  RECOVERED_WITHIN_MS,
+  type Recovery,
+  type Suite,
+} from './suite.ts'
 
-/** How long one account was away. */
-export interface Recovery {
-  readonly account: number
-  /** Milliseconds from the fault on. */
-  readonly ms: number
-}
-
-/** What one round has shown. */
-export interface Round {
-  /** From the fault to the first stored update of each account that it concerned. */
-  readonly recoveries: readonly Recovery[]
-  /** Accounts that changed their owner though nothing made it necessary. */
-  readonly needless: number
-}
-
-export interface Suite {
-  readonly name: string
-  readonly needs?: StageNeeds
-  /** Why it cannot be run here. */
-  missing?(): Promise<string | undefined>
-  /** Whether callers are promised that nothing fails. */
-  readonly promisesCalls: boolean
-  /** Whether connections to a process that ends may be lost under a call. */
-  readonly cuts: boolean
-  /** Within which this share of the accounts is to be back, on a machine that does nothing else. */
-  readonly goal?: { readonly share: number; readonly ms: number }
-  round(stage: Stage, random: () => number): Promise<Round>
-}
-
-const LOOK_MS = 25
-const RECOVERED_WITHIN_MS = 60_000
 interface Watched {
   readonly id: number
   readonly next: number
@@ -170,36 +145,8 @@ const rolling: Suite = {
   },
 }
 
-type Owners = ReadonlyMap<number, string>
-
 const movedBetween = (before: Owners, after: Owners) =>
   [...before].filter(([id, owner]) => after.get(id) !== owner).length
-
-/** Twenty a second move. */
-const placedWithinMs = (accounts: number) => 30_000 + 100 * accounts
-
-/** The owners once every account is where it is placed: whatever still goes there would look like a takeover. */
-async function placedOwners(stage: Stage): Promise<Owners> {
-  const places = stage.nodes.map(({ name }) => ({ name, weight: 1 }))
-  const isPlaced = ([id, owner]: [number, string]) => placeOf(id, places) === owner
-  const [accounts] = await stage.database.query<{ count: number }>(
-    'select count(*)::int as count from credential_log',
-  )
-  const count = accounts?.count ?? 0
-  const end = performance.now() + placedWithinMs(count)
-  for (;;) {
-    const owners = await stage.owners()
-    const away = [...owners].filter((entry) => !isPlaced(entry))
-    if (away.length === 0 && owners.size === count) return owners
-    if (performance.now() > end) {
-      const told = away.map(([id, owner]) => `${id} at ${owner} instead of ${placeOf(id, places)}`)
-      throw new Error(
-        `${count - owners.size} accounts are nowhere, others elsewhere: ${told.join()}`,
-      )
-    }
-    await pause(LOOK_MS)
-  }
-}
 
 /** A node gives all its accounts away: with `--idle`, a thousand or more. */
 const handover: Suite = {
@@ -333,62 +280,6 @@ const upgrade: Suite = {
     const [row] = await stage.database.query<{ migration: string }>(MINIMUM)
     if (row && release.newest >= row.migration) await replaceAll(release.tree)
     return { recoveries, needless: 0 }
-  },
-}
-
-/** How the node of an account ends. */
-const ENDS = ['SIGKILL', 'SIGTERM', 'SIGSTOP'] as const
-
-/** The owner of the first of these accounts ends in one of three ways; each of its accounts is back once its bot can send. */
-async function ownerEnds(
-  stage: Stage,
-  accounts: readonly NetworkAccount[],
-  random: () => number,
-): Promise<Round> {
-  // None of them may be on its way to another node.
-  const owners = await placedOwners(stage)
-  const [first] = accounts
-  const victim = stage.nodes.find(({ name }) => name === owners.get(first?.credentialId ?? 0))
-  if (!victim) throw new Error('nobody owns the account')
-  const theirs = accounts.filter(({ credentialId }) => owners.get(credentialId) === victim.name)
-  const end = ENDS[Math.floor(random() * ENDS.length)] ?? 'SIGKILL'
-  const began = performance.now()
-  const isFrozen = end === 'SIGSTOP'
-  const ended = isFrozen ? victim.process.signal(end) : victim.process.end(end)
-  const recoveries = theirs.map(async (own): Promise<Recovery> => {
-    const account = own.credentialId
-    const isBack = async () => (await stage.owners()).get(account) !== victim.name && own.sends()
-    const back = await until(isBack, RECOVERED_WITHIN_MS).catch(() => false)
-    return { account, ms: back ? performance.now() - began : Number.POSITIVE_INFINITY }
-  })
-  const all = await Promise.all(recoveries)
-  if (isFrozen) victim.process.signal('SIGCONT')
-  await ended
-  if (!isFrozen) await victim.start()
-  await stage.settled()
-  return { recoveries: all, needless: 0 }
-}
-
-/** Only one node at a time may speak for the accounts: the next one may only once the former has ended for certain. */
-const exclusive: Suite = {
-  name: 'exclusive sessions',
-  needs: { exclusive: 3 },
-  promisesCalls: false,
-  cuts: true,
-  round: (stage, random) => ownerEnds(stage, stage.exclusive?.all ?? [], random),
-}
-
-/** The accounts are on real servers, Prosody and ejabberd, which keep the messages of an account that is away. */
-const xmpp: Suite = {
-  name: 'XMPP',
-  needs: { xmpp: 2 },
-  missing: xmppMissing,
-  promisesCalls: false,
-  cuts: true,
-  round: (stage, random) => {
-    const accounts = stage.xmpp?.all ?? []
-    const at = Math.floor(random() * accounts.length)
-    return ownerEnds(stage, [...accounts.slice(at), ...accounts.slice(0, at)], random)
   },
 }
 
