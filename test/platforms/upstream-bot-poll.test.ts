@@ -5,6 +5,7 @@ import { quietLogger } from '../support/logger.ts'
 import { perform, refusalOf } from './contract/scene.ts'
 import {
   html,
+  json,
   ok,
   passing,
   refusal,
@@ -30,6 +31,21 @@ t.test('the poll', async (t) => {
       ['account_banned'],
     ],
     'proxies that go on are lost': [html, 'lost', ['bad_answer', undefined]],
+    'a gateway that refuses access is lost': [
+      json({ ok: false, message: 'access denied' }, 403),
+      'lost',
+      ['bad_answer', undefined],
+    ],
+    'a gateway that knows no such path is lost': [
+      json({ ok: false, error: 'no route' }, 404),
+      'lost',
+      ['bad_answer', undefined],
+    ],
+    'a gateway that wants a login is lost': [
+      json({ ok: false, error: 'sign in' }, 401),
+      'lost',
+      ['bad_answer', undefined],
+    ],
     'updates that are none are lost': [ok([{ id: 1 }]), 'lost', ['bad_answer', undefined]],
   } as const
   for (const [name, [answer, report, words]] of Object.entries(endings)) {

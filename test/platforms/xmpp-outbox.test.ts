@@ -2,6 +2,8 @@
 import { xml } from '@xmpp/client'
 import t from 'tap'
 import { Outbox } from '../../src/platforms/xmpp/outbox.ts'
+import { RequestRefused, Requests } from '../../src/platforms/xmpp/requests.ts'
+import { hostsRooms, roomFacts } from '../../src/platforms/xmpp/rooms/facts.ts'
 import { patience } from './contract/recorder.ts'
 
 function posted() {
@@ -55,4 +57,28 @@ t.test('a room may refuse a whisper that its server has acknowledged already', a
   t.equal(outbox.bounced('w', 'item-not-found', 'room@there.test/nobody'), true)
   answered.reject(new Error('rooms answer no pings, but they answer'))
   t.match(await refusal, { failure: { description: 'chat not found' } })
+})
+
+t.test('a server that cannot be reached now says nothing about the chat', async (t) => {
+  for (const condition of ['remote-server-not-found', 'remote-server-timeout']) {
+    const { outbox, arrival } = posted()
+    const refusal = arrival.catch((cause: unknown) => cause)
+    t.equal(outbox.bounced('m', condition, 'here.test'), true)
+    t.match(await refusal, { failure: { code: 'unavailable', retryAfterSeconds: 30 } })
+  }
+})
+
+t.test('a server that cannot be reached now is not one without rooms', async (t) => {
+  const answering = (condition: string) =>
+    Object.assign(new Requests('me@here.test', async () => undefined), {
+      ask: () => Promise.reject(new RequestRefused(condition)),
+    })
+  for (const condition of ['remote-server-not-found', 'remote-server-timeout']) {
+    const looking = roomFacts(answering(condition), 'room@there.test', patience())
+    const away = { failure: { code: 'unavailable', retryAfterSeconds: 30 } }
+    t.match(await looking.catch((cause) => cause), away)
+    t.equal(await hostsRooms(answering(condition), 'there.test', patience()), undefined)
+  }
+  t.equal(await roomFacts(answering('item-not-found'), 'room@there.test', patience()), undefined)
+  t.equal(await hostsRooms(answering('service-unavailable'), 'there.test', patience()), false)
 })

@@ -127,8 +127,10 @@ function answerIn(text: string, status: number): BotApiAnswer {
 
 export function refusalIn({ status, envelope }: BotApiAnswer): Refused {
   const parameters = envelope.parameters == null ? {} : fields(envelope.parameters)
+  const code = number(envelope.error_code)
   return new Refused({
-    code: number(envelope.error_code) ?? status,
+    code: code ?? status,
+    isStated: code !== undefined,
     description: maybeText(envelope.description) ?? '',
     retryAfterSeconds: number(parameters.retry_after),
     migrateToChatId: number(parameters.migrate_to_chat_id),

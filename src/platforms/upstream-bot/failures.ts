@@ -9,15 +9,21 @@ import type { Restriction } from '../kit/steadily.ts'
 export class Refused extends Error {
   override readonly name = 'Refused'
   readonly code: number
+  /** The answer says the code itself, as each one of a bot API does; else it is the status. */
+  readonly isStated: boolean
   readonly description: string
   readonly retryAfterSeconds: number | undefined
   readonly migrateToChatId: number | undefined
 
   constructor(
-    refusal: Pick<Refused, 'code' | 'description' | 'retryAfterSeconds' | 'migrateToChatId'>,
+    refusal: Pick<
+      Refused,
+      'code' | 'isStated' | 'description' | 'retryAfterSeconds' | 'migrateToChatId'
+    >,
   ) {
     super(`${refusal.code} ${refusal.description}`)
     this.code = refusal.code
+    this.isStated = refusal.isStated
     this.description = refusal.description
     this.retryAfterSeconds = refusal.retryAfterSeconds
     this.migrateToChatId = refusal.migrateToChatId
@@ -78,7 +84,9 @@ export function endingOf(cause: unknown): Ending | Restriction {
     const isGarbage = !(cause instanceof Unanswered) || cause.how === 'garbage'
     return { kind: 'lost', reason: isGarbage ? 'bad_answer' : 'network' }
   }
-  const { code, retryAfterSeconds } = cause
+  const { code, isStated, retryAfterSeconds } = cause
+  // A gateway before the server refuses in JSON, too, and its refusals pass.
+  if (!isStated && [401, 403, 404].includes(code)) return { kind: 'lost', reason: 'bad_answer' }
   switch (code) {
     case 401:
     // The answer for tokens that never existed.

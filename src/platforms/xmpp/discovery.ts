@@ -1,5 +1,6 @@
 /** Service discovery (XEP-0030): the identities and features of an address, with their forms. */
 import { type Element, xml } from '@xmpp/client'
+import { serverAway, unreachable } from './failures.ts'
 import { ns } from './namespaces.ts'
 import { RequestRefused, type Requests } from './requests.ts'
 
@@ -11,7 +12,22 @@ export async function discover(
   to: string,
   signal: AbortSignal,
 ): Promise<Element | undefined> {
-  return ask(requests, to, ns.discovery, signal)
+  return known(inquire(requests, to, ns.discovery, signal))
+}
+
+/** The same for who must not take an address whose server cannot be reached now for one that does not exist. */
+export async function discoverSurely(
+  requests: Requests,
+  to: string,
+  signal: AbortSignal,
+): Promise<Element | undefined> {
+  try {
+    return await inquire(requests, to, ns.discovery, signal)
+  } catch (cause) {
+    if (!(cause instanceof RequestRefused)) throw cause
+    if (unreachable.has(cause.condition)) throw serverAway(cause)
+    return undefined
+  }
 }
 
 /** The addresses of a server's services. */
@@ -20,7 +36,7 @@ export async function discoverItems(
   to: string,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const answer = await ask(requests, to, ns.discoveryItems, signal)
+  const answer = await known(inquire(requests, to, ns.discoveryItems, signal))
   return (answer?.getChildren('item') ?? []).flatMap(({ attrs }) => attrs.jid ?? [])
 }
 
@@ -32,13 +48,14 @@ export function formField(info: Element, name: string): string | undefined {
 export const hasFeature = (info: Element, feature: string): boolean =>
   info.getChildren('feature').some(({ attrs }) => attrs.var === feature)
 
-async function ask(requests: Requests, to: string, xmlns: string, signal: AbortSignal) {
-  try {
-    const query = xml('query', xmlns)
-    const answer = await requests.ask('get', query, { to, signal, milliseconds: askMilliseconds })
-    return answer.getChild('query', xmlns)
-  } catch (cause) {
+async function inquire(requests: Requests, to: string, xmlns: string, signal: AbortSignal) {
+  const query = xml('query', xmlns)
+  const answer = await requests.ask('get', query, { to, signal, milliseconds: askMilliseconds })
+  return answer.getChild('query', xmlns)
+}
+
+const known = (asked: Promise<Element | undefined>): Promise<Element | undefined> =>
+  asked.catch((cause) => {
     if (cause instanceof RequestRefused) return undefined
     throw cause
-  }
-}
+  })

@@ -11,15 +11,29 @@ export function conditionOf(stanza: Element): string {
   return condition?.name ?? 'undefined-condition'
 }
 
+/** What a server says of another one that it cannot reach now: its name may not resolve for a moment. */
+export const unreachable: ReadonlySet<string> = new Set([
+  'remote-server-not-found',
+  'remote-server-timeout',
+])
+
+export const serverAway = (cause?: unknown): RequestFailed =>
+  failed(
+    'unavailable',
+    'the server of the chat cannot be reached',
+    { retryAfterSeconds: 30 },
+    { cause },
+  )
+
 /** The failure for a message that bounced. */
 export function bounced(condition: string): RequestFailed {
+  if (unreachable.has(condition)) return serverAway()
   switch (condition) {
     // A server answers `service-unavailable` for an account that it does not have.
     case 'service-unavailable':
     case 'item-not-found':
     case 'gone':
     case 'jid-malformed':
-    case 'remote-server-not-found':
       return notFound('chat')
     case 'forbidden':
     case 'not-allowed':
@@ -32,11 +46,8 @@ export function bounced(condition: string): RequestFailed {
     case 'resource-constraint':
     case 'policy-violation':
       return failed('rate_limited', '', { retryAfterSeconds: 10 })
-    case 'remote-server-timeout':
     case 'recipient-unavailable':
-      return failed('unavailable', 'the server of the chat cannot be reached', {
-        retryAfterSeconds: 30,
-      })
+      return serverAway()
     default:
       return failed('bad_gateway', `the server refused the message: ${condition}`)
   }

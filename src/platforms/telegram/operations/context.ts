@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { Long, type tl } from '@mtcute/node'
 import type { Request } from '../../../../actors/ports/platform.ts'
 import type { Message } from '../../../../machines/model/content.ts'
+import { RequestFailed } from '../../../../machines/model/failure.ts'
 import type { OperationResult } from '../../../../machines/model/operation.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import type { MediaService } from '../../../media/media.ts'
@@ -38,10 +39,16 @@ export const sending = ({ signal }: Context, chat: string): CallOptions => ({
   chain: `send:${chat}`,
 })
 
+/** What is only not known, or not allowed, is left out; the request fails where the network does not answer. */
+export const orNobody = (cause: unknown): undefined => {
+  const code = cause instanceof RequestFailed ? cause.failure.code : undefined
+  if (code !== 'bad_request' && code !== 'forbidden') throw cause
+}
+
 /** A mention of a person whom the network does not let the account mention stays plain text. */
 export function writtenText(context: Context, text: Text): Promise<tl.TypeMessageEntity[]> {
   const { calls, signal } = context
-  return entitiesOf(text, (native) => calls.user(native, signal).catch(() => undefined))
+  return entitiesOf(text, (native) => calls.user(native, signal).catch(orNobody))
 }
 
 /** The messages in the network's answer, in its order. */

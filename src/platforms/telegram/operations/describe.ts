@@ -7,7 +7,7 @@ import { findMessageWithPeers } from '../find-message.ts'
 import { permissionsOf } from '../reading/memberships.ts'
 import { messageOf } from '../reading/message.ts'
 import { chatOf, pictureOf, type View } from '../reading/peers.ts'
-import { type Context, looking } from './context.ts'
+import { type Context, looking, orNobody } from './context.ts'
 
 export const descriptions: Handlers<Context> = {
   async resolve(context, { name }) {
@@ -145,6 +145,6 @@ async function newestPin(
   id: number | undefined,
 ): Promise<Pick<Chat, 'pinned'>> {
   if (id === undefined) return {}
-  const found = await findMessageWithPeers(calls, chat, id, signal).catch(() => undefined)
+  const found = await findMessageWithPeers(calls, chat, id, signal).catch(orNobody)
   return found ? { pinned: messageOf(found.message, { self, peers: found.peers }) } : {}
 }

@@ -118,9 +118,12 @@ function refusal(cause: Refused) {
   switch (cause.condition) {
     case 'item-not-found':
     case 'gone':
-    case 'remote-server-not-found':
       return notFound('chat', { cause })
+    case 'remote-server-not-found':
     case 'remote-server-timeout':
+    case 'recipient-unavailable':
+    case 'internal-server-error':
+    case 'resource-constraint':
     case 'service-unavailable':
       return failed('unavailable', 'the room cannot be joined now', { retryAfterSeconds: 30 })
     default:

@@ -1,6 +1,7 @@
 /** The facts about a room, by service discovery. */
 import type { Element } from '@xmpp/client'
-import { discover, formField, hasFeature } from '../discovery.ts'
+import { RequestFailed } from '../../../../machines/model/failure.ts'
+import { discoverSurely, formField, hasFeature } from '../discovery.ts'
 import { ns } from '../namespaces.ts'
 import type { Requests } from '../requests.ts'
 
@@ -18,7 +19,7 @@ export async function roomFacts(
   room: string,
   signal: AbortSignal,
 ): Promise<RoomFacts | undefined> {
-  const info = await discover(requests, room, signal)
+  const info = await discoverSurely(requests, room, signal)
   if (!info || !isConference(info)) return undefined
   const identity = info.getChildren('identity').find(({ attrs }) => attrs.category === 'conference')
   const description = formField(info, 'muc#roominfo_description')
@@ -30,14 +31,19 @@ export async function roomFacts(
   }
 }
 
-/** Whether the addresses of a domain are rooms; an unreachable one has none. */
+/** Whether the addresses of a domain are rooms; undefined while its server cannot be reached. */
 export async function hostsRooms(
   requests: Requests,
   domain: string,
   signal: AbortSignal,
-): Promise<boolean> {
-  const info = await discover(requests, domain, signal)
-  return info !== undefined && isConference(info)
+): Promise<boolean | undefined> {
+  try {
+    const info = await discoverSurely(requests, domain, signal)
+    return info !== undefined && isConference(info)
+  } catch (cause) {
+    if (cause instanceof RequestFailed && cause.failure.code === 'unavailable') return undefined
+    throw cause
+  }
 }
 
 function isConference(info: Element): boolean {

@@ -139,6 +139,8 @@ export class Rooms {
     const known = this.#domains.get(domain)
     if (known !== undefined) return known
     const hosts = await hostsRooms(this.#parts.requests, domain, signal)
+    // What is sent there now comes back anyway.
+    if (hosts === undefined) return false
     if (this.#domains.size >= mostDomains) this.#domains.clear()
     this.#domains.set(domain, hosts)
     return hosts

@@ -2,6 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { xml } from '@xmpp/client'
 import type { Logger } from '../../../../actors/ports/ports.ts'
+import { unreachable } from '../failures.ts'
 import { ns } from '../namespaces.ts'
 import { RequestRefused, type Requests } from '../requests.ts'
 import type { Bookmark } from './bookmarks.ts'
@@ -119,9 +120,4 @@ const answeredByClient: ReadonlySet<string> = new Set([
   'service-unavailable',
   'feature-not-implemented',
   'item-not-found',
-])
-
-const unreachable: ReadonlySet<string> = new Set([
-  'remote-server-not-found',
-  'remote-server-timeout',
 ])
