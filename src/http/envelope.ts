@@ -4,6 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { Nullable } from '../json/nullable.ts'
 import { Values } from '../records/sentence.ts'
+import { onClosed } from './gone-signal.ts'
 
 const Code = Type.Optional(
   Type.String({ description: 'Why, for programs; only where `error_code` does not say it' }),
@@ -63,7 +64,7 @@ export function fileOf(
   file: { readonly name: string; readonly type: string },
 ): Readable {
   const stream = Readable.from(pieces, { objectMode: false })
-  reply.raw.once('close', () => stream.destroy())
+  onClosed(reply.raw, () => stream.destroy())
   reply.raw.setTimeout(STALLED_MS, () => reply.raw.destroy())
   reply.header('content-disposition', `attachment; filename="${file.name}"`)
   reply.type(`${file.type}; charset=utf-8`)

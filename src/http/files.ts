@@ -8,6 +8,7 @@ import { failed } from '../../machines/model/failure.ts'
 import type { KeyGate } from '../keys/gate.ts'
 import { atMost, type Download, type Downloads } from '../media/downloads.ts'
 import { giveBackLent } from '../media/give-back.ts'
+import { onClosed } from './gone-signal.ts'
 import { openToEveryOrigin } from './headers.ts'
 import { ofKey } from './request-log.ts'
 
@@ -183,9 +184,7 @@ async function opened(file: Download, { raw }: FastifyReply, span?: Span): Promi
 
 function untilClosed(raw: ServerResponse): AbortSignal {
   const gone = new AbortController()
-  // The client may have left while the file was looked up.
-  if (raw.destroyed) gone.abort()
-  raw.once('close', () => gone.abort())
+  onClosed(raw, () => gone.abort())
   raw.setTimeout(STALLED_MS, () => raw.destroy())
   return gone.signal
 }

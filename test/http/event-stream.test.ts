@@ -1,7 +1,9 @@
 /** The stream of a credential's changes: nothing is lost while it begins, none begins while the service goes down. */
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
+import type { FastifyReply } from 'fastify'
 import t, { type Test } from 'tap'
 import type { Transition } from '../../actors/ports/ports.ts'
 import { AccountNames } from '../../src/credentials/identity.ts'
@@ -136,3 +138,23 @@ t.test(
     t.pass('the connection is closed')
   },
 )
+
+t.test('a reader who leaves while the state is read has no stream', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const taken = once(server, 'request')
+  const reader = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  reader.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n')
+  const [, raw] = await taken
+  const streams = new EventStreams(1)
+  const stream = streams.open(1)
+  const left = once(raw, 'close')
+  reader.destroy()
+  await left
+  const request = { id: 'one', user: { stands: async () => true } }
+  const reply = { raw, request, hijack: () => undefined } as unknown as FastifyReply
+  stream.begin(reply, {}, new AbortController().signal)
+  await stream.ended
+  t.doesNotThrow(() => streams.open(1), 'it is not counted')
+})

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { RequestForwarder } from '../../src/http/nodes/forwarding.ts'
@@ -61,7 +62,7 @@ async function forwarderOver(t: Test, remembered: OwnerRecord | undefined) {
   }
   const { port } = server.address() as AddressInfo
   const call = async () => (await fetch(`http://127.0.0.1:${port}/bot9:secret/getMe`)).text()
-  return { forwarder, asked, call, passOn }
+  return { forwarder, asked, call, passOn, server, inner }
 }
 
 const here: OwnerRecord = { credentialId: CREDENTIAL, owner: SELF }
@@ -98,4 +99,20 @@ t.test('a node that passed a call on is told to look again', async (t) => {
   await until(() => asked.length === 2)
   asked[1]?.(here)
   t.equal(await next, 200, 'what was read afterwards is believed')
+})
+
+t.test('a caller who leaves while the owner is looked up is not waited for', async (t) => {
+  const { forwarder, asked, server, inner } = await forwarderOver(t, here)
+  for (const [count, entrance] of [server, inner].entries()) {
+    const left = once(entrance, 'request').then(async ([request]) => once(request.socket, 'close'))
+    const { port } = entrance.address() as AddressInfo
+    const call = get(`http://127.0.0.1:${port}/bot9:secret/getMe`).on('error', () => undefined)
+    await until(() => asked.length > count)
+    call.destroy()
+    await left
+    asked.at(-1)?.(here)
+    await setImmediate()
+    const idle = forwarder.idle([CREDENTIAL]).then(() => 'idle')
+    t.equal(await Promise.race([idle, pause(2_000)]), 'idle')
+  }
 })

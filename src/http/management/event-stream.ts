@@ -3,6 +3,7 @@ import type { FastifyReply } from 'fastify'
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
 import { Failed } from '../envelope.ts'
+import { onClosed } from '../gone-signal.ts'
 import { securityHeaders } from '../headers.ts'
 
 const HEARTBEAT_MS = 15_000
@@ -107,7 +108,8 @@ class EventStream {
       this.#ended.resolve()
     }
     this.#end = end
-    raw.once('close', end)
+    // The reader may have left while the state was read.
+    onClosed(raw, end)
     draining.addEventListener('abort', end, { once: true })
     // HEAD wants only the headers.
     if (raw.req.method === 'HEAD') end()

@@ -8,6 +8,7 @@ import type { Failure } from '../../../machines/model/protocol.ts'
 import { isPoll } from '../../nodes/owners.ts'
 import { type Forwarding, headersFor, type Peer } from '../../nodes/peers.ts'
 import { failureBody } from '../failure.ts'
+import { onClosed } from '../gone-signal.ts'
 import { securityHeaders } from '../headers.ts'
 import { discardRest } from '../malformed-requests.ts'
 
@@ -95,7 +96,7 @@ export class ForwardedCall {
     this.copy = this.isShort && !served ? new BodyCopy(request) : undefined
     this.#body = served?.body
     this.#wasServed = served !== undefined
-    response.once('close', () => {
+    onClosed(response, () => {
       if (!response.writableFinished) this.#departure.abort()
     })
   }

@@ -201,7 +201,9 @@ export class RequestForwarder {
   /** Until it is answered; the caller may say earlier that it is under way no more. */
   #count(target: RequestTarget, request: IncomingMessage, response: ServerResponse): () => void {
     const credentialId = this.#options.owners.credentialOf(target)
-    if (credentialId === undefined || isStream(request)) return () => undefined
+    // The caller may have left while the owner was looked up: no end of that call is told any more.
+    const hasLeft = response.destroyed
+    if (credentialId === undefined || hasLeft || isStream(request)) return () => undefined
     const underWay = this.#underWay
     underWay.set(credentialId, (underWay.get(credentialId) ?? 0) + 1)
     const leave = () => {
