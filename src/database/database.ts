@@ -1,6 +1,8 @@
 /** The way to PostgreSQL: one bounded pool for plain SQL and for MikroORM, short statements, short transactions. */
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql'
+import type { PostgresPoolClient } from 'kysely'
 import pg from 'pg'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
@@ -148,9 +150,33 @@ export function openDatabase(options: DatabaseOptions): Database {
         (client) => work(queryableOn(client, { undone, untold: undone })),
         untold,
       ).catch(undone),
-    records: async (work) => work((await orm()).em.fork()).catch(untold),
+    records: async (work) => {
+      const { em } = await orm().catch(undone)
+      const use: RecordsUse = { hasWritten: false }
+      return uses
+        .run(use, () => work(em.fork()))
+        .catch((error) => (use.hasWritten ? untold : undone)(error))
+    },
     close: () => pool.end(),
   }
+}
+
+/** What one use of the records has sent. */
+interface RecordsUse {
+  hasWritten: boolean
+}
+
+const uses = new AsyncLocalStorage<RecordsUse>()
+
+/** Only the text shows whether MikroORM reads or writes. The begin of a transaction writes nothing. */
+function noting(client: pg.PoolClient, use: RecordsUse | undefined): PostgresPoolClient {
+  if (!use) return client
+  const query = (text: string, values: readonly unknown[]) => {
+    use.hasWritten ||= !onlyReads(text) && !/^begin$/i.test(text)
+    return client.query(text, [...values])
+  }
+  // Its type also takes cursors, which MikroORM does not use here.
+  return { query: query as never, release: () => client.release() }
 }
 
 /**
@@ -164,7 +190,7 @@ export async function openOrm(pool: pg.Pool): Promise<MikroORM> {
     import('./entities.ts'),
   ])
   const borrowed = {
-    connect: () => pool.connect(),
+    connect: async () => noting(await pool.connect(), uses.getStore()),
     end: async () => undefined,
     options: pool.options,
   }
