@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { CredentialActor } from '../../actors/credential/actor.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { OwnershipLost, RequestFailed } from '../../machines/model/failure.ts'
+import type { FailureReason } from '../../machines/model/reason.ts'
 import type { Database } from '../database/database.ts'
 import {
   type BulkKind,
@@ -177,7 +178,9 @@ export class BulkRunner {
         if (code === 'not_found') return gone
         // A deletion continues after its caller has left: a second call waits for the same end.
         const mayPass = code === 'unavailable' || code === 'timeout' || code === 'rate_limited'
-        if (!mayPass || tries >= TRIES) return { position, code: reason ?? code }
+        if (!mayPass) return { position, code: reason ?? code }
+        if (tries >= TRIES)
+          return isOfDatabase(reason) ? undefined : { position, code: reason ?? code }
         await Promise.race([pause(AGAIN_MS), this.#closed])
       }
     }
@@ -201,3 +204,7 @@ export class BulkRunner {
     await Promise.race([back.catch(() => undefined), this.#closed])
   }
 }
+
+/** No fault of the account: it is tried again for as long as the action runs. */
+const isOfDatabase = (reason: FailureReason | undefined): boolean =>
+  reason === 'database_away' || reason === 'database_full' || reason === 'database_read_only'

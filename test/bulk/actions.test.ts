@@ -53,6 +53,27 @@ t.test(
   },
 )
 
+t.test('an account for which only the database was away is waited for', async (t) => {
+  const { supervisor } = service.gateway.core
+  const find = supervisor.find.bind(supervisor)
+  let tries = 0
+  supervisor.find = async (id) => {
+    if (id !== second) return find(id)
+    tries++
+    throw failed('unavailable', 'the database does not answer', { reason: 'database_away' })
+  }
+  t.teardown(() => {
+    supervisor.find = find
+  })
+  const { body } = await begin({ kind: 'restart', credential_ids: [first, second] })
+  const id = body.result.action_id
+  // More often than for any other reason.
+  await until(() => tries > 6, 60_000)
+  t.match(await client.result('GET', `${PATH}/${id}`), { state: 'running', done: 1, failed: 0 })
+  supervisor.find = find
+  t.match(await finished(id), { done: 2, failed: 0 })
+})
+
 t.test('the accounts for which an action failed can be tried again', async (t) => {
   const { supervisor } = service.gateway.core
   const find = supervisor.find.bind(supervisor)
