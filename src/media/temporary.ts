@@ -24,6 +24,8 @@ export class TemporaryFiles {
   readonly #place: string
   readonly #folder: string
   readonly #looking: NodeJS.Timeout
+  /** Resolves once no look is under way: one would make the folder of a closed place again. */
+  #looked: Promise<void> = Promise.resolve()
   /** The folders of other processes. */
   #beside: ReadonlyMap<string, Seen> = new Map()
 
@@ -32,7 +34,7 @@ export class TemporaryFiles {
     this.#folder = join(place, randomUUID())
     this.#looking = setInterval(() => {
       // A disk that fails now fails those who need it, too: the next look tries again.
-      this.#look().catch(() => undefined)
+      this.#looked = this.#looked.then(() => this.#look()).catch(() => undefined)
     }, lookMs).unref()
   }
 
@@ -45,6 +47,7 @@ export class TemporaryFiles {
 
   async close(): Promise<void> {
     clearInterval(this.#looking)
+    await this.#looked
     await rm(this.#folder, { recursive: true, force: true })
   }
 
