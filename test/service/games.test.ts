@@ -3,7 +3,8 @@ import sharp from 'sharp'
 import t from 'tap'
 import { refused, scene } from './scene.ts'
 
-const { service, client, bot, ada, key } = await scene(t)
+// The first picture waits for a thread that loads what reads it.
+const { service, client, bot, ada, key } = await scene(t, { env: { PLATFORM_TIMEOUT_MS: '30000' } })
 const bad = (description: string) => refused(400, `Bad Request: ${description}`)
 const call = (method: string, parameters: object = {}) => client.bot(key, method, parameters)
 
