@@ -226,9 +226,12 @@ export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: num
     if (socket.writableEnded) return
     const answer = answers.get(socket)
     // Node reports it once for each request.
-    const again = () => answerError(Object.assign(error, { code: 'SLOW_REQUEST' }), socket)
+    const refuse = () => answerError(Object.assign(error, { code: 'SLOW_REQUEST' }), socket)
+    const unlessUpload = () => {
+      if (!mayGoOn(answers.get(socket)?.req, requestTimeout, refuse)) refuse()
+    }
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-      if (!mayGoOn(answer?.req, requestTimeout, again)) unlessUnread(socket, again)
+      unlessUnread(socket, unlessUpload)
       return
     }
     const isMidway = answer?.headersSent === true && !answer.writableFinished

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
 import { createLogger } from '../../src/observability/logger.ts'
 import { until } from '../support/client.ts'
@@ -102,28 +102,46 @@ t.test('what counts is how much comes in a while, not how it is spread', async (
   t.ok(cut.tookMs > windowMs && cut.tookMs < 15_000, `${cut.tookMs} ms`)
 })
 
-t.test(
-  'a process that stood still reads what came meanwhile before it calls it late',
-  async (t) => {
-    const port = await serve(WINDOW_MS)
-    const socket = connect(port, '127.0.0.1')
-    t.teardown(() => socket.destroy())
-    await once(socket, 'connect')
-    let seen = ''
-    socket.on('data', (bytes) => {
-      seen += bytes
-    })
-    const answers = () => [...seen.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)
-    for (const count of [1, 2]) {
-      // The first one on a new connection, and one behind an answer.
-      socket.write('POST /bot1/upload HTTP/1.1\r\nhost: x\r\n')
-      if (count === 2) await pause(20)
-      socket.write('content-length: 2\r\n\r\nxx')
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * WINDOW_MS)
-      await until(() => answers().length === count)
-    }
-    // Longer than a rest is waited for.
-    await pause(1_500)
-    t.same(answers(), ['200', '200'])
-  },
-)
+const standStill = () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * WINDOW_MS)
+
+/** A connection whose answers are seen. */
+async function connection(t: Test) {
+  const socket = connect(await serve(WINDOW_MS), '127.0.0.1').on('error', () => undefined)
+  t.teardown(() => socket.destroy())
+  await once(socket, 'connect')
+  let seen = ''
+  socket.on('data', (bytes) => {
+    seen += bytes
+  })
+  const answers = () => [...seen.matchAll(/HTTP\/1.1 (\d+)/g)].map(([, status]) => status)
+  return { socket, answers }
+}
+
+t.test('a process that stood still reads what came before it calls it late', async (t) => {
+  const { socket, answers } = await connection(t)
+  for (const count of [1, 2]) {
+    // The first one on a new connection, and one behind an answer.
+    socket.write('POST /bot1/upload HTTP/1.1\r\nhost: x\r\n')
+    if (count === 2) await pause(20)
+    socket.write('content-length: 2\r\n\r\nxx')
+    standStill()
+    await until(() => answers().length === count)
+  }
+  // Longer than a rest is waited for.
+  await pause(1_500)
+  t.same(answers(), ['200', '200'])
+})
+
+t.test('an upload whose beginning was read late goes on while it keeps coming', async (t) => {
+  const { socket, answers } = await connection(t)
+  const [pieces, bytes] = [40, 20_000]
+  socket.write('POST /bot1/upload HTTP/1.1\r\nhost: x\r\n')
+  socket.write(`content-type: ${multipart}\r\ncontent-length: ${pieces * bytes}\r\n\r\n`)
+  standStill()
+  for (let sent = 0; sent < pieces && answers().length === 0; sent++) {
+    socket.write(Buffer.alloc(bytes))
+    await pause(50)
+  }
+  await until(() => answers().length > 0)
+  t.same(answers(), ['200'])
+})

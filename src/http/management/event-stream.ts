@@ -108,9 +108,9 @@ class EventStream {
       this.#ended.resolve()
     }
     this.#end = end
+    draining.addEventListener('abort', end, { once: true })
     // The reader may have left while the state was read.
     onClosed(raw, end)
-    draining.addEventListener('abort', end, { once: true })
     // HEAD wants only the headers.
     if (raw.req.method === 'HEAD') end()
   }
