@@ -11,6 +11,12 @@ const Count = (standard: number) =>
 /** Left to the sender of codes, since those of a console cost nothing. */
 const OptionalCount = Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000_000 }))
 
+/**
+ * Connections that the system keeps until they are accepted; it drops those above, and their clients try again after
+ * seconds. After a restart all bots come at once. The system's own bound (`net.core.somaxconn`) counts where it is lower.
+ */
+export const LISTEN_BACKLOG = 4_096
+
 export const limitVariables = {
   USER_CALLS_PER_MINUTE: Count(600),
   WRONG_KEYS_PER_MINUTE: Count(20),

@@ -20,6 +20,7 @@ import { failed } from '../../machines/model/failure.ts'
 import { botPaths } from '../bot-api/openapi.ts'
 import type { Storage } from '../composition/storage.ts'
 import type { Config } from '../config/config.ts'
+import { LISTEN_BACKLOG } from '../config/limits.ts'
 import { proxyCheck } from '../config/proxies.ts'
 import { forwardingOf } from '../nodes/peers.ts'
 import type { Logger } from '../observability/logger.ts'
@@ -80,7 +81,11 @@ export async function listen(options: ListenOptions) {
   })
   for (const register of options.routes) await register(app)
   const end = drained(app)
-  const address = await app.listen({ host: config.host, port: config.port })
+  const address = await app.listen({
+    host: config.host,
+    port: config.port,
+    backlog: LISTEN_BACKLOG,
+  })
   const closeMetrics = await listenForMetrics(options)
   const close = async () => {
     await end()
@@ -233,7 +238,7 @@ export class FrontDoor {
   /** Rejects with the system's error if it cannot listen. */
   static async open({ host, port, trustProxy, timing }: Config): Promise<FrontDoor> {
     const door = new FrontDoor(plainServer(usualLimits, trustProxy), timing.holdFor)
-    door.#server.listen({ host, port })
+    door.#server.listen({ host, port, backlog: LISTEN_BACKLOG })
     await once(door.#server, 'listening')
     return door
   }

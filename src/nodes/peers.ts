@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type Dispatcher, Pool } from 'undici'
 import type { PassedOn } from '../../machines/credential/events.ts'
+import { LISTEN_BACKLOG } from '../config/limits.ts'
 
 /** The version of this protocol. During an upgrade nodes of the version before are spoken to in theirs, and let in. */
 export const PROTOCOL = 1
@@ -83,7 +84,12 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
   // An upload may take long, and the first node has limits for it.
   server.requestTimeout = 0
   // Processes that share the public port must not share this one.
-  server.listen({ host: bare(url.hostname), port: Number(url.port), exclusive: true })
+  server.listen({
+    host: bare(url.hostname),
+    port: Number(url.port),
+    exclusive: true,
+    backlog: LISTEN_BACKLOG,
+  })
   await once(server, 'listening')
   url.port = String((server.address() as AddressInfo).port)
   return {

@@ -1,6 +1,8 @@
 /** The service as a process: what goes wrong somewhere in it does not end it, and nothing of it stays. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
@@ -117,4 +119,33 @@ t.test('SIGTERM leaves time to be noticed; Ctrl-C, or a second signal, leaves no
   await until(async () => (await drained.ready()).status === 503)
   drained.service.kill('SIGTERM')
   t.same(await drained.exit, [1, null])
+})
+
+const SYSTEM_BACKLOG = '/proc/sys/net/core/somaxconn'
+const CROWD = 2_000
+
+function narrowSystem(): string | false {
+  try {
+    return Number(readFileSync(SYSTEM_BACKLOG, 'utf8')) < CROWD && `${SYSTEM_BACKLOG} is too low`
+  } catch {
+    return `${SYSTEM_BACKLOG} is not there`
+  }
+}
+
+t.test('all who come while it stands still are kept', { skip: narrowSystem() }, async (t) => {
+  const { url } = await testDatabase(t)
+  const { service, lineWith } = start(t, { DATABASE_URL: url, DATA_DIR: t.testdir() })
+  const { msg } = JSON.parse(await lineWith('Server listening at'))
+  await lineWith('Chapar is running')
+  const address = msg.replace(/^.* /, '')
+  service.kill('SIGSTOP')
+  const sockets = Array.from({ length: CROWD }, () =>
+    connect(Number(new URL(address).port), '127.0.0.1'),
+  )
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy()
+  })
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+  service.kill('SIGCONT')
+  await until(async () => (await ask(address, 'GET', '/health/live')).status === 200)
 })
