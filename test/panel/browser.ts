@@ -4,14 +4,18 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import type { Service } from '../support/service.ts'
 import { buildPanel } from './build.ts'
 
-const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+/** The first has no windows, and opens pages two to four times as fast. */
+const places = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'].map(
+  (name) => `/usr/bin/${name}`,
+)
 const executablePath = places.find((place) => existsSync(place))
 
 // The service reads the panel when it starts.
 if (executablePath !== undefined) await buildPanel()
 
 /** Why there can be no browser; to be given as the reason of a skipped test. */
-export const noBrowser = executablePath === undefined && 'needs Chromium: apt-get install chromium'
+export const noBrowser =
+  executablePath === undefined && 'needs Chromium: apt-get install chromium-headless-shell'
 
 export interface Looks {
   readonly language?: 'en' | 'fa'
