@@ -11,7 +11,7 @@ export type IncidentState = (typeof INCIDENT_STATES)[number]
 export type IncidentEvent =
   | { readonly type: 'incident.acknowledge' }
   | { readonly type: 'incident.silence' }
-  /** The time is over for which it was silenced. */
+  /** The time is over for which it was silenced, or its owner has taken the silence back. */
   | { readonly type: 'silence.ended' }
   /** The cause has stayed away for `QUIET_MS`. */
   | { readonly type: 'cause.gone' }

@@ -9,8 +9,8 @@ import {
 } from '../../machines/incident/machine.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database, Queryable } from '../database/database.ts'
-import { forgetNotifications, tellOfEnds, tellOfTrouble } from './outbox.ts'
-import { BY_ACCOUNT, type Judged, judge, type Rule, SERVICE } from './rules.ts'
+import { affectedFor, forgetNotifications, ownOf, tellOfEnds, tellOfTrouble } from './outbox.ts'
+import { BY_ACCOUNT, type Judged, judge, OF_NODES, type Rule, SERVICE } from './rules.ts'
 import { USUAL_MINUTES } from './settings.ts'
 
 const KEPT_MS = 90 * 86_400_000
@@ -29,8 +29,15 @@ export interface Incident {
   readonly resolved_at: Date | null
 }
 
-const columns =
-  'id, user_id, rule, subject, state, affected, opened_at, silenced_until, resolved_at'
+/** SQL: the incident `i` as these owners see it. */
+const columnsFor = (owners: string) =>
+  `i.id, i.user_id, i.rule, i.subject, i.state, ${affectedFor(`o.user_id = any(${owners})`)} as affected,
+   i.opened_at, i.silenced_until, i.resolved_at`
+
+/** SQL: the incident `i` is theirs, or the service's with more than what their own incident holds already. */
+const seenBy = (owners: string) =>
+  `i.user_id = any(${owners})
+   and not exists (select ${ownOf(`o.user_id = any(${owners})`)} and o.affected = i.affected and i.affected > 0)`
 
 interface Judging {
   readonly now: Date
@@ -50,7 +57,7 @@ export async function evaluateIncidents(
     await tx.query('select pg_advisory_xact_lock(7600)')
     await leave(tx, now, before(QUIET_MS))
     await join(tx, now)
-    await renew(tx, now, judged, operators.length > 0)
+    await renew(tx, now, judged, operators)
     const resolved = await advance(tx, now, before(QUIET_MS))
     await tellOfTrouble(tx, now, operators)
     await tellOfEnds(tx, resolved, now, operators)
@@ -99,13 +106,13 @@ async function join(tx: Queryable, now: Date): Promise<void> {
 
 /**
  * Writes how many accounts are affected, and since when the cause has been away. The incidents of the service hold the
- * sums of all users; they exist only if there is an operator.
+ * sums of all users; they exist only if there is an operator to whom they tell of somebody else.
  */
 async function renew(
   tx: Queryable,
   now: Date,
   { found, rules }: Judged,
-  hasOperators: boolean,
+  operators: readonly number[],
 ): Promise<void> {
   await tx.query(
     `with own as (
@@ -115,10 +122,11 @@ async function renew(
        union all
        select * from unnest($3::bigint[], $4::text[], $5::text[], $6::int[])
      ), found as (
-       select * from own where user_id <> ${SERVICE} or $7
+       select * from own where user_id <> ${SERVICE} or cardinality($7::bigint[]) > 0
        union all
        select ${SERVICE}, rule, subject, sum(affected)::int from own
-        where user_id <> ${SERVICE} and $7 group by rule, subject
+        where user_id <> ${SERVICE} group by rule, subject
+       having bool_or(exists (select from unnest($7::bigint[]) as o (id) where o.id <> user_id))
      ), absent as (
        update incident i set affected = 0, absent_since = $1
         where resolved_at is null and absent_since is null and rule = any($2) and not exists (
@@ -137,7 +145,7 @@ async function renew(
       found.map(({ rule }) => rule),
       found.map(({ subject }) => subject),
       found.map(({ affected }) => affected),
-      hasOperators,
+      operators,
     ],
   )
 }
@@ -175,15 +183,15 @@ export function listIncidents(
   { before, limit }: { readonly before: number | undefined; readonly limit: number },
 ): Promise<Incident[]> {
   return db.query<Incident>(
-    `select ${columns} from incident
-      where user_id = any($1) and ($2::bigint is null or id < $2) order by id desc limit $3`,
+    `select ${columnsFor('$1')} from incident i
+      where ${seenBy('$1')} and ($2::bigint is null or i.id < $2) order by i.id desc limit $3`,
     [owners, before ?? null, limit],
   )
 }
 
 interface IncidentCounts {
   readonly open: number
-  /** How many accounts, keys or nodes they concern, by rule. */
+  /** How many accounts and keys of the owners themselves, and nodes, they concern, by rule. */
   readonly by_rule: Partial<Record<Rule, number>>
 }
 
@@ -192,14 +200,17 @@ export async function countIncidents(
   db: Queryable,
   owners: readonly number[],
 ): Promise<IncidentCounts> {
-  const rows = await db.query<{ rule: Rule; count: number; affected: number }>(
-    `select rule, count(*)::int as count, sum(affected)::int as affected from incident
-      where user_id = any($1) and state <> 'resolved' group by rule`,
-    [owners],
+  const rows = await db.query<{ rule: Rule; count: number; affected: number | null }>(
+    `select i.rule, count(*)::int as count,
+            sum(i.affected) filter (where i.user_id <> ${SERVICE} or i.rule = any($2))::int as affected
+       from incident i where ${seenBy('$1')} and i.state <> 'resolved' group by i.rule`,
+    [owners, OF_NODES],
   )
   return {
     open: rows.reduce((sum, { count }) => sum + count, 0),
-    by_rule: Object.fromEntries(rows.map(({ rule, affected }) => [rule, affected])),
+    by_rule: Object.fromEntries(
+      rows.flatMap(({ rule, affected }) => (affected === null ? [] : [[rule, affected]])),
+    ),
   }
 }
 
@@ -218,8 +229,9 @@ export function changeIncident(
     if (!found) throw failed('not_found')
     if (found.state === 'resolved') throw failed('conflict', 'the incident is resolved')
     const [changed] = await tx.query<Incident>(
-      `update incident set state = $2, silenced_until = $3 where id = $1 returning ${columns}`,
-      [id, nextState(found.state, event), silencedUntil],
+      `update incident i set state = $2, silenced_until = $3 where i.id = $1
+       returning ${columnsFor('$4')}`,
+      [id, nextState(found.state, event), silencedUntil, owners],
     )
     if (!changed) throw failed('not_found')
     return changed

@@ -1,7 +1,7 @@
-/** The accounts and keys that an incident concerns now. Of an incident of the whole service a user sees their own. */
+/** The accounts and keys that an incident of a user concerns now. What an incident of the service holds is of others: nobody sees it. */
 import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
-import { BY_ACCOUNT, MEMBERS, type Rule } from './rules.ts'
+import { BY_ACCOUNT, MEMBERS, type Rule, SERVICE } from './rules.ts'
 
 interface Asked {
   readonly userId: number
@@ -22,13 +22,13 @@ interface Member {
 interface Found {
   readonly rule: Rule
   readonly subject: string
-  readonly is_over: boolean
+  readonly has_members: boolean
 }
 
 /** Rejects with `not_found`, also for an incident of another user. */
 async function incidentOf(db: Queryable, { owners, id }: Asked): Promise<Found> {
   const [found] = await db.query<Found>(
-    `select rule, subject, resolved_at is not null as is_over from incident
+    `select rule, subject, resolved_at is null and user_id <> ${SERVICE} as has_members from incident
       where id = $1 and user_id = any($2)`,
     [id, owners],
   )
@@ -42,8 +42,8 @@ const accounts = `
    where i.rule = $1 and i.subject = $2 and i.resolved_at is null and m.left_at is null and c.deleting_at is null`
 
 /** The statement that finds the members of all users, with its values; undefined where there are none. */
-function membersOf({ rule, subject, is_over }: Found, now: Date) {
-  if (is_over) return undefined
+function membersOf({ rule, subject, has_members: hasMembers }: Found, now: Date) {
+  if (!hasMembers) return undefined
   if (BY_ACCOUNT.includes(rule)) return { text: accounts, values: [rule, subject] }
   const text = MEMBERS[rule]
   return text && { text, values: [now] }

@@ -54,6 +54,30 @@ const columns =
 const concerned = (operators: string) =>
   `(s.user_id = i.user_id or i.user_id = ${SERVICE} and s.user_id = any(${operators}::bigint[]))`
 
+/**
+ * SQL: what the user of the settings `s` was last told of the incident `i`. Each operator sees another number of an
+ * incident of the service, so it is read from their own notifications.
+ */
+const toldOf = `
+  select i.told_at as at, i.told_affected as affected where i.user_id = s.user_id
+   union all
+  (select n.created_at, n.affected from alert_notification n
+    where i.user_id = ${SERVICE} and n.incident_id = i.id and n.user_id = s.user_id
+    order by n.id desc limit 1)`
+
+/** SQL: the incident of this user for the same problem as the incident `i` of the service. */
+export const ownOf = (user: string) => `
+  from incident o
+ where i.user_id = ${SERVICE} and ${user} and o.user_id <> ${SERVICE}
+   and o.rule = i.rule and o.subject = i.subject and o.resolved_at is null`
+
+/**
+ * SQL: how many accounts, keys or nodes the incident `i` concerns, as this user sees it: what is their own has an incident
+ * of its own, and does not count twice.
+ */
+export const affectedFor = (user: string) =>
+  `greatest(0, i.affected - coalesce((select sum(o.affected) ${ownOf(user)}), 0))::int`
+
 /** Adds notifications for open incidents without one, and for incidents that have grown since the last one. */
 export async function tellOfTrouble(
   tx: Queryable,
@@ -62,13 +86,15 @@ export async function tellOfTrouble(
 ): Promise<void> {
   await tx.query(
     `with due as (
-       select i.id, s.user_id, i.affected, i.told_at is null as is_new, s.channels
+       select i.id, s.user_id, seen.affected, told.at is null as is_new, s.channels
          from incident i join alert_setting s on ${concerned('$2')}
-        where i.state = 'open' and i.affected > 0 and s.channels <> '{}'
-          and (i.told_at is null
-               or i.affected > i.told_affected and i.told_at <= $1::timestamptz - interval '${TOLD_AGAIN}')
+        cross join lateral (select ${affectedFor('o.user_id = s.user_id')} as affected) seen
+         left join lateral (${toldOf}) told on true
+        where i.state = 'open' and seen.affected > 0 and s.channels <> '{}'
+          and (told.at is null
+               or seen.affected > told.affected and told.at <= $1::timestamptz - interval '${TOLD_AGAIN}')
      ), told as (
-       update incident i set told_at = $1, told_affected = due.affected from due where i.id = due.id
+       update incident i set told_at = $1, told_affected = i.affected from due where i.id = due.id
      )
      insert into alert_notification (user_id, incident_id, channel, event, affected, created_at, next_at)
      select user_id, id, unnest(channels), case when is_new then 'opened' else 'grown' end, affected, $1, $1
@@ -77,7 +103,7 @@ export async function tellOfTrouble(
   )
 }
 
-/** Adds notifications of the end of incidents, if there was one of their beginning. */
+/** Adds notifications of the end of incidents, for those who were told of their beginning. */
 export async function tellOfEnds(
   tx: Queryable,
   incidentIds: readonly number[],
@@ -89,7 +115,8 @@ export async function tellOfEnds(
     `insert into alert_notification (user_id, incident_id, channel, event, created_at, next_at)
      select s.user_id, i.id, unnest(s.channels), 'resolved', $2, $2
        from incident i join alert_setting s on ${concerned('$3')}
-      where i.id = any($1) and i.told_at is not null`,
+       join lateral (${toldOf}) told on told.at is not null
+      where i.id = any($1)`,
     [incidentIds, now, operators],
   )
 }
@@ -246,8 +273,12 @@ export async function dropChannels(
   )
 }
 
+/** While an incident of the service lasts, its notifications say who was told of it. */
 export async function forgetNotifications(tx: Queryable, now: Date): Promise<void> {
-  await tx.query('delete from alert_notification where ended_at < $1', [
-    new Date(now.getTime() - KEPT_MS),
-  ])
+  await tx.query(
+    `delete from alert_notification n where ended_at < $1
+        and not exists (select from incident i
+                         where i.id = n.incident_id and i.user_id = ${SERVICE} and i.resolved_at is null)`,
+    [new Date(now.getTime() - KEPT_MS)],
+  )
 }

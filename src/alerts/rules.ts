@@ -19,6 +19,9 @@ export type Rule = (typeof RULES)[number]
 /** The rules whose incidents hold accounts. */
 export const BY_ACCOUNT: readonly Rule[] = ['account_out', 'account_deaf']
 
+/** The rules about nodes; only the service itself has incidents of them. */
+export const OF_NODES: readonly Rule[] = ['node_lost', 'disk_full']
+
 /** A bot that is behind for less makes no incident. */
 export const USUAL_BACKLOG_MINUTES = 15
 

@@ -1,7 +1,7 @@
 /** An alert in words and as the body of a webhook. Codes travel up to here. */
 import { explained } from '../credentials/reasons.ts'
 import type { Due } from './outbox.ts'
-import { type Rule, SERVICE } from './rules.ts'
+import { OF_NODES, type Rule, SERVICE } from './rules.ts'
 
 interface Words {
   readonly subject: string
@@ -69,8 +69,7 @@ function sayingOf(due: Due): Saying {
     }
   }
   const saying = sayings[rule]
-  const isOfNode = rule === 'node_lost' || rule === 'disk_full'
-  return isOfNode ? { ...saying, cause: `${due.subject}: ${saying.cause}` } : saying
+  return OF_NODES.includes(rule) ? { ...saying, cause: `${due.subject}: ${saying.cause}` } : saying
 }
 
 /** States of accounts that are out without a reason. */
@@ -87,8 +86,13 @@ const causeOf = ({ subject }: Due) => states[subject ?? ''] ?? explained(subject
 const shown = (time: Date | null) =>
   `${(time ?? new Date(0)).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
+/** What an operator is told of accounts and keys beside their own. */
+const isOfOthers = ({ owner_id: owner, rule }: Due) =>
+  owner === SERVICE && rule !== null && !OF_NODES.includes(rule)
+
 export function wordsOf(due: Due): Words {
-  const since = `Incident ${due.incident_id}, since ${shown(due.opened_at)}.`
+  const whose = isOfOthers(due) ? ' of other users' : ''
+  const since = `Incident ${due.incident_id}${whose}, since ${shown(due.opened_at)}.`
   switch (due.event) {
     case 'test':
       return {

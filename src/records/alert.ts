@@ -17,7 +17,8 @@ const named = (names: readonly string[]) => names.map((name) => `\`${name}\``).j
 export const IncidentRecord = Type.Object({
   incident_id: Type.Integer(),
   scope: Type.Enum(['own', 'service'], {
-    description: '`service`: of all users together, for those who run it',
+    description:
+      '`service`: of nodes, or of all other users together, for those who run it; it names nobody',
   }),
   rule: Type.Enum([...RULES], { description: rules }),
   subject: Type.String({
@@ -34,7 +35,7 @@ export type IncidentRecord = Static<typeof IncidentRecord>
 export const IncidentSummary = Type.Object({
   open: Type.Integer({ description: 'Incidents that are not resolved' }),
   by_rule: Type.Record(Type.String(), Type.Integer(), {
-    description: 'How many accounts, keys or nodes they concern, by rule',
+    description: 'How many of your accounts and keys, and of the nodes, they concern, by rule',
   }),
 })
 export type IncidentSummary = Static<typeof IncidentSummary>

@@ -34,7 +34,11 @@ async function rig(t: Pick<Test, 'teardown'>) {
   const source = sourceOf(database)
   await app.register(alertRoutes, { db: database, operators, source, authenticate, now: () => now })
   await database.query('alter table credential disable trigger all')
-  const ask = async (method: 'GET' | 'POST', url: string, { user = 1, body = {} } = {}) => {
+  const ask = async (
+    method: 'GET' | 'POST' | 'DELETE',
+    url: string,
+    { user = 1, body = {} } = {},
+  ) => {
     const headers = user ? { 'x-user': String(user) } : {}
     const reply = await app.inject({ method, url, headers, ...(method === 'POST' && { body }) })
     return { status: reply.statusCode, result: reply.json().result }
@@ -127,11 +131,18 @@ t.test('an owner acknowledges and silences, for a time', async (t) => {
   const silenced = await ask('POST', `${url}/silence`, { body: { minutes: 10 } })
   t.match(silenced.result, { state: 'silenced', silenced_until: '2026-01-01T00:15:00.000Z' })
   t.same(await evaluate(14), ['signed_out silenced 1'])
+  const open = { status: 200, result: { state: 'open', silenced_until: null } }
+  t.match(await ask('DELETE', `${url}/silence`), open)
+  t.same(await evaluate(14), ['signed_out open 1'], 'the silence was taken back')
+  t.match(await ask('DELETE', `${url}/silence`), open, 'and once more')
+  await ask('POST', `${url}/silence`, { body: { minutes: 1 } })
+  t.same(await evaluate(14), ['signed_out silenced 1'])
   t.same(await evaluate(15), ['signed_out open 1'])
   await back()
   await evaluate(16)
   t.same(await evaluate(18), ['signed_out resolved 0'])
   t.equal((await ask('POST', `${url}/acknowledge`)).status, 409)
+  t.equal((await ask('DELETE', `${url}/silence`)).status, 409)
 })
 
 t.test('nobody sees or changes the incidents of others, and bad input is refused', async (t) => {
@@ -144,6 +155,9 @@ t.test('nobody sees or changes the incidents of others, and bad input is refused
   t.equal((await ask('GET', '/alerts', { user: 0 })).status, 401)
   t.equal((await ask('POST', `/alerts/${id}/silence`, { body: { minutes: 0 } })).status, 400)
   t.equal((await ask('POST', '/alerts/x/acknowledge')).status, 404)
+  t.equal((await ask('DELETE', `/alerts/${id}/silence`, { user: 2 })).status, 404)
+  t.equal((await ask('DELETE', `/alerts/${id}/silence`, { user: 0 })).status, 401)
+  t.equal((await ask('DELETE', '/alerts/x/silence')).status, 404)
 })
 
 t.test('the database notes since when an account is out', async (t) => {

@@ -1,5 +1,6 @@
 /** The rules beside accounts that are out: whom each finds, what it says, and that operators see the whole service. */
 import t from 'tap'
+import { countIncidents, listIncidents } from '../../src/alerts/incidents.ts'
 import { listMembers } from '../../src/alerts/members.ts'
 import { judge, noteDisk } from '../../src/alerts/rules.ts'
 import { openDatabase } from '../../src/database/database.ts'
@@ -212,6 +213,69 @@ t.test(
   },
 )
 
+/** What came: the type, whose it is, and how many it concerns. */
+const told = ({ received }: Awaited<ReturnType<typeof httpReceiver>>) =>
+  received.map(({ text }) => {
+    const { type, data } = JSON.parse(text)
+    return [type, data.scope, data.affected].join(' ')
+  })
+
+t.test('what is an operator’s own is seen, counted and told once', async (t) => {
+  const receiver = await httpReceiver(t)
+  const one = await rig(t)
+  one.operators.push(1)
+  await one.save(webhookTo(receiver.url))
+  await one.out([1])
+  await one.tick(5)
+  t.same(await shown(one), ['1 account_out network open 1'])
+  const counts = () => countIncidents(one.database, [1, 0])
+  t.same(await counts(), { open: 1, by_rule: { account_out: 1 } })
+  await one.out([2, 3], 'network', 1, 2)
+  await one.tick(6)
+  t.same(await shown(one), ['0 account_out network open 2', '1 account_out network open 1'])
+  t.same(await counts(), { open: 2, by_rule: { account_out: 1 } })
+  t.same(told(receiver), ['alert.opened own 1', 'alert.opened service 2'])
+  t.match(
+    JSON.parse(receiver.received[1]!.text).data.text,
+    /^2 accounts are out\..* of other users,/,
+  )
+  const [service] = (await one.incidents()).filter(({ user_id }) => user_id === 0)
+  const asked = { userId: 1, owners: [1, 0], now: at(6), before: undefined, limit: 9 }
+  t.same(await listMembers(one.database, { ...asked, id: service!.id }), [], 'nobody is named')
+
+  await one.out([4], 'network', 10)
+  await one.tick(40)
+  t.same(told(receiver).slice(2), ['alert.grown own 2'], 'the others are as many as before')
+  await one.back([2, 3])
+  await one.tick(41)
+  await one.tick(43)
+  await one.back([1, 4])
+  await one.tick(44)
+  await one.tick(46)
+  t.same(told(receiver).slice(3), ['alert.resolved service 0', 'alert.resolved own 0'])
+  t.same(await counts(), { open: 0, by_rule: {} })
+})
+
+t.test('an operator hears of the accounts of another one as of those of any user', async (t) => {
+  const [ones, twos] = [await httpReceiver(t), await httpReceiver(t)]
+  const one = await rig(t)
+  one.operators.push(1, 2)
+  await one.save(webhookTo(ones.url))
+  await one.save(webhookTo(twos.url), 5, 2)
+  await one.out([1])
+  await one.tick(5)
+  t.same(await shown(one), ['1 account_out network open 1'])
+  const asked = { before: undefined, limit: 9 }
+  t.match(await listIncidents(one.database, [2, 0], asked), [{ user_id: 0, affected: 1 }])
+  // What was told of the incident is remembered as long as it lasts, though a notification is kept for 30 days.
+  await one.tick(40 * 1_440)
+  await one.back([1])
+  await one.tick(40 * 1_440 + 1)
+  await one.tick(40 * 1_440 + 3)
+  t.same(told(ones), ['alert.opened own 1', 'alert.resolved own 0'])
+  t.same(told(twos), ['alert.opened service 1', 'alert.resolved service 0'])
+})
+
 t.test('a rule that cannot be judged changes nothing', async (t) => {
   const one = await rig(t)
   await one.database.query(
@@ -224,11 +288,7 @@ t.test('a rule that cannot be judged changes nothing', async (t) => {
   await one.out([1], 'network', 1)
   await one.tick(6)
   await one.tick(10)
-  t.same(await shown(one), [
-    '0 account_out network open 1',
-    '0 node_lost north open 1',
-    '1 account_out network open 1',
-  ])
+  t.same(await shown(one), ['0 node_lost north open 1', '1 account_out network open 1'])
 })
 
 t.test('a node notes a full disk, and that it has room again', async (t) => {

@@ -1,11 +1,22 @@
 /** The page of alerts: what is wrong, acknowledged and silenced; where to tell, set and tried out; in both languages. */
 import t from 'tap'
-import { openDatabase } from '../../src/database/database.ts'
+import { type Database, openDatabase } from '../../src/database/database.ts'
 import { httpReceiver } from '../support/http-receiver.ts'
 import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+/** The service sees every half minute that no incident of a test is so: it may not say it there. */
+async function keepIncidents(database: Database) {
+  await database.query(
+    `create function keep_incident() returns trigger language plpgsql as $$
+     begin new.affected := old.affected; new.absent_since := null; return new; end $$`,
+  )
+  await database.query(
+    'create trigger kept before update on incident for each row execute function keep_incident()',
+  )
+}
 
 t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
   const env = { WEBHOOK_ALLOW_PRIVATE: 'true' }
@@ -27,14 +38,7 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
             ($1, 'backlog_old', 'backlog_old', 'resolved', 0, now() - interval '1 hour', now())`,
     [userId],
   )
-  // The service sees every half minute that none of this is so: it may not say it here.
-  await database.query(
-    `create function keep_incident() returns trigger language plpgsql as $$
-     begin new.affected := old.affected; new.absent_since := null; return new; end $$`,
-  )
-  await database.query(
-    'create trigger kept before update on incident for each row execute function keep_incident()',
-  )
+  await keepIncidents(database)
   await database.query(
     `insert into incident_account (credential_id, incident_id)
      select $1, id from incident where rule = 'account_out'`,
@@ -88,6 +92,13 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
       items.map(({ rule, state }: { rule: string; state: string }) => [rule, state]),
     )
     t.match(states, { account_out: 'acknowledged', webhook_failing: 'silenced' })
+  })
+
+  await t.test('a silence is taken back', async () => {
+    await button(/^End the silence: 2 webhooks/).click()
+    await row('2 webhooks are failing').getByText('Open', { exact: true }).waitFor()
+    await button(/^Silence: 2 webhooks/).waitFor()
+    t.equal(await row('2 webhooks are failing').getByText(/until/).count(), 0)
   })
 
   await t.test(
@@ -164,6 +175,85 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
     const width = await small.page.evaluate('document.documentElement.scrollWidth')
     t.equal(width, 320)
     t.strictSame(await seriousIn(small.page), [])
+
+    const failing = small.page.locator('.record', { hasText: '۲ وب‌هوک' })
+    const answer = (name: string) => failing.getByRole('button', { name })
+    await answer('بی‌صدا: ').click()
+    const dialog = small.page.locator('.dialog')
+    await dialog.getByLabel('برای چه مدت').selectOption({ label: '۸ ساعت' })
+    await dialog.getByRole('button', { name: 'بی‌صدا', exact: true }).click()
+    const is = (state: string) => failing.locator('.badge').getByText(state, { exact: true })
+    await is('بی‌صدا').waitFor()
+    await answer('پایان بی‌صدایی: ').click()
+    await is('باز').waitFor()
+    await answer('دیدم: ').click()
+    await is('دیده‌شده').waitFor()
     t.strictSame(small.complaints, [])
   })
+})
+
+t.test('an operator sees what is their own once', { skip: noBrowser }, async (t) => {
+  const phone = '+14155559362'
+  const service = await startService(t, { env: { OPERATOR_PHONES: phone } })
+  const client = await service.client(phone)
+  await client.link(await client.person('Bot'))
+  const { user_id: userId } = await client.result('GET', '/user')
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
+  t.teardown(() => database.close())
+  await keepIncidents(database)
+  await database.query(
+    `insert into incident (user_id, rule, subject, state, affected, opened_at)
+     values ($1, 'webhook_failing', 'webhook_failing', 'open', 1, now()),
+            (0, 'webhook_failing', 'webhook_failing', 'open', 1, now()),
+            ($1, 'backlog_old', 'backlog_old', 'open', 1, now()),
+            (0, 'backlog_old', 'backlog_old', 'open', 4, now()),
+            (0, 'node_lost', 'north', 'open', 1, now())`,
+    [userId],
+  )
+  const browser = await openBrowser()
+  t.teardown(() => browser.close())
+  for (const [language, words] of Object.entries({
+    en: {
+      tiles: ['Webhooks failing', 'Bots behind', 'Open alerts'],
+      counts: ['1', '1', '4'],
+      rows: [
+        ['A node is lost', 'Whole service'],
+        ['3 bots are behind', 'Other users'],
+        ['1 bot is behind', ''],
+        ['1 webhook is failing', ''],
+      ],
+      show: /^Show them/,
+    },
+    fa: {
+      tiles: ['وب‌هوک‌های ناکام', 'بات‌های عقب', 'هشدارهای باز'],
+      counts: ['۱', '۱', '۴'],
+      rows: [
+        ['یک گره از دست رفته', 'کل سرویس'],
+        ['۳ بات عقب‌اند', 'کاربران دیگر'],
+        ['۱ بات عقب است', ''],
+        ['۱ وب‌هوک پاسخ نمی‌دهد', ''],
+      ],
+      show: /^نمایش آن‌ها/,
+    },
+  })) {
+    const visitor = await visit(browser, service, { language: language === 'fa' ? 'fa' : 'en' })
+    const { page, complaints } = visitor
+    await signIn(visitor, service, phone)
+    for (const [place, name] of words.tiles.entries()) {
+      const tile = page.locator('.tile', { hasText: name })
+      await tile.getByText(words.counts[place]!, { exact: true }).waitFor()
+    }
+    await page.goto('/dashboard/alerts')
+    const records = page.locator('.card').first().locator('.record')
+    await records.first().waitFor()
+    const shown = (await records.all()).map(async (row) => [
+      await row.locator('.label').innerText(),
+      (await row.locator('.badge.tone-busy').allInnerTexts()).join(),
+    ])
+    t.same(await Promise.all(shown), words.rows)
+    t.equal(await page.getByRole('button', { name: words.show }).count(), 2, 'of their own')
+    t.strictSame(await seriousIn(page), [])
+    t.strictSame(complaints, [])
+    await visitor.context.close()
+  }
 })

@@ -81,7 +81,7 @@ const incidentItemsRoute: Routes = async (app, { db, operators, source, now }) =
       schema: {
         tags,
         summary:
-          'Your accounts and keys that the incident concerns now, those with the highest ids first',
+          'Your accounts and keys that your incident concerns now, those with the highest ids first',
         params: IncidentParams,
         querystring: PageQuery,
         response: answers(PageOf(IncidentItem)),
@@ -153,6 +153,23 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
       return ok(
         presentIncident(await changeIncident(db, incident, { type: 'incident.silence' }, until)),
       )
+    },
+  )
+
+  app.delete(
+    '/alerts/:id/silence',
+    {
+      schema: {
+        tags: tags,
+        summary: 'Takes its silence back: it is open again at once',
+        params: IncidentParams,
+        response,
+      },
+    },
+    async (request) => {
+      const owners = await operators.ownersFor(userOf(request))
+      const incident = { owners, id: idOf(request.params.id) }
+      return ok(presentIncident(await changeIncident(db, incident, { type: 'silence.ended' })))
     },
   )
 }

@@ -82,12 +82,12 @@ const states = ['connecting', 'degraded', 'logged_out', 'invalid', 'failed']
 /** The reason or the state of accounts, or the name of a node; undefined where the rule says it all. */
 function causeOf(t: Translate, { rule, subject }: Incident): string | undefined {
   if (subject === rule) return undefined
-  if (rule === 'node_lost' || rule === 'disk_full') return subject
+  if (ofNodes.includes(rule)) return subject
   return t.word(states.includes(subject) ? 'state' : 'reason', subject)
 }
 
 /** They concern a node, not accounts. */
-const withoutItems: readonly string[] = ['node_lost', 'disk_full']
+const ofNodes: readonly string[] = ['node_lost', 'disk_full']
 
 function IncidentRow({ incident }: { readonly incident: Incident }) {
   const t = useT()
@@ -96,7 +96,9 @@ function IncidentRow({ incident }: { readonly incident: Incident }) {
   const headline = headlineOf(t, incident)
   const cause = causeOf(t, incident)
   const name = [headline, cause].filter(Boolean).join(' · ')
-  const hasItems = !isOver(incident) && affected > 0 && !withoutItems.includes(rule)
+  const isOfNodes = ofNodes.includes(rule)
+  // Of the service an operator sees how many there are, and nobody's names.
+  const hasItems = !isOver(incident) && affected > 0 && scope === 'own'
   return (
     <li>
       <div className="record">
@@ -106,7 +108,9 @@ function IncidentRow({ incident }: { readonly incident: Incident }) {
             <Badge tone={tones[state]} dot>
               {t(`alertState.${state}`)}
             </Badge>
-            {scope === 'service' && <Badge tone="busy">{t('alerts.service')}</Badge>}
+            {scope === 'service' && (
+              <Badge tone="busy">{t(isOfNodes ? 'alerts.service' : 'alerts.others')}</Badge>
+            )}
           </span>
           <span className="quiet small block">
             <CauseAndTimes incident={incident} />
@@ -144,6 +148,7 @@ function Answers({ incident, name }: AnswersProps) {
   const t = useT()
   const [isSilencing, setSilencing] = useState(false)
   const acknowledging = useChange(incident, 'acknowledge')
+  const opening = useChange(incident, 'unsilence')
   return (
     <span className="row">
       {incident.state !== 'acknowledged' && (
@@ -156,13 +161,24 @@ function Answers({ incident, name }: AnswersProps) {
           {t('alerts.acknowledge')}
         </Button>
       )}
-      <Button
-        size="slim"
-        aria-label={t('alerts.silenceOne', { name })}
-        onClick={() => setSilencing(true)}
-      >
-        {t('alerts.silence')}
-      </Button>
+      {incident.state === 'silenced' ? (
+        <Button
+          size="slim"
+          busy={opening.isPending}
+          aria-label={t('alerts.unsilenceOne', { name })}
+          onClick={() => opening.mutate({})}
+        >
+          {t('alerts.unsilence')}
+        </Button>
+      ) : (
+        <Button
+          size="slim"
+          aria-label={t('alerts.silenceOne', { name })}
+          onClick={() => setSilencing(true)}
+        >
+          {t('alerts.silence')}
+        </Button>
+      )}
       {isSilencing && <Silencing incident={incident} close={() => setSilencing(false)} />}
     </span>
   )
@@ -188,14 +204,20 @@ function CauseAndTimes({ incident }: { readonly incident: Incident }) {
   )
 }
 
-function useChange({ incident_id }: Incident, change: 'acknowledge' | 'silence') {
+const changes = {
+  acknowledge: ['POST', 'acknowledge'],
+  silence: ['POST', 'silence'],
+  unsilence: ['DELETE', 'silence'],
+} as const
+
+function useChange({ incident_id }: Incident, change: keyof typeof changes) {
   const t = useT()
   const reason = useReason()
   const toast = useToast()
   const queries = useQueryClient()
   return useMutation({
     mutationFn: (body: { readonly minutes?: number }) =>
-      call<Incident>('POST', `/alerts/${incident_id}/${change}`, {
+      call<Incident>(changes[change][0], `/alerts/${incident_id}/${changes[change][1]}`, {
         ...(change === 'silence' && { body }),
       }),
     async onSuccess() {
