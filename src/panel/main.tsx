@@ -11,6 +11,7 @@ import { LanguageProvider } from './i18n/language.tsx'
 import { startDensity, startTheme } from './layout/preferences.tsx'
 import { forgetDrafts } from './pages/sandbox/drafts.ts'
 import { Toasts } from './ui/toasts.tsx'
+import { startStaying } from './ui/use-in-address.ts'
 
 const MOST_TRIES = 2
 
@@ -57,6 +58,7 @@ notifyManager.setScheduler(queueMicrotask)
 
 startTheme()
 startDensity()
+startStaying()
 loadPageOf(location.pathname)
 
 const place = document.getElementById('panel')

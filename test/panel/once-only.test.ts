@@ -20,7 +20,7 @@ t.test('keys and tokens stay until they are kept', { skip: noBrowser }, async (t
   const browser = await openBrowser()
   t.teardown(() => browser.close())
   const visitor = await visit(browser, service)
-  const { page, complaints } = visitor
+  const { page, context, complaints } = visitor
   const dialog = page.locator('.dialog')
   const inDialog = (name: string) => dialog.getByRole('button', { name, exact: true })
   const kept = inDialog('I have kept it')
@@ -80,6 +80,64 @@ t.test('keys and tokens stay until they are kept', { skip: noBrowser }, async (t
     await page.getByRole('button', { name: 'Make a token' }).first().click()
     await dialog.getByLabel('Name').fill('once')
     await make('**/user/tokens', () => dialog.locator('button[type=submit]').click(), /^chp_/)
+  })
+
+  await t.test('Back does not take a new key away', async (t) => {
+    await page.goto('/dashboard')
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.getByRole('button', { name: 'Create a key' }).first().click()
+    await dialog.getByLabel('Name').fill('back')
+    await dialog.locator('button[type=submit]').click()
+    await kept.waitFor()
+    const secret = await dialog.locator('.copied code').first().innerText()
+    const address = page.url()
+    for (const steps of [-1, -2]) {
+      await page.evaluate(
+        `new Promise((done) => {
+           addEventListener('popstate', done, { once: true })
+           history.go(${steps})
+         }).then(() => undefined)`,
+      )
+      await page.waitForURL(address)
+      t.equal(await dialog.locator('.copied code').first().innerText(), secret)
+    }
+    await kept.click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.goBack()
+    await dialog.getByLabel('Name').waitFor()
+    await page.keyboard.press('Escape')
+  })
+
+  await t.test('a reload asks before it takes a new key away', async (t) => {
+    await page.goto(`/dashboard/keys/${keyId}`)
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click()
+    await inDialog('Rotate').click()
+    await kept.waitFor()
+    const asked = page.waitForEvent('dialog')
+    await page.evaluate('setTimeout(() => location.reload())')
+    const question = await asked
+    t.equal(question.type(), 'beforeunload')
+    await question.dismiss()
+    await kept.click()
+    await dialog.waitFor({ state: 'detached' })
+  })
+
+  await t.test('a method is tried with a key that was kept, and can still be copied', async (t) => {
+    await page.goto(`/dashboard/keys?create=${credentialId}`)
+    await dialog.getByLabel('Name').fill('tried')
+    await dialog.locator('button[type=submit]').click()
+    await kept.waitFor()
+    const secret = await dialog.locator('.copied code').first().innerText()
+    await dialog.getByRole('link', { name: 'I have kept it: try a method' }).click()
+    await page.getByRole('heading', { name: 'Try a method' }).waitFor()
+    t.equal(await page.getByLabel('The key', { exact: true }).inputValue(), secret)
+    await context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.getByRole('button', { name: 'Copy the key' }).click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    t.equal(await page.evaluate('navigator.clipboard.readText()'), secret)
+    t.strictSame(await seriousIn(page), [])
+    await page.getByLabel('The key', { exact: true }).fill(`${keyId}:pasted`)
+    t.equal(await page.getByRole('button', { name: 'Copy the key' }).count(), 0)
   })
 
   await t.test('a dialog that holds nothing is left by Esc as ever', async () => {

@@ -6,6 +6,7 @@ import { latinDigits } from '../i18n/formats.ts'
 import { useT } from '../i18n/language.tsx'
 import { Button } from './button.tsx'
 import { Field } from './form.tsx'
+import { useStaying } from './use-in-address.ts'
 
 interface ConfirmProps {
   readonly title: string
@@ -74,13 +75,14 @@ interface DialogProps {
   readonly title: string
   readonly open: boolean
   readonly wide?: boolean
-  /** A dialog that shows something only once is closed by its own buttons alone: not by Esc or a click beside it. */
+  /** A dialog that shows something only once is closed by its own buttons alone: not by Esc, a click beside it, or Back. */
   readonly isFirm?: boolean
   readonly children: ReactNode
   onClose(): void
 }
 
 export function Dialog({ title, open, wide, isFirm = false, children, onClose }: DialogProps) {
+  useStaying(open && isFirm)
   return (
     <Base.Root
       open={open}

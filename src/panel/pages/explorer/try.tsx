@@ -141,19 +141,28 @@ interface KeyFieldProps {
 function KeyField({ keyId, value, onChange }: KeyFieldProps) {
   const t = useT()
   const isOther = value.trim() !== '' && !value.trim().startsWith(`${keyId}:`)
+  // A key that was just made stands nowhere else.
+  const isHeld = value !== '' && value === heldKey(keyId)
   return (
-    <Field
-      label={t('try.key')}
-      hint={t('try.key.hint')}
-      wrong={isOther ? t('try.key.other') : undefined}
-      type="password"
-      className="ltr"
-      required
-      autoComplete="off"
-      maxLength={200}
-      value={value}
-      onChange={(event) => onChange(event.target.value)}
-    />
+    <>
+      <Field
+        label={t('try.key')}
+        hint={t(isHeld ? 'try.key.held' : 'try.key.hint')}
+        wrong={isOther ? t('try.key.other') : undefined}
+        type="password"
+        className="ltr"
+        required
+        autoComplete="off"
+        maxLength={200}
+        value={value}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      {isHeld && (
+        <div>
+          <CopyButton text={value} label={t('try.key.copy')} />
+        </div>
+      )}
+    </>
   )
 }
 

@@ -102,7 +102,7 @@ export function NewKey({ apiKey, close }: NewKeyProps) {
           icon="send"
           onClick={() => holdKey(apiKey.api_key_id, apiKey.key)}
         >
-          {t('try.title')}
+          {t('keys.toTry')}
         </ButtonLink>
         <ButtonLink to={`/dashboard/keys/${apiKey.api_key_id}`}>{t('keys.toKey')}</ButtonLink>
         <Button kind="first" onClick={close}>
