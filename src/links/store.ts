@@ -40,6 +40,9 @@ export interface OpenLink {
   readonly state: LinkState
   /** The credential that is linked again, if one was named. */
   readonly relinks: number | undefined
+  /** The account that is being linked, partly hidden; by one of both, or by none where it names itself later. */
+  readonly phone: string | undefined
+  readonly jid: string | undefined
   /** Milliseconds since 1970. */
   readonly expiresAt: number
 }
@@ -147,6 +150,8 @@ export class PostgresLinkStore implements LinkStore {
       method: link.method,
       state: link.state,
       relinks: link.relinks ?? undefined,
+      phone: link.step?.phone,
+      jid: link.step?.jid,
       expiresAt: link.expiresAt.getTime(),
     }))
   }

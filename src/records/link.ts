@@ -50,6 +50,8 @@ export const OpenLinkRecord = Type.Object({
   method: Type.String(),
   state: Type.String({ description: 'The step that waits for an answer' }),
   credential_id: Nullable(Type.Integer({ description: 'The account that is linked again' })),
+  phone: Type.Optional(Type.String({ description: 'Of the account, by its last digits' })),
+  jid: Type.Optional(Type.String({ description: 'Of the account, partly hidden' })),
   expires_in: Type.Integer({ description: 'Seconds' }),
 })
 

@@ -158,3 +158,102 @@ t.test(
     t.same(complaints, [])
   },
 )
+
+const words = {
+  en: {
+    radio: 'Telegram',
+    about: 'Telegram is not set up on this service: ask whoever runs it',
+    setup: 'You run this service: what is missing here',
+    get: 'Get both at my.telegram.org',
+    code: 'Continue',
+    out: /its session was ended on another device\. Link it again/,
+    again: 'Link again',
+    diagnose: 'Diagnose',
+    key: 'Create a key',
+  },
+  fa: {
+    radio: 'تلگرام',
+    about: 'تلگرام در این سرویس راه‌اندازی نشده است: از گردانندهٔ آن بخواهید',
+    setup: 'شما این سرویس را می‌گردانید: آنچه کم است',
+    get: 'گرفتن هر دو از my.telegram.org',
+    code: 'ادامه',
+    out: /نشست آن در دستگاه دیگری پایان یافت\. دوباره پیوندش دهید/,
+    again: 'پیوند دوباره',
+    diagnose: 'عیب‌یابی',
+    key: 'ساخت کلید',
+  },
+}
+
+t.test('what to do next is said', { skip: noBrowser, timeout: 240_000 }, async (t) => {
+  const operator = '+14155559551'
+  const service = await startService(t, { env: { OPERATOR_PHONES: operator } })
+  const browser = await openBrowser()
+  t.teardown(() => browser.close())
+  for (const [language, phone] of [
+    ['en', '+14155559552'],
+    ['fa', '+14155559553'],
+  ] as const) {
+    const said = words[language]
+
+    await t.test(`a network that is not set up, in ${language}`, async (t) => {
+      const visitor = await visit(browser, service, { language })
+      const { page } = visitor
+      await signIn(visitor, service, phone)
+      await page.goto('/dashboard/link')
+      const tile = page.locator('label.platform', { hasText: said.about })
+      await tile.locator('svg').waitFor()
+      t.ok(await page.getByRole('radio', { name: said.radio, exact: true }).isDisabled())
+      t.notMatch(await page.locator('main').innerText(), /[A-Z]+_[A-Z]/, 'no name of a setting')
+      const boxes = await Promise.all(
+        (await page.locator('label.platform').all()).map((one) => one.boundingBox()),
+      )
+      t.ok(boxes.length > 3)
+      t.equal(new Set(boxes.map((box) => Math.round(box?.height ?? 0))).size, 1, 'equally high')
+      t.strictSame(await seriousIn(page), [])
+      await visitor.context.close()
+    })
+
+    await t.test(`and what whoever runs the service has to set, in ${language}`, async (t) => {
+      const visitor = await visit(browser, service, { language, width: 320 })
+      const { page } = visitor
+      await signIn(visitor, service, operator)
+      await page.goto('/dashboard/link')
+      const notice = page.locator('.notice', { hasText: said.setup })
+      t.match(await notice.innerText(), /TELEGRAM_API_ID.*TELEGRAM_API_HASH.*docs\/platforms\.md/s)
+      const link = notice.getByRole('link', { name: said.get })
+      t.equal(await link.getAttribute('href'), 'https://my.telegram.org/apps')
+      t.equal(await page.evaluate('document.documentElement.scrollWidth'), 320)
+      t.strictSame(await seriousIn(page), [])
+      await visitor.context.close()
+    })
+
+    await t.test(`an account that falls out at once, in ${language}`, async (t) => {
+      const client = await service.client(phone)
+      const person = await client.person('Bot')
+      const visitor = await visit(browser, service, { language })
+      const { page, complaints } = visitor
+      const link = (name: string) => page.getByRole('link', { name, exact: true })
+      await signIn(visitor, service, phone)
+      const { session_id } = await client.result('POST', '/platforms/sandbox/link/start', {
+        phone: person.phone,
+      })
+      await page.goto(`/dashboard/link/sandbox/${session_id}`)
+      await page.locator('input[name=code]').fill(await client.code(person.id))
+      await page.getByRole('button', { name: said.code, exact: true }).click()
+      await link(said.key).waitFor()
+      const [own] = (await client.result('GET', '/platforms/credentials')).items
+      if (language === 'fa') await client.key(own.credential_id)
+      await client.result('PUT', `/sandbox/people/${person.id}/faults/revoke`, {})
+      await link(said.again).waitFor()
+      t.equal(await page.getByRole('status').filter({ hasText: said.out }).count(), 1)
+      t.equal(await link(said.key).count(), 0)
+      if (language === 'fa') await link(said.diagnose).waitFor()
+      else t.equal(await link(said.diagnose).count(), 0, 'no key to diagnose')
+      t.strictSame(await seriousIn(page), [])
+      await link(said.again).click()
+      await page.waitForURL('**/dashboard/link?platform=sandbox&again=*')
+      t.strictSame(complaints, [])
+      await visitor.context.close()
+    })
+  }
+})

@@ -202,7 +202,9 @@ t.test('open links are listed, newest first, to their user alone', async (t) => 
     method: 'phone',
     state: 'code_sent',
     credential_id: null,
+    phone: hidden(links[2]!.person.phone),
   })
+  t.notOk('jid' in result.items[0])
   t.ok(result.items[0].expires_in > 800)
   const page = await listed('?limit=2')
   t.same(page.ids, [third, second])

@@ -174,6 +174,8 @@ const openRecord = (link: OpenLink, now: number) => ({
   method: link.method,
   state: link.state,
   credential_id: link.relinks ?? null,
+  ...(link.phone !== undefined && { phone: link.phone }),
+  ...(link.jid !== undefined && { jid: link.jid }),
   expires_in: seconds(link.expiresAt, now),
 })
 

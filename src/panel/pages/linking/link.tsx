@@ -4,14 +4,14 @@ import { useState } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { addressOf, call } from '../../api/call.ts'
 import { handleOf, nameOf } from '../../api/names.ts'
-import { credentialQuery, openLinksQuery, platformsQuery } from '../../api/queries.ts'
+import { credentialQuery, openLinksQuery, platformsQuery, userQuery } from '../../api/queries.ts'
 import type { Credential, LinkField, LinkSession, Platform } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { StateBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice, Form } from '../../ui/form.tsx'
 import { Card, Page } from '../../ui/page.tsx'
-import { Failed, Loading, useFieldReason, Wrong } from '../../ui/states.tsx'
+import { Failed, Loading, Notice, useFieldReason, Wrong } from '../../ui/states.tsx'
 import { PersonPicker, SANDBOX } from './sandbox-person.tsx'
 import { LinkInput } from './steps.tsx'
 
@@ -194,6 +194,37 @@ function Platforms({ all, chosen, choose }: PlatformsProps) {
   )
 }
 
+const TELEGRAM_APPS = 'https://my.telegram.org/apps'
+
+/** For those who run the service: what is missing where one cannot link. */
+function Setup({ all }: { readonly all: readonly Platform[] }) {
+  const t = useT()
+  const nameOf = useNetworkName()
+  const isOperator = useQuery(userQuery).data?.operator === true
+  const missing = all.filter(({ available }) => !available)
+  if (!isOperator || missing.length === 0) return null
+  return (
+    <Notice>
+      <p className="label">{t('linking.setup')}</p>
+      {missing.map(({ platform, name, unavailable_reason }) => (
+        <p key={platform} className="small">
+          <strong>{nameOf(platform, name)}</strong>:{' '}
+          {platform === 'telegram' ? (
+            <>
+              {t('linking.setup.telegram')}{' '}
+              <a href={TELEGRAM_APPS} target="_blank" rel="noreferrer">
+                {t('linking.setup.telegram.get')}
+              </a>
+            </>
+          ) : (
+            unavailable_reason
+          )}
+        </p>
+      ))}
+    </Notice>
+  )
+}
+
 /** Links that were begun and not ended, to go on with. */
 function OpenLinks() {
   const t = useT()
@@ -205,7 +236,7 @@ function OpenLinks() {
   return (
     <Card title={t('linking.open')}>
       <ul className="records">
-        {items.map(({ session_id, platform, state, credential_id, expires_in }) => (
+        {items.map(({ session_id, platform, state, credential_id, phone, jid, expires_in }) => (
           <li key={session_id}>
             <Link
               className="record"
@@ -219,6 +250,12 @@ function OpenLinks() {
                   {nameOf(platform, platform)}
                   {credential_id !== null &&
                     ` · ${t('account.number', { id: `${credential_id}` })}`}
+                  {(phone ?? jid) && (
+                    <>
+                      {' · '}
+                      <bdi className="ltr">{phone ?? jid}</bdi>
+                    </>
+                  )}
                 </span>
                 <span className="quiet small block">
                   {t.word('linking.waits', state)} ·{' '}
@@ -261,6 +298,7 @@ export function LinkPage() {
                 chosen={chosen}
                 choose={(platform) => setQuery({ platform }, { replace: true })}
               />
+              <Setup all={platforms.data} />
             </>
           )}
           {chosen?.available && (

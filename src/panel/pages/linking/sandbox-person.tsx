@@ -72,13 +72,27 @@ function optionOf(person: Person, linked: string): string {
 
 const LOOK_MS = 2_000
 
-/** Shows the code from the inbox of a person, who belongs to the same user; a link that was resumed does not say which. */
-export function SentCode({ phone: known }: { readonly phone: string }) {
+/** A link names its phone by the last digits alone: the others are stars. */
+const isOf = (shown: string, phone: string) =>
+  shown.length === phone.length &&
+  [...shown].every((sign, place) => sign === '*' || sign === phone[place])
+
+interface SentCodeProps {
+  readonly shown: string | undefined
+  /** The whole phone, unless the link was resumed. */
+  readonly given: string | null
+}
+
+/** Shows the code from the inbox of a person, who belongs to the same user; two may have the same last digits. */
+export function SentCode({ shown, given }: SentCodeProps) {
   const t = useT()
   const people = useQuery(peopleQuery)
   const [chosen, setChosen] = useState('')
-  const phone = known || chosen
-  const person = people.data?.items.find((one) => one.phone === phone)
+  const all = people.data?.items.filter(canBeLinked) ?? []
+  const alike = all.filter(({ phone }) => shown === undefined || isOf(shown, phone))
+  const known =
+    alike.find(({ phone }) => phone === given) ?? (alike.length === 1 ? alike[0] : undefined)
+  const person = known ?? alike.find(({ phone }) => phone === chosen)
   const inbox = useQuery({
     queryKey: ['sandbox', 'codes', person?.id],
     enabled: person !== undefined,
@@ -87,8 +101,7 @@ export function SentCode({ phone: known }: { readonly phone: string }) {
     refetchInterval: LOOK_MS,
   })
   const code = inbox.data?.codes[0]?.code
-  const all = people.data?.items.filter(canBeLinked) ?? []
-  if (known && code === undefined) return null
+  if (alike.length === 0 || (known && code === undefined)) return null
   return (
     <Card title={t('linking.sandbox.code')}>
       {!known && (
@@ -97,7 +110,7 @@ export function SentCode({ phone: known }: { readonly phone: string }) {
           value={chosen}
           options={[
             ['', t('linking.sandbox.chooseOne')],
-            ...all.map((one) => [one.phone, optionOf(one, t('messenger.linked'))] as const),
+            ...alike.map((one) => [one.phone, optionOf(one, t('messenger.linked'))] as const),
           ]}
           onChange={setChosen}
         />

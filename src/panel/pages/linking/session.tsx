@@ -4,7 +4,7 @@ import { useEffect } from 'react'
 import { useParams, useSearchParams } from 'react-router'
 import { addressOf, call } from '../../api/call.ts'
 import { isGone } from '../../api/failure.ts'
-import { credentialQuery } from '../../api/queries.ts'
+import { credentialQuery, keysOfQuery } from '../../api/queries.ts'
 import type { LinkSession } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { StateBadge } from '../../ui/badge.tsx'
@@ -111,13 +111,61 @@ function Anew({ platform }: { readonly platform: string }) {
 /** Follows a linked account until it is active: the stream changes the record that is shown. */
 function Connecting({ id }: { readonly id: number }) {
   const t = useT()
-  const account = useQuery(credentialQuery(id))
-  const state = account.data?.state ?? 'connecting'
+  const account = useQuery(credentialQuery(id)).data
+  const state = account?.state ?? 'connecting'
   return (
     <span role="status">
       <StateBadge state={state} /> {state === 'active' && t('linking.linked.active')}
       {state === 'connecting' && t('linking.linked.text')}
+      {account && isOut(state) && (
+        <>
+          {account.reason && `${t.word('reason', account.reason)}. `}
+          {t.word('action', account.action)}
+        </>
+      )}
     </span>
+  )
+}
+
+const isOut = (state: string) => state !== 'active' && state !== 'connecting'
+
+/** What comes after linking: a key, or a remedy for an account that fell out at once. */
+function NextSteps({ platform, id }: { readonly platform: string; readonly id: number }) {
+  const t = useT()
+  const account = useQuery(credentialQuery(id)).data
+  const fellOut = account !== undefined && isOut(account.state)
+  const action = fellOut ? account.action : 'none'
+  const mayLinkAgain = ['link_again', 'contact_platform'].includes(action)
+  // It is a key that is diagnosed; a new account has none.
+  const keys = useQuery({ ...keysOfQuery(id), enabled: fellOut })
+  return (
+    <div className="actions">
+      {fellOut && (keys.data?.items.length ?? 0) > 0 && (
+        <ButtonLink to={`/dashboard/accounts/${id}/diagnosis`} icon="stethoscope">
+          {t('keys.diagnose')}
+        </ButtonLink>
+      )}
+      <ButtonLink
+        to={`/dashboard/accounts/${id}`}
+        kind={fellOut && action !== 'link_again' ? 'first' : 'plain'}
+      >
+        {t('linking.toAccount')}
+      </ButtonLink>
+      {mayLinkAgain && (
+        <ButtonLink
+          to={addressOf('/dashboard/link', { platform, again: id })}
+          kind={action === 'link_again' ? 'first' : 'plain'}
+          icon="link"
+        >
+          {t('account.linkAgain')}
+        </ButtonLink>
+      )}
+      {!mayLinkAgain && (
+        <ButtonLink to={`/dashboard/keys?create=${id}`} kind={fellOut ? 'plain' : 'first'}>
+          {t('account.keys.create')}
+        </ButtonLink>
+      )}
+    </div>
   )
 }
 
@@ -153,7 +201,7 @@ function Flow({ platform, path, session, keep, lookAgain }: FlowProps) {
         resend={() => call<LinkSession>('POST', `${path}/resend`)}
       />
       {platform === SANDBOX && session.state === 'code_sent' && (
-        <SentCode phone={query.get('phone') ?? ''} />
+        <SentCode shown={session.phone} given={query.get('phone')} />
       )}
       {isOpen && (
         <>
@@ -168,14 +216,7 @@ function Flow({ platform, path, session, keep, lookAgain }: FlowProps) {
         </>
       )}
       {credentialId !== undefined ? (
-        <div className="actions">
-          <ButtonLink to={`/dashboard/accounts/${credentialId}`}>
-            {t('linking.toAccount')}
-          </ButtonLink>
-          <ButtonLink to={`/dashboard/keys?create=${credentialId}`} kind="first">
-            {t('account.keys.create')}
-          </ButtonLink>
-        </div>
+        <NextSteps platform={platform} id={credentialId} />
       ) : (
         !isOpen && <Anew platform={platform} />
       )}
