@@ -1,8 +1,9 @@
 /** The charts of usage: axes, the figures under the pointer, the same as a table, a range, and a time to compare with. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
+import { until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
-import { startService } from '../support/service.ts'
+import { type Service, startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
 
@@ -90,4 +91,117 @@ t.test('the usage of a key is charted', { skip: noBrowser, timeout: 240_000 }, a
     t.same(phoneVisitor.complaints, [])
   })
   t.same(complaints, [])
+})
+
+const words = {
+  en: {
+    calls: 'Bot calls',
+    management: 'Management calls',
+    errors: 'Errors',
+    received: 'Updates received',
+    compare: 'Compare with the time before',
+    before: 'The time before',
+    table: 'As a table',
+  },
+  fa: {
+    calls: 'فراخوانی‌های بات',
+    management: 'فراخوانی‌های مدیریت',
+    errors: 'خطاها',
+    received: 'به‌روزرسانی‌های رسیده',
+    compare: 'مقایسه با بازهٔ پیشین',
+    before: 'بازهٔ پیشین',
+    table: 'به‌شکل جدول',
+  },
+}
+
+const latin = (text: string) =>
+  text.replace(/[۰-۹]/g, (digit) => `${digit.charCodeAt(0) - '۰'.charCodeAt(0)}`)
+
+/** Two calls of a bot, three updates for it, and twice as much a day before. */
+async function trafficOf(t: Test, service: Service, phone: string) {
+  const client = await service.client(phone)
+  const ada = await client.person('Ada')
+  const bot = await client.person('Bot', 'bot_traffic')
+  const credentialId = await client.link(bot)
+  const { key } = await client.key(credentialId)
+  for (let n = 0; n < 2; n++) await client.bot(key, 'getMe')
+  for (let n = 0; n < 3; n++) await client.write(ada.id, '@bot_traffic', `Hello ${n}`)
+  const totals = async () => (await client.result('GET', '/user/usage')).totals
+  await until(async () => {
+    const { bot_requests, updates_received } = await totals()
+    return bot_requests === 2 && updates_received === 3
+  }, 30_000)
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
+  t.teardown(() => database.close())
+  for (const [table, more] of [
+    ['usage_total', ''],
+    ['usage_hour', 'credential_id, api_key_id,'],
+  ]) {
+    await database.query(
+      `insert into ${table} (user_id, hour, ${more} measure, label, amount)
+       select user_id, hour - interval '1 day', ${more} measure, label, amount * 2 from ${table}`,
+    )
+  }
+  return { credentialId, totals }
+}
+
+const bots = { skip: noBrowser, timeout: 240_000 }
+
+t.test('the traffic of bots is charted, on the dashboard and of an account', bots, async (t) => {
+  const service = await startService(t)
+  const phone = '+14155559372'
+  const { credentialId, totals } = await trafficOf(t, service, phone)
+  const browser = await openBrowser()
+  t.teardown(() => browser.close())
+  for (const language of ['en', 'fa'] as const) {
+    const said = words[language]
+    const visitor = await visit(browser, service, { language })
+    const { page, complaints } = visitor
+    await signIn(visitor, service, phone)
+
+    /** What stands at the newest bar under the pointer, and in the table of a compared chart. */
+    const newest = async (title: string) => {
+      await page.locator('.bars').scrollIntoViewIfNeeded()
+      // A chart is drawn anew when its figures come.
+      const pointed = await until(async () => {
+        const box = await page.locator('.plot .u-over').boundingBox()
+        if (!box) return undefined
+        await page.mouse.move(box.x, box.y)
+        await page.mouse.move(box.x + box.width - 4, box.y + box.height / 2)
+        const [text] = await page.locator('.pointed').allInnerTexts()
+        return text && latin(text)
+      })
+      await page.getByRole('switch', { name: said.compare }).click()
+      await page.locator('.legend', { hasText: said.before }).waitFor()
+      await page.getByText(said.table).click()
+      const row = page.getByRole('table', { name: title }).getByRole('row').last()
+      await until(async () => /\t[1-9]\d*$/.test(latin(await row.innerText())))
+      t.strictSame(await seriousIn(page), [])
+      return { pointed, row: latin(await row.innerText()) }
+    }
+
+    await t.test(`calls of the panel are counted apart, in ${language}`, async (t) => {
+      const before = (await totals()).errors
+      await page.goto('/dashboard/keys/999999')
+      await until(async () => (await totals()).errors > before, 30_000)
+      await page.goto('/dashboard')
+      const figure = (name: string) => page.locator('.figure', { hasText: name }).locator('dd')
+      await figure(said.management).waitFor()
+      t.equal(latin(await figure(said.calls).innerText()), '2')
+      t.equal(latin(await figure(said.errors).innerText()), '0')
+      t.ok(Number(latin(await figure(said.management).innerText())) > 0)
+      const { pointed, row } = await newest(said.calls)
+      t.match(pointed, new RegExp(`${said.calls}: 2\\s*${said.errors}: 0`))
+      t.match(row, /\t2\t0\t4$/)
+    })
+
+    await t.test(`the updates of an account, in ${language}`, async (t) => {
+      await page.goto(`/dashboard/accounts/${credentialId}`)
+      const { pointed, row } = await newest(said.received)
+      t.match(pointed, `${said.received}: 3`)
+      t.match(row, /\t3\t\d\t6$/)
+    })
+    t.same(complaints, [])
+    await visitor.context.close()
+  }
 })

@@ -1,11 +1,12 @@
 /** The updates of the account in a range of time, those that its bots have not taken yet, and the age of these. */
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { backlogQuery, keysOfQuery, usageQuery } from '../../api/queries.ts'
 import type { ApiKey, Credential, UsageReport } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Bars } from '../../ui/bars.tsx'
-import { Figure } from '../../ui/figure.tsx'
+import { Figure, Toggle } from '../../ui/figure.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Failed, Loading } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
@@ -16,7 +17,12 @@ export function Traffic({ credential }: { readonly credential: Credential }) {
   const { compact } = useFormats()
   const { credential_id, health } = credential
   const chosen = useRange()
+  const [compares, setCompares] = useState(false)
   const usage = useQuery(usageQuery({ credential_id, ...chosen.now }))
+  const before = useQuery({
+    ...usageQuery({ credential_id, ...chosen.before }),
+    enabled: compares,
+  })
   const keys = useQuery(keysOfQuery(credential_id))
   const last = furthestBehind(keys.data?.items ?? [])
   const backlog = useQuery({ ...backlogQuery(last?.api_key_id ?? 0), enabled: last !== undefined })
@@ -46,7 +52,12 @@ export function Traffic({ credential }: { readonly credential: Credential }) {
             />
             {oldest && <Figure name={t('account.oldest')} value={<Ago at={oldest} />} />}
           </dl>
-          <Arrivals report={usage.data} waiting={backlog.data?.series ?? []} />
+          <Arrivals
+            report={usage.data}
+            waiting={backlog.data?.series ?? []}
+            before={compares ? (before.data?.series ?? []) : undefined}
+          />
+          <Toggle label={t('usage.compare')} on={compares} onChange={setCompares} />
         </>
       )}
     </Card>
@@ -60,20 +71,23 @@ const furthestBehind = (keys: readonly ApiKey[]): ApiKey | undefined =>
 interface ArrivalsProps {
   readonly report: UsageReport
   readonly waiting: readonly { readonly at: string; readonly updates: number }[]
+  /** The time before, if it is compared with. */
+  readonly before: UsageReport['series'] | undefined
 }
 
 /** The age of waiting updates, by the hour or day in which they came. */
-function Arrivals({ report: { series, step }, waiting }: ArrivalsProps) {
+function Arrivals({ report: { series, step }, waiting, before }: ArrivalsProps) {
   const t = useT()
   const waits = new Map<number, number>()
   for (const { at, updates } of waiting) {
     const slot = startOf(at, step)
     waits.set(slot, (waits.get(slot) ?? 0) + updates)
   }
-  const bars = series.map(({ at, updates_received }) => {
+  const bars = series.map(({ at, updates_received }, place) => {
     const part = waits.get(Date.parse(at)) ?? 0
     // Figures are counted a moment later than updates are stored.
-    return { at, value: Math.max(updates_received, part), part }
+    const value = Math.max(updates_received, part)
+    return { at, value, part, ...(before && { before: before[place]?.updates_received ?? 0 }) }
   })
   return (
     <Bars
@@ -81,6 +95,7 @@ function Arrivals({ report: { series, step }, waiting }: ArrivalsProps) {
       step={step}
       bars={bars}
       part={{ name: t('account.stillWaiting'), tone: 'warn' }}
+      {...(before && { before: t('usage.before') })}
     />
   )
 }

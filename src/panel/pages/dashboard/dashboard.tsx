@@ -1,5 +1,6 @@
 /** /dashboard: the state of all accounts, and those that need an action of the user. */
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Link } from 'react-router'
 import { handleOf, nameOf } from '../../api/names.ts'
 import {
@@ -15,7 +16,7 @@ import { useT } from '../../i18n/language.tsx'
 import { Badge, LiveBadge, StateBadge, toneOf } from '../../ui/badge.tsx'
 import { Bars } from '../../ui/bars.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
-import { Figure } from '../../ui/figure.tsx'
+import { Figure, Toggle } from '../../ui/figure.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading } from '../../ui/states.tsx'
 import { RangeChoice, useRange } from '../explorer/range.tsx'
@@ -154,7 +155,9 @@ function Traffic() {
   const t = useT()
   const { compact } = useFormats()
   const chosen = useRange()
+  const [compares, setCompares] = useState(false)
   const usage = useQuery(usageQuery(chosen.now))
+  const before = useQuery({ ...usageQuery(chosen.before), enabled: compares })
   const { totals, series, step } = usage.data ?? {}
   return (
     <Card title={t('dashboard.usage')} aside={<RangeChoice chosen={chosen} hidesLabel />}>
@@ -181,13 +184,16 @@ function Traffic() {
           <Bars
             title={t('dashboard.botRequests')}
             {...(step && { step })}
-            bars={series.map((slot) => ({
+            bars={series.map((slot, place) => ({
               at: slot.at,
               value: slot.bot_requests,
               part: slot.bot_errors,
+              ...(compares && { before: before.data?.series[place]?.bot_requests ?? 0 }),
             }))}
             part={{ name: t('dashboard.errors'), tone: 'bad' }}
+            {...(compares && { before: t('usage.before') })}
           />
+          <Toggle label={t('usage.compare')} on={compares} onChange={setCompares} />
         </>
       )}
     </Card>
