@@ -97,6 +97,22 @@ t.test('what makes the panel pleasant', { skip: noBrowser, timeout: 300_000 }, a
     await page.waitForURL('**/dashboard/alerts')
   })
 
+  await t.test('where one fills in, selects are as wide as inputs', async (t) => {
+    for (const [address, input, ...selects] of [
+      [`/dashboard/keys?create=${credentialId}`, 'Name', 'Account', 'How long it works'],
+      ['/dashboard/link?platform=sandbox', 'Phone of the account', 'Person of your sandbox'],
+      ['/dashboard/alerts', 'Webhook', 'Key that writes into a chat'],
+    ] as const) {
+      await page.goto(address)
+      const width = async (label: string) => {
+        const box = await page.getByLabel(label, { exact: true }).boundingBox()
+        return Math.round(box?.width ?? 0)
+      }
+      await page.getByLabel(input, { exact: true }).waitFor()
+      for (const select of selects) t.equal(await width(select), await width(input), select)
+    }
+  })
+
   await t.test(
     'a key shows where its bot has to call, and what it confirmed once it did',
     async (t) => {

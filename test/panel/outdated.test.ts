@@ -112,3 +112,62 @@ t.test(
     await page.getByRole('button', { name: 'Send a code' }).waitFor({ timeout: 5_000 })
   },
 )
+
+t.test(
+  'every page says of when it is, in both languages, and keeps what it shows',
+  { skip: noBrowser, timeout: 240_000 },
+  async (t) => {
+    const service = await startService(t)
+    const phone = '+14155559306'
+    const client = await service.client(phone)
+    const bot = await client.person('Stale Bot')
+    const credentialId = await client.link(bot)
+    await client.result('POST', '/api_keys', {
+      credential_id: credentialId,
+      name: 'Stale Key',
+      scopes: ['bot:send'],
+    })
+    const browser = await openBrowser()
+    t.teardown(() => browser.close())
+    const said = {
+      en: /^No connection to the service\. You see what it said at \d/,
+      fa: /^ارتباط با سرویس قطع است\. آنچه می‌بینید مربوط به ساعت [۰-۹]/,
+    }
+    const shown = [
+      ['/dashboard/keys', 'Stale Key'],
+      [`/dashboard/accounts/${credentialId}`, 'Stale Bot'],
+      [`/dashboard/sandbox?as=${bot.id}`, 'Stale Bot'],
+    ] as const
+    const open = async (language: 'en' | 'fa') => {
+      const visitor = await visit(browser, service, { language })
+      await signIn(visitor, service, phone)
+      const pages = []
+      for (const [address, content] of shown) {
+        const page = await visitor.context.newPage()
+        await page.goto(address)
+        const what = page.locator('main').getByText(content).first()
+        await what.waitFor({ state: 'attached' })
+        pages.push({ page, what, lost: page.getByText(said[language]) })
+      }
+      return { context: visitor.context, pages }
+    }
+    const contexts = [await open('en'), await open('fa')]
+    const all = contexts.flatMap(({ pages }) => pages)
+    for (const { lost } of all) t.equal(await lost.count(), 0)
+    for (const { context } of contexts) {
+      await context.setOffline(true)
+      await context.route('**/*', (route) => route.abort('internetdisconnected'))
+    }
+    await service.restart()
+    for (const { page, what, lost } of all) {
+      await lost.waitFor()
+      t.equal(await what.count(), 1, page.url())
+      t.equal(await page.locator('.loading').count(), 0, page.url())
+    }
+    for (const { context } of contexts) {
+      await context.unroute('**/*')
+      await context.setOffline(false)
+    }
+    for (const { lost } of all) await lost.waitFor({ state: 'detached' })
+  },
+)
