@@ -101,7 +101,7 @@ function IncidentRow({ incident }: { readonly incident: Incident }) {
   const hasItems = !isOver(incident) && affected > 0 && scope === 'own'
   return (
     <li>
-      <div className="record">
+      <div className="record wraps">
         <span className="grow">
           <span className="row">
             <span className="label">{headline}</span>

@@ -8,7 +8,7 @@ import {
 } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
-import { foundKeysQuery, keyQuery } from '../../api/queries.ts'
+import { foundKeysQuery, keyQuery, userQuery } from '../../api/queries.ts'
 import type { AlertSettings, Notification } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -69,6 +69,14 @@ function useForm({ minutes, backlog_minutes, webhook, chat, email }: AlertSettin
   return { form, set, body }
 }
 
+/** Only those who run the service can make it send mail. */
+function useEmailHint({ email_available: isAvailable }: AlertSettings) {
+  const t = useT()
+  const isOperator = useQuery(userQuery).data?.operator === true
+  if (isAvailable) return t('alerts.email.hint')
+  return t(isOperator ? 'alerts.email.setup' : 'alerts.email.off')
+}
+
 function SettingsForm({ settings }: { readonly settings: AlertSettings }) {
   const t = useT()
   const toast = useToast()
@@ -82,6 +90,7 @@ function SettingsForm({ settings }: { readonly settings: AlertSettings }) {
       toast(t('alerts.saved'))
     },
   })
+  const emailHint = useEmailHint(settings)
   const wrongEmail = fieldReason(saving.error, 'email')
   return (
     <Form by={saving}>
@@ -97,7 +106,7 @@ function SettingsForm({ settings }: { readonly settings: AlertSettings }) {
       <ChatFields form={form} set={set} />
       <Field
         label={t('alerts.email')}
-        hint={t(settings.email_available ? 'alerts.email.hint' : 'alerts.email.off')}
+        hint={emailHint}
         wrong={wrongEmail}
         type="email"
         className="ltr"
