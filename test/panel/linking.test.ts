@@ -250,6 +250,11 @@ t.test('what to do next is said', { skip: noBrowser, timeout: 240_000 }, async (
       if (language === 'fa') await link(said.diagnose).waitFor()
       else t.equal(await link(said.diagnose).count(), 0, 'no key to diagnose')
       t.strictSame(await seriousIn(page), [])
+      if (language === 'en') {
+        await page.goto(`/dashboard/accounts/${own.credential_id}/diagnosis`)
+        await page.locator('.notice').getByText(said.out).waitFor()
+        t.strictSame(await seriousIn(page), [])
+      }
       await link(said.again).click()
       await page.waitForURL('**/dashboard/link?platform=sandbox&again=*')
       t.strictSame(complaints, [])

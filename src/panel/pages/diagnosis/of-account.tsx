@@ -3,12 +3,34 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, useParams } from 'react-router'
 import { nameOf } from '../../api/names.ts'
 import { credentialQuery, keysOfQuery } from '../../api/queries.ts'
-import type { ApiKey } from '../../api/types.ts'
+import type { ApiKey, Credential } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Card, Page } from '../../ui/page.tsx'
-import { Empty, Failed, Loading } from '../../ui/states.tsx'
+import { Empty, Failed, Loading, Notice } from '../../ui/states.tsx'
+
+/** Without a key nothing is tried out, but the account itself says why it is out. */
+function Out({ credential }: { readonly credential: Credential }) {
+  const t = useT()
+  const { action, credential_id: id, platform, reason, state } = credential
+  if (state === 'active' || state === 'connecting') return null
+  return (
+    <Notice tone="warn">
+      <p>
+        {reason && `${t.word('reason', reason)}. `}
+        {t.word('action', action)}
+      </p>
+      {action === 'link_again' && (
+        <div>
+          <ButtonLink kind="first" to={`/dashboard/link?platform=${platform}&again=${id}`}>
+            {t('account.linkAgain')}
+          </ButtonLink>
+        </div>
+      )}
+    </Notice>
+  )
+}
 
 export function AccountDiagnosisPage() {
   const t = useT()
@@ -37,23 +59,26 @@ export function AccountDiagnosisPage() {
       ) : !own ? (
         <Loading />
       ) : (
-        <Card title={t('diagnosis.which')}>
-          {own.length === 0 ? (
-            <Empty
-              icon="key"
-              title={t('account.keys.none')}
-              action={
-                <ButtonLink kind="first" to={`/dashboard/keys?create=${credentialId}`}>
-                  {t('account.keys.create')}
-                </ButtonLink>
-              }
-            >
-              {t('account.keys.noneText')}
-            </Empty>
-          ) : (
-            <KeyChoice keys={own} />
-          )}
-        </Card>
+        <>
+          {own.length === 0 && credential.data && <Out credential={credential.data} />}
+          <Card title={t('diagnosis.which')}>
+            {own.length === 0 ? (
+              <Empty
+                icon="key"
+                title={t('account.keys.none')}
+                action={
+                  <ButtonLink kind="first" to={`/dashboard/keys?create=${credentialId}`}>
+                    {t('account.keys.create')}
+                  </ButtonLink>
+                }
+              >
+                {t('account.keys.noneText')}
+              </Empty>
+            ) : (
+              <KeyChoice keys={own} />
+            )}
+          </Card>
+        </>
       )}
     </Page>
   )
