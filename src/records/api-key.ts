@@ -102,7 +102,24 @@ export const ExchangeChoice = Type.Object({
 
 export const WebhookExchanges = Type.Object({
   items: Type.Array(WebhookExchangeRecord),
+  update: Nullable(
+    Type.Object(
+      {
+        body: Type.String({ description: 'The first 16,384 characters, without secrets' }),
+        is_cut: Type.Boolean(),
+      },
+      { description: 'The update that was asked for, as it is sent, while it is stored' },
+    ),
+  ),
   ...ExchangeChoice.properties,
+})
+
+const Keeps = ExchangeChoice.properties.keep
+
+export const ExchangeChoices = Type.Object({
+  calls: Keeps,
+  deliveries: Keeps,
+  days: Type.Integer({ description: 'For how long they are kept; 0: this service keeps none' }),
 })
 
 export const Delivery = Type.Object({
@@ -119,8 +136,19 @@ export const Delivery = Type.Object({
   trace_id: Nullable(
     Type.String({ description: 'The request whose call caused the update, if one did' }),
   ),
+  delivered_at: Nullable(
+    Type.String({ format: 'date-time', description: 'Of the later attempt that delivered it' }),
+  ),
   kind: Nullable(Type.String({ description: 'Of the update, while it is stored' })),
   chat_id: Nullable(Type.Integer({ description: 'Of the update, while it is stored' })),
+  chat_name: Nullable(Type.String({ description: 'As the update tells it' })),
+  excerpt: Nullable(Type.String({ description: 'The first words of its text' })),
+  update_at: Nullable(
+    Type.String({ format: 'date-time', description: 'When the update was stored' }),
+  ),
+  cause_api_key_id: Nullable(
+    Type.Integer({ description: 'The key whose call caused the update, while both are there' }),
+  ),
 })
 
 export const ResendRecord = Type.Object({

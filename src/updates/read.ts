@@ -50,6 +50,19 @@ export async function updateFrom(
   return row?.update_id
 }
 
+/** The update as receivers get it; undefined once it is no longer stored. */
+export async function storedUpdate(
+  db: Database,
+  credentialId: number,
+  updateId: number,
+): Promise<string | undefined> {
+  const [row] = await db.query<{ payload: string }>(
+    'select payload from update_log where credential_id = $1 and update_id = $2',
+    [credentialId, updateId],
+  )
+  return row && updateJson({ updateId, payload: row.payload })
+}
+
 export interface Reader {
   readonly credentialId: number
   readonly apiKeyId: number

@@ -37,7 +37,7 @@ export const payloadOf = (members: string, frame: Frame): string =>
     : [members, ...frame, ''].join(SEPARATOR)
 
 /** Assembled as text, without parsing. */
-export function updateJson({ updateId, payload }: Row): string {
+export function updateJson({ updateId, payload }: Pick<Row, 'updateId' | 'payload'>): string {
   if (!payload.endsWith(SEPARATOR)) return `{"update_id":${updateId},\n${payload}}`
   const [members = '', before = '', between = '', end = ''] = payload.split(SEPARATOR)
   return `${before}${updateId}${between}${members}${end}`

@@ -5,6 +5,7 @@ import type { AttemptRecord, WebhookKey } from '../../actors/ports/webhooks.ts'
 import { kindNumber } from '../../machines/model/update-kinds.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { arrayLiteral, textArray, WriteBuffer } from '../database/write-behind.ts'
+import { updateJson } from '../updates/row.ts'
 
 export interface StoredDelivery {
   readonly id: number
@@ -18,9 +19,22 @@ export interface StoredDelivery {
   readonly duration_ms: number
   readonly next_attempt_at: Date | null
   readonly trace_id: string | null
-  /** Kind and chat of the update. Both are null once the update is no longer stored; the chat also if it has none. */
+  /** A later attempt, which has delivered the update after this one failed. */
+  readonly delivered_at: Date | null
+  /** What follows is of the update, and null once it is no longer stored; the chat also if it has none. */
   readonly kind: string | null
   readonly chat_id: number | null
+  readonly update_at: Date | null
+  /** The key whose call caused it. */
+  readonly cause_api_key_id: number | null
+  readonly chat_name: string | null
+  /** The first words of its text. */
+  readonly excerpt: string | null
+}
+
+interface Row extends Omit<StoredDelivery, 'chat_name' | 'excerpt'> {
+  /** Null if it is long. */
+  readonly payload: string | null
 }
 
 /** The first digit of the answer's status; `none`: there was no answer. */
@@ -102,6 +116,47 @@ function contentOf({ kind, chatId, text, traceId }: DeliveryFilter, value: Value
 /** The name of an update's kind is the first word of what is stored. */
 const KIND = `substring(u.payload from '^"(\\w+)"')`
 
+/** Of longer updates a list does not tell what is in them. */
+const LOOKED_INTO = 16_384
+const EXCERPT = 80
+
+interface About {
+  readonly chat?: Readonly<Record<string, unknown>> | null
+  readonly message?: About | null
+  readonly [name: string]: unknown
+}
+
+function subjectOf(payload: string | null): Pick<StoredDelivery, 'chat_name' | 'excerpt'> {
+  const about = payload === null ? {} : aboutOf(payload)
+  const { title, first_name, last_name, username } = about.chat ?? about.message?.chat ?? {}
+  const names = [title || [first_name, last_name].filter(Boolean).join(' '), username]
+  const texts = [about.text, about.caption, about.data, about.query]
+  return { chat_name: lineOf(names), excerpt: lineOf(texts) }
+}
+
+/** Another server may have written it, in any form. */
+function aboutOf(payload: string): About {
+  try {
+    const { update_id: _, ...members } = JSON.parse(updateJson({ updateId: 0, payload }))
+    return Object.values<About | null>(members)[0] ?? {}
+  } catch {
+    return {}
+  }
+}
+
+/** The beginning of the first that is a text, on one line. */
+function lineOf(texts: readonly unknown[]): string | null {
+  const [text] = texts.filter((one): one is string => typeof one === 'string' && one !== '')
+  if (text === undefined) return null
+  const letters = [
+    ...text
+      .slice(0, 4 * EXCERPT)
+      .replace(/\s+/g, ' ')
+      .trim(),
+  ]
+  return letters.length > EXCERPT ? `${letters.slice(0, EXCERPT).join('')}…` : letters.join('')
+}
+
 const newestFirst = 'order by at desc, id desc'
 
 /** Newest first. */
@@ -114,18 +169,30 @@ export async function listDeliveries(
   const wanted = conditionsOf(filter, value)
   const common = [...values]
   const content = contentOf(filter, value)
-  const deliveries = await database.query<StoredDelivery>(
+  const rows = await database.query<Row>(
     `with looked as materialized (
        select id, at, api_key_id, update_id, attempt, url, status, error, duration_ms,
          next_attempt_at, trace_id
        from webhook_delivery where ${wanted}
-       ${newestFirst} limit ${content ? SEARCHED : value(filter.limit)})
-     select l.*, ${KIND} as kind, u.chat_id from looked l
-       left join api_key k on k.id = l.api_key_id
-       left join update_log u on u.credential_id = k.credential_id and u.update_id = l.update_id
-     ${content && `where ${content}`} ${newestFirst} limit ${value(filter.limit)}`,
+       ${newestFirst} limit ${content ? SEARCHED : value(filter.limit)}),
+     found as materialized (
+       select l.*, ${KIND} as kind, u.chat_id, u.at as update_at, u.api_key_id as cause, u.payload
+         from looked l
+         left join api_key k on k.id = l.api_key_id
+         left join update_log u on u.credential_id = k.credential_id and u.update_id = l.update_id
+         ${content && `where ${content}`} ${newestFirst} limit ${value(filter.limit)})
+     select f.id, f.at, f.api_key_id, f.update_id, f.attempt, f.url, f.status, f.error, f.duration_ms,
+       f.next_attempt_at, f.trace_id, f.kind, f.chat_id, f.update_at,
+       (select id from api_key where id = f.cause and user_id = $1) as cause_api_key_id,
+       case when f.error is not null then (
+         select min(d.at) from webhook_delivery d
+          where d.user_id = $1 and d.update_id = f.update_id and d.api_key_id = f.api_key_id
+            and d.at >= f.at and d.id <> f.id and d.error is null) end as delivered_at,
+       case when length(f.payload) <= ${LOOKED_INTO} then f.payload end as payload
+     from found f ${newestFirst}`,
     values,
   )
+  const deliveries = rows.map(({ payload, ...row }) => ({ ...row, ...subjectOf(payload) }))
   if (!content || deliveries.length === filter.limit) return { deliveries, reached: undefined }
   const [last] = await database.query<{ id: number; at: Date }>(
     `select id, at from webhook_delivery where ${wanted} ${newestFirst} offset ${SEARCHED - 1} limit 1`,

@@ -190,6 +190,16 @@ t.test('a bot that fails in a loop does not fill the disk', async (t) => {
   t.equal(stored, 1, 'and more in the next one')
 })
 
+t.test('its owner alone is told what is kept of a key, and for how long', async (t) => {
+  await choose('all')
+  const path = `/api_keys/${keyId}/exchanges`
+  t.same(await client.result('GET', path), { calls: 'all', deliveries: 'failed', days: 3 })
+  const stranger = await service.client()
+  t.match(await stranger.ask('GET', path), { status: 404 })
+  t.match(await client.ask('GET', `/api_keys/${'1'.repeat(21)}/exchanges`), { status: 400 })
+  t.equal((await fetch(`${service.url}${path}`)).status, 401)
+})
+
 t.test('only its owner reads it, and the table holds no text', async (t) => {
   const { id } = await kept('sendMessage', failing)
   const stranger = await service.client()
@@ -219,4 +229,6 @@ t.test('a service that keeps no contents keeps none of calls', async (t) => {
   })
   const path = `/api_keys/${account.keyId}/requests/${items[0].request_id}/exchange`
   t.same(await account.client.result('GET', path), { exchange: null, keep: 'all' })
+  const choices = await account.client.result('GET', `/api_keys/${account.keyId}/exchanges`)
+  t.same(choices, { calls: 'all', deliveries: 'failed', days: 0 })
 })

@@ -1,4 +1,5 @@
 /** From a call to what it did: the operation, the update that it caused, and the attempts to deliver that. */
+import pg from 'pg'
 import t from 'tap'
 import { until } from '../support/client.ts'
 import { answers, Receiver } from '../webhooks/receiver.ts'
@@ -51,7 +52,19 @@ t.test('its attempts at the webhook of another key follow the update', async (t)
   t.match(update.attempts[0], { api_key_id: other.api_key_id, attempt: 1, status: 500 })
   const path = `/user/logs/webhook-deliveries?api_key_id=${other.api_key_id}`
   const { items } = await client.result('GET', `${path}&trace_id=${request.request_id}`)
-  t.match(items.at(-1), { update_id: update.update_id, trace_id: request.request_id })
+  t.match(items.at(-1), {
+    update_id: update.update_id,
+    trace_id: request.request_id,
+    update_at: update.at,
+    cause_api_key_id: keyId,
+  })
+  const db = new pg.Client({ connectionString: service.databaseUrl })
+  await db.connect()
+  t.teardown(() => db.end())
+  await db.query('delete from update_log where credential_id = $1', [credentialId])
+  const { items: left } = await client.result('GET', `${path}&update_id=${update.update_id}`)
+  const gone = { trace_id: request.request_id, update_at: null, cause_api_key_id: null }
+  t.match(left.at(-1), gone, 'the way to the call is gone with the update')
 })
 
 t.test('only its owner follows a call, from a time that is one', async (t) => {

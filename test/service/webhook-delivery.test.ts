@@ -255,6 +255,29 @@ t.test('one update, those that failed, or a range is sent again, counted beforeh
   for (const body of bad) t.equal((await client.ask('POST', `${path}/resend`, body)).status, 400)
 })
 
+t.test('a range of times cuts one update out of the middle', async (t) => {
+  const receiver = await Receiver.open(t)
+  const { path } = await hooked(receiver.url)
+  /** A time after each was stored and before the next one was. */
+  const between: string[] = []
+  for (const text of ['l', 'm', 'n']) {
+    await write(text)
+    await until(() => receiver.texts.includes(text))
+    const now = Date.now()
+    await until(() => Date.now() > now + 1)
+    between.push(new Date(now + 1).toISOString())
+  }
+  const middle = receiver.received.find(({ update }) => update.message.text === 'm')
+  const range = { since: between[0], until: between[1] }
+  const id = middle?.update.update_id
+  const counted = await client.result('POST', `${path}/resend`, { ...range, count_only: true })
+  t.match(counted, { updates: 1, from_update_id: id, to_update_id: id })
+  receiver.received.length = 0
+  await client.result('POST', `${path}/resend`, range)
+  await until(async () => (await client.result('GET', `${path}/resend`)).state === 'done')
+  t.same(receiver.texts, ['m'])
+})
+
 t.test('an interrupted resend goes on after a restart, and ends with its webhook', async (t) => {
   let isUp = true
   const receiver = await Receiver.open(t, (_, response) => {

@@ -40,9 +40,12 @@ t.test('a failed attempt is kept with both sides, without secrets', async (t) =>
   await write('one')
   const [good, bad] = await attempts(2)
   t.same([good.status, bad.status], [200, 500])
-  const { items, keep } = await of(bad.update_id)
+  const { items, keep, update } = await of(bad.update_id)
   t.equal(keep, 'failed')
   t.equal(items.length, 1, 'what worked is not kept')
+  const sent = receiver.received[1]?.update
+  t.same(JSON.parse(update.body), sent, 'but the update that was its body is stored')
+  t.equal(update.is_cut, false)
   const [{ attempt, request, response }] = items
   t.equal(attempt, 1)
   t.same(JSON.parse(request.body), receiver.received[0]?.update, 'the payload as it was sent')
@@ -98,7 +101,9 @@ t.test('only its owner reads it, and the table holds no text', async (t) => {
   t.match(await stranger.ask('GET', `${path}?update_id=1`), { status: 404 })
   t.match(await stranger.ask('PUT', path, { keep: 'all' }), { status: 404 })
   t.match(await client.ask('GET', `${path}?update_id=x`), { status: 400 })
-  t.same((await client.result('GET', path)).items, [], 'nothing was sent yet')
+  const nothing = { items: [], update: null }
+  t.match(await client.result('GET', path), nothing, 'nothing was sent yet')
+  t.match(await client.result('GET', `${path}?update_id=1`), nothing, 'no such update')
   t.match(await client.ask('PUT', path, { keep: 'some' }), { status: 400 })
   const signedOut = await fetch(`${service.url}${path}?update_id=1`)
   t.equal(signedOut.status, 401)

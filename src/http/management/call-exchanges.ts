@@ -4,7 +4,9 @@ import { Type } from 'typebox'
 import type { Database } from '../../database/database.ts'
 import { type CallLog, findCall, keepsCallsOf } from '../../exchanges/calls.ts'
 import { updatesCausedBy } from '../../exchanges/caused.ts'
+import { keepsOf } from '../../exchanges/log.ts'
 import type { KeyService } from '../../keys/service.ts'
+import { ExchangeChoices } from '../../records/api-key.ts'
 import { CallExchange, CausedUpdates, Time } from '../../records/usage.ts'
 import type { Vault } from '../../security/vault.ts'
 import { answers, ok } from '../envelope.ts'
@@ -16,6 +18,8 @@ interface CallExchangeOptions extends Authenticated {
   readonly db: Database
   readonly vault: Vault
   readonly callLog: Pick<CallLog, 'flush'> | undefined
+  /** For which contents are kept; 0 keeps none. */
+  readonly days: number
   /** Writes the buffered attempts to the table. */
   flush(): Promise<void>
 }
@@ -54,6 +58,26 @@ const causedRoute: Routes = async (app, { keyService, db, flush }) => {
           attempts: attempts.map((one) => ({ ...one, at: one.at.toISOString() })),
         })),
       )
+    },
+  )
+}
+
+const choicesRoute: Routes = async (app, { keyService, db, days }) => {
+  app.get(
+    '/api_keys/:id/exchanges',
+    {
+      schema: {
+        tags,
+        summary:
+          'Of which calls and webhook attempts of a key the contents are kept, and for how long',
+        params: Type.Object({ id: KeyParam }),
+        response: answers(ExchangeChoices),
+      },
+    },
+    async (request) => {
+      const { api_key_id: id } = await keyService.find(userOf(request), idOf(request.params.id))
+      const [calls, deliveries] = await Promise.all([keepsCallsOf(db, id), keepsOf(db, id)])
+      return ok({ calls, deliveries, days })
     },
   )
 }
@@ -101,5 +125,5 @@ const exchangeRoutes: Routes = async (app, { keyService, db, vault, callLog }) =
 
 export const callExchangeRoutes: Routes = async (app, options) => {
   forUsers(app, options.authenticate)
-  for (const routes of [causedRoute, exchangeRoutes]) await routes(app, options)
+  for (const routes of [causedRoute, choicesRoute, exchangeRoutes]) await routes(app, options)
 }

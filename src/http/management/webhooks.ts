@@ -4,7 +4,14 @@ import { Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import { failed, invalidField } from '../../../machines/model/failure.ts'
 import type { Database } from '../../database/database.ts'
-import { changeKeeps, keepsOf, listExchanges } from '../../exchanges/log.ts'
+import {
+  bounded,
+  changeKeeps,
+  headOf,
+  isLong,
+  keepsOf,
+  listExchanges,
+} from '../../exchanges/log.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
 import {
   Delivery,
@@ -13,7 +20,7 @@ import {
   WebhookExchanges,
 } from '../../records/api-key.ts'
 import type { Vault } from '../../security/vault.ts'
-import { updateFrom, updateSince } from '../../updates/read.ts'
+import { storedUpdate, updateFrom, updateSince } from '../../updates/read.ts'
 import { listDeliveries, STATUS_CLASSES, type StoredDelivery } from '../../webhooks/delivery-log.ts'
 import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
@@ -104,6 +111,8 @@ const presentDelivery = (delivery: StoredDelivery) => ({
   ...delivery,
   at: delivery.at.toISOString(),
   next_attempt_at: delivery.next_attempt_at?.toISOString() ?? null,
+  delivered_at: delivery.delivered_at?.toISOString() ?? null,
+  update_at: delivery.update_at?.toISOString() ?? null,
 })
 
 const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
@@ -217,15 +226,17 @@ const exchangeRoutes: Routes = async (app, { keyService, db, vault, flush }) => 
       },
     },
     async (request) => {
-      const { api_key_id: apiKeyId } = await keyService.find(
-        userOf(request),
-        idOf(request.params.id),
-      )
+      const key = await keyService.find(userOf(request), idOf(request.params.id))
+      const { api_key_id: apiKeyId, credential_id: credentialId } = key
       await flush()
       const updateId = request.query.update_id
       const found = await listExchanges({ db, vault }, { apiKeyId, updateId })
       const items = found.map((one) => ({ ...one, at: one.at.toISOString() }))
-      return ok({ items, keep: await keepsOf(db, apiKeyId) })
+      const stored =
+        updateId === undefined ? undefined : await storedUpdate(db, credentialId, updateId)
+      const update =
+        stored === undefined ? null : { body: bounded(headOf(stored)), is_cut: isLong(stored) }
+      return ok({ items, update, keep: await keepsOf(db, apiKeyId) })
     },
   )
 
