@@ -1,7 +1,7 @@
 /** Parameters and answers of calls of bots: bounded, without secrets, sealed, and deleted after some days. */
 import type { Keeps, Logger } from '../../actors/ports/ports.ts'
 import type { Arguments } from '../bot-api/arguments.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Queryable } from '../database/database.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
 import type { Vault } from '../security/vault.ts'
 import { shownUrl } from '../webhooks/address.ts'
@@ -179,6 +179,61 @@ export async function findCall(
   if (!row) return undefined
   const blob = await vault.open(placeOf(apiKeyId, requestId, row.at.getTime()), row.sealed)
   return { at: row.at, ...JSON.parse(blob.toString()) }
+}
+
+interface Sought {
+  readonly userId: number
+  readonly apiKeyId?: number | undefined
+  readonly since?: Date | undefined
+  /** The newest that is looked at. */
+  readonly until: Date
+  /** In any case of letters. */
+  readonly text?: string | undefined
+  readonly chatId?: number | undefined
+}
+
+interface FoundCalls {
+  readonly at: readonly Date[]
+  readonly ids: readonly string[]
+  /** The time of the last call that was looked at, if older ones were not. */
+  readonly reached: Date | undefined
+}
+
+/** The kept calls that one search opens. */
+const OPENED = 1_000
+
+/** The newest kept calls with this text in their parameters or answer, and with this chat among the parameters. */
+export async function searchCalls(
+  { db, vault }: { readonly db: Queryable; readonly vault: Pick<Vault, 'open'> },
+  { userId, apiKeyId, since, until, text, chatId }: Sought,
+): Promise<FoundCalls> {
+  // With ties: the search goes on from a time, and must leave out none of its calls.
+  const rows = await db.query<{ at: Date; api_key_id: number; request_id: string; sealed: Buffer }>(
+    `select at, api_key_id, request_id, sealed from call_exchange
+      where user_id = $1 and ($2::bigint is null or api_key_id = $2)
+        and at >= coalesce($3::timestamptz, '-infinity') and at <= $4
+      order by at desc fetch first ${OPENED} rows with ties`,
+    [userId, apiKeyId ?? null, since ?? null, until],
+  )
+  // As they stand in JSON.
+  const words = text && JSON.stringify(text).slice(1, -1).toLowerCase()
+  const chat = chatId !== undefined && `"chat_id":"${chatId}"`
+  const opened = await Promise.all(
+    rows.map(async (row) => {
+      const place = placeOf(row.api_key_id, row.request_id, row.at.getTime())
+      const kept: Omit<StoredCall, 'at'> = JSON.parse(`${await vault.open(place, row.sealed)}`)
+      const parameters = kept.parameters.text
+      const all = `${parameters}\n${kept.answer?.text ?? ''}`.toLowerCase()
+      const isFound = (!words || all.includes(words)) && (!chat || parameters.includes(chat))
+      return isFound ? [row] : []
+    }),
+  )
+  const found = opened.flat()
+  return {
+    at: found.map(({ at }) => at),
+    ids: found.map(({ request_id }) => request_id),
+    reached: rows.length < OPENED ? undefined : rows.at(-1)?.at,
+  }
 }
 
 /** Of which calls parameters and answers of a key are kept. */

@@ -119,7 +119,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(webhookSettingsRoutes, { ...ofKeys, port: webhooks.port, ...webhooks.calls }),
     route(webhookLogRoutes, { ...user, database: db, flush }),
     route(backlogRoute, { ...user, keyService, db, flush }),
-    route(logRoutes, { ...user, database: db }),
+    route(logRoutes, { ...user, database: db, vault, callLog }),
     route(usageRoutes, { ...user, database: db }),
 
     ...(sandbox ? [route(sandboxRoutes, { ...user, sandbox })] : []),

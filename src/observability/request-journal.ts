@@ -202,19 +202,16 @@ interface RequestFilter {
   readonly method?: string | undefined
   readonly requestId?: string | undefined
   /** Only what is older; `at` in milliseconds since 1970. */
-  readonly before?: Position | undefined
+  readonly before?: FoundRequests['reached']
+  /** Only these. */
+  readonly among?: { readonly at: readonly Date[]; readonly ids: readonly string[] } | undefined
   readonly limit: number
-}
-
-interface Position {
-  readonly at: number
-  readonly id: number
 }
 
 interface FoundRequests {
   readonly requests: StoredRequest[]
   /** The last request that was looked at, if older ones were not: the search goes on from there. */
-  readonly reached: Position | undefined
+  readonly reached: { readonly at: number; readonly id: number } | undefined
 }
 
 /** The requests that one search by method or id looks at: there is no index for these. */
@@ -224,8 +221,10 @@ type Value = (given: unknown) => string
 
 /** Only the conditions that apply are in the text: the planner then picks the index made for them. */
 function conditionsOf(filter: RequestFilter, value: Value): string {
-  const { status, since, until, before } = filter
+  const { status, since, until, before, among } = filter
   const conditions = [`user_id = ${value(filter.userId)}`]
+  if (among)
+    conditions.push(`at = any(${value(among.at)})`, `request_id = any(${value(among.ids)})`)
   if (filter.apiKeyId !== undefined) conditions.push(`api_key_id = ${value(filter.apiKeyId)}`)
   if (filter.credentialId !== undefined) {
     conditions.push(`credential_id = ${value(filter.credentialId)}`)

@@ -78,6 +78,12 @@ export const ApiRequest = Type.Object({
   api_key_id: Nullable(Type.Integer()),
   credential_id: Nullable(Type.Integer()),
   method: Type.String({ description: 'A bot method, or the verb and path of a management call' }),
+  operation: Nullable(
+    Type.String({
+      description:
+        'What the method has the account do; null where it asks for nothing of the account',
+    }),
+  ),
   status: Type.Integer(),
   error_code: Nullable(Type.Integer()),
   description: Nullable(Type.String()),

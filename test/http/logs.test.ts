@@ -27,6 +27,7 @@ t.test('a user sees their own records, newest first, with all fields', async (t)
     api_key_id: 100_001,
     credential_id: 10,
     method: 'sendMessage',
+    operation: 'send',
     status: 400,
     error_code: 400,
     description: 'no chat',

@@ -29,11 +29,17 @@ export function bareServer(t: Pick<Test, 'teardown'>, options: FastifyServerOpti
   return app
 }
 
+/** Of these requests nothing is kept. */
+export const noVault = {
+  open: () => Promise.reject(new Error('there is nothing to open')),
+}
+
 export async function observedServer(t: Pick<Test, 'teardown'>, options?: FastifyServerOptions) {
   const rig = await journalRig(t)
   const app = bareServer(t, options)
   recordRequests(app, rig)
-  await app.register(logRoutes, { database: rig.database, authenticate })
+  const { database } = rig
+  await app.register(logRoutes, { database, authenticate, vault: noVault, callLog: undefined })
   await app.register(usageRoutes, { database: rig.database, authenticate })
 
   /** Asks as a user, and unwraps the envelope. */

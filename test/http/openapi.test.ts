@@ -5,7 +5,7 @@ import { healthRoutes } from '../../src/http/health.ts'
 import { streamAnswers } from '../../src/http/management/event-stream.ts'
 import { logRoutes, usageRoutes } from '../../src/http/management/usage.ts'
 import { describeRoutes } from '../../src/http/openapi.ts'
-import { bareServer } from './observability-rig.ts'
+import { bareServer, noVault } from './observability-rig.ts'
 
 const home = 'https://api.example.ir'
 const abroad = 'https://api.example.org'
@@ -14,7 +14,7 @@ async function documented(t: Test) {
   const app = bareServer(t)
   const openapi = await describeRoutes(app, { version: '1.2.3', addresses: [home, abroad] })
   const options = { database: { query: async () => [] }, authenticate: async () => undefined }
-  await app.register(logRoutes, options)
+  await app.register(logRoutes, { ...options, vault: noVault, callLog: undefined })
   await app.register(usageRoutes, options)
   await app.register(healthRoutes, { readiness: { ask: async () => null } })
   return { app, openapi }
@@ -48,6 +48,8 @@ t.test('the document describes the routes by their schemas', async (t) => {
       'until',
       'method',
       'request_id',
+      'chat_id',
+      'text',
     ],
   )
   t.ok(get.responses['200'].content['application/json'].schema.properties.result)

@@ -3,7 +3,7 @@ import pg from 'pg'
 import t from 'tap'
 import { Arguments } from '../../src/bot-api/arguments.ts'
 import type { Database } from '../../src/database/database.ts'
-import { CallLog } from '../../src/exchanges/calls.ts'
+import { CallLog, searchCalls } from '../../src/exchanges/calls.ts'
 import { until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
@@ -198,6 +198,52 @@ t.test('its owner alone is told what is kept of a key, and for how long', async 
   t.match(await stranger.ask('GET', path), { status: 404 })
   t.match(await client.ask('GET', `/api_keys/${'1'.repeat(21)}/exchanges`), { status: 400 })
   t.equal((await fetch(`${service.url}${path}`)).status, 401)
+})
+
+t.test('calls are searched by chat, and by text of parameters or answer', async (t) => {
+  await choose('all')
+  const needle = await kept('sendMessage', { chat_id: 1, text: 'a Needle in "hay"' })
+  const good = await kept('sendMessage', { chat_id: ada.id, text: 'plain hay' })
+  const logs = '/user/logs/api-requests'
+  const search = (query: string) => client.result('GET', `${logs}?api_key_id=${keyId}&${query}`)
+  const found = async (query: string) =>
+    (await search(query)).items.map(({ request_id }: { request_id: string }) => request_id)
+  t.same(await found('text=needle'), [needle.id], 'whatever the case')
+  t.same(await found(`text=${encodeURIComponent('in "hay"')}`), [needle.id], 'as it was written')
+  t.same(await found('text=hay'), [good.id, needle.id])
+  t.same(await found('text=hay&chat_id=1'), [needle.id])
+  t.same(await found(`chat_id=${ada.id}&text=hay`), [good.id])
+  t.same(await found('text=hay&status=4xx'), [needle.id], 'with the other filters')
+  t.same(await found('text=hay&method=getMe'), [])
+  t.same(await found('text=chat+not+found&limit=1'), [needle.id], 'in the answer')
+  t.same(await found(`text=hay&until=${new Date(0).toISOString()}`), [])
+  const page = await search('text=hay&limit=1')
+  t.same(await found(`text=hay&limit=1&before=${page.next_before}`), [needle.id])
+  const stranger = await service.client()
+  t.same((await stranger.result('GET', `${logs}?text=hay`)).items, [])
+  for (const query of ['text=', 'chat_id=x', `text=${'x'.repeat(201)}`]) {
+    t.match(await client.ask('GET', `${logs}?${query}`), { status: 400 }, query)
+  }
+  const far = await search('text=hay&before=999999999999999-1')
+  t.equal(far.items.length, 2, 'from any time on')
+})
+
+t.test('a search opens a thousand calls, and tells where it has got to', async (t) => {
+  const at = new Date()
+  const rows = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({
+      ...{ at, api_key_id: 1, request_id: `${n}`, sealed: Buffer.alloc(0) },
+    }))
+  const searched = (count: number) =>
+    searchCalls(
+      {
+        db: { query: async () => rows(count) as never },
+        vault: { open: async () => Buffer.from('{"parameters":{"text":"{}"},"answer":null}') },
+      },
+      { userId: 1, until: at, text: '{' },
+    )
+  t.match(await searched(999), { reached: undefined, ids: { length: 999 } })
+  t.same((await searched(1_000)).reached, at)
 })
 
 t.test('only its owner reads it, and the table holds no text', async (t) => {

@@ -67,6 +67,16 @@ t.test('its attempts at the webhook of another key follow the update', async (t)
   t.match(left.at(-1), gone, 'the way to the call is gone with the update')
 })
 
+t.test('a call is shown with the operation that its method stands for', async (t) => {
+  t.equal((await sent('operated')).operation, 'send')
+  await client.bot(key, 'getMe')
+  const [asked] = await until(async () => {
+    const { items } = await client.result('GET', '/user/logs/api-requests?method=getMe')
+    return items.length > 0 && items
+  })
+  t.equal(asked.operation, null, 'answered without the account')
+})
+
 t.test('only its owner follows a call, from a time that is one', async (t) => {
   const request = { request_id: 'unknown', at: new Date().toISOString() }
   t.same(await caused(request), [])

@@ -3,10 +3,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { Type } from 'typebox'
 import { invalidField } from '../../../machines/model/failure.ts'
+import { methods } from '../../bot-api/methods/index.ts'
 import type { Queryable } from '../../database/database.ts'
+import { type CallLog, searchCalls } from '../../exchanges/calls.ts'
 import { listRequests, type StoredRequest } from '../../observability/request-journal.ts'
 import { readUsage, stepMs, type UsageStep, usageSeries } from '../../observability/usage.ts'
 import { ApiRequest, Time, UsageReport } from '../../records/usage.ts'
+import type { Vault } from '../../security/vault.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { cursorOf, pageOf, positionOf, timeOf } from './page.ts'
 
@@ -92,6 +95,10 @@ const RequestsQuery = Type.Object(
     until: Type.Optional(Time),
     method: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     request_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    chat_id: Type.Optional(Type.Integer({ description: 'The chat that the call names' })),
+    text: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 200, description: 'In parameters or answer' }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -102,10 +109,13 @@ export interface UserRecordsOptions {
   readonly authenticate: onRequestAsyncHookHandler
 }
 
-export const logRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async (
-  app,
-  { database, authenticate },
-) => {
+interface LogRoutesOptions extends UserRecordsOptions {
+  readonly vault: Pick<Vault, 'open'>
+  readonly callLog: Pick<CallLog, 'flush'> | undefined
+}
+
+export const logRoutes: FastifyPluginAsyncTypebox<LogRoutesOptions> = async (app, options) => {
+  const { database, authenticate } = options
   app.get(
     '/user/logs/api-requests',
     {
@@ -114,32 +124,68 @@ export const logRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async (
         tags: ['account'],
         summary: 'The latest requests, newest first',
         description:
-          '`method` and `request_id` look at 10,000 requests at a time: a page may have few or none, and `next_before` goes on from there.',
+          '`method` and `request_id` look at 10,000 requests at a time, `chat_id` and `text` at 1,000 calls of which parameters and answer are kept: a page may have few or none, and `next_before` goes on from there.',
         security: [{ jwt: [] }, { pat: [] }],
         querystring: RequestsQuery,
         response: answers(PageOf(ApiRequest)),
       },
     },
     async ({ user, query }) => {
-      const { limit, since, until } = query
-      const { requests, reached } = await listRequests(database, {
+      const { limit } = query
+      const at = (field: 'since' | 'until') => {
+        const text = query[field]
+        return text === undefined ? undefined : new Date(timeOf(field, text))
+      }
+      const filter = {
         userId: user.id,
         apiKeyId: query.api_key_id,
         credentialId: query.credential_id,
         errorCode: query.error_code,
         status: query.status,
-        since: since === undefined ? undefined : new Date(timeOf('since', since)),
-        until: until === undefined ? undefined : new Date(timeOf('until', until)),
+        since: at('since'),
+        until: at('until'),
         method: query.method,
         requestId: query.request_id,
         before: query.before === undefined ? undefined : positionOf(query.before),
         limit: limit + 1,
-      })
+      }
+      const among = await keptAmong(options, filter, { text: query.text, chatId: query.chat_id })
+      const { requests, reached } = await listRequests(database, { ...filter, among })
       const page = pageOf(requests, limit, ({ at, id }) => cursorOf({ at: at.getTime(), id }))
-      if (reached) page.next_before = cursorOf(reached)
+      const end = among?.reached ? { at: among.reached.getTime(), id: 0 } : reached
+      if (end) page.next_before ??= cursorOf(end)
       return ok({ ...page, items: page.items.map(present) })
     },
   )
 }
 
-const present = (request: StoredRequest) => ({ ...request, at: request.at.toISOString() })
+interface Around {
+  readonly userId: number
+  readonly apiKeyId: number | undefined
+  readonly since: Date | undefined
+  readonly until: Date | undefined
+  readonly before: { readonly at: number } | undefined
+}
+
+/** The clock of another node may be ahead. */
+const DAY_MS = 86_400_000
+
+/** The kept calls with such contents; undefined where none are asked for. */
+async function keptAmong(
+  { database: db, vault, callLog }: LogRoutesOptions,
+  { userId, apiKeyId, since, until, before }: Around,
+  sought: { readonly text: string | undefined; readonly chatId: number | undefined },
+) {
+  if (sought.text === undefined && sought.chatId === undefined) return undefined
+  await callLog?.flush()
+  const soon = Date.now() + DAY_MS
+  const newest = new Date(Math.min(before?.at ?? soon, until?.getTime() ?? soon))
+  return searchCalls({ db, vault }, { userId, apiKeyId, since, until: newest, ...sought })
+}
+
+/** Nothing is stored of the operation: a method always becomes the same. */
+const present = (request: StoredRequest) => ({
+  ...request,
+  at: request.at.toISOString(),
+  operation: methods.get(request.method.toLowerCase())?.operation ?? null,
+})
