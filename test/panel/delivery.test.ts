@@ -62,7 +62,7 @@ t.test(
       await page.getByRole('heading', { name: 'Request', exact: true }).first().waitFor()
       await page.getByText('"text": "Good morning! Is the shop open today?"').first().waitFor()
       t.strictSame(await seriousIn(page), [])
-      const choice = page.getByLabel('Headers and bodies of this key’s attempts').first()
+      const choice = page.getByLabel('Headers and bodies of this key’s attempts')
       await choice.selectOption('all')
       const path = `/api_keys/${key.api_key_id}/webhook/exchanges?update_id=1`
       await until(async () => (await client.result('GET', path)).keep === 'all')

@@ -1,13 +1,12 @@
-/** Parameters and answer of one call, the choice of which calls are kept, and the call as a line for a terminal. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+/** Parameters and answer of one call, and the call as a line for a terminal. */
+import { useQuery } from '@tanstack/react-query'
 import { call } from '../../api/call.ts'
 import { baseUrl } from '../../api/session.ts'
 import type { ApiRequest, CallExchange } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
-import { Choice } from '../../ui/form.tsx'
-import { Failed, Loading, Wrong } from '../../ui/states.tsx'
-import { choices, Text } from './exchanges.tsx'
+import { Failed, Loading } from '../../ui/states.tsx'
+import { Text } from './exchanges.tsx'
 
 interface CallProps {
   readonly keyId: number
@@ -16,25 +15,16 @@ interface CallProps {
 
 export function Call({ keyId, request: { request_id, method } }: CallProps) {
   const t = useT()
-  const queryKey = ['call', keyId, request_id]
   const kept = useQuery({
-    queryKey,
+    queryKey: ['call', keyId, request_id],
     queryFn: ({ signal }) =>
       call<CallExchange>('GET', `/api_keys/${keyId}/requests/${request_id}/exchange`, { signal }),
-  })
-  const queries = useQueryClient()
-  const choosing = useMutation({
-    mutationFn: (keep: string) =>
-      call<Pick<CallExchange, 'keep'>>('PUT', `/api_keys/${keyId}/requests/exchanges`, {
-        body: { keep },
-      }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['call', keyId] }),
   })
   if (kept.isError && !kept.data) {
     return <Failed cause={kept.error} retry={() => kept.refetch()} />
   }
   if (!kept.data) return <Loading />
-  const { exchange, keep } = kept.data
+  const { exchange } = kept.data
   return (
     <div className="stack tight inset">
       {exchange ? (
@@ -63,13 +53,6 @@ export function Call({ keyId, request: { request_id, method } }: CallProps) {
           label={t('requests.curl')}
         />
       )}
-      <Choice
-        label={t('call.keep')}
-        value={choosing.isPending ? choosing.variables : keep}
-        options={choices.map((one) => [one, t(`call.keep.${one}`)])}
-        onChange={(one) => choosing.mutate(one)}
-      />
-      <Wrong cause={choosing.error} />
     </div>
   )
 }

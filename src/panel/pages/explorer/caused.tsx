@@ -59,17 +59,23 @@ function Update({ update }: { readonly update: CausedUpdates[number] }) {
         {chat_id !== null && ` · ${t('deliveries.chat', { id: `${chat_id}` })}`}
         {attempts.length === 0 && <span className="quiet block">{t('caused.notAttempted')}</span>}
       </span>
-      {attempts.map(({ api_key_id, attempt, at, status, error }) => (
-        <Link
-          key={`${api_key_id} ${attempt} ${at}`}
-          to={`/dashboard/keys/${api_key_id}?tab=deliveries&update=${update_id}`}
-          aria-label={`${t('keys.one', { id: `${api_key_id}` })}, ${t('deliveries.attempt', { number: attempt })}`}
-        >
-          <Badge tone={error === null ? 'good' : 'bad'}>
-            {status === null ? t('deliveries.noAnswer') : `${status}`}
-          </Badge>
-        </Link>
-      ))}
+      {attempts.map(({ api_key_id, attempt, at, status, error }) => {
+        const answer = status === null ? t('deliveries.noAnswer') : `${status}`
+        const words = [
+          t('keys.one', { id: `${api_key_id}` }),
+          t('deliveries.attempt', { number: attempt }),
+          answer,
+        ]
+        return (
+          <Link
+            key={`${api_key_id} ${attempt} ${at}`}
+            to={`/dashboard/keys/${api_key_id}?tab=deliveries&update=${update_id}`}
+            aria-label={words.join(', ')}
+          >
+            <Badge tone={error === null ? 'good' : 'bad'}>{answer}</Badge>
+          </Link>
+        )
+      })}
     </li>
   )
 }

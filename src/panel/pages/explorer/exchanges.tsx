@@ -1,28 +1,23 @@
-/** Request and answer of one webhook attempt, and the choice of which attempts of the key are kept. */
+/** Request and answer of one webhook attempt, and the choices of what is kept of a key's attempts and calls. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { call } from '../../api/call.ts'
-import type { Delivery, ExchangeChoice, WebhookExchanges } from '../../api/types.ts'
+import type { ApiKey, Delivery, ExchangeChoices, WebhookExchanges } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Choice } from '../../ui/form.tsx'
 import { Failed, Loading, Wrong } from '../../ui/states.tsx'
 
-export const choices = ['none', 'failed', 'all'] as const
-
 export function Exchanges({ delivery }: { readonly delivery: Delivery }) {
   const t = useT()
   const { api_key_id, update_id, attempt, at } = delivery
-  const path = `/api_keys/${api_key_id}/webhook/exchanges`
-  const queryKey = ['exchanges', api_key_id, update_id, attempt]
   const kept = useQuery({
-    queryKey,
-    queryFn: ({ signal }) => call<WebhookExchanges>('GET', path, { query: { update_id }, signal }),
-  })
-  const queries = useQueryClient()
-  const choosing = useMutation({
-    mutationFn: (keep: string) => call<ExchangeChoice>('PUT', path, { body: { keep } }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['exchanges', api_key_id] }),
+    queryKey: ['exchanges', api_key_id, update_id, attempt],
+    queryFn: ({ signal }) =>
+      call<WebhookExchanges>('GET', `/api_keys/${api_key_id}/webhook/exchanges`, {
+        query: { update_id },
+        signal,
+      }),
   })
   if (kept.isError && !kept.data) {
     return <Failed cause={kept.error} retry={() => kept.refetch()} />
@@ -42,14 +37,63 @@ export function Exchanges({ delivery }: { readonly delivery: Delivery }) {
           )}
         </>
       ) : (
-        <p className="quiet small">{t('exchange.none')}</p>
+        <Stored update={kept.data.update} />
       )}
+    </div>
+  )
+}
+
+/** The body of every attempt is the update, which is there though nothing of the attempt was kept. */
+function Stored({ update }: Pick<WebhookExchanges, 'update'>) {
+  const t = useT()
+  return (
+    <>
+      <p className="quiet small">{t(update ? 'exchange.stored' : 'exchange.none')}</p>
+      {update && <Text title={t('exchange.body')} body={update.body} isCut={update.is_cut} />}
+    </>
+  )
+}
+
+const choices = ['none', 'failed', 'all'] as const
+/** By what is kept, where its choice is stored. */
+const paths = { calls: 'requests/exchanges', deliveries: 'webhook/exchanges' } as const
+
+interface KeepingProps {
+  readonly apiKey: ApiKey
+  readonly of: keyof typeof paths
+}
+
+/** The choice of which calls, or which attempts, of a key are kept with their contents. */
+export function Keeping({ apiKey: { api_key_id, revoked_at }, of }: KeepingProps) {
+  const t = useT()
+  const queries = useQueryClient()
+  const queryKey = ['keeping', api_key_id]
+  const kept = useQuery({
+    queryKey,
+    queryFn: ({ signal }) =>
+      call<ExchangeChoices>('GET', `/api_keys/${api_key_id}/exchanges`, { signal }),
+  })
+  const choosing = useMutation({
+    mutationFn: (keep: string) =>
+      call('PUT', `/api_keys/${api_key_id}/${paths[of]}`, { body: { keep } }),
+    onSettled: () => queries.invalidateQueries({ queryKey }),
+  })
+  if (!kept.data || revoked_at !== null) return null
+  const { days, [of]: keep } = kept.data
+  if (days === 0) return <p className="quiet small">{t('keep.off')}</p>
+  const ofCalls = of === 'calls'
+  return (
+    <div className="row">
       <Choice
-        label={t('exchange.keep')}
-        value={choosing.isPending ? choosing.variables : kept.data.keep}
-        options={choices.map((one) => [one, t(`exchange.keep.${one}`)])}
-        onChange={(keep) => choosing.mutate(keep)}
+        label={t(ofCalls ? 'call.keep' : 'exchange.keep')}
+        value={choosing.isPending ? choosing.variables : keep}
+        options={choices.map((one) => [
+          one,
+          ofCalls ? t(`call.keep.${one}`) : t(`exchange.keep.${one}`),
+        ])}
+        onChange={(one) => choosing.mutate(one)}
       />
+      <span className="quiet small">{t.count('keep.days', days)}</span>
       <Wrong cause={choosing.error} />
     </div>
   )

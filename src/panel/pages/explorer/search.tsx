@@ -29,6 +29,8 @@ export const requestForms: Forms = {
   error_code: /^[1-5]\d\d$/,
   method: /^.{1,100}$/,
   request_id: ID,
+  chat_id: /^-?\d{1,15}$/,
+  text: /^.{1,200}$/,
   since: TIME,
   until: TIME,
 }
@@ -92,6 +94,8 @@ export function RequestFilters(searching: Searching) {
       <Typed {...searching} name="method" label={t('search.method')} />
       <Status {...searching} />
       <Typed {...searching} name="request_id" label={t('requests.id')} />
+      <Typed {...searching} name="text" label={t('search.calls.text')} />
+      <Typed {...searching} name="chat_id" label={t('search.chat')} />
       <Time {...searching} name="since" label={t('resend.first')} />
       <Time {...searching} name="until" label={t('resend.last')} />
     </Filters>

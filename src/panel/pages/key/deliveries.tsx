@@ -15,7 +15,7 @@ import { Records } from '../../ui/records.tsx'
 import { Empty } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
-import { Exchanges } from '../explorer/exchanges.tsx'
+import { Exchanges, Keeping } from '../explorer/exchanges.tsx'
 import { Follow, useFollowing } from '../explorer/follow.tsx'
 import { ResendDialog, ResendOne, ResendProgress } from '../explorer/resend.tsx'
 import { DeliveryFilters, deliveryForms, type Searching, useSearch } from '../explorer/search.tsx'
@@ -34,25 +34,18 @@ function Update({ attempts, showAll, webhook }: UpdateProps) {
   const t = useT()
   const { span } = useFormats()
   const [isOpen, setOpen] = useState(false)
-  const [{ at, update_id, attempt, error, duration_ms, kind, chat_id }] = attempts
+  const [newest] = attempts
+  const { at, update_id, error, duration_ms } = newest
   return (
     <li>
       <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
         <summary className="record">
-          <Outcome delivery={attempts[0]} />
+          <Outcome delivery={newest} />
           <span className="grow">
             <span className="label">{t('deliveries.update', { id: `${update_id}` })}</span>{' '}
-            {attempt > 1 && (
-              <span className="quiet small">{t('deliveries.attempt', { number: attempt })}</span>
-            )}
-            {kind && (
-              <span className="quiet small block clip">
-                <code>{kind}</code>
-                {chat_id !== null && ` · ${t('deliveries.chat', { id: `${chat_id}` })}`}
-              </span>
-            )}
-            {error && <span className="quiet small block clip ltr">{error}</span>}
-            <Next delivery={attempts[0]} />
+            <Standing delivery={newest} />
+            <Subject delivery={newest} />
+            {error && <span className="quiet small block wraps ltr">{error}</span>}
           </span>
           <span className="quiet small number">{span(duration_ms)}</span>
           <span className="quiet small">
@@ -88,23 +81,51 @@ function Update({ attempts, showAll, webhook }: UpdateProps) {
   )
 }
 
-/** When the update is tried again. */
-function Next({ delivery: { next_attempt_at } }: { readonly delivery: Delivery }) {
+/** How often it was tried in vain, and what comes or came of it. */
+function Standing({ delivery }: { readonly delivery: Delivery }) {
   const t = useT()
-  const { moment } = useFormats()
+  const { moment, clock } = useFormats()
+  const { attempt, error, next_attempt_at, delivered_at } = delivery
+  const short = (at: string) =>
+    new Date(at).toDateString() === new Date().toDateString() ? clock(at) : moment(at)
+  const words: string[] = []
+  if (error !== null) words.push(t.count('deliveries.failedTimes', attempt))
+  else if (attempt > 1) words.push(t('deliveries.attempt', { number: attempt }))
+  if (delivered_at) words.push(t('deliveries.later', { moment: short(delivered_at) }))
+  else if (next_attempt_at) words.push(t('deliveries.nextAt', { moment: short(next_attempt_at) }))
+  return words.length > 0 && <span className="quiet small">{words.join(' · ')}</span>
+}
+
+/** Of which chat the update is, and how it begins. */
+function Subject({ delivery }: { readonly delivery: Delivery }) {
+  const t = useT()
+  const { kind, chat_id, chat_name, excerpt } = delivery
+  if (!kind) return null
   return (
-    next_attempt_at && (
-      <span className="quiet small block">
-        {t('deliveries.next')} {moment(next_attempt_at)}
-      </span>
-    )
+    <span className="quiet small block clip">
+      <code>{kind}</code>
+      {chat_id !== null && (
+        <>
+          {' · '}
+          <bdi>{chat_name ?? t('deliveries.chat', { id: `${chat_id}` })}</bdi>
+        </>
+      )}
+      {excerpt && (
+        <>
+          {' · '}
+          <bdi>{excerpt}</bdi>
+        </>
+      )}
+    </span>
   )
 }
 
-function Outcome({ delivery: { status, error } }: { readonly delivery: Delivery }) {
+/** A failed attempt at an update that was delivered later is nothing to look after. */
+function Outcome({ delivery }: { readonly delivery: Delivery }) {
   const t = useT()
+  const { status, error, delivered_at } = delivery
   return (
-    <Badge tone={error === null ? 'good' : 'bad'}>
+    <Badge tone={error === null ? 'good' : delivered_at === null ? 'bad' : 'idle'}>
       {status === null ? t('deliveries.noAnswer') : `${status}`}
     </Badge>
   )
@@ -121,7 +142,7 @@ function Attempt({ delivery, isFirst }: AttemptProps) {
   const t = useT()
   const { span, moment } = useFormats()
   const [isOpen, setOpen] = useState(isFirst)
-  const { at, attempt, url, error, duration_ms, next_attempt_at, trace_id } = delivery
+  const { at, attempt, url, error, duration_ms, next_attempt_at, trace_id, chat_id } = delivery
   return (
     <li>
       <details open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -146,13 +167,17 @@ function Attempt({ delivery, isFirst }: AttemptProps) {
               <dd>{moment(next_attempt_at)}</dd>
             </>
           )}
+          {chat_id !== null && (
+            <>
+              <dt>{t('search.chat')}</dt>
+              <dd className="mono">{chat_id}</dd>
+            </>
+          )}
           {trace_id && (
             <>
               <dt>{t('deliveries.cause')}</dt>
               <dd>
-                <Link to={`?tab=requests&request_id=${trace_id}`} className="mono">
-                  {trace_id}
-                </Link>
+                <Cause delivery={delivery} traceId={trace_id} />
               </dd>
             </>
           )}
@@ -160,6 +185,46 @@ function Attempt({ delivery, isFirst }: AttemptProps) {
         {isOpen && <Exchanges delivery={delivery} />}
       </details>
     </li>
+  )
+}
+
+/** So long before and after its update a call may have been answered. */
+const AROUND_MS = 120_000
+
+interface CauseProps {
+  readonly delivery: Delivery
+  readonly traceId: string
+}
+
+/** The way to the call: it is of another key, since no key gets what it caused itself. */
+function Cause({ delivery: { cause_api_key_id: keyId, update_at }, traceId }: CauseProps) {
+  const t = useT()
+  const [, answeringKey, answered] = /^(\d+)-(\d+)$/.exec(traceId) ?? []
+  if (keyId === null || traceId.startsWith('alert-')) {
+    return (
+      <>
+        <span className="mono">{traceId}</span>
+        {keyId === null && <span className="quiet small block">{t('deliveries.cause.gone')}</span>}
+      </>
+    )
+  }
+  if (answered !== undefined) {
+    return (
+      <Link to={`/dashboard/keys/${answeringKey}?tab=deliveries&update=${answered}`}>
+        {t('deliveries.cause.answer', { id: answered })}
+      </Link>
+    )
+  }
+  const query = new URLSearchParams({ tab: 'requests', request_id: traceId })
+  if (update_at !== null) {
+    const around = (ms: number) => new Date(Date.parse(update_at) + ms).toISOString()
+    query.set('since', around(-AROUND_MS))
+    query.set('until', around(AROUND_MS))
+  }
+  return (
+    <Link to={`/dashboard/keys/${keyId}?${query}`} className="mono">
+      {traceId}
+    </Link>
   )
 }
 
@@ -232,6 +297,7 @@ export function Deliveries({ apiKey }: { readonly apiKey: ApiKey }) {
       }
     >
       {webhook && <ResendProgress apiKey={apiKey} />}
+      <Keeping apiKey={apiKey} of="deliveries" />
       <DeliveryFilters {...searching} />
       <Records
         log={log}

@@ -15,8 +15,9 @@ import { Empty } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { Call } from '../explorer/call.tsx'
 import { Caused } from '../explorer/caused.tsx'
+import { Keeping } from '../explorer/exchanges.tsx'
 import { Follow, useFollowing } from '../explorer/follow.tsx'
-import { RequestFilters, requestForms, useSearch } from '../explorer/search.tsx'
+import { RequestFilters, requestForms, type Searching, useSearch } from '../explorer/search.tsx'
 
 const codes = ['400', '401', '403', '404', '409', '429', '500', '502', '503', '504']
 
@@ -55,15 +56,29 @@ export function Requests({ apiKey }: { readonly apiKey: ApiKey }) {
         </div>
       }
     >
+      <Keeping apiKey={apiKey} of="calls" />
       <RequestFilters {...searching} />
       <Records
         log={log}
-        none={<Empty icon="pulse" title={t('requests.none')} />}
+        none={<None search={search} />}
         record={(request) => (
           <RequestRecord key={request.id} keyId={apiKey.api_key_id} request={request} />
         )}
       />
     </Card>
+  )
+}
+
+/** A call that is looked for may be there no more, and contents only of calls that were kept. */
+function None({ search }: Pick<Searching, 'search'>) {
+  const t = useT()
+  const isByContent = search.text !== undefined || search.chat_id !== undefined
+  return (
+    <Empty icon="pulse" title={t('requests.none')}>
+      {isByContent
+        ? t('requests.noneKept')
+        : search.request_id !== undefined && t('requests.noneSuch')}
+    </Empty>
   )
 }
 
@@ -84,7 +99,7 @@ function RequestRecord({ keyId, request }: RequestProps) {
           <Badge tone={status < 400 ? 'good' : 'bad'}>{`${status}`}</Badge>
           <span className="grow">
             <span className="label mono">{method}</span>
-            {description && <span className="quiet small block clip ltr">{description}</span>}
+            {description && <span className="quiet small block wraps ltr">{description}</span>}
           </span>
           <span className="quiet small number">{span(duration_ms)}</span>
           <span className="quiet small">
@@ -96,6 +111,12 @@ function RequestRecord({ keyId, request }: RequestProps) {
           <dd>{moment(at)}</dd>
           <dt>{t('requests.id')}</dt>
           <dd className="mono">{request.request_id}</dd>
+          {request.operation && (
+            <>
+              <dt>{t('requests.operation')}</dt>
+              <dd className="mono">{request.operation}</dd>
+            </>
+          )}
           <dt>{t('requests.size')}</dt>
           <dd>
             {bytes(request.request_bytes)} / {bytes(request.response_bytes)}
