@@ -82,10 +82,11 @@ export function Keeping({ apiKey: { api_key_id, revoked_at }, of }: KeepingProps
   const { days, [of]: keep } = kept.data
   if (days === 0) return <p className="quiet small">{t('keep.off')}</p>
   const ofCalls = of === 'calls'
+  const choice = t(ofCalls ? 'call.keep' : 'exchange.keep')
   return (
     <div className="row">
       <Choice
-        label={t(ofCalls ? 'call.keep' : 'exchange.keep')}
+        label={t.count('keep.days', days, { choice })}
         value={choosing.isPending ? choosing.variables : keep}
         options={choices.map((one) => [
           one,
@@ -93,7 +94,6 @@ export function Keeping({ apiKey: { api_key_id, revoked_at }, of }: KeepingProps
         ])}
         onChange={(one) => choosing.mutate(one)}
       />
-      <span className="quiet small">{t.count('keep.days', days)}</span>
       <Wrong cause={choosing.error} />
     </div>
   )

@@ -102,7 +102,7 @@ function Subject({ delivery }: { readonly delivery: Delivery }) {
   const { kind, chat_id, chat_name, excerpt } = delivery
   if (!kind) return null
   return (
-    <span className="quiet small block clip">
+    <span className="quiet small block wraps">
       <code>{kind}</code>
       {chat_id !== null && (
         <>
