@@ -199,8 +199,8 @@ interface FoundCalls {
   readonly reached: Date | undefined
 }
 
-/** The kept calls that one search opens. */
-const OPENED = 1_000
+/** The kept calls that one search opens: 10 MB at most, since nothing else runs meanwhile. */
+const OPENED = 300
 
 /** The newest kept calls with this text in their parameters or answer, and with this chat among the parameters. */
 export async function searchCalls(

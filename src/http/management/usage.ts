@@ -124,7 +124,7 @@ export const logRoutes: FastifyPluginAsyncTypebox<LogRoutesOptions> = async (app
         tags: ['account'],
         summary: 'The latest requests, newest first',
         description:
-          '`method` and `request_id` look at 10,000 requests at a time, `chat_id` and `text` at 1,000 calls of which parameters and answer are kept: a page may have few or none, and `next_before` goes on from there.',
+          '`method` and `request_id` look at 10,000 requests at a time, `chat_id` and `text` at 300 calls of which parameters and answer are kept: a page may have few or none, and `next_before` goes on from there.',
         security: [{ jwt: [] }, { pat: [] }],
         querystring: RequestsQuery,
         response: answers(PageOf(ApiRequest)),
