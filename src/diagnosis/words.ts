@@ -5,6 +5,9 @@ import { explained } from '../credentials/reasons.ts'
 /** The noun with its count, and what goes on in singular or plural. */
 const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
+const accountIs = (state: string) =>
+  `The account is ${state === 'logged_out' ? 'signed out' : state}`
+
 type Words = { readonly [Code in keyof Sentences]: (values: Sentences[Code]) => string }
 
 const words: Words = {
@@ -19,11 +22,11 @@ const words: Words = {
   scope_missing: ({ scope }) => `The key lacks the scope ${scope}`,
   may_not_receive: ({ scope }) => `The key may not receive: it lacks the scope ${scope}`,
 
-  credential_deleted: () => 'The credential was deleted',
-  state: ({ state }) => `The credential is ${state}`,
-  state_reason: ({ state, reason }) => `The credential is ${state} (${reason})`,
-  state_explained: ({ state, reason }) =>
-    `The credential is ${state} (${reason}): ${explained(reason, '').text}`,
+  credential_deleted: () => 'The account was deleted',
+  state: ({ state }) => accountIs(state),
+  // The reason follows, as a sentence of its own.
+  state_reason: ({ state }) => accountIs(state),
+  state_explained: ({ state, reason }) => `${accountIs(state)}: ${explained(reason, '').text}`,
   explained: ({ reason }) => explained(reason, '').text,
   connecting: () => explained(null, '').text,
   no_event: () => 'No event has come yet',

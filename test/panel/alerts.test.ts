@@ -124,7 +124,7 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
 
   await t.test('where to tell is set, and tried out', async () => {
     await page.getByText('Nothing is set yet').waitFor()
-    await page.getByLabel('Minutes until a bot that is behind counts').fill('45')
+    await page.getByLabel('Minutes a bot may be behind').fill('45')
     await page.getByLabel('Webhook', { exact: true }).fill(receiver.url)
     await page.getByLabel('Key that writes into a chat').selectOption(`${keyId}`)
     await page.getByLabel('Chat', { exact: true }).fill(`${ada.id}`)

@@ -46,3 +46,49 @@ t.test('every message is used somewhere', async (t) => {
     t.ok(isUsed, key)
   }
 })
+
+/** What is found has the word behind it: one thing has one word. */
+const replaced = {
+  en: [
+    [/\bcredentials?\b/i, 'account'],
+    [/\blogged[ -]out\b/i, 'signed out'],
+    [/\bemail\b/i, 'e-mail'],
+  ],
+  fa: [
+    [/سندباکس/, 'محیط آزمایشی'],
+    [/آپدیت/, 'به‌روزرسانی'],
+    [/گفت‌وگو|(?<![\p{L}\u200c])چت/u, 'گفتگو'],
+    [/جست‌وجو/, 'جستجو'],
+    [/صافی|فیلتر/, 'پالایه'],
+    [/رایانامه/, 'ایمیل'],
+    [/پرونده/, 'فایل'],
+    [/(?<!\p{L})متصل/u, 'پیوندخورده، وصل'],
+    [/(?<!\p{L})رمز(?!\p{L}*نگاری|گذاری)/u, 'راز، گذرواژه'],
+  ],
+} as const
+
+for (const [language, words] of Object.entries(replaced)) {
+  t.test(`one thing has one word in ${language}`, async (t) => {
+    for (const area of areas) {
+      for (const [key, message] of Object.entries(catalogue(language, area))) {
+        for (const [word, better] of words) t.notMatch(message, word, `${key}: say ${better}`)
+      }
+    }
+  })
+}
+
+t.test('an incident is no event in Persian, and is made quiet, not switched off', async (t) => {
+  const messages = Object.entries(catalogue('fa', 'alerts.json'))
+  for (const [key, message] of messages) t.notMatch(message, /رویداد|خاموش/, key)
+  const { 'hint.silence': hint, 'hint.silence.title': title } = catalogue('fa', 'common.json')
+  t.notMatch(`${title} ${hint}`, /رویداد|خاموش/)
+})
+
+t.test('Persian text has Persian digits, except in what a program reads or says', async (t) => {
+  /** Addresses, phones, tokens, an example of a header, and the codes of HTTP. */
+  const ofPrograms = /\S*[A-Za-z+]\S*|(?<!\S)[1-5]\d\d(?!\S)/g
+  for (const [key, message] of areas.flatMap((area) => Object.entries(catalogue('fa', area)))) {
+    t.notMatch(message, /[۰-۹][A-Za-z]|[A-Za-z][۰-۹]/, key)
+    t.notMatch(message.replace(/X-Tenant: 7/, '').replaceAll(ofPrograms, ''), /\d/, key)
+  }
+})

@@ -65,7 +65,7 @@ t.test('a stray getUpdates beside an endpoint that fails', { skip: noBrowser }, 
     await page.waitForURL(`**/dashboard/keys/${id}?tab=deliveries&outcome=failed`)
     await page.locator('.record', { hasText: '500' }).first().waitFor()
     await page.goto(address)
-    await page.getByRole('link', { name: 'The credential is', exact: false }).click()
+    await page.getByRole('link', { name: 'The account is', exact: false }).click()
     await page.waitForURL('**/dashboard/accounts/*#timeline')
   })
 

@@ -53,7 +53,7 @@ t.test('invoices of a bot', { skip: noBrowser, timeout: 180_000 }, async (t) => 
     const pays = line('Shipped to you').getByRole('button', { name: 'Pay' })
     t.equal(await pays.count(), 0, 'one way to pay is enough')
     await buy.click()
-    await dialog.getByLabel('Email').fill('ada@example.org')
+    await dialog.getByLabel('E-mail').fill('ada@example.org')
     await dialog.getByLabel('Country (two letters)').fill('gb')
     await dialog.getByLabel('City').fill('London')
     await dialog.getByLabel('Street', { exact: true }).fill('12 St James Square')

@@ -38,10 +38,10 @@ const words = {
     question: 'پرسش',
     options: 'گزینه‌ها',
     quiz: 'آزمون',
-    file: 'پیوست پرونده',
+    file: 'پیوست فایل',
     fileOf: 'پیوست به',
     fileOfExplanation: 'پیوست به توضیح',
-    takeOff: 'برداشتن: پیوست پرونده',
+    takeOff: 'برداشتن: پیوست فایل',
     send: 'ارسال',
   },
 } as const

@@ -38,7 +38,7 @@ t.test('values are taken over, words and times among them are translated', async
   t.equal(said('pending', { count: 1 }), '۱ به‌روزرسانی منتظر است')
   t.equal(
     said('state_explained', { state: 'degraded', reason: 'no_traffic' }),
-    'وضعیت حساب: ناقص (no_traffic): وصل است ولی چیزی رد و بدل نمی‌شود',
+    'وضعیت حساب: ناقص؛ وصل است ولی چیزی رد و بدل نمی‌شود',
   )
   t.match(said('last_event', { at: '2026-03-21T10:00:00.000Z' }), /۱۴۰۵/)
   t.match(
@@ -64,6 +64,18 @@ t.test('one is one, in the panel and in the words of the service', async (t) => 
   const dropped = { code: 'dropped', params: { count: 1, at: '2026-03-21T10:00:00.000Z' } } as const
   t.match(inWords(dropped), /^1 update was dropped/)
   t.match(english.fact(dropped, ''), /^1 update was dropped unread at 21 Mar 2026/)
+})
+
+t.test('a state is called the same in the panel and in the words of the service', async (t) => {
+  for (const state of ['active', 'connecting', 'degraded', 'logged_out', 'invalid', 'failed']) {
+    const plain = { code: 'state', params: { state } } as const
+    t.equal(english.fact(plain, ''), inWords(plain), state)
+    const explained = { code: 'state_explained', params: { state, reason: 'crash_loop' } } as const
+    t.equal(english.fact(explained, ''), inWords(explained), state)
+    t.notMatch(inWords(explained), /_/, 'no code')
+  }
+  const deleted = { code: 'credential_deleted', params: {} } as const
+  t.equal(english.fact(deleted, ''), inWords(deleted))
 })
 
 t.test('every sentence of a real diagnosis and a real health test is known', async (t) => {

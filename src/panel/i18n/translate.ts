@@ -42,13 +42,15 @@ export function translator(catalogue: Catalogue, language: Language): Translate 
     const message = messages[`refusal.${code}`] ?? messages[`explained.${code}`]
     return message && fill(message, params)
   }
+  /** Within a sentence, where a state begins with a small letter. */
+  const stateOf = (state: string) => (messages[`state.${state}`] ?? state).toLocaleLowerCase(locale)
   /** The values as they are shown: times, states and reasons in the language, names and addresses as they are. */
   const shownValues = (params: Values): Values => {
     const { at, state, status, reason, refusal: words } = params
     return {
       ...params,
       ...(at !== undefined && { at: moments.format(new Date(at)) }),
-      ...(state !== undefined && { state: messages[`state.${state}`] ?? state }),
+      ...(state !== undefined && { state: stateOf(`${state}`) }),
       ...(status !== undefined && { status: `${status}` }),
       ...(reason !== undefined && { text: messages[`explained.${reason}`] ?? reason }),
       ...(words !== undefined && {
