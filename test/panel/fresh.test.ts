@@ -134,7 +134,7 @@ t.test(
       await episode.waitFor()
       t.match(
         await episode.innerText(),
-        /^Reconnecting × 3 · 7 secs? · the network cannot be reached · online again$/,
+        /^Reconnecting × 3 · 7 sec · the network cannot be reached · online again$/,
       )
       t.equal(await page.locator('.timeline button').count(), 5)
       await page.getByLabel('Which entries').selectOption('trouble')
