@@ -114,6 +114,8 @@ export async function describeRoutes(
       routePrefix: '/docs',
       staticCSP: pagePolicy,
       theme: { title: 'Chapar API' },
+      // The hints of the panel lead to chapters: /docs#/linking.
+      uiConfig: { deepLinking: true },
       transformSpecification: (_own, request) => documentFor(request.host),
       transformSpecificationClone: false,
     })

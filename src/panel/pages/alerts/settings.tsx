@@ -10,6 +10,7 @@ import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { foundKeysQuery, keyQuery, userQuery } from '../../api/queries.ts'
 import type { AlertSettings, Notification } from '../../api/types.ts'
+import { Hint } from '../../help/hint.tsx'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -36,7 +37,7 @@ export function AlertSettingsCards() {
   }
   return (
     <div className="columns">
-      <Card title={t('alerts.settings')}>
+      <Card title={t('alerts.settings')} aside={<Hint about="minutes" />}>
         {data ? <SettingsForm settings={data} /> : <Loading lines={5} />}
       </Card>
       <div className="stack">

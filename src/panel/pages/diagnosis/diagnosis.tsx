@@ -5,6 +5,7 @@ import { useEffect, useRef, useState } from 'react'
 import { Link, useParams, useSearchParams } from 'react-router'
 import { diagnosisQuery, keyQuery, startDiagnosis, takeStep } from '../../api/queries.ts'
 import type { ApiKey, Diagnosis, DiagnosisStep, Verdict } from '../../api/types.ts'
+import { Hint } from '../../help/hint.tsx'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
@@ -40,7 +41,7 @@ export function Start({ keyId, onStart }: StartProps) {
     },
   })
   return (
-    <Card title={t('diagnosis.begin')}>
+    <Card title={t('diagnosis.begin')} aside={<Hint about="diagnosis" />}>
       <form
         className="stack"
         onSubmit={(event) => {

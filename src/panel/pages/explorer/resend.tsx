@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
 import { call } from '../../api/call.ts'
 import type { ApiKey, Resend } from '../../api/types.ts'
+import { Hint } from '../../help/hint.tsx'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -153,7 +154,9 @@ export function ResendDialog({ apiKey, from, close }: DialogProps) {
   return (
     <Dialog title={t('resend.title')} open onClose={close}>
       <Form by={submit} isReady={isRested && (counted.data?.updates ?? 0) > 0}>
-        <p className="quiet">{t('resend.text')}</p>
+        <div className="quiet">
+          {t('resend.text')} <Hint about="resend" />
+        </div>
         <Choice
           label={t('resend.which')}
           value={which}

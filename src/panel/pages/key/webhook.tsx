@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { ApiFailure } from '../../api/failure.ts'
 import type { ApiKey, SigningSecret as SecretRecord, TestAttempt } from '../../api/types.ts'
+import { Hint } from '../../help/hint.tsx'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -182,7 +183,7 @@ export function WebhookTab({ apiKey }: { readonly apiKey: ApiKey }) {
   const [changed, setChanged] = useState<Partial<Terms>>({})
   return (
     <div className="columns">
-      <Card title={t('webhook.title')}>
+      <Card title={t('webhook.title')} aside={<Hint about="webhook" />}>
         <p className="quiet small">{t('webhook.text')}</p>
         {webhook && <Standing webhook={webhook} />}
         <WebhookForm {...{ apiKey, path, url, setUrl, secret, setSecret, changed, setChanged }} />

@@ -6,6 +6,7 @@ import { addressOf, call } from '../../api/call.ts'
 import { handleOf, nameOf } from '../../api/names.ts'
 import { credentialQuery, openLinksQuery, platformsQuery, userQuery } from '../../api/queries.ts'
 import type { Credential, LinkField, LinkSession, Platform } from '../../api/types.ts'
+import { Hint } from '../../help/hint.tsx'
 import { useT } from '../../i18n/language.tsx'
 import { StateBadge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -281,7 +282,15 @@ export function LinkPage() {
   const isReady = again === null || account.data !== undefined || account.isError
   const chosen = platforms.data?.find(({ platform }) => platform === query.get('platform'))
   return (
-    <Page title={t(again ? 'linking.again' : 'accounts.link')} lead={t('linking.lead')} narrow>
+    <Page
+      title={t(again ? 'linking.again' : 'accounts.link')}
+      lead={
+        <>
+          {t('linking.lead')} <Hint about="linking" />
+        </>
+      }
+      narrow
+    >
       {platforms.isError && !platforms.data ? (
         <Failed cause={platforms.error} retry={() => platforms.refetch()} />
       ) : !platforms.data || !isReady ? (
