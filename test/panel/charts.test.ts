@@ -37,6 +37,13 @@ t.test('the usage of a key is charted', { skip: noBrowser, timeout: 240_000 }, a
     t.strictSame(await seriousIn(page), [])
   })
 
+  await t.test('the share of a method is text', async (t) => {
+    const methods = page.getByRole('region', { name: 'Requests by method' }).getByRole('listitem')
+    t.match(await methods.first().innerText(), /getMe\s+2\s+67%/)
+    t.match(await methods.first().ariaSnapshot(), /67% of all/)
+    t.match(await methods.nth(1).innerText(), /sendMessage\s+1\s+33%/)
+  })
+
   await t.test('the bar under the pointer says what it is', async () => {
     await page.goto(address)
     const box = await page.locator('.plot .u-over').boundingBox()

@@ -143,6 +143,15 @@ export async function troubled(t: Testing, { service, client, bot, friend, key }
               ($1, 'backlog_old', 'backlog_old', 'resolved', 0, now() - interval '1 day', now())`,
       [user_id],
     )
+    // The service sees every half minute that none of this is so: it may not say it here.
+    await database.query(
+      `create or replace function keep_incident() returns trigger language plpgsql as $$
+       begin new.affected := old.affected; new.absent_since := null; return new; end $$`,
+    )
+    await database.query(
+      `create or replace trigger kept before update on incident
+       for each row execute function keep_incident()`,
+    )
     await database.query(
       `insert into usage_hour (user_id, hour, credential_id, api_key_id, measure, label, amount)
        select $1, date_trunc('hour', now()) - make_interval(hours => step), $3, $2, 'request',

@@ -75,7 +75,8 @@ interface StateStripProps {
 
 export function StateStrip({ credentialId, newest }: StateStripProps) {
   const t = useT()
-  const { share, moment } = useFormats()
+  const { share } = useFormats()
+  const { named, spanWords } = useSpanWords()
   const [range, setRange] = useState<Range>('24h')
   const { data } = useQuery({
     queryKey: ['timeline', credentialId, 'strip', range, newest],
@@ -90,8 +91,6 @@ export function StateStrip({ credentialId, newest }: StateStripProps) {
     placeholderData: (before) => before,
     refetchInterval: 60_000,
   })
-  const named = (state: string | undefined) =>
-    state === undefined ? t('history.unknown') : stateName(t, state)
   const lasted = new Map<string, number>()
   const whole = (data?.at(-1)?.to ?? 0) - (data?.[0]?.from ?? 0)
   for (const { from, to, state } of data ?? []) {
@@ -103,27 +102,60 @@ export function StateStrip({ credentialId, newest }: StateStripProps) {
   const label = t('history.strip', { range: t(`history.range.${range}`) })
   return (
     <section className="stack tight" aria-label={label}>
-      <Choice
-        label={t('history.range')}
-        hidesLabel
-        value={range}
-        options={[
-          ['24h', t('history.range.24h')],
-          ['7d', t('history.range.7d')],
-        ]}
-        onChange={(next) => setRange(next === '7d' ? '7d' : '24h')}
-      />
+      <div className="row">
+        <Choice
+          label={t('history.range')}
+          hidesLabel
+          value={range}
+          options={[
+            ['24h', t('history.range.24h')],
+            ['7d', t('history.range.7d')],
+          ]}
+          onChange={(next) => setRange(next === '7d' ? '7d' : '24h')}
+        />
+      </div>
       <div className="strip" role="img" aria-label={`${label}: ${shares.join(', ')}`}>
         {data?.map(({ from, to, state }) => (
           <span
             key={from}
             className={`tone-${state === undefined ? 'idle' : toneOfState(state)}`}
             style={{ flexGrow: to - from }}
-            title={t('history.from', { from: moment(from), to: moment(to), state: named(state) })}
+            title={spanWords({ from, to, state })}
           />
         ))}
       </div>
       <p className="quiet tiny">{shares.slice(0, 4).join(' · ')}</p>
+      {data && data.length > 0 && <Spans spans={data} />}
     </section>
   )
+}
+
+/** The same in words, the newest first. */
+function Spans({ spans }: { readonly spans: readonly Span[] }) {
+  const t = useT()
+  const { spanWords } = useSpanWords()
+  return (
+    <details className="tiny">
+      <summary className="quiet">{t('history.list')}</summary>
+      {/* A scrolling area must be reachable by keyboard. */}
+      <section className="spans" tabIndex={0} aria-label={t('history.list')}>
+        <ul>
+          {spans.toReversed().map((span) => (
+            <li key={span.from}>{spanWords(span)}</li>
+          ))}
+        </ul>
+      </section>
+    </details>
+  )
+}
+
+/** The words of a span, which a picture has only for the pointer of a mouse. */
+function useSpanWords() {
+  const t = useT()
+  const { moment } = useFormats()
+  const named = (state: string | undefined) =>
+    state === undefined ? t('history.unknown') : stateName(t, state)
+  const spanWords = ({ from, to, state }: Span) =>
+    t('history.from', { from: moment(from), to: moment(to), state: named(state) })
+  return { named, spanWords }
 }

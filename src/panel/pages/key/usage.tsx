@@ -165,9 +165,13 @@ function Shares({ title, counts, isBad = false }: SharesProps) {
       ) : (
         <ul className={isBad ? 'shares tone-bad' : 'shares'}>
           {entries.map(([name, count]) => (
-            <li key={name} title={t('usage.share', { share: share(count, sum) })}>
+            <li key={name}>
               <span className="mono small clip ltr">{name}</span>
               <span className="number small">{number(count)}</span>
+              <span className="number small quiet">
+                <span aria-hidden="true">{share(count, sum)}</span>
+                <span className="unseen">{t('usage.share', { share: share(count, sum) })}</span>
+              </span>
               <span className="share" style={{ inlineSize: `${(100 * count) / most}%` }} />
             </li>
           ))}
