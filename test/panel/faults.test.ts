@@ -34,6 +34,10 @@ t.test(
     await lit('live.online')
 
     const messenger = await visitor.context.newPage()
+    await messenger.goto(`/dashboard/sandbox?as=${bot.id}&chat=${friend.id}`)
+    const doors = messenger.getByRole('button', { name: /^Faults for/ })
+    await doors.nth(1).waitFor()
+    t.same((await doors.allInnerTexts()).sort(), ['Faults for Neighbour', 'Faults for Vera'])
     await messenger.goto(`/dashboard/sandbox?as=${friend.id}&chat=${bot.id}`)
     await messenger.getByRole('button', { name: /^Faults for Vera/ }).click()
     const dialog = messenger.getByRole('dialog')
@@ -128,6 +132,20 @@ t.test(
       await lit('live.online')
     })
 
+    await t.test('Cancel leaves the session alone', async (t) => {
+      const struck: string[] = []
+      messenger.on('request', (request) => {
+        if (request.method() === 'PUT') struck.push(request.url())
+      })
+      await dialog.getByRole('button', { name: 'Now: Take the session over' }).click()
+      const sure = messenger.getByRole('dialog').filter({ hasText: 'loses its session at once' })
+      await sure.getByRole('button', { name: 'Cancel', exact: true }).click()
+      await sure.waitFor({ state: 'detached' })
+      await page.reload()
+      await lit('live.online')
+      t.same(struck, [])
+    })
+
     await t.test('a session that was taken over wants a new link', async () => {
       await strike('Take the session over')
       await lit('replaced')
@@ -170,7 +188,7 @@ t.test(
     await t.test('the chart and the timeline speak to people', async (t) => {
       const online = page.locator('.statechart .state[data-state="live.online"] text')
       t.same(await online.allTextContents(), ['Online', 'online'])
-      const labels = await page.locator('.statechart .edge text').allTextContents()
+      const labels = await page.locator('.statechart .edge-words text').allTextContents()
       t.ok(labels.some((label) => /^leaving × \d$/.test(label)))
       t.notOk(
         labels.some((label) => label.startsWith('leaving: ')),
@@ -189,6 +207,10 @@ t.test(
       const strip = page.getByRole('img', { name: /^States of the last 24 hours: .*Online \d/ })
       await strip.waitFor()
       t.ok((await strip.locator('.tone-good').count()) > 0)
+      await page.getByText('As a list', { exact: true }).click()
+      const spans = page.getByRole('region', { name: 'As a list' }).getByRole('listitem')
+      t.match(await spans.first().innerText(), /^\d.* – \d.*: Signed out$/, 'the newest first')
+      t.ok((await spans.allInnerTexts()).some((text) => text.endsWith(': Hears nothing')))
       await page
         .getByRole('region', { name: 'Timeline' })
         .getByLabel('Time range')
@@ -212,7 +234,7 @@ t.test(
       await reader.goto(`/dashboard/accounts/${credentialId}`)
       await reader.getByText('پیام‌رسان به نشست پایان داد').first().waitFor()
       await reader.getByRole('img', { name: /^وضعیت‌های ۲۴ ساعت گذشته/ }).waitFor()
-      const labels = await reader.locator('.statechart .edge text').allTextContents()
+      const labels = await reader.locator('.statechart .edge-words text').allTextContents()
       t.ok(labels.includes('اتصال قطع شد') && labels.includes('session.lost'))
       await reader.close()
     })

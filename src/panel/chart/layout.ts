@@ -28,6 +28,8 @@ export interface Edge {
   readonly labels: readonly NamedLabel[]
   readonly points: readonly Point[]
   readonly label: Point
+  /** Both ends are within a state, which has a ground of its own. */
+  readonly isInside: boolean
 }
 
 /** The start of transitions that every state of the level has. */
@@ -97,7 +99,8 @@ function level(whole: Whole, parent: string | null): Drawing {
   const marks: Mark[] = hasAny ? [{ path: any, ...pointOf(graph.node(any)) }] : []
   const edges: Edge[] = own.map(({ from, to, labels }) => {
     const { points = [], x = 0, y = 0 } = graph.edge(from, to) as Partial<Edge & Point>
-    return { key: keyOf({ from, to }), labels, points, label: { x, y } }
+    const isInside = parent !== null
+    return { key: keyOf({ from, to }), labels, points, label: { x, y }, isInside }
   })
   for (const state of states) {
     const { x, y, width, height } = graph.node(state.path) as Point & Omit<Box, 'state'>
@@ -153,9 +156,11 @@ function placed(
   }
   for (const { from, to, labels } of own) {
     graph.setEdge(from, to, {
-      width: Math.max(...labels.map(widthOf)) + 10,
+      width: Math.max(...labels.map(widthOf)),
       height: heightOf(labels) + 4,
-      labelpos: 'c',
+      // Beside the line, which would run through the words.
+      labelpos: 'r',
+      labeloffset: 4,
     })
   }
   place(graph)

@@ -89,6 +89,9 @@ export function Statechart({ names, ...props }: StatechartProps) {
   const taken = edgeKey(latest)
   const onWay = way.slice(1).map((to, at) => edgeKey({ from: way[at] ?? '', to, event: '' }))
   const picked = edgeKey(chosen)
+  const of = { lit, around, ends }
+  const saidOn = (key: string) =>
+    key === picked ? chosen?.event : key === taken ? latest?.event : undefined
   return (
     <div ref={place} className="statechart" tabIndex={0} role="group" aria-label={label}>
       <svg
@@ -101,15 +104,7 @@ export function Statechart({ names, ...props }: StatechartProps) {
         aria-label={label}
       >
         <ArrowHead id={head} />
-        {drawing.boxes.map((box) => (
-          <StateBox
-            key={box.state.path}
-            box={box}
-            isLit={box.state.path === lit}
-            isAround={around.has(box.state.path)}
-            isChosen={ends?.includes(box.state.path) ?? false}
-          />
-        ))}
+        <StateBoxes boxes={drawing.boxes.filter((box) => box.isCompound)} {...of} />
         {drawing.marks.map((mark) => (
           <AnyState key={mark.path} mark={mark} />
         ))}
@@ -118,9 +113,14 @@ export function Statechart({ names, ...props }: StatechartProps) {
             key={edge.key === taken ? `${edge.key} ${latest?.id}` : edge.key}
             edge={edge}
             head={head}
-            event={edge.key === picked ? chosen?.event : latest?.event}
             look={lookOf(edge.key, { picked, taken, onWay })}
           />
+        ))}
+        {/* A line may pass behind a state, and never over it. */}
+        <StateBoxes boxes={drawing.boxes.filter((box) => !box.isCompound)} {...of} />
+        {/* Over all lines: the halo of a label would not hide one that is drawn later. */}
+        {drawing.edges.map((edge) => (
+          <ArrowWords key={edge.key} edge={edge} event={saidOn(edge.key)} />
         ))}
       </svg>
     </div>
@@ -145,6 +145,24 @@ function show(place: HTMLElement, box: Box, width: number) {
   place.scrollTo({ left: (box.x + box.width / 2) * scale - place.clientWidth / 2 })
 }
 
+interface StateBoxesProps {
+  readonly boxes: readonly Box[]
+  readonly lit: string | undefined
+  readonly around: ReadonlySet<string>
+  readonly ends: readonly (string | undefined)[] | undefined
+}
+
+const StateBoxes = ({ boxes, lit, around, ends }: StateBoxesProps) =>
+  boxes.map((box) => (
+    <StateBox
+      key={box.state.path}
+      box={box}
+      isLit={box.state.path === lit}
+      isAround={around.has(box.state.path)}
+      isChosen={ends?.includes(box.state.path) ?? false}
+    />
+  ))
+
 interface StateBoxProps {
   readonly box: Box
   readonly isLit: boolean
@@ -161,6 +179,8 @@ const StateBox = memo(function StateBox({ box, isLit, isAround, isChosen }: Stat
     isAround && 'around',
     isChosen && 'chosen',
   ]
+  // The words of the first state keep clear of its mark.
+  const middle = x + (isCompound ? 24 : width / 2 + (state.initial ? 5 : 0))
   return (
     <g className={looks.filter(Boolean).join(' ')} data-state={state.path}>
       <rect x={x} y={y} width={width} height={height} rx={9} />
@@ -168,18 +188,11 @@ const StateBox = memo(function StateBox({ box, isLit, isAround, isChosen }: Stat
         <rect x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={6} className="inner" />
       )}
       {state.initial && <circle cx={x + 12} cy={y + (isCompound ? 16 : height / 2)} r={3.5} />}
-      <text
-        x={x + (isCompound ? 24 : width / 2)}
-        y={y + (isCompound ? 18 : height / 2 + (name === code ? 4.5 : -1.5))}
-      >
+      <text x={middle} y={y + (isCompound ? 18 : height / 2 + (name === code ? 4.5 : -1.5))}>
         {name}
       </text>
       {name !== code && (
-        <text
-          className="code"
-          x={x + (isCompound ? 24 : width / 2)}
-          y={y + (isCompound ? 31 : height / 2 + 12.5)}
-        >
+        <text className="code" x={middle} y={y + (isCompound ? 31 : height / 2 + 12.5)}>
           {code}
         </text>
       )}
@@ -190,22 +203,31 @@ const StateBox = memo(function StateBox({ box, isLit, isAround, isChosen }: Stat
 interface ArrowProps {
   readonly edge: Edge
   readonly head: string
-  readonly event: string | undefined
   readonly look: string
 }
 
-const Arrow = memo(function Arrow({ edge, head, event, look }: ArrowProps) {
-  const top = edge.label.y - heightOf(edge.labels) / 2
+const Arrow = memo(function Arrow({ edge, head, look }: ArrowProps) {
   return (
     <g className={`edge ${look}`}>
       <path d={pathThrough(edge.points)} markerEnd={`url(#${head})`} pathLength={1} />
+    </g>
+  )
+})
+
+interface ArrowWordsProps {
+  readonly edge: Edge
+  /** What has just led along it, or is chosen. */
+  readonly event: string | undefined
+}
+
+const ArrowWords = memo(function ArrowWords({ edge, event }: ArrowWordsProps) {
+  const top = edge.label.y - heightOf(edge.labels) / 2
+  return (
+    <g className={edge.isInside ? 'edge-words inside' : 'edge-words'}>
       {edge.labels.map(({ name, text, events }, line) => {
         const y = top + heightOf(edge.labels.slice(0, line)) + 11
         return (
-          <g
-            key={text}
-            className={look && event !== undefined && events.includes(event) ? 'said' : ''}
-          >
+          <g key={text} className={event !== undefined && events.includes(event) ? 'said' : ''}>
             <text x={edge.label.x} y={y}>
               {name ?? text}
             </text>

@@ -253,7 +253,9 @@ function optionsOf(
     axes: [
       {
         ...axis,
-        size: 28,
+        // The name of the first hour would touch the zero of the other axis.
+        gap: 9,
+        size: 32,
         grid: { show: false },
         splits: (plot) => labelled(times, plot.width, step),
         values: (_plot, splits) => splits.map(label),

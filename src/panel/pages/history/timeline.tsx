@@ -30,17 +30,19 @@ export function Timeline({ log, chosen, choose }: TimelineProps) {
   )
   return (
     <>
-      <Choice
-        label={t('account.timeline.filter')}
-        hidesLabel
-        value={filter}
-        options={[
-          ['all', t('account.timeline.all')],
-          ['trouble', t('account.timeline.trouble')],
-          ...KINDS.map((one) => [one, t(`account.timeline.kind.${one}`)] as const),
-        ]}
-        onChange={setFilter}
-      />
+      <div className="row">
+        <Choice
+          label={t('account.timeline.filter')}
+          hidesLabel
+          value={filter}
+          options={[
+            ['all', t('account.timeline.all')],
+            ['trouble', t('account.timeline.trouble')],
+            ...KINDS.map((one) => [one, t(`account.timeline.kind.${one}`)] as const),
+          ]}
+          onChange={setFilter}
+        />
+      </div>
       <Records
         log={log}
         look="timeline"
