@@ -52,17 +52,18 @@ const isAbout = ({ label, note }: Entry, text: string): boolean => {
     .every((word) => words.includes(word))
 }
 
-/** The accounts and the keys that the service finds. */
+/** Pages and actions, at once, so that Enter opens what was typed; and the accounts and the keys that the service finds. */
 function useFound(text: string): readonly Section[] {
   const t = useT()
-  const isAsked = text !== ''
+  const asked = useDeferredValue(text)
+  const isAsked = asked !== ''
   const accounts = useQuery({
-    ...accountsQuery(text),
+    ...accountsQuery(asked),
     enabled: isAsked,
     placeholderData: keepPreviousData,
   })
   const keys = useQuery({
-    ...foundKeysQuery(text, SHOWN),
+    ...foundKeysQuery(asked, SHOWN),
     enabled: isAsked,
     placeholderData: keepPreviousData,
   })
@@ -132,7 +133,7 @@ export function Palette({ close }: { close(): void }) {
   const t = useT()
   const navigate = useNavigate()
   const [text, setText] = useState('')
-  const sections = useFound(useDeferredValue(text.trim()))
+  const sections = useFound(text.trim())
   const choose = (to: string) => {
     close()
     navigate(to)
