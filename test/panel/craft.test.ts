@@ -128,6 +128,14 @@ t.test('what makes the panel pleasant', { skip: noBrowser, timeout: 300_000 }, a
       t.equal(await page.evaluate('navigator.clipboard.readText()'), visitor.origin)
       await page.locator('summary', { hasText: 'First lines of a bot' }).first().click()
       await page.getByText("new Bot('<KEY>'").waitFor()
+      await client.write(ada.id, '@shop_bot', 'Good morning')
+      const { body } = await client.bot(key, 'getUpdates', { timeout: 20 })
+      const confirmed = body.result[0].update_id
+      await client.bot(key, 'getUpdates', { offset: confirmed + 1 })
+      await page
+        .locator('.figure', { hasText: 'Confirmed up to' })
+        .getByText(`${confirmed}`)
+        .waitFor()
     },
   )
 
@@ -144,6 +152,9 @@ t.test('what makes the panel pleasant', { skip: noBrowser, timeout: 300_000 }, a
       await page.getByText(`Chapar ${version}`).waitFor()
       const docs = page.getByRole('link', { name: 'Documentation' })
       t.equal(await docs.getAttribute('href'), '/docs')
+      const machines = page.getByRole('link', { name: 'openapi.json' })
+      t.equal(await machines.getAttribute('href'), '/openapi.json')
+      t.equal((await page.request.get('/openapi.json')).status(), 200)
     },
   )
 
@@ -172,6 +183,17 @@ t.test('what makes the panel pleasant', { skip: noBrowser, timeout: 300_000 }, a
     t.equal(await page.getByText('Usable', { exact: true }).count(), 0)
     await page.getByText('Wrong response from the webhook: 500').first().waitFor()
     t.strictSame(await seriousIn(page), [])
+    const stopped = await page.context().newPage()
+    await stopped.route(`**/api_keys/${id}`, async (route) => {
+      const response = await route.fetch()
+      const answer = await response.json()
+      answer.result.webhook.state = 'suspended'
+      await route.fulfill({ response, json: answer })
+    })
+    await stopped.goto(page.url())
+    await stopped.locator('.badge', { hasText: 'Webhook stopped' }).waitFor()
+    await stopped.getByText('Deliveries stopped after a week of failures').waitFor()
+    await stopped.close()
     const reader = await page.context().newPage()
     await reader.addInitScript("localStorage.setItem('chapar.language', 'fa')")
     await reader.setViewportSize({ width: 320, height: 700 })

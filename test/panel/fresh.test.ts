@@ -137,6 +137,8 @@ t.test(
         /^Reconnecting × 3 · 7 sec · the network cannot be reached · online again$/,
       )
       t.equal(await page.locator('.timeline button').count(), 5)
+      const newest = await page.locator('.timeline button').first().innerText()
+      t.match(newest, /1 Jan 2026, \d\d:\d\d:17 ·/, 'with the date and the time of the clock')
       await page.getByLabel('Which entries').selectOption('trouble')
       t.equal(await page.locator('.timeline button').count(), 4, 'all went well before')
       await page.unrouteAll()

@@ -40,9 +40,11 @@ t.test('a developer talks with their bot', { skip: noBrowser }, async (t) => {
     await page.getByText('Nobody lives here yet').waitFor()
     await button('New person').click()
     await page.getByLabel('Name', { exact: true }).fill('Ada')
+    await page.getByLabel('Phone (optional)').fill('+۱۴۱۵۵۵۵۹۷۷۷')
     await page.getByLabel('Username (optional)').fill('ada_l')
     await page.locator('.dialog button[type=submit]').click()
     await page.getByText('Choose a chat').waitFor()
+    await page.getByText('@ada_l · +14155559777').first().waitFor()
   })
 
   const bot = await client.person('Shop', 'shop_bot')
