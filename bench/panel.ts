@@ -9,7 +9,7 @@ import { type FirstLoad, loadFirst } from '../test/panel/first-load.ts'
 import { DistantLine } from '../test/support/distant-line.ts'
 import { Chatter } from './support/chatter.ts'
 import { below, type Finding } from './support/finding.ts'
-import { seedChatter } from './support/seed.ts'
+import { seedChatter, seedKeys } from './support/seed.ts'
 import type { Stage } from './support/stage.ts'
 import { percentile } from './support/statistics.ts'
 
@@ -19,8 +19,9 @@ const SCROLL_MS = 6_000
 const PHONE = '+14155550100'
 
 export const panel = (stage: Stage): Promise<Finding[]> =>
-  withAccounts(stage, async ({ page, origin, moving }) => {
-    const first = await firstLoads(page, Number(new URL(origin).port))
+  withAccounts(stage, async ({ page, origin, account, key, moving }) => {
+    const contents = contentsOf(account, key)
+    const first = await firstLoads(page, Number(new URL(origin).port), contents)
     const interactive = await loaded(page)
     const figure = {
       what: 'dashboard interactive after a reload',
@@ -37,6 +38,9 @@ export const frames = (stage: Stage): Promise<Finding[]> =>
 interface Scene {
   readonly page: Page
   readonly origin: string
+  /** One of the accounts, and a key for it. */
+  readonly account: number
+  readonly key: number
   /** Changes accounts while the work is done. */
   moving<Result>(work: () => Promise<Result>): Promise<Result>
 }
@@ -56,6 +60,8 @@ async function withAccounts(
     await signIn(page, codes)
     const { rows } = await stage.sql.query('select id from app_user')
     const ids = await seedChatter(stage, rows[0].id, CREDENTIALS)
+    const account = ids[0] ?? 0
+    const [key = ''] = await seedKeys(stage, rows[0].id, [account])
     await gateway.stop()
     gateway = await open()
     while (gateway.core.supervisor.factsOf(ids.at(-1) ?? 0) === undefined) await pause(50)
@@ -63,6 +69,8 @@ async function withAccounts(
     return await play({
       page,
       origin,
+      account,
+      key: Number(key.split(':')[0]),
       async moving(work) {
         const stop = change(gateway, ids)
         return await work().finally(stop)
@@ -163,13 +171,20 @@ async function signIn(page: Page, codes: readonly string[]): Promise<void> {
 
 const TURNS = 5
 const EACH_WAY_MS = 200
-const contents = [
-  ['dashboard', '/dashboard', '.tile'],
-  ['list of accounts', '/dashboard/accounts', '.table .line'],
-] as const
+const contentsOf = (account: number, key: number) =>
+  [
+    ['dashboard', '/dashboard', '.tile'],
+    ['list of accounts', '/dashboard/accounts', '.table .line'],
+    ['page of an account', `/dashboard/accounts/${account}`, '.facts dd'],
+    ['page of a key', `/dashboard/keys/${key}`, '.figures dd'],
+  ] as const
 
 /** With an empty cache, from this machine and over a line with a round trip of 400 ms. */
-async function firstLoads(page: Page, port: number): Promise<Finding[]> {
+async function firstLoads(
+  page: Page,
+  port: number,
+  contents: ReturnType<typeof contentsOf>,
+): Promise<Finding[]> {
   const context = page.context()
   const findings: Finding[] = []
   const measure = async (what: string, limitMs: number, turn: () => Promise<FirstLoad>) => {

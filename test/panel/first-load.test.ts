@@ -11,10 +11,14 @@ const CONNECTIONS = 6
 /** The page; the script that asks who is signed in; its answer; the list. */
 const ROUND_TRIPS = 4
 
-const contents = [
-  ['/dashboard', '.tile', '/platforms/credentials/summary'],
-  ['/dashboard/accounts', '.table .line', '/platforms/credentials?limit=250'],
-] as const
+/** Addresses with what is waited for there, and with the request that brings it. */
+const contentsOf = (account: number, key: number) =>
+  [
+    ['/dashboard', '.tile', '/platforms/credentials/summary'],
+    ['/dashboard/accounts', '.table .line', '/platforms/credentials?limit=250'],
+    [`/dashboard/accounts/${account}`, '.facts dd', `/platforms/credentials/${account}`],
+    [`/dashboard/keys/${key}`, '.figures dd', `/api_keys/${key}`],
+  ] as const
 
 /** Without what nothing on the page waits for. */
 const isNeeded = (list: string) => (one: Asked) =>
@@ -24,7 +28,9 @@ t.test('the first load', { skip: noBrowser, timeout: 300_000 }, async (t) => {
   const service = await startService(t)
   const phone = '+14155559672'
   const client = await service.client(phone)
-  await client.link(await client.person('Support', 'support_bot'))
+  const account = await client.link(await client.person('Support', 'support_bot'))
+  const { api_key_id } = await client.key(account)
+  const contents = contentsOf(account, api_key_id)
   const browser = await openBrowser()
   t.teardown(() => browser.close())
 
