@@ -90,7 +90,7 @@ export default defineConfig({
           groups: [
             { name: 'early', test: /panel\/(early|api\/(session|ask|failure))\.ts$/, priority: 4 },
             { name: 'first', tags: ['$initial'], priority: 3 },
-            { name: 'chart', test: /dagre|panel\/chart\//, priority: 2 },
+            { name: 'chart', test: /dagre|panel\/chart\/(statechart|layout)/, priority: 2 },
             { name: 'shared', minShareCount: 2, maxModuleSize: 20_000, priority: 1 },
           ],
         },

@@ -20,6 +20,9 @@ const contentsOf = (account: number, key: number) =>
     [`/dashboard/keys/${key}`, '.figures dd', `/api_keys/${key}`],
   ] as const
 
+/** The library of charts of bars: no content waits for it, though on a busy machine it may come before the content is drawn. */
+const isWaitedFor = ({ name }: Asked) => !/\/uPlot/.test(name)
+
 /** Without what nothing on the page waits for. */
 const isNeeded = (list: string) => (one: Asked) =>
   /^\/(dashboard|assets\/.+\.(js|css)|panel\/)/.test(one.name) || one.name === list
@@ -42,7 +45,7 @@ t.test('the first load', { skip: noBrowser, timeout: 300_000 }, async (t) => {
     for (const [address, content] of contents) {
       t.test(`${address} in ${language} is small and soon there`, async (t) => {
         const { contentMs, processorMs, asked } = await loadFirst(context, address, content)
-        const bytes = asked.reduce((sum, one) => sum + one.bytes, 0)
+        const bytes = asked.filter(isWaitedFor).reduce((sum, one) => sum + one.bytes, 0)
         t.ok(bytes > 100_000 && bytes < MOST_BYTES, `${bytes} bytes`)
         t.ok(processorMs > 50 && processorMs < 1_000, `${processorMs} ms of a processor`)
         // The benchmark asks for 1 s. Here other tests take the processor.

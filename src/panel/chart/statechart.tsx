@@ -14,7 +14,15 @@ import {
   pathThrough,
   SMALL_LINE,
 } from './layout.ts'
-import { ancestorsOf, anyOf, arrowOf, codeOf, drawnState, keyOf } from './visible.ts'
+import {
+  ancestorsOf,
+  anyOf,
+  arrowOf,
+  codeOf,
+  drawnState,
+  keyOf,
+  withoutInsides,
+} from './visible.ts'
 
 /** A transition to show. */
 interface Step {
@@ -66,7 +74,29 @@ const MARGIN = 12
 /** The smallest scale. With less room than that the drawing scrolls. */
 const SMALLEST = 0.8
 
-export function Statechart({ names, ...props }: StatechartProps) {
+interface MachineChartProps extends StatechartProps {
+  /** What lies within a state that people are told of is not shown. */
+  readonly hidesInsides?: boolean
+  readonly hasWords?: boolean
+}
+
+/** A machine as a drawing and in words. */
+export function MachineChart({
+  hidesInsides = false,
+  hasWords = true,
+  ...props
+}: MachineChartProps) {
+  const { chart: whole, names } = props
+  const chart = useMemo(() => (hidesInsides ? withoutInsides(whole) : whole), [hidesInsides, whole])
+  return (
+    <>
+      <Statechart {...props} chart={chart} />
+      {hasWords && <ChartWords chart={chart} names={names} />}
+    </>
+  )
+}
+
+function Statechart({ names, ...props }: StatechartProps) {
   const { chart, current, tone, latest, chosen, label, way = [] } = props
   const naming = useNaming(names)
   const head = useId()
@@ -279,7 +309,7 @@ function AnyState({ mark: { x, y } }: { readonly mark: Mark }) {
 
 type ChartWordsProps = Pick<StatechartProps, 'chart' | 'names'>
 
-export function ChartWords({ chart, names }: ChartWordsProps) {
+function ChartWords({ chart, names }: ChartWordsProps) {
   const t = useT()
   const naming = useNaming(names)
   const stateOf = (path: string) => naming.state(path) ?? path

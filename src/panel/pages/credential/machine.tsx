@@ -1,17 +1,16 @@
 /** The statechart of the account beside its timeline; the transition chosen in the timeline is marked in the chart. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useMemo, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { useLocation } from 'react-router'
 import { chartQuery, timelineQuery } from '../../api/queries.ts'
 import type { Credential, LiveTransition, Transition } from '../../api/types.ts'
-import { ChartWords, Statechart } from '../../chart/statechart.tsx'
-import { withoutInsides } from '../../chart/visible.ts'
 import { useT } from '../../i18n/language.tsx'
 import { toneOf } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/page.tsx'
 import { recordsOf } from '../../ui/records.tsx'
 import { Failed, Loading } from '../../ui/states.tsx'
+import { MachineChart } from '../history/chart.tsx'
 import { isMove, stateName } from '../history/names.ts'
 import { StateStrip } from '../history/strip.tsx'
 import { Timeline } from '../history/timeline.tsx'
@@ -116,15 +115,15 @@ interface AccountChartProps {
 
 function AccountChart({ credential, current, latest, chosen }: AccountChartProps) {
   const t = useT()
-  const whole = useQuery(chartQuery('credential'))
-  const chart = useMemo(() => whole.data && withoutInsides(whole.data), [whole.data])
-  if (whole.isError) return <Failed cause={whole.error} retry={() => whole.refetch()} />
-  if (!chart) return <Loading lines={6} />
+  const chart = useQuery(chartQuery('credential'))
+  if (chart.isError) return <Failed cause={chart.error} retry={() => chart.refetch()} />
+  if (!chart.data) return <Loading lines={6} />
   return (
     <>
       <p className="quiet small">{t('account.machine.lead')}</p>
-      <Statechart
-        chart={chart}
+      <MachineChart
+        hidesInsides
+        chart={chart.data}
         current={current}
         tone={toneOf(credential.state)}
         latest={latest && { ...latest, id: latest.at }}
@@ -135,7 +134,6 @@ function AccountChart({ credential, current, latest, chosen }: AccountChartProps
           state: current ? stateName(t, current) : t('unknown'),
         })}
       />
-      <ChartWords chart={chart} names="inner" />
     </>
   )
 }

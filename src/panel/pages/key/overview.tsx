@@ -5,7 +5,6 @@ import { nameOf } from '../../api/names.ts'
 import { backlogQuery, chartQuery, credentialQuery } from '../../api/queries.ts'
 import { baseUrl } from '../../api/session.ts'
 import type { ApiKey } from '../../api/types.ts'
-import { ChartWords, Statechart } from '../../chart/statechart.tsx'
 import { Hint } from '../../help/hint.tsx'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -15,6 +14,7 @@ import { Figure } from '../../ui/figure.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Failed, Loading, Notice } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
+import { MachineChart } from '../history/chart.tsx'
 import { Snippets } from '../keys/new-key.tsx'
 import { isTroubled } from '../keys/records.tsx'
 
@@ -117,16 +117,13 @@ function KeyMachine({ state }: { readonly state: ApiKey['state'] }) {
       {chart.isError ? (
         <Failed cause={chart.error} retry={() => chart.refetch()} />
       ) : chart.data ? (
-        <>
-          <Statechart
-            chart={chart.data}
-            current={state}
-            tone={state.startsWith('usable') ? 'good' : 'bad'}
-            label={t('account.machine.now', { state: t.word('keyState', state) })}
-            names="keyState"
-          />
-          <ChartWords chart={chart.data} names="keyState" />
-        </>
+        <MachineChart
+          chart={chart.data}
+          current={state}
+          tone={state.startsWith('usable') ? 'good' : 'bad'}
+          label={t('account.machine.now', { state: t.word('keyState', state) })}
+          names="keyState"
+        />
       ) : (
         <Loading lines={5} />
       )}

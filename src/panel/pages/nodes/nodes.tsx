@@ -1,12 +1,10 @@
 /** /dashboard/nodes, for operators: every node on its chart with what it has, orders to it, and accounts that are moved. */
 import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { call } from '../../api/call.ts'
 import { ApiFailure } from '../../api/failure.ts'
 import { chartQuery } from '../../api/queries.ts'
 import type { Node } from '../../api/types.ts'
-import { Statechart } from '../../chart/statechart.tsx'
-import { withoutInsides } from '../../chart/visible.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge, type Tone } from '../../ui/badge.tsx'
@@ -17,6 +15,7 @@ import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading, Notice, useReason } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { MachineChart } from '../history/chart.tsx'
 import { MoveAccount } from './moving.tsx'
 
 const LOOK_MS = 2_000
@@ -180,18 +179,19 @@ function Chart({
   readonly isOpen: boolean
 }) {
   const t = useT()
-  const whole = useQuery(chartQuery('node'))
-  const chart = useMemo(() => whole.data && withoutInsides(whole.data), [whole.data])
+  const chart = useQuery(chartQuery('node'))
   return (
     <details open={isOpen}>
       <summary className="small">{t('nodes.chart')}</summary>
-      {whole.isError ? (
-        <Failed cause={whole.error} retry={() => whole.refetch()} />
-      ) : !chart ? (
+      {chart.isError ? (
+        <Failed cause={chart.error} retry={() => chart.refetch()} />
+      ) : !chart.data ? (
         <Loading lines={4} />
       ) : (
-        <Statechart
-          chart={chart}
+        <MachineChart
+          hasWords={false}
+          hidesInsides
+          chart={chart.data}
           current={pathOf(state)}
           tone={tones[state]}
           names="nodeState"
