@@ -70,8 +70,7 @@ const route =
 export function routesOf(options: RoutesOptions): Route[] {
   const { config, storage, accounts, core, services, sandbox } = options
   const { draining, alerts } = options
-  const { baseUrls, panelUrls } = config
-  const days = config.retention.bodyDays
+  const { baseUrls, panelUrls, retention } = config
   const { db, vault, callLog } = storage
   const { supervisor: credentials, timeline, ownerOf, links, gate, keys, webhooks } = core
   const { source, keyService, downloads, pages, settings, diagnoses, eraser, exportUser } = services
@@ -111,7 +110,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(alertRoutes, { ...user, db, operators, source, now }),
     route(alertSettingsRoutes, { ...user, db, alerts, keyService, now }),
 
-    route(callExchangeRoutes, { ...user, keyService, db, vault, callLog, days, flush }),
+    route(callExchangeRoutes, { ...user, keyService, db, vault, callLog, retention, flush }),
     route(apiKeyRoutes, { ...user, keyService, source, now }),
     route(diagnosisRoutes, { ...user, keyService, diagnoses }),
     route(webhookRoutes, { ...ofKeys, db, vault, flush, secrets: webhooks.secrets, now }),

@@ -44,7 +44,7 @@ const incidentListRoute: Routes = async (app, { db, operators }) => {
     '/alerts',
     {
       schema: {
-        tags: tags,
+        tags,
         summary: 'Incidents, newest first',
         querystring: PageQuery,
         response: answers(PageOf(IncidentRecord)),
@@ -65,7 +65,7 @@ const incidentSummaryRoute: Routes = async (app, { db, operators }) => {
     '/alerts/summary',
     {
       schema: {
-        tags: tags,
+        tags,
         summary: 'How many incidents are not resolved, and what they concern',
         response: answers(IncidentSummary),
       },
@@ -120,7 +120,7 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
     '/alerts/:id/acknowledge',
     {
       schema: {
-        tags: tags,
+        tags,
         summary: 'Says that somebody sees to it',
         params: IncidentParams,
         response,
@@ -139,7 +139,7 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
     '/alerts/:id/silence',
     {
       schema: {
-        tags: tags,
+        tags,
         summary: 'Silences it for some minutes; it is open again afterwards',
         params: IncidentParams,
         body: SilenceBody,
@@ -160,7 +160,7 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
     '/alerts/:id/silence',
     {
       schema: {
-        tags: tags,
+        tags,
         summary: 'Takes its silence back: it is open again at once',
         params: IncidentParams,
         response,

@@ -18,8 +18,8 @@ interface CallExchangeOptions extends Authenticated {
   readonly db: Database
   readonly vault: Vault
   readonly callLog: Pick<CallLog, 'flush'> | undefined
-  /** For which contents are kept; 0 keeps none. */
-  readonly days: number
+  /** For how many days contents are kept; 0 keeps none. */
+  readonly retention: { readonly bodyDays: number }
   /** Writes the buffered attempts to the table. */
   flush(): Promise<void>
 }
@@ -62,7 +62,7 @@ const causedRoute: Routes = async (app, { keyService, db, flush }) => {
   )
 }
 
-const choicesRoute: Routes = async (app, { keyService, db, days }) => {
+const choicesRoute: Routes = async (app, { keyService, db, retention }) => {
   app.get(
     '/api_keys/:id/exchanges',
     {
@@ -77,7 +77,7 @@ const choicesRoute: Routes = async (app, { keyService, db, days }) => {
     async (request) => {
       const { api_key_id: id } = await keyService.find(userOf(request), idOf(request.params.id))
       const [calls, deliveries] = await Promise.all([keepsCallsOf(db, id), keepsOf(db, id)])
-      return ok({ calls, deliveries, days })
+      return ok({ calls, deliveries, days: retention.bodyDays })
     },
   )
 }
