@@ -20,8 +20,8 @@ const contentsOf = (account: number, key: number) =>
     [`/dashboard/keys/${key}`, '.figures dd', `/api_keys/${key}`],
   ] as const
 
-/** The library of charts of bars: no content waits for it, though on a busy machine it may come before the content is drawn. */
-const isWaitedFor = ({ name }: Asked) => !/\/uPlot/.test(name)
+/** No content waits for the library of bars, nor for a font of further letters: on a busy machine they may come before it is drawn. */
+const isWaitedFor = ({ name }: Asked) => !/\/uPlot|-ext-/.test(name)
 
 /** Without what nothing on the page waits for. */
 const isNeeded = (list: string) => (one: Asked) =>

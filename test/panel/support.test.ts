@@ -29,7 +29,9 @@ t.test(
       await button('Take all steps').click()
       await page.getByRole('heading', { name: 'Found: The account' }).waitFor()
       t.equal((await page.locator('.step.passed').count()) > 0, true)
-      await page.locator('.step.failed', { hasText: 'The session was ended on the platform' }).waitFor()
+      await page
+        .locator('.step.failed', { hasText: 'The session was ended on the platform' })
+        .waitFor()
       await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'])
       await button('Copy as text').click()
       await button('Copied').waitFor()
