@@ -34,10 +34,14 @@ const columnsFor = (owners: string) =>
   `i.id, i.user_id, i.rule, i.subject, i.state, ${affectedFor(`o.user_id = any(${owners})`)} as affected,
    i.opened_at, i.silenced_until, i.resolved_at`
 
-/** SQL: the incident `i` is theirs, or the service's with more than what their own incident holds already. */
+/**
+ * SQL: the incident `i` is theirs, or the service's with more than what their own incident holds already, or they were told
+ * of it.
+ */
 const seenBy = (owners: string) =>
   `i.user_id = any(${owners})
-   and not exists (select ${ownOf(`o.user_id = any(${owners})`)} and o.affected = i.affected and i.affected > 0)`
+   and (not exists (select ${ownOf(`o.user_id = any(${owners})`)} and o.affected >= i.affected)
+        or exists (select from alert_notification n where n.incident_id = i.id and n.user_id = any(${owners})))`
 
 interface Judging {
   readonly now: Date

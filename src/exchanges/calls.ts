@@ -3,7 +3,7 @@ import type { Keeps, Logger } from '../../actors/ports/ports.ts'
 import type { Arguments } from '../bot-api/arguments.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
-import type { Vault } from '../security/vault.ts'
+import { ifReadable, type Vault } from '../security/vault.ts'
 import { shownUrl } from '../webhooks/address.ts'
 import { bounded, headOf, isLong } from './log.ts'
 
@@ -177,8 +177,9 @@ export async function findCall(
     [apiKeyId, requestId],
   )
   if (!row) return undefined
-  const blob = await vault.open(placeOf(apiKeyId, requestId, row.at.getTime()), row.sealed)
-  return { at: row.at, ...JSON.parse(blob.toString()) }
+  const place = placeOf(apiKeyId, requestId, row.at.getTime())
+  const blob = await ifReadable(vault.open(place, row.sealed))
+  return blob && { at: row.at, ...JSON.parse(blob.toString()) }
 }
 
 interface Sought {
@@ -221,7 +222,9 @@ export async function searchCalls(
   const opened = await Promise.all(
     rows.map(async (row) => {
       const place = placeOf(row.api_key_id, row.request_id, row.at.getTime())
-      const kept: Omit<StoredCall, 'at'> = JSON.parse(`${await vault.open(place, row.sealed)}`)
+      const blob = await ifReadable(vault.open(place, row.sealed))
+      if (!blob) return []
+      const kept: Omit<StoredCall, 'at'> = JSON.parse(blob.toString())
       const parameters = kept.parameters.text
       const all = `${parameters}\n${kept.answer?.text ?? ''}`.toLowerCase()
       const isFound = (!words || all.includes(words)) && (!chat || parameters.includes(chat))

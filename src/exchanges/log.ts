@@ -8,7 +8,7 @@ import type { Database } from '../database/database.ts'
 import { ApiKey } from '../database/entities.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
 import { redact } from '../security/redact.ts'
-import type { Vault } from '../security/vault.ts'
+import { ifReadable, type Vault } from '../security/vault.ts'
 
 /** One side of an attempt as its owner sees it. */
 interface Side {
@@ -215,12 +215,14 @@ export async function listExchanges(
      order by at desc limit ${MOST}`,
     [apiKeyId, ...(updateId === undefined ? [] : [updateId])],
   )
-  return Promise.all(
+  const opened = await Promise.all(
     rows.map(async ({ at, update_id, attempt, sealed }) => {
-      const blob = await vault.open(placeOf(apiKeyId, update_id, attempt, at.getTime()), sealed)
-      return { at, update_id, attempt, ...JSON.parse(blob.toString()) }
+      const place = placeOf(apiKeyId, update_id, attempt, at.getTime())
+      const blob = await ifReadable(vault.open(place, sealed))
+      return blob ? [{ at, update_id, attempt, ...JSON.parse(blob.toString()) }] : []
     }),
   )
+  return opened.flat()
 }
 
 export async function keepsOf(db: Database, apiKeyId: number): Promise<Keeps> {

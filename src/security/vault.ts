@@ -300,6 +300,13 @@ export class UnreadableSecret extends Error {
   }
 }
 
+/** Undefined for what can never be read. Rejects for what cannot be read now. */
+export const ifReadable = <Result>(opening: Promise<Result>): Promise<Result | undefined> =>
+  opening.catch((cause) => {
+    if (cause instanceof UnreadableSecret) return undefined
+    throw cause
+  })
+
 export interface Vault {
   /** Call it before a transaction, not within: it may need a database connection of its own. */
   seal(owner: string, place: SecretLocation, plaintext: Buffer): Promise<Buffer>

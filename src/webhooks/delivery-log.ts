@@ -129,7 +129,7 @@ interface About {
 function subjectOf(payload: string | null): Pick<StoredDelivery, 'chat_name' | 'excerpt'> {
   const about = payload === null ? {} : aboutOf(payload)
   const { title, first_name, last_name, username } = about.chat ?? about.message?.chat ?? {}
-  const names = [title || [first_name, last_name].filter(Boolean).join(' '), username]
+  const names = [title, lineOf([[first_name, last_name].filter(isText).join(' ')]), username]
   const texts = [about.text, about.caption, about.data, about.query]
   return { chat_name: lineOf(names), excerpt: lineOf(texts) }
 }
@@ -144,17 +144,17 @@ function aboutOf(payload: string): About {
   }
 }
 
-/** The beginning of the first that is a text, on one line. */
+const isText = (one: unknown): one is string => typeof one === 'string'
+
+/** The beginning of the first that has words, on one line. */
 function lineOf(texts: readonly unknown[]): string | null {
-  const [text] = texts.filter((one): one is string => typeof one === 'string' && one !== '')
-  if (text === undefined) return null
-  const letters = [
-    ...text
-      .slice(0, 4 * EXCERPT)
-      .replace(/\s+/g, ' ')
-      .trim(),
-  ]
-  return letters.length > EXCERPT ? `${letters.slice(0, EXCERPT).join('')}…` : letters.join('')
+  for (const text of texts.filter(isText)) {
+    const line = text.replace(/\s+/g, ' ').trim()
+    const letters = [...line.slice(0, 4 * EXCERPT)]
+    if (letters.length > EXCERPT) return `${letters.slice(0, EXCERPT).join('')}…`
+    if (line !== '') return line
+  }
+  return null
 }
 
 const newestFirst = 'order by at desc, id desc'
@@ -187,7 +187,7 @@ export async function listDeliveries(
        case when f.error is not null then (
          select min(d.at) from webhook_delivery d
           where d.user_id = $1 and d.update_id = f.update_id and d.api_key_id = f.api_key_id
-            and d.at >= f.at and d.id <> f.id and d.error is null) end as delivered_at,
+            and d.at >= f.at and (d.at, d.id) > (f.at, f.id) and d.error is null) end as delivered_at,
        case when length(f.payload) <= ${LOOKED_INTO} then f.payload end as payload
      from found f ${newestFirst}`,
     values,

@@ -271,6 +271,8 @@ t.test('an operator hears of the accounts of another one as of those of any user
   await one.tick(40 * 1_440)
   await one.back([1])
   await one.tick(40 * 1_440 + 1)
+  t.match(await countIncidents(one.database, [1, 0]), { open: 1 }, 'also while it is about to end')
+  t.match(await countIncidents(one.database, [2, 0]), { open: 1 })
   await one.tick(40 * 1_440 + 3)
   t.same(told(ones), ['alert.opened own 1', 'alert.resolved own 0'])
   t.same(told(twos), ['alert.opened service 1', 'alert.resolved service 0'])

@@ -50,7 +50,10 @@ t.test(
         await released
         await route.continue()
       })
-      const [first, second] = [page.getByRole('switch').nth(0), page.getByRole('switch').nth(1)]
+      const [first, second] = [
+        page.getByRole('switch', { name: 'Own messages' }),
+        page.getByRole('switch', { name: 'Channel posts', exact: true }),
+      ]
       await first.click()
       await second.click()
       await page.locator('[role=switch][aria-checked=true]').nth(1).waitFor()

@@ -108,6 +108,27 @@ t.test('keys and tokens stay until they are kept', { skip: noBrowser }, async (t
     await page.keyboard.press('Escape')
   })
 
+  await t.test('nor after a jump over the navigation', async (t) => {
+    await page.goto('/dashboard')
+    await page.getByRole('link', { name: 'API keys' }).click()
+    await page.locator(`a[href="/dashboard/keys/${keyId}"]`).first().click()
+    await page.locator('a.skip').focus()
+    await page.keyboard.press('Enter')
+    t.equal(await page.evaluate('document.activeElement.id'), 'content')
+    await page.getByRole('button', { name: 'Rotate', exact: true }).click()
+    await inDialog('Rotate').click()
+    await kept.waitFor()
+    const secret = await dialog.locator('.copied code').first().innerText()
+    await page.evaluate(`new Promise((done) => {
+      addEventListener('popstate', done, { once: true, capture: true })
+      history.back()
+    }).then(() => undefined)`)
+    await page.waitForURL(`**/dashboard/keys/${keyId}`)
+    t.equal(await dialog.locator('.copied code').first().innerText(), secret)
+    await kept.click()
+    await dialog.waitFor({ state: 'detached' })
+  })
+
   await t.test('a reload asks before it takes a new key away', async (t) => {
     await page.goto(`/dashboard/keys/${keyId}`)
     await page.getByRole('button', { name: 'Rotate', exact: true }).click()

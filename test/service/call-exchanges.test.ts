@@ -226,6 +226,13 @@ t.test('calls are searched by chat, and by text of parameters or answer', async 
   }
   const far = await search('text=hay&before=999999999999999-1')
   t.equal(far.items.length, 2, 'from any time on')
+  await db.query(
+    `update call_exchange set sealed = set_byte(sealed, length(sealed) - 1, 255 - get_byte(sealed, length(sealed) - 1))
+      where request_id = $1`,
+    [good.id],
+  )
+  t.same(await found('text=hay'), [needle.id], 'what cannot be read keeps nobody from the others')
+  t.equal((await exchangeOf(good.id)).exchange, null)
 })
 
 t.test('a search opens three hundred calls, and tells where it has got to', async (t) => {

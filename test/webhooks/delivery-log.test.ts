@@ -33,3 +33,40 @@ t.test('a failure and the success that ends it are always stored', async (t) => 
   )
   t.ok(stored.length < 20, 'of the others next to none')
 })
+
+/** What another server may have written. */
+const odd = [
+  '"message":{"chat":{"id":5,"first_name":{"toString":1}},"text":["t"]}',
+  '"message":{"chat":{"id":5,"title":"  ","username":"bob"},"caption":" \\n "}',
+  '"message":{"chat":{"id":5,"first_name":"Ada","last_name":7},"text":" a\\nb "}',
+]
+
+t.test('an update of any form leaves the list readable', async (t) => {
+  const { database } = await testDatabase(t)
+  const log = new DeliveryLog(database, quietLogger, 30)
+  await database.query(
+    `do $$ begin set local session_replication_role = replica;
+       insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor)
+       overriding system value values (100001, 1, 10, 'odd', '{}', sha256('odd'), 'odd', 0); end $$`,
+    [],
+  )
+  for (const [index, payload] of odd.entries()) {
+    await database.query(
+      `insert into update_log (credential_id, update_id, source_key, kind, chat_id, payload)
+       values (10, $1::int, $1::int::text, 0, 5, $2)`,
+      [index + 1, payload],
+    )
+    log.add(place, {
+      ...{ ok: false, at: Date.now(), updateId: index + 1, attempt: 1, durationMs: 1 },
+      ...{ status: 500, error: 'bad', traceId: undefined, nextAttemptAt: undefined },
+    } as AttemptRecord)
+  }
+  await log.flush()
+  const { deliveries } = await listDeliveries(database, { userId: 1, limit: 50 })
+  const told = deliveries.map(({ chat_name, excerpt }) => [chat_name, excerpt]).reverse()
+  t.strictSame(told, [
+    [null, null],
+    ['bob', null],
+    ['Ada', 'a b'],
+  ])
+})

@@ -95,7 +95,9 @@ const RequestsQuery = Type.Object(
     until: Type.Optional(Time),
     method: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
     request_id: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
-    chat_id: Type.Optional(Type.Integer({ description: 'The chat that the call names' })),
+    chat_id: Type.Optional(
+      Type.Integer({ description: 'As the parameter `chat_id` has it, of calls that are kept' }),
+    ),
     text: Type.Optional(
       Type.String({ minLength: 1, maxLength: 200, description: 'In parameters or answer' }),
     ),
@@ -164,7 +166,7 @@ interface Around {
   readonly apiKeyId: number | undefined
   readonly since: Date | undefined
   readonly until: Date | undefined
-  readonly before: { readonly at: number } | undefined
+  readonly before: { readonly at: number; readonly id: number } | undefined
 }
 
 /** The clock of another node may be ahead. */
@@ -179,7 +181,9 @@ async function keptAmong(
   if (sought.text === undefined && sought.chatId === undefined) return undefined
   await callLog?.flush()
   const soon = Date.now() + DAY_MS
-  const newest = new Date(Math.min(before?.at ?? soon, until?.getTime() ?? soon))
+  // All calls of the time that a search has reached were looked at; within a page others of that time may follow.
+  const past = before && (before.id === 0 ? before.at - 1 : before.at)
+  const newest = new Date(Math.min(past ?? soon, until?.getTime() ?? soon))
   return searchCalls({ db, vault }, { userId, apiKeyId, since, until: newest, ...sought })
 }
 

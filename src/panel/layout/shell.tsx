@@ -1,6 +1,6 @@
 /** The frame around every page of a signed-in user. */
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
+import { lazy, type MouseEvent, Suspense, useCallback, useEffect, useState } from 'react'
 import { NavLink, Outlet, useLocation } from 'react-router'
 import { userQuery } from '../api/queries.ts'
 import { signOut } from '../api/session.ts'
@@ -43,6 +43,12 @@ function useOverlay() {
   return { overlay, open: setOpened }
 }
 
+/** Makes no entry of the history, which Back would have to go through. */
+function skipToContent(event: MouseEvent) {
+  event.preventDefault()
+  document.getElementById('content')?.focus()
+}
+
 export function Shell({ user }: { readonly user: User }) {
   const t = useT()
   const [isOpen, setOpen] = useState(false)
@@ -59,7 +65,8 @@ export function Shell({ user }: { readonly user: User }) {
   }, [isOpen])
   return (
     <Live>
-      <a className="button first skip" href="#content">
+      {/* biome-ignore lint/a11y/useValidAnchor: it leads to a place within the page, as its address says */}
+      <a className="button first skip" href="#content" onClick={skipToContent}>
         {t('skip')}
       </a>
       <div className="shell">

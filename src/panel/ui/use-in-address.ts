@@ -18,19 +18,21 @@ export function useInAddress(name: string): readonly [string, (value: string) =>
   return [query.get(name) ?? '', choose]
 }
 
-/** The router numbers the entries of the history. */
-const placeInHistory = () => Number(window.history.state?.idx ?? 0)
+/** The router numbers its entries of the history; a place within a page that is named in the address has no number. */
+const placeInHistory = (): number | undefined => window.history.state?.idx
 
 /** The entry that may not be left by Back and Forward. */
-let stayingAt: number | undefined
+let staying: { readonly at: number | undefined } | undefined
 
 /** Undoes Back and Forward where a page stays. Begun before the router listens, which would draw another page. */
 export function startStaying(): void {
   window.addEventListener('popstate', (event) => {
-    const steps = stayingAt === undefined ? 0 : stayingAt - placeInHistory()
-    if (steps === 0) return
+    if (!staying) return
+    const place = placeInHistory()
+    if (place !== undefined && place === staying.at) return
+    // Without both numbers the way back is not known: then the page stays, and only the address changes.
     event.stopImmediatePropagation()
-    window.history.go(steps)
+    if (staying.at !== undefined && place !== undefined) window.history.go(staying.at - place)
   })
 }
 
@@ -38,11 +40,11 @@ export function startStaying(): void {
 export function useStaying(isOn: boolean): void {
   useEffect(() => {
     if (!isOn) return undefined
-    stayingAt = placeInHistory()
+    staying = { at: placeInHistory() }
     const ask = (event: BeforeUnloadEvent) => event.preventDefault()
     window.addEventListener('beforeunload', ask)
     return () => {
-      stayingAt = undefined
+      staying = undefined
       window.removeEventListener('beforeunload', ask)
     }
   }, [isOn])

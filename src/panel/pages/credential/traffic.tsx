@@ -55,7 +55,7 @@ export function Traffic({ credential }: { readonly credential: Credential }) {
           <Arrivals
             report={usage.data}
             waiting={backlog.data?.series ?? []}
-            before={compares ? (before.data?.series ?? []) : undefined}
+            before={compares ? before.data?.series : undefined}
           />
           <Toggle label={t('usage.compare')} on={compares} onChange={setCompares} />
         </>

@@ -159,6 +159,7 @@ function Traffic() {
   const usage = useQuery(usageQuery(chosen.now))
   const before = useQuery({ ...usageQuery(chosen.before), enabled: compares })
   const { totals, series, step } = usage.data ?? {}
+  const earlier = compares ? before.data?.series : undefined
   return (
     <Card title={t('dashboard.usage')} aside={<RangeChoice chosen={chosen} hidesLabel />}>
       {usage.isError && !usage.data ? (
@@ -188,10 +189,10 @@ function Traffic() {
               at: slot.at,
               value: slot.bot_requests,
               part: slot.bot_errors,
-              ...(compares && { before: before.data?.series[place]?.bot_requests ?? 0 }),
+              ...(earlier && { before: earlier[place]?.bot_requests ?? 0 }),
             }))}
             part={{ name: t('dashboard.errors'), tone: 'bad' }}
-            {...(compares && { before: t('usage.before') })}
+            {...(earlier && { before: t('usage.before') })}
           />
           <Toggle label={t('usage.compare')} on={compares} onChange={setCompares} />
         </>

@@ -30,7 +30,10 @@ export function useFollowing(search: Searching['search']) {
   return {
     isCostly,
     isFollowing,
-    toggle: () => setWanted(!isWanted),
+    toggle() {
+      setWanted(!isWanted)
+      setSince({ search: sought, at: Date.now() })
+    },
     /** All loaded pages are read again, so less often if there are many. */
     refetchInterval: ({ state: { data } }: Followed) => {
       const isSettled = data?.pages.some(hasItems) === true || Date.now() - since.at > LOOKS_FOR_MS

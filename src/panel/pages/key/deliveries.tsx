@@ -92,7 +92,8 @@ function Standing({ delivery }: { readonly delivery: Delivery }) {
   if (error !== null) words.push(t.count('deliveries.failedTimes', attempt))
   else if (attempt > 1) words.push(t('deliveries.attempt', { number: attempt }))
   if (delivered_at) words.push(t('deliveries.later', { moment: short(delivered_at) }))
-  else if (next_attempt_at) words.push(t('deliveries.nextAt', { moment: short(next_attempt_at) }))
+  else if (next_attempt_at && Date.parse(next_attempt_at) > Date.now())
+    words.push(t('deliveries.nextAt', { moment: short(next_attempt_at) }))
   return words.length > 0 && <span className="quiet small">{words.join(' · ')}</span>
 }
 

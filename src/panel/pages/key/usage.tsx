@@ -64,6 +64,7 @@ function Report({ now, before }: ReportProps) {
   const { number, compact, bytes } = useFormats()
   const [given, setMeasure] = useInAddress('figure')
   const [compares, setCompares] = useState(false)
+  const earlier = compares ? before?.series : undefined
   const measure = isMeasure(given) ? given : 'requests'
   const { name, isBytes }: Measure = measures[measure]
   return (
@@ -93,12 +94,12 @@ function Report({ now, before }: ReportProps) {
             at: slot.at,
             value: slot[measure],
             ...(measure === 'requests' && { part: slot.errors }),
-            ...(compares && { before: before?.series[place]?.[measure] ?? 0 }),
+            ...(earlier && { before: earlier[place]?.[measure] ?? 0 }),
           }))}
           {...(measure === 'requests' && {
             part: { name: t('dashboard.errors'), tone: 'bad' as const },
           })}
-          {...(compares && { before: t('usage.before') })}
+          {...(earlier && { before: t('usage.before') })}
         />
         <Toggle label={t('usage.compare')} on={compares} onChange={setCompares} />
       </section>
