@@ -235,7 +235,10 @@ t.test(
       await reader.getByText('پیام‌رسان به نشست پایان داد').first().waitFor()
       await reader.getByRole('img', { name: /^وضعیت‌های ۲۴ ساعت گذشته/ }).waitFor()
       const onEdges = reader.locator('.statechart .edge-words text')
-      await onEdges.first().waitFor()
+      await onEdges
+        .filter({ hasText: /^session\.lost$/ })
+        .first()
+        .waitFor({ state: 'attached' })
       const labels = await onEdges.allTextContents()
       t.ok(labels.includes('اتصال قطع شد') && labels.includes('session.lost'))
       await reader.close()

@@ -35,7 +35,8 @@ t.test('whom it was for may refuse it, and so may servers', async (t) => {
   }
 })
 
-t.test('a room may refuse a whisper that its server has acknowledged already', async (t) => {
+/** An outbox whose requests are answered when the test says so, and whom it has asked. */
+function asking() {
   const answered = Promise.withResolvers<never>()
   const asked: string[] = []
   const outbox = new Outbox({
@@ -49,15 +50,42 @@ t.test('a room may refuse a whisper that its server has acknowledged already', a
     domain: 'here.test',
     confirmMilliseconds: 30_000,
   })
-  const whisper = xml('message', { id: 'w', to: 'room@there.test/nobody', type: 'chat' })
-  const refusal = outbox.post(whisper, 'acknowledgement', patience()).catch((cause) => cause)
-  await new Promise(setImmediate)
-  outbox.acknowledged('w')
+  const acknowledged = async (id: string, to: string) => {
+    const message = xml('message', { id, to, type: 'chat' })
+    const outcome = outbox.post(message, 'acknowledgement', patience()).catch((cause) => cause)
+    await new Promise(setImmediate)
+    outbox.acknowledged(id)
+    return { outcome }
+  }
+  return { outbox, asked, answered, acknowledged }
+}
+
+t.test('a room may refuse a whisper that its server has acknowledged already', async (t) => {
+  const { outbox, asked, answered, acknowledged } = asking()
+  const { outcome } = await acknowledged('w', 'room@there.test/nobody')
   t.same(asked, ['room@there.test'])
   t.equal(outbox.bounced('w', 'item-not-found', 'room@there.test/nobody'), true)
   answered.reject(new Error('rooms answer no pings, but they answer'))
-  t.match(await refusal, { failure: { description: 'chat not found' } })
+  t.match(await outcome, { failure: { description: 'chat not found' } })
 })
+
+t.test(
+  'a server may refuse the first message to an address that it has acknowledged',
+  async (t) => {
+    const { outbox, asked, answered, acknowledged } = asking()
+    const { outcome } = await acknowledged('nobody', 'nobody@here.test')
+    const { outcome: arrival } = await acknowledged('ada', 'ada@here.test')
+    t.same(asked, ['here.test', 'here.test'])
+    t.equal(outbox.bounced('nobody', 'item-not-found', 'nobody@here.test'), true)
+    answered.reject(new Error('it answers no pings, but it answers'))
+    t.match(await outcome, { failure: { description: 'chat not found' } })
+    t.equal(await arrival, undefined)
+    t.equal(await (await acknowledged('again', 'ada@here.test')).outcome, undefined)
+    t.equal(asked.length, 2, 'whom a message has reached is there')
+    await acknowledged('nobody-again', 'nobody@here.test')
+    t.equal(asked.length, 3)
+  },
+)
 
 t.test('a server that cannot be reached now says nothing about the chat', async (t) => {
   for (const condition of ['remote-server-not-found', 'remote-server-timeout']) {

@@ -30,11 +30,15 @@ interface OutboxParts {
   readonly confirmMilliseconds: number
 }
 
-const ROOM_ANSWERS_MS = 2_000
+const REFUSED_WITHIN_MS = 2_000
+/** Addresses that are remembered; then it begins anew. */
+const MOST_REACHED = 1_000
 
 export class Outbox {
   readonly #parts: OutboxParts
   readonly #waiting = new Map<string, Waiting>()
+  /** Addresses that have taken a message of this session. */
+  readonly #reached = new Set<string>()
   /** The last of the unwritten messages: they are sent in the order of the requests. */
   #line: Promise<void> = Promise.resolve()
 
@@ -80,12 +84,20 @@ export class Outbox {
     const waiting = this.#waiting.get(id)
     if (waiting?.proof !== 'acknowledgement') return
     const { bare, resource } = parseAddress(waiting.to) ?? {}
-    if (bare === undefined || resource === undefined) return waiting.resolve()
-    // A full address means a private message in a room: the room may still refuse it, and does so before it answers a
-    // later request.
-    const asked = { to: bare, signal: AbortSignal.timeout(ROOM_ANSWERS_MS) }
-    const { resolve } = waiting
-    this.#parts.requests.ask('get', xml('ping', ns.ping), asked).then(resolve, resolve)
+    if (bare === undefined || (resource === undefined && this.#reached.has(bare))) {
+      return waiting.resolve()
+    }
+    // The receiver may still be refused, and is before a later request is answered: by the room, of which a full address
+    // means a private message; or by the server, where it is not known that there is such an address. ejabberd
+    // acknowledges a message before it says that nobody has the address.
+    const to = resource === undefined ? this.#parts.domain : bare
+    const asked = { to, signal: AbortSignal.timeout(REFUSED_WITHIN_MS) }
+    const settle = () => {
+      if (this.#reached.size >= MOST_REACHED) this.#reached.clear()
+      if (resource === undefined && this.#waiting.has(id)) this.#reached.add(bare)
+      waiting.resolve()
+    }
+    this.#parts.requests.ask('get', xml('ping', ns.ping), asked).then(settle, settle)
   }
 
   /** It was seen in an archive, or came back from its room. */
