@@ -70,3 +70,30 @@ t.test('an update of any form leaves the list readable', async (t) => {
     ['Ada', 'a b'],
   ])
 })
+
+t.test('only an attempt that came later has delivered what failed', async (t) => {
+  const { database } = await testDatabase(t)
+  const log = new DeliveryLog(database, quietLogger, 30)
+  const at = Date.now()
+  const attempt = (ok: boolean, time: number) =>
+    log.add(place, {
+      ...{ ok, at: time, updateId: 1, attempt: 1, durationMs: 1, status: ok ? 200 : 500 },
+      ...(!ok && { error: 'bad' }),
+    } as AttemptRecord)
+  // In the same millisecond the order of the rows counts.
+  for (const ok of [true, false]) {
+    attempt(ok, at)
+    await log.flush()
+  }
+  const told = async () =>
+    (await listDeliveries(database, { userId: 1, limit: 9 })).deliveries.map(
+      ({ error, delivered_at }) => [error, delivered_at?.getTime() ?? null],
+    )
+  t.strictSame(await told(), [
+    ['bad', null],
+    [null, null],
+  ])
+  attempt(true, at + 1)
+  await log.flush()
+  t.strictSame((await told())[1], ['bad', at + 1])
+})

@@ -1,6 +1,8 @@
 /** Incidents of a user's accounts: listed, acknowledged, silenced. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
+import type { IncidentEvent } from '../../../machines/incident/machine.ts'
 import {
   changeIncident,
   countIncidents,
@@ -116,6 +118,12 @@ const incidentItemsRoute: Routes = async (app, { db, operators, source, now }) =
 }
 
 const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
+  type Asked = FastifyRequest<{ Params: { id: string } }>
+  const changed = async (request: Asked, event: IncidentEvent, until?: Date) => {
+    const owners = await operators.ownersFor(userOf(request))
+    const incident = { owners, id: idOf(request.params.id) }
+    return ok(presentIncident(await changeIncident(db, incident, event, until)))
+  }
   app.post(
     '/alerts/:id/acknowledge',
     {
@@ -126,13 +134,7 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
         response,
       },
     },
-    async (request) => {
-      const owners = await operators.ownersFor(userOf(request))
-      const incident = { owners, id: idOf(request.params.id) }
-      return ok(
-        presentIncident(await changeIncident(db, incident, { type: 'incident.acknowledge' })),
-      )
-    },
+    (request) => changed(request, { type: 'incident.acknowledge' }),
   )
 
   app.post(
@@ -146,13 +148,9 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
         response,
       },
     },
-    async (request) => {
-      const owners = await operators.ownersFor(userOf(request))
-      const incident = { owners, id: idOf(request.params.id) }
+    (request) => {
       const until = new Date(now() + request.body.minutes * MINUTE_MS)
-      return ok(
-        presentIncident(await changeIncident(db, incident, { type: 'incident.silence' }, until)),
-      )
+      return changed(request, { type: 'incident.silence' }, until)
     },
   )
 
@@ -166,11 +164,7 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
         response,
       },
     },
-    async (request) => {
-      const owners = await operators.ownersFor(userOf(request))
-      const incident = { owners, id: idOf(request.params.id) }
-      return ok(presentIncident(await changeIncident(db, incident, { type: 'silence.ended' })))
-    },
+    (request) => changed(request, { type: 'silence.ended' }),
   )
 }
 

@@ -78,7 +78,9 @@ export function Keeping({ apiKey: { api_key_id, revoked_at }, of }: KeepingProps
       call('PUT', `/api_keys/${api_key_id}/${paths[of]}`, { body: { keep } }),
     onSettled: () => queries.invalidateQueries({ queryKey }),
   })
-  if (!kept.data || revoked_at !== null) return null
+  if (revoked_at !== null) return null
+  if (kept.isError) return <Failed cause={kept.error} retry={() => kept.refetch()} />
+  if (!kept.data) return null
   const { days, [of]: keep } = kept.data
   if (days === 0) return <p className="quiet small">{t('keep.off')}</p>
   const ofCalls = of === 'calls'
