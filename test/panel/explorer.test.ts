@@ -319,7 +319,7 @@ async function unknown(t: Test, { page, said, requests, calling }: Scene) {
 }
 
 t.test(
-  'a service that keeps no contents says so, and offers no choice',
+  'a service that keeps no contents says so, also at the second try, and offers no choice',
   {
     skip: noBrowser,
     timeout: 120_000,
@@ -332,7 +332,13 @@ t.test(
       ...{ service, browser, language: 'en' },
     })
     for (const address of [deliveries, requests]) {
+      const choices = /\/api_keys\/\d+\/exchanges$/
+      await page.route(choices, (route) => route.fulfill({ status: 400, json: { ok: false } }))
       await page.goto(address)
+      const retry = page.getByRole('button', { name: said('retry') })
+      await retry.waitFor()
+      await page.unroute(choices)
+      await retry.click()
       await page.getByText(said('keep.off')).waitFor()
       t.equal(await page.getByLabel(said('exchange.keep')).count(), 0)
       t.equal(await page.getByLabel(said('call.keep')).count(), 0)
