@@ -1,8 +1,42 @@
 /** Calls of a bot in the browser: their parameters and answers in the log, and a method that is tried out. */
-import t from 'tap'
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { type Said, saidIn } from './said.ts'
+
+/** The line for a terminal, as the clipboard has it. */
+async function copiedFrom(page: Page, said: Said): Promise<string> {
+  const button = (key: string) => page.getByRole('button', { name: said(key), exact: true })
+  await button('requests.curl').click()
+  await button('copied').waitFor()
+  return (await page.evaluate('navigator.clipboard.readText()')) as string
+}
+
+interface Trying {
+  readonly page: Page
+  readonly said: Said
+  readonly key: string
+  readonly to: { readonly id: number; readonly first_name: string }
+}
+
+/** A call is put together on the page to try a method, and copied without the key. */
+async function copyTrial(t: Test, { page, said, key, to }: Trying) {
+  const needed = (name: string) => said('try.required', { name })
+  await page.getByLabel(said('search.method'), { exact: true }).selectOption('sendMessage')
+  await page.getByLabel(said('try.key'), { exact: true }).fill(key)
+  const chat = page.getByRole('combobox', { name: needed('chat_id') })
+  await chat.selectOption({ label: `\u2068${to.first_name}\u2069 (${to.id})` })
+  await page.getByLabel(needed('text')).fill(`چای "سبز" it's`)
+  const curl = await copiedFrom(page, said)
+  t.match(curl, `/bot<KEY>/sendMessage'`)
+  t.ok(curl.endsWith(`'{"chat_id":${to.id},"text":"چای \\"سبز\\" it'\\''s"}'`), curl)
+  t.notMatch(curl, key.split(':')[1])
+  await page.getByRole('button', { name: said('try.send'), exact: true }).click()
+  await page.getByText(`"text": "چای \\"سبز\\" it's"`).waitFor()
+  t.strictSame(await seriousIn(page), [])
+}
 
 t.test(
   'a developer sees what was called, and calls a method himself',
@@ -24,11 +58,7 @@ t.test(
     const button = (name: string) => page.getByRole('button', { name, exact: true })
     await signIn(visitor, service, phone)
     await visitor.context.grantPermissions(['clipboard-read', 'clipboard-write'])
-    const copied = async () => {
-      await button('Copy as curl').click()
-      await button('Copied').waitFor()
-      return (await page.evaluate('navigator.clipboard.readText()')) as string
-    }
+    const copied = () => copiedFrom(page, saidIn('en'))
 
     await t.test('a failed call shows its parameters and its answer', async (t) => {
       await page.goto(`/dashboard/keys/${id}?tab=requests`)
@@ -118,6 +148,11 @@ t.test(
       await page.getByLabel('Method', { exact: true }).waitFor()
     })
 
+    await t.test('a call is copied, with a key that was pasted', async (t) => {
+      await page.goto(`/dashboard/keys/${id}/try`)
+      await copyTrial(t, { page, said: saidIn('en'), key, to: ada })
+    })
+
     await t.test('in Persian, a key is pasted; that of another key is told', async (t) => {
       const persian = await visit(browser, service, { language: 'fa', width: 390, height: 844 })
       await signIn(persian, service, phone)
@@ -134,6 +169,9 @@ t.test(
       await other.getByText('پارامترها', { exact: true }).waitFor()
       const reach = await other.evaluate('document.documentElement.scrollWidth - innerWidth')
       t.equal(reach, 0)
+      await persian.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+      await other.goto(`/dashboard/keys/${id}/try`)
+      await copyTrial(t, { page: other, said: saidIn('fa'), key, to: ada })
       t.same(persian.complaints, [])
     })
 
