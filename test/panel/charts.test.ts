@@ -1,4 +1,5 @@
 /** The charts of usage: axes, the figures under the pointer, the same as a table, a range, and a time to compare with. */
+import type { Page, Route } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { openDatabase } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
@@ -6,6 +7,23 @@ import { quietLogger } from '../support/logger.ts'
 import { type Service, startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+
+const HOUR_MS = 3_600_000
+
+/** Keeps back the figures of the time before; resolves with how to let them through, once they are asked for. */
+async function holdBefore(page: Page): Promise<() => Promise<() => Promise<void>>> {
+  const asked = Promise.withResolvers<Route>()
+  const isBefore = ({ pathname, searchParams }: URL) =>
+    pathname === '/user/usage' && Date.parse(searchParams.get('to') ?? '') < Date.now() - HOUR_MS
+  await page.route(isBefore, (route) => asked.resolve(route))
+  return async () => {
+    const route = await asked.promise
+    return async () => {
+      await route.continue()
+      await page.unroute(isBefore)
+    }
+  }
+}
 
 t.test('the usage of a key is charted', { skip: noBrowser, timeout: 240_000 }, async (t) => {
   const service = await startService(t)
@@ -63,6 +81,23 @@ t.test('the usage of a key is charted', { skip: noBrowser, timeout: 240_000 }, a
     t.equal(await rows.count(), 25, 'a head, and 24 hours')
     t.match(await rows.last().innerText(), /:00:00\s+3\s+1/)
     t.strictSame(await seriousIn(page), [])
+  })
+
+  await t.test('nothing is compared with zeros while the time before is loading', async (t) => {
+    const asked = await holdBefore(page)
+    await page.goto(address)
+    await page.getByRole('switch', { name: 'Compare with the time before' }).click()
+    const letThrough = await asked()
+    await page
+      .getByRole('switch', { name: 'Compare with the time before', checked: true })
+      .waitFor()
+    await page.getByText('As a table').click()
+    const heads = page.getByRole('table', { name: 'Requests' }).getByRole('columnheader')
+    await heads.first().waitFor()
+    t.same(await heads.allInnerTexts(), ['Requests', 'Errors'])
+    t.equal(await page.locator('.legend', { hasText: 'The time before' }).count(), 0)
+    await letThrough()
+    await heads.filter({ hasText: 'The time before' }).waitFor()
   })
 
   await t.test('a longer range, compared with as much time before it', async () => {
@@ -184,10 +219,17 @@ t.test('the traffic of bots is charted, on the dashboard and of an account', bot
         const [text] = await page.locator('.pointed').allInnerTexts()
         return text && latin(text)
       })
+      const asked = await holdBefore(page)
       await page.getByRole('switch', { name: said.compare }).click()
-      await page.locator('.legend', { hasText: said.before }).waitFor()
+      const letThrough = await asked()
       await page.getByText(said.table).click()
-      const row = page.getByRole('table', { name: title }).getByRole('row').last()
+      const table = page.getByRole('table', { name: title })
+      await table.waitFor()
+      t.notMatch(await table.innerText(), said.before, 'nothing is compared with zeros')
+      t.equal(await page.locator('.legend', { hasText: said.before }).count(), 0)
+      await letThrough()
+      await page.locator('.legend', { hasText: said.before }).waitFor()
+      const row = table.getByRole('row').last()
       await until(async () => /\t[1-9]\d*$/.test(latin(await row.innerText())))
       t.strictSame(await seriousIn(page), [])
       return { pointed, row: latin(await row.innerText()) }

@@ -291,8 +291,8 @@ async function calls(t: Test, scene: Scene) {
   await scene.fits(t)
 }
 
-/** A call that is not in the log is asked for for two minutes, and no longer. */
-async function unknown(t: Test, { page, said, requests, calling }: Scene) {
+/** A call that is not in the log is asked for for two minutes, and no longer, until the log is followed anew. */
+async function unknown(t: Test, { page, said, requests, calling, button }: Scene) {
   const isLook = (request: Request) => request.url().includes('/user/logs/api-requests')
   await page.clock.install()
   await page.goto(`${requests}&request_id=unknown`)
@@ -316,6 +316,12 @@ async function unknown(t: Test, { page, said, requests, calling }: Scene) {
     await own
   }
   t.equal(looks, 0)
+  // Whoever presses the button again wants to look again.
+  await button('follow.on').click()
+  await button('follow.off').click()
+  const anew = page.waitForResponse((answer) => isLook(answer.request()))
+  await page.clock.fastForward(10_000)
+  await anew
 }
 
 t.test(

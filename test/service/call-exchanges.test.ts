@@ -235,6 +235,33 @@ t.test('calls are searched by chat, and by text of parameters or answer', async 
   t.equal((await exchangeOf(good.id)).exchange, null)
 })
 
+t.test('a search gets past many calls of one millisecond, and leaves out none', async (t) => {
+  await choose('all')
+  const search = `/user/logs/api-requests?api_key_id=${keyId}&text=all+at+once`
+  const found = async (limit: number) => {
+    const ids: string[] = []
+    let before = ''
+    for (let pages = 0; pages < 40; pages++) {
+      const page = await client.result('GET', `${search}&limit=${limit}${before}`)
+      ids.push(...page.items.map(({ request_id }: { request_id: string }) => request_id))
+      if (page.next_before === null) return ids.sort()
+      before = `&before=${page.next_before}`
+    }
+    return 'it goes in a circle'
+  }
+  const call = () => kept('sendMessage', { chat_id: 1, text: 'all at once' })
+  const ids = (await Promise.all(Array.from({ length: 20 }, call))).map(({ id }) => id).sort()
+  t.same(await found(1), ids, 'page by page')
+  // More than one search looks at. None of them can be read, since each is sealed for its own place.
+  await db.query(
+    `insert into call_exchange (at, user_id, api_key_id, request_id, sealed)
+     select date_trunc('milliseconds', now()), user_id, api_key_id, 'copy-' || n, sealed
+     from call_exchange, generate_series(1, 301) n where request_id = $1`,
+    [ids[0]],
+  )
+  t.same(await found(50), ids, 'behind three hundred others')
+})
+
 t.test('a search opens three hundred calls, and tells where it has got to', async (t) => {
   const at = new Date()
   const rows = (count: number) =>
