@@ -47,6 +47,22 @@ t.test('every message is used somewhere', async (t) => {
   }
 })
 
+t.test('the small Persian font has every letter of the catalogue', async (t) => {
+  const [, list = ''] =
+    /persian\.woff2[^}]*unicode-range:([^;]*)/.exec(read('styles/fonts.css')) ?? []
+  const ranges = [...list.matchAll(/U\+([\dA-F]+)(?:-([\dA-F]+))?/g)].map(
+    ([, from = '', to = from]) => [Number.parseInt(from, 16), Number.parseInt(to, 16)],
+  )
+  t.ok(ranges.length > 10)
+  const text = areas.flatMap((area) => Object.values(catalogue('fa', area))).join('')
+  const letters = new Set(text.match(/[\p{Script_Extensions=Arabic}\u200c]/gu))
+  const lacking = [...letters].filter((letter) => {
+    const code = letter.codePointAt(0) ?? 0
+    return !ranges.some(([from = 0, to = 0]) => from <= code && code <= to)
+  })
+  t.same(lacking, [])
+})
+
 /** What is found has the word behind it: one thing has one word. */
 const replaced = {
   en: [
