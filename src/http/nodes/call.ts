@@ -105,9 +105,13 @@ export class ForwardedCall {
     return this.response.destroyed
   }
 
-  /** Whether the routes of this node cannot be given the request any more, because its body is not in it. */
-  get wasRead(): boolean {
-    return this.#wasServed || this.#hasBegun || (this.#body?.length ?? 0) > 0
+  /**
+   * Whether this node can answer it only by passing it on to itself: its body is not in it any more, or its routes have
+   * to learn that an earlier try may have been carried out.
+   */
+  get isOnlyPassed(): boolean {
+    const wasRead = this.#wasServed || this.#hasBegun || (this.#body?.length ?? 0) > 0
+    return wasRead || this.#isRepeated
   }
 
   /** Its answer waits for events. */

@@ -237,7 +237,7 @@ export class RequestForwarder {
       let place = await owners.find(target)
       for (;;) {
         const to = this.#nodeOf(place, isCurrent)
-        if (to === this.#self && !call.wasRead) {
+        if (to === this.#self && !call.isOnlyPassed) {
           return this.#serveCounted(target, call.request, call.response, call.copy)
         }
         if (to !== undefined && call.isShort) await call.keepBody()
@@ -261,7 +261,7 @@ export class RequestForwarder {
     } catch (err) {
       logger.debug({ err }, 'a request could not be passed on')
       // The database is unavailable: this node answers what it can without it.
-      if (call.wasRead || call.hasLeft) call.giveUp()
+      if (call.isOnlyPassed || call.hasLeft) call.giveUp()
       else this.#serveCounted(target, call.request, call.response, call.copy)
     } finally {
       if (isParked) this.#parked--

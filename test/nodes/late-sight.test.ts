@@ -1,0 +1,95 @@
+/** What a node does not see yet, or has seen end: a call goes to the owner that comes into sight, and to itself only as a repetition. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { RequestForwarder } from '../../src/http/nodes/forwarding.ts'
+import type { Owners } from '../../src/nodes/owners.ts'
+import { forwardingOf, listenForPeers } from '../../src/nodes/peers.ts'
+
+const SELF = 1
+const NEXT = 2
+const CREDENTIAL = 7
+const KEY = Buffer.alloc(32, 7)
+
+type Serve = (request: IncomingMessage, response: ServerResponse) => void
+
+/** Node 1, whose routes are `serve`, and which is alone until it sees node 2, which answers with `answers`. */
+async function nodeAlone(t: Test, serve: Serve, answers: Serve) {
+  const own = await listenForPeers('https://127.0.0.1:0', KEY)
+  const next = await listenForPeers('https://127.0.0.1:0', KEY)
+  t.teardown(() => Promise.all([own.close(), next.close()]))
+  const table = { owner: SELF }
+  const rows = [{ incarnation: SELF, address: own.address }]
+  const members: { changed: () => void } = { changed: () => undefined }
+  const place = async () => ({ credentialId: CREDENTIAL, owner: table.owner })
+  const owners = {
+    credentialOf: () => CREDENTIAL,
+    find: place,
+    look: place,
+    forget: () => undefined,
+  }
+  const forwarder = new RequestForwarder({
+    nodes: {
+      view: () => ({ rows, incarnation: SELF }) as never,
+      onMembersChanged: (changed) => {
+        members.changed = changed
+      },
+      isPlacedHere: () => rows.length === 1,
+    },
+    owners: owners as unknown as Owners,
+    owns: () => table.owner === SELF,
+    key: KEY,
+    holdMs: 20_000,
+    logger: pino({ level: 'silent' }),
+    metrics: {
+      forwarded: () => undefined,
+      forwardedWithin: () => undefined,
+      parked: () => undefined,
+    },
+  })
+  own.serve(forwarder.receive)
+  next.serve(answers)
+  const server = createServer().listen(0, '127.0.0.1')
+  forwarder.serveOn(server, serve)
+  await once(server, 'listening')
+  t.teardown(async () => {
+    server.close()
+    server.closeAllConnections()
+    await forwarder.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return {
+    table,
+    /** From now on node 1 sees node 2. */
+    appear() {
+      rows.push({ incarnation: NEXT, address: next.address })
+      members.changed()
+    },
+    async call(method: string, init: RequestInit = {}): Promise<string> {
+      return (await fetch(`http://127.0.0.1:${port}/bot9:secret/${method}`, init)).text()
+    },
+  }
+}
+
+t.test('a node that becomes the owner does not take a lost call for a new one', async (t) => {
+  const { table, appear, call } = await nodeAlone(
+    t,
+    (request, response) => {
+      const again = forwardingOf(request)?.call.isRepeated
+      response.end(again ? 'told of the first try' : 'taken for a new call')
+    },
+    (request) => {
+      table.owner = SELF
+      request.socket.destroy()
+    },
+  )
+  appear()
+  for (const init of [{}, { method: 'POST', body: 'text=hi' }, { method: 'POST' }]) {
+    table.owner = NEXT
+    t.equal(await call('sendMessage?chat_id=7&text=hi', init), 'told of the first try')
+  }
+  table.owner = NEXT
+  t.equal(await call('getMe'), 'taken for a new call', 'one that only reads')
+})
