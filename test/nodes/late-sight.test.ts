@@ -6,7 +6,8 @@ import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { RequestForwarder } from '../../src/http/nodes/forwarding.ts'
 import type { Owners } from '../../src/nodes/owners.ts'
-import { forwardingOf, listenForPeers } from '../../src/nodes/peers.ts'
+import { forwardingOf, listenForPeers, ownerLost } from '../../src/nodes/peers.ts'
+import { until } from '../support/client.ts'
 
 const SELF = 1
 const NEXT = 2
@@ -61,6 +62,7 @@ async function nodeAlone(t: Test, serve: Serve, answers: Serve) {
   })
   const { port } = server.address() as AddressInfo
   return {
+    forwarder,
     table,
     /** From now on node 1 sees node 2. */
     appear() {
@@ -72,6 +74,26 @@ async function nodeAlone(t: Test, serve: Serve, answers: Serve) {
     },
   }
 }
+
+t.test('a call waits until the node is seen that has claimed its account', async (t) => {
+  const { forwarder, table, appear, call } = await nodeAlone(
+    t,
+    async (request, response) => {
+      await request.toArray()
+      // Where the account begins, this node learns that another one has claimed it.
+      table.owner = NEXT
+      if (!ownerLost(request)) response.end('refused')
+    },
+    async (request, response) => {
+      response.end(`the owner got ${Buffer.concat(await request.toArray())}`)
+    },
+  )
+  const answer = call('sendMessage', { method: 'POST', body: 'hello' })
+  await until(() => forwarder.parked === 1)
+  appear()
+  t.equal(await answer, 'the owner got hello')
+  t.equal(forwarder.parked, 0)
+})
 
 t.test('a node that becomes the owner does not take a lost call for a new one', async (t) => {
   const { table, appear, call } = await nodeAlone(

@@ -65,6 +65,7 @@ export class RequestForwarder {
   #peers: ReadonlyMap<number, Peer> = new Map()
   #rows: readonly NodeRow[] = []
   #self: number | undefined
+  /** No node could pass a request to another. */
   #isAlone = true
   #server: Server | undefined
   #parked = 0
@@ -89,7 +90,7 @@ export class RequestForwarder {
     this.#listen()
   }
 
-  /** A node without others skips all of this for its requests. */
+  /** A node that no others can join skips all of this for its requests. */
   #listen(): void {
     this.#server?.off('request', this.take).off('request', this.#serve)
     this.#server?.prependListener('request', this.#isAlone ? this.#serve : this.take)
@@ -311,8 +312,9 @@ export class RequestForwarder {
     const before = this.#peers
     const reachable = rows.filter(({ address }) => address?.startsWith('https:'))
     const wasAlone = this.#isAlone
-    this.#isAlone = !reachable.some((row) => row.incarnation !== incarnation)
-    // This node is among them: a body that it has read goes to itself.
+    // This node is among them: a body that it has read goes to itself. One that has come may own an account before this
+    // node sees it, so an address of its own is enough.
+    this.#isAlone = reachable.length === 0
     this.#peers = new Map(
       reachable.map((row) => [
         row.incarnation,
