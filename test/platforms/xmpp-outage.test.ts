@@ -3,9 +3,9 @@ import t from 'tap'
 import { quietLogger } from '../support/logger.ts'
 import type { SlixmppClient } from '../support/slixmpp.ts'
 import { patience, run, Store } from './contract/recorder.ts'
-import { perform, sending, sent } from './contract/scene.ts'
+import { perform, refusalOf, sending, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
-import { scene } from './xmpp/scene.ts'
+import { scene, stopArchive } from './xmpp/scene.ts'
 import { serverUnderTest } from './xmpp/under-test.ts'
 
 const log = (notes: string[]) => ({
@@ -120,6 +120,24 @@ t.test('XMPP outages', { skip: serverUnderTest().skip }, async (t) => {
     await store.message('still here')
     t.strictSame(bodiesOf(friend), ['into the void'])
     t.strictSame(textsOf(store), ['still here'])
+  })
+
+  await t.test('nor is it sent again where the archive was told to leave it out', async (t) => {
+    const all = await scene(t, network)
+    const { account, friend, chat, first } = all
+    await stopArchive(network, all)
+    account.relay.holdAnswers(60_000)
+    const refusal = refusalOf(perform(first, sending(chat, 'into the void')))
+    await friend.sees(({ body }) => body === 'into the void')
+    account.relay.block()
+    account.relay.cut()
+    await network.server.kill()
+    await network.server.up()
+    account.relay.unblock()
+    t.match(await refusal, { code: 'unavailable', certain: false })
+    await sent(first, chat, 'still here')
+    await friend.sees(({ body }) => body === 'still here')
+    t.strictSame(bodiesOf(friend).slice(1), ['into the void', 'still here'])
   })
 
   await t.test('nor is it sent again when something came after it', async (t) => {

@@ -103,6 +103,17 @@ export class Archive {
     }
   }
 
+  /** By the account's preferences: whether it takes what the account writes to somebody. Undefined: nobody tells. */
+  async policy(signal: AbortSignal): Promise<(peer: string) => boolean | undefined> {
+    try {
+      const answer = await this.#requests.ask('get', xml('prefs', ns.archive), { signal })
+      return policyIn(answer.getChild('prefs', ns.archive))
+    } catch (cause) {
+      if (cause instanceof RequestRefused) return () => undefined
+      throw cause
+    }
+  }
+
   /** Takes a message if it is a part of an answer; returns whether it was. */
   take(stanza: Element): boolean {
     const result = stanza.getChild('result', ns.archive)
@@ -124,6 +135,22 @@ export class Archive {
       answer.tooMuch.abort(new Oversized('The archive says too much at a time'))
     }
     return true
+  }
+}
+
+function policyIn(preferences: Element | undefined): (peer: string) => boolean | undefined {
+  const named = (list: 'always' | 'never') =>
+    preferences
+      ?.getChild(list)
+      ?.getChildren('jid')
+      .map((jid) => jid.getText().trim()) ?? []
+  const [always, never] = [named('always'), named('never')]
+  const others = preferences?.attrs.default
+  return (peer) => {
+    if (never.includes(peer)) return false
+    if (always.includes(peer) || others === 'always') return true
+    // By the roster, which may change.
+    return others === 'never' ? false : undefined
   }
 }
 

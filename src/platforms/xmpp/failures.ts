@@ -73,3 +73,9 @@ export function unanswered(cause: unknown): RequestFailed {
     { cause },
   )
 }
+
+/** Nobody can say whether a message has arrived. */
+export function unknownOutcome(code: 'timeout' | 'unavailable', cause?: unknown): RequestFailed {
+  const description = 'the server did not confirm the message; the message may have been sent'
+  return failed(code, description, { certain: false }, { cause })
+}

@@ -1,9 +1,8 @@
 /** Outgoing messages: each waits until the server has confirmed or refused it. */
 import { type Element, xml } from '@xmpp/client'
-import { failed } from '../../../machines/model/failure.ts'
 import { reconnecting } from '../kit/failures.ts'
 import { parseAddress } from './address.ts'
-import { bounced } from './failures.ts'
+import { bounced, unknownOutcome } from './failures.ts'
 import { ns } from './namespaces.ts'
 import type { Requests } from './requests.ts'
 import type { Stream } from './stream.ts'
@@ -80,6 +79,11 @@ export class Outbox {
     }
   }
 
+  /** Whether it has not come out yet what became of a message. */
+  isWaiting(id: string): boolean {
+    return this.#waiting.has(id)
+  }
+
   acknowledged(id: string) {
     const waiting = this.#waiting.get(id)
     if (waiting?.proof !== 'acknowledgement') return
@@ -139,9 +143,4 @@ export class Outbox {
 function mayRefuse(from: string | undefined, to: string | undefined): boolean {
   const sender = parseAddress(from)
   return !sender?.local || sender.bare === parseAddress(to)?.bare
-}
-
-function unknownOutcome(code: 'timeout' | 'unavailable', cause: unknown) {
-  const description = 'the server did not confirm the message; the message may have been sent'
-  return failed(code, description, { certain: false }, { cause })
 }

@@ -10,6 +10,7 @@ import type {
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { SentRequests } from '../kit/sent-requests.ts'
 import { SessionLife } from '../kit/session-life.ts'
+import { parseAddress } from './address.ts'
 import { Archive } from './archive.ts'
 import { CatchUp } from './catch-up.ts'
 import { parseCheckpoints, parseUnarchived } from './checkpoint.ts'
@@ -230,7 +231,7 @@ export class XmppSession implements Session {
     await this.#stream.sendWhenUp(xml('presence'), signal)
     const after = this.#hasArchive ? await this.#catchUp.run(signal) : []
     const toPeople = unconfirmed.filter(({ proof }) => proof === 'acknowledgement')
-    if (this.#hasArchive) this.#outbox.repeat(toPeople)
+    if (this.#hasArchive) await this.#repeat(toPeople, signal)
     else this.#outbox.abandon(toPeople)
     this.#inbox.release(new Set([...before, ...after]))
     if (this.#hasArchive && caughtUp) {
@@ -241,6 +242,17 @@ export class XmppSession implements Session {
     await this.#rooms.begin(signal, (room) => {
       this.#outbox.repeat(unconfirmed.filter(({ to }) => to === room.address))
     })
+  }
+
+  /** What the archive leaves out may have arrived though it is not there. */
+  async #repeat(messages: Outbox['open'], signal: AbortSignal): Promise<void> {
+    const open = messages.filter(({ id }) => this.#outbox.isWaiting(id))
+    if (open.length === 0) return
+    const keeps = await this.#archive.policy(signal)
+    const isLeftOut = ({ to = '' }: (typeof open)[number]) =>
+      keeps(parseAddress(to)?.bare ?? to) === false
+    this.#outbox.abandon(open.filter(isLeftOut))
+    this.#outbox.repeat(open.filter((message) => !isLeftOut(message)))
   }
 
   /** Messages of a room are not awaited: the room, or its archive, repeats them after an absence. */
