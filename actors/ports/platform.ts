@@ -17,6 +17,8 @@ export interface Request {
   /** Used as the network's client-side id if it has one, so that a repeated send makes one message. */
   readonly requestId: string
   readonly signal: AbortSignal
+  /** Another session may have carried it out under this `requestId`. */
+  readonly isRepeated?: boolean
 }
 
 /**
@@ -131,8 +133,10 @@ export interface Platform {
    */
   readonly sessions: 'exclusive' | 'displacing' | 'shared'
   /**
-   * What a send with the id of an earlier one does. `idempotent`: it gives that one's message. `findable`: it sends
-   * another one, but the session finds out by itself whether the first arrived. `blind`: it sends another one.
+   * What a send with the id of an earlier one does. `idempotent`: it gives that one's message. `findable`: the network
+   * would take it for another one, so a session that is told of the repetition finds out whether the first arrived; it
+   * gives that one's message, sends it if it did not arrive, or rejects with `certain: false` if that cannot be known.
+   * `blind`: it sends another one.
    */
   readonly sends: 'idempotent' | 'findable' | 'blind'
   /**
@@ -278,8 +282,14 @@ export interface Session {
   /**
    * Carries out one operation. `requestId` becomes the network's own client-side id where there is one, so that a
    * repeated send is one message. Rejects with `RequestFailed`; `certain: false` when it may have happened all the same.
+   * `isRepeated`: another session may have carried it out under this id, see `Platform.sends`.
    */
-  perform(operation: Operation, requestId: string, signal: AbortSignal): Promise<OperationResult>
+  perform(
+    operation: Operation,
+    requestId: string,
+    signal: AbortSignal,
+    isRepeated?: boolean,
+  ): Promise<OperationResult>
   /** A real round trip; resolves with its latency in milliseconds, rejects when the network does not answer. */
   probe(signal: AbortSignal): Promise<number>
   /** The bytes of a native file from `offset` on. */

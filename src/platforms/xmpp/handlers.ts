@@ -15,7 +15,7 @@ import { unanswered } from './failures.ts'
 import type { History } from './history.ts'
 import type { HttpUploads } from './media/uploads.ts'
 import { ns } from './namespaces.ts'
-import type { Place, Places } from './places.ts'
+import type { Place, Places, Recalled } from './places.ts'
 import type { Moderating } from './rooms/moderation.ts'
 import type { Room } from './rooms/room.ts'
 import type { Stream } from './stream.ts'
@@ -34,12 +34,12 @@ const messages: Handlers<Context> = {
   async send(context, operation) {
     const { places, requestId, signal } = context
     const place = await places.at(operation.chat, signal)
-    const text = await writtenIn(context, operation)
+    const item = await prepared(context, place, requestId, operation)
     const { replyTo, quote } = operation
     const more = replyTo !== undefined && { replyTo, ...(quote && { quote }) }
-    const posted = await place.post(textMessage(place.envelope(requestId), text, more), signal)
+    const { content, ...posted } = await post(place, requestId, item, more, signal)
     const reply = replyTo !== undefined && { replyTo: { native: replyTo } }
-    return messageAt(place, text.shown, { ...posted, ...reply })
+    return messageAt(place, content, { ...posted, ...reply })
   },
 
   /**
@@ -49,21 +49,24 @@ const messages: Handlers<Context> = {
   async send_album(context, { chat, contents, replyTo }) {
     const { places, requestId: album, signal } = context
     const place = await places.at(chat, signal)
-    const items: Written[] = []
-    for (const content of contents) items.push(await writtenIn(context, { content }))
+    // The same names as in the log, in case the archive shows the sent messages again.
+    const nameOf = (index: number) => (index === 0 ? album : `${album}:${index}`)
+    const items: (Written | Recalled)[] = []
+    for (const [index, content] of contents.entries()) {
+      items.push(await prepared(context, place, nameOf(index), { content }))
+    }
     const messages: Message[] = []
     for (const [index, item] of items.entries()) {
       const isReply = replyTo !== undefined && index === 0
-      // The same names as in the log, in case the archive shows the sent messages again.
-      const envelope = place.envelope(index === 0 ? album : `${album}:${index}`)
-      const text = { ...item, extras: [xml('album', { xmlns: ns.album, id: album })] }
-      const stanza = textMessage(envelope, text, isReply && { replyTo })
-      const posted = await place.post(stanza, signal).catch((cause) => {
+      const extras = [xml('album', { xmlns: ns.album, id: album })]
+      const inAlbum = isRecalled(item) ? item : { ...item, extras }
+      const bonds = isReply && { replyTo }
+      const posted = await post(place, nameOf(index), inAlbum, bonds, signal).catch((cause) => {
         throw index === 0 ? cause : sentInPart(cause)
       })
       const { chat, self: from } = place
       const reply = isReply && { replyTo: { native: replyTo } }
-      messages.push({ chat, from, content: item.shown, album, ...posted, ...reply })
+      messages.push({ chat, from, album, ...posted, ...reply })
     }
     return { kind: 'messages', messages }
   },
@@ -180,6 +183,32 @@ export async function perform(context: Context, operation: Operation): Promise<O
   }
 }
 
+/** What is to be posted; where an earlier session may have posted it, that is found out before anything is uploaded. */
+async function prepared(
+  context: Context,
+  place: Place,
+  id: string,
+  carried: Carried,
+): Promise<Written | Recalled> {
+  const earlier = context.isRepeated ? await place.recall(id, context.signal) : undefined
+  return earlier ?? writtenIn(context, carried)
+}
+
+const isRecalled = (item: Written | Recalled): item is Recalled => 'native' in item
+
+/** Nothing is sent for what an earlier session has posted. */
+async function post(
+  place: Place,
+  id: string,
+  item: Written | Recalled,
+  bonds: Parameters<typeof textMessage>[2],
+  signal: AbortSignal,
+): Promise<Recalled> {
+  if (isRecalled(item)) return item
+  const posted = await place.post(textMessage(place.envelope(id), item, bonds), signal)
+  return { content: item.shown, ...posted }
+}
+
 /** Some of the album is sent: the same request again sends the rest. */
 function sentInPart(cause: unknown): unknown {
   if (!(cause instanceof RequestFailed)) return cause
@@ -212,13 +241,15 @@ async function passOn(
   const isRecaptioned = original.content.kind === 'media' && caption !== undefined
   const content = isRecaptioned ? { ...original.content, caption } : original.content
   const place = await places.at(operation.chat, signal)
-  const text = await writtenIn(context, { content, ...(buttons && { buttons }) })
+  const carried = { content, ...(buttons && { buttons }) }
+  const item = await prepared(context, place, requestId, carried)
+  const isForwarded = kind === 'forward' && !isRecalled(item)
   const more = {
     ...(replyTo !== undefined && { replyTo }),
-    ...(kind === 'forward' && { forwarded: { from: author.native, at, text } }),
+    ...(isForwarded && { forwarded: { from: author.native, at, text: item } }),
   }
-  const posted = await place.post(textMessage(place.envelope(requestId), text, more), signal)
-  return messageAt(place, text.shown, {
+  const { content: shown, ...posted } = await post(place, requestId, item, more, signal)
+  return messageAt(place, shown, {
     ...posted,
     ...(replyTo !== undefined && { replyTo: { native: replyTo } }),
     ...(kind === 'forward' && { forward: { from: 'person', person: author, at } }),

@@ -1,14 +1,15 @@
 /** Finds messages that the session does not remember by reading back in the archive. */
 import type { Element } from '@xmpp/client'
 import type { SentRequests } from '../kit/sent-requests.ts'
-import type { Archive, ArchivedMessage } from './archive.ts'
+import type { Archive, ArchivedMessage, PageRange } from './archive.ts'
+import { unknownOutcome } from './failures.ts'
 import { idOf, keyOf, marked, networkId, storable, targetOf } from './message-identity.ts'
 import { RequestRefused } from './requests.ts'
 
 /** How many pages back a message is looked for. */
 const mostPages = 20
-/** How many of the newest pages are searched for a message that was just sent. */
-const mostPagesOfLate = 2
+/** No call takes longer, also by another clock: what was sent before is not its message. */
+const longestCallSeconds = 2 * 60 * 60
 
 /** `id`: what the writer named it, by which it is corrected. */
 export type Found = 'absent' | 'foreign' | { readonly id: string; readonly at?: number }
@@ -18,6 +19,8 @@ interface Scope {
   isOwn(message: Element): boolean
   /** The author. */
   author(message: Element): string
+  /** Whether the archive takes all that the account writes here. */
+  keepsOwn(signal: AbortSignal): Promise<boolean>
   /** The other side of the chat. */
   readonly with?: string
   /** Whether messages are named by their place in the archive; otherwise by the ids of their writers. */
@@ -41,7 +44,7 @@ export class Lookup {
     if (remembered) return remembered
     const matches = (archived: ArchivedMessage) =>
       this.#isCalled(archived, native) && !isChange(archived.message)
-    const found = await this.#search(matches, mostPages, signal)
+    const found = await this.#search(matches, signal)
     // Without an archive the author is not known; other clients ignore changes by another person than the author.
     if (found === 'unknown') return { id: networkId(native) }
     if (!found) return 'absent'
@@ -58,7 +61,7 @@ export class Lookup {
       changes.push(message)
       return false
     }
-    const found = await this.#search(matches, mostPages, signal)
+    const found = await this.#search(matches, signal)
     if (!found || found === 'unknown') return undefined
     const { id } = found.message.attrs
     const author = this.#scope.author(found.message)
@@ -74,12 +77,15 @@ export class Lookup {
     return { ...found, message: changesOf('replace', [named]).at(0) ?? found.message }
   }
 
-  /** Whether the archive has something that this account sent under this id lately. */
-  async isArchived(id: string, signal: AbortSignal): Promise<boolean> {
+  /** What this account has sent under this id lately; undefined: nothing. Rejects where the archive cannot tell. */
+  async sent(id: string, signal: AbortSignal): Promise<ArchivedMessage | undefined> {
     const matches = ({ message }: ArchivedMessage) =>
       message.attrs.id === id && this.#scope.isOwn(message)
-    const found = await this.#search(matches, mostPagesOfLate, signal)
-    return found !== undefined && found !== 'unknown'
+    const start = Math.floor(Date.now() / 1000) - longestCallSeconds
+    const found = await this.#search(matches, signal, { start })
+    if (found === 'unknown') throw unknownOutcome('unavailable')
+    if (!found && !(await this.#scope.keepsOwn(signal))) throw unknownOutcome('unavailable')
+    return found
   }
 
   /** In a room, any occupant may give a message the id that the room gave to another one. */
@@ -96,12 +102,13 @@ export class Lookup {
 
   async #search(
     matches: (archived: ArchivedMessage) => boolean,
-    pages: number,
     signal: AbortSignal,
+    since: Pick<PageRange, 'start'> = {},
   ): Promise<ArchivedMessage | 'unknown' | undefined> {
-    const range = this.#scope.with === undefined ? {} : { with: this.#scope.with }
+    const peer = this.#scope.with
+    const range = { ...since, ...(peer !== undefined && { with: peer }) }
     try {
-      for (let page = 0, before = ''; page < pages; page++) {
+      for (let page = 0, before = ''; page < mostPages; page++) {
         const { messages, complete } = await this.#archive.page({ before, ...range }, signal)
         // Backwards, as the pages are.
         const found = messages.findLast(matches)
@@ -109,7 +116,8 @@ export class Lookup {
         if (found || complete || !oldest) return found
         before = oldest.id
       }
-      return undefined
+      // It asked for all since then, and there is more.
+      return since.start === undefined ? undefined : 'unknown'
     } catch (cause) {
       if (cause instanceof RequestRefused) return 'unknown'
       throw cause

@@ -1,4 +1,5 @@
 /** Targets of messages: a person or a room, each with its own way to name and confirm messages. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Element } from '@xmpp/client'
 import type { Chat, Content } from '../../../machines/model/content.ts'
 import { notFound, RequestFailed } from '../../../machines/model/failure.ts'
@@ -8,6 +9,7 @@ import { type Address, parseAddress, personAt, privateChat, whispering } from '.
 import type { Archive } from './archive.ts'
 import { nicknameOf } from './contact.ts'
 import { type Found, Lookup } from './lookup.ts'
+import { storable } from './message-identity.ts'
 import type { Outbox } from './outbox.ts'
 import { contentOf } from './reading.ts'
 import type { Requests } from './requests.ts'
@@ -24,11 +26,19 @@ interface PlaceParts {
   readonly rooms: Rooms
 }
 
+/** A server that puts out a session may still be storing what that has written. */
+const storingMilliseconds = 1_000
+
 interface Posted {
   /** The id by which the chat knows the message. */
   readonly native: string
   /** Unix time in seconds. */
   readonly at: number
+}
+
+/** What an earlier session has posted. */
+export interface Recalled extends Posted {
+  readonly content: Content
 }
 
 interface Original {
@@ -55,11 +65,14 @@ export class Place {
       ? new Lookup(room.archive, sent, {
           isOwn: (message) => room.isOwn(message),
           author: (message) => room.author(message).native,
+          keepsOwn: async () => room.hasArchive,
           byPlace: true,
         })
       : new Lookup(archive, sent, {
           isOwn: ({ attrs }) => bareOf(attrs.from, own) === own,
           author: ({ attrs }) => bareOf(attrs.from, own),
+          keepsOwn: async (signal) =>
+            !isWhisper(chat) && (await archive.policy(signal))(chat.native) === true,
           with: bareOf(chat.native, own),
           byPlace: false,
         })
@@ -88,14 +101,41 @@ export class Place {
     return { native, firstName, ...(username && { username }) }
   }
 
+  /**
+   * What an earlier session has sent under this id; undefined if it certainly sent nothing. Rejects where that cannot be
+   * known.
+   */
+  async recall(id: string, signal: AbortSignal): Promise<Recalled | undefined> {
+    const { sent } = this.#parts
+    // This session has had the call itself, and `post` looks for its message.
+    if (sent.has(id)) return undefined
+    let found = await this.#lookup.sent(id, signal)
+    if (!found) {
+      await delay(storingMilliseconds, undefined, { signal })
+      found = await this.#lookup.sent(id, signal)
+    }
+    if (!found) return undefined
+    sent.add(id, found.at)
+    if (this.room) {
+      sent.place(id, storable(found.id))
+      this.room.wrote(id, storable(found.id))
+    }
+    sent.confirm(id)
+    const content = contentOf(found.message)
+    return content && { native: sent.find(id)?.native ?? id, at: found.at, content }
+  }
+
   /** Sends it, unless it was sent under this id before. */
   async post(stanza: Element, signal: AbortSignal): Promise<Posted> {
-    const { sent } = this.#parts
+    const { sent, outbox } = this.#parts
     const id = stanza.attrs.id ?? ''
     const before = sent.find(id)
     const at = before?.at ?? Math.floor(Date.now() / 1000)
-    const isThere = before?.confirmed || (before && (await this.#lookup.isArchived(id, signal)))
-    if (!isThere) {
+    // A call that comes again while the first one waits waits with it.
+    const isOpen = before !== undefined && !before.confirmed && !outbox.isWaiting(id)
+    const isArchived = isOpen && (await this.#lookup.sent(id, signal)) !== undefined
+    // It may have been confirmed meanwhile.
+    if (!before?.confirmed && !isArchived) {
       sent.add(id, at)
       await this.#send(stanza, signal).catch((cause) => {
         if (cause instanceof RequestFailed && cause.failure.certain !== false) sent.forget(id)
@@ -162,6 +202,9 @@ export class Places {
     return privateChat(address, await nicknameOf(this.#parts.requests, address, signal))
   }
 }
+
+/** Servers need not keep what is said to one occupant of a room. */
+const isWhisper = ({ native }: Chat) => parseAddress(native)?.resource !== undefined
 
 /** A server may leave out that a message is the account's own. */
 const bareOf = (from: string | undefined, own: string) => parseAddress(from)?.bare ?? own

@@ -175,8 +175,13 @@ export class XmppSession implements Session {
     }
   }
 
-  perform(operation: Operation, requestId: string, signal: AbortSignal): Promise<OperationResult> {
-    const context = { ...this.#parts, requestId, signal: this.#life.within(signal) }
+  perform(
+    operation: Operation,
+    requestId: string,
+    signal: AbortSignal,
+    isRepeated = false,
+  ): Promise<OperationResult> {
+    const context = { ...this.#parts, requestId, signal: this.#life.within(signal), isRepeated }
     return perform(context, operation)
   }
 

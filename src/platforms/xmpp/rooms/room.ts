@@ -107,6 +107,11 @@ export class Room implements RoomReader {
     return this.#entrance.isInside
   }
 
+  /** Whether it keeps what is written in it. */
+  get hasArchive(): boolean {
+    return this.#facts.hasArchive
+  }
+
   /** The stream is a new one: the room has to be joined again. */
   left() {
     this.#entrance.left()
