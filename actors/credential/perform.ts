@@ -95,8 +95,15 @@ const LOOKS: readonly OperationKind[] = [
 
 /** Throws where the first try of this operation may have been carried out, and a second one would do it again. */
 export function assertRepeatable(kind: OperationKind, { sends }: Pick<Platform, 'sends'>): void {
-  if (LOOKS.includes(kind) || (SENDS.includes(kind) && sends === 'idempotent')) return
+  if (LOOKS.includes(kind) || (SENDS.includes(kind) && sends !== 'blind')) return
   throw unconfirmed(kind, `the node that had the call has ended; ${maybeDone(kind)}`)
+}
+
+/** The failure of a second try. One that was not made leaves open what became of the first. */
+export function repeatFailed(kind: OperationKind, cause: unknown): unknown {
+  if (!(cause instanceof RequestFailed) || cause instanceof OwnershipLost) return cause
+  if (cause.failure.code !== 'unavailable' || LOOKS.includes(kind)) return cause
+  return unconfirmed(kind, `the node that had the call has ended; ${maybeDone(kind)}`, cause)
 }
 
 /** The reply to an operation whose actor ends first: not `unavailable`, since a second try might do it twice. */
@@ -147,7 +154,7 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
     // The lookup before may have taken long.
     actor.assertOwner()
     return limited(operation, actor.timing.performTakes, (signal) =>
-      session.perform(operation, requestId, signal),
+      session.perform(operation, requestId, signal, request.isRepeated),
     ).catch((cause) => {
       throw untold(operation.kind, cause)
     })

@@ -134,11 +134,12 @@ export class CredentialSupervisor {
 
   /**
    * The live actor, for a call that needs the network. While the account connects, the call waits; after `holdFor` the
-   * actor itself refuses it. `hasLeft` returns true once the caller is gone.
+   * actor itself refuses it, or after `atLeast` milliseconds where that is longer. `hasLeft` returns true once the caller
+   * is gone.
    */
-  async ready(credentialId: number, hasLeft: () => boolean): Promise<CredentialActor> {
+  async ready(credentialId: number, hasLeft: () => boolean, atLeast = 0): Promise<CredentialActor> {
     const { clock, timing } = this.#world
-    const until = clock.now() + timing.holdFor
+    const until = clock.now() + Math.max(timing.holdFor, atLeast)
     for (;;) {
       await this.start(credentialId)
       const actor = this.peek(credentialId)

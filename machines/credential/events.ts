@@ -5,7 +5,6 @@ import type { PublicOperation } from '../model/operation.ts'
 import type { Command, Reply, RequestAbandoned } from '../model/protocol.ts'
 import type { Reason } from '../model/reason.ts'
 
-/** Asks the account to do something; `apiKeyId` is the key that asks, `now` its time in milliseconds. */
 /** A call that came through another node, which may have passed it on before. */
 export interface PassedOn {
   /** The same for each try. */
@@ -14,10 +13,13 @@ export interface PassedOn {
   readonly isRepeated: boolean
 }
 
+/** Asks the account to do something; `apiKeyId` is the key that asks, `now` its time in milliseconds. */
 export interface PerformOperation extends Command {
   readonly type: 'operation.perform'
   /** Under which the network knows it, if not under the id of the request. */
   readonly callId?: string | undefined
+  /** Another node may have carried it out under this `callId`. */
+  readonly isRepeated?: boolean
   readonly operation: PublicOperation
   readonly apiKeyId?: number
   readonly traceId?: string

@@ -1,7 +1,7 @@
 /** Executes one call of the bot API: carries it out here, or passes it on to a network that speaks the bot API itself. */
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { type CredentialActor, passOn, perform } from '../../actors/credential/actor.ts'
-import { assertRepeatable } from '../../actors/credential/perform.ts'
+import { assertRepeatable, repeatFailed } from '../../actors/credential/perform.ts'
 import type { AbortLike } from '../../actors/host/actor.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
@@ -26,7 +26,7 @@ import { METHODS_BEYOND, methodName } from './reference.ts'
 
 export interface CallExecution {
   readonly credentials: {
-    ready(credentialId: number, hasLeft: () => boolean): Promise<CredentialActor>
+    ready(credentialId: number, hasLeft: () => boolean, atLeast?: number): Promise<CredentialActor>
     platformOf(credentialId: number): Promise<Platform>
   }
   readonly world: CallServices
@@ -51,6 +51,9 @@ export interface Asked {
   named?(name: string): void
 }
 
+/** Only once the account is online again, the caller can be told what became of the first try. */
+const REPETITION_WAITS_MS = 30_000
+
 export async function execute(asked: Asked, carrier: CallExecution): Promise<Result> {
   const perform = await prepare(asked, carrier)
   return perform()
@@ -61,7 +64,7 @@ export async function prepare(
   asked: Asked,
   carrier: CallExecution,
 ): Promise<() => Promise<Result>> {
-  const { key, args, uploads, traceId } = asked
+  const { key, args, uploads } = asked
   const { credentials, world, idempotentCalls } = carrier
   const { apiKeyId, credentialId } = key.facts
   const name = methodName(asked.method)
@@ -77,24 +80,7 @@ export async function prepare(
   assertParameters(platform, method, args)
   assertHasPlace(method, args, platform)
   const connection = connectionOf(method, args)
-  const { passedOn } = asked
-  let operations = 0
-  const carryOut = async (wanted: PublicOperation): Promise<Json> => {
-    if (passedOn?.isRepeated) assertRepeatable(wanted.kind, platform)
-    const callId = passedOn && `${passedOn.id}.${operations++}`
-    const operation: PublicOperation =
-      connection === undefined ? wanted : { kind: 'for_business', connection, operation: wanted }
-    const credential = await credentials.ready(credentialId, () => asked.leaving().aborted)
-    const now = Date.now()
-    return perform(credential, {
-      type: 'operation.perform',
-      operation,
-      apiKeyId,
-      traceId,
-      now,
-      ...(callId && { callId }),
-    })
-  }
+  const perform = performing(asked, credentials, platform, connection)
   // No getters: each object with some of its own gets a class of its own, which holds on to the whole request until
   // the next collection of the whole heap.
   const call = {
@@ -105,7 +91,7 @@ export async function prepare(
     platform,
     signal: asked.signal,
     leaving: asked.leaving,
-    perform: carryOut,
+    perform,
     world,
   }
   const { idempotencyKey } = asked
@@ -114,6 +100,39 @@ export async function prepare(
       ? () => method.run(call)
       : () => idempotentCalls.once(apiKeyId, idempotencyKey, () => method.run(call))
   return method.unlimited ? run : () => key.inFlight(run)
+}
+
+/** Hands operations of a call to the account, for `connection` if it is given; each has the same id at every try. */
+function performing(
+  { key, traceId, passedOn, leaving }: Pick<Asked, 'key' | 'traceId' | 'passedOn' | 'leaving'>,
+  credentials: CallExecution['credentials'],
+  platform: Platform,
+  connection: string | undefined,
+): (wanted: PublicOperation) => Promise<Json> {
+  const { apiKeyId, credentialId } = key.facts
+  const isRepeated = passedOn?.isRepeated === true
+  let operations = 0
+  return async (wanted) => {
+    if (isRepeated) assertRepeatable(wanted.kind, platform)
+    const callId = passedOn && `${passedOn.id}.${operations++}`
+    const operation: PublicOperation =
+      connection === undefined ? wanted : { kind: 'for_business', connection, operation: wanted }
+    try {
+      const least = isRepeated ? REPETITION_WAITS_MS : undefined
+      const credential = await credentials.ready(credentialId, () => leaving().aborted, least)
+      return await perform(credential, {
+        type: 'operation.perform',
+        operation,
+        apiKeyId,
+        traceId,
+        now: Date.now(),
+        ...(callId && { callId }),
+        ...(isRepeated && { isRepeated }),
+      })
+    } catch (cause) {
+      throw isRepeated ? repeatFailed(wanted.kind, cause) : cause
+    }
+  }
 }
 
 /** The chat whose rate a sending call counts for. */

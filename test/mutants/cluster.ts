@@ -49,7 +49,7 @@ export const clusterMutants: readonly NamedMutant[] = [
   {
     name: 'edge repeats blind sends',
     file: 'src/bot-api/execute.ts',
-    from: 'if (passedOn?.isRepeated) assertRepeatable(wanted.kind, platform)',
+    from: 'if (isRepeated) assertRepeatable(wanted.kind, platform)',
     to: '',
     test: 'test/bot-api/repeated.test.ts',
   },

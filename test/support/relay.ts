@@ -60,6 +60,24 @@ export class Relay {
     }
   }
 
+  /**
+   * On the connections there are, the server hears neither a request that looks like this nor any after it. Resolves once
+   * it has come.
+   */
+  loseRequest(pattern: RegExp): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    for (const [near, far] of this.#pairs) {
+      let isLost = false
+      near.removeAllListeners('data')
+      near.on('data', (chunk) => {
+        isLost ||= pattern.test(`${chunk}`)
+        if (isLost) resolve()
+        else far.write(chunk)
+      })
+    }
+    return promise
+  }
+
   /** Refuses new connections until `unblock`. */
   block() {
     this.#accepts = false

@@ -51,6 +51,21 @@ t.test('a call waits for an account that is connecting, and for no other', async
   await refused(t, ready(), { description: 'another node owns the credential' })
 })
 
+t.test('a call that has to know what became of it waits longer', async (t) => {
+  const rig = new SupervisorRig(t)
+  rig.platform.onOpen = () => undefined
+  rig.store.facts.set(1, factsOf(1))
+  const waiting = rig.supervisor.ready(1, () => false, 30_000)
+  await rig.clock.advance(20_000)
+  rig.platform.session.report.opened(somebody)
+  t.equal(stateOf(await waiting), 'live.online')
+  rig.platform.session.report.lost('network')
+  await settled()
+  const tooLong = rig.supervisor.ready(1, () => false, 30_000)
+  await rig.clock.advance(30_000)
+  await refused(t, (await tooLong).ask({ ...sending }), { code: 'unavailable' })
+})
+
 t.test('whoever waits for an account that another node claims learns so', async (t) => {
   const rig = new SupervisorRig(t)
   rig.platform.onOpen = () => undefined
