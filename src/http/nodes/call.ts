@@ -1,8 +1,9 @@
 /** One request on its way to the node that owns its account: its body, its tries, and the answer when no node gives one. */
 import { randomBytes } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { PassThrough, type Readable, Writable } from 'node:stream'
+import { PassThrough, type Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
+import type { Dispatcher } from 'undici'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Failure } from '../../../machines/model/protocol.ts'
 import { isPoll } from '../../nodes/owners.ts'
@@ -74,7 +75,8 @@ const READING = /^\/bot[^/?]+\/get/i
 export class ForwardedCall {
   readonly request: IncomingMessage
   readonly response: ServerResponse
-  readonly #departure = new AbortController()
+  /** Present while another node has the request. */
+  #relay: Relay | undefined
   readonly #id = randomBytes(16).toString('base64url')
   readonly isShort: boolean
   /** For the case that it is served here in the end. */
@@ -97,7 +99,7 @@ export class ForwardedCall {
     this.#body = served?.body
     this.#wasServed = served !== undefined
     onClosed(response, () => {
-      if (!response.writableFinished) this.#departure.abort()
+      if (!response.writableFinished) this.#relay?.cut()
     })
   }
 
@@ -136,22 +138,17 @@ export class ForwardedCall {
     const { request, response } = this
     const { method = 'GET', url = '/' } = request
     const isLong = isPoll(url) || !this.isShort || method === 'GET'
+    const relay = new Relay(response)
+    this.#relay = relay
+    const wanted = {
+      method: method as 'GET',
+      path: url,
+      headers: headersFor(request, this.#forwarding),
+      body: this.#content(),
+    }
     try {
-      let isElsewhere = false
-      await peer.pool(isLong).stream(
-        {
-          method: method as 'GET',
-          path: url,
-          headers: headersFor(request, this.#forwarding),
-          body: this.#content(),
-          signal: this.#departure.signal,
-        },
-        ({ statusCode, headers }) => {
-          isElsewhere = statusCode === 421
-          return isElsewhere ? nothing() : headed(response, statusCode, headers)
-        },
-      )
-      return isElsewhere ? 'elsewhere' : 'answered'
+      peer.pool(isLong).dispatch(wanted, relay)
+      return await relay.outcome
     } catch (cause) {
       if (response.headersSent || this.hasLeft) {
         response.destroy()
@@ -212,21 +209,93 @@ const neverSent = (cause: unknown): boolean =>
     String(Object(cause).code),
   )
 
-const nothing = () =>
-  new Writable({
-    write(_, __, done) {
-      done()
-    },
-  })
+type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-type Headers = Record<string, string | string[] | undefined>
+/** The answer of another node on its way to the client: a short one in one piece, any other as it comes. */
+class Relay implements Dispatcher.DispatchHandler {
+  readonly #response: ServerResponse
+  readonly #ended = Promise.withResolvers<'answered' | 'elsewhere'>()
+  #controller: Dispatcher.DispatchController | undefined
+  #status = 0
+  #headers: Headers = {}
+  /** The body of a short answer: its head goes out with it, which spares a packet. */
+  #kept: Buffer[] | undefined
 
-function headed(response: ServerResponse, status: number, headers: Headers): ServerResponse {
-  const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...rest } = headers
-  response.writeHead(status, rest)
-  // A stream of events may be silent for long, but its reader should see that it is open.
-  response.flushHeaders()
-  return response
+  constructor(response: ServerResponse) {
+    this.#response = response
+  }
+
+  /** Rejects if the answer did not come whole, or the client has left. */
+  get outcome(): Promise<'answered' | 'elsewhere'> {
+    return this.#ended.promise
+  }
+
+  /** The client has left. A request that waits for a connection has no controller yet. */
+  cut(): void {
+    const cause = new Error('the client has left')
+    this.#controller?.abort(cause)
+    this.#ended.reject(cause)
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#response.destroyed) this.cut()
+  }
+
+  onResponseStart(
+    controller: Dispatcher.DispatchController,
+    status: number,
+    headers: Headers,
+  ): void {
+    if (status < 200) return
+    this.#status = status
+    this.#headers = headers
+    if (this.#isElsewhere) return
+    if (Number(headers['content-length']) <= KEPT_BYTES) {
+      this.#kept = []
+      return
+    }
+    this.#writeHead()
+    // A stream of events may be silent for long, but its reader should see that it is open.
+    this.#response.flushHeaders()
+    this.#response.on('drain', () => controller.resume())
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#isElsewhere) return
+    if (this.#kept) this.#kept.push(chunk)
+    else if (!this.#response.destroyed && !this.#response.write(chunk)) controller.pause()
+  }
+
+  onResponseEnd(): void {
+    if (!this.#isElsewhere && !this.#response.destroyed) this.#end()
+    this.#ended.resolve(this.#isElsewhere ? 'elsewhere' : 'answered')
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, cause: Error): void {
+    this.#ended.reject(cause)
+  }
+
+  get #isElsewhere(): boolean {
+    return this.#status === 421
+  }
+
+  #writeHead(): void {
+    const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...rest } = this.#headers
+    this.#response.writeHead(this.#status, rest)
+  }
+
+  #end(): void {
+    if (!this.#kept) return void this.#response.end()
+    this.#writeHead()
+    // Node.js writes the head together with a text of this encoding, which keeps each byte, but not with a buffer.
+    this.#response.end(joined(this.#kept).toString('latin1'), 'latin1')
+  }
+}
+
+const joined = (chunks: readonly Buffer[]): Buffer => {
+  const [first] = chunks
+  return first && chunks.length === 1 ? first : Buffer.concat(chunks)
 }
 
 export function answer(response: ServerResponse, failure: Failure): void {

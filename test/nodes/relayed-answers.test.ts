@@ -1,0 +1,185 @@
+/** What a client sees of the answer of another node: a short one whole or not at all, a long one as it comes. */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { type AddressInfo, connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import { pino } from 'pino'
+import t, { type Test } from 'tap'
+import { RequestForwarder } from '../../src/http/nodes/forwarding.ts'
+import type { Owners } from '../../src/nodes/owners.ts'
+import { forwardingOf, listenForPeers } from '../../src/nodes/peers.ts'
+import { until } from '../support/client.ts'
+
+const KEY = Buffer.alloc(32, 7)
+const place = { credentialId: 7, owner: 2 }
+
+/** The port of node 1, which passes all requests on to node 2, whose routes are `serve`. */
+async function edgeOf(
+  t: Test,
+  serve: (request: IncomingMessage, response: ServerResponse) => void,
+): Promise<number> {
+  const owner = await listenForPeers('https://127.0.0.1:0', KEY)
+  t.teardown(() => owner.close())
+  owner.serve(serve)
+  const owners = {
+    credentialOf: () => place.credentialId,
+    find: async () => place,
+    forget: () => undefined,
+    look: async () => place,
+  }
+  const rows = [1, 2].map((incarnation) => ({ incarnation, address: owner.address }))
+  const ignore = () => undefined
+  const forwarder = new RequestForwarder({
+    nodes: {
+      view: () => ({ rows, incarnation: 1 }) as never,
+      onMembersChanged: ignore,
+      isPlacedHere: () => false,
+    },
+    owners: owners as unknown as Owners,
+    owns: () => false,
+    key: KEY,
+    holdMs: 20_000,
+    logger: pino({ level: 'silent' }),
+    metrics: { forwarded: ignore, forwardedWithin: ignore, parked: ignore },
+  })
+  const server = createServer().listen(0, '127.0.0.1')
+  forwarder.serveOn(server, (_, response) => void response.end('served here'))
+  await once(server, 'listening')
+  t.teardown(async () => {
+    server.close()
+    server.closeAllConnections()
+    await forwarder.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** A call with a body of `length` bytes. */
+function call(port: number, length = 11) {
+  const headers = { 'content-length': length }
+  const sent = request({ port, path: '/bot9:secret/sendMessage', method: 'POST', headers })
+  sent.on('error', () => undefined)
+  const response = once(sent, 'response').then(([response]) => response as IncomingMessage)
+  return { sent, response }
+}
+
+t.test('a short answer that breaks off is asked for again, marked as a repetition', async (t) => {
+  const seen: unknown[] = []
+  const ids = new Set<string>()
+  const port = await edgeOf(t, async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString()
+    const { id = '', isRepeated } = forwardingOf(request)?.call ?? {}
+    ids.add(id)
+    seen.push({ body, isRepeated })
+    if (seen.length > 1) return void response.end('the whole answer')
+    response.writeHead(200, { 'content-length': 100 }).write('a half', () => response.destroy())
+  })
+  const { sent, response } = call(port)
+  sent.end('a short one')
+  const { statusCode, headers } = await response
+  t.equal(statusCode, 200)
+  t.equal(headers.connection, 'keep-alive')
+  t.equal(Buffer.concat(await (await response).toArray()).toString(), 'the whole answer')
+  const body = 'a short one'
+  t.same(seen, [
+    { body, isRepeated: false },
+    { body, isRepeated: true },
+  ])
+  t.equal(ids.size, 1, 'under the same id')
+})
+
+t.test('each byte, header and status of a short answer arrives', async (t) => {
+  const bytes = Buffer.from(Array.from({ length: 1024 }, (_, at) => at % 256))
+  const port = await edgeOf(t, (request, response) => {
+    request.resume()
+    response.writeHead(409, {
+      'content-length': bytes.length,
+      'content-type': 'application/json',
+      'set-cookie': ['a=1', 'b=2'],
+    })
+    response.write(bytes.subarray(0, 200))
+    setImmediate(() => response.end(bytes.subarray(200)))
+  })
+  const { sent, response } = call(port)
+  sent.end('a short one')
+  const { statusCode, headers } = await response
+  t.equal(statusCode, 409)
+  t.equal(headers['content-type'], 'application/json')
+  t.same(headers['set-cookie'], ['a=1', 'b=2'])
+  t.same(Buffer.concat(await (await response).toArray()), bytes)
+})
+
+t.test('answers without a body keep their heads', async (t) => {
+  const port = await edgeOf(t, (request, response) => {
+    request.resume()
+    const isHead = request.method === 'HEAD'
+    response.writeHead(isHead ? 200 : 204, isHead ? { 'content-length': 1234 } : {}).end()
+  })
+  for (const [method, status, length] of [
+    ['HEAD', 200, '1234'],
+    ['DELETE', 204, undefined],
+  ] as const) {
+    const sent = request({ port, path: '/api_keys/9', method }).end()
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    t.equal(response.statusCode, status)
+    t.equal(response.headers['content-length'], length)
+    t.equal((await response.toArray()).length, 0)
+  }
+})
+
+t.test('the head of an answer of unknown length goes out before its body comes', async (t) => {
+  const end = Promise.withResolvers<void>()
+  const port = await edgeOf(t, async (request, response) => {
+    request.resume()
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+    await end.promise
+    response.end('data: one\n\n')
+  })
+  const { sent, response } = call(port)
+  sent.end('a short one')
+  t.equal((await response).headers['content-type'], 'text/event-stream')
+  end.resolve()
+  t.equal(Buffer.concat(await (await response).toArray()).toString(), 'data: one\n\n')
+})
+
+t.test('a client that reads slowly holds a long answer up', async (t) => {
+  const total = 64 * 2 ** 20
+  let written = 0
+  function* pieces() {
+    const piece = Buffer.alloc(2 ** 18)
+    for (; written < total; written += piece.length) yield piece
+  }
+  const port = await edgeOf(t, (request, response) => {
+    request.resume()
+    response.writeHead(200, { 'content-length': total })
+    Readable.from(pieces()).pipe(response)
+  })
+  const { sent, response } = call(port)
+  sent.end('a short one')
+  const answer = await response
+  let before = -1
+  // It stands still once the buffers on the way are full.
+  while (before !== written) {
+    before = written
+    await pause(300)
+  }
+  t.ok(written < total / 2, `${written} bytes were written`)
+  let read = 0
+  for await (const chunk of answer) read += (chunk as Buffer).length
+  t.equal(read, total)
+})
+
+t.test('a client that leaves ends its request at the other node', async (t) => {
+  let [begun, left] = [0, 0]
+  const port = await edgeOf(t, (request, response) => {
+    request.resume()
+    begun++
+    response.once('close', () => left++)
+  })
+  const socket = connect(port, '127.0.0.1')
+  socket.write('POST /bot9:secret/sendMessage HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nhi')
+  await until(() => begun === 1)
+  socket.destroy()
+  await until(() => left === 1)
+  t.equal(begun, 1, 'and it is not repeated')
+})
