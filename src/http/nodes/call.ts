@@ -1,5 +1,5 @@
 /** One request on its way to the node that owns its account: its body, its tries, and the answer when no node gives one. */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
 import { finished } from 'node:stream/promises'
@@ -65,7 +65,7 @@ export class BodyCopy {
       discardRest(request)
       await finished(request, { writable: false }).catch(() => undefined)
     }
-    return this.#length === length ? Buffer.concat(this.#chunks) : undefined
+    return this.#length === length ? joined(this.#chunks) : undefined
   }
 }
 
@@ -77,7 +77,7 @@ export class ForwardedCall {
   readonly response: ServerResponse
   /** Present while another node has the request. */
   #relay: Relay | undefined
-  readonly #id = randomBytes(16).toString('base64url')
+  readonly #id = randomUUID()
   readonly isShort: boolean
   /** For the case that it is served here in the end. */
   copy: BodyCopy | undefined
@@ -125,13 +125,14 @@ export class ForwardedCall {
     return !this.#hasBegun
   }
 
+  /** Of a short request. Rejects if the client leaves before its body has come. */
   async keepBody(): Promise<Buffer> {
     if (this.#body) return this.#body
-    const { headers } = this.request
-    const hasNone = Number(headers['content-length'] ?? 0) === 0
-    this.#body = hasNone ? Buffer.alloc(0) : Buffer.concat(await this.request.toArray())
+    const body = await this.copy?.whole()
+    if (!body) throw new Error('the client has left')
+    this.#body = body
     this.copy = undefined
-    return this.#body
+    return body
   }
 
   async send(peer: Peer): Promise<Outcome> {

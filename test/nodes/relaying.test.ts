@@ -1,4 +1,4 @@
-/** What a client sees of the answer of another node: a short one whole or not at all, a long one as it comes. */
+/** What one node sees of a call to another: a short body whole, a short answer whole or not at all, a long one as it comes. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
@@ -14,17 +14,24 @@ import { until } from '../support/client.ts'
 const KEY = Buffer.alloc(32, 7)
 const place = { credentialId: 7, owner: 2 }
 
-/** The port of node 1, which passes all requests on to node 2, whose routes are `serve`. */
+/** Node 1, which passes all requests on to node 2, whose routes are `serve`. */
 async function edgeOf(
   t: Test,
   serve: (request: IncomingMessage, response: ServerResponse) => void,
-): Promise<number> {
+  isSlow = false,
+): Promise<{ port: number; taken(): number }> {
   const owner = await listenForPeers('https://127.0.0.1:0', KEY)
   t.teardown(() => owner.close())
   owner.serve(serve)
+  let taken = 0
+  let newest: IncomingMessage | undefined
   const owners = {
     credentialOf: () => place.credentialId,
-    find: async () => place,
+    // The table may answer when all of a body has come.
+    find: async () => {
+      await until(() => !isSlow || newest?.complete === true)
+      return place
+    },
     forget: () => undefined,
     look: async () => place,
   }
@@ -51,7 +58,11 @@ async function edgeOf(
     server.closeAllConnections()
     await forwarder.close()
   })
-  return (server.address() as AddressInfo).port
+  server.on('request', (request) => {
+    taken++
+    newest = request
+  })
+  return { port: (server.address() as AddressInfo).port, taken: () => taken }
 }
 
 /** A call with a body of `length` bytes. */
@@ -66,7 +77,7 @@ function call(port: number, length = 11) {
 t.test('a short answer that breaks off is asked for again, marked as a repetition', async (t) => {
   const seen: unknown[] = []
   const ids = new Set<string>()
-  const port = await edgeOf(t, async (request, response) => {
+  const { port } = await edgeOf(t, async (request, response) => {
     const body = Buffer.concat(await request.toArray()).toString()
     const { id = '', isRepeated } = forwardingOf(request)?.call ?? {}
     ids.add(id)
@@ -90,7 +101,7 @@ t.test('a short answer that breaks off is asked for again, marked as a repetitio
 
 t.test('each byte, header and status of a short answer arrives', async (t) => {
   const bytes = Buffer.from(Array.from({ length: 1024 }, (_, at) => at % 256))
-  const port = await edgeOf(t, (request, response) => {
+  const { port } = await edgeOf(t, (request, response) => {
     request.resume()
     response.writeHead(409, {
       'content-length': bytes.length,
@@ -110,7 +121,7 @@ t.test('each byte, header and status of a short answer arrives', async (t) => {
 })
 
 t.test('answers without a body keep their heads', async (t) => {
-  const port = await edgeOf(t, (request, response) => {
+  const { port } = await edgeOf(t, (request, response) => {
     request.resume()
     const isHead = request.method === 'HEAD'
     response.writeHead(isHead ? 200 : 204, isHead ? { 'content-length': 1234 } : {}).end()
@@ -129,7 +140,7 @@ t.test('answers without a body keep their heads', async (t) => {
 
 t.test('the head of an answer of unknown length goes out before its body comes', async (t) => {
   const end = Promise.withResolvers<void>()
-  const port = await edgeOf(t, async (request, response) => {
+  const { port } = await edgeOf(t, async (request, response) => {
     request.resume()
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
     await end.promise
@@ -149,7 +160,7 @@ t.test('a client that reads slowly holds a long answer up', async (t) => {
     const piece = Buffer.alloc(2 ** 18)
     for (; written < total; written += piece.length) yield piece
   }
-  const port = await edgeOf(t, (request, response) => {
+  const { port } = await edgeOf(t, (request, response) => {
     request.resume()
     response.writeHead(200, { 'content-length': total })
     Readable.from(pieces()).pipe(response)
@@ -171,15 +182,64 @@ t.test('a client that reads slowly holds a long answer up', async (t) => {
 
 t.test('a client that leaves ends its request at the other node', async (t) => {
   let [begun, left] = [0, 0]
-  const port = await edgeOf(t, (request, response) => {
-    request.resume()
-    begun++
-    response.once('close', () => left++)
+  const { port } = await edgeOf(
+    t,
+    (request, response) => {
+      request.resume()
+      begun++
+      response.once('close', () => left++)
+    },
+    true,
+  )
+  for (const [at, length] of [2, 65_536].entries()) {
+    const { sent, response } = call(port, length)
+    response.catch(() => undefined)
+    sent.end(Buffer.alloc(length))
+    await until(() => begun === at + 1)
+    sent.destroy()
+    await until(() => left === at + 1)
+  }
+  t.equal(begun, 2, 'and it is not repeated')
+})
+
+t.test('a short body goes out whole, and its connection takes the next call', async (t) => {
+  const { port, taken } = await edgeOf(t, async (request, response) => {
+    const body = Buffer.concat(await request.toArray())
+    response.end(`${body.length} ${body.toString().replaceAll(/(.)\1*/g, '$1')}`)
   })
-  const socket = connect(port, '127.0.0.1')
-  socket.write('POST /bot9:secret/sendMessage HTTP/1.1\r\nhost: a\r\ncontent-length: 2\r\n\r\nhi')
-  await until(() => begun === 1)
-  socket.destroy()
-  await until(() => left === 1)
-  t.equal(begun, 1, 'and it is not repeated')
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8')
+  t.teardown(() => socket.destroy())
+  let received = ''
+  socket.on('data', (text: string) => {
+    received += text
+  })
+  for (const [at, length] of [60_000, 2, 0, 65_536].entries()) {
+    received = ''
+    const head = `POST /bot9:secret/sendMessage HTTP/1.1\r\nhost: a\r\ncontent-length: ${length}\r\n\r\n`
+    const half = length / 2
+    socket.write(head + 'a'.repeat(half))
+    // The other half comes when the first one has been taken.
+    await until(() => taken() > at)
+    socket.write('b'.repeat(half))
+    const expected = `\r\n\r\n${length} ${length > 0 ? 'ab' : ''}`
+    await until(() => received.endsWith(expected))
+    t.match(received, /^HTTP\/1.1 200 /, `call ${at}`)
+  }
+})
+
+t.test('a client that leaves amid its body is not passed on', async (t) => {
+  const bodies: string[] = []
+  const { port, taken } = await edgeOf(t, async (request, response) => {
+    bodies.push(Buffer.concat(await request.toArray()).toString())
+    response.end()
+  })
+  const { sent, response } = call(port)
+  response.catch(() => undefined)
+  sent.write('half')
+  await until(() => taken() === 1)
+  sent.destroy()
+  const next = call(port)
+  next.sent.end('a short one')
+  t.equal((await next.response).statusCode, 200)
+  t.same(bodies, ['a short one'])
 })
