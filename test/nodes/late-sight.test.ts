@@ -115,3 +115,23 @@ t.test('a node that becomes the owner does not take a lost call for a new one', 
   table.owner = NEXT
   t.equal(await call('getMe'), 'taken for a new call', 'one that only reads')
 })
+
+t.test('a second try that is refused for now does not call for a third one', async (t) => {
+  const refusals = [429, 503]
+  const { table, appear, call } = await nodeAlone(
+    t,
+    (_, response) => {
+      response.writeHead(refusals.shift() ?? 200).end('again, please')
+    },
+    (request) => {
+      table.owner = SELF
+      request.socket.destroy()
+    },
+  )
+  appear()
+  for (const _ of refusals.slice()) {
+    table.owner = NEXT
+    t.match(await call('sendMessage?chat_id=7&text=hi'), '"error_code":504')
+  }
+  t.equal(await call('sendMessage?chat_id=7&text=hi'), 'again, please', 'a first try')
+})

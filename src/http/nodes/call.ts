@@ -139,7 +139,7 @@ export class ForwardedCall {
     const { request, response } = this
     const { method = 'GET', url = '/' } = request
     const isLong = isPoll(url) || !this.isShort || method === 'GET'
-    const relay = new Relay(response)
+    const relay = new Relay(response, this.#isRepeated)
     this.#relay = relay
     const wanted = {
       method: method as 'GET',
@@ -149,7 +149,10 @@ export class ForwardedCall {
     }
     try {
       peer.pool(isLong).dispatch(wanted, relay)
-      return await relay.outcome
+      const outcome = await relay.outcome
+      if (outcome !== 'refused') return outcome
+      answer(response, unconfirmed.failure)
+      return 'answered'
     } catch (cause) {
       if (response.headersSent || this.hasLeft) {
         response.destroy()
@@ -212,22 +215,27 @@ const neverSent = (cause: unknown): boolean =>
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
+/** `refused`: not to be told, since a library would make the call once more, and the first try may have been carried out. */
+type Relayed = 'answered' | 'elsewhere' | 'refused'
+
 /** The answer of another node on its way to the client: a short one in one piece, any other as it comes. */
 class Relay implements Dispatcher.DispatchHandler {
   readonly #response: ServerResponse
-  readonly #ended = Promise.withResolvers<'answered' | 'elsewhere'>()
+  readonly #isRepeated: boolean
+  readonly #ended = Promise.withResolvers<Relayed>()
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
   #headers: Headers = {}
   /** The body of a short answer: its head goes out with it, which spares a packet. */
   #kept: Buffer[] | undefined
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, isRepeated: boolean) {
     this.#response = response
+    this.#isRepeated = isRepeated
   }
 
   /** Rejects if the answer did not come whole, or the client has left. */
-  get outcome(): Promise<'answered' | 'elsewhere'> {
+  get outcome(): Promise<Relayed> {
     return this.#ended.promise
   }
 
@@ -251,7 +259,7 @@ class Relay implements Dispatcher.DispatchHandler {
     if (status < 200) return
     this.#status = status
     this.#headers = headers
-    if (this.#isElsewhere) return
+    if (this.#relayed !== 'answered') return
     if (Number(headers['content-length']) <= KEPT_BYTES) {
       this.#kept = []
       return
@@ -263,22 +271,23 @@ class Relay implements Dispatcher.DispatchHandler {
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#isElsewhere) return
+    if (this.#relayed !== 'answered') return
     if (this.#kept) this.#kept.push(chunk)
     else if (!this.#response.destroyed && !this.#response.write(chunk)) controller.pause()
   }
 
   onResponseEnd(): void {
-    if (!this.#isElsewhere && !this.#response.destroyed) this.#end()
-    this.#ended.resolve(this.#isElsewhere ? 'elsewhere' : 'answered')
+    if (this.#relayed === 'answered' && !this.#response.destroyed) this.#end()
+    this.#ended.resolve(this.#relayed)
   }
 
   onResponseError(_: Dispatcher.DispatchController, cause: Error): void {
     this.#ended.reject(cause)
   }
 
-  get #isElsewhere(): boolean {
-    return this.#status === 421
+  get #relayed(): Relayed {
+    if (this.#status === 421) return 'elsewhere'
+    return this.#isRepeated && [429, 503].includes(this.#status) ? 'refused' : 'answered'
   }
 
   #writeHead(): void {
