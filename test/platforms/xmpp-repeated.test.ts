@@ -24,6 +24,10 @@ async function repeatedMessage(run: Run, operation: Operation, requestId?: strin
   return result.message
 }
 
+const hidingPeople = `<query xmlns="http://jabber.org/protocol/muc#owner"><x xmlns="jabber:x:data" type="submit">
+<field var="FORM_TYPE"><value>http://jabber.org/protocol/muc#roomconfig</value></field>
+<field var="muc#roomconfig_whois"><value>moderators</value></field></x></query>`
+
 const mayBeSent = { code: 'unavailable', certain: false }
 
 t.test('a send that is repeated on XMPP', { skip }, async (t) => {
@@ -62,6 +66,24 @@ t.test('a send that is repeated on XMPP', { skip }, async (t) => {
     const changed = { kind: 'text', text: 'corrected', entities: [] } as const
     await perform(second, { kind: 'edit', chat: room, message: again.native, content: changed })
     await friend.sees(({ body, replaces }) => body === 'corrected' && replaces === id)
+  })
+
+  await t.test('goes to no room twice in which the account had another name', async (t) => {
+    const { account, friend, first, next, arrived } = await twoSessions(t)
+    const room = `${account.user}-names@rooms.xmpp.test`
+    await friend.join(room, 'friend')
+    friend.ask(room, hidingPeople)
+    // The name that the account wants is taken at first.
+    const rival = await network.friend()
+    await rival.join(room, account.user)
+    const id = newId()
+    await perform(first, sending(room, 'hello'), id)
+    await rival.join(room, 'rival')
+    const second = await next()
+    // A room that hides its people does not tell whose message it was.
+    const again = await repeat(second, sending(room, 'hello'), id).catch((cause) => cause)
+    t.ok(again.kind === 'message' || again.failure.certain === false)
+    t.equal((await arrived(second, 'hello', room)).length, 1)
   })
 
   await t.test('is the rest of an album, and uploads no file twice', async (t) => {

@@ -79,11 +79,17 @@ export class Lookup {
 
   /** What this account has sent under this id lately; undefined: nothing. Rejects where the archive cannot tell. */
   async sent(id: string, signal: AbortSignal): Promise<ArchivedMessage | undefined> {
-    const matches = ({ message }: ArchivedMessage) =>
-      message.attrs.id === id && this.#scope.isOwn(message)
+    // Only who has got the message knows its id; in a room the account may have had another name.
+    let isThereAsOthers = false
+    const matches = ({ message }: ArchivedMessage) => {
+      if (message.attrs.id !== id) return false
+      const isOwn = this.#scope.isOwn(message)
+      isThereAsOthers ||= !isOwn
+      return isOwn
+    }
     const start = Math.floor(Date.now() / 1000) - longestCallSeconds
     const found = await this.#search(matches, signal, { start })
-    if (found === 'unknown') throw unknownOutcome('unavailable')
+    if (found === 'unknown' || (!found && isThereAsOthers)) throw unknownOutcome('unavailable')
     if (!found && !(await this.#scope.keepsOwn(signal))) throw unknownOutcome('unavailable')
     return found
   }
