@@ -122,23 +122,28 @@ t.test('XMPP outages', { skip: serverUnderTest().skip }, async (t) => {
     t.strictSame(textsOf(store), ['still here'])
   })
 
-  await t.test('nor is it sent again where the archive was told to leave it out', async (t) => {
-    const all = await scene(t, network)
-    const { account, friend, chat, first } = all
-    await stopArchive(network, all)
-    account.relay.holdAnswers(60_000)
-    const refusal = refusalOf(perform(first, sending(chat, 'into the void')))
-    await friend.sees(({ body }) => body === 'into the void')
-    account.relay.block()
-    account.relay.cut()
-    await network.server.kill()
-    await network.server.up()
-    account.relay.unblock()
-    t.match(await refusal, { code: 'unavailable', certain: false })
-    await sent(first, chat, 'still here')
-    await friend.sees(({ body }) => body === 'still here')
-    t.strictSame(bodiesOf(friend).slice(1), ['into the void', 'still here'])
-  })
+  for (const others of ['never', 'roster'] as const) {
+    await t.test(
+      `nor is it sent again where the archive was told to leave it out: ${others}`,
+      async (t) => {
+        const all = await scene(t, network)
+        const { account, friend, chat, first } = all
+        await stopArchive(network, all, others)
+        account.relay.holdAnswers(60_000)
+        const refusal = refusalOf(perform(first, sending(chat, 'into the void')))
+        await friend.sees(({ body }) => body === 'into the void')
+        account.relay.block()
+        account.relay.cut()
+        await network.server.kill()
+        await network.server.up()
+        account.relay.unblock()
+        t.match(await refusal, { code: 'unavailable', certain: false })
+        await sent(first, chat, 'still here')
+        await friend.sees(({ body }) => body === 'still here')
+        t.strictSame(bodiesOf(friend).slice(1), ['into the void', 'still here'])
+      },
+    )
+  }
 
   await t.test('nor is it sent again when something came after it', async (t) => {
     const { account, friend, chat, store, first } = await scene(t, network)

@@ -103,7 +103,7 @@ export class Archive {
     }
   }
 
-  /** By the account's preferences: whether it takes what the account writes to somebody. Undefined: nobody tells. */
+  /** By the account's preferences: whether it certainly takes what the account writes to somebody. Undefined: nobody tells. */
   async policy(signal: AbortSignal): Promise<(peer: string) => boolean | undefined> {
     try {
       const answer = await this.#requests.ask('get', xml('prefs', ns.archive), { signal })
@@ -148,9 +148,9 @@ function policyIn(preferences: Element | undefined): (peer: string) => boolean |
   const others = preferences?.attrs.default
   return (peer) => {
     if (never.includes(peer)) return false
-    if (always.includes(peer) || others === 'always') return true
-    // By the roster, which may change.
-    return others === 'never' ? false : undefined
+    if (always.includes(peer)) return true
+    // It may go by the roster, which may change.
+    return others === undefined ? undefined : others === 'always'
   }
 }
 

@@ -24,13 +24,17 @@ export async function scene(t: Test, network: Network, options: Tuning = {}) {
   return { account, friend, chat, platform, store, first, open }
 }
 
-/** Another device of the account tells the archive to leave everything out. Resolves once the server knows. */
+/** Another device of the account tells the archive to leave messages out: all, or those of strangers. Resolves once the server knows. */
 export async function stopArchive(
   network: Network,
   { account, friend, chat }: Pick<Awaited<ReturnType<typeof scene>>, 'account' | 'friend' | 'chat'>,
+  others: 'never' | 'roster' = 'never',
 ): Promise<void> {
   const phone = await network.device(account)
-  phone.ask(account.jid, '<prefs xmlns="urn:xmpp:mam:2" default="never"><always/><never/></prefs>')
+  phone.ask(
+    account.jid,
+    `<prefs xmlns="urn:xmpp:mam:2" default="${others}"><always/><never/></prefs>`,
+  )
   phone.send(chat, 'the archive is told')
   await friend.sees(({ body }) => body === 'the archive is told')
 }
