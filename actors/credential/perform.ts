@@ -102,7 +102,8 @@ export function assertRepeatable(kind: OperationKind, { sends }: Pick<Platform, 
 /** The failure of a second try. One that was not made leaves open what became of the first. */
 export function repeatFailed(kind: OperationKind, cause: unknown): unknown {
   if (!(cause instanceof RequestFailed) || cause instanceof OwnershipLost) return cause
-  if (cause.failure.code !== 'unavailable' || LOOKS.includes(kind)) return cause
+  const wasMade = cause.failure.code !== 'unavailable' && cause.failure.code !== 'timeout'
+  if (wasMade || LOOKS.includes(kind)) return cause
   return unconfirmed(kind, `the node that had the call has ended; ${maybeDone(kind)}`, cause)
 }
 

@@ -100,8 +100,10 @@ t.test('what is no send is not done again where nobody can tell', async (t) => {
 
 t.test('a second try that is not made leaves open what became of the first', async (t) => {
   const away: Failure = { code: 'unavailable', description: 'away', retryAfterSeconds: 1 }
+  const silent: Failure = { code: 'timeout', description: 'who is that?', reason: 'no_answer' }
   for (const sends of ['idempotent', 'findable'] as const) {
     t.match((await repeated(sends, 'sendMessage', true, away)).failure, unknown)
+    t.match((await repeated(sends, 'sendMessage', true, silent)).failure, unknown, 'a lookup')
     t.same((await repeated(sends, 'sendMessage', false, away)).failure, away)
   }
   t.same((await repeated('findable', 'getChat', true, away)).failure, away, 'it only reads')
