@@ -95,3 +95,17 @@ t.test('a busy session does not forget what an earlier one stored', async (t) =>
     )
   t.equal(remembered(), 400, 'however often it is killed')
 })
+
+t.test('a session whose stream is a new one knows what it has stored itself', async (t) => {
+  const { begin, told } = sessions()
+  await begin().commit([message('1', 'first')])
+  const ledger = begin()
+  await ledger.commit([message('2', 'second')])
+  for (let streams = 0; streams < 2; streams++) {
+    ledger.expectRepeats()
+    await ledger.commit([message('1', 'first', now()), message('2', 'second', now())])
+  }
+  t.equal(told.length, 2)
+  await ledger.commit([message('2', 'second')])
+  t.equal(told.length, 3, 'what is said once more counts')
+})

@@ -88,7 +88,7 @@ export class Ledger {
   readonly #sent: SentRequests
   readonly #events: LedgerEvents
   readonly #known: Known
-  readonly #repeats: Repeats
+  #repeats: Repeats
   readonly #recent = new RecentMap<string, true>(mostRemembered)
   readonly #recentIds = new Map<string, RecentIds>()
   /** The newest without a place in an archive: the server may not have seen their acknowledgement. */
@@ -117,6 +117,11 @@ export class Ledger {
       sent: (id) => this.#sent.has(id),
       isRoom: (address) => this.#checkpoints.has(address) && address !== this.#own,
     }
+  }
+
+  /** The stream is a new one: the server may send again what was not acknowledged on an earlier one, also of this session. */
+  expectRepeats(): void {
+    this.#repeats = new Repeats([...this.#earlier, ...this.#unarchived])
   }
 
   /** Reads an old message as at its first report; its ids go on to name newer messages. */

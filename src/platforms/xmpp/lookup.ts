@@ -2,7 +2,7 @@
 import type { Element } from '@xmpp/client'
 import type { SentRequests } from '../kit/sent-requests.ts'
 import type { Archive, ArchivedMessage, PageRange } from './archive.ts'
-import { unknownOutcome } from './failures.ts'
+import { bounced, conditionOf, unknownOutcome } from './failures.ts'
 import { idOf, keyOf, marked, networkId, storable, targetOf } from './message-identity.ts'
 import { RequestRefused } from './requests.ts'
 
@@ -81,14 +81,21 @@ export class Lookup {
   async sent(id: string, signal: AbortSignal): Promise<ArchivedMessage | undefined> {
     // Only who has got the message knows its id; in a room the account may have had another name.
     let isThereAsOthers = false
+    // A server that keeps a message before it passes it on may keep the refusal, too.
+    let refused: string | undefined
     const matches = ({ message }: ArchivedMessage) => {
       if (message.attrs.id !== id) return false
+      if (message.attrs.type === 'error') {
+        refused ??= conditionOf(message)
+        return false
+      }
       const isOwn = this.#scope.isOwn(message)
       isThereAsOthers ||= !isOwn
       return isOwn
     }
     const start = Math.floor(Date.now() / 1000) - longestCallSeconds
     const found = await this.#search(matches, signal, { start })
+    if (refused !== undefined) throw bounced(refused)
     if (found === 'unknown' || (!found && isThereAsOthers)) throw unknownOutcome('unavailable')
     if (!found && !(await this.#scope.keepsOwn(signal))) throw unknownOutcome('unavailable')
     return found
@@ -119,10 +126,11 @@ export class Lookup {
         // Backwards, as the pages are.
         const found = messages.findLast(matches)
         const [oldest] = messages
-        if (found || complete || !oldest) return found
+        if (found || complete) return found
+        if (!oldest) break
         before = oldest.id
       }
-      // It asked for all since then, and there is more.
+      // It asked for all since then, and the archive has not said that this is all.
       return since.start === undefined ? undefined : 'unknown'
     } catch (cause) {
       if (cause instanceof RequestRefused) return 'unknown'

@@ -135,7 +135,7 @@ export class Place {
     const isOpen = before !== undefined && !before.confirmed && !outbox.isWaiting(id)
     const isArchived = isOpen && (await this.#lookup.sent(id, signal)) !== undefined
     // It may have been confirmed meanwhile.
-    if (!before?.confirmed && !isArchived) {
+    if (!sent.find(id)?.confirmed && !isArchived) {
       sent.add(id, at)
       await this.#send(stanza, signal).catch((cause) => {
         if (cause instanceof RequestFailed && cause.failure.certain !== false) sent.forget(id)

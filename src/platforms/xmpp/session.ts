@@ -218,6 +218,7 @@ export class XmppSession implements Session {
     const place = this.#ledger.checkpoint(this.#own)?.mam
     this.#rooms.left()
     await this.#inbox.hold()
+    this.#ledger.expectRepeats()
     this.#hasArchive = await this.#catchUp.begin(signal)
     const wasHere = this.#isOpened || this.#account.checkpoint !== null
     if (!this.#isOpened) this.#report.opened(this.#account.identity)
@@ -249,13 +250,18 @@ export class XmppSession implements Session {
     })
   }
 
-  /** What the archive leaves out may have arrived though it is not there. */
+  /**
+   * What the archive leaves out may have arrived though it is not there. Servers need not keep what is said to one occupant of
+   * a room, whose address has a resource.
+   */
   async #repeat(messages: Outbox['open'], signal: AbortSignal): Promise<void> {
     const open = messages.filter(({ id }) => this.#outbox.isWaiting(id))
     if (open.length === 0) return
     const keeps = await this.#archive.policy(signal)
-    const isLeftOut = ({ to = '' }: (typeof open)[number]) =>
-      keeps(parseAddress(to)?.bare ?? to) === false
+    const isLeftOut = ({ to = '' }: (typeof open)[number]) => {
+      const address = parseAddress(to)
+      return address?.resource !== undefined || keeps(address?.bare ?? to) === false
+    }
     this.#outbox.abandon(open.filter(isLeftOut))
     this.#outbox.repeat(open.filter((message) => !isLeftOut(message)))
   }

@@ -149,12 +149,21 @@ export class Rooms {
   /** The room with the account in it: joins it where necessary, and for all devices. */
   async inside(address: string, signal: AbortSignal): Promise<Room> {
     const room = this.#rooms.get(address)
-    const isKept = room !== undefined && !this.#unkept.has(address)
+    const known = room ? undefined : await this.#bookmarkOf(address)
+    const isKept = (known ?? room) !== undefined && !this.#unkept.has(address)
     if (room?.isJoined && isKept && !this.#joining.has(address)) return room
     if (!room && this.#rooms.size >= mostRooms) throw failed('bad_request', 'too many rooms')
-    const entered = await this.#enter({ room: address }, signal)
+    const entered = await this.#enter(known ?? { room: address }, signal)
     if (!isKept) await this.#keep({ room: address, nick: entered.self.firstName })
     return entered
+  }
+
+  /** As it was kept by an earlier session: a call may come before the rooms are taken up, and a room may have a password. */
+  async #bookmarkOf(address: string): Promise<Bookmark | undefined> {
+    const rooms = this.#tending.wants(address)
+      ? this.#tending.wanted
+      : await this.#parts.kept.load()
+    return rooms.find(({ room }) => room === address)
   }
 
   /** Leaves it on all devices. A later send to it joins it again. */
