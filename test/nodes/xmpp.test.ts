@@ -100,7 +100,7 @@ t.test('a server without an archive leaves it open', { skip: prosody.skip }, asy
     ok: false,
     error_code: 504,
     description:
-      'Gateway Timeout: the platform did not answer in time; the message may have been sent',
+      'Gateway Timeout: the node that had the call has ended; the message may have been sent',
   })
   t.equal((await got('under way')).length, 1)
 })
