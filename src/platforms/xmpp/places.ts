@@ -152,8 +152,7 @@ export class Place {
     try {
       await outbox.post(stanza, 'reflection', signal)
     } catch (cause) {
-      // The room may have lost its occupants without a notice, by a restart of its server.
-      if (!(cause instanceof RequestFailed && cause.failure.code === 'forbidden')) throw cause
+      if (!mayBeOut(cause)) throw cause
       this.room.left()
       await rooms.inside(this.room.address, signal)
       await outbox.post(stanza, 'reflection', signal)
@@ -202,6 +201,14 @@ export class Places {
     return privateChat(address, await nicknameOf(this.#parts.requests, address, signal))
   }
 }
+
+/**
+ * After a restart of its server a room may know its occupants no more, or not be there yet: nobody tells, but the room, or
+ * its server, refuses the message.
+ */
+const mayBeOut = (cause: unknown): boolean =>
+  cause instanceof RequestFailed &&
+  (cause.failure.code === 'forbidden' || cause.failure.reason === 'chat_not_found')
 
 /** Servers need not keep what is said to one occupant of a room. */
 const isWhisper = ({ native }: Chat) => parseAddress(native)?.resource !== undefined
