@@ -22,7 +22,7 @@ async function hooked(
   const attempts = (count: number) =>
     until(async () => {
       const found = await client.result('GET', `/user/logs/webhook-deliveries?api_key_id=${id}`)
-      return found.items.length === count && found.items
+      return found.items.length >= count && found.items
     })
   const of = (update: number) => client.result('GET', `${path}?update_id=${update}`)
   return { receiver, id, key, path, attempts, of }
@@ -87,12 +87,9 @@ t.test('what never got an answer has none', async (t) => {
   const { receiver, attempts, of } = await hooked(t, (_, response) => response.destroy())
   await write('three')
   await receiver.count(1)
-  const [newest] = await until(async () => {
-    const found = await attempts(1).catch(() => [])
-    return found.length > 0 && found
-  })
+  const [newest] = await attempts(1)
   const { items } = await of(newest.update_id)
-  t.match(items, [{ response: null, request: { is_cut: false } }])
+  t.match(items[0], { response: null, request: { is_cut: false } }, 'there may be a second attempt')
 })
 
 t.test('only its owner reads it, and the table holds no text', async (t) => {
