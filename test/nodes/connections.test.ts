@@ -24,7 +24,8 @@ t.test('a node among others opens twelve connections at most', { skip }, async (
   const count = async () => {
     const rows = await counting.query<{ name: string; open: number }>(
       `select application_name as name, count(*)::int as open from pg_stat_activity
-        where datname = current_database() and application_name <> $1 group by 1 order by 1`,
+        where datname = current_database() and backend_type = 'client backend' and application_name <> $1
+        group by 1 order by 1`,
       [COUNTER],
     )
     return { rows, open: rows.reduce((sum, { open }) => sum + open, 0) }
