@@ -5,7 +5,7 @@ import { startService } from '../support/service.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
 import { type Asked, loadFirst, longestRow } from './first-load.ts'
 
-/** What no content waits for may come before it on a busy machine, and counts then. */
+/** What no content waits for may come before it, and counts then. */
 const MOST_BYTES = { en: 300_000, fa: 290_000 } as const
 /** Of a browser to one server; further requests wait for their turn. */
 const CONNECTIONS = 6
