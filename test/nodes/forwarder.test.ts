@@ -3,49 +3,19 @@ import { once } from 'node:events'
 import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
-import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { RequestForwarder } from '../../src/http/nodes/forwarding.ts'
-import type { OwnerRecord, Owners } from '../../src/nodes/owners.ts'
+import type { OwnerRecord } from '../../src/nodes/owners.ts'
 import { until } from '../support/client.ts'
-
-const SELF = 1
-const CREDENTIAL = 7
+import { CREDENTIAL, SELF, startForwarder } from './forwarder-scene.ts'
 
 /** A forwarder of node 1 beside node 2, over a table whose answers the test gives. */
 async function forwarderOver(t: Test, remembered: OwnerRecord | undefined) {
   const asked: ((place: OwnerRecord | undefined) => void)[] = []
-  const owners = {
-    credentialOf: () => CREDENTIAL,
-    find: async () => remembered,
-    forget: () => undefined,
-    look: () => new Promise<OwnerRecord | undefined>((resolve) => asked.push(resolve)),
-  }
   const rows = [SELF, 2].map((incarnation) => ({ incarnation, address: 'https://127.0.0.1:1' }))
-  const forwarder = new RequestForwarder({
-    nodes: {
-      view: () => ({ rows, incarnation: SELF }) as never,
-      onMembersChanged: () => undefined,
-      isPlacedHere: () => false,
-    },
-    owners: owners as unknown as Owners,
-    owns: () => false,
-    key: Buffer.alloc(32),
-    holdMs: 20_000,
-    logger: pino({ level: 'silent' }),
-    metrics: {
-      forwarded: () => undefined,
-      forwardedWithin: () => undefined,
-      parked: () => undefined,
-    },
-  })
-  const server = createServer().listen(0, '127.0.0.1')
-  forwarder.serveOn(server, (_, response) => void response.end('served here'))
-  await once(server, 'listening')
-  t.teardown(async () => {
-    server.close()
-    server.closeAllConnections()
-    await forwarder.close()
+  const { forwarder, server, port } = await startForwarder(t, {
+    rows,
+    find: async () => remembered,
+    look: () => new Promise<OwnerRecord | undefined>((resolve) => asked.push(resolve)),
   })
   const inner = createServer((request, response) => forwarder.receive(request, response))
   await once(inner.listen(0, '127.0.0.1'), 'listening')
@@ -60,7 +30,6 @@ async function forwarderOver(t: Test, remembered: OwnerRecord | undefined) {
     response.resume()
     return response.statusCode
   }
-  const { port } = server.address() as AddressInfo
   const call = async () => (await fetch(`http://127.0.0.1:${port}/bot9:secret/getMe`)).text()
   return { forwarder, asked, call, passOn, server, inner }
 }

@@ -1,20 +1,10 @@
 /** What a node does not see yet, or has seen end: a call goes to the owner that comes into sight, and to itself only as a repetition. */
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { RequestForwarder } from '../../src/http/nodes/forwarding.ts'
-import type { Owners } from '../../src/nodes/owners.ts'
 import { forwardingOf, listenForPeers, ownerLost } from '../../src/nodes/peers.ts'
 import { until } from '../support/client.ts'
+import { CREDENTIAL, KEY, SELF, type Serve, startForwarder } from './forwarder-scene.ts'
 
-const SELF = 1
 const NEXT = 2
-const CREDENTIAL = 7
-const KEY = Buffer.alloc(32, 7)
-
-type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
 /** Node 1, whose routes are `serve`, and which is alone until it sees node 2, which answers with `answers`. */
 async function nodeAlone(t: Test, serve: Serve, answers: Serve) {
@@ -25,42 +15,19 @@ async function nodeAlone(t: Test, serve: Serve, answers: Serve) {
   const rows = [{ incarnation: SELF, address: own.address }]
   const members: { changed: () => void } = { changed: () => undefined }
   const place = async () => ({ credentialId: CREDENTIAL, owner: table.owner })
-  const owners = {
-    credentialOf: () => CREDENTIAL,
+  const { forwarder, port } = await startForwarder(t, {
+    rows,
     find: place,
     look: place,
-    forget: () => undefined,
-  }
-  const forwarder = new RequestForwarder({
-    nodes: {
-      view: () => ({ rows, incarnation: SELF }) as never,
-      onMembersChanged: (changed) => {
-        members.changed = changed
-      },
-      isPlacedHere: () => rows.length === 1,
-    },
-    owners: owners as unknown as Owners,
+    serve,
     owns: () => table.owner === SELF,
-    key: KEY,
-    holdMs: 20_000,
-    logger: pino({ level: 'silent' }),
-    metrics: {
-      forwarded: () => undefined,
-      forwardedWithin: () => undefined,
-      parked: () => undefined,
+    isPlacedHere: () => rows.length === 1,
+    onMembersChanged: (changed) => {
+      members.changed = changed
     },
   })
   own.serve(forwarder.receive)
   next.serve(answers)
-  const server = createServer().listen(0, '127.0.0.1')
-  forwarder.serveOn(server, serve)
-  await once(server, 'listening')
-  t.teardown(async () => {
-    server.close()
-    server.closeAllConnections()
-    await forwarder.close()
-  })
-  const { port } = server.address() as AddressInfo
   return {
     forwarder,
     table,

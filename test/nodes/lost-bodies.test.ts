@@ -1,20 +1,12 @@
 /** A node that loses an account before anything was done for a call gives the call to the next owner, however much of its body has come. */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { pino } from 'pino'
+import { type IncomingMessage, request } from 'node:http'
 import t, { type Test } from 'tap'
-import { RequestForwarder } from '../../src/http/nodes/forwarding.ts'
-import type { Owners } from '../../src/nodes/owners.ts'
 import { listenForPeers, ownerLost } from '../../src/nodes/peers.ts'
 import { until } from '../support/client.ts'
+import { CREDENTIAL, KEY, SELF, type Serve, startForwarder } from './forwarder-scene.ts'
 
-const SELF = 1
 const NEXT = 2
-const CREDENTIAL = 7
-const KEY = Buffer.alloc(32, 7)
-
-type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
 /** Node 1, whose routes are `serve`, beside node 2, which answers with the body that it got. */
 async function nodeThatLoses(t: Test, serve: Serve) {
@@ -26,44 +18,19 @@ async function nodeThatLoses(t: Test, serve: Serve) {
   })
   const table = { owner: SELF, isRemembered: true, asked: Promise.withResolvers<void>() }
   const place = () => ({ credentialId: CREDENTIAL, owner: table.owner })
-  const owners = {
-    credentialOf: () => CREDENTIAL,
+  const rows = [SELF, NEXT].map((incarnation) => ({ incarnation, address: next.address }))
+  const { server, port } = await startForwarder(t, {
+    rows,
     find: async () => place(),
-    forget: () => undefined,
     look: async () => {
       await table.asked.promise
       return place()
     },
-  }
-  const rows = [SELF, NEXT].map((incarnation) => ({ incarnation, address: next.address }))
-  const forwarder = new RequestForwarder({
-    nodes: {
-      view: () => ({ rows, incarnation: SELF }) as never,
-      onMembersChanged: () => undefined,
-      isPlacedHere: () => false,
-    },
-    owners: owners as unknown as Owners,
+    serve,
     owns: () => table.isRemembered && table.owner === SELF,
-    key: KEY,
-    holdMs: 20_000,
-    logger: pino({ level: 'silent' }),
-    metrics: {
-      forwarded: () => undefined,
-      forwardedWithin: () => undefined,
-      parked: () => undefined,
-    },
   })
-  const server = createServer().listen(0, '127.0.0.1')
   const taken = once(server, 'request').then(([request]) => request as IncomingMessage)
-  forwarder.serveOn(server, serve)
-  await once(server, 'listening')
-  t.teardown(async () => {
-    server.close()
-    server.closeAllConnections()
-    await forwarder.close()
-  })
   const post = (headers: Readonly<Record<string, string | number>>) => {
-    const { port } = server.address() as AddressInfo
     const sent = request({ port, path: '/bot9:secret/sendPhoto', method: 'POST', headers })
     sent.on('error', () => undefined)
     const answer = (async () => {

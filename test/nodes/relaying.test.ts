@@ -1,23 +1,20 @@
 /** What one node sees of a call to another: a short body whole, a short answer whole or not at all, a long one as it comes. */
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type IncomingMessage, request } from 'node:http'
+import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { RequestForwarder } from '../../src/http/nodes/forwarding.ts'
-import type { Owners } from '../../src/nodes/owners.ts'
 import { forwardingOf, listenForPeers } from '../../src/nodes/peers.ts'
 import { until } from '../support/client.ts'
+import { CREDENTIAL, KEY, type Serve, startForwarder } from './forwarder-scene.ts'
 
-const KEY = Buffer.alloc(32, 7)
-const place = { credentialId: 7, owner: 2 }
+const place = { credentialId: CREDENTIAL, owner: 2 }
 
 /** Node 1, which passes all requests on to node 2, whose routes are `serve`. */
 async function edgeOf(
   t: Test,
-  serve: (request: IncomingMessage, response: ServerResponse) => void,
+  serve: Serve,
   isSlow = false,
 ): Promise<{ port: number; taken(): number }> {
   const owner = await listenForPeers('https://127.0.0.1:0', KEY)
@@ -25,44 +22,21 @@ async function edgeOf(
   owner.serve(serve)
   let taken = 0
   let newest: IncomingMessage | undefined
-  const owners = {
-    credentialOf: () => place.credentialId,
+  const rows = [1, 2].map((incarnation) => ({ incarnation, address: owner.address }))
+  const { server, port } = await startForwarder(t, {
+    rows,
     // The table may answer when all of a body has come.
     find: async () => {
       await until(() => !isSlow || newest?.complete === true)
       return place
     },
-    forget: () => undefined,
     look: async () => place,
-  }
-  const rows = [1, 2].map((incarnation) => ({ incarnation, address: owner.address }))
-  const ignore = () => undefined
-  const forwarder = new RequestForwarder({
-    nodes: {
-      view: () => ({ rows, incarnation: 1 }) as never,
-      onMembersChanged: ignore,
-      isPlacedHere: () => false,
-    },
-    owners: owners as unknown as Owners,
-    owns: () => false,
-    key: KEY,
-    holdMs: 20_000,
-    logger: pino({ level: 'silent' }),
-    metrics: { forwarded: ignore, forwardedWithin: ignore, parked: ignore },
-  })
-  const server = createServer().listen(0, '127.0.0.1')
-  forwarder.serveOn(server, (_, response) => void response.end('served here'))
-  await once(server, 'listening')
-  t.teardown(async () => {
-    server.close()
-    server.closeAllConnections()
-    await forwarder.close()
   })
   server.on('request', (request) => {
     taken++
     newest = request
   })
-  return { port: (server.address() as AddressInfo).port, taken: () => taken }
+  return { port, taken: () => taken }
 }
 
 /** A call with a body of `length` bytes. */
