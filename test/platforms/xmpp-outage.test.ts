@@ -4,7 +4,7 @@ import { quietLogger } from '../support/logger.ts'
 import type { SlixmppClient } from '../support/slixmpp.ts'
 import { patience, run, Store } from './contract/recorder.ts'
 import { perform, refusalOf, sending, sent } from './contract/scene.ts'
-import { Network } from './xmpp/network.ts'
+import { Network, type XmppAccount } from './xmpp/network.ts'
 import { scene, stopArchive } from './xmpp/scene.ts'
 import { serverUnderTest } from './xmpp/under-test.ts'
 
@@ -16,6 +16,15 @@ const log = (notes: string[]) => ({
 
 t.test('XMPP outages', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
+
+  /** The server ends, and forgets streams, before the account hears what became of its messages. */
+  async function restartUnheard({ relay }: XmppAccount) {
+    relay.block()
+    relay.cut()
+    await network.server.kill()
+    await network.server.up()
+    relay.unblock()
+  }
 
   await t.test('a cut is resumed and what was sent meanwhile arrives once', async (t) => {
     const notes: string[] = []
@@ -110,11 +119,7 @@ t.test('XMPP outages', { skip: serverUnderTest().skip }, async (t) => {
     account.relay.holdAnswers(60_000)
     const sending = sent(first, chat, 'into the void')
     await friend.sees(({ body }) => body === 'into the void')
-    account.relay.block()
-    account.relay.cut()
-    await network.server.kill()
-    await network.server.up()
-    account.relay.unblock()
+    await restartUnheard(account)
     t.match(await sending, { content: { text: 'into the void' } })
     friend.send(account.jid, 'still here')
     await store.message('still here')
@@ -132,11 +137,7 @@ t.test('XMPP outages', { skip: serverUnderTest().skip }, async (t) => {
         account.relay.holdAnswers(60_000)
         const refusal = refusalOf(perform(first, sending(chat, 'into the void')))
         await friend.sees(({ body }) => body === 'into the void')
-        account.relay.block()
-        account.relay.cut()
-        await network.server.kill()
-        await network.server.up()
-        account.relay.unblock()
+        await restartUnheard(account)
         t.match(await refusal, { code: 'unavailable', certain: false })
         await sent(first, chat, 'still here')
         await friend.sees(({ body }) => body === 'still here')
@@ -155,11 +156,7 @@ t.test('XMPP outages', { skip: serverUnderTest().skip }, async (t) => {
     await friend.sees(({ body }) => body === 'a question')
     friend.send(account.jid, 'an answer')
     await store.message('an answer')
-    account.relay.block()
-    account.relay.cut()
-    await network.server.kill()
-    await network.server.up()
-    account.relay.unblock()
+    await restartUnheard(account)
     await sending
     t.match(await sent(first, chat, 'another question'), { from: { native: account.jid } })
     await friend.sees(({ body }) => body === 'another question')
