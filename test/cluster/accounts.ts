@@ -162,12 +162,10 @@ export async function historyOf(
     await askFor(client, key, asked)
     return isDelivered(asked.seen)
   }, DELIVERED_WITHIN_MS).catch(() => undefined)
-  const record = await client.result('GET', `/platforms/credentials/${credentialId}`)
-  const [row] = await db.query<{ state: string; updates: number; ids: number }>(
-    `select c.state, count(u.*)::int as updates,
+  const [row] = await db.query<{ updates: number; ids: number }>(
+    `select count(u.*)::int as updates,
             coalesce(max(u.update_id) - min(u.update_id) + 1, 0)::int as ids
-       from credential c left join update_log u on u.credential_id = c.id
-      where c.id = $1 group by c.id`,
+       from update_log u where u.credential_id = $1`,
     [credentialId],
   )
   return {
@@ -180,8 +178,28 @@ export async function historyOf(
     stored: await account.stored(db),
     log: { updates: row?.updates ?? 0, ids: row?.ids ?? 0 },
     writes: await writesOf(db, credentialId),
-    states: [record.state, row?.state ?? ''],
+    states: await statesOf(client, db, credentialId),
   }
+}
+
+const AT_REST_WITHIN_MS = 15_000
+
+/** As its owner shows it, and as the table has it. The last fault may have left a move to another node under way. */
+async function statesOf(
+  client: Client,
+  db: Database,
+  credentialId: number,
+): Promise<readonly [owner: string, table: string]> {
+  let states: readonly [string, string] = ['', '']
+  await until(async () => {
+    const record = await client.result('GET', `/platforms/credentials/${credentialId}`)
+    const [row] = await db.query<{ state: string }>('select state from credential where id = $1', [
+      credentialId,
+    ])
+    states = [record.state, row?.state ?? '']
+    return states.every((state) => state === 'active')
+  }, AT_REST_WITHIN_MS).catch(() => undefined)
+  return states
 }
 
 /** All that the account has got so far, by polls that do not wait. */
