@@ -42,19 +42,22 @@ export interface WebhookExchange {
 }
 
 /** How one attempt ended. */
-export interface Attempt {
+interface AttemptEnd {
   readonly ok: boolean
   readonly status: number | undefined
   /** In the reference's words; undefined after a success. */
   readonly error: string | undefined
   readonly retryAfterMs: number | undefined
   readonly durationMs: number
+}
+
+export interface Attempt extends AttemptEnd {
   /** Undefined if nothing was sent, or if it is not kept. */
   readonly exchange?: WebhookExchange
 }
 
 /** One attempt in the owner's list of deliveries. */
-export interface AttemptRecord extends Attempt {
+export interface AttemptRecord extends AttemptEnd {
   readonly at: number
   readonly updateId: number
   readonly attempt: number
@@ -68,7 +71,7 @@ export interface WebhookEndpoint {
   /** Resolves within the time limit of an attempt. A failed attempt is an outcome, not a rejection. */
   deliver(delivery: Delivery, signal: AbortSignal): Promise<Attempt>
   /** Buffered; a crash may lose the newest. */
-  record(attempt: AttemptRecord): void
+  record(attempt: AttemptRecord, exchange: WebhookExchange | undefined): void
   close(): void
 }
 

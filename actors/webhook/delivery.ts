@@ -21,6 +21,7 @@ import type {
   DeliveryWorld,
   ReceivingKey,
   WebhookEndpoint,
+  WebhookExchange,
   WebhookUpdate,
 } from '../ports/webhooks.ts'
 import { Feed, Reading } from './feed.ts'
@@ -245,7 +246,9 @@ export class WebhookDelivery {
       const nextAttemptAt = outcome.ok
         ? this.#succeed(update)
         : this.#fail(update, outcome, isProbe)
-      this.#record({ ...outcome, at, attempt, updateId, traceId, nextAttemptAt })
+      const { ok, status, error, retryAfterMs, durationMs, exchange } = outcome
+      const end = { ok, status, error, retryAfterMs, durationMs }
+      this.#record({ ...end, at, attempt, updateId, traceId, nextAttemptAt }, exchange)
     } catch (cause) {
       this.#defect(cause)
       // Internal error: undo the attempt after a pause, do not count it.
@@ -255,9 +258,9 @@ export class WebhookDelivery {
   }
 
   /** The attempt has ended already: an error here must not end it a second time. */
-  #record(attempt: AttemptRecord) {
+  #record(attempt: AttemptRecord, exchange: WebhookExchange | undefined) {
     try {
-      this.#open().record(attempt)
+      this.#open().record(attempt, exchange)
     } catch (cause) {
       this.#defect(cause)
     }

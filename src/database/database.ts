@@ -51,6 +51,8 @@ export const types: pg.CustomTypesConfig = {
 export interface Statement {
   readonly name: string
   readonly text: string
+  /** Rows are lists in the order of the columns: cheaper than objects where a statement returns many. */
+  readonly rowMode?: 'array'
 }
 
 export interface Queryable {

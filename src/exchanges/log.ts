@@ -45,6 +45,11 @@ const UPKEEP_MS = 3_600_000
 /** How long a change of a key's choice may take to have an effect. */
 const CHOICE_MS = 5_000
 
+interface KnownChoice {
+  readonly choice: Keeps
+  askedAt: number
+}
+
 interface ExchangeLogOptions {
   readonly db: Database
   readonly vault: Vault
@@ -55,11 +60,9 @@ interface ExchangeLogOptions {
 export class ExchangeLog {
   readonly #options: ExchangeLogOptions
   readonly #buffer: WriteBuffer<Entry>
-  readonly #choices = new LRUCache<number, Keeps>({
+  readonly #choices = new LRUCache<number, KnownChoice>({
     maxSize: 20_000,
     sizeCalculation: () => 1,
-    ttl: CHOICE_MS,
-    ttlResolution: 1_000,
   })
   #waiting = 0
   #upkeepDue = 0
@@ -80,11 +83,19 @@ export class ExchangeLog {
     })
   }
 
-  add(key: WebhookKey, attempt: AttemptRecord): void {
-    const { exchange } = attempt
-    if (!exchange || this.#waiting >= CAPACITY) return
-    const choice = this.#choices.get(key.apiKeyId)
-    if (choice !== undefined && !keeps(choice, attempt.ok)) return
+  /** False if the key's owner has chosen otherwise; the choice is read again before anything is stored. */
+  mayKeep(apiKeyId: number, isGood: boolean): boolean {
+    const known = this.#choices.get(apiKeyId)
+    if (!known) return true
+    const now = Date.now()
+    if (now < known.askedAt + CHOICE_MS) return keeps(known.choice, isGood)
+    // This attempt alone has the choice read again: keeping all of them until then would cost more than the reading.
+    known.askedAt = now
+    return true
+  }
+
+  add(key: WebhookKey, attempt: AttemptRecord, exchange: WebhookExchange): void {
+    if (this.#waiting >= CAPACITY) return
     this.#waiting++
     this.#buffer.add({ key, attempt, exchange })
   }
@@ -120,7 +131,8 @@ export class ExchangeLog {
       'select id, keeps_exchanges from api_key where id = any($1::bigint[])',
       [apiKeyIds],
     )
-    for (const { id, keeps_exchanges } of rows) this.#choices.set(id, keeps_exchanges)
+    const askedAt = Date.now()
+    for (const { id, keeps_exchanges: choice } of rows) this.#choices.set(id, { choice, askedAt })
     return new Map(rows.map((row) => [row.id, row.keeps_exchanges]))
   }
 

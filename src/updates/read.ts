@@ -71,14 +71,14 @@ export interface Reader {
   readonly after: number
 }
 
-interface StoredRow {
-  readonly update_id: number
-  readonly kind: number
-  readonly api_key_id: number | null
-  readonly chat_id: number | null
-  readonly trace_id: string | null
-  readonly payload: string
-}
+type StoredRow = readonly [
+  updateId: number,
+  kind: number,
+  apiKeyId: number | null,
+  chatId: number | null,
+  traceId: string | null,
+  payload: string,
+]
 
 /** Rows of any kind that the filter wants somewhere; each row is then compared with the filter at its own id. */
 const pageAfter: Statement = {
@@ -87,6 +87,7 @@ const pageAfter: Statement = {
           where credential_id = $1 and update_id > $2 and update_id < $6
             and (1::bigint << kind) & $3 <> 0 and api_key_id is distinct from $4
           order by update_id limit $5`,
+  rowMode: 'array',
 }
 
 const anyKind = (filter: Filter) =>
@@ -97,10 +98,26 @@ const earliest = (filter: Filter) => (filter[0] && filter[0].from <= 0 ? 0 : DEF
 /** Ids that one statement looks at. */
 const WINDOW = 20_000
 
-export interface ReadRows {
+/** A page of rows, which several readers may get. */
+export class ReadRows {
   readonly rows: readonly Row[]
   /** Everything up to this id was looked at. */
   readonly head: number
+  #made: unknown
+
+  constructor(rows: readonly Row[], head: number) {
+    this.rows = rows
+    this.head = head
+  }
+
+  /**
+   * What the first caller makes of the page, for all callers, who have to pass the same function. It is kept here and not
+   * in a WeakMap: the collector of young objects takes the values of an old WeakMap for living.
+   */
+  once<Made>(make: (page: ReadRows) => Made): Made {
+    this.#made ??= make(this)
+    return this.#made as Made
+  }
 }
 
 /** Pages of one log that are kept; a longer one is made for each key. */
@@ -222,13 +239,13 @@ async function query(
 ): Promise<Row[]> {
   const values = [credentialId, after, anyKind(filter), apiKeyId, limit, past]
   const rows = await db.query<StoredRow>(pageAfter, values)
-  return rows.map((row) => ({
-    updateId: row.update_id,
-    kind: row.kind,
-    apiKeyId: row.api_key_id,
-    chatId: row.chat_id,
-    traceId: row.trace_id,
-    payload: row.payload,
+  return rows.map(([updateId, kind, apiKeyId, chatId, traceId, payload]) => ({
+    updateId,
+    kind,
+    apiKeyId,
+    chatId,
+    traceId,
+    payload,
   }))
 }
 
@@ -321,7 +338,7 @@ class RowPage implements Sink<ReadRows> {
   }
 
   get page(): ReadRows {
-    return { rows: this.#rows, head: this.#head }
+    return new ReadRows(this.#rows, this.#head)
   }
 
   get characters(): number {

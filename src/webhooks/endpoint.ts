@@ -7,6 +7,7 @@ import type {
   AttemptRecord,
   Delivery,
   WebhookEndpoint,
+  WebhookExchange,
   WebhookKey,
 } from '../../actors/ports/webhooks.ts'
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
@@ -55,9 +56,9 @@ export interface EndpointParts {
   readonly logger: Logger
   /** Makes a call that an answer carries. */
   call(apiKeyId: number, call: CallBack, traceId: string): Promise<unknown>
-  record(place: DeliveryPlace, attempt: AttemptRecord): void
-  /** Attempts tell what went over the wire. */
-  readonly keepsExchanges?: boolean
+  record(place: DeliveryPlace, attempt: AttemptRecord, exchange: WebhookExchange | undefined): void
+  /** Whether an attempt tells what went over the wire. */
+  keepsExchange(apiKeyId: number, isGood: boolean): boolean
 }
 
 /** An attempt that was cut short while it waited for a connection. */
@@ -142,7 +143,7 @@ export class Endpoint implements WebhookEndpoint {
       const { status, error, retryAfterMs, answer } = sent
       const durationMs = performance.now() - began
       const outcome = { ok: error === undefined, status, error, retryAfterMs, durationMs }
-      if (!this.#parts.keepsExchanges) return outcome
+      if (!this.#parts.keepsExchange(this.#apiKeyId, outcome.ok)) return outcome
       return { ...outcome, exchange: { headers: [this.#keptHeaders, headers], body, answer } }
     } finally {
       places.release(this.#userId)
@@ -174,8 +175,8 @@ export class Endpoint implements WebhookEndpoint {
     })
   }
 
-  record(attempt: AttemptRecord): void {
-    this.#parts.record(this.#place, attempt)
+  record(attempt: AttemptRecord, exchange: WebhookExchange | undefined): void {
+    this.#parts.record(this.#place, attempt, exchange)
   }
 
   get address(): string | undefined {

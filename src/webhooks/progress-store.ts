@@ -46,7 +46,7 @@ const single = {
            from pace, credential c,
                 (values ($2::bigint, $3::text, $5::bigint)) as p (cursor, progress, epoch)
           where k.id = $1::bigint and c.id = k.credential_id
-         returning c.id as "credentialId", p.epoch, c.epoch <> p.epoch as "isLost"`,
+         returning c.epoch <> p.epoch as "isLost"`,
 }
 
 const AT_ONCE = 500
@@ -99,7 +99,7 @@ export class ProgressStore {
     if (rows.length === 0) return
     const isRushed = written.every((waiting) => waiting.isRushed)
     try {
-      const lost = (await this.#store(rows, isRushed)).filter(({ isLost }) => isLost)
+      const lost = await this.#store(rows, isRushed)
       if (lost.length > 0) this.#fenced(lost)
       for (const { settled } of written) settled.resolve()
     } catch (error) {
@@ -107,34 +107,40 @@ export class ProgressStore {
     }
   }
 
-  #store(
-    rows: readonly Row[],
-    isRushed: boolean,
-  ): Promise<(Owned & { readonly isLost: boolean })[]> {
+  /** Resolves with the credentials that another node has claimed. */
+  async #store(rows: readonly Row[], isRushed: boolean): Promise<Owned[]> {
     const [only] = rows
     if (only && rows.length === 1) {
-      return this.#db.query(single, [only.id, only.cursor, only.progress, isRushed, only.epoch])
+      const { id, cursor, progress, epoch } = only
+      const values = [id, cursor, progress, isRushed, epoch]
+      const [stored] = await this.#db.query<Pick<Stored, 'isLost'>>(single, values)
+      return stored?.isLost ? [only] : []
     }
-    return this.#db.query(statement, [
+    const stored = await this.#db.query<Stored>(statement, [
       arrayLiteral(rows.map(({ id }) => id)),
       arrayLiteral(rows.map(({ cursor }) => cursor)),
       textArray(rows.map(({ progress }) => progress)),
       isRushed,
       arrayLiteral(rows.map(({ epoch }) => epoch)),
     ])
+    return stored.filter(({ isLost }) => isLost)
   }
 }
 
-interface Row {
+interface Stored extends Owned {
+  readonly isLost: boolean
+}
+
+interface Row extends Owned {
   readonly id: number
-  readonly epoch: number
   readonly cursor: number
   readonly progress: string | null
 }
 
 /** If every update that was read is acknowledged, the cursor alone is enough. */
-const rowOf = ({ apiKeyId, epoch }: OwnedKey, progress: Progress): Row => ({
+const rowOf = ({ apiKeyId, credentialId, epoch }: OwnedKey, progress: Progress): Row => ({
   id: apiKeyId,
+  credentialId,
   epoch,
   cursor: progress.cursor,
   progress: progress.waiting > 0 ? JSON.stringify(progress) : null,

@@ -79,34 +79,21 @@ export function createWebhooks(options: WebhookOptions) {
     secrets,
     connections: new Connections(),
     logger,
-    keepsExchanges: exchanges !== undefined,
+    keepsExchange: (apiKeyId, isGood) => exchanges?.mayKeep(apiKeyId, isGood) ?? false,
     call: options.call,
-    record(place, attempt) {
+    record(place, attempt, exchange) {
       states.ended(place.key, attempt)
       deliveries.add(place, attempt)
-      exchanges?.add(place.key, attempt)
+      if (exchange) exchanges?.add(place.key, attempt, exchange)
       tally.add(place.key, attempt.ok)
     },
   }
-  /** What was made of a page that several keys have read. */
-  const pages = new WeakMap<ReadRows, Awaited<ReturnType<Webhooks['read']>>>()
   const port: Webhooks = {
     open: (key, target) => new Endpoint(key, target, parts),
     async read(key, { filter, after, limit }) {
       const { credentialId, apiKeyId } = key
       const reader = { credentialId, apiKeyId, filter, after, limit }
-      const read = await options.updates.rows(reader)
-      const known = pages.get(read)
-      if (known) return known
-      const updates = read.rows.map((row) => ({
-        updateId: row.updateId,
-        lane: laneOf(row),
-        body: updateJson(row),
-        traceId: row.traceId ?? undefined,
-      }))
-      const page = { updates, head: read.head }
-      pages.set(read, page)
-      return page
+      return (await options.updates.rows(reader)).once(toDeliver)
     },
     saveProgress: (key, read, isRushed) => progress.save(key, read, isRushed),
     saveState: (key, state) => states.save(key, state),
@@ -153,6 +140,16 @@ export function createWebhooks(options: WebhookOptions) {
     },
   }
 }
+
+const toDeliver = ({ rows, head }: ReadRows) => ({
+  updates: rows.map((row) => ({
+    updateId: row.updateId,
+    lane: laneOf(row),
+    body: updateJson(row),
+    traceId: row.traceId ?? undefined,
+  })),
+  head,
+})
 
 const PACE_MS = 1_000
 

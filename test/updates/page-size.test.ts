@@ -21,14 +21,7 @@ const reader = { credentialId: 1, apiKeyId: 1, filter: [], limit: 100, after: 0 
 /** What a reader is given of them, and in how many statements; the log goes on to `next`. */
 async function read(sizes: readonly number[], next = sizes.length + 1) {
   let statements = 0
-  const rows = rowsOf(sizes).map((row) => ({
-    update_id: row.updateId,
-    kind: row.kind,
-    api_key_id: null,
-    chat_id: 1,
-    trace_id: null,
-    payload: row.payload,
-  }))
+  const rows = rowsOf(sizes).map((row) => [row.updateId, row.kind, null, 1, null, row.payload])
   const query = async () => {
     statements++
     return rows

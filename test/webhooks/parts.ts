@@ -18,5 +18,6 @@ export const endpointParts = (t: Test, more: Partial<EndpointParts> = {}): Endpo
   logger: quietLogger,
   call: async () => undefined,
   record: () => undefined,
+  keepsExchange: () => false,
   ...more,
 })

@@ -4,6 +4,7 @@ import type { WebhookKey } from '../../actors/ports/webhooks.ts'
 import { kindNumber } from '../../machines/model/update-kinds.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Vault } from '../../src/security/vault.ts'
+import { ReadRows } from '../../src/updates/read.ts'
 import type { Row } from '../../src/updates/row.ts'
 import { createWebhooks } from '../../src/webhooks/webhooks.ts'
 import { only } from '../support/fakes.ts'
@@ -39,7 +40,7 @@ t.test('all kinds of updates of a chat share its lane', async (t) => {
     logger: quietLogger,
     node: 'a',
     config: { allowPrivate: true, timeoutMs: 1_000, logDays: 1 },
-    updates: { rows: async () => ({ rows, head: 900 }) },
+    updates: { rows: async () => new ReadRows(rows, 900) },
     flushCursors: async () => undefined,
     call: async () => unexpected(),
     remind: unexpected,
