@@ -115,7 +115,11 @@ export class TelegramSession implements Session {
   }
 
   async close({ signOut }: { readonly signOut: boolean }): Promise<void> {
-    if (signOut && !this.#life.isOver) await this.#signOut()
+    if (signOut && !this.#life.isOver) {
+      // Events that are refused meanwhile would end the connection that is needed.
+      this.#parts.intake.abandon()
+      await this.#signOut()
+    }
     if (!this.#life.isOver) await this.#parts.intake.close()
     await this.#life.close()
   }
