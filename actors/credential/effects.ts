@@ -18,7 +18,7 @@ import type { CredentialFacts } from '../ports/ports.ts'
 import { type PassCall, pass } from './pass.ts'
 import { perform } from './perform.ts'
 import { type Batches, LONGEST_RETRY_MS, ReportQueue, rejectAll, reportTo } from './report.ts'
-import type { CredentialWorld } from './world.ts'
+import type { Closing, CredentialWorld } from './world.ts'
 
 type Send = (event: CredentialEvent) => void
 
@@ -52,7 +52,9 @@ export class CredentialEffects {
   /** The session was taken soon after the claim, and was opened once more. */
   #hasReturned = false
   /** How the newest session is to end. */
-  #ending = { signOut: false }
+  #closing: Closing = { signOut: false }
+  /** Resolves once the last session that was closed has been told how to end. */
+  #isTold = Promise.resolve()
   /** The owners before have ended: it was waited for before the first session. */
   #isAlone = false
   /** Resolves once an exclusive session that is over has let go of its connection. */
@@ -69,6 +71,7 @@ export class CredentialEffects {
       batches: this.#batches,
       session: () => this.#session,
       recovered: (atMostMs) => this.#recovered(atMostMs),
+      lost: () => this.#lost(),
       send: (event) => owner.send(event),
       onDefect: (cause) => this.onDefect(cause),
     })
@@ -122,8 +125,8 @@ export class CredentialEffects {
     const permit = new SessionPermit(lease, isExclusive)
     const listening = new AbortController()
     const living = new AbortController()
-    const own = { signOut: false }
-    this.#ending = own
+    const own: Closing = { signOut: false }
+    this.#closing = own
     const onDefect = (cause: unknown) => this.onDefect(cause)
     const report = reportTo(
       {
@@ -140,7 +143,8 @@ export class CredentialEffects {
             if (!listening.signal.aborted) this.#store(...reported)
           }),
         onDefect,
-        onLost: () => this.world.lost(this.#facts),
+        onLost: () => this.#lost(),
+        isTold: () => this.#isTold,
         replaced: () => this.#replaced(),
       },
       listening.signal,
@@ -167,31 +171,29 @@ export class CredentialEffects {
       })
     return () => {
       listening.abort()
-      rejectAll(this.#batches)
       const closed = this.#close(own, living, permit)
+      rejectAll(this.#batches, this.#isTold)
       if (isExclusive) this.disconnected = Promise.all([this.disconnected, closed])
       this.#releaseTurn()
     }
   }
 
   /** Resolves once the session has let go of its connection. */
-  #close(
-    own: { readonly signOut: boolean },
-    living: AbortController,
-    permit: SessionPermit,
-  ): Promise<unknown> {
+  #close(own: Closing, living: AbortController, permit: SessionPermit): Promise<unknown> {
     const leaving = this.#session
     this.#session = undefined
     const wasInDoubt = !this.world.lease.isValid
+    // What waits for the lease is another owner's to say, or not to be said. The lease may be renewed at any moment.
+    if (wasInDoubt && own.isKnown) permit.end()
     const close = async () => {
-      // What waits for the lease is another owner's to say, or not to be said.
       if (wasInDoubt && !own.signOut) permit.end()
       // Signing out needs the connection that the signal would cut.
       if (!own.signOut) living.abort()
-      await leaving?.close(own)
+      await leaving?.close({ signOut: own.signOut })
     }
     // Deferred, because the transition says whether the account was linked again.
-    return Promise.resolve()
+    this.#isTold = own.isKnown ?? Promise.resolve()
+    return this.#isTold
       .then(() => within(this.world.timing.signOutTakes, undefined, close))
       .catch((cause) => this.onDefect(cause))
       .finally(() => {
@@ -214,7 +216,17 @@ export class CredentialEffects {
 
   /** The session that is left belongs to a link that was replaced: it ends on the network too. */
   forgetSession(): void {
-    this.#ending.signOut = true
+    this.#closing.signOut = true
+  }
+
+  /** The account is another owner's. `signsOut`: that owner does not use the session that is left. */
+  leave(signsOut: boolean | Promise<boolean>): void {
+    const closing = this.#closing
+    const { signOutTakes } = this.world.timing
+    const settle = async () => {
+      closing.signOut ||= await signsOut
+    }
+    closing.isKnown = within(signOutTakes, undefined, settle).catch((cause) => this.onDefect(cause))
   }
 
   probe(send: Send): () => void {
@@ -308,6 +320,11 @@ export class CredentialEffects {
     return () => {}
   }
 
+  #lost(): Promise<void> {
+    this.world.lost(this.#facts)
+    return this.#isTold
+  }
+
   /** Checked before an operation and during it, because the next owner may have sent the same already. */
   #assertOwner(): void {
     if (this.#owner.getSnapshot().status !== 'active') throw new OwnershipLost()
@@ -323,9 +340,9 @@ export class CredentialEffects {
   async #replaced(): Promise<CredentialEvent | undefined> {
     const { store, clock } = this.world
     try {
-      const lost = await store.fenced([this.#facts])
-      if (lost.length > 0) {
-        this.world.lost(this.#facts)
+      const [lost] = await store.fenced([this.#facts])
+      if (lost) {
+        this.world.lost(lost)
         return undefined
       }
     } catch (cause) {

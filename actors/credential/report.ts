@@ -94,8 +94,10 @@ interface Reporting {
   keepsSecrets(): boolean
   /** A report that cannot be kept ends the session, which is then opened again. */
   onDefect(cause: unknown): void
-  /** Another node has claimed the credential. */
-  onLost(): void
+  /** Another node has claimed the credential. Resolves once the session was told how to end. */
+  onLost(): Promise<void>
+  /** Resolves once a session that is not listened to any more was told how to end. */
+  isTold(): Promise<void>
   /** Resolves with the event for a session that another client has taken; with undefined if there is none. */
   replaced(): Promise<CredentialEvent | undefined>
   /** The network's id of the account. */
@@ -133,13 +135,13 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
     invalid: (reason) => send({ type: 'session.invalid', reason }),
     secrets: async (changed) => {
       if (!actor.keepsSecrets()) return
-      await store.saveSecrets(owned, changed).catch((cause) => {
-        if (cause instanceof OwnershipLost) actor.onLost()
+      await store.saveSecrets(owned, changed).catch(async (cause) => {
+        if (cause instanceof OwnershipLost) await actor.onLost()
         throw cause
       })
     },
     events(happenings, checkpoint) {
-      if (signal.aborted) return Promise.reject(failed('unavailable', 'the session is over'))
+      if (signal.aborted) return actor.isTold().then(refuse)
       const batch = ++begun
       return new Promise((resolve, reject) => {
         batches.set(batch, { checkpoint, resolve, reject })
@@ -149,10 +151,18 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
   }
 }
 
-/** Rejects batches that will not be stored, so that their sessions do not acknowledge them. */
-export function rejectAll(batches: Batches): void {
-  for (const { reject } of batches.values()) reject(failed('unavailable', 'the session is over'))
+const refuse = () => Promise.reject(failed('unavailable', 'the session is over'))
+
+/**
+ * Rejects batches that will not be stored, so that their session does not acknowledge them: once it was told how to end.
+ * A session whose events are refused ends by itself, and could not sign out any more.
+ */
+export function rejectAll(batches: Batches, isTold: Promise<void>): void {
+  const left = [...batches.values()]
   batches.clear()
+  isTold.then(() => {
+    for (const { reject } of left) reject(failed('unavailable', 'the session is over'))
+  })
 }
 
 const FIRST_RETRY_MS = 50
@@ -171,12 +181,14 @@ interface Reported {
 
 interface QueueOwner {
   readonly facts: Owned
-  readonly world: Pick<CredentialWorld, 'store' | 'updates' | 'clock' | 'logger' | 'lost'>
+  readonly world: Pick<CredentialWorld, 'store' | 'updates' | 'clock' | 'logger'>
   readonly batches: Batches
   /** The open session. */
   session(): Session | undefined
   /** Resolves when storage may work again, after at most so many milliseconds. */
   recovered(atMostMs: number): Promise<void>
+  /** Ends what runs for the credential. Resolves once the session was told how to end. */
+  lost(): Promise<void>
   send(event: CredentialEvent): void
   onDefect(cause: unknown): void
 }
@@ -293,8 +305,8 @@ export class ReportQueue {
     const { credentialId, epoch } = facts
     const appended = await this.#unstorable.append({ credentialId, epoch, happenings, checkpoint })
     if (!appended.stored) {
+      await this.#owner.lost()
       for (const { reject } of batches.values()) reject(new OwnershipLost())
-      world.lost(facts)
       return
     }
     for (const { resolve } of batches.values()) resolve()

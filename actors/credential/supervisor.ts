@@ -188,13 +188,13 @@ export class CredentialSupervisor {
 
   /**
    * Another node has claimed it: its actor stops without a line in the timeline. False if that is known already.
-   * `wasRelinked`: with a session of its own, so the one here ends on the network too.
+   * `signsOut`: the next owner does not use the session of here, so it ends on the network too.
    */
-  lose({ credentialId, epoch }: Owned, wasRelinked = false): boolean {
+  lose({ credentialId, epoch }: Owned, signsOut: boolean | Promise<boolean> = false): boolean {
     const supervised = this.#credentials.get(credentialId)
     if (supervised?.facts.epoch !== epoch) return false
     this.#credentials.delete(credentialId)
-    if (wasRelinked) supervised.actor?.effects.forgetSession()
+    supervised.actor?.effects.leave(signsOut)
     supervised.actor?.stop(new OwnershipLost())
     this.#waiting.changed(credentialId)
     return true

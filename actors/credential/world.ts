@@ -1,4 +1,4 @@
-/** The ports, time limits and budget of starts that the actors of credentials share. */
+/** What the actors of credentials share: ports, time limits, the budget of starts, and how a session is closed. */
 import type { Lease } from '../node/lease.ts'
 import type { Platform } from '../ports/platform.ts'
 import type {
@@ -6,7 +6,7 @@ import type {
   CredentialStore,
   Identities,
   Logger,
-  Owned,
+  LostCredential,
   Storage,
   UpdateLog,
 } from '../ports/ports.ts'
@@ -37,9 +37,17 @@ export interface CredentialWorld {
   /** Resolves once no node that was declared gone can still have a session. Absent: there are no other nodes. */
   formerOwnersEnded?(): Promise<void>
   /** Another node has claimed it: everything that this process runs for it ends. */
-  lost(owned: Owned): void
+  lost(lost: LostCredential): void
   /** The actor has a new snapshot. */
   changed?(): void
+}
+
+/** How a session is closed. */
+export interface Closing {
+  /** Whether it ends on the network too. */
+  signOut: boolean
+  /** Of an account that was lost: resolves once `signOut` is right. */
+  isKnown?: Promise<void>
 }
 
 /** How many credentials of the service may connect at once, so that a restart does not flood the networks. */

@@ -28,6 +28,15 @@ export interface Owned {
   readonly epoch: number
 }
 
+/** A credential that another node has claimed since. */
+export interface LostCredential extends Owned {
+  /**
+   * It was linked again or deleted: nobody else uses the session of its former owner, which ends it on the network.
+   * Absent where that was not asked yet.
+   */
+  readonly signsOut?: boolean
+}
+
 /** A key whose credential one owner holds: a key has no epoch of its own. */
 export interface OwnedKey extends Owned {
   readonly apiKeyId: number
@@ -78,8 +87,8 @@ export interface CredentialStore {
   saveIdentity(owned: Owned, identity: AccountIdentity): Promise<void>
   /** From here on the credential is gone for its user; the next owner completes the deletion. */
   saveDeletion(owned: Owned): Promise<void>
-  /** The given credentials that another node has claimed since. */
-  fenced(owned: readonly Owned[]): Promise<readonly Owned[]>
+  /** The given credentials that another node has claimed since, and whether their sessions here are to be signed out. */
+  fenced(owned: readonly Owned[]): Promise<readonly LostCredential[]>
   /** Wipes secrets and revokes keys; what was cut short is done again. */
   deactivate(owned: Owned): Promise<void>
   /** Buffered; a crash may lose the newest lines, never their order. */

@@ -8,7 +8,7 @@ import { Supervision } from '../../actors/host/supervision.ts'
 import { Turns } from '../../actors/host/time.ts'
 import { Lease } from '../../actors/node/lease.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
-import type { Clock, Owned } from '../../actors/ports/ports.ts'
+import type { Clock, LostCredential, Owned } from '../../actors/ports/ports.ts'
 import type { WebhookKey } from '../../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import { LEASE_MS } from '../../machines/node/machine.ts'
@@ -82,7 +82,7 @@ interface CoreOptions {
 /** Announcements of one part that a part built later acts on. */
 interface CoreEvents {
   /** A write was refused: another node has claimed these credentials. */
-  fenced: [lost: readonly Owned[]]
+  fenced: [lost: readonly LostCredential[]]
   /** This node has stopped acting for these credentials. */
   lost: [credentialIds: ReadonlySet<number>]
   /** A credential was claimed by itself, because a request asked for it. */
@@ -389,8 +389,9 @@ const onLinked =
   (supervisor: CredentialSupervisor, ownership: Ownership, bus: Pick<Bus, 'tell'> | undefined) =>
   async ({ credentialId, relinked, epoch }: Finished): Promise<void> => {
     const held = supervisor.factsOf(credentialId)
-    if (relinked && !held) bus?.tell('relinked', { credentialId, epoch })
-    if (held && held.epoch !== epoch) ownership.lost([held])
+    const wasElsewhere = held?.epoch !== epoch
+    if (relinked && wasElsewhere) bus?.tell('relinked', { credentialId, epoch })
+    if (held && wasElsewhere) ownership.lost([held])
     const actor = relinked ? supervisor.peek(credentialId) : undefined
     if (actor?.isActive) await actor.ask({ type: 'credential.relinked' })
     else await supervisor.start(credentialId)

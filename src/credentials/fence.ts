@@ -1,9 +1,9 @@
 /** The fence in SQL: a write for a credential counts only if no other node has claimed the credential since. */
-import type { Owned } from '../../actors/ports/ports.ts'
+import type { LostCredential, Owned } from '../../actors/ports/ports.ts'
 import type { Queryable } from '../database/database.ts'
 
 /** Called with credentials whose write was refused, because another node has claimed them. */
-export type Fenced = (lost: readonly Owned[]) => void
+export type Fenced = (lost: readonly LostCredential[]) => void
 
 /**
  * A common table expression `owned (id)` with the credentials whose epoch is unchanged. `ids` and `epochs` are array

@@ -3,7 +3,7 @@
 import { getHeapStatistics } from 'node:v8'
 import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
 import type { Lease } from '../../actors/node/lease.ts'
-import type { CredentialStore, Logger, Owned } from '../../actors/ports/ports.ts'
+import type { CredentialStore, Logger, LostCredential, Owned } from '../../actors/ports/ports.ts'
 import type { Queryable } from '../database/database.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -35,14 +35,14 @@ export class Ownership {
 
   /** The account was linked again at another node, which owns it from this epoch on: the session here is signed out. */
   relinked(credentialId: number, epoch: number): void {
-    const { supervisor, lost } = this.#options
-    const held = supervisor.factsOf(credentialId)
-    if (!held || held.epoch >= epoch || !supervisor.lose(held, true)) return
-    lost(new Set([credentialId]))
+    const held = this.#options.supervisor.factsOf(credentialId)
+    if (held && held.epoch < epoch) {
+      this.letGo([{ credentialId, epoch: held.epoch, signsOut: true }])
+    }
   }
 
   /** Drops each of them once, however often it is found to be lost. */
-  lost(credentials: readonly Owned[]): void {
+  lost(credentials: readonly LostCredential[]): void {
     const ids = this.letGo(credentials)
     if (ids.length === 0) return
     const { logger } = this.#options
@@ -50,13 +50,38 @@ export class Ownership {
     logger.warn(some, 'another node took credentials over')
   }
 
-  /** Ends everything of them here; returns those that were here. */
-  letGo(credentials: readonly Owned[]): number[] {
+  /**
+   * Ends everything of them here; returns those that were here. Whoever finds a loss may not know why, so the database is
+   * asked how their sessions end.
+   */
+  letGo(credentials: readonly LostCredential[]): number[] {
     const { supervisor, lost } = this.#options
-    const gone = credentials.filter((owned) => supervisor.lose(owned))
+    const here = credentials.filter(
+      ({ credentialId, epoch }) => supervisor.factsOf(credentialId)?.epoch === epoch,
+    )
+    const answer = this.#signedOut(here.filter(({ signsOut }) => signsOut === undefined))
+    const isOver = ({ credentialId }: Owned) => answer.then((ids) => ids.has(credentialId))
+    const gone = here.filter((one) => supervisor.lose(one, one.signsOut ?? isOver(one)))
     const ids = gone.map(({ credentialId }) => credentialId)
     if (ids.length > 0) lost(new Set(ids))
     return ids
+  }
+
+  /** Which of them were linked again, or deleted. */
+  async #signedOut(lost: readonly Owned[]): Promise<ReadonlySet<number>> {
+    if (lost.length === 0) return new Set()
+    const { store, logger } = this.#options
+    try {
+      const over = (await store.fenced(lost)).filter(({ signsOut }) => signsOut)
+      return new Set(over.map(({ credentialId }) => credentialId))
+    } catch (err) {
+      const facts = { err, credentials: lost.length }
+      logger.warn(
+        facts,
+        'sessions of earlier links may stay signed in: the database did not answer',
+      )
+      return new Set()
+    }
   }
 
   watch(): void {

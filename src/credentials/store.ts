@@ -5,6 +5,7 @@ import type { AccountIdentity, LinkedAccount } from '../../actors/ports/platform
 import type {
   CredentialFacts,
   CredentialStore,
+  LostCredential,
   Owned,
   Transition,
 } from '../../actors/ports/ports.ts'
@@ -308,22 +309,27 @@ export class PostgresCredentialStore implements CredentialStore {
     return rows.map(({ id }) => id)
   }
 
-  /** Those of them that another node has claimed, in one statement. */
-  async fenced(owned: readonly Owned[]): Promise<Owned[]> {
-    return this.#db.query<Owned>(
+  /**
+   * Those of them that another node has claimed, in one statement. After a takeover the next owner uses the same session;
+   * after a new link, a deletion or an erasure nobody does.
+   */
+  async fenced(owned: readonly Owned[]): Promise<LostCredential[]> {
+    return this.#db.query<LostCredential>(
       {
         name: 'credential-fenced',
-        text: `select o.id as "credentialId", o.epoch
+        text: `select o.id as "credentialId", o.epoch,
+                      (c.linked_epoch > o.epoch or c.deleting_at is not null) is not false as "signsOut"
                  from unnest($1::bigint[], $2::bigint[]) as o (id, epoch)
-                 join credential c on c.id = o.id and c.epoch <> o.epoch`,
+                 left join credential c on c.id = o.id where c.epoch is distinct from o.epoch`,
       },
       [owned.map(({ credentialId }) => credentialId), owned.map(({ epoch }) => epoch)],
     )
   }
 
   async #assertOwned(owned: Owned): Promise<void> {
-    if ((await this.fenced([owned])).length === 0) return
-    this.#world.fenced?.([owned])
+    const lost = await this.fenced([owned])
+    if (lost.length === 0) return
+    this.#world.fenced?.(lost)
     throw new OwnershipLost()
   }
 

@@ -151,6 +151,8 @@ export const Credential = defineEntity({
     deactivatedAt: p.datetime().nullable(),
     deletingAt: p.datetime().nullable(),
     epoch: p.bigint('number').defaultRaw('0'),
+    /** The epoch of its last new link: an owner of an earlier one has the session of a link before. */
+    linkedEpoch: p.bigint('number').defaultRaw('0').lazy(),
   },
 })
 export type Credential = InferEntity<typeof Credential>

@@ -146,7 +146,8 @@ async function revive(
        update credential_log set epoch = epoch + 1, owner = $5
         where credential_id = $1 and epoch is distinct from $4 returning epoch
      )
-     update credential set epoch = coalesce((select epoch from taken), epoch), account = null, account_sealed = $2, secrets = $3, state = 'connecting', reason = null,
+     update credential set epoch = coalesce((select epoch from taken), epoch),
+            linked_epoch = coalesce((select epoch from taken), epoch), account = null, account_sealed = $2, secrets = $3, state = 'connecting', reason = null,
             machine_state = 'queued', action = 'none'
       where id = $1 and deleting_at is null returning epoch`,
     [credentialId, account, secrets, held ?? null, owner],

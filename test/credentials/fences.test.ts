@@ -3,10 +3,12 @@ import t, { type Test } from 'tap'
 import type { Owned, Transition } from '../../actors/ports/ports.ts'
 import { OwnershipLost } from '../../machines/model/failure.ts'
 import { HealthBuffer } from '../../src/credentials/health.ts'
+import { nativeIndex } from '../../src/credentials/identity.ts'
 import { PostgresCredentialStore } from '../../src/credentials/store.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline.ts'
 import type { Database } from '../../src/database/database.ts'
 import { PostgresKeyStore } from '../../src/keys/store.ts'
+import { finishLink } from '../../src/links/finish.ts'
 import { resolveAnything } from '../../src/net/guard.ts'
 import { ProgressStore } from '../../src/webhooks/progress-store.ts'
 import { WebhookStates } from '../../src/webhooks/states.ts'
@@ -50,6 +52,7 @@ async function writers(t: Test, db: Database) {
   const reach = { allowPrivate: true, resolve: resolveAnything }
   return {
     lost,
+    vault,
     timeline,
     health,
     keys,
@@ -129,7 +132,7 @@ t.test('an owner that was fenced changes nothing but history', async (t) => {
   const lines = await db.query('select to_state from credential_transition')
   t.same(lines, [{ to_state: 'replaced' }], 'the line is kept')
 
-  t.same(await node.store.fenced([before]), [before])
+  t.same(await node.store.fenced([before]), [{ ...before, signsOut: false }])
   t.same(await node.store.fenced(owner ? [owner] : []), [])
 })
 
@@ -232,6 +235,56 @@ t.test('a write that waits for a claim under way is refused once that is committ
     ])
     await db.query('update credential set epoch = $2 where id = $1', [credentialId, before.epoch])
   }
+})
+
+t.test('a former owner learns whether its session is of a link before', async (t) => {
+  const { db, node, before } = await scene(t)
+  const { credentialId } = before
+  const lost = async ({ epoch }: Pick<Owned, 'epoch'>) => {
+    const [found] = await node.store.fenced([{ credentialId, epoch }])
+    return found && { epoch: found.epoch, signsOut: found.signsOut }
+  }
+  await db.query(
+    `insert into link_session (id, user_id, platform, method, state, attempts_left, expires_at)
+     select 'again', user_id, platform, 'phone', 'waiting', 5, now() from credential where id = $1`,
+    [credentialId],
+  )
+  const { vault } = node
+  const account = { native: 'n', firstName: 'Ada' }
+  await db.query('update credential set native_id = $2 where id = $1', [
+    credentialId,
+    nativeIndex(vault, account.native),
+  ])
+  const link = (held?: Owned) =>
+    finishLink(db, vault, { sessionId: 'again', owner: 1, account, secrets: 'anew' }, () => held)
+
+  t.same(await lost(before), undefined, 'it is the owner')
+  const second = (await node.store.claim(credentialId)) ?? before
+  t.same(await lost(before), { epoch: before.epoch, signsOut: false }, 'the second one took over')
+
+  t.equal((await link(second)).epoch, second.epoch, 'linked again where it is owned')
+  t.same(await lost(before), { epoch: before.epoch, signsOut: true })
+  t.same(await lost(second), undefined)
+
+  const third = (await node.store.claim(credentialId)) ?? before
+  t.same(await lost(second), { epoch: second.epoch, signsOut: false }, 'the third one took over')
+  const relinked = await link()
+  t.equal(relinked.epoch, third.epoch + 1, 'linked again elsewhere')
+  t.same(await lost(second), { epoch: second.epoch, signsOut: true })
+  t.same(await lost(third), { epoch: third.epoch, signsOut: true })
+
+  const last = (await node.store.claim(credentialId)) ?? before
+  t.same(await lost(third), { epoch: third.epoch, signsOut: true }, 'also after the next takeover')
+  t.same(await lost(relinked), { epoch: relinked.epoch, signsOut: false })
+  await node.store.saveDeletion(last)
+  t.same(await lost(last), undefined, 'its owner deletes it')
+  t.same(await lost(relinked), { epoch: relinked.epoch, signsOut: true }, 'deleted elsewhere')
+})
+
+t.test('an account whose row is erased is lost, and its session of no use', async (t) => {
+  const { node, before } = await scene(t)
+  const erased = { credentialId: before.credentialId + 1, epoch: 1 }
+  t.same(await node.store.fenced([before, erased]), [{ ...erased, signsOut: true }])
 })
 
 t.test('a claim returns the row as the owner before it left it', async (t) => {

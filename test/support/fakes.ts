@@ -14,7 +14,7 @@ import type {
   CredentialFacts,
   CredentialStore,
   Logger,
-  Owned,
+  LostCredential,
   Transition,
   UpdateLog,
 } from '../../actors/ports/ports.ts'
@@ -145,7 +145,7 @@ export class FakeCredentialStore {
   readonly health: Parameters<CredentialStore['noteHealth']>[1][] = []
   readonly deactivated: number[] = []
   /** What another node has claimed. */
-  fenced: Owned[] = []
+  fenced: LostCredential[] = []
   readonly facts = new Map<number, CredentialFacts>()
   /** What belongs to another node that lives. */
   readonly elsewhere = new Set<number>()

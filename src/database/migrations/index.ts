@@ -78,6 +78,7 @@ import { WebhookHeaders } from './0140-webhook-headers.ts'
 import { IdentifierReason } from './0150-identifier-reason.ts'
 import { MessageDays } from './0151-message-days.ts'
 import { KeySearch } from './0157-key-search.ts'
+import { LinkedEpochs } from './0158-linked-epochs.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -169,4 +170,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0150-identifier-reason', class: IdentifierReason },
   { name: '0151-message-days', class: MessageDays },
   { name: '0157-key-search', class: KeySearch },
+  { name: '0158-linked-epochs', class: LinkedEpochs },
 ]

@@ -191,11 +191,11 @@ t.test('a session of a link before leaves the secrets of the new one alone', asy
 t.test('a session that the next owner took is no matter of a stranger', async (t) => {
   const rig = new CredentialRig(t)
   const actor = await rig.online()
-  rig.store.fenced = [{ credentialId: 1, epoch: 3 }]
+  rig.store.fenced = [{ credentialId: 1, epoch: 3, signsOut: true }]
   const lines = rig.store.transitions.length
   rig.platform.session.report.replaced()
   await settled()
-  t.match(rig.lost, [{ credentialId: 1, epoch: 3 }])
+  t.same(rig.lost, [{ credentialId: 1, epoch: 3, signsOut: true }], 'with what was found out')
   t.notOk(actor.isActive)
   t.equal(rig.store.transitions.length, lines, 'the state is the next owner’s to tell')
 })

@@ -97,6 +97,25 @@ t.test('a session that is lost in doubt says nothing of what waited', async (t) 
   await t.rejects(written ?? Promise.resolve())
 })
 
+t.test('nor does one that is signed out, whenever that is known', async (t) => {
+  for (const isKnown of [true, false]) {
+    const rig = new CredentialRig(t)
+    rig.platform.bears = 'displacing'
+    const actor = await rig.online()
+    const { session } = rig.platform
+    rig.lease.end()
+    const written = t.rejects(session.account.permit?.valid() ?? Promise.resolve())
+    const answer = Promise.withResolvers<boolean>()
+    actor.effects.leave(isKnown || answer.promise)
+    actor.stop()
+    rig.lease.renew()
+    await written
+    answer.resolve(true)
+    await settled()
+    t.same(session.closings, [{ signOut: true }])
+  }
+})
+
 t.test('the next session, and whoever stops the account, wait for the connection', async (t) => {
   const rig = new CredentialRig(t)
   rig.platform.bears = 'exclusive'

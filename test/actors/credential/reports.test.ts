@@ -1,8 +1,10 @@
 /** Reports on their way into the log, whatever happens to commits, sessions and the claim: order, fence, acknowledgement. */
 import t, { type Test } from 'tap'
+import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Appended, UpdateLog } from '../../../actors/ports/ports.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, OwnershipLost } from '../../../machines/model/failure.ts'
 import { settled } from '../../support/clock.ts'
+import { FakeCredentialStore } from '../../support/fakes.ts'
 import fc from '../../support/fast-check.ts'
 import { CredentialRig, deleted } from './rig.ts'
 
@@ -45,6 +47,45 @@ t.test('nothing is acknowledged or passed over before it is stored', async (t) =
   await fc.assert(property, { numRuns: 150 })
   t.ok(shared > 50, `${shared} commits held several reports`)
 })
+
+/** How the session learns, before it is told how to end, that the account is lost. */
+const losses: Readonly<Record<string, (report: SessionReport) => Promise<void>>> = {
+  'events that are refused': (report) => report.events([deleted('a')], 'c1'),
+  'secrets that are refused': (report) => report.secrets('moved on'),
+}
+
+for (const [what, tell] of Object.entries(losses)) {
+  t.test(`${what} are so once the session was told how to end`, async (t) => {
+    const answer = Promise.withResolvers<boolean>()
+    const { port } = new FakeCredentialStore(t, {
+      saveSecrets: () => Promise.reject(new OwnershipLost()),
+    })
+    const rig: CredentialRig = new CredentialRig(t, {
+      store: port,
+      lost: () => {
+        actor.effects.leave(answer.promise)
+        actor.stop()
+      },
+    })
+    const actor = await rig.online()
+    const { session } = rig.platform
+    const happened: unknown[] = []
+    session.onClose = async () => void happened.push('closed')
+    rig.updates.onAppend = async () => ({ stored: false })
+    tell(session.report).catch((cause: unknown) => happened.push(cause))
+    await settled()
+    session.report.events([deleted('later')], 'c2').catch(() => happened.push('too late'))
+    await settled()
+    t.same(happened, [])
+    answer.resolve(true)
+    await settled()
+    t.same(session.closings, [{ signOut: true }])
+    const [first, ...others] = happened
+    t.equal(first, 'closed')
+    t.ok(others.some((cause) => cause instanceof OwnershipLost))
+    t.ok(others.includes('too late'))
+  })
+}
 
 class Scene {
   readonly #rig: CredentialRig

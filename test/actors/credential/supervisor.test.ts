@@ -3,7 +3,7 @@ import t from 'tap'
 import { OwnershipLost } from '../../../machines/model/failure.ts'
 import { settled } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
-import { factsOf, stateOf } from './rig.ts'
+import { deleted, factsOf, stateOf } from './rig.ts'
 import { SupervisorRig } from './supervisor-rig.ts'
 
 t.test('a credential that crashed is back after a second, and others never notice', async (t) => {
@@ -309,6 +309,30 @@ t.test('one that was linked anew at another node is signed out here', async (t) 
   t.ok(rig.supervisor.lose({ credentialId: 1, epoch: 3 }, true))
   await settled()
   t.same(session.closings, [{ signOut: true }])
+})
+
+t.test('a session of a lost account is closed once it is known how', async (t) => {
+  for (const signOut of [true, false]) {
+    const rig = new SupervisorRig(t)
+    await rig.find(1)
+    const { session } = rig.platform
+    const happened: string[] = []
+    session.onClose = async () => void happened.push('closed')
+    rig.updates.onAppend = () => new Promise(() => undefined)
+    session.report.events([deleted('a')], 'c1')
+    await settled()
+    session.report.events([deleted('b')], 'c2').catch(() => happened.push('refused'))
+    await settled()
+    const answer = Promise.withResolvers<boolean>()
+    t.ok(rig.supervisor.lose({ credentialId: 1, epoch: 3 }, answer.promise))
+    t.equal(rig.supervisor.peek(1), undefined, 'the account itself is dropped at once')
+    await settled()
+    t.same(happened, [])
+    answer.resolve(signOut)
+    await settled()
+    t.same(session.closings, [{ signOut }])
+    t.same(happened, ['closed', 'refused'], 'a session that is refused first would end by itself')
+  }
 })
 
 t.test('one that is lost while it waits for its restart is not restarted', async (t) => {
