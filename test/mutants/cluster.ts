@@ -60,6 +60,20 @@ export const clusterMutants: readonly NamedMutant[] = [
     to: "this.#folder = join(place, 'node')",
     test: 'test/media/temporary.test.ts',
   },
+  {
+    name: 'takeover taken for a new link',
+    file: 'src/credentials/store.ts',
+    from: 'c.linked_epoch > o.epoch or',
+    to: 'c.epoch > o.epoch or',
+    test: 'test/credentials/fences.test.ts',
+  },
+  {
+    name: 'new link taken for a takeover',
+    file: 'src/links/finish.ts',
+    from: 'linked_epoch = coalesce((select epoch from taken), epoch),',
+    to: '',
+    test: 'test/credentials/fences.test.ts',
+  },
 ]
 
 /** Throws where the text is not there exactly once: the mistake would be another one than it says. */
