@@ -84,6 +84,32 @@ export async function within<Result>(
   }
 }
 
+/**
+ * Runs `work` with a signal that aborts as soon as one of these does, or after so many milliseconds with a
+ * `TimeoutError`. Nothing is left of it once `work` has settled: AbortSignal.any and AbortSignal.timeout cost twenty
+ * times as much, and stay until they are collected. For what happens with each message.
+ */
+export async function limited<Result>(
+  signals: readonly AbortSignal[],
+  milliseconds: number,
+  work: (limit: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const limit = new AbortController()
+  const leave = ({ target }: Event) => limit.abort((target as AbortSignal).reason)
+  const expire = () => limit.abort(new DOMException('no answer in time', 'TimeoutError'))
+  const timer = Number.isFinite(milliseconds) ? setTimeout(expire, milliseconds).unref() : undefined
+  for (const signal of signals) {
+    if (signal.aborted) limit.abort(signal.reason)
+    else signal.addEventListener('abort', leave, { once: true })
+  }
+  try {
+    return await work(limit.signal)
+  } finally {
+    clearTimeout(timer)
+    for (const signal of signals) signal.removeEventListener('abort', leave)
+  }
+}
+
 /** Events within this time after the first one are handled together with it. */
 const GATHERING_MS = 1
 /** Then the event loop serves others. */

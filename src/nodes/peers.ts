@@ -39,17 +39,25 @@ export interface Forwarding {
   readonly call: PassedOn
 }
 
-const forwardings = new WeakMap<IncomingMessage, Forwarding>()
+const FORWARDING = Symbol('forwarding')
+const FORWARD_AGAIN = Symbol('forward again')
+
+/**
+ * What is noted with a request stands in the request. The collector of young objects takes every value of an old WeakMap
+ * for living, so each request would stay until the whole heap is collected.
+ */
+interface Noted extends IncomingMessage {
+  [FORWARDING]?: Forwarding
+  [FORWARD_AGAIN]?: () => boolean
+}
 
 /** What the forwarding node added to a request; undefined if a client sent it to this node. */
 export const forwardingOf = (request: IncomingMessage): Forwarding | undefined =>
-  forwardings.get(request)
-
-const forwardAgain = new WeakMap<IncomingMessage, () => boolean>()
+  (request as Noted)[FORWARDING]
 
 /** `forward` looks for the next owner of a request that is served here; false where the request cannot be repeated. */
 export function onOwnerLost(request: IncomingMessage, forward: () => boolean): void {
-  forwardAgain.set(request, forward)
+  ;(request as Noted)[FORWARD_AGAIN] = forward
 }
 
 /**
@@ -57,7 +65,7 @@ export function onOwnerLost(request: IncomingMessage, forward: () => boolean): v
  * answers it.
  */
 export const ownerLost = (request: IncomingMessage): boolean =>
-  forwardAgain.get(request)?.() ?? false
+  (request as Noted)[FORWARD_AGAIN]?.() ?? false
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -75,8 +83,8 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
   let serve: Serve = (_, response) => misdirect(response)
   const server = createServer(
     { ...tls, pskCallback: (_, identity) => (spoken.includes(identity) ? key : null) },
-    (request, response) => {
-      forwardings.set(request, takeForwarding(request.headers))
+    (request: Noted, response) => {
+      request[FORWARDING] = takeForwarding(request.headers)
       serve(request, response)
     },
   )

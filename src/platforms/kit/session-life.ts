@@ -1,4 +1,5 @@
 /** The end of a session: it happens once, aborts requests in progress, releases the connection, and is reported. */
+import { limited } from '../../../actors/host/time.ts'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Reason } from '../../../machines/model/reason.ts'
@@ -37,9 +38,17 @@ export class SessionLife {
     return this.#ending.signal
   }
 
-  /** Aborts with the caller's signal or the end of the session. */
+  /** Aborts with the caller's signal or the end of the session: for what goes on after its call, as a stream does. */
   within(signal: AbortSignal): AbortSignal {
     return AbortSignal.any([signal, this.#ending.signal])
+  }
+
+  /** Runs `work` with a signal that aborts with the caller's or with the end of the session. */
+  during<Result>(
+    signal: AbortSignal,
+    work: (either: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    return limited([signal, this.#ending.signal], Number.POSITIVE_INFINITY, work)
   }
 
   /** Ends without a report: its owner closes the session. Resolves once the connection is released. */

@@ -1,6 +1,8 @@
 /** Requests to the network: each has a time limit, and an error that means the end of the session ends it. */
+
 import { resolvePeer } from '@mtcute/core/methods.js'
 import { getMarkedPeerId, PeersIndex, type tl } from '@mtcute/node'
+import { limited } from '../../../actors/host/time.ts'
 import { failed, notFound, RequestFailed } from '../../../machines/model/failure.ts'
 import { sessionOver } from '../kit/failures.ts'
 import { type Ending, unlessAborted } from '../kit/session-life.ts'
@@ -73,10 +75,11 @@ export class Calls {
     const { ending } = this.#options
     const milliseconds = more.milliseconds ?? this.#options.milliseconds
     if (ending.aborted) throw sessionOver()
-    const limit = AbortSignal.any([signal, ending, AbortSignal.timeout(milliseconds)])
     try {
       // The library obeys the signal in most of its waits; here the wait ends in all of them.
-      return await unlessAborted(work(limit), limit)
+      return await limited([signal, ending], milliseconds, (limit) =>
+        unlessAborted(work(limit), limit),
+      )
     } catch (cause) {
       const end = endingOf(cause)
       if (end) this.#options.ended(end)

@@ -1,5 +1,7 @@
 /** Outgoing messages: each waits until the server has confirmed or refused it. */
+
 import { type Element, xml } from '@xmpp/client'
+import { limited } from '../../../actors/host/time.ts'
 import { reconnecting } from '../kit/failures.ts'
 import { parseAddress } from './address.ts'
 import { bounced, unknownOutcome } from './failures.ts'
@@ -50,7 +52,12 @@ export class Outbox {
     const id = message.attrs.id ?? ''
     const same = this.#waiting.get(id)
     if (same) return same.promise
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(this.#parts.confirmMilliseconds)])
+    await limited([signal], this.#parts.confirmMilliseconds, (limit) =>
+      this.#post(id, message, proof, limit),
+    )
+  }
+
+  async #post(id: string, message: Element, proof: Proof, limit: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const giveUp = () => reject(unknownOutcome('timeout', limit.reason))
     const written = () => {

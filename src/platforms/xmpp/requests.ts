@@ -1,6 +1,8 @@
 /** Requests to the server and to others (`iq` stanzas): each ends with one answer or with its time limit. */
+
 import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
+import { limited } from '../../../actors/host/time.ts'
 import { unlessAborted } from '../kit/session-life.ts'
 import { parseAddress } from './address.ts'
 import { conditionOf } from './failures.ts'
@@ -45,10 +47,18 @@ export class Requests {
 
   /** Resolves with the whole answer. An answer that is lost with a broken connection ends in the time limit. */
   async ask(type: 'get' | 'set', payload: Element, options: RequestOptions): Promise<Element> {
-    const { to, milliseconds = 15_000, signal } = options
-    const id = randomUUID()
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(milliseconds)])
+    const { milliseconds = 15_000, signal } = options
+    return limited([signal], milliseconds, (limit) => this.#ask(type, payload, options.to, limit))
+  }
+
+  async #ask(
+    type: 'get' | 'set',
+    payload: Element,
+    to: string | undefined,
+    limit: AbortSignal,
+  ): Promise<Element> {
     limit.throwIfAborted()
+    const id = randomUUID()
     const { promise, resolve, reject } = Promise.withResolvers<Element>()
     this.#waiting.set(id, { to, resolve, reject })
     this.#send(xml('iq', { type, id, to }, payload), limit).catch(reject)

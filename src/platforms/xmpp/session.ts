@@ -181,13 +181,14 @@ export class XmppSession implements Session {
     signal: AbortSignal,
     isRepeated = false,
   ): Promise<OperationResult> {
-    const context = { ...this.#parts, requestId, signal: this.#life.within(signal), isRepeated }
-    return perform(context, operation)
+    return this.#life.during(signal, (either) =>
+      perform({ ...this.#parts, requestId, signal: either, isRepeated }, operation),
+    )
   }
 
   async probe(signal: AbortSignal): Promise<number> {
     const started = performance.now()
-    await ping(this.#requests, this.#domain, this.#life.within(signal))
+    await this.#life.during(signal, (either) => ping(this.#requests, this.#domain, either))
     return performance.now() - started
   }
 

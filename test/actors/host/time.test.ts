@@ -1,7 +1,8 @@
 /** Time limits hold, and jitter spreads. */
+import { getEventListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { jittered, within } from '../../../actors/host/time.ts'
+import { jittered, limited, within } from '../../../actors/host/time.ts'
 import { refused } from '../refused.ts'
 
 /** The timers of a limit do not keep the process alive by themselves. */
@@ -81,3 +82,27 @@ t.test('jitter stays within a fifth, on both sides', async (t) => {
   t.ok(delays.some((delay) => delay < 900))
   t.ok(delays.some((delay) => delay > 1_100))
 })
+
+t.test(
+  'limited work ends with any of its signals, or with its time, and leaves nothing behind',
+  async (t) => {
+    const caller = new AbortController()
+    const session = new AbortController()
+    const until = (limit: AbortSignal) =>
+      new Promise<never>((_, reject) => {
+        limit.addEventListener('abort', () => reject(limit.reason))
+      })
+    t.equal(await limited([caller.signal, session.signal], 1_000, async () => 'done'), 'done')
+    t.strictSame(
+      [caller, session].map(({ signal }) => getEventListeners(signal, 'abort').length),
+      [0, 0],
+    )
+    await t.rejects(limited([caller.signal], 5, until), { name: 'TimeoutError' })
+    const ended = limited([caller.signal, session.signal], Number.POSITIVE_INFINITY, until)
+    session.abort(new Error('it is over'))
+    await t.rejects(ended, /it is over/)
+    t.equal(getEventListeners(caller.signal, 'abort').length, 0)
+    const seen = limited([caller.signal, session.signal], 1_000, async (limit) => limit.reason)
+    t.match(await seen, /it is over/, 'of a signal that has aborted before')
+  },
+)
