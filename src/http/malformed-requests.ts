@@ -186,15 +186,21 @@ const statuses: Readonly<Record<string, number>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
 }
 
-const answers = new WeakMap<Socket, ServerResponse>()
+const ANSWER = Symbol('answer')
+
+interface Answering extends Socket {
+  [ANSWER]?: ServerResponse
+}
+
+const answerOn = (socket: Answering): ServerResponse | undefined => socket[ANSWER]
 
 /**
  * Remembers the answer in progress on each connection, because nothing may be written into the middle of it: also of
  * requests that another node answers.
  */
 export function followAnswers(server: Server): void {
-  server.prependListener('request', ({ socket }, response) => {
-    answers.set(socket, response)
+  server.prependListener('request', ({ socket }: { socket: Answering }, response) => {
+    socket[ANSWER] = response
   })
 }
 
@@ -207,10 +213,10 @@ const REST_MS = 1_000
  */
 function unlessUnread(socket: Socket, onLate: () => void): void {
   const seen = socket.bytesRead
-  const last = answers.get(socket)
+  const last = answerOn(socket)
   const isWithoutHead = last?.req.complete !== false
   const isWhole = () => {
-    const present = answers.get(socket)
+    const present = answerOn(socket)
     return present?.req.complete === true && !(isWithoutHead && present === last)
   }
   setImmediate(() => {
@@ -224,11 +230,11 @@ export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: num
   function answerError(error: ConnectionError, socket: Socket): void {
     // More bytes after the ones that were unreadable; the answer is on its way.
     if (socket.writableEnded) return
-    const answer = answers.get(socket)
+    const answer = answerOn(socket)
     // Node reports it once for each request.
     const refuse = () => answerError(Object.assign(error, { code: 'SLOW_REQUEST' }), socket)
     const unlessUpload = () => {
-      if (!mayGoOn(answers.get(socket)?.req, requestTimeout, refuse)) refuse()
+      if (!mayGoOn(answerOn(socket)?.req, requestTimeout, refuse)) refuse()
     }
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
       unlessUnread(socket, unlessUpload)
