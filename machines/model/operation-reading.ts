@@ -1,5 +1,6 @@
 /** Operations by which an account reads: its list of chats, their history, how far they are read, who has a phone. */
 import type { Chat, Message } from './content.ts'
+import type { DirectTerms } from './payment.ts'
 
 export const READING_OPERATIONS = [
   'list_chats',
@@ -7,6 +8,9 @@ export const READING_OPERATIONS = [
   'mark_read',
   'resolve_phone',
 ] as const
+
+/** With a person: only their conversation of a channel's direct messages. */
+type Conversation<Place> = Pick<DirectTerms<Place>, 'directTopic'>
 
 export type ReadingOperation<Place, Item> =
   /** The chats with the newest messages come first. */
@@ -17,14 +21,18 @@ export type ReadingOperation<Place, Item> =
       readonly after?: string
     }
   /** The newest messages come first. With a message: only those before it. */
-  | {
+  | (Conversation<Place> & {
       readonly kind: 'read_history'
       readonly chat: Place
       readonly message?: Item
       readonly limit: number
-    }
+    })
   /** All messages up to this one count as read; without a message: all of the chat. */
-  | { readonly kind: 'mark_read'; readonly chat: Place; readonly message?: Item }
+  | (Conversation<Place> & {
+      readonly kind: 'mark_read'
+      readonly chat: Place
+      readonly message?: Item
+    })
   /** Finds the person with this phone number: a plus sign and digits. */
   | { readonly kind: 'resolve_phone'; readonly phone: string }
 

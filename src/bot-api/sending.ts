@@ -114,11 +114,16 @@ const DAYS_30 = 2_678_400
 const STAR_PRICES = [5, 100_000] as const
 const NANO_PRICES = [10_000_000, 10_000_000_000_000] as const
 
+/** The conversation with a channel that is meant. */
+export function directTopicOf(args: Arguments): Pick<DirectTerms<number>, 'directTopic'> {
+  const isNamed = args.has('direct_messages_topic_id')
+  return isNamed ? { directTopic: args.userId('direct_messages_topic_id') } : {}
+}
+
 /** The conversation with a channel that a message goes to, and the terms on which it suggests a post. */
 function directTermsOf(args: Arguments): DirectTerms<number> {
-  const isNamed = args.has('direct_messages_topic_id')
-  const topic = isNamed && { directTopic: args.userId('direct_messages_topic_id') }
-  if (!args.hasJson('suggested_post_parameters')) return topic || {}
+  const topic = directTopicOf(args)
+  if (!args.hasJson('suggested_post_parameters')) return topic
   const given = args.json('suggested_post_parameters')
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw failed('bad_request', "can't parse suggested post parameters JSON object")

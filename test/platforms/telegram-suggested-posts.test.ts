@@ -4,6 +4,7 @@ import t from 'tap'
 import { poller } from '../service/poller.ts'
 import { refused } from '../service/scene.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
+import { read } from '../support/telegram-dc/dialogs.ts'
 import { linkOver, serviceOver } from './telegram/over-http.ts'
 import { Stage } from './telegram/stage.ts'
 
@@ -43,22 +44,23 @@ async function sceneOf(t: Parameters<typeof Stage.start>[0], owns: boolean) {
     if (!body.ok) throw new Error(`${method}: ${JSON.stringify(body)}`)
     return body.result
   }
-  const heard = async (field: string) => {
+  const told = async (kind: string, field?: string) => {
     for (;;) {
-      const { message } = await next()
-      if (message && field in message) return message
+      const { [kind]: update } = await next()
+      if (update && (field === undefined || field in update)) return update
     }
   }
+  const heard = (field: string) => told('message', field)
   const chat_id = Number(nativeOfPlace(direct))
   const sent = (id: number) => direct.messages.get(id) as tl.RawMessage
   const places = { channel, direct, group, chat_id }
-  return { network, stage, person, friend, ...places, write, ask, done, heard, sent, by }
+  return { network, stage, person, friend, ...places, write, ask, done, heard, told, sent, by }
 }
 
 t.test('the owner of a channel', async (t) => {
   const scene = await sceneOf(t, true)
   const { network, person, friend, channel, direct, group, chat_id } = scene
-  const { write, ask, done, heard, sent, by } = scene
+  const { write, ask, done, heard, told, sent, by } = scene
   const topic = { topic_id: friend.id, user: { id: friend.id, first_name: friend.firstName } }
   const direct_messages_topic_id = friend.id
   const here = { chat_id, direct_messages_topic_id }
@@ -120,6 +122,57 @@ t.test('the owner of a channel', async (t) => {
       bad('REPLY_TO_MONOFORUM_PEER_INVALID'),
       'the refusal of the network',
     )
+  })
+
+  await t.test('reads one conversation back, and marks it as read alone', async (t) => {
+    const other = network.person()
+    direct.members.add(other.id)
+    const savedPeerId = { _: 'peerUser', userId: other.id } as const
+    const unread = async () => {
+      const { chats } = await done('getChats', {})
+      return chats.find(({ chat }: { chat: { id: number } }) => chat.id === chat_id).unread_count
+    }
+    await done('markAsRead', { chat_id })
+    t.equal(await unread(), 0)
+    const [first, , last] = ['one', 'two', 'three'].map((text) => write(text))
+    network.delivery.send(other, direct, { message: 'of somebody else', savedPeerId })
+    t.equal(await unread(), 4)
+
+    const history = await done('getChatHistory', { ...here, limit: 2 })
+    t.match(history, [{ text: 'three', direct_messages_topic: topic }, { text: 'two' }])
+    t.equal(history.length, 2)
+    const before_message_id = history[1].message_id
+    t.match(await done('getChatHistory', { ...here, before_message_id, limit: 1 }), [
+      { text: 'one', message_id: first },
+    ])
+    t.match(await done('getChatHistory', { chat_id, limit: 1 }), [{ text: 'of somebody else' }])
+
+    t.equal(await done('markAsRead', { ...here, message_id: before_message_id }), true)
+    t.equal(await unread(), 2)
+    t.equal(await done('markAsRead', here), true)
+    t.equal(person.readTopicUpTo.get(`${direct.id}:${friend.id}`), last)
+    t.equal(await unread(), 1, 'what somebody else has written')
+    const from_elsewhere = { chat_id: Number(nativeOfPlace(group)), direct_messages_topic_id }
+    for (const method of ['markAsRead', 'getChatHistory']) {
+      t.match(
+        await ask(method, { chat_id, direct_messages_topic_id: 1 }),
+        bad('direct messages topic not found'),
+      )
+      t.match(
+        await ask(method, from_elsewhere),
+        bad('chat is not an administered channel direct messages chat'),
+      )
+    }
+  })
+
+  await t.test('hears who has read an answer', async (t) => {
+    const { message_id } = await done('sendMessage', { ...here, text: 'read me' })
+    read(network, friend, direct)
+    t.match(await told('message_read'), {
+      chat: { id: chat_id, is_direct_messages: true },
+      user: { id: friend.id },
+      message_id,
+    })
   })
 
   await t.test('approves a post, which is paid for', async (t) => {

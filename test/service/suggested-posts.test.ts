@@ -67,6 +67,23 @@ t.test('a person writes to a channel, whose bot sees a chat of direct messages',
   )
 })
 
+t.test('the conversation is read back and marked as read by the name of its person', async (t) => {
+  const here = { chat_id: chat, direct_messages_topic_id: ada.id }
+  const [message] = await done('getChatHistory', { ...here, limit: 1 })
+  t.match(message, { text: 'hello Ada', direct_messages_topic: { topic_id: ada.id } })
+  t.equal(await done('markAsRead', here), true)
+  for (const method of ['getChatHistory', 'markAsRead']) {
+    t.match(
+      await call(method, { ...here, direct_messages_topic_id: bot.id }),
+      bad('direct messages topic not found'),
+    )
+    t.match(
+      await call(method, { ...here, chat_id: channel }),
+      bad('chat is not an administered channel direct messages chat'),
+    )
+  }
+})
+
 t.test('an approved post is published, and its price is kept back', async (t) => {
   const before = await stars(ada.id)
   const { message_id } = await write(ada.id, chat, 'buy my tea', {

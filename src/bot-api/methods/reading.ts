@@ -3,6 +3,7 @@
 import { failed } from '../../../machines/model/failure.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Method, result } from '../method.ts'
+import { directTopicOf, toDirectTopic } from '../sending.ts'
 
 /** As many as the reference gives in one answer. */
 const PAGE = 100
@@ -34,15 +35,19 @@ const getChatHistory: Method = {
   summary: 'Messages of a chat, the newest first (beyond the reference)',
   scope: 'bot:receive',
   operation: 'read_history',
-  parameters: { chat_id: 'chat', before_message_id: 'integer', limit: 'integer' },
+  parameters: {
+    chat_id: 'chat',
+    ...toDirectTopic,
+    before_message_id: 'integer',
+    limit: 'integer',
+  },
   required: ['chat_id'],
   run: async ({ args, perform }) => {
     const before = args.has('before_message_id') && {
       message: args.messageId('before_message_id'),
     }
-    return result(
-      await perform({ kind: 'read_history', chat: args.chat(), ...before, limit: limitOf(args) }),
-    )
+    const from = { chat: args.chat(), ...directTopicOf(args) }
+    return result(await perform({ kind: 'read_history', ...from, ...before, limit: limitOf(args) }))
   },
 }
 
@@ -51,11 +56,12 @@ const markAsRead: Method = {
   summary: 'Marks a chat as read up to a message, or all of it (beyond the reference)',
   scope: 'bot:send',
   operation: 'mark_read',
-  parameters: { chat_id: 'chat', message_id: 'integer' },
+  parameters: { chat_id: 'chat', ...toDirectTopic, message_id: 'integer' },
   required: ['chat_id'],
   run: async ({ args, perform }) => {
     const message = args.has('message_id') && { message: args.messageId('message_id') }
-    return result(await perform({ kind: 'mark_read', chat: args.chat(), ...message }))
+    const what = { chat: args.chat(), ...directTopicOf(args), ...message }
+    return result(await perform({ kind: 'mark_read', ...what }))
   },
 }
 

@@ -106,6 +106,15 @@ export function assertMay(
   )
 }
 
+/** Rejects unless the chat is the conversation of this person with a channel. */
+export function assertDirectTopic({ direct }: ChatRow, topic: string | undefined): void {
+  if (topic === undefined) return
+  if (!direct) {
+    throw failed('bad_request', 'chat is not an administered channel direct messages chat')
+  }
+  if (topic !== `${direct.id}`) throw notFound('direct messages topic')
+}
+
 export function assertGroup({ chat }: ChatAccess, change: string): void {
   if (chat.kind === 'private') throw failed('bad_request', `can't change private chat ${change}`)
 }

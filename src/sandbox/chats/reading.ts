@@ -19,7 +19,7 @@ import {
   viewJoins,
 } from '../delivery/rows.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
-import { accessOf, readAccessOf } from './access.ts'
+import { accessOf, assertDirectTopic, readAccessOf } from './access.ts'
 import { type ChatTransaction, lockChat } from './transaction.ts'
 
 /** Unread messages of one chat are counted up to this number. */
@@ -108,9 +108,10 @@ const PAST = `
 /** A chat with a public name can be read without being in it. */
 export async function readHistory(
   { context: { db }, by: { person } }: Call,
-  { chat, message, limit }: OperationOf<'read_history'>,
+  { chat, message, directTopic, limit }: OperationOf<'read_history'>,
 ): Promise<OperationResult> {
   const access = await readAccessOf(db, person, parseChatId(chat))
+  assertDirectTopic(access.chat, directTopic)
   const before = message === undefined ? null : parseMessageId(message, 'go back from')
   const views = await db.query<MessageView>(showing(PAST), [
     ...[person, access.chat.id, before, limit],
@@ -167,10 +168,12 @@ async function pastFor(
 /** A read mark never moves back. The authors of the newly read messages are notified, except in channels. */
 export async function markRead(
   call: Call,
-  { chat, message }: OperationOf<'mark_read'>,
+  { chat, message, directTopic }: OperationOf<'mark_read'>,
 ): Promise<OperationResult> {
   const { context, by } = call
-  const { id, kind } = (await accessOf(context.db, by.person, parseChatId(chat))).chat
+  const access = await accessOf(context.db, by.person, parseChatId(chat))
+  assertDirectTopic(access.chat, directTopic)
+  const { id, kind } = access.chat
   const upTo = message === undefined ? null : parseMessageId(message, 'read')
   await lockChat(context, { chat: id, person: by.person }, async (tx) => {
     const mark = await moveMark(tx, 'read_up_to', [id, by.person, upTo])

@@ -1,10 +1,10 @@
 /** Direct messages of channels, and the posts that are suggested in them: answered, published when due, and paid after a day. */
 import type { Chat, Content, Message } from '../../../machines/model/content.ts'
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { type PostFact, STARS, type SuggestedPost } from '../../../machines/model/payment.ts'
 import type { Queryable } from '../../database/database.ts'
-import { accessOf, assertMay, type ChatAccess } from '../chats/access.ts'
+import { accessOf, assertDirectTopic, assertMay, type ChatAccess } from '../chats/access.ts'
 import { viewOf } from '../chats/find-message.ts'
 import { syncDirectMessages } from '../chats/members.ts'
 import { announce, withOutbox } from '../chats/transaction.ts'
@@ -64,9 +64,7 @@ export async function suggestionOf(
 ): Promise<Pick<MessageAttributes, 'suggestion'>> {
   const { chat } = await accessOf(db, by.person, native)
   if (!chat.direct) throw bad('SUGGESTED_POST_PEER_INVALID')
-  if (directTopic !== undefined && parseChatId(directTopic) !== chat.direct.id) {
-    throw notFound('direct messages topic')
-  }
+  assertDirectTopic(chat, directTopic)
   if (!suggested) return {}
   const { price } = suggested
   if (price && price.currency !== STARS) throw bad('posts on the sandbox are paid with Stars')

@@ -1,5 +1,6 @@
 /** The chats of somebody on the test network, and what was written there. */
 import type { tl } from '@mtcute/core'
+import type { Channel } from './channel.ts'
 import type { Connection } from './connection.ts'
 import { type Handlers, RpcRefusal } from './data-centre.ts'
 import { isPlace, type Stored, type Target } from './delivery.ts'
@@ -46,13 +47,10 @@ export function dialogHandlers(network: TelegramNetwork): Handlers {
         state: stateOf(person),
       }
     },
-    'messages.getHistory': ({ peer, limit, minId, offsetId }, origin) => {
+    'messages.getHistory': (request, origin) => {
       const person = network.asker(origin)
       person.historiesAsked += 1
-      const messages = messagesOf(person, targetOf(network, origin, peer))
-        .filter(({ id }) => id > minId && (offsetId === 0 || id < offsetId))
-        .reverse()
-        .slice(0, limit)
+      const messages = pageOf(messagesOf(person, targetOf(network, origin, request.peer)), request)
       return { _: 'messages.messages', messages, ...network.delivery.along(person), topics: [] }
     },
     'messages.readHistory': ({ peer, maxId }, origin) => {
@@ -84,7 +82,7 @@ export function read(
   if (upTo <= readUpTo(reader, target)) return
   reader.readUpTo.set(idOf(target), upTo)
   if (isPlace(target) && target.kind === 'channel') {
-    const update = { _: 'updateReadChannelOutbox', channelId: target.id, maxId: upTo } as const
+    const update = readInChannel(reader, target, upTo)
     for (const id of target.members) {
       if (id !== reader.id) delivery.tell(network.people.get(id)!, update)
     }
@@ -105,15 +103,42 @@ export function read(
   }
 }
 
+/** What the others of a channel hear; in direct messages the owner hears whose conversation it is. */
+function readInChannel(reader: Person, { id, parent, owner }: Channel, upTo: number) {
+  const channelId = id
+  if (!parent || reader.id === owner) {
+    return { _: 'updateReadChannelOutbox', channelId, maxId: upTo } as const
+  }
+  const savedPeerId = peerOf(reader)
+  return { _: 'updateReadMonoForumOutbox', channelId, savedPeerId, readMaxId: upTo } as const
+}
+
+/** The newest messages first. */
+export function pageOf(
+  messages: readonly Stored[],
+  { limit, minId, offsetId }: { limit: number; minId: number; offsetId: number },
+): Stored[] {
+  return messages
+    .filter(({ id }) => id > minId && (offsetId === 0 || id < offsetId))
+    .reverse()
+    .slice(0, limit)
+}
+
 const idOf = (target: Target) => (isPlace(target) ? -target.id : target.id)
 const readUpTo = (person: Person, target: Target) => person.readUpTo.get(idOf(target)) ?? 0
 
+const topicReadUpTo = (person: Person, target: Target, { savedPeerId }: Stored) =>
+  savedPeerId?._ === 'peerUser'
+    ? (person.readTopicUpTo.get(`${target.id}:${savedPeerId.userId}`) ?? 0)
+    : 0
+
 const unreadIn = (person: Person, target: Target): number =>
   messagesOf(person, target).filter(
-    ({ id, out, fromId }) =>
-      id > readUpTo(person, target) &&
-      !out &&
-      !(fromId?._ === 'peerUser' && fromId.userId === person.id),
+    (message) =>
+      message.id > readUpTo(person, target) &&
+      message.id > topicReadUpTo(person, target, message) &&
+      !message.out &&
+      !(message.fromId?._ === 'peerUser' && message.fromId.userId === person.id),
   ).length
 
 function compare(person: Person, one: Target, other: Target): number {

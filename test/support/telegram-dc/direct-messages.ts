@@ -2,7 +2,8 @@
 import type { tl } from '@mtcute/core'
 import type { Channel } from './channel.ts'
 import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
-import { isPlace, type Target } from './delivery.ts'
+import { isPlace, type Stored, type Target } from './delivery.ts'
+import { pageOf } from './dialogs.ts'
 import { targetOf } from './lookup.ts'
 import type { TelegramNetwork } from './network.ts'
 import type { Person } from './people.ts'
@@ -29,7 +30,37 @@ export function directMessageHandlers(network: TelegramNetwork): Handlers {
     return { state: { accepted: true, ...terms }, action: { ...action, ...terms } }
   }
 
+  /** A conversation of direct messages; only the owner of the channel has several of them. */
+  const topicOf = (request: Topic, origin: Origin): { place: Channel; of: Person } => {
+    const asker = network.asker(origin)
+    const place = request.parentPeer && targetOf(network, origin, request.parentPeer)
+    if (!place || !isDirect(place)) throw new RpcRefusal(400, 'PARENT_PEER_INVALID')
+    const of = targetOf(network, origin, request.peer)
+    if (isPlace(of)) throw new RpcRefusal(400, 'PEER_ID_INVALID')
+    if (asker.id !== place.owner) throw new RpcRefusal(400, 'CHAT_ADMIN_REQUIRED')
+    return { place, of }
+  }
+
   return {
+    'messages.getSavedHistory': (request, origin) => {
+      const { place, of } = topicOf(request, origin)
+      const messages = pageOf(messagesIn(place, of), request)
+      const along = network.delivery.along(network.asker(origin))
+      return { _: 'messages.messages', messages, ...along, topics: [] }
+    },
+    'messages.readSavedHistory': (request, origin) => {
+      const { place, of } = topicOf(request, origin)
+      const newest = messagesIn(place, of).at(-1)?.id ?? 0
+      const readMaxId = Math.min(request.maxId || newest, newest)
+      network.asker(origin).readTopicUpTo.set(`${place.id}:${of.id}`, readMaxId)
+      const update = {
+        _: 'updateReadChannelOutbox',
+        channelId: place.id,
+        maxId: readMaxId,
+      } as const
+      network.delivery.tell(of, update)
+      return true
+    },
     'messages.toggleSuggestedPostApproval': (request, origin) => {
       const asker = network.asker(origin)
       const place = targetOf(network, origin, request.peer)
@@ -59,6 +90,13 @@ export function directMessageHandlers(network: TelegramNetwork): Handlers {
     },
   }
 }
+
+type Topic = Pick<tl.messages.RawGetSavedHistoryRequest, 'parentPeer' | 'peer'>
+
+const messagesIn = ({ messages }: Channel, { id }: Person): Stored[] =>
+  [...messages.values()].filter(
+    ({ savedPeerId }) => savedPeerId?._ === 'peerUser' && savedPeerId.userId === id,
+  )
 
 type Answer = Pick<
   tl.messages.RawToggleSuggestedPostApprovalRequest,

@@ -74,6 +74,8 @@ export interface Person {
   readonly reactions: Map<number, Map<number, Opinion>>
   /** Chats in which they have read up to a message: people by their ids, others by the negative ones. */
   readonly readUpTo: Map<number, number>
+  /** The same of one conversation of a channel's direct messages: `<channel>:<person>`. */
+  readonly readTopicUpTo: Map<string, number>
   /** Chats at the top of their list, named alike. */
   pinned: readonly number[]
   /** What was sent under which random id. */
@@ -120,6 +122,7 @@ export function newPerson(
     messages: new Map(),
     reactions: new Map(),
     readUpTo: new Map(),
+    readTopicUpTo: new Map(),
     pinned: [],
     sent: new Map(),
   }

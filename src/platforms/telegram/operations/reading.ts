@@ -9,6 +9,7 @@ import type { ExistingMessage } from '../find-message.ts'
 import { isChannel, messageId, nativeOf } from '../natives.ts'
 import { isOwn, messageOf } from '../reading/message.ts'
 import { chatOf, personById, type View } from '../reading/peers.ts'
+import { conversationFor } from '../suggested-posts.ts'
 import { type Context, done, keepPlaces, looking } from './context.ts'
 
 export const readings: Handlers<Context> = {
@@ -28,9 +29,13 @@ export const readings: Handlers<Context> = {
     return listed(context, [...chats, ...rest.chats], rest.next)
   },
 
-  async read_history(context, { chat, message, limit }) {
+  async read_history(context, operation) {
+    const { chat, message, limit } = operation
     const offsetId = message === undefined ? 0 : messageId(message, 'message to go back from')
-    return historyOf(context, await context.calls.peer(chat, context.signal), offsetId, limit)
+    const { monoforumPeerId } = await conversationFor(context, operation)
+    const peer = await context.calls.peer(chat, context.signal)
+    const place = monoforumPeerId ? { peer: monoforumPeerId, parentPeer: peer } : { peer }
+    return historyOf(context, place, offsetId, limit)
   },
 
   async personal_messages(context, { person, limit }) {
@@ -40,11 +45,19 @@ export const readings: Handlers<Context> = {
     const { personalChannelId: channelId } = found.fullUser
     if (channelId === undefined) return { kind: 'history', messages: [] }
     const channel = nativeOf({ _: 'peerChannel', channelId })
-    return historyOf(context, await calls.peer(channel, signal), 0, limit)
+    return historyOf(context, { peer: await calls.peer(channel, signal) }, 0, limit)
   },
 
-  async mark_read({ calls, signal }, { chat, message }) {
+  async mark_read(context, operation) {
+    const { calls, signal } = context
+    const { chat, message } = operation
     const maxId = message === undefined ? 0 : messageId(message, 'message to read')
+    const { monoforumPeerId: peerOfTopic } = await conversationFor(context, operation)
+    if (peerOfTopic) {
+      const place = { parentPeer: await calls.peer(chat, signal), peer: peerOfTopic }
+      await calls.call({ _: 'messages.readSavedHistory', ...place, maxId }, { signal })
+      return done
+    }
     if (isChannel(chat)) {
       const channel = await calls.channel(chat, signal)
       await calls.call({ _: 'channels.readHistory', channel, maxId }, { signal })
@@ -67,16 +80,23 @@ export const readings: Handlers<Context> = {
   },
 }
 
+/** A chat, or the conversation of a person with a channel, whose direct messages are the parent. */
+interface HistoryPlace {
+  readonly peer: tl.TypeInputPeer
+  readonly parentPeer?: tl.TypeInputPeer
+}
+
 /** The newest messages before `offsetId`; 0: the newest of all. */
 async function historyOf(
   context: Context,
-  peer: tl.TypeInputPeer,
+  place: HistoryPlace,
   offsetId: number,
   limit: number,
 ): Promise<OperationResult> {
   const { calls, self } = context
   const bounds = { offsetDate: 0, addOffset: 0, maxId: 0, minId: 0, hash: Long.ZERO }
-  const request = { _: 'messages.getHistory', peer, offsetId, limit, ...bounds } as const
+  const kind = place.parentPeer ? 'messages.getSavedHistory' : 'messages.getHistory'
+  const request = { _: kind, ...place, offsetId, limit, ...bounds } as const
   const found = await calls.call(request, looking(context))
   if (found._ === 'messages.messagesNotModified') return { kind: 'history', messages: [] }
   const view = { self, peers: PeersIndex.from(found) }

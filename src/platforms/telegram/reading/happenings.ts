@@ -2,7 +2,9 @@
 import type { tl } from '@mtcute/node'
 import type { Chat } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
+import type { Person } from '../../../../machines/model/person.ts'
 import type { ExistingMessage } from '../find-message.ts'
+import { nativeOf } from '../natives.ts'
 import type { MessageLocation } from '../storage/places.ts'
 import { membershipOf, membershipsIn } from './memberships.ts'
 import { isOwn, messageOf } from './message.ts'
@@ -43,9 +45,11 @@ export function happeningsOf(update: tl.TypeUpdate, view: HappeningContext): Hap
       ]
     }
     case 'updateReadHistoryOutbox':
-      return [read(chatOf(update.peer, view), update.maxId, view)]
+      return [read(chatOf(update.peer, view), update.maxId, readerOf(update.peer, view))]
     case 'updateReadChannelOutbox':
       return [read(chatOf({ _: 'peerChannel', channelId: update.channelId }, view), update.maxId)]
+    case 'updateReadMonoForumOutbox':
+      return [readInTopic(update, view)]
     case 'updateMessageReactions':
       return view.opinions.read(update, view)
     case 'updateMessagePoll':
@@ -59,8 +63,20 @@ export function happeningsOf(update: tl.TypeUpdate, view: HappeningContext): Hap
 }
 
 /** In groups the network does not say who has read a message. */
-function read(chat: Chat, maxId: number, view?: View): Happening {
-  const isPerson = view && chat.surface === 'private'
+const readerOf = (peer: tl.TypePeer, view: View): Person | undefined =>
+  peer._ === 'peerUser' ? personById(peer.userId, view) : undefined
+
+/** Of one conversation of a channel's direct messages: others may be read up to the same message. */
+function readInTopic(
+  { channelId, savedPeerId, readMaxId }: tl.RawUpdateReadMonoForumOutbox,
+  view: View,
+): Happening {
+  const chat = chatOf({ _: 'peerChannel', channelId }, view)
+  const sourceKey = `r:${chat.native}:${nativeOf(savedPeerId)}:${readMaxId}`
+  return { ...read(chat, readMaxId, readerOf(savedPeerId, view)), sourceKey }
+}
+
+function read(chat: Chat, maxId: number, person?: Person): Happening {
   return {
     kind: 'receipt',
     state: 'read',
@@ -69,7 +85,7 @@ function read(chat: Chat, maxId: number, view?: View): Happening {
     at: seconds(),
     chat,
     target: `${maxId}`,
-    ...(isPerson && { person: personById(Number(chat.native), view) }),
+    ...(person && { person }),
   }
 }
 
