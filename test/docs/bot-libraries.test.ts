@@ -21,6 +21,15 @@ t.test('no library of the page has failed a step', async (t) => {
   }
 })
 
+t.test('no program of the page was handed an update twice', async (t) => {
+  const counted = Object.values(results).flatMap(({ doubles }) => doubles ?? [])
+  t.ok(counted.length > 0)
+  for (const { received, sent } of counted) {
+    t.equal(received, 0)
+    t.ok(sent > 0)
+  }
+})
+
 t.test('the versions of the page are those that the tests install', async (t) => {
   const manifest = readFileSync(join(sourceFolder('javascript'), 'package.json'), 'utf8')
   const { dependencies } = JSON.parse(manifest)

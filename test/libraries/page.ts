@@ -3,11 +3,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Mode } from './bot-process.ts'
 import { type Library, libraries } from './catalogue.ts'
+import type { Doubles } from './stage.ts'
 import { sourceFolder, type Toolchain } from './toolchains.ts'
 
 /** Of the steps that the library and the sandbox both have, so many passed: `45/45`. */
 export interface Result extends Readonly<Partial<Record<Mode, string>>> {
   readonly version: string
+  /** Of a program: all its trials together. */
+  readonly doubles?: Readonly<Doubles>
 }
 
 export type Results = Readonly<Record<string, Result>>
@@ -42,7 +45,7 @@ export function withLibraries(page: string, results: Results): string {
   const shown = libraries.filter(({ name }) => results[name])
   const rows = shown.map((library) => row(library, results[library.name]!))
   const head = '| Library | Version | Polling | Webhook | Sending alone |\n|---|---|---|---|---|'
-  const parts = [[head, ...rows].join('\n'), ...shown.map(section)]
+  const parts = [[head, ...rows].join('\n'), ...restarts(results), ...shown.map(section)]
   return `${before}${begin}\n\n${parts.join('\n\n')}\n\n${end}${after}`
 }
 
@@ -50,6 +53,36 @@ function row({ name, page }: Library, { version, polling, webhook, sending }: Re
   const scores = [polling, webhook, sending].map((score) => score ?? '–')
   return `| ${[`[${name}](${page})`, version, ...scores].join(' | ')} |`
 }
+
+/** Nothing where no program was counted. */
+function restarts(results: Results): readonly string[] {
+  const rows = libraries.flatMap(({ name }) => {
+    const { doubles, sending } = results[name] ?? {}
+    if (!doubles) return []
+    const { sent, arrived, abandoned, repeated } = doubles
+    const received = sending === undefined ? doubles.received : '–'
+    return [`| ${[name, received, sent, arrived, abandoned, repeated].join(' | ')} |`]
+  })
+  const columns = [
+    'Program',
+    'Updates taken twice',
+    'Messages around the restart',
+    'of these arrived twice',
+    'of these given up',
+    'Sent again after a lost answer',
+  ]
+  const head = `| ${columns.join(' | ')} |\n|${'---|'.repeat(columns.length)}`
+  return rows.length === 0
+    ? []
+    : [`### Over a restart\n\n${ABOUT}\n\n${[head, ...rows].join('\n')}`]
+}
+
+const ABOUT = `With programs it is also counted what comes twice while the service restarts: updates that are handed over once more after they were
+taken, and messages that are sent before, while it stops, while it is away, and after. No message arrives more often than
+the program has asked for it, and one whose call was answered arrives. Where nobody answers, because the service is away, some programs give the
+message up, and some send it again. These also send again what has arrived if only the answer was lost: the last column says
+how often after one lost answer, and the message arrives as many times more. The service cannot tell it from a message that is
+meant twice, unless both calls have the same \`Idempotency-Key\`.`
 
 const section = (library: Library) =>
   `### ${library.name}\n\n\`\`\`${fences[library.toolchain]}\n${snippetOf(library)}\n\`\`\``

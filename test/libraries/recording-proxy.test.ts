@@ -65,3 +65,58 @@ t.test('a service that is away breaks the connection off', async (t) => {
   const address = await proxyFor(t).inFrontOfService('http://127.0.0.1:1')
   await t.rejects(fetch(`${address}/bot1:key/getMe`), /fetch failed/)
 })
+
+t.test('an update that is handed over once more after it was confirmed is counted', async (t) => {
+  const proxy = proxyFor(t)
+  const address = await proxy.inFrontOfService(await answering(t, { ok: true, result: [update] }))
+  const poll = async (offset: number) => {
+    const body = JSON.stringify({ offset })
+    await (await fetch(`${address}/bot1:key/getUpdates`, { method: 'POST', body })).text()
+  }
+  await poll(0)
+  await poll(1)
+  t.strictSame(proxy.passages.doubled, [], 'it was not confirmed yet')
+  await poll(2)
+  t.equal(proxy.passages.doubled.length, 1)
+
+  const hook = await proxy.inFrontOfWebhook(await answering(t, {}))
+  const other = { update_id: 8, message: { ...message, message_id: 2 } }
+  const post = async (body: object) => {
+    const answer = await fetch(`${hook}/hook`, { method: 'POST', body: JSON.stringify(body) })
+    await answer.text()
+  }
+  await post(other)
+  t.equal(proxy.passages.doubled.length, 1)
+  await post({ ...other, update_id: 9 })
+  t.equal(proxy.passages.doubled.length, 2, 'under another id')
+})
+
+t.test('a send is counted in any encoding, and its answer can be lost', async (t) => {
+  const proxy = proxyFor(t)
+  const address = await proxy.inFrontOfService(await answering(t, { ok: true, result: message }))
+  const send = (method: string, body: string | URLSearchParams | FormData) =>
+    fetch(`${address}/bot1:key/${method}`, { method: 'POST', body }).then((answer) => answer.text())
+  const text = 'Kettle 1: boils'
+  await send('sendMessage', JSON.stringify({ text: 'Kettle <b>1</b>\nboils' }))
+  await send('sendMessage', new URLSearchParams({ text }))
+  const form = new FormData()
+  form.set('text', text)
+  await send('sendMessage', form)
+  await send('sendMessageDraft', JSON.stringify({ text }))
+  await send('sendMessage', JSON.stringify({ text: 'Kettle 12' }))
+  t.strictSame(proxy.passages.count('Kettle 1'), { asked: 3, told: 3 })
+
+  proxy.passages.loseAnswer('Kettle 12')
+  await t.rejects(send('sendMessage', JSON.stringify({ text: 'Kettle 12' })))
+  t.strictSame(proxy.passages.count('Kettle 12'), { asked: 2, told: 1 })
+  await send('sendMessage', JSON.stringify({ text: 'Kettle 12' }))
+  t.strictSame(proxy.passages.count('Kettle 12'), { asked: 3, told: 2 }, 'only one gets lost')
+})
+
+t.test('what was asked of a service that is away is counted', async (t) => {
+  const proxy = proxyFor(t)
+  const address = await proxy.inFrontOfService('http://127.0.0.1:1')
+  const body = JSON.stringify({ text: 'Kettle 1' })
+  await t.rejects(fetch(`${address}/bot1:key/sendMessage`, { method: 'POST', body }))
+  t.strictSame(proxy.passages.count('Kettle 1'), { asked: 1, told: 0 })
+})

@@ -1,4 +1,4 @@
-/** Stands between a library and the service, and holds what passes against the reference's shapes. */
+/** Stands between a library and the service: holds what passes against the reference's shapes, and counts it. */
 import {
   createServer,
   type IncomingMessage,
@@ -9,6 +9,7 @@ import {
 import type { AddressInfo } from 'node:net'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import { checkAnswer, checkUpdate } from '../support/reference-check.ts'
+import { Passages } from './passages.ts'
 
 const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
   br: brotliDecompressSync,
@@ -17,13 +18,17 @@ const decoders: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
 }
 const keptDepartures = 5
 
-/** Reads along. */
-interface Watcher {
-  asked?(request: IncomingMessage): void
-  answered?(path: string, answer: IncomingMessage): void
+/** Reads an exchange along. */
+interface Witness {
+  /** Called with the answer; false: it is to be lost on its way. */
+  answered(answer: IncomingMessage): boolean
 }
 
+/** Called with each request. */
+type Watcher = (asked: IncomingMessage, body: Gathered) => Witness
+
 export class RecordingProxy {
+  readonly passages = new Passages()
   readonly #servers: Server[] = []
   readonly #departures = new Set<string>()
   #answers = 0
@@ -31,19 +36,38 @@ export class RecordingProxy {
 
   /** Passes a library's calls on to the service; resolves with the address for the library. */
   inFrontOfService(url: string): Promise<string> {
-    const answered = (path: string, answer: IncomingMessage) => {
-      if (!path.startsWith('/bot')) return
-      void bodyOf(answer).then((body) => this.#hold(() => this.#takeAnswer(path, body)))
-    }
-    return this.#listen(url, { answered })
+    const { passages } = this
+    return this.#listen(url, ({ url: path = '/' }, body) => {
+      const isCall = path.startsWith('/bot')
+      const sending = body.whole.then((isWhole) =>
+        isCall && isWhole ? passages.asked(path, body.text()) : undefined,
+      )
+      return {
+        answered: (answer) => {
+          const answered = new Gathered(answer)
+          // The service answers when it has the whole call.
+          if (isCall && passages.loses(body.text())) return false
+          void Promise.all([sending, answered.whole]).then(([sent, isWhole]) => {
+            if (!isCall || !isWhole) return
+            if (sent) sent.isTold = answer.statusCode === 200
+            this.#hold(() => this.#takeAnswer(path, answered))
+          })
+          return true
+        },
+      }
+    })
   }
 
   /** Passes webhook requests on to the library at this address; resolves with the address for the service. */
   inFrontOfWebhook(url: string): Promise<string> {
-    const asked = (update: IncomingMessage) => {
-      void bodyOf(update).then((body) => this.#hold(() => this.#takeUpdate(body)))
-    }
-    return this.#listen(url, { asked })
+    return this.#listen(url, (_, body) => ({
+      answered: ({ statusCode = 0 }) => {
+        void body.whole.then((isWhole) => {
+          if (isWhole) this.#hold(() => this.#takeUpdate(body, statusCode < 300))
+        })
+        return true
+      },
+    }))
   }
 
   /** Throws when something had another shape, or when nothing passed that could be judged. */
@@ -62,18 +86,21 @@ export class RecordingProxy {
     }
   }
 
-  #takeAnswer(path: string, body: Buffer | undefined) {
-    if (!body) return
-    const answer = JSON.parse(body.toString())
+  #takeAnswer(path: string, body: Gathered) {
+    const answer = JSON.parse(body.text())
     this.#answers++
-    if (answer.ok && /\/getUpdates\b/i.test(path)) this.#updates += answer.result.length
+    if (answer.ok && /\/getUpdates\b/i.test(path)) {
+      this.#updates += answer.result.length
+      this.passages.polled(answer.result)
+    }
     checkAnswer(path, answer)
   }
 
-  #takeUpdate(body: Buffer | undefined) {
-    if (!body) return
+  #takeUpdate(body: Gathered, isAccepted: boolean) {
+    const update = JSON.parse(body.text())
     this.#updates++
-    checkUpdate(JSON.parse(body.toString()))
+    if (isAccepted) this.passages.accepted(update)
+    checkUpdate(update)
   }
 
   #hold(take: () => void) {
@@ -84,8 +111,8 @@ export class RecordingProxy {
     }
   }
 
-  async #listen(target: string, watcher: Watcher): Promise<string> {
-    const server = createServer((asked, answer) => pass(target, asked, answer, watcher))
+  async #listen(target: string, watch: Watcher): Promise<string> {
+    const server = createServer((asked, answer) => pass(target, asked, answer, watch))
     // Longer than clients keep an idle connection: a library must not meet one that is being closed.
     server.keepAliveTimeout = 120_000
     this.#servers.push(server)
@@ -96,32 +123,50 @@ export class RecordingProxy {
 }
 
 /** Both bodies are streamed. Whichever side breaks off is told to the other in the same way. */
-function pass(target: string, asked: IncomingMessage, answer: ServerResponse, watcher: Watcher) {
+function pass(target: string, asked: IncomingMessage, answer: ServerResponse, watch: Watcher) {
   const { method, rawHeaders, url = '/' } = asked
-  watcher.asked?.(asked)
+  const body = new Gathered(asked)
+  const witness = watch(asked, body)
   const onward = request(new URL(url, target), { method, headers: rawHeaders, agent: false })
   const breakOff = () => answer.destroy()
-  onward.on('error', breakOff)
+  onward.on('error', () => {
+    // What the library wanted is seen although nobody takes it.
+    void body.whole.then(breakOff)
+    asked.resume()
+  })
   onward.on('response', (answered) => {
-    watcher.answered?.(url, answered)
     answered.on('error', breakOff)
-    answer.writeHead(answered.statusCode ?? 502, answered.rawHeaders)
-    answered.pipe(answer)
+    if (witness.answered(answered)) {
+      answer.writeHead(answered.statusCode ?? 502, answered.rawHeaders)
+      answered.pipe(answer)
+    } else {
+      answered.on('end', breakOff)
+    }
   })
   answer.on('close', () => onward.destroy())
   asked.pipe(onward)
 }
 
-/** Resolves with nothing when the message breaks off. */
-async function bodyOf(message: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = []
-  message.on('data', (chunk: Buffer) => chunks.push(chunk))
-  const isWhole = await new Promise<boolean>((resolve) => {
-    message.on('end', () => resolve(true))
-    message.on('close', () => resolve(message.complete))
-  })
-  if (!isWhole) return undefined
-  const bytes = Buffer.concat(chunks)
-  const decode = decoders[message.headers['content-encoding'] ?? '']
-  return decode ? decode(bytes) : bytes
+/** The body of a message that others read, too. */
+class Gathered {
+  readonly #message: IncomingMessage
+  readonly #chunks: Buffer[] = []
+  /** Whether it came to its end. */
+  readonly whole: Promise<boolean>
+
+  constructor(message: IncomingMessage) {
+    this.#message = message
+    message.on('data', (chunk: Buffer) => this.#chunks.push(chunk))
+    this.whole = new Promise<boolean>((resolve) => {
+      message.on('end', () => resolve(true))
+      message.on('close', () => resolve(message.complete))
+    })
+  }
+
+  /** What has come of it. */
+  text(): string {
+    const bytes = Buffer.concat(this.#chunks)
+    const decode = decoders[this.#message.headers['content-encoding'] ?? '']
+    return (decode ? decode(bytes) : bytes).toString()
+  }
 }

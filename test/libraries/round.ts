@@ -1,6 +1,7 @@
 /** A round of libraries: each by polling and by webhook, and what came of it. */
 import type { Mode } from './bot-process.ts'
 import type { Library } from './catalogue.ts'
+import type { Doubles } from './stage.ts'
 import { allSteps } from './steps/all.ts'
 import { Missing, workshopOf } from './toolchains.ts'
 import { runTrial, type StepResult, type Trial } from './trial.ts'
@@ -72,7 +73,9 @@ export function summary(
 ): readonly string[] {
   if (missing !== undefined) return [`${library.name} skipped: ${missing}`]
   const ways = Object.entries(trials).map(([mode, trial]) => `${mode} ${score(trial)}`)
-  const lines = [`${library.name} ${versionOf(trials)} ${ways.join(' ')}`]
+  const doubles = doublesOf(trials)
+  const counted = doubles ? ` ${JSON.stringify(doubles)}` : ''
+  const lines = [`${library.name} ${versionOf(trials)} ${ways.join(' ')}${counted}`]
   for (const [mode, { steps }] of Object.entries(trials)) {
     for (const { name, verdict, reason } of steps) {
       const isTold = verdict === 'failed' || (tellsSkipped && verdict !== 'passed')
@@ -84,6 +87,20 @@ export function summary(
 
 export const versionOf = (trials: Report['trials']): string =>
   Object.values(trials).find(({ version }) => version)?.version ?? ''
+
+/** Of all trials together; undefined where nothing was counted. */
+export function doublesOf(trials: Report['trials']): Doubles | undefined {
+  const all = Object.values(trials).flatMap(({ doubles }) => doubles ?? [])
+  if (all.length === 0) return undefined
+  const sum = (name: keyof Doubles) => all.reduce((total, one) => total + one[name], 0)
+  return {
+    received: sum('received'),
+    sent: sum('sent'),
+    arrived: sum('arrived'),
+    abandoned: sum('abandoned'),
+    repeated: Math.max(...all.map(({ repeated }) => repeated)),
+  }
+}
 
 /** Of the steps that the library and the sandbox both have. */
 export function score({ steps }: Trial): string {

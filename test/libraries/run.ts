@@ -5,7 +5,7 @@ import { joinTestServer, leaveTestServer } from '../support/postgres.ts'
 import { ensureTemplate } from '../support/template.ts'
 import { libraries } from './catalogue.ts'
 import { pageFile, type Result, readResults, resultsFile, withLibraries } from './page.ts'
-import { isQuick, runLibraries, score, summary, versionOf } from './round.ts'
+import { doublesOf, isQuick, runLibraries, score, summary, versionOf } from './round.ts'
 
 const { values } = parseArgs({
   options: {
@@ -37,7 +37,11 @@ for await (const report of runLibraries(chosen)) {
   begun = performance.now()
   const version = versionOf(report.trials)
   const scores = Object.entries(report.trials).map(([mode, trial]) => [mode, score(trial)])
-  if (version) results[report.library.name] = { version, ...Object.fromEntries(scores) }
+  const doubles = doublesOf(report.trials)
+  if (version) {
+    const counted = doubles && { doubles }
+    results[report.library.name] = { version, ...Object.fromEntries(scores), ...counted }
+  }
   counts.passed += report.counts.passed
   counts.failed += report.counts.failed
   counts.skipped += report.counts.skipped

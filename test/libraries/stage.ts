@@ -7,6 +7,7 @@ import { type Client, until } from '../support/client.ts'
 import type { Service } from '../support/service.ts'
 import type { BotProcess, Start, Value } from './bot-process.ts'
 import { includes } from './includes.ts'
+import { type Passages, wordsOf } from './passages.ts'
 
 export interface Person {
   readonly id: number
@@ -71,17 +72,39 @@ async function writeFiles(folder: string): Promise<Account['files']> {
   return Object.fromEntries(await Promise.all(uploads)) as Account['files']
 }
 
+/** What became of messages around a restart, and of one whose answer was lost. */
+export interface Doubles {
+  /** Updates that were handed over once more after they had been taken. */
+  received: number
+  /** Messages that were to be sent. */
+  sent: number
+  /** Of these: arrived more than once. */
+  arrived: number
+  /** Of these: given up by the program while the service was away. */
+  abandoned: number
+  /** How often the program sends again what was sent, when the answer got lost. */
+  repeated: number
+}
+
 export class Stage {
+  readonly doubles: Doubles = { received: 0, sent: 0, arrived: 0, abandoned: 0, repeated: 0 }
+  readonly passages: Passages
   readonly bot: BotProcess
   readonly account: Account
   readonly start: Start
   readonly restart: () => Promise<void>
   #group: Promise<number> | undefined
 
-  constructor(bot: BotProcess, account: Account, start: Start, restart: () => Promise<void>) {
+  constructor(
+    bot: BotProcess,
+    account: Account,
+    start: Start,
+    { passages, restart }: Pick<Stage, 'passages' | 'restart'>,
+  ) {
     this.bot = bot
     this.account = account
     this.start = start
+    this.passages = passages
     this.restart = restart
   }
 
@@ -105,6 +128,14 @@ export class Stage {
   async seen(): Promise<Value> {
     const { client, ada, me } = this.account
     return client.result('GET', `/sandbox/people/${ada.id}/inbox?chat=${me.id}`)
+  }
+
+  /** How many messages with these words Ada sees. */
+  async timesSeen(words: string): Promise<number> {
+    const { messages } = await this.seen()
+    return messages.filter(({ text, from }: Value) => {
+      return from.id === this.account.me.id && wordsOf(words).test(text ?? '')
+    }).length
   }
 
   /** A message that Ada sees. */

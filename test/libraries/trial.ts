@@ -6,7 +6,7 @@ import { freePort } from '../support/ports.ts'
 import { startService } from '../support/service.ts'
 import { Absent, BotProcess, type Mode, type Program, Refused, type Start } from './bot-process.ts'
 import { RecordingProxy } from './recording-proxy.ts'
-import { type Account, openAccount, Stage } from './stage.ts'
+import { type Account, type Doubles, openAccount, Stage } from './stage.ts'
 import { updateKinds } from './steps/all.ts'
 import type { Step } from './steps/step.ts'
 
@@ -22,6 +22,8 @@ export interface StepResult {
 export interface Trial {
   readonly version: string
   readonly steps: readonly StepResult[]
+  /** Only of what was counted. */
+  readonly doubles?: Doubles
 }
 
 const NOT_ON_SANDBOX = /not found on Sandbox|not supported on Sandbox/i
@@ -44,14 +46,16 @@ export async function runTrial(
     const start = await startOf(service.url, account, mode, proxy)
     const bot = await BotProcess.start(program, start)
     t.teardown(() => bot.stop())
-    const stage = new Stage(bot, account, start, () => service.restart())
+    const { passages } = proxy
+    const stage = new Stage(bot, account, start, { passages, restart: () => service.restart() })
     const steps: StepResult[] = []
     const judged: Step = [
       'shapes of answers and updates',
       async () => proxy.judge(mode !== 'sending'),
     ]
     for (const step of [...script, judged]) steps.push(await tryStep(stage, step))
-    return { version: bot.version, steps }
+    const { doubles } = stage
+    return { version: bot.version, steps, ...(doubles.sent > 0 && { doubles }) }
   } finally {
     for (const close of closing) await close()
   }

@@ -30,7 +30,8 @@ route:
 `
 
 const file = join(folder, 'alertmanager.yml')
-writeFileSync(file, configurationOf(1))
+let addressee = 1
+writeFileSync(file, configurationOf(addressee))
 const words = [
   `--config.file=${file}`,
   `--storage.path=${join(folder, 'data')}`,
@@ -44,11 +45,18 @@ process.on('exit', () => {
 })
 await untilReady(async () => (await fetch(`${url}/-/ready`)).ok)
 
-/** Resolves whether the notice arrived, as its own counts tell. */
-async function notify({ chat_id, title, body }) {
-  writeFileSync(file, configurationOf(chat_id))
+/** Another configuration makes it begin anew with what it is sending. */
+async function addressTo(chat) {
+  if (chat === addressee) return
+  addressee = chat
+  writeFileSync(file, configurationOf(chat))
   const reloaded = await fetch(`${url}/-/reload`, { method: 'POST' })
   if (!reloaded.ok) throw new Error(await reloaded.text())
+}
+
+/** Resolves whether the notice arrived, as its own counts tell. */
+async function notify({ chat_id, title, body }) {
+  await addressTo(chat_id)
   const before = await counts()
   const alerts = [{ labels: { alertname: title }, annotations: { summary: body } }]
   const headers = { 'content-type': 'application/json' }

@@ -1,6 +1,7 @@
 /** Steps: programs that only send tell people something, in their own words around it. */
 import { expect } from '../includes.ts'
 import type { Stage } from '../stage.ts'
+import { echoing, lostAnswer, overRestart, type Voice } from './restarts.ts'
 import type { Step } from './step.ts'
 
 const notify = (stage: Stage, more: object) =>
@@ -11,6 +12,13 @@ const saying =
   (...texts: readonly string[]) =>
   (said: unknown) =>
     texts.every((text) => String(said).includes(text))
+
+const notifying: Voice = {
+  say: (stage, number) => notify(stage, { title: `Kettle ${number}`, body: 'now' }),
+  isOwn: true,
+  patience: 20_000,
+}
+const restartSteps = [overRestart('notices', notifying), lostAnswer(notifying)]
 
 export const noticeSteps: readonly Step[] = [
   [
@@ -39,14 +47,7 @@ export const noticeSteps: readonly Step[] = [
       expect(messages, [{ text: saying('All', 'Tea is ready') }])
     },
   ],
-  [
-    'notice after a restart of the service',
-    async (stage) => {
-      await stage.restart()
-      expect(await notify(stage, { title: 'Back', body: 'Up again' }), true)
-      await stage.sees({ text: saying('Back', 'Up again') })
-    },
-  ],
+  ...restartSteps,
   [
     'chat that is none',
     async (stage) => {
@@ -78,23 +79,30 @@ const commandAnswered = async (stage: Stage) => {
   await stage.sees({ text: saying(`${ada.id}`), from: { id: me.id } }, agentPatience)
 }
 
-const modelAnswers = (kettle: number) => async (stage: Stage) => {
-  await stage.write(`Tell me about kettle ${kettle} , please`)
-  const answer = { text: `Kettle ${kettle} boils.`, entities: [{ type: 'bold' }] }
+const askModel = (stage: Stage, kettle: number) =>
+  stage.write(`Tell me about kettle ${kettle} , please`)
+
+const modelAnswers = async (stage: Stage) => {
+  await askModel(stage, 1)
+  const answer = { text: 'Kettle 1 boils.', entities: [{ type: 'bold' }] }
   await stage.sees({ ...answer, from: { id: stage.account.me.id } }, agentPatience)
+}
+
+const asking: Voice = {
+  say: async (stage, number) => {
+    await askModel(stage, number)
+    return undefined
+  },
+  isOwn: false,
+  patience: agentPatience,
 }
 
 /** Of a gateway for agents, whose model knows about kettles. */
 export const gatewaySteps: readonly Step[] = [
   ['command answered', commandAnswered],
-  ['answer of the model', modelAnswers(1)],
-  [
-    'answer of the model after a restart of the service',
-    async (stage) => {
-      await stage.restart()
-      await modelAnswers(2)(stage)
-    },
-  ],
+  ['answer of the model', modelAnswers],
+  overRestart('answers of the model', asking),
+  lostAnswer(asking),
 ]
 
 /** Of a program that also notifies. */
@@ -103,14 +111,15 @@ export const notifyingGatewaySteps: readonly Step[] = [
   ...noticeSteps.filter(([name]) => name !== 'signs of markup'),
 ]
 
-const automationAnswers = (word: string) => async (stage: Stage) => {
-  await stage.write(`/echo ${word}`)
-  await stage.sees({ text: `echo ${word}` })
-}
-
 /** Of a home that tells one person something and has automations for what she answers. */
 export const homeSteps: readonly Step[] = [
-  ['automation answers a command', automationAnswers('one')],
+  [
+    'automation answers a command',
+    async (stage) => {
+      await stage.write('/echo one')
+      await stage.sees({ text: 'echo one' })
+    },
+  ],
   [
     'text heard',
     async (stage) => {
@@ -136,6 +145,6 @@ export const homeSteps: readonly Step[] = [
       await stage.bot.hears({ telegram_callback: { data: '/boil', user_id: ada.id } })
     },
   ],
-  ...noticeSteps.filter(([name]) => name === 'notice after a restart of the service'),
-  ['automation answers after the restart', automationAnswers('two')],
+  ...restartSteps,
+  overRestart('answers of automations', echoing),
 ]

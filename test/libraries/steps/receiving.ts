@@ -23,6 +23,7 @@ export const receivingSteps: readonly Step[] = [
       await stage.bot.hears({ message: { text: 'the last one' } })
       const wanted = [1, 2, 3, 4, 5, 6].map((count) => `number ${count}`)
       expect(JSON.stringify(numbers(stage).sort()), JSON.stringify(wanted), 'what the bot heard')
+      expect(stage.passages.doubled.length, 0, 'how many updates were handed over twice')
     },
   ],
   [
