@@ -137,6 +137,7 @@ export interface PollRequest extends Partial<Wanted> {
   readonly offset: number
   readonly limit: number
   readonly timeoutMs: number
+  readonly age?: number
 }
 
 type KeyRef = Actor<typeof apiKeyMachine>

@@ -21,6 +21,8 @@ export interface PollUpdates extends Command, Partial<Wanted> {
   readonly timeoutMs: number
   readonly next: number
   readonly now: number
+  /** Milliseconds since its client made it, if it has waited for the owner of its account. */
+  readonly age?: number
   /** The account still gets updates, and the service goes on. */
   readonly mayHold?: true
 }
@@ -94,6 +96,8 @@ export const readsNothing = (
 
 /** One getUpdates on its way: what to read, from where, and how long it may wait. */
 export interface Poll extends Command {
+  /** When its client made it, in milliseconds since 1970. */
+  readonly askedAt: number
   readonly after: number
   /** Negative offset: keep only so many of the newest. */
   readonly keepNewest: number | undefined

@@ -130,6 +130,10 @@ export const apiKeyMachine = apiKey.createMachine({
             ],
           },
           {
+            guard: { type: 'isOlder', params: ({ event }) => event.poll },
+            actions: { type: 'reply', params: ({ event }) => refused(event.poll, otherPoll) },
+          },
+          {
             guard: { type: 'conflictedLately', params: ({ event }) => event.now },
             target: '.held',
             reenter: true,

@@ -61,6 +61,7 @@ function pollFrom(context: ApiKeyContext, event: PollUpdates): Poll {
     lastPoll?.offset === event.offset ? event.now - lastPoll.at : Number.POSITIVE_INFINITY
   return {
     requestId: event.requestId,
+    askedAt: event.now - (event.age ?? 0),
     after: context.cursor,
     keepNewest: event.offset < 0 ? -event.offset : undefined,
     // A new update since the last poll lifts the brake: the brake is for pages that repeat.
@@ -188,6 +189,8 @@ export const apiKey = setup({
     isWaiting: ({ context }, { requestId }: Command) => context.waiting?.requestId === requestId,
     answersWaiting: ({ context }, { count, poll }: PollRead) =>
       count > 0 && context.waiting?.requestId === poll.requestId,
+    /** Calls may reach the owner of an account in another order than that in which they were made. */
+    isOlder: ({ context }, { askedAt }: Poll) => askedAt < (context.waiting?.askedAt ?? askedAt),
     nobodyWaits: ({ context }) => context.waiting === undefined,
     hasWebhook: ({ context }) => context.webhook !== undefined,
     isOutlived: ({ context }) => lifeOf(context) <= (context.waiting?.timeoutMs ?? 0),

@@ -44,6 +44,8 @@ export interface Asked {
   readonly idempotencyKey?: string | undefined
   /** Set for a call that came through another node. */
   readonly passedOn?: PassedOn | undefined
+  /** Milliseconds since its client made it; absent where it was answered at once. */
+  readonly age?: number
   /** Most methods never ask for either of them. */
   signal(): AbortSignal
   leaving(): AbortLike
@@ -91,6 +93,7 @@ export async function prepare(
     platform,
     signal: asked.signal,
     leaving: asked.leaving,
+    age: asked.age ?? 0,
     perform,
     world,
   }

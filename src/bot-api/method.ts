@@ -26,6 +26,8 @@ export interface Call {
   signal(): AbortSignal
   /** The same in a form that takes less memory, for calls of which thousands may wait. */
   leaving(): AbortLike
+  /** Milliseconds since its client made it, as far as it has waited for the owner of its account. */
+  readonly age: number
   /** Asks the account to do it; resolves with the reference's JSON. */
   perform(operation: PublicOperation): Promise<Json>
   readonly world: CallServices

@@ -31,6 +31,7 @@ const CALLS_AT_ONCE = 64
 const CLIENT = 'x-chapar-client'
 const REQUEST = 'x-chapar-request'
 const REPEATED = 'x-chapar-repeated'
+const AGE = 'x-chapar-age'
 
 /** What a node adds to a request that it forwards: its headers. */
 export interface Forwarding {
@@ -41,6 +42,7 @@ export interface Forwarding {
 
 const FORWARDING = Symbol('forwarding')
 const FORWARD_AGAIN = Symbol('forward again')
+const TAKEN_AT = Symbol('taken at')
 
 /**
  * What is noted with a request stands in the request. The collector of young objects takes every value of an old WeakMap
@@ -49,11 +51,23 @@ const FORWARD_AGAIN = Symbol('forward again')
 interface Noted extends IncomingMessage {
   [FORWARDING]?: Forwarding
   [FORWARD_AGAIN]?: () => boolean
+  [TAKEN_AT]?: number
 }
 
 /** What the forwarding node added to a request; undefined if a client sent it to this node. */
 export const forwardingOf = (request: IncomingMessage): Forwarding | undefined =>
   (request as Noted)[FORWARDING]
+
+/** To be called as soon as a request is there that may have to wait for the owner of its account. */
+export function noteTaken(request: IncomingMessage): void {
+  ;(request as Noted)[TAKEN_AT] ??= performance.now()
+}
+
+/** Milliseconds since the first node took the request, which it may have kept for the owner of its account. */
+export function ageOf(request: IncomingMessage): number {
+  const takenAt = (request as Noted)[TAKEN_AT]
+  return takenAt === undefined ? 0 : performance.now() - takenAt
+}
 
 /** `forward` looks for the next owner of a request that is served here; false where the request cannot be repeated. */
 export function onOwnerLost(request: IncomingMessage, forward: () => boolean): void {
@@ -84,6 +98,8 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
   const server = createServer(
     { ...tls, pskCallback: (_, identity) => (spoken.includes(identity) ? key : null) },
     (request: Noted, response) => {
+      // The clocks of nodes differ, so a request tells its age.
+      request[TAKEN_AT] = performance.now() - (Number(request.headers[AGE]) || 0)
       request[FORWARDING] = takeForwarding(request.headers)
       serve(request, response)
     },
@@ -123,6 +139,7 @@ function takeForwarding(headers: IncomingHttpHeaders): Forwarding {
   delete headers[CLIENT]
   delete headers[REQUEST]
   delete headers[REPEATED]
+  delete headers[AGE]
   const call = { id: String(id ?? ''), isRepeated: repeated === '1' }
   return { client: String(client ?? ''), call }
 }
@@ -145,6 +162,7 @@ const left = new Set([
   CLIENT,
   REQUEST,
   REPEATED,
+  AGE,
 ])
 
 /** The headers of a request as they came, with what the next node should know. */
@@ -156,6 +174,7 @@ export function headersFor(request: IncomingMessage, forwarding: Forwarding): st
     if (!left.has(name.toLowerCase())) headers.push(name, rawHeaders[at + 1] ?? '')
   }
   headers.push(CLIENT, forwarding.client, REQUEST, forwarding.call.id)
+  headers.push(AGE, `${Math.round(ageOf(request))}`)
   if (forwarding.call.isRepeated) headers.push(REPEATED, '1')
   return headers
 }

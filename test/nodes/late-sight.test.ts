@@ -1,6 +1,6 @@
 /** What a node does not see yet, or has seen end: a call goes to the owner that comes into sight, and to itself only as a repetition. */
 import t, { type Test } from 'tap'
-import { forwardingOf, listenForPeers, ownerLost } from '../../src/nodes/peers.ts'
+import { ageOf, forwardingOf, listenForPeers, ownerLost } from '../../src/nodes/peers.ts'
 import { until } from '../support/client.ts'
 import { CREDENTIAL, KEY, SELF, type Serve, startForwarder } from './forwarder-scene.ts'
 
@@ -60,6 +60,43 @@ t.test('a call waits until the node is seen that has claimed its account', async
   appear()
   t.equal(await answer, 'the owner got hello')
   t.equal(forwarder.parked, 0)
+})
+
+t.test('the owner learns how long a call has waited, and believes no client', async (t) => {
+  let isOnes = true
+  const told: [number, unknown][] = []
+  const note: Serve = (request, response) => {
+    told.push([ageOf(request), request.headers['x-chapar-age']])
+    response.end('noted')
+  }
+  const { table, appear, call } = await nodeAlone(
+    t,
+    (request, response) => {
+      if (!isOnes) return note(request, response)
+      // It was held here for a while, as a poll is.
+      setTimeout(() => {
+        table.owner = NEXT
+        t.ok(ownerLost(request))
+      }, 150)
+    },
+    note,
+  )
+  const headers = { 'x-chapar-age': '900000' }
+  appear()
+  await call('getUpdates', { headers })
+  isOnes = false
+  await call('getUpdates', { headers })
+  table.owner = SELF
+  await call('getUpdates', { headers })
+  const [held = 0, passed = 0, own = 0] = told.map(([age]) => age)
+  t.ok(held >= 149 && held < 60_000, `${held} ms`)
+  t.ok(passed < held, 'one that was passed on at once')
+  t.ok(own < held, 'one of its own')
+  t.strictSame(
+    told.map(([, header]) => header),
+    [undefined, undefined, '900000'],
+    'the routes of nodes do not see it',
+  )
 })
 
 t.test('a node that becomes the owner does not take a lost call for a new one', async (t) => {

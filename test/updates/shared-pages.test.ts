@@ -95,6 +95,7 @@ t.test('a hundred keys get one page, made once', async (t) => {
   const stop = updates.listen(id, FIRST + 100, () => undefined)
   const poll = (after: number) => ({
     requestId: 'r',
+    askedAt: 0,
     after,
     keepNewest: undefined,
     limit: 100,

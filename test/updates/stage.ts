@@ -122,7 +122,7 @@ async function openNode(
       return appended.stored ? appended.count : -1
     },
     async read(credentialId, after, { apiKeyId = 0, filter = [], limit = 100, keepNewest } = {}) {
-      const poll = { requestId: 'r', after, keepNewest, limit, timeoutMs: 0, filter }
+      const poll = { requestId: 'r', askedAt: 0, after, keepNewest, limit, timeoutMs: 0, filter }
       const read = await updates.read(credentialId, apiKeyId, poll)
       const page = JSON.parse(read.json) as Update[]
       return {

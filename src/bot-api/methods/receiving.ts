@@ -89,12 +89,13 @@ const getUpdates: Method = {
   parameters: { offset: 'integer', limit: 'integer', timeout: 'integer', allowed_updates: 'json' },
   required: [],
   // Not async, so that a waiting poll keeps nothing of the call in memory.
-  run: ({ args, key, leaving, platform }) => {
+  run: ({ args, key, leaving, platform, age }) => {
     const request = {
       offset: args.integer('offset', INT32),
       limit: args.has('limit') ? args.integer('limit', { min: 1, max: 100 }) : 100,
       timeoutMs: 1000 * args.integer('timeout', { min: 0, max: 50 }),
       ...wantedBy({ args, platform }),
+      ...(age > 0 && { age }),
     }
     return key.poll(request, leaving())
   },

@@ -9,7 +9,7 @@ import type { Arguments } from '../../bot-api/arguments.ts'
 import { type CallExecution, execute, passes, prepare, preparePass } from '../../bot-api/execute.ts'
 import type { CallServices, Result } from '../../bot-api/method.ts'
 import type { KeyGate } from '../../keys/gate.ts'
-import { forwardingOf } from '../../nodes/peers.ts'
+import { ageOf, forwardingOf } from '../../nodes/peers.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { openToEveryOrigin } from '../headers.ts'
 import { ofKey } from '../request-log.ts'
@@ -117,6 +117,7 @@ async function begun(
     traceId: request.id,
     idempotencyKey: headers['idempotency-key']?.toString(),
     passedOn: forwardingOf(request.raw)?.call,
+    age: ageOf(request.raw),
     signal: () => goneSignal(reply),
     leaving: () => new ClientAbort(reply),
     named(name: string) {

@@ -7,7 +7,7 @@ import type { Dispatcher } from 'undici'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Failure } from '../../../machines/model/protocol.ts'
 import { isPoll } from '../../nodes/owners.ts'
-import { type Forwarding, headersFor, type Peer } from '../../nodes/peers.ts'
+import { type Forwarding, headersFor, noteTaken, type Peer } from '../../nodes/peers.ts'
 import { failureBody } from '../failure.ts'
 import { onClosed } from '../gone-signal.ts'
 import { securityHeaders } from '../headers.ts'
@@ -92,6 +92,7 @@ export class ForwardedCall {
     response: ServerResponse,
     served?: { readonly body: Buffer | undefined },
   ) {
+    noteTaken(request)
     this.request = request
     this.response = response
     this.isShort = isShort(request)

@@ -13,7 +13,14 @@ import {
   targetIn,
   targetOf,
 } from '../../nodes/owners.ts'
-import { type Forwarding, forwardingOf, misdirect, onOwnerLost, Peer } from '../../nodes/peers.ts'
+import {
+  type Forwarding,
+  forwardingOf,
+  misdirect,
+  noteTaken,
+  onOwnerLost,
+  Peer,
+} from '../../nodes/peers.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { answer, BodyCopy, ForwardedCall, isShort, isStream, unavailable } from './call.ts'
@@ -175,6 +182,7 @@ export class RequestForwarder {
     const leave = this.#count(target, request, response)
     // A node that passed the request on looks for the owner itself.
     if (!forwardingOf(request)) {
+      noteTaken(request)
       onOwnerLost(request, () => {
         // A long body is not kept, but it may be that nobody has read any of it.
         if (response.headersSent || (!copy && request.readableDidRead)) return false

@@ -50,6 +50,20 @@ t.test('so does one that does not want to wait', async (t) => {
   t.equal(walk.snapshot.context.waiting.requestId, 'p1')
 })
 
+t.test(
+  'one that was made before the waiting one, and came after it, gives way itself',
+  async (t) => {
+    const walk = next(held('p1', at(10_000)), poll('p0', { ...at(11_000), age: 1_001 }))
+    t.same(walk.replies, [conflict('p0')])
+    t.equal(walk.snapshot.context.waiting.requestId, 'p1')
+    next(walk, poll('p2', { ...at(11_000), age: 999 }))
+    t.same(walk.replies, [conflict('p1')], 'one that was made after it does not')
+    t.equal(walk.snapshot.context.waiting.requestId, 'p2')
+    next(walk, poll('p1.5', { ...at(20_000), age: 10_000 }))
+    t.same(walk.replies, [conflict('p1.5')], 'a waiting one keeps the time at which it was made')
+  },
+)
+
 t.test('a second conflict within 3 s is held back for 3 s', async (t) => {
   const walk = next(held('p1'), poll('p2', at(10_000)))
   next(walk, poll('p3', at(12_999)))

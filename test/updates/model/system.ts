@@ -149,7 +149,15 @@ export class System {
   /** As a poll reads. */
   async page(key: number, after: number, limit: number) {
     const { credentialId, apiKeyId, filter } = this.#reader(key, after, limit)
-    const poll = { requestId: 'r', after, keepNewest: undefined, limit, timeoutMs: 0, filter }
+    const poll = {
+      requestId: 'r',
+      askedAt: 0,
+      after,
+      keepNewest: undefined,
+      limit,
+      timeoutMs: 0,
+      filter,
+    }
     const { json, cursor, head } = await this.#updates.read(credentialId, apiKeyId, poll)
     const updates = JSON.parse(json) as { update_id: number }[]
     return { ids: updates.map(({ update_id }) => update_id), cursor, head }
