@@ -36,6 +36,8 @@ interface Owner {
   send(event: CredentialEvent): void
 }
 
+/** No session waits longer to hear how it ends: the next owner may open its own. */
+const KNOWN_MS = 1_000
 /** For this time after a claim, the earlier owner may still have the session or take it back, however often. */
 const SETTLING_MS = 60_000
 
@@ -222,11 +224,10 @@ export class CredentialEffects {
   /** The account is another owner's. `signsOut`: that owner does not use the session that is left. */
   leave(signsOut: boolean | Promise<boolean>): void {
     const closing = this.#closing
-    const { signOutTakes } = this.world.timing
     const settle = async () => {
-      closing.signOut ||= await signsOut
+      if (await signsOut) closing.signOut = true
     }
-    closing.isKnown = within(signOutTakes, undefined, settle).catch((cause) => this.onDefect(cause))
+    closing.isKnown = within(KNOWN_MS, undefined, settle).catch((cause) => this.onDefect(cause))
   }
 
   probe(send: Send): () => void {
@@ -258,8 +259,7 @@ export class CredentialEffects {
   signOut(send: Send): () => void {
     const leaving = this.#session
     this.#session = undefined
-    const { signOutTakes } = this.world.timing
-    within(signOutTakes, undefined, async () => leaving?.close({ signOut: true }))
+    within(this.world.timing.signOutTakes, undefined, async () => leaving?.close({ signOut: true }))
       .catch((cause) => this.onDefect(cause))
       .finally(() => send({ type: 'signout.finished' }))
     return () => {}

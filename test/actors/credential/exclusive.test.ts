@@ -135,3 +135,23 @@ t.test('the next session, and whoever stops the account, wait for the connection
   t.equal(rig.platform.sessions.length, 2)
   t.equal(stateOf(actor), 'live.online')
 })
+
+t.test(
+  'a session whose account is given away closes within the time of a handover, whoever is silent',
+  async (t) => {
+    const rig = new CredentialRig(t)
+    rig.platform.bears = 'exclusive'
+    const actor = await rig.online()
+    const { session } = rig.platform
+    const began = performance.now()
+    // The time limit by itself does not keep the process alive.
+    const alive = setInterval(() => undefined, 1_000)
+    t.teardown(() => clearInterval(alive))
+    actor.effects.leave(new Promise<boolean>(() => undefined))
+    actor.stop()
+    await actor.effects.disconnected
+    t.same(session.closings, [{ signOut: false }])
+    // The next owner may open its own session three seconds after a handover has begun.
+    t.ok(performance.now() - began < 2_500)
+  },
+)
