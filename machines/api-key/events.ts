@@ -98,6 +98,8 @@ export const readsNothing = (
 export interface Poll extends Command {
   /** When its client made it, in milliseconds since 1970. */
   readonly askedAt: number
+  /** It has waited for the owner of its account, so others may have come before it that were made after it. */
+  readonly isLate?: true
   readonly after: number
   /** Negative offset: keep only so many of the newest. */
   readonly keepNewest: number | undefined

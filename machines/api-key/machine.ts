@@ -2,7 +2,7 @@
 import { accepted, refused } from '../model/protocol.ts'
 import { pageOf } from './events.ts'
 import { inVain, lacks, otherPoll, toAccepted, turnAway, unauthorized } from './refusals.ts'
-import { apiKey, endWaiting, lastRead, letGo, takeTerms, waitingIn } from './setup.ts'
+import { apiKey, endWaiting, lastRead, letGo, takeTerms, tooLate, waitingIn } from './setup.ts'
 import { changing, webhook } from './webhook.ts'
 
 const ended = apiKey.createStateConfig({
@@ -129,10 +129,7 @@ export const apiKeyMachine = apiKey.createMachine({
               { type: 'hold', params: ({ event }) => event },
             ],
           },
-          {
-            guard: { type: 'isOlder', params: ({ event }) => event.poll },
-            actions: { type: 'reply', params: ({ event }) => refused(event.poll, otherPoll) },
-          },
+          tooLate,
           {
             guard: { type: 'conflictedLately', params: ({ event }) => event.now },
             target: '.held',

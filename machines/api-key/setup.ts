@@ -54,6 +54,8 @@ export interface ApiKeyContext extends ApiKeyInput {
 const SAME_OFFSET_WAIT_MS = 3_000
 const SAME_OFFSET_BURST_MS = 500
 const CONFLICT_PACE_MS = 3_000
+/** So long a call may take between nodes on a busy machine. */
+const LATE_MS = 500
 
 function pollFrom(context: ApiKeyContext, event: PollUpdates): Poll {
   const { lastPoll } = context
@@ -62,6 +64,7 @@ function pollFrom(context: ApiKeyContext, event: PollUpdates): Poll {
   return {
     requestId: event.requestId,
     askedAt: event.now - (event.age ?? 0),
+    ...((event.age ?? 0) > LATE_MS && { isLate: true as const }),
     after: context.cursor,
     keepNewest: event.offset < 0 ? -event.offset : undefined,
     // A new update since the last poll lifts the brake: the brake is for pages that repeat.
@@ -189,8 +192,8 @@ export const apiKey = setup({
     isWaiting: ({ context }, { requestId }: Command) => context.waiting?.requestId === requestId,
     answersWaiting: ({ context }, { count, poll }: PollRead) =>
       count > 0 && context.waiting?.requestId === poll.requestId,
-    /** Calls may reach the owner of an account in another order than that in which they were made. */
-    isOlder: ({ context }, { askedAt }: Poll) => askedAt < (context.waiting?.askedAt ?? askedAt),
+    isTooLate: ({ context }, { askedAt, isLate }: Poll) =>
+      isLate === true && askedAt < (context.waiting?.askedAt ?? askedAt),
     nobodyWaits: ({ context }) => context.waiting === undefined,
     hasWebhook: ({ context }) => context.webhook !== undefined,
     isOutlived: ({ context }) => lifeOf(context) <= (context.waiting?.timeoutMs ?? 0),
@@ -210,6 +213,15 @@ export const apiKey = setup({
       Math.max(0, Math.min(context.waiting?.timeoutMs ?? 0, lifeOf(context))),
   },
 })
+
+/** It was made before the poll that waits, and came after it. */
+export const tooLate = {
+  guard: { type: 'isTooLate' as const, params: ({ event }: { event: PollRead }) => event.poll },
+  actions: {
+    type: 'reply' as const,
+    params: ({ event }: { event: PollRead }): Reply => refused(event.poll, otherPoll),
+  },
+}
 
 /** The key has ended: refuses the poll that is held, if there is one. */
 export const endWaiting = apiKey.enqueueActions(({ context, enqueue }) => {
