@@ -42,7 +42,7 @@ const LAG_MS = 500
 /** Exchanges that wait to be written; beyond it new ones are not kept. */
 const CAPACITY = 1_000
 const UPKEEP_MS = 3_600_000
-/** How long a change of a key's choice may take to have an effect. */
+/** How long a key's choice is believed. A change has its effect with the first attempt after that, within a second. */
 const CHOICE_MS = 5_000
 
 interface KnownChoice {
@@ -89,14 +89,15 @@ export class ExchangeLog {
     if (!known) return true
     const now = Date.now()
     if (now < known.askedAt + CHOICE_MS) return keeps(known.choice, isGood)
-    // This attempt alone has the choice read again: keeping all of them until then would cost more than the reading.
-    known.askedAt = now
     return true
   }
 
   add(key: WebhookKey, attempt: AttemptRecord, exchange: WebhookExchange): void {
     if (this.#waiting >= CAPACITY) return
     this.#waiting++
+    const known = this.#choices.get(key.apiKeyId)
+    // It alone has the choice read again: keeping all attempts until then would cost more than the reading.
+    if (known) known.askedAt = Date.now()
     this.#buffer.add({ key, attempt, exchange })
   }
 
@@ -245,7 +246,7 @@ export async function keepsOf(db: Database, apiKeyId: number): Promise<Keeps> {
   return row?.keeps ?? 'none'
 }
 
-/** Takes effect within five seconds. Exchanges that are kept already stay until their time is over. */
+/** Takes effect within six seconds. Exchanges that are kept already stay until their time is over. */
 export async function changeKeeps(db: Database, apiKeyId: number, next: Keeps): Promise<void> {
   const changed = { keepsExchanges: next }
   await db.records((em) => em.nativeUpdate(ApiKey, { id: apiKeyId }, changed))

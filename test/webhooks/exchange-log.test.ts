@@ -30,10 +30,10 @@ t.test('once the choice is known, one attempt in five seconds has it read again'
 
   const later = Date.now() + 5_000
   t.intercept(Date, 'now', { value: () => later })
-  t.strictSame([asks(), asks(), asks()], [true, false, false])
-
+  t.ok(asks())
   await database.query(`update api_key set keeps_exchanges = 'all' where id = $1`, [key.apiKeyId])
   log.add(key, worked, exchange)
+  t.strictSame([asks(), asks()], [false, false], 'the first attempt alone waits for the answer')
   await log.flush()
   t.strictSame([asks(), asks()], [true, true], 'the new choice holds')
   t.equal((await database.query('select from webhook_exchange')).length, 1, 'this attempt is kept')
