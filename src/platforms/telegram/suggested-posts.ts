@@ -102,7 +102,8 @@ export async function conversationFor(
 ): Promise<{ monoforumPeerId?: tl.TypeInputPeer }> {
   if (directTopic === undefined && !suggested) return {}
   const peer = await calls.peer(chat, signal)
-  if (!(await isDirect(calls, peer))) {
+  const place = await directMessagesAt(calls, peer)
+  if (!place) {
     throw failed(
       'bad_request',
       suggested
@@ -110,17 +111,25 @@ export async function conversationFor(
         : 'chat is not an administered channel direct messages chat',
     )
   }
-  // Whoever writes to a channel has one conversation with it.
-  if (directTopic === undefined || directTopic === self) return {}
+  if (directTopic === undefined) return {}
+  if (directTopic === self) {
+    // Who writes to a channel has one conversation with it; who answers for it has none with themselves.
+    if (place.creator || place.adminRights) throw notFound('direct messages topic')
+    return {}
+  }
   return { monoforumPeerId: await calls.peer(directTopic, signal).catch(noConversation) }
 }
 
-async function isDirect(calls: Calls, peer: tl.TypeInputPeer): Promise<boolean> {
-  if (peer._ !== 'inputPeerChannel') return false
+/** Undefined where the chat is another one. */
+async function directMessagesAt(
+  calls: Calls,
+  peer: tl.TypeInputPeer,
+): Promise<tl.RawChannel | undefined> {
+  if (peer._ !== 'inputPeerChannel') return undefined
   const { channelId } = peer
   const { chats } = await calls.known([{ _: 'peerChannel', channelId }])
   const chat = chats.get(channelId)
-  return chat?._ === 'channel' && chat.monoforum === true
+  return chat?._ === 'channel' && chat.monoforum === true ? chat : undefined
 }
 
 function noConversation(cause: unknown): never {

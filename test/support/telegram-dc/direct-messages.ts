@@ -51,7 +51,7 @@ export function directMessageHandlers(network: TelegramNetwork): Handlers {
     'messages.readSavedHistory': (request, origin) => {
       const { place, of } = topicOf(request, origin)
       const newest = messagesIn(place, of).at(-1)?.id ?? 0
-      const readMaxId = Math.min(request.maxId || newest, newest)
+      const readMaxId = Math.min(request.maxId, newest)
       network.asker(origin).readTopicUpTo.set(`${place.id}:${of.id}`, readMaxId)
       const update = {
         _: 'updateReadChannelOutbox',

@@ -55,7 +55,11 @@ export const readings: Handlers<Context> = {
     const { monoforumPeerId: peerOfTopic } = await conversationFor(context, operation)
     if (peerOfTopic) {
       const place = { parentPeer: await calls.peer(chat, signal), peer: peerOfTopic }
-      await calls.call({ _: 'messages.readSavedHistory', ...place, maxId }, { signal })
+      // Only of other histories it is documented that 0 means all of it.
+      const upTo = maxId || (await newestIn(context, place))
+      if (upTo > 0) {
+        await calls.call({ _: 'messages.readSavedHistory', ...place, maxId: upTo }, { signal })
+      }
       return done
     }
     if (isChannel(chat)) {
@@ -86,6 +90,24 @@ interface HistoryPlace {
   readonly parentPeer?: tl.TypeInputPeer
 }
 
+/** 0 where there is none. */
+async function newestIn(context: Context, place: HistoryPlace): Promise<number> {
+  const found = await pageOf(context, place, 0, 1)
+  return found._ === 'messages.messagesNotModified' ? 0 : (found.messages[0]?.id ?? 0)
+}
+
+function pageOf(
+  context: Context,
+  place: HistoryPlace,
+  offsetId: number,
+  limit: number,
+): Promise<tl.messages.TypeMessages> {
+  const bounds = { offsetDate: 0, addOffset: 0, maxId: 0, minId: 0, hash: Long.ZERO }
+  const kind = place.parentPeer ? 'messages.getSavedHistory' : 'messages.getHistory'
+  const request = { _: kind, ...place, offsetId, limit, ...bounds } as const
+  return context.calls.call(request, looking(context))
+}
+
 /** The newest messages before `offsetId`; 0: the newest of all. */
 async function historyOf(
   context: Context,
@@ -93,11 +115,8 @@ async function historyOf(
   offsetId: number,
   limit: number,
 ): Promise<OperationResult> {
-  const { calls, self } = context
-  const bounds = { offsetDate: 0, addOffset: 0, maxId: 0, minId: 0, hash: Long.ZERO }
-  const kind = place.parentPeer ? 'messages.getSavedHistory' : 'messages.getHistory'
-  const request = { _: kind, ...place, offsetId, limit, ...bounds } as const
-  const found = await calls.call(request, looking(context))
+  const { self } = context
+  const found = await pageOf(context, place, offsetId, limit)
   if (found._ === 'messages.messagesNotModified') return { kind: 'history', messages: [] }
   const view = { self, peers: PeersIndex.from(found) }
   const messages = found.messages
