@@ -87,12 +87,13 @@ export async function within<Result>(
 /**
  * Runs `work` with a signal that aborts as soon as one of these does, or after so many milliseconds with a
  * `TimeoutError`. Nothing is left of it once `work` has settled: AbortSignal.any and AbortSignal.timeout cost twenty
- * times as much, and stay until they are collected. For what happens with each message.
+ * times as much, and stay until they are collected. For what happens with each message. `abort` is for work that leaves
+ * something waiting behind it.
  */
 export async function limited<Result>(
   signals: readonly AbortSignal[],
   milliseconds: number,
-  work: (limit: AbortSignal) => Promise<Result>,
+  work: (limit: AbortSignal, abort: () => void) => Promise<Result>,
 ): Promise<Result> {
   const limit = new AbortController()
   const leave = ({ target }: Event) => limit.abort((target as AbortSignal).reason)
@@ -103,7 +104,7 @@ export async function limited<Result>(
     else signal.addEventListener('abort', leave, { once: true })
   }
   try {
-    return await work(limit.signal)
+    return await work(limit.signal, () => limit.abort())
   } finally {
     clearTimeout(timer)
     for (const signal of signals) signal.removeEventListener('abort', leave)

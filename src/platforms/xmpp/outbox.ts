@@ -32,6 +32,7 @@ interface OutboxParts {
 }
 
 const REFUSED_WITHIN_MS = 2_000
+const never = new AbortController().signal
 /** Addresses that are remembered; then it begins anew. */
 const MOST_REACHED = 1_000
 
@@ -52,8 +53,9 @@ export class Outbox {
     const id = message.attrs.id ?? ''
     const same = this.#waiting.get(id)
     if (same) return same.promise
-    await limited([signal], this.#parts.confirmMilliseconds, (limit) =>
-      this.#post(id, message, proof, limit),
+    // A message that was found to have arrived must not be written when there is a connection again.
+    await limited([signal], this.#parts.confirmMilliseconds, (limit, abort) =>
+      this.#post(id, message, proof, limit).finally(abort),
     )
   }
 
@@ -102,7 +104,7 @@ export class Outbox {
     // means a private message; or by the server, where it is not known that there is such an address. ejabberd
     // acknowledges a message before it says that nobody has the address.
     const to = resource === undefined ? this.#parts.domain : bare
-    const asked = { to, signal: AbortSignal.timeout(REFUSED_WITHIN_MS) }
+    const asked = { to, signal: never, milliseconds: REFUSED_WITHIN_MS }
     const settle = () => {
       if (this.#reached.size >= MOST_REACHED) this.#reached.clear()
       if (resource === undefined && this.#waiting.has(id)) this.#reached.add(bare)
