@@ -1,8 +1,10 @@
 /** Schemathesis asks a running service for all that /openapi.json describes, rightly and wrongly, and judges the answers. */
 import { execFile } from 'node:child_process'
+import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pythonWith } from '../libraries/toolchains.ts'
 import { linkedAccount } from '../service/scene.ts'
+import type { Client } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 
 /** Operations that are not asked for, by name, with the reason. */
@@ -65,6 +67,28 @@ export interface Budget {
   readonly phases: readonly ('coverage' | 'fuzzing')[]
 }
 
+/** More than walk the borders of the schema of `getUpdates`. */
+const COVERING_POLLS = 100
+
+/** Half the time for which an access token lives. */
+const RENEWAL = 5 * 60_000
+
+/** Keeps a valid access token in a file. */
+async function keepSignedIn(client: Client, file: string) {
+  let current = Promise.resolve(client)
+  const write = async (next: Client) => {
+    // Whoever reads it meanwhile gets the one or the other.
+    await writeFile(`${file}.new`, next.token)
+    await rename(`${file}.new`, file)
+    return next
+  }
+  await write(client)
+  const timer = setInterval(() => {
+    current = current.then(async (before) => write(await before.renewed()))
+  }, RENEWAL)
+  return { file, client: () => current, stop: () => clearInterval(timer) }
+}
+
 /** Rejects with `Missing` where Python or its packages are not to be had. */
 export async function judgePart(
   t: Testing,
@@ -72,16 +96,24 @@ export async function judgePart(
   { examples, phases }: Budget,
 ): Promise<Judgement> {
   const folder = await pythonWith(import.meta.dirname)
-  const env = { FFMPEG: '', PLATFORM_TIMEOUT_MS: '1000', OTP_RESEND_DELAYS: '0' }
+  const env = {
+    FFMPEG: '',
+    PLATFORM_TIMEOUT_MS: '1000',
+    OTP_RESEND_DELAYS: '0',
+    API_KEYS_PER_ACCOUNT: '10000',
+  }
   const service = await startService(t, { env })
-  const { client, key } = await linkedAccount(service, 'schemabot')
+  const { client, key, credentialId } = await linkedAccount(service, 'schemabot')
+  const polls = examples + (phases.includes('coverage') ? COVERING_POLLS : 0)
+  const pollers: string[] = []
+  for (let poll = 0; poll < polls; poll++) pollers.push((await client.key(credentialId)).key)
+  const signedIn = await keepSignedIn(client, join(service.dataDir, 'token'))
   const { paths, checks }: Part = PARTS[part]
   const args = [
     // The program `schemathesis` names the path at which the folder was made, which has another name now.
     ['-m', 'schemathesis.cli'],
     ['--config-file', join(import.meta.dirname, 'schemathesis.toml')],
     ['run', `${service.url}/openapi.json`, '--url', service.url],
-    ['--header', `Authorization: Bearer ${client.token}`],
     ['--include-path-regex', paths],
     ['--checks', [...CHECKS, ...checks].join(',')],
     ['--phases', phases.join(','), '--max-examples', `${examples}`],
@@ -92,7 +124,15 @@ export async function judgePart(
   ].flat()
   const options = {
     cwd: service.dataDir,
-    env: { ...process.env, API_KEY: key },
+    env: {
+      ...process.env,
+      API_KEY: key,
+      POLLING_KEYS: pollers.join(),
+      TOKEN_FILE: signedIn.file,
+      SCHEMATHESIS_HOOKS: 'hooks',
+      PYTHONPATH: import.meta.dirname,
+      PYTHONDONTWRITEBYTECODE: '1',
+    },
     maxBuffer: 64 << 20,
   }
   const [passed, output] = await new Promise<[boolean, string]>((resolve) => {
@@ -101,7 +141,11 @@ export async function judgePart(
     )
   })
   const count = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? 0)
-  const { items } = await client.result('GET', '/user/logs/api-requests?limit=1000')
+  signedIn.stop()
+  const { items } = await (await signedIn.client()).result(
+    'GET',
+    '/user/logs/api-requests?limit=1000',
+  )
   const answered: readonly Logged[] = items
   return {
     passed,
