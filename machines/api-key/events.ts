@@ -110,6 +110,14 @@ export interface Poll extends Command {
   readonly held?: true
 }
 
+/** So long a call may take between nodes on a busy machine. */
+const LATE_MS = 500
+
+export const madeAt = ({ now, age = 0 }: PollUpdates): Pick<Poll, 'askedAt' | 'isLate'> => ({
+  askedAt: now - age,
+  ...(age > LATE_MS && { isLate: true }),
+})
+
 export interface PollRead {
   readonly type: 'poll.read'
   readonly poll: Poll

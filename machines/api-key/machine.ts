@@ -1,8 +1,8 @@
 /** One API key: usable, expired, rotated or revoked; while usable, it is polled, has a webhook, or neither. */
 import { accepted, refused } from '../model/protocol.ts'
 import { pageOf } from './events.ts'
-import { inVain, lacks, otherPoll, toAccepted, turnAway, unauthorized } from './refusals.ts'
-import { apiKey, endWaiting, lastRead, letGo, takeTerms, tooLate, waitingIn } from './setup.ts'
+import { inVain, lacks, late, otherPoll, toAccepted, turnAway, unauthorized } from './refusals.ts'
+import { apiKey, endWaiting, lastRead, letGo, takeTerms, waitingIn } from './setup.ts'
 import { changing, webhook } from './webhook.ts'
 
 const ended = apiKey.createStateConfig({
@@ -129,7 +129,7 @@ export const apiKeyMachine = apiKey.createMachine({
               { type: 'hold', params: ({ event }) => event },
             ],
           },
-          tooLate,
+          late,
           {
             guard: { type: 'conflictedLately', params: ({ event }) => event.now },
             target: '.held',

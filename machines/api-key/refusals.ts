@@ -105,6 +105,15 @@ export const turnAway = {
   },
 }
 
+/** It was made before the poll that waits, and came after it. */
+export const late = {
+  guard: { type: 'isTooLate' as const, params: ({ event }: { event: PollRead }) => event.poll },
+  actions: {
+    type: 'reply' as const,
+    params: ({ event }: { event: PollRead }): Reply => refused(event.poll, otherPoll),
+  },
+}
+
 /** The account is out and the log is read: the poll is refused with the reason. */
 export const inVain = {
   guard: { type: 'isInVain' as const, params: ({ event }: { event: PollRead }) => event },

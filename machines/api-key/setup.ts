@@ -14,6 +14,7 @@ import {
   hasScope,
   type KeyChanged,
   type KeyTerms,
+  madeAt,
   mayReceive,
   type Poll,
   type PollRead,
@@ -54,17 +55,13 @@ export interface ApiKeyContext extends ApiKeyInput {
 const SAME_OFFSET_WAIT_MS = 3_000
 const SAME_OFFSET_BURST_MS = 500
 const CONFLICT_PACE_MS = 3_000
-/** So long a call may take between nodes on a busy machine. */
-const LATE_MS = 500
 
 function pollFrom(context: ApiKeyContext, event: PollUpdates): Poll {
   const { lastPoll } = context
-  const since =
-    lastPoll?.offset === event.offset ? event.now - lastPoll.at : Number.POSITIVE_INFINITY
+  const since = lastPoll?.offset === event.offset ? event.now - lastPoll.at : Infinity
   return {
     requestId: event.requestId,
-    askedAt: event.now - (event.age ?? 0),
-    ...((event.age ?? 0) > LATE_MS && { isLate: true as const }),
+    ...madeAt(event),
     after: context.cursor,
     keepNewest: event.offset < 0 ? -event.offset : undefined,
     // A new update since the last poll lifts the brake: the brake is for pages that repeat.
@@ -213,15 +210,6 @@ export const apiKey = setup({
       Math.max(0, Math.min(context.waiting?.timeoutMs ?? 0, lifeOf(context))),
   },
 })
-
-/** It was made before the poll that waits, and came after it. */
-export const tooLate = {
-  guard: { type: 'isTooLate' as const, params: ({ event }: { event: PollRead }) => event.poll },
-  actions: {
-    type: 'reply' as const,
-    params: ({ event }: { event: PollRead }): Reply => refused(event.poll, otherPoll),
-  },
-}
 
 /** The key has ended: refuses the poll that is held, if there is one. */
 export const endWaiting = apiKey.enqueueActions(({ context, enqueue }) => {
