@@ -137,6 +137,7 @@ export interface PollRequest extends Partial<Wanted> {
   readonly offset: number
   readonly limit: number
   readonly timeoutMs: number
+  /** Milliseconds since its client made it, if it has waited for the owner of its account. */
   readonly age?: number
 }
 
