@@ -26,6 +26,29 @@ t.test('nobody else sends a message back', async (t) => {
   await arrival
 })
 
+t.test('a message that is found to have arrived waits for no connection any more', async (t) => {
+  const waiting = Promise.withResolvers<AbortSignal>()
+  const outbox = new Outbox({
+    stream: {
+      sendWhenUp: (_, signal) => {
+        waiting.resolve(signal)
+        return new Promise(() => undefined)
+      },
+      acknowledges: true,
+    },
+    requests: { ask: () => Promise.reject(new Error('nothing is asked')) },
+    domain: 'here.test',
+    confirmMilliseconds: 30_000,
+  })
+  const message = xml('message', { id: 'm', to: 'ada@there.test', type: 'chat' })
+  const arrival = outbox.post(message, 'acknowledgement', patience())
+  const signal = await waiting.promise
+  t.notOk(signal.aborted)
+  outbox.found('m')
+  await arrival
+  t.ok(signal.aborted)
+})
+
 t.test('whom it was for may refuse it, and so may servers', async (t) => {
   for (const from of ['room@there.test', 'room@there.test/nick', 'there.test', undefined]) {
     const { outbox, arrival } = posted()
