@@ -9,6 +9,9 @@ import { until } from '../support/client.ts'
 
 const LOOK_MS = 20
 
+// Each test closes what it opens at its own end: teardowns run after the folder of the test is gone, and a look between them
+// would make it again.
+
 t.test('a process does not touch what another one of its place uses', async (t) => {
   const place = join(t.testdir(), 'temporary')
   const old = await TemporaryFiles.open(place, LOOK_MS)
@@ -32,18 +35,18 @@ t.test('what nobody uses any more is removed after a while', async (t) => {
   await writeFile(join(crashed, 'half an upload'), '')
   await writeFile(join(place, 'of an earlier version'), '')
   const files = await TemporaryFiles.open(place, LOOK_MS)
-  t.teardown(() => files.close())
   await pause(2 * LOOK_MS)
   t.ok(existsSync(crashed), 'not before it was seen untouched for a while')
   await until(async () => (await readdir(place)).length === 1)
   t.ok(existsSync(dirname(files.file())))
+  await files.close()
 })
 
 t.test('a folder that others removed is made again', async (t) => {
   const files = await TemporaryFiles.open(join(t.testdir(), 'temporary'), LOOK_MS)
-  t.teardown(() => files.close())
   await rm(dirname(files.file()), { recursive: true })
   await until(() => existsSync(dirname(files.file())))
-  await using folder = await files.folder()
+  const folder = await files.folder()
   await writeFile(folder.file(), 'goes on')
+  await files.close()
 })

@@ -31,6 +31,9 @@ t.test('the usage of a key is charted', { skip: noBrowser, timeout: 240_000 }, a
   const client = await service.client(phone)
   const key = await client.key(await client.link(await client.person('Bot')))
   for (const name of ['getMe', 'getMe', 'sendMessage']) await client.bot(key.key, name)
+  // The service writes what it counts a moment later, and the page asks once.
+  const usage = `/user/usage?api_key_id=${key.api_key_id}`
+  await until(async () => (await client.result('GET', usage)).totals.requests === 3)
   const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
   t.teardown(() => database.close())
   const browser = await openBrowser()

@@ -1,20 +1,41 @@
 /** The address: choices kept in it, and a page that stays at it. */
-import { useEffect } from 'react'
+import { useCallback, useEffect } from 'react'
 import { useSearchParams } from 'react-router'
+
+/** Changes by the names of values in the address; undefined takes one out. */
+type AddressChanges = Readonly<Record<string, string | undefined>>
+
+/** The changes with their empty values taken out of the address. */
+export const withoutEmpty = (changes: Readonly<Record<string, string>>): AddressChanges =>
+  Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, value || undefined]))
+
+/**
+ * Reads the address itself: the router's copy is as old as the page that is drawn, and would bring back what a change just
+ * before took out.
+ */
+export function useChangeOfAddress(): (
+  changes: AddressChanges,
+  how?: { readonly replace: boolean },
+) => void {
+  const [, setQuery] = useSearchParams()
+  return useCallback(
+    (changes, how) => {
+      const next = new URLSearchParams(window.location.search)
+      for (const [name, value] of Object.entries(changes)) {
+        if (value === undefined) next.delete(name)
+        else next.set(name, value)
+      }
+      setQuery(next, how)
+    },
+    [setQuery],
+  )
+}
 
 /** Kept in the address, so that the view can be shared and survives a reload. */
 export function useInAddress(name: string): readonly [string, (value: string) => void] {
-  const [query, setQuery] = useSearchParams()
-  const choose = (value: string) =>
-    setQuery(
-      (before) => {
-        const next = new URLSearchParams(before)
-        if (value === '') next.delete(name)
-        else next.set(name, value)
-        return next
-      },
-      { replace: true },
-    )
+  const [query] = useSearchParams()
+  const change = useChangeOfAddress()
+  const choose = (value: string) => change({ [name]: value || undefined }, { replace: true })
   return [query.get(name) ?? '', choose]
 }
 

@@ -21,6 +21,7 @@ import { Page } from '../../ui/page.tsx'
 import { recordsOf } from '../../ui/records.tsx'
 import { Empty, Failed, Loading, useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { useChangeOfAddress, withoutEmpty } from '../../ui/use-in-address.ts'
 import { Bar, useSelection } from '../bulk/bar.tsx'
 import { Groups, groupsQuery } from '../bulk/groups.tsx'
 import { Progress, useBegun } from '../bulk/progress.tsx'
@@ -46,7 +47,8 @@ const NEEDED = 'link_again,restart,contact_platform'
 
 /** Search, filters and order, kept in the address, so that a view can be passed on. */
 export function useFilter() {
-  const [query, setQuery] = useSearchParams()
+  const [query] = useSearchParams()
+  const changeAddress = useChangeOfAddress()
   const text = query.toString()
 
   return useMemo(() => {
@@ -55,17 +57,7 @@ export function useFilter() {
     const sort = sorts.find((one) => one === givenOf('sort')) ?? 'created'
     /** An empty value removes the filter. */
     const change = (changes: Readonly<Record<string, string>>) =>
-      setQuery(
-        (before) => {
-          const next = new URLSearchParams(before)
-          for (const [name, value] of Object.entries(changes)) {
-            if (value === '') next.delete(name)
-            else next.set(name, value)
-          }
-          return next
-        },
-        { replace: true },
-      )
+      changeAddress(withoutEmpty(changes), { replace: true })
     const filter: ListFilter = {
       search: givenOf('search'),
       state: givenOf('state'),
@@ -90,7 +82,7 @@ export function useFilter() {
       set: change,
       clear: () => change(Object.fromEntries([...filters, 'sort'].map((name) => [name, '']))),
     }
-  }, [text, setQuery])
+  }, [text, changeAddress])
 }
 
 const states = ['active', 'connecting', 'degraded', 'logged_out', 'invalid', 'failed']

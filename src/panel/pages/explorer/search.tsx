@@ -5,6 +5,7 @@ import { UPDATE_KINDS } from '../../../../machines/model/update-kinds.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice, Field } from '../../ui/form.tsx'
+import { useChangeOfAddress, withoutEmpty } from '../../ui/use-in-address.ts'
 
 /** The forms of the values by the names of parameters: what the service would refuse is not asked. */
 type Forms = Readonly<Record<string, RegExp>>
@@ -49,24 +50,14 @@ export interface Searching {
 }
 
 export function useSearch(forms: Forms): Searching {
-  const [query, setQuery] = useSearchParams()
+  const [query] = useSearchParams()
+  const changeAddress = useChangeOfAddress()
   const search: Record<string, string> = {}
   for (const [name, form] of Object.entries(forms)) {
     const value = query.get(name) ?? ''
     if (form.test(value)) search[name] = value
   }
-  const change = (changes: Search) =>
-    setQuery(
-      (before) => {
-        const next = new URLSearchParams(before)
-        for (const [name, value] of Object.entries(changes)) {
-          if (value === '') next.delete(name)
-          else next.set(name, value)
-        }
-        return next
-      },
-      { replace: true },
-    )
+  const change = (changes: Search) => changeAddress(withoutEmpty(changes), { replace: true })
   return { forms, search, change }
 }
 

@@ -19,6 +19,7 @@ import { Choice, Field, Form } from '../../ui/form.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Records } from '../../ui/records.tsx'
 import { Empty, Failed, Wrong } from '../../ui/states.tsx'
+import { useChangeOfAddress } from '../../ui/use-in-address.ts'
 import { keyForms, type Searching, Typed, useSearch } from '../explorer/search.tsx'
 import { NewKey } from './new-key.tsx'
 import { KeyRecord } from './records.tsx'
@@ -248,7 +249,8 @@ function NoKeys({ search, change }: Searching) {
 export function KeysPage() {
   const t = useT()
   const searching = useSearch(keyForms)
-  const [query, setQuery] = useSearchParams()
+  const [query] = useSearchParams()
+  const changeAddress = useChangeOfAddress()
   const list = useInfiniteQuery({
     ...keysQuery({ revoked: 'false', ...searching.search }),
     placeholderData: keepPreviousData,
@@ -256,13 +258,7 @@ export function KeysPage() {
       (data?.pages.length ?? 0) > PAGES_WATCHED ? false : LOOK_MS,
   })
   const creating = query.get('create')
-  const setCreating = (credentialId: string | undefined) =>
-    setQuery((before) => {
-      const next = new URLSearchParams(before)
-      if (credentialId === undefined) next.delete('create')
-      else next.set('create', credentialId)
-      return next
-    })
+  const setCreating = (credentialId: string | undefined) => changeAddress({ create: credentialId })
   return (
     <Page
       title={t('nav.keys')}
