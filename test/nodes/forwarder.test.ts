@@ -1,7 +1,8 @@
 /** What a node remembers, or has read, of the owner of an account may be out of date: it is not served by it. */
 import { once } from 'node:events'
-import { createServer, get } from 'node:http'
+import { createServer, get, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { OwnerRecord } from '../../src/nodes/owners.ts'
@@ -85,3 +86,44 @@ t.test('a caller who leaves while the owner is looked up is not waited for', asy
     t.equal(await Promise.race([idle, pause(2_000)]), 'idle')
   }
 })
+
+t.test(
+  'a node without an address for others answers what names its account in the body',
+  async (t) => {
+    const bodies: string[] = []
+    const { port } = await startForwarder(t, {
+      rows: [
+        { incarnation: SELF, address: null },
+        { incarnation: 2, address: 'https://127.0.0.1:1' },
+      ],
+      find: async () => here,
+      look: async () => here,
+      owns: () => true,
+      async serve(request, response) {
+        bodies.push(await text(request))
+        response.end('served here')
+      },
+    })
+    const body = JSON.stringify({ credential_id: CREDENTIAL, name: 'x'.repeat(40_000) })
+    for (const path of ['/api_keys', '/platforms/sandbox/link/start']) {
+      const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body })
+      t.equal(await answer.text(), 'served here', path)
+    }
+    t.strictSame(bodies, [body, body], 'the body is there for the route')
+
+    // In two pieces, the second of which is late.
+    const slow = request({
+      port,
+      path: '/api_keys',
+      method: 'POST',
+      headers: { 'content-length': 4 },
+    })
+    slow.write('{ ')
+    await pause(50)
+    t.equal(bodies.length, 2, 'nothing is decided before the body has come')
+    slow.end(' }')
+    const [response] = await once(slow, 'response')
+    t.equal(await text(response), 'served here')
+    t.equal(bodies.at(-1), '{  }')
+  },
+)

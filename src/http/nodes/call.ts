@@ -38,6 +38,7 @@ export const isStream = ({ url = '' }: IncomingMessage) => /\/events(?:[?]|$)/.t
 export class BodyCopy {
   readonly #request: IncomingMessage
   readonly #chunks: Buffer[] = []
+  readonly #ended = Promise.withResolvers<void>()
   #length = 0
 
   /** To be made as soon as the request is there: what has come before is not in it. */
@@ -49,9 +50,24 @@ export class BodyCopy {
       if (chunk) {
         this.#chunks.push(chunk)
         this.#length += chunk.length
-      }
+      } else this.#ended.resolve()
       return push.call(request, chunk, encoding)
     }
+  }
+
+  /**
+   * Resolves once the body has come, which nobody has to read for it: Node.js takes in a short one by itself. With undefined
+   * if the client leaves before.
+   */
+  async arrived(): Promise<Buffer | undefined> {
+    const request = this.#request
+    if (!this.#isWhole && !request.destroyed) {
+      const leave = () => this.#ended.resolve()
+      request.once('close', leave)
+      await this.#ended.promise
+      request.off('close', leave)
+    }
+    return this.#isWhole ? joined(this.#chunks) : undefined
   }
 
   /**
@@ -60,12 +76,15 @@ export class BodyCopy {
    */
   async whole(): Promise<Buffer | undefined> {
     const request = this.#request
-    const length = Number(request.headers['content-length'] ?? 0)
-    if (this.#length < length && !request.destroyed) {
+    if (!this.#isWhole && !request.destroyed) {
       discardRest(request)
       await finished(request, { writable: false }).catch(() => undefined)
     }
-    return this.#length === length ? joined(this.#chunks) : undefined
+    return this.#isWhole ? joined(this.#chunks) : undefined
+  }
+
+  get #isWhole(): boolean {
+    return this.#length === Number(this.#request.headers['content-length'] ?? 0)
   }
 }
 
@@ -80,7 +99,7 @@ export class ForwardedCall {
   readonly #id = randomUUID()
   readonly isShort: boolean
   /** For the case that it is served here in the end. */
-  copy: BodyCopy | undefined
+  readonly copy: BodyCopy | undefined
   #body: Buffer | undefined
   readonly #wasServed: boolean
   #hasBegun = false
@@ -113,8 +132,7 @@ export class ForwardedCall {
    * to learn that an earlier try may have been carried out.
    */
   get isOnlyPassed(): boolean {
-    const wasRead = this.#wasServed || this.#hasBegun || (this.#body?.length ?? 0) > 0
-    return wasRead || this.#isRepeated
+    return this.#wasServed || this.#hasBegun || this.#isRepeated
   }
 
   /** Its answer waits for events. */
@@ -126,13 +144,12 @@ export class ForwardedCall {
     return !this.#hasBegun
   }
 
-  /** Of a short request. Rejects if the client leaves before its body has come. */
+  /** Of a short request, which can still be served here. Rejects if the client leaves before its body has come. */
   async keepBody(): Promise<Buffer> {
     if (this.#body) return this.#body
-    const body = await this.copy?.whole()
+    const body = await this.copy?.arrived()
     if (!body) throw new Error('the client has left')
     this.#body = body
-    this.copy = undefined
     return body
   }
 

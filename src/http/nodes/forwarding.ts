@@ -231,9 +231,7 @@ export class RequestForwarder {
   async #passByBody(call: ForwardedCall): Promise<void> {
     const body = await call.keepBody().catch(() => undefined)
     if (!body) return call.leave()
-    const target = targetIn(body)
-    // A request whose body this node has read is forwarded to itself, because a body cannot be read twice.
-    await this.#pass(call, target ?? { kind: 'link', id: '' })
+    await this.#pass(call, targetIn(body) ?? { kind: 'link', id: '' })
   }
 
   async #pass(call: ForwardedCall, target: RequestTarget): Promise<void> {
@@ -320,8 +318,8 @@ export class RequestForwarder {
     const before = this.#peers
     const reachable = rows.filter(({ address }) => address?.startsWith('https:'))
     const wasAlone = this.#isAlone
-    // This node is among them: a body that it has read goes to itself. One that has come may own an account before this
-    // node sees it, so an address of its own is enough.
+    // This node is among them: a call that it may have carried out goes to itself. One that has come may own an account
+    // before this node sees it, so an address of its own is enough.
     this.#isAlone = reachable.length === 0
     this.#peers = new Map(
       reachable.map((row) => [
