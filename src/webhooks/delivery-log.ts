@@ -4,7 +4,7 @@ import type { Logger } from '../../actors/ports/ports.ts'
 import type { AttemptRecord, WebhookKey } from '../../actors/ports/webhooks.ts'
 import { kindNumber } from '../../machines/model/update-kinds.ts'
 import type { Database, Queryable } from '../database/database.ts'
-import { arrayLiteral, textArray, WriteBuffer } from '../database/write-behind.ts'
+import { arrayLiteral, Flusher, textArray } from '../database/write-behind.ts'
 import { updateJson } from '../updates/row.ts'
 
 export interface StoredDelivery {
@@ -208,10 +208,34 @@ export interface DeliveryPlace {
   readonly url: string
 }
 
-interface Entry {
-  readonly place: DeliveryPlace
-  readonly attempt: AttemptRecord
-}
+type Logged = Omit<AttemptRecord, 'ok' | 'retryAfterMs'> & { readonly place: DeliveryPlace }
+
+/**
+ * Attempts that wait to be written, by columns: thousands wait at once, and the collector would move an object for each of
+ * them twice.
+ */
+type Columns = { readonly [Name in keyof Logged]: Logged[Name][] }
+
+const noAttempts = (): Columns => ({
+  place: [],
+  at: [],
+  updateId: [],
+  attempt: [],
+  status: [],
+  error: [],
+  durationMs: [],
+  nextAttemptAt: [],
+  traceId: [],
+})
+
+/** What `change` makes of each column. */
+const changed = (
+  columns: Columns,
+  change: (column: readonly unknown[], name: keyof Columns) => unknown[],
+): Columns =>
+  Object.fromEntries(
+    Object.entries(columns).map(([name, column]) => [name, change(column, name as keyof Columns)]),
+  ) as Columns
 
 const LAG_MS = 500
 /** Attempts that are kept while the database is away; beyond it the oldest are lost. */
@@ -222,45 +246,68 @@ const UPKEEP_MS = 3_600_000
 export class DeliveryLog {
   readonly #db: Database
   readonly #days: number
-  readonly #buffer: WriteBuffer<Entry>
+  readonly #logger: Logger
+  readonly #flusher = new Flusher(LAG_MS, () => this.#write())
   readonly #oneIn: number
+  #waiting = noAttempts()
   #upkeepDue = 0
 
   /** Logs one in `oneIn` first attempts that worked, drawn by lot; failures and what came of them always. */
   constructor(db: Database, logger: Logger, days: number, oneIn = 1) {
     this.#db = db
+    this.#logger = logger
     this.#days = days
     this.#oneIn = oneIn
-    this.#buffer = new WriteBuffer<Entry>({
-      everyMs: LAG_MS,
-      capacity: CAPACITY,
-      write: (entries) => this.#write(entries),
-      onFailure: (err, kept) => {
-        this.#upkeepDue = 0
-        logger.warn({ err, kept }, 'webhook attempts could not be written')
-      },
-    })
   }
 
   add(place: DeliveryPlace, attempt: AttemptRecord): void {
     const isOrdinary = attempt.ok && attempt.attempt === 1
     if (isOrdinary && Math.random() * this.#oneIn >= 1) return
-    this.#buffer.add({ place, attempt })
+    const waiting = this.#waiting
+    waiting.place.push(place)
+    waiting.at.push(attempt.at)
+    waiting.updateId.push(attempt.updateId)
+    waiting.attempt.push(attempt.attempt)
+    waiting.status.push(attempt.status)
+    waiting.error.push(attempt.error)
+    waiting.durationMs.push(Math.round(100 * attempt.durationMs) / 100)
+    waiting.nextAttemptAt.push(attempt.nextAttemptAt)
+    waiting.traceId.push(attempt.traceId)
+    this.#flusher.schedule()
   }
 
   flush(): Promise<void> {
-    return this.#buffer.flush()
+    return this.#flusher.flush()
   }
 
-  async #write(entries: readonly Entry[]): Promise<void> {
+  async #write(): Promise<void> {
+    const attempts = this.#waiting
+    if (attempts.at.length === 0) return
+    this.#waiting = noAttempts()
+    try {
+      await this.#insert(attempts)
+    } catch (err) {
+      const later = this.#waiting
+      this.#waiting = changed(attempts, (column, name) =>
+        [...column, ...later[name]].slice(-CAPACITY),
+      )
+      this.#upkeepDue = 0
+      const kept = this.#waiting.at.length
+      this.#logger.warn({ err, kept }, 'webhook attempts could not be written')
+      throw err
+    }
+  }
+
+  async #insert(attempts: Columns): Promise<void> {
     if (Date.now() >= this.#upkeepDue) {
       await this.#db.query('select webhook_delivery_upkeep(make_interval(days => $1))', [
         this.#days,
       ])
       this.#upkeepDue = Date.now() + UPKEEP_MS
     }
-    for (let at = 0; at < entries.length; at += AT_ONCE) {
-      await insert(this.#db, entries.slice(at, at + AT_ONCE))
+    for (let from = 0; from < attempts.at.length; from += AT_ONCE) {
+      const some = changed(attempts, (column) => column.slice(from, from + AT_ONCE))
+      await insert(this.#db, some)
     }
   }
 }
@@ -280,23 +327,22 @@ const statement = {
          order by d.n`,
 }
 
-async function insert(db: Database, entries: readonly Entry[]): Promise<void> {
+async function insert(db: Database, attempts: Columns): Promise<void> {
   const numbers = new Map<DeliveryPlace, number>()
-  for (const { place } of entries) {
+  for (const place of attempts.place) {
     if (!numbers.has(place)) numbers.set(place, numbers.size + 1)
   }
   const places = [...numbers.keys()]
-  const attempts = entries.map(({ attempt }) => attempt)
   await db.query(statement, [
-    arrayLiteral(entries.map(({ place }) => numbers.get(place))),
-    arrayLiteral(attempts.map(({ at }) => at)),
-    arrayLiteral(attempts.map(({ updateId }) => updateId)),
-    arrayLiteral(attempts.map(({ attempt }) => attempt)),
-    arrayLiteral(attempts.map(({ status }) => status)),
-    textArray(attempts.map(({ error }) => error)),
-    arrayLiteral(attempts.map(({ durationMs }) => Math.round(100 * durationMs) / 100)),
-    arrayLiteral(attempts.map(({ nextAttemptAt }) => nextAttemptAt)),
-    textArray(attempts.map(({ traceId }) => traceId)),
+    arrayLiteral(attempts.place.map((place) => numbers.get(place))),
+    arrayLiteral(attempts.at),
+    arrayLiteral(attempts.updateId),
+    arrayLiteral(attempts.attempt),
+    arrayLiteral(attempts.status),
+    textArray(attempts.error),
+    arrayLiteral(attempts.durationMs),
+    arrayLiteral(attempts.nextAttemptAt),
+    textArray(attempts.traceId),
     arrayLiteral(places.map(({ key }) => key.userId)),
     arrayLiteral(places.map(({ key }) => key.apiKeyId)),
     textArray(places.map(({ url }) => url)),

@@ -27,6 +27,8 @@ export interface EndpointReply {
   readonly body: Buffer
 }
 
+const noHeaders: Readonly<Record<string, string | string[] | undefined>> = {}
+
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly signal: AbortSignal
   /** By the clock of `performance`. */
@@ -35,7 +37,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
   #reason = ''
-  #headers: Readonly<Record<string, string | string[] | undefined>> = {}
+  #headers = noHeaders
   #chunks: Buffer[] = []
   #bytes = 0
   #isOver = false

@@ -1,6 +1,7 @@
 /** The log of webhook attempts when only a part of the successes is stored. */
 import t from 'tap'
 import type { AttemptRecord } from '../../actors/ports/webhooks.ts'
+import type { Database } from '../../src/database/database.ts'
 import { DeliveryLog, listDeliveries } from '../../src/webhooks/delivery-log.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
@@ -96,4 +97,38 @@ t.test('only an attempt that came later has delivered what failed', async (t) =>
   attempt(true, at + 1)
   await log.flush()
   t.strictSame((await told())[1], ['bad', at + 1])
+})
+
+t.test('what could not be written is written later: the newest of it, in its order', async (t) => {
+  const { database } = await testDatabase(t)
+  let isAway = true
+  const query: Database['query'] = (statement, values) =>
+    isAway ? Promise.reject(new Error('the database is away')) : database.query(statement, values)
+  const log = new DeliveryLog({ ...database, query }, quietLogger, 30)
+  const add = (updateId: number) => {
+    const isGood = updateId % 2 === 0
+    log.add(place, {
+      ...{ ok: isGood, at: Date.now(), updateId, attempt: 2, durationMs: updateId },
+      ...{ status: isGood ? 200 : undefined, error: isGood ? undefined : `bad ${updateId}` },
+      ...{ traceId: `trace ${updateId}`, nextAttemptAt: undefined, retryAfterMs: undefined },
+    })
+  }
+  // Two more than are kept, and one that comes after the write that fails.
+  for (let updateId = 1; updateId <= 50_001; updateId++) add(updateId)
+  await log.flush()
+  add(50_002)
+  await log.flush()
+  isAway = false
+  await log.flush()
+  const rows = await database.query<Record<string, unknown>>(
+    `select update_id, status, error, trace_id, duration_ms from webhook_delivery order by id`,
+  )
+  t.equal(rows.length, 50_000)
+  const wrong = rows.filter(({ update_id, status, error, trace_id, duration_ms }, index) => {
+    const id = index + 3
+    const isGood = id % 2 === 0
+    const end = isGood ? status === 200 && error === null : status === null && error === `bad ${id}`
+    return update_id !== id || duration_ms !== id || trace_id !== `trace ${id}` || !end
+  })
+  t.strictSame(wrong, [])
 })
