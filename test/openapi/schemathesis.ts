@@ -4,7 +4,7 @@ import { rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pythonWith } from '../libraries/toolchains.ts'
 import { linkedAccount } from '../service/scene.ts'
-import type { Client } from '../support/client.ts'
+import { type Client, until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 
 /** Operations that are not asked for, by name, with the reason. */
@@ -53,7 +53,19 @@ interface Judgement {
 }
 
 interface Logged {
+  readonly request_id: string
   readonly error_code: number | null
+}
+
+/** The last requests before one more: the log is written a moment late, in order. */
+async function loggedBefore(client: Client, oneMore: string): Promise<readonly Logged[]> {
+  const last = (await fetch(oneMore)).headers.get('x-request-id')
+  return until(async () => {
+    const log = await client.result('GET', '/user/logs/api-requests?limit=1000')
+    const items: readonly Logged[] = log.items
+    const place = items.findIndex(({ request_id }) => request_id === last)
+    return place >= 0 && items.slice(place + 1)
+  })
 }
 
 interface Testing {
@@ -142,11 +154,7 @@ export async function judgePart(
   })
   const count = (pattern: RegExp) => Number(pattern.exec(output)?.[1] ?? 0)
   signedIn.stop()
-  const { items } = await (await signedIn.client()).result(
-    'GET',
-    '/user/logs/api-requests?limit=1000',
-  )
-  const answered: readonly Logged[] = items
+  const answered = await loggedBefore(await signedIn.client(), `${service.url}/bot${key}/getMe`)
   return {
     passed,
     said: output.slice(Math.max(0, output.search(/=+ (?:FAILURES|ERRORS|SUMMARY)/))),
