@@ -247,21 +247,8 @@ export class WebhookDelivery {
         ? this.#succeed(update)
         : this.#fail(update, outcome, isProbe)
       const { ok, status, error, retryAfterMs, durationMs, exchange } = outcome
-      this.#record(
-        {
-          ok,
-          status,
-          error,
-          retryAfterMs,
-          durationMs,
-          at,
-          attempt,
-          updateId,
-          traceId,
-          nextAttemptAt,
-        },
-        exchange,
-      )
+      const end = { ok, status, error, retryAfterMs, durationMs }
+      this.#record({ ...end, at, attempt, updateId, traceId, nextAttemptAt }, exchange)
     } catch (cause) {
       this.#defect(cause)
       // Internal error: undo the attempt after a pause, do not count it.

@@ -229,7 +229,7 @@ const noAttempts = (): Columns => ({
 })
 
 /** What `change` makes of each column. */
-const changed = (
+const mapColumns = (
   columns: Columns,
   change: (column: readonly unknown[], name: keyof Columns) => unknown[],
 ): Columns =>
@@ -288,7 +288,7 @@ export class DeliveryLog {
       await this.#insert(attempts)
     } catch (err) {
       const later = this.#waiting
-      this.#waiting = changed(attempts, (column, name) =>
+      this.#waiting = mapColumns(attempts, (column, name) =>
         [...column, ...later[name]].slice(-CAPACITY),
       )
       this.#upkeepDue = 0
@@ -306,7 +306,7 @@ export class DeliveryLog {
       this.#upkeepDue = Date.now() + UPKEEP_MS
     }
     for (let from = 0; from < attempts.at.length; from += AT_ONCE) {
-      const some = changed(attempts, (column) => column.slice(from, from + AT_ONCE))
+      const some = mapColumns(attempts, (column) => column.slice(from, from + AT_ONCE))
       await insert(this.#db, some)
     }
   }

@@ -27,8 +27,6 @@ export interface EndpointReply {
   readonly body: Buffer
 }
 
-const noHeaders: Readonly<Record<string, string | string[] | undefined>> = {}
-
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly signal: AbortSignal
   /** By the clock of `performance`. */
@@ -37,7 +35,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
   #reason = ''
-  #headers = noHeaders
+  #headers: Readonly<Record<string, string | string[] | undefined>> = {}
   #chunks: Buffer[] = []
   #bytes = 0
   #isOver = false

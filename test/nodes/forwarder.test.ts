@@ -104,7 +104,8 @@ t.test(
         response.end('served here')
       },
     })
-    const body = JSON.stringify({ credential_id: CREDENTIAL, name: 'x'.repeat(40_000) })
+    // The longest that is looked at: Node.js has to take it in without a reader.
+    const body = JSON.stringify({ credential_id: CREDENTIAL }).padEnd(65_536)
     for (const path of ['/api_keys', '/platforms/sandbox/link/start']) {
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', body })
       t.equal(await answer.text(), 'served here', path)
