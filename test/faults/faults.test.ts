@@ -8,6 +8,8 @@ import { runRedisFaults } from './redis-faults.ts'
 const takesMs = 180_000
 t.setTimeout(takesMs)
 
+const skip = !(await hasRedis()) && 'redis-server is not installed'
+
 t.test(
   'nothing acknowledged is lost by what happens around it',
   { timeout: takesMs },
@@ -24,8 +26,6 @@ t.test(
     t.ok(report.acknowledged > 300, `${report.acknowledged} were acknowledged`)
   },
 )
-
-const skip = !(await hasRedis()) && 'redis-server is not installed'
 
 t.test(
   'no code is lost or late by what happens to Redis',

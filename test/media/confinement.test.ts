@@ -19,6 +19,7 @@ await writeFile(program, `#!${shell}\n[ "$1" = -version ] && exit 0\neval "$1"\n
 const tools = { ffmpeg: program, ffprobe: program }
 t.teardown(() => rm(join(program, '..'), { recursive: true, force: true }))
 
+const { hidesFiles } = await findConfinement(tools, searchPath)
 const needs: Needs = { reads: [], cpuSeconds: 10, memoryBytes: 2 ** 30, fileBytes: 1_000_000 }
 
 async function attempt(script: string, more: Partial<Needs> = {}, path = searchPath) {
@@ -56,7 +57,6 @@ t.test('limits of the operating system', { skip }, async (t) => {
   })
 })
 
-const { hidesFiles } = await findConfinement(tools, searchPath)
 const noWalls = hidesFiles ? false : 'bubblewrap is not installed, or may not work here'
 
 t.test('walls', { skip: noWalls }, async (t) => {
