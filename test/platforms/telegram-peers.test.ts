@@ -3,7 +3,11 @@ import { Long } from '@mtcute/core'
 import t, { type Test } from 'tap'
 import type { Queryable } from '../../src/database/database.ts'
 import { PostgresPeers } from '../../src/platforms/telegram/storage/peers.ts'
-import { forgetAccount, MessageLocations } from '../../src/platforms/telegram/storage/places.ts'
+import {
+  forgetAccount,
+  locationWrites,
+  MessageLocations,
+} from '../../src/platforms/telegram/storage/places.ts'
 import { testDatabase } from '../support/database.ts'
 
 async function account(t: Test) {
@@ -112,7 +116,8 @@ t.test(
     await before.peers.store(peer(2, 2))
     await before.refMessages.store(1, -1, 2)
     await before.flush()
-    await new MessageLocations(db, { credentialId, epoch: 0 }, () => t.fail()).remember([
+    const parts = { db, writes: locationWrites(db), unnoted: () => t.fail() }
+    await new MessageLocations({ credentialId, epoch: 0 }, parts).remember([
       { message: 1, chat: 1 },
     ])
     await forgetAccount(db, { credentialId, epoch: 0 })
@@ -125,3 +130,30 @@ t.test(
     t.equal(await now.peers.getById(1), null)
   },
 )
+
+t.test('places of several accounts are stored together, each for itself', async (t) => {
+  const { db, credentialId } = await account(t)
+  let statements = 0
+  const counting: Queryable = {
+    query: (statement, values) => {
+      statements++
+      return db.query(statement, values)
+    },
+  }
+  const defects: unknown[] = []
+  const writes = locationWrites(counting)
+  const parts = { db, writes, unnoted: (cause: unknown) => defects.push(cause) }
+  const own = new MessageLocations({ credentialId, epoch: 0 }, parts)
+  const former = new MessageLocations({ credentialId, epoch: -1 }, parts)
+  const first = own.note([{ message: 1, chat: 5 }])
+  const others = [2, 3, 4].map((message) => own.note([{ message, chat: 5 }]))
+  await Promise.all([first, ...others, former.note([{ message: 9, chat: 5 }])])
+  t.equal(statements, 2, 'the first at once, and those that came meanwhile')
+  t.same(
+    await own.find([1, 2, 3, 4, 9]),
+    [1, 2, 3, 4].map((message) => ({ message, chat: 5 })),
+  )
+  await Promise.all([6, 2 ** 40, 7].map((message) => own.note([{ message, chat: 5 }])))
+  t.same((await own.find([6, 7])).length, 2)
+  t.equal(defects.length, 1, 'what cannot be stored hinders nothing else')
+})

@@ -22,7 +22,7 @@ import { KnownPolls } from './reading/polls.ts'
 import { Recovery } from './recovery.ts'
 import { Standings } from './standings.ts'
 import { PostgresPeers } from './storage/peers.ts'
-import { MessageLocations } from './storage/places.ts'
+import { type LocationWrites, MessageLocations } from './storage/places.ts'
 import type { TelegramSecrets } from './storage/secrets.ts'
 import { SessionStorage } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
@@ -31,6 +31,7 @@ export interface SessionOptions {
   readonly application: Application
   readonly entrance?: DataCentreAddress
   readonly db: Queryable
+  readonly locationWrites: LocationWrites
   readonly media: Pick<MediaService, 'open'>
   readonly logger: Logger
   /** For how long a broken connection is reconnected before it is reported as lost; 0: not at all. */
@@ -59,14 +60,16 @@ export function assemble(
   account: LinkedAccount,
   secrets: TelegramSecrets,
   report: SessionReport,
-  { db, application, entrance, answerMilliseconds, recovery: bounds, logger }: SessionOptions,
+  options: SessionOptions,
   life: SessionLife,
   defect: (cause: unknown) => void,
 ): Parts {
+  const { db, locationWrites, application, entrance, logger } = options
+  const { answerMilliseconds, recovery: bounds } = options
   const { checkpoint, identity, permit } = account
   const self = identity.native
   const ending = life.signal
-  const places = new MessageLocations(db, account, defect)
+  const places = new MessageLocations(account, { db, writes: locationWrites, unnoted: defect })
   const state = new UpdateState(checkpoint)
   const since = state.date || Math.floor(Date.now() / 1000)
   const polls = new KnownPolls()

@@ -11,12 +11,16 @@ import { QrLink } from './link/qr.ts'
 import type { SignIn } from './link/sign-in.ts'
 import { TelegramSession } from './session.ts'
 import { noPeers } from './storage/peers.ts'
+import { locationWrites } from './storage/places.ts'
 import { parseSecrets } from './storage/secrets.ts'
 import { SessionStorage } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
 
 export interface TelegramOptions
-  extends Omit<Partial<SessionOptions>, 'application' | 'db' | 'media' | 'logger'>,
+  extends Omit<
+      Partial<SessionOptions>,
+      'application' | 'db' | 'locationWrites' | 'media' | 'logger'
+    >,
     Pick<SessionOptions, 'application' | 'db' | 'media' | 'logger'> {}
 
 const defaults = {
@@ -26,7 +30,7 @@ const defaults = {
 }
 
 export function telegramPlatform({ application, ...given }: TelegramOptions): Platform {
-  const options = { ...defaults, ...given }
+  const options = { ...defaults, ...given, locationWrites: locationWrites(given.db) }
 
   const signIn = (stored: Json = null): SignIn => {
     const secrets = parseSecrets(fieldsOf(stored).session)

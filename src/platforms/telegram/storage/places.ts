@@ -1,6 +1,7 @@
 /** The chats of messages: for private chats and small groups, deletions name only the message's id. */
 import type { Owned } from '../../../../actors/ports/ports.ts'
 import type { Queryable } from '../../../database/database.ts'
+import { arrayLiteral, SharedStatements } from '../../../database/write-behind.ts'
 
 export interface MessageLocation {
   readonly message: number
@@ -10,40 +11,70 @@ export interface MessageLocation {
 /** SQL: whether the owner with the epoch `$2` still owns the account `$1`. */
 export const isOwned = 'not exists (select from credential where id = $1 and epoch <> $2)'
 
-export class MessageLocations {
-  readonly #db: Queryable
-  readonly #owned: Owned
-  readonly #unnoted: (cause: unknown) => void
+interface NewLocations {
+  readonly owned: Owned
+  readonly places: readonly MessageLocation[]
+}
 
-  /** `unnoted` gets the error if places could not be stored. */
-  constructor(db: Queryable, owned: Owned, unnoted: (cause: unknown) => void) {
-    this.#db = db
-    this.#owned = owned
-    this.#unnoted = unnoted
+/** One for all accounts: places that arrive during a write share the next one. */
+export type LocationWrites = SharedStatements<NewLocations, undefined>
+
+/** Callers whose places are stored with one statement. */
+const MOST_TOGETHER = 500
+
+const insertion = {
+  name: 'telegram-message',
+  text: `insert into telegram_message (credential_id, message_id, chat_id)
+         select n.credential_id, n.message_id, n.chat_id
+           from unnest($1::bigint[], $2::bigint[], $3::integer[], $4::bigint[])
+                  as n (credential_id, epoch, message_id, chat_id)
+          where not exists (select from credential c
+                             where c.id = n.credential_id and c.epoch <> n.epoch)
+         on conflict (credential_id, message_id) do nothing`,
+}
+
+export const locationWrites = (db: Queryable): LocationWrites =>
+  new SharedStatements({
+    most: MOST_TOGETHER,
+    async run(all) {
+      const rows = all.flatMap(({ owned, places }) => places.map((place) => ({ owned, place })))
+      await db.query(insertion, [
+        arrayLiteral(rows.map(({ owned }) => owned.credentialId)),
+        arrayLiteral(rows.map(({ owned }) => owned.epoch)),
+        arrayLiteral(rows.map(({ place }) => place.message)),
+        arrayLiteral(rows.map(({ place }) => place.chat)),
+      ])
+      return all.map(() => undefined)
+    },
+  })
+
+interface LocationParts {
+  readonly db: Queryable
+  readonly writes: LocationWrites
+  /** Gets the error if places could not be stored. */
+  unnoted(cause: unknown): void
+}
+
+export class MessageLocations {
+  readonly #owned: Owned
+  readonly #parts: LocationParts
+
+  constructor({ credentialId, epoch }: Owned, parts: LocationParts) {
+    this.#owned = { credentialId, epoch }
+    this.#parts = parts
   }
 
   /** Stores the places of sent messages. A failure is only logged, because the messages are sent already. */
   async note(places: readonly MessageLocation[]): Promise<void> {
-    await this.remember(places).catch(this.#unnoted)
+    await this.remember(places).catch(this.#parts.unnoted)
   }
 
   async remember(places: readonly MessageLocation[]): Promise<void> {
-    if (places.length === 0) return
-    await this.#db.query(
-      `insert into telegram_message (credential_id, message_id, chat_id)
-       select $1, * from unnest($3::integer[], $4::bigint[]) where ${isOwned}
-       on conflict (credential_id, message_id) do nothing`,
-      [
-        this.#owned.credentialId,
-        this.#owned.epoch,
-        places.map(({ message }) => message),
-        places.map(({ chat }) => chat),
-      ],
-    )
+    if (places.length > 0) await this.#parts.writes.run({ owned: this.#owned, places })
   }
 
   async find(messages: readonly number[]): Promise<MessageLocation[]> {
-    return this.#db.query<MessageLocation>(
+    return this.#parts.db.query<MessageLocation>(
       `select message_id as message, chat_id as chat from telegram_message
         where credential_id = $1 and message_id = any($2)`,
       [this.#owned.credentialId, messages],
