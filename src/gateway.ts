@@ -15,7 +15,7 @@ import { type Core, createCore } from './composition/core.ts'
 import { openNetworks } from './composition/networks.ts'
 import { figuresOf, giveAccountsAway, moveAccounts, openNodes } from './composition/nodes.ts'
 import { createServices, type Services } from './composition/services.ts'
-import { openStorage, type Storage } from './composition/storage.ts'
+import { nameOfDatabase, openStorage, type Storage } from './composition/storage.ts'
 import type { Config } from './config/config.ts'
 import { claimUnowned, followNodes, warnOfMemory } from './credentials/ownership.ts'
 import { createReadiness, type Readiness } from './http/health.ts'
@@ -29,7 +29,7 @@ import type { Bus } from './nodes/bus.ts'
 import type { Nodes } from './nodes/nodes.ts'
 import { Owners } from './nodes/owners.ts'
 import type { Logger } from './observability/logger.ts'
-import { concerning } from './process/fatal-errors.ts'
+import { concerning, concerningDatabase } from './process/fatal-errors.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
 import type { CallCount, GuessCount } from './security/rate-limits.ts'
 import { carryBack } from './webhooks/reply-call.ts'
@@ -70,7 +70,10 @@ const recurring = [
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   await using opened = new AsyncDisposableStack()
   const hurry = new AbortController()
-  const opening = open(options, opened, hurry.signal)
+  const opening = concerningDatabase(
+    nameOfDatabase(options.config),
+    open(options, opened, hurry.signal),
+  )
   // A start that failed waits for no load balancer.
   const { address, core, media, sandbox } = await opening.catch((cause) => {
     hurry.abort()

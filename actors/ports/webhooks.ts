@@ -61,6 +61,8 @@ export interface AttemptRecord extends AttemptEnd {
   readonly at: number
   readonly updateId: number
   readonly attempt: number
+  /** An earlier delivery had read the update: it is sent again on request, or was not acknowledged before a restart. */
+  readonly isRepeated: boolean
   readonly traceId: string | undefined
   readonly nextAttemptAt: number | undefined
 }

@@ -236,6 +236,7 @@ export class WebhookDelivery {
   async #attempt(update: WebhookUpdate, at: number, isProbe: boolean): Promise<void> {
     const { updateId, traceId } = update
     const attempt = this.#lanes.failuresOf(update) + 1
+    const isRepeated = this.#reading.wasRead(updateId)
     try {
       const body = update.body ?? (await this.#feed.bodyOf(update))
       // Retention has deleted it meanwhile.
@@ -248,7 +249,8 @@ export class WebhookDelivery {
         : this.#fail(update, outcome, isProbe)
       const { ok, status, error, retryAfterMs, durationMs, exchange } = outcome
       const end = { ok, status, error, retryAfterMs, durationMs }
-      this.#record({ ...end, at, attempt, updateId, traceId, nextAttemptAt }, exchange)
+      const of = { updateId, attempt, isRepeated, traceId }
+      this.#record({ ...end, ...of, at, nextAttemptAt }, exchange)
     } catch (cause) {
       this.#defect(cause)
       // Internal error: undo the attempt after a pause, do not count it.

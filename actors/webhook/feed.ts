@@ -58,6 +58,11 @@ export class Reading {
     return missing
   }
 
+  /** Whether an earlier delivery had read it. */
+  wasRead(updateId: number): boolean {
+    return updateId <= (this.#before?.head ?? 0)
+  }
+
   acknowledge(updateId: number): void {
     this.#open.delete(updateId)
   }

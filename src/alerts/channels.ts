@@ -21,7 +21,8 @@ export class NotTold extends Error {
 
   constructor(code: Loss, detail: string | null, isFinal: boolean, options?: ErrorOptions) {
     super(code, options)
-    this.failure = { code, detail, isFinal }
+    // Another server may have chosen its words, and the database refuses NUL.
+    this.failure = { code, detail: detail?.replace(/\p{Cc}+/gu, ' ') ?? null, isFinal }
   }
 }
 

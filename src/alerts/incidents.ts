@@ -35,12 +35,13 @@ const columnsFor = (owners: string) =>
    i.opened_at, i.silenced_until, i.resolved_at`
 
 /**
- * SQL: the incident `i` is theirs, or the service's with more than what their own incident holds already, or they were told
+ * SQL: the incident `i` is theirs, or the service's with more than what their own incident holds or held, or they were told
  * of it.
  */
 const seenBy = (owners: string) =>
   `i.user_id = any(${owners})
-   and (not exists (select ${ownOf(`o.user_id = any(${owners})`)} and o.affected >= i.affected)
+   and (coalesce(i.sole_user_id <> all(${owners}), true)
+        and not exists (select ${ownOf(`o.user_id = any(${owners})`)} and o.affected >= i.affected)
         or exists (select from alert_notification n where n.incident_id = i.id and n.user_id = any(${owners})))`
 
 interface Judging {
@@ -126,9 +127,12 @@ async function renew(
        union all
        select * from unnest($3::bigint[], $4::text[], $5::text[], $6::int[])
      ), found as (
-       select * from own where user_id <> ${SERVICE} or cardinality($7::bigint[]) > 0
+       select *, null::bigint as sole_user_id from own
+        where user_id <> ${SERVICE} or cardinality($7::bigint[]) > 0
        union all
-       select ${SERVICE}, rule, subject, sum(affected)::int from own
+       select ${SERVICE}, rule, subject, sum(affected)::int,
+              case when count(distinct user_id) = 1 then min(user_id) end
+         from own
         where user_id <> ${SERVICE} group by rule, subject
        having bool_or(exists (select from unnest($7::bigint[]) as o (id) where o.id <> user_id))
      ), absent as (
@@ -137,11 +141,14 @@ async function renew(
           select from found f
            where f.user_id = i.user_id and f.rule = i.rule and f.subject = i.subject)
      )
-     insert into incident (user_id, rule, subject, state, affected, opened_at)
-     select user_id, rule, subject, 'open', affected, $1 from found
+     insert into incident (user_id, rule, subject, state, affected, opened_at, sole_user_id)
+     select user_id, rule, subject, 'open', affected, $1, sole_user_id from found
      on conflict (user_id, rule, subject) where resolved_at is null
-     do update set affected = excluded.affected, absent_since = null
-     where incident.affected <> excluded.affected or incident.absent_since is not null`,
+     do update set affected = excluded.affected, absent_since = null,
+                   sole_user_id = case when incident.sole_user_id = excluded.sole_user_id
+                                       then excluded.sole_user_id end
+     where incident.affected <> excluded.affected or incident.absent_since is not null
+        or incident.sole_user_id is not null and incident.sole_user_id is distinct from excluded.sole_user_id`,
     [
       now,
       [...rules, ...BY_ACCOUNT],

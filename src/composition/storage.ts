@@ -11,7 +11,7 @@ import { openMedia } from '../media/open.ts'
 import type { Logger } from '../observability/logger.ts'
 import { createMetrics } from '../observability/metrics.ts'
 import { RequestJournal } from '../observability/request-journal.ts'
-import { concerning } from '../process/fatal-errors.ts'
+import { concerning, concerningDatabase } from '../process/fatal-errors.ts'
 import { openVault } from '../security/vault.ts'
 
 interface StorageOptions {
@@ -35,13 +35,19 @@ export async function sealAnew(
   if (sealed > 0) logger.info({ accounts: sealed }, 'names and phones of accounts are sealed now')
 }
 
+/** What a failure of the database is told as: no setting leads to the one that the service runs itself. */
+export const nameOfDatabase = ({ databaseUrl }: Pick<Config, 'databaseUrl'>): string =>
+  databaseUrl === undefined ? 'the database in DATA_DIR' : 'DATABASE_URL'
+
 /** `opened` closes each part again, the last one first. */
 export async function openStorage(options: StorageOptions, opened: AsyncDisposableStack) {
   const { config, databaseUrl, logger } = options
-  const store = config.databaseUrl === undefined ? 'DATA_DIR' : 'DATABASE_URL'
+  const store = nameOfDatabase(config)
+  const beside = <T>(variables: string, work: Promise<T>) =>
+    concerning(variables, concerningDatabase(store, work))
   const migrated = await concerning(store, migrate(databaseUrl))
   for (const name of migrated) logger.info({ migration: name }, 'migrated')
-  await concerning('CELL', enterCell(databaseUrl, config.cell))
+  await concerning(store, enterCell(databaseUrl, config.cell))
 
   const probe = openWriteProbe({ url: databaseUrl, node: config.node, logger })
   opened.defer(() => probe.close())
@@ -54,7 +60,7 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
   opened.defer(() => db.close())
 
   const { keyFile } = config
-  const vault = await concerning('KEY_FILE', openVault({ db, keyFile, logger }))
+  const vault = await beside('KEY_FILE', openVault({ db, keyFile, logger }))
 
   const metrics = createMetrics({ ofProcess: true })
   const { requestDays: retentionDays, requestSample: oneIn } = config.retention
@@ -66,7 +72,7 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
 
   const redis = config.redisUrl === undefined ? {} : { redisUrl: config.redisUrl }
   const opening = createJobs({ databaseUrl, logger, ...redis })
-  const jobs = await (config.redisUrl ? concerning('REDIS_URL', opening) : opening)
+  const jobs = await (config.redisUrl ? beside('REDIS_URL', opening) : opening)
   opened.defer(() => jobs.close())
   metrics.jobQueueUp(() => (jobs.trouble() === null ? 1 : 0))
 
@@ -84,7 +90,7 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
     guard: { allowPrivate },
     measures: metrics.media,
   })
-  const media = await concerning('DATA_DIR', openingMedia)
+  const media = await beside('DATA_DIR', openingMedia)
   opened.defer(() => media.close())
   const wanted = new KeysWantedUpdates(db)
   return { db, vault, writes, metrics, journal, callLog, jobs, media, wanted }

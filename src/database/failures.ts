@@ -1,5 +1,6 @@
 /** Why the database failed: it cannot be reached, the values are at fault, or another statement was in the way. */
 import pg from 'pg'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import type { FailureReason } from '../../machines/model/reason.ts'
 
@@ -44,6 +45,16 @@ export function isUnavailable(error: unknown): boolean {
   if (code !== undefined && (system.has(code) || tls.test(code))) return true
   if (syscall !== undefined && connecting.has(syscall)) return true
   return messages.test(error.message) || isUnavailable(error.cause)
+}
+
+/** The database's own error, or that of the way to it, in an error that was thrown because the database is unavailable. */
+export function faultOfDatabase(error: unknown): Error | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (error instanceof pg.DatabaseError) return isUnavailable(error) ? error : undefined
+  const { cause } = error
+  const isTold = error instanceof RequestFailed && error.failure.reason?.startsWith('database_')
+  if (!isTold) return faultOfDatabase(cause)
+  return cause instanceof Error ? cause : error
 }
 
 /** Errors before a statement is sent: there is no connection, and pg's words for the connections of its pool. */

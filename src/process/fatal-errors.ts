@@ -1,5 +1,6 @@
 /** Errors that end the process: failures of the start with the variable to change, uncaught errors, and the exit codes. */
 import type { Logger } from '../../actors/ports/ports.ts'
+import { faultOfDatabase } from '../database/failures.ts'
 
 export const exitCodes = {
   /** Something that the start needs is not to be had: a port, the database, a disk (EX_UNAVAILABLE). */
@@ -23,8 +24,29 @@ export async function concerning<T>(variables: string, work: Promise<T>): Promis
   }
 }
 
-/** Words for the system's error codes. Other errors already have a readable message. */
+/**
+ * Awaits a step that asks the database among other things: where the database is at fault, the failure names it, and not
+ * what else the step depends on.
+ */
+export async function concerningDatabase<T>(name: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (cause) {
+    const fault = cause instanceof StartFailure ? undefined : faultOfDatabase(cause)
+    if (!fault) throw cause
+    throw new StartFailure(`${name}: ${textOf(fault)}`, { cause })
+  }
+}
+
+/**
+ * Words for the codes of the system, and of the database where its own words leave open what to do. Other errors already
+ * have a readable message.
+ */
 const inWords: Readonly<Record<string, string>> = {
+  53100: 'the disk of the database is full',
+  53300: 'the database has no connection left: end what holds them, or raise its max_connections',
+  '57P03': 'the database is starting or stopping: try again in a moment',
+  25006: 'the database takes no writes: name the server that does',
   EADDRINUSE: 'in use by another process',
   EADDRNOTAVAIL: 'not an address of this machine',
   EACCES: 'permission denied',

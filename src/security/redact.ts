@@ -1,11 +1,15 @@
 /** Takes secrets and phone numbers out of any text that is about to be logged, stored or shown. */
 
+/**
+ * Each pattern here and below is linear in the text, since it may be long and hostile: none begins anew at each character
+ * of what it has just read in vain.
+ */
 const replacements: readonly (readonly [secret: RegExp, replacement: string])[] = [
   // The key in a bot path, also a mistyped one: any text there counts as a secret, except the pattern of a route. It
   // ends at a backslash, because the text may be escaped JSON.
   [/(\/bot)(?![:{-])(?:(\d{1,15})(?=:|%3a))?[^/?#\s"'\\]+/gi, '$1$2:[key]'],
   [/\b(\d{6,15})(?::|%3a)[\w-]{30,}/gi, '$1:[key]'],
-  [/\beyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[jwt]'],
+  [/(?<![\w-])eyJ[\w-]+\.[\w-]+\.[\w-]*/g, '[jwt]'],
   [/\bchp_([a-z]{3})_[0-9A-Za-z]+/g, 'chp_$1_[token]'],
   [/(?:\+|%2b)\d{3,11}(\d{4})(?!\d)/gi, '+[phone]$1'],
 ]
@@ -45,13 +49,19 @@ const secretFields = [
   'token',
 ].join('|')
 
+/** JSON that is quoted four times, one in the other. */
+const DEEPEST = 15
+
 /**
- * Each pattern is linear in the text, since a log line may be long and hostile. None of them matches a quote or
- * a backslash outside of whole JSON strings, so that a redacted JSON line is still one JSON line.
+ * None of them matches a quote or a backslash outside of whole JSON strings, so that a redacted JSON line is still one
+ * JSON line.
  */
 const patterns: readonly (readonly [pattern: RegExp, replacement: string])[] = [
   [
-    new RegExp(`(\\\\*")(${secretFields})\\1\\s*:\\s*(?:\\1[^"\\\\]*\\1|-?\\d[\\d.]*)`, 'gi'),
+    new RegExp(
+      `(\\\\{0,${DEEPEST}}")(${secretFields})\\1\\s*:\\s*(?:\\1[^"\\\\]*\\1|-?\\d[\\d.]*)`,
+      'gi',
+    ),
     `$1$2$1:$1${hidden}$1`,
   ],
   [new RegExp(`"(${secretFields})":"(?:[^"\\\\]|\\\\.)*"`, 'gi'), `"$1":"${hidden}"`],

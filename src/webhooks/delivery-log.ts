@@ -208,7 +208,9 @@ export interface DeliveryPlace {
   readonly url: string
 }
 
-type Logged = Omit<AttemptRecord, 'ok' | 'retryAfterMs'> & { readonly place: DeliveryPlace }
+type Logged = Omit<AttemptRecord, 'ok' | 'retryAfterMs' | 'isRepeated'> & {
+  readonly place: DeliveryPlace
+}
 
 /**
  * Attempts that wait to be written, by columns: thousands wait at once, and the collector would move an object for each of
@@ -261,7 +263,7 @@ export class DeliveryLog {
   }
 
   add(place: DeliveryPlace, attempt: AttemptRecord): void {
-    const isOrdinary = attempt.ok && attempt.attempt === 1
+    const isOrdinary = attempt.ok && attempt.attempt === 1 && !attempt.isRepeated
     if (isOrdinary && Math.random() * this.#oneIn >= 1) return
     const waiting = this.#waiting
     waiting.place.push(place)
@@ -284,12 +286,18 @@ export class DeliveryLog {
     const attempts = this.#waiting
     if (attempts.at.length === 0) return
     this.#waiting = noAttempts()
+    let from = 0
     try {
-      await this.#insert(attempts)
+      await this.#upkeep()
+      for (; from < attempts.at.length; from += AT_ONCE) {
+        const some = mapColumns(attempts, (column) => column.slice(from, from + AT_ONCE))
+        await insert(this.#db, some)
+      }
     } catch (err) {
+      // What was written before the failure would be listed twice.
       const later = this.#waiting
       this.#waiting = mapColumns(attempts, (column, name) =>
-        [...column, ...later[name]].slice(-CAPACITY),
+        [...column.slice(from), ...later[name]].slice(-CAPACITY),
       )
       this.#upkeepDue = 0
       const kept = this.#waiting.at.length
@@ -298,17 +306,11 @@ export class DeliveryLog {
     }
   }
 
-  async #insert(attempts: Columns): Promise<void> {
-    if (Date.now() >= this.#upkeepDue) {
-      await this.#db.query('select webhook_delivery_upkeep(make_interval(days => $1))', [
-        this.#days,
-      ])
-      this.#upkeepDue = Date.now() + UPKEEP_MS
-    }
-    for (let from = 0; from < attempts.at.length; from += AT_ONCE) {
-      const some = mapColumns(attempts, (column) => column.slice(from, from + AT_ONCE))
-      await insert(this.#db, some)
-    }
+  async #upkeep(): Promise<void> {
+    if (Date.now() < this.#upkeepDue) return
+    const days = [this.#days]
+    await this.#db.query('select webhook_delivery_upkeep(make_interval(days => $1))', days)
+    this.#upkeepDue = Date.now() + UPKEEP_MS
   }
 }
 

@@ -276,6 +276,24 @@ t.test('an operator hears of the accounts of another one as of those of any user
   await one.tick(40 * 1_440 + 3)
   t.same(told(ones), ['alert.opened own 1', 'alert.resolved own 0'])
   t.same(told(twos), ['alert.opened service 1', 'alert.resolved service 0'])
+  t.same(await shown(one), ['1 account_out network resolved 0'], 'once, also afterwards')
+  t.match(await listIncidents(one.database, [2, 0], asked), [{ user_id: 0, state: 'resolved' }])
+})
+
+t.test('an operator goes on seeing an incident in which others were for a while', async (t) => {
+  const one = await rig(t)
+  one.operators.push(1, 2)
+  await one.out([1])
+  await one.tick(5)
+  await one.out([2], 'network', 5, 3)
+  await one.tick(10)
+  await one.back([2])
+  await one.tick(11)
+  await one.tick(13)
+  await one.back([1])
+  await one.tick(14)
+  await one.tick(16)
+  t.same(await shown(one), ['0 account_out network resolved 0', '1 account_out network resolved 0'])
 })
 
 t.test('a rule that cannot be judged changes nothing', async (t) => {

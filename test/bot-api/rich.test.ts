@@ -264,3 +264,53 @@ t.test('Markdown becomes blocks', async (t) => {
     ['bold', 'italic', 'code', 'spoiler', 'text_link'],
   )
 })
+
+t.test('long hostile Markdown and HTML are read in no more than a moment', async (t) => {
+  const size = 131_072
+  const long = (piece: string) => piece.repeat(size / piece.length)
+  const half = long('\t').slice(size / 2)
+  const markdown = [
+    ...[`|a|\n${half}-:${half}x`, `# a${half}#x`, `# ${half}x`, `* [ ] ${long(' ')}`],
+    ...[`\`\`\`${long(' ')}\0`, `a ${long('`')}${long('a')}`, `a ${long('[')}](`, long('[a](')],
+    ...[long('*a '), long('**a '), long('||a '), long('$a '), long('|'), `a${long('*')}`],
+    ...[long('>'), long('- '), long('>a\n'), long('|a|\n'), long('![]('), long('\\')],
+  ]
+  const html = [`<A${long('A')}'>`, long('<!--'), long('<a "'), long("<a 'b"), `<a ${long('b ')}>`]
+  const forms = [
+    [blocksOfMarkdown, markdown],
+    [blocksOfHtml, html],
+  ] as const
+  for (const [read, texts] of forms) {
+    for (const text of texts) {
+      const began = performance.now()
+      try {
+        read(text, media)
+      } catch (cause) {
+        t.ok(cause instanceof RequestFailed, `${cause}`)
+      }
+      t.ok(performance.now() - began < 3_000, text.slice(0, 12))
+    }
+  }
+})
+
+t.test('a line of nothing but marks stays readable', async (t) => {
+  t.equal(
+    renderRich(await read(blocksOfMarkdown(`Title\n${'='.repeat(200)}`, media))).text.slice(0, 5),
+    'Title',
+  )
+  const deep = await read(
+    blocksOfMarkdown('**x __x ~~x ||x ==x *x _a_ x* x== x|| x~~ x__ x**', media),
+  )
+  t.equal(marksOf(deep).length, 6, 'as many marks as there are')
+  const shown = (text: string) => renderRich(blocksOfMarkdown(text, media) as never).text
+  t.equal(shown('``a` b'), '``a` b', 'backticks that nothing closes')
+  t.equal(shown('### C# ###'), 'C#')
+  t.equal(shown('&constructor; a'), '&constructor; a')
+})
+
+t.test('names that every object has are names like any other', async (t) => {
+  t.throws(() => blocksOfHtml('<constructor>a</constructor>', media), RequestFailed)
+  const [paragraph] = blocksOfHtml('a &constructor; &valueOf; &lt;', media)
+  t.equal(paragraph?.text, 'a &constructor; &valueOf; <')
+  t.match(blocksOfMarkdown('![](tg://constructor?id=1)', media), [{ type: 'photo' }])
+})

@@ -1,4 +1,5 @@
 /** Keys in the browser: of which account they are, changed after they were made, and told when they are over. */
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
@@ -116,6 +117,46 @@ t.test(
         await page.getByText('No such key').waitFor()
       },
     )
+
+    await t.test('letters that are not searched yet are gone once something else is', async (t) => {
+      const search = page.getByRole('searchbox')
+      const searched = () => new URL(page.url()).search
+      // Faster than anybody types.
+      const typeAndClick = (words: string, place: string) =>
+        page.evaluate(`(() => {
+          const input = document.querySelector('input[type=search]')
+          const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')
+          set.call(input, ${JSON.stringify(words)})
+          input.dispatchEvent(new Event('input', { bubbles: true }))
+          const places = [...document.querySelectorAll('button, a')]
+          places.find(({ textContent }) => textContent.trim() === ${JSON.stringify(place)}).click()
+        })()`)
+      await typeAndClick('zzz', 'Clear the filters')
+      await page.getByRole('link', { name: /not so brief/ }).waitFor()
+      await page.waitForTimeout(1_000)
+      t.same([searched(), await search.inputValue()], ['', ''])
+
+      // The next page takes a while to come.
+      await page.reload()
+      await page.getByRole('link', { name: /not so brief/ }).waitFor()
+      await page.route(/\.js$/, async (route) => {
+        await pause(1_000)
+        await route.continue()
+      })
+      await typeAndClick('zzz', 'Messenger accounts')
+      await page.waitForURL('**/dashboard/accounts')
+      await page.getByRole('heading', { name: 'Messenger accounts' }).waitFor()
+      await page.waitForTimeout(1_000)
+      t.same([new URL(page.url()).pathname, searched()], ['/dashboard/accounts', ''])
+      await page.unrouteAll({ behavior: 'wait' })
+
+      // A link within the page.
+      await page.getByRole('link', { name: 'Bela' }).waitFor()
+      await typeAndClick('zzz', 'Messenger accounts')
+      await page.waitForTimeout(1_000)
+      t.same([searched(), await search.inputValue()], ['', ''])
+      await page.goto('/dashboard/keys')
+    })
 
     await t.test('in Persian, a name in other digits and letters is found', async (t) => {
       await client.result('POST', '/api_keys', { name: 'Café 27', credential_id: ada, scopes })

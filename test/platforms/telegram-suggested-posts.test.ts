@@ -152,6 +152,20 @@ t.test('the owner of a channel', async (t) => {
     t.equal(await done('markAsRead', here), true)
     t.equal(person.readTopicUpTo.get(`${direct.id}:${friend.id}`), last)
     t.equal(await unread(), 1, 'what somebody else has written')
+    write('unread')
+    for (const [method, more] of [
+      ['markAsRead', {}],
+      ['getChatHistory', {}],
+      ['sendMessage', { text: 'x' }],
+      ['forwardMessage', { from_chat_id: Number(nativeOfPlace(group)), message_id: 1 }],
+    ] as const) {
+      t.match(
+        await ask(method, { chat_id, direct_messages_topic_id: person.id, ...more }),
+        bad('direct messages topic not found'),
+        `${method}: who answers for the channel has no conversation with it`,
+      )
+    }
+    t.equal(await unread(), 2, 'and nothing was read')
     const from_elsewhere = { chat_id: Number(nativeOfPlace(group)), direct_messages_topic_id }
     for (const method of ['markAsRead', 'getChatHistory']) {
       t.match(
@@ -298,6 +312,8 @@ t.test('somebody who suggests posts to a channel', async (t) => {
     t.match(forwarded, { suggested_post_info: { price } })
     const own = { ...terms, text: 'mine', direct_messages_topic_id: by.userId }
     t.match(await done('sendMessage', own), { suggested_post_info: { state: 'pending' } })
+    const history = { chat_id, direct_messages_topic_id: by.userId, limit: 1 }
+    t.match(await done('getChatHistory', history), [{ text: 'mine' }])
   })
 
   await t.test('approves what the channel suggests instead', async (t) => {

@@ -1,6 +1,6 @@
 /** Redaction: no secret survives it, whatever stands around. */
 import t from 'tap'
-import { maskPhone, redactKeys } from '../../src/security/redact.ts'
+import { maskPhone, redact, redactKeys } from '../../src/security/redact.ts'
 import { formatApiKey, newApiKeySecret, newToken } from '../../src/security/secrets.ts'
 
 const secret = newApiKeySecret()
@@ -32,4 +32,23 @@ t.test('what tells requests apart stays', async (t) => {
 
 t.test('a phone number is shown by its last four digits', async (t) => {
   t.equal(maskPhone('+989121234567'), '+********4567')
+})
+
+t.test('a long hostile text is read in no more than a moment', async (t) => {
+  // Each would take seconds if every piece of it were read to its end.
+  const pieces = ['eyJ-', 'eyJa.', '\\', '\\"', '"key":"\\', '/bot1', 'key=', '+1', '1:', 'code: ']
+  for (const piece of pieces) {
+    const text = piece.repeat(300_000 / piece.length)
+    const began = performance.now()
+    redact(text)
+    t.ok(performance.now() - began < 2_000, piece)
+  }
+})
+
+t.test('quoted JSON keeps no secret, however often it is quoted', async (t) => {
+  let text = JSON.stringify({ a: '\\', password: 'p4ss', key: 'k3y' })
+  for (let depth = 0; depth < 4; depth++) {
+    t.notMatch(redact(text), /p4ss|k3y/, text)
+    text = JSON.stringify({ text })
+  }
 })

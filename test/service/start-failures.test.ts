@@ -97,6 +97,24 @@ t.test('a database that cannot be reached, or lets nobody in', async (t) => {
   await refused(t, { DATABASE_URL: wrong }, /DATABASE_URL: password authentication failed/)
 })
 
+t.test('a database that has no connection left is named, whatever it is asked for', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const [{ owner } = { owner: '' }] = await database.query<{ owner: string }>(
+    'select current_user as owner',
+  )
+  const role = `crowded_${process.pid}`
+  await database.query(`create role ${role} login password 'p' in role ${owner}`)
+  t.teardown(() => database.query(`drop role ${role}`))
+  const crowded = Object.assign(new URL(url), { username: role, password: 'p' }).href
+  // One is enough for the migrations, but not for the vault beside the probe of writes.
+  for (const most of [0, 1]) {
+    await database.query(`alter role ${role} connection limit ${most}`)
+    const line =
+      /^chapar: DATABASE_URL: the database has no connection left: end what holds them, or raise its max_connections \(53300\)$/m
+    await refused(t, { DATABASE_URL: crowded }, line)
+  }
+})
+
 t.test('a database that is too old', async (t) => {
   const { url } = await testDatabase(t)
   const [target, address] = [new URL(url), new URL(url)]

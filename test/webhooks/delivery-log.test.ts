@@ -17,17 +17,20 @@ t.test('a failure and the success that ends it are always stored', async (t) => 
   const attempt = (updateId: number, more: Partial<AttemptRecord> = {}) =>
     log.add(place, {
       ...{ ok: true, at: Date.now(), updateId, attempt: 1, durationMs: 1, status: 200 },
-      ...{ traceId: undefined, nextAttemptAt: undefined, error: undefined, address: undefined },
+      ...{ traceId: undefined, nextAttemptAt: undefined, error: undefined, isRepeated: false },
       ...more,
     } as AttemptRecord)
   for (let updateId = 1; updateId <= 20; updateId++) attempt(updateId)
   attempt(21, { ok: false, status: 500, error: 'Wrong response from the webhook' })
   attempt(21, { attempt: 2 })
+  // It may have failed before: a resend begins its count anew.
+  attempt(22, { isRepeated: true })
   await log.flush()
   const { deliveries: stored } = await listDeliveries(database, { userId: 1, limit: 50 })
   t.strictSame(
-    stored.map(({ update_id, attempt, status }) => [update_id, attempt, status]).slice(0, 2),
+    stored.map(({ update_id, attempt, status }) => [update_id, attempt, status]).slice(0, 3),
     [
+      [22, 1, 200],
       [21, 2, 200],
       [21, 1, 500],
     ],
@@ -114,6 +117,7 @@ t.test('what could not be written is written later: the newest of it, in its ord
       ...{ ok: isGood, at: Date.now(), updateId, attempt: 2, durationMs: updateId },
       ...{ status: isGood ? 200 : undefined, error: isGood ? undefined : `bad ${updateId}` },
       ...{ traceId: `trace ${updateId}`, nextAttemptAt: undefined, retryAfterMs: undefined },
+      isRepeated: false,
     })
   }
   // Two more than are kept, the last of which comes while the write fails.
@@ -132,4 +136,33 @@ t.test('what could not be written is written later: the newest of it, in its ord
     return update_id !== id || duration_ms !== id || trace_id !== `trace ${id}` || !end
   })
   t.strictSame(wrong, [])
+})
+
+t.test('what was written before a write failed is not written again', async (t) => {
+  const { database } = await testDatabase(t)
+  let written = 0
+  const query: Database['query'] = async (statement, values) => {
+    if (typeof statement !== 'string' && ++written === 3) throw new Error('the database is away')
+    return database.query(statement, values)
+  }
+  const log = new DeliveryLog({ ...database, query }, quietLogger, 30)
+  for (let updateId = 1; updateId <= 5_000; updateId++) {
+    log.add(place, {
+      ...{ ok: true, at: Date.now(), updateId, attempt: 1, durationMs: 1, status: 200 },
+      ...{ traceId: undefined, nextAttemptAt: undefined, error: undefined },
+      ...{ retryAfterMs: undefined, isRepeated: false },
+    })
+  }
+  const ids = async () => {
+    const rows = await database.query<{ update_id: number }>(
+      'select update_id from webhook_delivery order by id',
+    )
+    return rows.map(({ update_id }) => update_id)
+  }
+  await log.flush()
+  t.equal((await ids()).length, 4_000)
+  await log.flush()
+  const all = await ids()
+  t.equal(all.length, 5_000)
+  t.ok(all.every((id, index) => id === index + 1))
 })

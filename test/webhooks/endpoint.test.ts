@@ -1,10 +1,14 @@
 /** Calls in the answers to updates: what fails in them is told in the log, and to nobody else. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { DeliveryLog, listDeliveries } from '../../src/webhooks/delivery-log.ts'
 import { Endpoint } from '../../src/webhooks/endpoint.ts'
 import { callIn } from '../../src/webhooks/reply-call.ts'
 import { webhookFacts } from '../actors/webhook/rig.ts'
 import { until } from '../support/client.ts'
+import { testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
 import { exemptFromReference } from '../support/reference-check.ts'
 import { endpointParts } from './parts.ts'
@@ -70,4 +74,38 @@ t.test('an endpoint that is closed keeps no connection', async (t) => {
   t.equal(receiver.kept, 1, 'for the next update')
   close()
   await until(() => receiver.kept === 0, 2_000)
+})
+
+t.test('a reason that no database takes is told without what it does not take', async (t) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined)
+    socket.once('data', () =>
+      socket.end('HTTP/1.1 500 a\0b\x1b\tc\r\ncontent-length: 0\r\n\r\n', 'latin1'),
+    )
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const key = { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 }
+  const made = new Endpoint(
+    key,
+    webhookFacts({ url: `http://127.0.0.1:${port}/` }),
+    endpointParts(t),
+  )
+  t.teardown(() => made.close())
+  const attempt = await made.deliver({ updateId: 9, body: '{}' }, AbortSignal.timeout(5_000))
+  t.match(attempt, { status: 500, error: 'Wrong response from the webhook: 500 a b c' })
+  // It is written together with the attempts of all other users.
+  const { database } = await testDatabase(t)
+  const log = new DeliveryLog(database, quietLogger, 30)
+  const common = { at: Date.now(), attempt: 1, isRepeated: false }
+  const rest = { traceId: undefined, nextAttemptAt: undefined }
+  log.add({ key, url: 'https://bot.example' }, { ...attempt, ...common, ...rest, updateId: 9 })
+  log.add({ key, url: 'https://bot.example' }, { ...attempt, ...common, ...rest, updateId: 10 })
+  await log.flush()
+  const { deliveries } = await listDeliveries(database, { userId: 1, limit: 5 })
+  t.same(
+    deliveries.map(({ update_id }) => update_id),
+    [10, 9],
+  )
 })

@@ -13,6 +13,8 @@ import { renderRich } from './render.ts'
 
 /** Characters of all texts together. */
 const MOST_CHARACTERS = 32_768
+/** Of HTML or Markdown, with its marks. */
+const MOST_WRITTEN = 4 * MOST_CHARACTERS
 
 const bad = (problem: string) => failed('bad_request', problem)
 
@@ -59,6 +61,8 @@ export async function richMessageOf(call: Call) {
 
 function blocksIn(given: Given): unknown {
   if (given.blocks != null) return given.blocks
+  const written = given.html ?? given.markdown
+  if (typeof written === 'string' && written.length > MOST_WRITTEN) throw bad('message is too long')
   const media = mediaNamed(given.media)
   if (typeof given.html === 'string') return blocksOfHtml(given.html, media)
   if (typeof given.markdown === 'string') return blocksOfMarkdown(given.markdown, media)

@@ -20,11 +20,13 @@ const EMPTY = ['br', 'hr', 'img', 'input', 'tg-map']
 
 const bad = (problem: string) => failed('bad_request', `can't parse rich message: ${problem}`)
 
-const NAMED: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"', apos: "'" }
+const NAMED: ReadonlyMap<string, string> = new Map(
+  Object.entries({ lt: '<', gt: '>', amp: '&', quot: '"', apos: "'", nbsp: '\u00a0' }),
+)
 
 const unescaped = (text: string) =>
   text.replaceAll(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w+));/gi, (whole, decimal, hex, name) => {
-    if (name !== undefined) return name === 'nbsp' ? '\u00a0' : (NAMED[name] ?? whole)
+    if (name !== undefined) return NAMED.get(name) ?? whole
     const code = decimal ? Number(decimal) : Number.parseInt(hex, 16)
     const isCharacter = code > 0 && code < 0x110000 && !(code >= 0xd800 && code < 0xe000)
     return isCharacter ? String.fromCodePoint(code) : whole
@@ -40,18 +42,54 @@ function attributesOf(source: string): ReadonlyMap<string, string> {
   )
 }
 
+interface Tag {
+  readonly at: number
+  readonly end: number
+  readonly slash: boolean
+  /** Empty for a comment. */
+  readonly name: string
+  readonly rest: string
+}
+
+/** A longer tag is none: a text of many beginnings would be read again and again. */
+const LONGEST_TAG = 8_192
+
+/** Tags and comments; what only begins like one is text. */
+function* tagsIn(html: string): Generator<Tag> {
+  const lastComment = html.lastIndexOf('-->')
+  // The name is taken whole, or a long one without an end would be taken in all its lengths.
+  const begin = /<(\/?)([a-z][\w-]*)(?![\w-])/iy
+  const piece = /[^"'<>]+|"[^"]*"|'[^']*'/y
+  for (let at = html.indexOf('<'); at >= 0; at = html.indexOf('<', at)) {
+    const from = at++
+    if (html.startsWith('<!--', from) && lastComment >= from + 4) {
+      at = html.indexOf('-->', from + 4) + 3
+      yield { at: from, end: at, slash: false, name: '', rest: '' }
+      continue
+    }
+    begin.lastIndex = from
+    const [whole, slash, name = ''] = begin.exec(html) ?? []
+    if (whole === undefined) continue
+    const start = from + whole.length
+    let end = start
+    for (piece.lastIndex = end; end - start < LONGEST_TAG && piece.test(html); )
+      end = piece.lastIndex
+    if (html[end] !== '>') continue
+    at = end + 1
+    yield { at: from, end: at, slash: slash !== '', name, rest: html.slice(start, end) }
+  }
+}
+
 function parse(html: string): Node[] {
   const root: Element = { tag: '', attributes: new Map(), children: [] }
   const open = [root]
-  const tags = /<!--[\s\S]*?-->|<(\/?)([a-z][\w-]*)((?:"[^"]*"|'[^']*'|[^"'<>])*)>/gi
   let from = 0
   const say = (text: string) => {
     if (text !== '') open.at(-1)?.children.push(unescaped(text))
   }
-  for (const match of html.matchAll(tags)) {
-    const [whole, slash, name = '', rest = ''] = match
-    say(html.slice(from, match.index))
-    from = match.index + whole.length
+  for (const { at, end, slash, name, rest } of tagsIn(html)) {
+    say(html.slice(from, at))
+    from = end
     const tag = name.toLowerCase()
     if (tag === '') continue
     if (slash) {
@@ -70,17 +108,19 @@ function parse(html: string): Node[] {
   return root.children
 }
 
-const MARKS: Readonly<Record<string, string>> = {
-  ...{ b: 'bold', strong: 'bold', i: 'italic', em: 'italic', u: 'underline', ins: 'underline' },
-  ...{ s: 'strikethrough', strike: 'strikethrough', del: 'strikethrough' },
-  ...{
-    'tg-spoiler': 'spoiler',
-    sub: 'subscript',
-    sup: 'superscript',
-    mark: 'marked',
-    code: 'code',
-  },
-}
+const MARKS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ...{ b: 'bold', strong: 'bold', i: 'italic', em: 'italic', u: 'underline', ins: 'underline' },
+    ...{ s: 'strikethrough', strike: 'strikethrough', del: 'strikethrough' },
+    ...{
+      'tg-spoiler': 'spoiler',
+      sub: 'subscript',
+      sup: 'superscript',
+      mark: 'marked',
+      code: 'code',
+    },
+  }),
+)
 
 const isBlank = (text: RichText) => typeof text === 'string' && text.trim() === ''
 
@@ -94,7 +134,7 @@ const inline = (nodes: readonly Node[]): RichText => {
 
 function piece({ tag, attributes, children }: Element): RichText {
   const text = inline(children)
-  const mark = MARKS[tag]
+  const mark = MARKS.get(tag)
   if (mark) return { type: mark, text }
   switch (tag) {
     case 'br':

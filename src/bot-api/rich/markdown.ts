@@ -1,4 +1,5 @@
 /** Rich messages written in Markdown, as the blocks they stand for. */
+import { failed } from '../../../machines/model/failure.ts'
 import type { RichText } from '../../../machines/model/rich.ts'
 import type { FindMedia, GivenBlock } from './html.ts'
 
@@ -13,15 +14,90 @@ const MARKS: readonly (readonly [mark: string, type: string])[] = [
   ['_', 'italic'],
 ]
 
-const MARK_OF_MEDIA: Readonly<Record<string, string>> = {
-  photo: 'photo',
-  video: 'video',
-  audio: 'audio',
-  document: 'document',
+const MEDIA_NAMED: readonly string[] = ['photo', 'video', 'audio', 'document']
+
+/** Quotations and lists within each other. */
+const DEEPEST = 60
+
+/**
+ * Finds what closes something in a text. Places are asked for in their order, so each is looked for once: a text of nothing
+ * but openings takes no longer than any other.
+ */
+class Ahead {
+  readonly source: string
+  readonly #depth: number
+  readonly #known = new Map<string, number>()
+
+  constructor(source: string, depth: number) {
+    this.source = source
+    this.#depth = depth
+  }
+
+  /** The words between two places, with the marks within them. */
+  within(from: number, to: number): RichText {
+    return inline(this.source.slice(from, to), this.#depth + 1)
+  }
+
+  /** The first place from `from` on of what `name` stands for, as `seek` finds it; -1 if there is none. */
+  next(name: string, from: number, seek: (from: number) => number): number {
+    const known = this.#known.get(name)
+    if (known !== undefined && (known === -1 || known >= from)) return known
+    const found = seek(from)
+    this.#known.set(name, found)
+    return found
+  }
+
+  /** As many backticks as `ticks`, without another one after them. */
+  ticks(ticks: string, from: number): number {
+    return this.next(ticks, from, (start) => {
+      let at = this.source.indexOf(ticks, start)
+      while (at >= 0 && this.source[at + ticks.length] === '`') {
+        at = this.source.indexOf(ticks, at + 1)
+      }
+      return at
+    })
+  }
+
+  /** Where `mark` can end something. */
+  mark(mark: string, from: number): number {
+    return this.next(mark, from, (start) => {
+      const { source } = this
+      for (let at = source.indexOf(mark, start); at >= 0; at = source.indexOf(mark, at + 1)) {
+        // The last two of three marks in a row belong together: `**a *b***`.
+        if (mark.length === 2 && source[at + 2] === mark[0]) continue
+        const isEscaped = source[at - 1] === '\\'
+        const isLonger = mark.length === 1 && (source[at + 1] === mark || source[at - 1] === mark)
+        if (!isEscaped && !isLonger && !/\s/.test(source[at - 1] ?? ' ')) return at
+      }
+      return -1
+    })
+  }
+
+  /** The bracket that ends the words of a link. */
+  bracket(from: number): number {
+    return this.next(']', from, (start) => {
+      for (let at = start; at < this.source.length; at++) {
+        if (this.source[at] === ']') return at
+        if (this.source[at] === '\\') at++
+      }
+      return -1
+    })
+  }
+
+  /** The end of an address, which has neither a blank nor a bracket. */
+  endOfUrl(from: number): number {
+    return this.next(')', from, (start) => {
+      const length = this.source.slice(start).search(/[)\s]/)
+      return length < 0 ? -1 : start + length
+    })
+  }
 }
 
 /** The words of one block with the marks within them. */
-function inline(source: string): RichText {
+function inline(source: string, depth = 0): RichText {
+  // A long line of nothing but marks, as people draw it below a title: what is deeper is characters.
+  if (depth > MARKS.length) return source
+  const ahead = new Ahead(source, depth)
   const pieces: RichText[] = []
   let plain = ''
   const add = (piece: RichText) => {
@@ -30,10 +106,15 @@ function inline(source: string): RichText {
     pieces.push(piece)
   }
   for (let at = 0; at < source.length; ) {
-    const found = pieceAt(source, at)
+    const found = pieceAt(ahead, at)
     if (found) {
       add(found.piece)
       at = found.end
+    } else if (source[at] === '`') {
+      // Backticks that nothing closes are backticks.
+      const end = endOfTicks(source, at)
+      plain += source.slice(at, end)
+      at = end
     } else {
       if (source[at] === '\\' && at + 1 < source.length) at++
       plain += source[at] ?? ''
@@ -49,42 +130,66 @@ interface Found {
   readonly end: number
 }
 
-function pieceAt(source: string, at: number): Found | undefined {
-  const rest = source.slice(at)
-  const [code, , words] = /^(`+)([^`][\s\S]*?)\1(?!`)/.exec(rest) ?? []
-  if (code !== undefined)
-    return { piece: { type: 'code', text: words ?? '' }, end: at + code.length }
-  const [math, expression] = /^\$([^$\s][^$\n]*?)\$/.exec(rest) ?? []
-  if (math !== undefined) {
-    const piece = { type: 'mathematical_expression', expression: expression ?? '' }
-    return { piece, end: at + math.length }
-  }
-  const [link, text = '', url = ''] = /^\[((?:\\.|[^\]\\])+)\]\(([^)\s]+)\)/.exec(rest) ?? []
-  if (link !== undefined) return { piece: linkTo(url, inline(text)), end: at + link.length }
-  for (const [mark, type] of MARKS) {
-    if (!rest.startsWith(mark)) continue
-    // An underscore within a word stays an underscore.
-    if (mark === '_' && /\w/.test(source[at - 1] ?? ' ')) continue
-    const close = closing(rest, mark)
-    if (close <= mark.length) continue
-    return {
-      piece: { type, text: inline(rest.slice(mark.length, close)) },
-      end: at + close + mark.length,
-    }
-  }
-  return undefined
+function endOfTicks(source: string, from: number): number {
+  let end = from
+  while (source[end] === '`') end++
+  return end
 }
 
-function closing(rest: string, mark: string): number {
-  if (/^\s/.test(rest.slice(mark.length))) return -1
-  for (let at = rest.indexOf(mark, mark.length + 1); at > 0; at = rest.indexOf(mark, at + 1)) {
-    // The last two of three marks in a row belong together: `**a *b***`.
-    if (mark.length === 2 && rest[at + 2] === mark[0]) continue
-    const isEscaped = rest[at - 1] === '\\'
-    const isLonger = mark.length === 1 && (rest[at + 1] === mark || rest[at - 1] === mark)
-    if (!isEscaped && !isLonger && !/\s/.test(rest[at - 1] ?? ' ')) return at
+function pieceAt(ahead: Ahead, at: number): Found | undefined {
+  const { source } = ahead
+  switch (source[at]) {
+    case '`':
+      return codeAt(ahead, at)
+    case '$':
+      return mathAt(source, at)
+    case '[':
+      return linkAt(ahead, at)
+    default:
+      return markedAt(ahead, at)
   }
-  return -1
+}
+
+function codeAt(ahead: Ahead, at: number): Found | undefined {
+  const begin = endOfTicks(ahead.source, at)
+  const ticks = ahead.source.slice(at, begin)
+  const close = ahead.ticks(ticks, begin + 1)
+  if (close < 0) return undefined
+  const piece = { type: 'code', text: ahead.source.slice(begin, close) }
+  return { piece, end: close + ticks.length }
+}
+
+function mathAt(source: string, at: number): Found | undefined {
+  const form = /\$([^$\s][^$\n]*)\$/y
+  form.lastIndex = at
+  const expression = form.exec(source)?.[1]
+  if (expression === undefined) return undefined
+  return { piece: { type: 'mathematical_expression', expression }, end: form.lastIndex }
+}
+
+function linkAt(ahead: Ahead, at: number): Found | undefined {
+  const { source } = ahead
+  const close = ahead.bracket(at + 1)
+  if (close <= at + 1 || source[close + 1] !== '(') return undefined
+  const [begin, end] = [close + 2, ahead.endOfUrl(close + 2)]
+  if (end <= begin || source[end] !== ')') return undefined
+  const text = ahead.within(at + 1, close)
+  return { piece: linkTo(source.slice(begin, end), text), end: end + 1 }
+}
+
+function markedAt(ahead: Ahead, at: number): Found | undefined {
+  const { source } = ahead
+  for (const [mark, type] of MARKS) {
+    if (!source.startsWith(mark, at)) continue
+    // An underscore within a word stays an underscore.
+    if (mark === '_' && /\w/.test(source[at - 1] ?? ' ')) continue
+    const begin = at + mark.length
+    if (/\s/.test(source[begin] ?? '')) continue
+    const close = ahead.mark(mark, begin + 1)
+    if (close < 0) continue
+    return { piece: { type, text: ahead.within(begin, close) }, end: close + mark.length }
+  }
+  return undefined
 }
 
 function linkTo(url: string, text: RichText): RichText {
@@ -104,10 +209,20 @@ function linkTo(url: string, text: RichText): RichText {
 /** Lines that belong to one block, taken from the front. */
 class Lines {
   readonly #lines: readonly string[]
+  readonly #depth: number
   #at = 0
 
-  constructor(lines: readonly string[]) {
+  constructor(lines: readonly string[], depth = 0) {
+    if (depth > DEEPEST) {
+      throw failed('bad_request', "can't parse rich message: it is nested too deeply")
+    }
     this.#lines = lines
+    this.#depth = depth
+  }
+
+  /** Those within a block of these. */
+  within(lines: readonly string[]): Lines {
+    return new Lines(lines, this.#depth + 1)
   }
 
   get next(): string | undefined {
@@ -130,16 +245,26 @@ class Lines {
   }
 }
 
-const ITEM = /^( {0,3})(?:[-*+]|(\d{1,9})[.)])\s+(?:\[([ xX])\]\s+)?(.*)$/
+// None of these reads a part of a line twice: a line may be long and hostile.
+const ITEM = /^( {0,3})(?:[-*+]|(\d{1,9})[.)])\s+(?:\[([ xX])\]\s+)?([\s\S]*)$/
 const RULE = /^\s*(?:-{3,}|\*{3,}|_{3,})\s*$/
-const ROW = /^\s*\|.*\|\s*$/
-const SEPARATOR = /^\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/
-const FENCE = /^```+\s*([\w+-]*)\s*$/
+const FENCE = /^```+\s*([\w+-]*)$/
 const MEDIA = /^!\[([^\]]*)\]\(([^)\s]+)\)\s*$/
-const HEADING = /^(#{1,6})\s+(.*?)\s*#*\s*$/
+const HEADING = /^(#{1,6})\s+([\s\S]*)$/
+
+const fenceIn = (line: string) => FENCE.exec(line.trimEnd())
+
+const isRow = (line: string): boolean => {
+  const row = line.trim()
+  return row.length > 1 && row.startsWith('|') && row.endsWith('|')
+}
+
+const isSeparator = (line: string): boolean => cellsIn(line).every((cell) => /^:?-+:?$/.test(cell))
 
 const begins = (line: string) =>
-  [ITEM, RULE, ROW, FENCE, MEDIA, HEADING, /^\s*>/, /^\s*\$\$/].some((form) => form.test(line))
+  isRow(line) ||
+  fenceIn(line) !== null ||
+  [ITEM, RULE, MEDIA, HEADING, /^\s*>/, /^\s*\$\$/].some((form) => form.test(line))
 
 function blocksIn(lines: Lines, media: FindMedia): GivenBlock[] {
   const blocks: GivenBlock[] = []
@@ -151,13 +276,13 @@ function blocksIn(lines: Lines, media: FindMedia): GivenBlock[] {
 }
 
 function blockAt(line: string, lines: Lines, media: FindMedia): GivenBlock {
-  const fence = FENCE.exec(line)
+  const fence = fenceIn(line)
   if (fence) return fenced(lines, fence[1])
   if (/^\s*\$\$/.test(line)) return formula(lines)
   const heading = HEADING.exec(line)
   if (heading) {
     lines.take()
-    return { type: 'heading', size: heading[1]?.length, text: inline(heading[2] ?? '') }
+    return { type: 'heading', size: heading[1]?.length, text: inline(titleOf(heading[2] ?? '')) }
   }
   if (RULE.test(line)) {
     lines.take()
@@ -165,10 +290,10 @@ function blockAt(line: string, lines: Lines, media: FindMedia): GivenBlock {
   }
   if (/^\s*>/.test(line)) {
     const quoted = lines.takeWhile((one) => /^\s*>/.test(one))
-    const inner = new Lines(quoted.map((one) => one.replace(/^\s*> ?/, '')))
+    const inner = lines.within(quoted.map((one) => one.replace(/^\s*> ?/, '')))
     return { type: 'blockquote', blocks: blocksIn(inner, media) }
   }
-  if (ROW.test(line) && SEPARATOR.test(lines.second)) return table(lines)
+  if (isRow(line) && isSeparator(lines.second)) return table(lines)
   if (ITEM.test(line)) return list(lines, media)
   const shown = MEDIA.exec(line)
   if (shown) {
@@ -180,9 +305,17 @@ function blockAt(line: string, lines: Lines, media: FindMedia): GivenBlock {
   return { type: 'paragraph', text: inline([first, ...rest].map((one) => one.trim()).join('\n')) }
 }
 
+/** The marks at the end of a heading are no words of it. */
+function titleOf(text: string): string {
+  const whole = text.trimEnd()
+  let end = whole.length
+  while (whole[end - 1] === '#') end--
+  return whole.slice(0, end).trim()
+}
+
 function picture(source: string, caption: string, media: FindMedia): GivenBlock {
   const [, kind = 'photo'] = /^tg:\/\/(\w+)\?id=/.exec(source) ?? []
-  const block = media(MARK_OF_MEDIA[kind] ?? 'photo', source)
+  const block = media(MEDIA_NAMED.includes(kind) ? kind : 'photo', source)
   return caption === '' ? block : { ...block, caption: { text: inline(caption) } }
 }
 
@@ -211,7 +344,7 @@ function list(lines: Lines, media: FindMedia): GivenBlock {
     const [, , number, box, text = ''] = item
     const inner = lines.takeWhile((one) => /^(?: {2,}|\t)/.test(one))
     const indent = Math.min(...inner.map((one) => /^\s*/.exec(one)?.[0].length ?? 0))
-    const body = new Lines([text, ...inner.map((one) => one.slice(indent))])
+    const body = lines.within([text, ...inner.map((one) => one.slice(indent))])
     items.push({
       blocks: blocksIn(body, media),
       ...(box !== undefined && { has_checkbox: true }),
@@ -239,7 +372,7 @@ function table(lines: Lines): GivenBlock {
       align: aligns[at] ?? 'left',
       ...(isHeader && { is_header: true }),
     }))
-  const rows = lines.takeWhile((one) => ROW.test(one)).map((row) => rowOf(cellsIn(row), false))
+  const rows = lines.takeWhile(isRow).map((row) => rowOf(cellsIn(row), false))
   return { type: 'table', cells: [rowOf(head, true), ...rows] }
 }
 

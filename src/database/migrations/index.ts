@@ -79,6 +79,7 @@ import { IdentifierReason } from './0150-identifier-reason.ts'
 import { MessageDays } from './0151-message-days.ts'
 import { KeySearch } from './0157-key-search.ts'
 import { LinkedEpochs } from './0158-linked-epochs.ts'
+import { IncidentsOfOne } from './0159-incidents-of-one.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -171,4 +172,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0151-message-days', class: MessageDays },
   { name: '0157-key-search', class: KeySearch },
   { name: '0158-linked-epochs', class: LinkedEpochs },
+  { name: '0159-incidents-of-one', class: IncidentsOfOne },
 ]

@@ -1,6 +1,6 @@
-/** The address: choices kept in it, and a page that stays at it. */
-import { useCallback, useEffect } from 'react'
-import { useSearchParams } from 'react-router'
+/** The address: choices and typed texts kept in it, and a page that stays at it. */
+import { useCallback, useEffect, useEffectEvent, useRef, useState } from 'react'
+import { useLocation, useSearchParams } from 'react-router'
 
 /** Changes by the names of values in the address; undefined takes one out. */
 type AddressChanges = Readonly<Record<string, string | undefined>>
@@ -9,25 +9,32 @@ type AddressChanges = Readonly<Record<string, string | undefined>>
 export const withoutEmpty = (changes: Readonly<Record<string, string>>): AddressChanges =>
   Object.fromEntries(Object.entries(changes).map(([name, value]) => [name, value || undefined]))
 
+/** The state of an entry of the history that such a change has made, in which the page stays the same. */
+const CHANGED = 'changed'
+const hearing = new Set<(changes: AddressChanges) => void>()
+
 /**
  * Reads the address itself: the router's copy is as old as the page that is drawn, and would bring back what a change just
- * before took out.
+ * before took out. A page that is about to give way changes nothing: the address is another page's already.
  */
 export function useChangeOfAddress(): (
   changes: AddressChanges,
   how?: { readonly replace: boolean },
 ) => void {
   const [, setQuery] = useSearchParams()
+  const { pathname } = useLocation()
   return useCallback(
     (changes, how) => {
+      if (window.location.pathname !== pathname) return
       const next = new URLSearchParams(window.location.search)
       for (const [name, value] of Object.entries(changes)) {
         if (value === undefined) next.delete(name)
         else next.set(name, value)
       }
-      setQuery(next, how)
+      setQuery(next, { ...how, state: CHANGED })
+      for (const hear of hearing) hear(changes)
     },
-    [setQuery],
+    [setQuery, pathname],
   )
 }
 
@@ -37,6 +44,57 @@ export function useInAddress(name: string): readonly [string, (value: string) =>
   const change = useChangeOfAddress()
   const choose = (value: string) => change({ [name]: value || undefined }, { replace: true })
   return [query.get(name) ?? '', choose]
+}
+
+/** Letters go into the address together, once the typing rests. */
+const TYPING_MS = 300
+const anyText = (_: string) => true
+
+/** A text that is typed and kept in the address, if it is in a good form. What comes into the address otherwise takes its place. */
+export function useTypedInAddress(
+  name: string,
+  isGood: (text: string) => boolean = anyText,
+): readonly [string, (text: string) => void] {
+  const [query] = useSearchParams()
+  const { key, state } = useLocation()
+  const change = useChangeOfAddress()
+  const goodIn = (address: URLSearchParams) => {
+    const text = address.get(name) ?? ''
+    return isGood(text) ? text : ''
+  }
+  const given = goodIn(query)
+  const [typed, setTyped] = useState(given)
+  /** What the address has of it, or is about to have. */
+  const known = useRef(given)
+  const put = useEffectEvent((text: string) => {
+    if (text === known.current || (text !== '' && !isGood(text))) return
+    known.current = text
+    change({ [name]: text || undefined }, { replace: true })
+  })
+  // Only typing starts the wait: `change` is new with each address.
+  useEffect(() => {
+    const timer = setTimeout(() => put(typed), TYPING_MS)
+    return () => clearTimeout(timer)
+  }, [typed])
+
+  const take = useEffectEvent((text: string) => {
+    known.current = text
+    setTyped(text)
+  })
+  useEffect(() => {
+    const hear = (changes: AddressChanges) => {
+      if (name in changes) take(changes[name] ?? '')
+    }
+    hearing.add(hear)
+    return () => void hearing.delete(hear)
+  }, [name])
+  // Back, Forward and links. The page may be drawn with an address that is no longer the newest.
+  const follow = useEffectEvent((text: string, _key: string) => {
+    const isNewest = text === goodIn(new URLSearchParams(window.location.search))
+    if (isNewest && (state !== CHANGED || text !== known.current)) take(text)
+  })
+  useEffect(() => follow(given, key), [given, key])
+  return [typed, setTyped]
 }
 
 /** The router numbers its entries of the history; a place within a page that is named in the address has no number. */

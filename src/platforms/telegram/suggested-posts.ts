@@ -114,7 +114,7 @@ export async function conversationFor(
   if (directTopic === undefined) return {}
   if (directTopic === self) {
     // Who writes to a channel has one conversation with it; who answers for it has none with themselves.
-    if (place.creator || place.adminRights) throw notFound('direct messages topic')
+    if (await answersFor(calls, place)) throw notFound('direct messages topic')
     return {}
   }
   return { monoforumPeerId: await calls.peer(directTopic, signal).catch(noConversation) }
@@ -130,6 +130,18 @@ async function directMessagesAt(
   const { chats } = await calls.known([{ _: 'peerChannel', channelId }])
   const chat = chats.get(channelId)
   return chat?._ === 'channel' && chat.monoforum === true ? chat : undefined
+}
+
+/** Whether the account writes there in the name of the channel. Its rights are told of the channel, not of this chat. */
+async function answersFor(
+  calls: Calls,
+  { linkedMonoforumId: channelId }: tl.RawChannel,
+): Promise<boolean> {
+  if (channelId === undefined) return false
+  const { chats } = await calls.known([{ _: 'peerChannel', channelId }])
+  const channel = chats.get(channelId)
+  if (channel?._ !== 'channel') return false
+  return channel.creator === true || channel.adminRights?.manageDirectMessages === true
 }
 
 function noConversation(cause: unknown): never {

@@ -197,6 +197,8 @@ t.test(
     await rig.clock.advance(5_000)
     await rig.settle()
     t.same([...rig.sent].sort(), [101, 104, 105])
+    const repeated = rig.records.filter(({ isRepeated }) => isRepeated)
+    t.same(repeated.map(({ updateId }) => updateId).sort(), [101, 104], 'as its records tell')
   },
 )
 

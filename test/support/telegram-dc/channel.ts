@@ -109,8 +109,9 @@ export function chatOf(place: Place): tl.RawChat | tl.RawChannel {
   }
 }
 
-/** With what somebody is there themselves. */
-export function asSeenBy(place: Channel, userId: number): tl.RawChannel | tl.RawChannelForbidden {
+/** With what somebody is there themselves; in the direct messages of a channel nobody has rights of their own. */
+export function asSeenBy(place: Place, userId: number): tl.TypeChat {
+  if (place.kind === 'group') return chatOf(place)
   const { id, title, owner, admins, banned, members } = place
   const rights = banned.get(userId)
   if (rights?.viewMessages) {
@@ -120,8 +121,8 @@ export function asSeenBy(place: Channel, userId: number): tl.RawChannel | tl.Raw
   const adminRights = admins.get(userId)
   return {
     ...(chatOf(place) as tl.RawChannel),
-    ...(owner === userId && { creator: true }),
-    ...(adminRights && { adminRights }),
+    ...(owner === userId && !place.parent && { creator: true }),
+    ...(adminRights && !place.parent && { adminRights }),
     ...(rights && { bannedRights: rights }),
     ...(!members.has(userId) && { left: true }),
   }

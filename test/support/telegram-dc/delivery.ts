@@ -1,6 +1,6 @@
 /** Puts messages and what becomes of them into the boxes of those who are to see them, and tells their clients. */
 import type { tl } from '@mtcute/core'
-import { asSeenBy, type Channel, chatOf, type Place } from './channel.ts'
+import { asSeenBy, type Channel, type Place } from './channel.ts'
 import type { Connection } from './connection.ts'
 import type { TelegramNetwork } from './network.ts'
 import { type Person, userOf } from './people.ts'
@@ -174,7 +174,9 @@ export class Delivery {
     const places = [...this.#network.places.values()]
     return {
       users: people.map((person) => userOf(person, viewer)),
-      chats: places.filter(({ members }) => members.has(viewer.id)).map(chatOf),
+      chats: places
+        .filter(({ members }) => members.has(viewer.id))
+        .map((place) => asSeenBy(place, viewer.id)),
     }
   }
 

@@ -1,6 +1,6 @@
 /** What owners and administrators do with supergroups of the test network. */
 import { Long, type tl } from '@mtcute/core'
-import { type Channel, chatOf } from './channel.ts'
+import { asSeenBy, type Channel } from './channel.ts'
 import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
 import { now } from './delivery.ts'
 import { targetOf } from './lookup.ts'
@@ -32,7 +32,7 @@ export function groupHandlers(network: TelegramNetwork): Handlers {
     'channels.getChannels': ({ id }, origin) => {
       const { id: asker } = network.asker(origin)
       const found = id.map(named).filter(({ members }) => members.has(asker))
-      return { _: 'messages.chats', chats: found.map(chatOf) }
+      return { _: 'messages.chats', chats: found.map((place) => asSeenBy(place, asker)) }
     },
     'channels.getFullChannel': ({ channel }, origin) => {
       const place = named(channel)
@@ -52,8 +52,9 @@ export function groupHandlers(network: TelegramNetwork): Handlers {
         ...(place.owner === network.asker(origin).id && { canSetStickers: true }),
         ...(place.stickerSet && { stickerset: place.stickerSet }),
       }
-      const { users } = network.delivery.along(network.asker(origin))
-      return { _: 'messages.chatFull', fullChat, chats: [chatOf(place)], users }
+      const asker = network.asker(origin)
+      const { users } = network.delivery.along(asker)
+      return { _: 'messages.chatFull', fullChat, chats: [asSeenBy(place, asker.id)], users }
     },
     'channels.editTitle': ({ channel, title }, origin) => {
       owned(channel, origin).title = title

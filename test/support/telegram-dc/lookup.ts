@@ -1,6 +1,6 @@
 /** Who is who on the test network. */
 import type { tl } from '@mtcute/core'
-import { chatOf } from './channel.ts'
+import { asSeenBy } from './channel.ts'
 import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
 import { isPlace, type Target } from './delivery.ts'
 import type { TelegramNetwork } from './network.ts'
@@ -32,7 +32,7 @@ export function lookupHandlers(network: TelegramNetwork): Handlers {
           personalChannelMessage: 1,
         }),
       }
-      const chats = person.personal ? [chatOf(person.personal)] : []
+      const chats = person.personal ? [asSeenBy(person.personal, asker.id)] : []
       return { _: 'users.userFull', fullUser, chats, users: [userOf(person, asker)] }
     },
     'contacts.resolveUsername': ({ username }, origin) => {
@@ -46,7 +46,12 @@ export function lookupHandlers(network: TelegramNetwork): Handlers {
         ? { _: 'peerUser', userId: person.id }
         : place && { _: 'peerChannel', channelId: place.id }
       if (!peer) throw new RpcRefusal(400, 'USERNAME_NOT_OCCUPIED')
-      return { _: 'contacts.resolvedPeer', peer, chats: place ? [chatOf(place)] : [], users }
+      return {
+        _: 'contacts.resolvedPeer',
+        peer,
+        chats: place ? [asSeenBy(place, asker.id)] : [],
+        users,
+      }
     },
     'contacts.resolvePhone': ({ phone }, origin) => {
       const asker = network.asker(origin)

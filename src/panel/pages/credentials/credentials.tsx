@@ -7,7 +7,7 @@ import {
   useMutation,
   useQuery,
 } from '@tanstack/react-query'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import { useMemo } from 'react'
 import { useSearchParams } from 'react-router'
 import { save } from '../../api/call.ts'
 import { credentialsQuery, type ListFilter, summaryQuery } from '../../api/queries.ts'
@@ -21,7 +21,7 @@ import { Page } from '../../ui/page.tsx'
 import { recordsOf } from '../../ui/records.tsx'
 import { Empty, Failed, Loading, useReason } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
-import { useChangeOfAddress, withoutEmpty } from '../../ui/use-in-address.ts'
+import { useChangeOfAddress, useTypedInAddress, withoutEmpty } from '../../ui/use-in-address.ts'
 import { Bar, useSelection } from '../bulk/bar.tsx'
 import { Groups, groupsQuery } from '../bulk/groups.tsx'
 import { Progress, useBegun } from '../bulk/progress.tsx'
@@ -86,7 +86,6 @@ export function useFilter() {
 }
 
 const states = ['active', 'connecting', 'degraded', 'logged_out', 'invalid', 'failed']
-const TYPING_MS = 250
 
 /** The search and the filters over the list of accounts. */
 export function Filters({ summary }: { readonly summary: Summary | undefined }) {
@@ -95,7 +94,7 @@ export function Filters({ summary }: { readonly summary: Summary | undefined }) 
   const platforms = Object.keys(summary?.by_platform ?? {}).sort()
   return (
     <search className="row filters">
-      <SearchField given={filter.search ?? ''} set={set} />
+      <SearchField />
       {filter.incident && (
         <Button size="slim" icon="cross" onClick={() => set({ incident: '' })}>
           {t('accounts.filter.incident', { id: filter.incident })}
@@ -141,44 +140,19 @@ export function Filters({ summary }: { readonly summary: Summary | undefined }) 
   )
 }
 
-interface SearchFieldProps {
-  readonly given: string
-  set(changes: { readonly search: string }): void
-}
-
-function SearchField({ given, set }: SearchFieldProps) {
+function SearchField() {
   const t = useT()
-  const [search, setSearch] = useState(given)
-  const input = useRef<HTMLInputElement>(null)
-  const told = useRef(given)
-
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      if (search === told.current) return
-      told.current = search
-      set({ search })
-    }, TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [search, set])
-
-  // A link or button changed the address. While the user types, the typed text is newer and stays.
-  useEffect(() => {
-    if (given === told.current || document.activeElement === input.current) return
-    told.current = given
-    setSearch(given)
-  }, [given])
-
+  const [search, type] = useTypedInAddress('search')
   return (
     <div className="search grow">
       <Icon name="search" size={16} />
       <input
-        ref={input}
         type="search"
         className="input"
         aria-label={t('accounts.search')}
         placeholder={t('accounts.search')}
         value={search}
-        onChange={(event) => setSearch(event.target.value)}
+        onChange={(event) => type(event.target.value)}
       />
     </div>
   )

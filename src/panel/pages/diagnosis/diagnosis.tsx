@@ -15,6 +15,7 @@ import { Field } from '../../ui/form.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Failed, Loading, Wrong } from '../../ui/states.tsx'
+import { useChangeOfAddress } from '../../ui/use-in-address.ts'
 import { placeOf, Remedy, useFix } from './remedy.tsx'
 
 interface StartProps {
@@ -206,7 +207,8 @@ export function DiagnosisPage() {
   const { id } = useParams()
   const keyId = Number(id)
   const key = useQuery(keyQuery(keyId))
-  const [query, setQuery] = useSearchParams()
+  const [query] = useSearchParams()
+  const changeAddress = useChangeOfAddress()
   const under = query.get('diagnosis')
   return (
     <Page
@@ -231,13 +233,13 @@ export function DiagnosisPage() {
           apiKey={key.data}
           diagnosisId={under}
           runs={query.get('run') === 'all'}
-          anew={() => setQuery({})}
+          anew={() => changeAddress({ diagnosis: undefined, run: undefined })}
         />
       ) : (
         <Start
           keyId={keyId}
           onStart={({ diagnosis_id: diagnosis }, isAll) =>
-            setQuery({ diagnosis, ...(isAll && { run: 'all' }) }, { replace: true })
+            changeAddress({ diagnosis, run: isAll ? 'all' : undefined }, { replace: true })
           }
         />
       )}

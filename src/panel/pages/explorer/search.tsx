@@ -1,11 +1,11 @@
 /** The filters of the logs of deliveries and requests, kept in the address. */
-import { type ReactNode, useEffect, useEffectEvent, useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { UPDATE_KINDS } from '../../../../machines/model/update-kinds.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice, Field } from '../../ui/form.tsx'
-import { useChangeOfAddress, withoutEmpty } from '../../ui/use-in-address.ts'
+import { useChangeOfAddress, useTypedInAddress, withoutEmpty } from '../../ui/use-in-address.ts'
 
 /** The forms of the values by the names of parameters: what the service would refuse is not asked. */
 type Forms = Readonly<Record<string, RegExp>>
@@ -157,24 +157,16 @@ interface InputProps extends Searching {
   readonly label: string
 }
 
-/** Letters are asked for together once the typing rests. */
-const TYPING_MS = 300
-
 /** A value in a wrong form is marked, and not searched. */
-export function Typed({ forms, name, label, search, change }: InputProps) {
+export function Typed({
+  forms,
+  name,
+  label,
+}: Pick<Searching, 'forms'> & Pick<InputProps, 'name' | 'label'>) {
   const t = useT()
-  const given = search[name] ?? ''
-  const [typed, setTyped] = useState(given)
-  const isWrong = typed !== '' && !forms[name]?.test(typed)
-  useEffect(() => setTyped(given), [given])
-  const ask = useEffectEvent((text: string) => {
-    if (text !== given && !isWrong) change({ [name]: text })
-  })
-  // Only typing starts the wait: `change` is new with each address.
-  useEffect(() => {
-    const timer = setTimeout(() => ask(typed), TYPING_MS)
-    return () => clearTimeout(timer)
-  }, [typed])
+  const isGood = (text: string) => forms[name]?.test(text) ?? false
+  const [typed, type] = useTypedInAddress(name, isGood)
+  const isWrong = typed !== '' && !isGood(typed)
   return (
     <Field
       label={label}
@@ -182,7 +174,7 @@ export function Typed({ forms, name, label, search, change }: InputProps) {
       dir="auto"
       value={typed}
       wrong={isWrong ? t('search.wrong') : undefined}
-      onChange={(event) => setTyped(event.target.value)}
+      onChange={(event) => type(event.target.value)}
     />
   )
 }
