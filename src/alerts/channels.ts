@@ -8,6 +8,7 @@ import { PermanentFailure } from '../jobs/jobs.ts'
 import { safeFetch, UrlRefused } from '../net/fetch.ts'
 import type { GuardedAgent } from '../net/guard.ts'
 import type { Mailer } from '../net/mail.ts'
+import { withoutControl } from '../security/redact.ts'
 import { failureText } from '../webhooks/exchange.ts'
 import { secretsInForce, signatures } from '../webhooks/secrets.ts'
 import type { Channel, Due, FailedAttempt, Loss } from './outbox.ts'
@@ -22,7 +23,7 @@ export class NotTold extends Error {
   constructor(code: Loss, detail: string | null, isFinal: boolean, options?: ErrorOptions) {
     super(code, options)
     // Another server may have chosen its words, and the database refuses NUL.
-    this.failure = { code, detail: detail?.replace(/\p{Cc}+/gu, ' ') ?? null, isFinal }
+    this.failure = { code, detail: detail === null ? null : withoutControl(detail), isFinal }
   }
 }
 

@@ -87,7 +87,8 @@ export class HealthBuffer {
         const lost = await writeHealth(db, notes)
         if (lost.length > 0) fenced(lost)
       },
-      onFailure: (err, kept) => logger.warn({ err, kept }, 'health could not be written'),
+      rows: 'health of accounts',
+      logger,
     })
   }
 

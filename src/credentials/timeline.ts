@@ -48,7 +48,8 @@ export class TimelineBuffer {
         const lost = await writeTransitions(db, node, transitions)
         if (lost.length > 0) fenced(lost)
       },
-      onFailure: (err, kept) => logger.warn({ err, kept }, 'timelines could not be written'),
+      rows: 'timelines',
+      logger,
     })
   }
 

@@ -133,3 +133,10 @@ export function wasBlocked(error: unknown): boolean {
   if (error instanceof pg.DatabaseError) return blocked.includes(error.code ?? '')
   return error instanceof Error && wasBlocked(error.cause)
 }
+
+/** SQLSTATE: what no row with these values gets past. A row without a partition (23514) is taken once there is one. */
+const ofRows = /^(22|23(?!514)|54)/
+
+/** Whether the same statement with the same rows would fail again. */
+export const isRefused = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && ofRows.test(error.code ?? '')

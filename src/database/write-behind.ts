@@ -1,5 +1,7 @@
 /** Statements made for many at a time: of rows and newest values that may be written a moment late, those waited for, and their arrays. */
+import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
+import { isRefused } from './failures.ts'
 
 const RETRY_MS = 1_000
 
@@ -29,23 +31,82 @@ export class Flusher {
   }
 }
 
+interface RowWrites {
+  readonly count: number
+  /** Rows of one statement. */
+  readonly most: number
+  /** Writes the rows from one place up to before another. */
+  write(from: number, to: number): Promise<void>
+  /** The database will never take the row at this place. */
+  refused(place: number, cause: unknown): void
+}
+
+export interface WrittenRows {
+  /** How many of the first rows need no further write. */
+  readonly settled: number
+  /** What has stopped it. */
+  readonly cause?: unknown
+}
+
+/**
+ * Writes rows in their order, many with one statement. They belong to many users: where the database refuses a row, the
+ * others must not fail with it again and again, so the part with it is halved until the row is alone.
+ */
+export async function writeInOrder({
+  count,
+  most,
+  write,
+  refused,
+}: RowWrites): Promise<WrittenRows> {
+  let width = most
+  let settled = 0
+  while (settled < count) {
+    const to = Math.min(count, settled + width)
+    try {
+      await write(settled, to)
+      width = Math.min(most, 2 * width)
+      settled = to
+    } catch (cause) {
+      if (!isRefused(cause)) return { settled, cause }
+      if (to - settled > 1) width = Math.ceil((to - settled) / 2)
+      else refused(settled++, cause)
+    }
+  }
+  return { settled }
+}
+
 interface BufferOptions<Item> {
   readonly everyMs: number
   /** The number of newest rows that are kept while the database is unavailable. */
   readonly capacity: number
+  /** Their name in the log. */
+  readonly rows: string
+  readonly logger: Pick<Logger, 'warn' | 'error'>
   write(items: readonly Item[]): Promise<void>
-  onFailure(cause: unknown, kept: number): void
+  onFailure?(): void
 }
+
+/** A row that is lost is told. */
+export const refusal =
+  ({ rows, logger }: Pick<BufferOptions<never>, 'rows' | 'logger'>) =>
+  (err: unknown) =>
+    logger.error({ err }, `one of ${rows} is left out: the database will never take it`)
 
 /** Rows that may be written a moment late, many at a time: off the hot path, never out of order. */
 export class WriteBuffer<Item> {
   readonly #options: BufferOptions<Item>
   readonly #flusher: Flusher
   #items: Item[] = []
+  #writing = 0
 
   constructor(options: BufferOptions<Item>) {
     this.#options = options
     this.#flusher = new Flusher(options.everyMs, () => this.#write())
+  }
+
+  /** Rows that are not written yet. */
+  get size(): number {
+    return this.#items.length + this.#writing
   }
 
   add(item: Item): void {
@@ -60,25 +121,30 @@ export class WriteBuffer<Item> {
   async #write(): Promise<void> {
     if (this.#items.length === 0) return
     const items = this.#items
+    const { write, capacity, rows, logger, onFailure } = this.#options
+    const leftOut = refusal(this.#options)
     this.#items = []
-    try {
-      await this.#options.write(items)
-    } catch (cause) {
-      this.#items = [...items, ...this.#items].slice(-this.#options.capacity)
-      this.#options.onFailure(cause, this.#items.length)
-      throw cause
-    }
+    this.#writing = items.length
+    const { settled, cause } = await writeInOrder({
+      count: items.length,
+      most: items.length,
+      write: (from, to) => write(items.slice(from, to)),
+      refused: (_, refused) => leftOut(refused),
+    })
+    this.#writing = 0
+    if (settled === items.length) return
+    this.#items = [...items.slice(settled), ...this.#items].slice(-capacity)
+    onFailure?.()
+    logger.warn({ err: cause, kept: this.#items.length }, `${rows} could not be written`)
+    throw cause
   }
 }
 
 /** Values of one write. */
 const LATEST_AT_ONCE = 500
 
-interface LatestOptions<Key, Value> {
-  readonly everyMs: number
-  write(entries: readonly (readonly [Key, Value])[]): Promise<void>
-  onFailure(cause: unknown, kept: number): void
-}
+interface LatestOptions<Key, Value>
+  extends Omit<BufferOptions<readonly [Key, Value]>, 'capacity'> {}
 
 export class Latest<Key, Value> {
   readonly #options: LatestOptions<Key, Value>
@@ -107,18 +173,31 @@ export class Latest<Key, Value> {
   /** In steps: others are served while one of them is written. */
   async #write(): Promise<void> {
     const entries = [...this.#values]
-    for (let at = 0; at < entries.length; at += LATEST_AT_ONCE) {
-      const some = entries.slice(at, at + LATEST_AT_ONCE)
-      try {
-        await this.#options.write(some)
-      } catch (cause) {
-        this.#options.onFailure(cause, entries.length - at)
-        throw cause
-      }
+    const { write, rows, logger, onFailure } = this.#options
+    const leftOut = refusal(this.#options)
+    const forget = (some: readonly (readonly [Key, Value])[]) => {
       for (const [key, value] of some) {
         if (this.#values.get(key) === value) this.#values.delete(key)
       }
     }
+    const { settled, cause } = await writeInOrder({
+      count: entries.length,
+      most: LATEST_AT_ONCE,
+      async write(from, to) {
+        const some = entries.slice(from, to)
+        await write(some)
+        forget(some)
+      },
+      refused(place, refused) {
+        forget(entries.slice(place, place + 1))
+        leftOut(refused)
+      },
+    })
+    if (settled === entries.length) return
+    onFailure?.()
+    const kept = entries.length - settled
+    logger.warn({ err: cause, kept }, `${rows} could not be written`)
+    throw cause
   }
 }
 

@@ -56,7 +56,7 @@ const UPKEEP_MS = HOUR_MS
 interface CallLogOptions {
   readonly db: Database
   readonly vault: Pick<Vault, 'seal'>
-  readonly logger: Pick<Logger, 'warn'>
+  readonly logger: Pick<Logger, 'warn' | 'error'>
   readonly days: number
 }
 
@@ -68,7 +68,6 @@ export class CallLog {
   /** By key, since the hour began. */
   readonly #bytesOfKey = new Map<number, number>()
   #hour = 0
-  #waiting = 0
   #upkeepDue = 0
 
   constructor(options: CallLogOptions) {
@@ -78,12 +77,12 @@ export class CallLog {
       capacity: CAPACITY,
       write: async (entries) => {
         await this.#write(entries)
-        this.#waiting -= entries.length
         this.#ofKey.clear()
       },
-      onFailure: (err, kept) => {
+      rows: 'parameters of calls',
+      logger: options.logger,
+      onFailure: () => {
         this.#upkeepDue = 0
-        options.logger.warn({ err, kept }, 'parameters of calls could not be written')
       },
     })
   }
@@ -91,9 +90,8 @@ export class CallLog {
   add({ args, answer, ...call }: AnsweredCall): void {
     const ofKey = this.#ofKey.get(call.apiKeyId) ?? 0
     const bytes = this.#bytesSince(call)
-    if (this.#waiting >= CAPACITY || ofKey >= OF_KEY || bytes >= BYTES_OF_KEY) return
+    if (this.#buffer.size >= CAPACITY || ofKey >= OF_KEY || bytes >= BYTES_OF_KEY) return
     this.#ofKey.set(call.apiKeyId, ofKey + 1)
-    this.#waiting++
     const parameters = sideOf(parametersOf(args))
     const said = answer === undefined ? undefined : sideOf(answer)
     this.#bytesOfKey.set(call.apiKeyId, bytes + parameters.head.length + (said?.head.length ?? 0))

@@ -64,7 +64,6 @@ export class ExchangeLog {
     maxSize: 20_000,
     sizeCalculation: () => 1,
   })
-  #waiting = 0
   #upkeepDue = 0
 
   constructor(options: ExchangeLogOptions) {
@@ -72,13 +71,11 @@ export class ExchangeLog {
     this.#buffer = new WriteBuffer<Entry>({
       everyMs: LAG_MS,
       capacity: CAPACITY,
-      write: async (entries) => {
-        await this.#write(entries)
-        this.#waiting -= entries.length
-      },
-      onFailure: (err, kept) => {
+      write: (entries) => this.#write(entries),
+      rows: 'exchanges with webhooks',
+      logger: options.logger,
+      onFailure: () => {
         this.#upkeepDue = 0
-        options.logger.warn({ err, kept }, 'exchanges with webhooks could not be written')
       },
     })
   }
@@ -93,8 +90,7 @@ export class ExchangeLog {
   }
 
   add(key: WebhookKey, attempt: AttemptRecord, exchange: WebhookExchange): void {
-    if (this.#waiting >= CAPACITY) return
-    this.#waiting++
+    if (this.#buffer.size >= CAPACITY) return
     const known = this.#choices.get(key.apiKeyId)
     // It alone has the choice read again: keeping all attempts until then would cost more than the reading.
     if (known) known.askedAt = Date.now()

@@ -78,12 +78,14 @@ export class PostgresKeyStore implements KeyStore {
         if (lost.length > 0) fenced(lost)
         for (const [, { key, filter }] of positions) if (filter) filtered(key.credentialId)
       },
-      onFailure: (err, keys) => logger.warn({ err, keys }, 'cursors could not be written'),
+      rows: 'cursors',
+      logger,
     })
     this.#uses = new Latest<number, number>({
       everyMs: USE_LAG_MS,
       write: (uses) => writeUses(db, uses),
-      onFailure: (err, keys) => logger.warn({ err, keys }, 'uses of keys could not be written'),
+      rows: 'uses of keys',
+      logger,
     })
     // After a start, all bots reconnect at the same time.
     this.#loads = sharedLookup(

@@ -1,9 +1,9 @@
 /** Request records and usage counts: stored in batches off the hot path, and read back newest first. */
 import type { Database, Queryable } from '../database/database.ts'
 import { isUnavailable } from '../database/failures.ts'
-import { arrayLiteral, textArray } from '../database/write-behind.ts'
+import { arrayLiteral, textArray, writeInOrder } from '../database/write-behind.ts'
 import { orElseAfter } from '../http/health.ts'
-import { redact } from '../security/redact.ts'
+import { lineOf, linesOnly } from '../security/redact.ts'
 import type { Logger } from './logger.ts'
 import type { Metrics } from './metrics.ts'
 import {
@@ -14,32 +14,26 @@ import {
   UsageTally,
 } from './usage.ts'
 
-export interface RequestJournalOptions {
+const defaults = {
+  retentionDays: 30,
+  /** Stores one in so many requests that worked, drawn by lot. Each counts in the usage all the same. */
+  oneIn: 1,
+  batchSize: 500,
+  /** How many records wait at most, in memory, while the database is away. */
+  capacity: 20_000,
+  flushEveryMs: 1_000,
+  closeWithinMs: 5_000,
+}
+
+export interface RequestJournalOptions extends Readonly<Partial<typeof defaults>> {
   readonly database: Database
   readonly metrics: Pick<Metrics, 'recordsDropped' | 'pendingRecords'>
   readonly logger: Pick<Logger, 'warn' | 'error'>
-  readonly retentionDays?: number
-  /** Stores one in so many requests that worked, drawn by lot. Each counts in the usage all the same. */
-  readonly oneIn?: number
-  readonly batchSize?: number
-  /** How many records wait at most, in memory, while the database is away. */
-  readonly capacity?: number
-  readonly flushEveryMs?: number
-  readonly closeWithinMs?: number
 }
 
 interface Batch {
   readonly records: readonly RequestRecord[]
   readonly usage: readonly UsageRow[]
-}
-
-const defaults = {
-  retentionDays: 30,
-  oneIn: 1,
-  batchSize: 500,
-  capacity: 20_000,
-  flushEveryMs: 1_000,
-  closeWithinMs: 5_000,
 }
 
 export class RequestJournal {
@@ -140,11 +134,26 @@ export class RequestJournal {
     return records.length + usage.length > 0 ? { records, usage } : undefined
   }
 
-  async #store({ records, usage }: Batch): Promise<void> {
-    await this.#options.database.transaction(async (tx) => {
-      if (records.length > 0) await storeRequests(tx, records)
-      if (usage.length > 0) await storeUsage(tx, usage)
+  async #store(batch: Batch): Promise<void> {
+    const { database, logger, metrics } = this.#options
+    const count = batch.records.length + batch.usage.length
+    const { settled, cause } = await writeInOrder({
+      count,
+      most: count,
+      write: (from, to) =>
+        database.transaction(async (tx) => {
+          const { records, usage } = partOf(batch, from, to)
+          if (records.length > 0) await storeRequests(tx, records)
+          if (usage.length > 0) await storeUsage(tx, usage)
+        }),
+      refused(place, err) {
+        logger.error({ err }, 'dropped a row of the request log')
+        if (place < batch.records.length) metrics.recordsDropped(1)
+      },
     })
+    if (settled === count) return
+    this.#batch = partOf(batch, settled, count)
+    throw cause
   }
 
   /** Waits for a database that is away. Any other error may be a missing partition; a second one is the batch's own. */
@@ -160,8 +169,7 @@ export class RequestJournal {
       this.#isRepaired = true
       return
     }
-    const records = this.#batch?.records.length ?? 0
-    logger.error({ err: error, records }, 'dropped a request log batch')
+    logger.error({ err: error }, 'dropped a request log batch')
     this.#drop(this.#batch)
     this.#batch = undefined
     this.#isRepaired = false
@@ -171,6 +179,12 @@ export class RequestJournal {
     if (lost) this.#options.metrics.recordsDropped(Math.max(1, lost.records.length))
   }
 }
+
+/** Records stand before figures. */
+const partOf = ({ records, usage }: Batch, from: number, to: number): Batch => ({
+  records: records.slice(from, to),
+  usage: usage.slice(Math.max(0, from - records.length), Math.max(0, to - records.length)),
+})
 
 export interface StoredRequest {
   readonly id: number
@@ -314,18 +328,6 @@ const insertRequests = {
     where ${isKept}`,
 }
 
-const maxLength = 300
-
-/** PostgreSQL refuses NUL, and a record is one line. */
-const control = /\p{Cc}+/gu
-
-/** For text that the caller can influence. */
-function clean(text: string | null): string | null {
-  return text === null ? null : redact(text.replace(control, ' ')).slice(0, maxLength)
-}
-
-const cleanText = (_: string, value: unknown) => (typeof value === 'string' ? clean(value) : value)
-
 /** Stores a batch of request records in one statement. */
 async function storeRequests(
   database: Queryable,
@@ -334,7 +336,7 @@ async function storeRequests(
   // A few clients send most of a batch.
   const agents = new Map<string | null, string | null>()
   const cleanAgent = (agent: string | null) => {
-    if (!agents.has(agent)) agents.set(agent, clean(agent))
+    if (!agents.has(agent)) agents.set(agent, lineOf(agent))
     return agents.get(agent)
   }
   await database.query(insertRequests, [
@@ -346,9 +348,9 @@ async function storeRequests(
     textArray(records.map((record) => record.method)),
     arrayLiteral(records.map((record) => record.status)),
     arrayLiteral(records.map((record) => record.errorCode)),
-    textArray(records.map((record) => clean(record.description))),
+    textArray(records.map((record) => lineOf(record.description))),
     textArray(records.map((record) => record.reason)),
-    textArray(records.map((record) => record.params && JSON.stringify(record.params, cleanText))),
+    textArray(records.map((record) => record.params && JSON.stringify(record.params, linesOnly))),
     arrayLiteral(records.map((record) => record.durationMs)),
     arrayLiteral(records.map((record) => record.requestBytes)),
     arrayLiteral(records.map((record) => record.responseBytes)),

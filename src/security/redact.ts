@@ -75,3 +75,18 @@ export function redact(text: string): string {
   for (const [pattern, replacement] of patterns) safe = safe.replace(pattern, replacement)
   return safe
 }
+
+/** Lines of log that a caller can influence are no longer. */
+const LONGEST_LINE = 300
+const control = /\p{Cc}+/gu
+
+/** Without characters that end a line, that move the cursor of a terminal, or that PostgreSQL refuses, such as NUL. */
+export const withoutControl = (text: string): string => text.replace(control, ' ')
+
+/** A text of a caller as one line of a log, without secrets. */
+export const lineOf = (text: string | null): string | null =>
+  text === null ? null : redact(withoutControl(text)).slice(0, LONGEST_LINE)
+
+/** For `JSON.stringify`. */
+export const linesOnly = (_: string, value: unknown) =>
+  typeof value === 'string' ? lineOf(value) : value

@@ -4,7 +4,14 @@ import type { Logger } from '../../actors/ports/ports.ts'
 import type { AttemptRecord, WebhookKey } from '../../actors/ports/webhooks.ts'
 import { kindNumber } from '../../machines/model/update-kinds.ts'
 import type { Database, Queryable } from '../database/database.ts'
-import { arrayLiteral, Flusher, textArray } from '../database/write-behind.ts'
+import {
+  arrayLiteral,
+  Flusher,
+  refusal,
+  textArray,
+  type WrittenRows,
+  writeInOrder,
+} from '../database/write-behind.ts'
 import { updateJson } from '../updates/row.ts'
 
 export interface StoredDelivery {
@@ -239,6 +246,7 @@ const mapColumns = (
     Object.entries(columns).map(([name, column]) => [name, change(column, name as keyof Columns)]),
   ) as Columns
 
+const ROWS = 'webhook attempts'
 const LAG_MS = 500
 /** Attempts that are kept while the database is away; beyond it the oldest are lost. */
 const CAPACITY = 50_000
@@ -286,24 +294,33 @@ export class DeliveryLog {
     const attempts = this.#waiting
     if (attempts.at.length === 0) return
     this.#waiting = noAttempts()
-    let from = 0
-    try {
-      await this.#upkeep()
-      for (; from < attempts.at.length; from += AT_ONCE) {
-        const some = mapColumns(attempts, (column) => column.slice(from, from + AT_ONCE))
-        await insert(this.#db, some)
-      }
-    } catch (err) {
-      // What was written before the failure would be listed twice.
-      const later = this.#waiting
-      this.#waiting = mapColumns(attempts, (column, name) =>
-        [...column.slice(from), ...later[name]].slice(-CAPACITY),
-      )
-      this.#upkeepDue = 0
-      const kept = this.#waiting.at.length
-      this.#logger.warn({ err, kept }, 'webhook attempts could not be written')
-      throw err
-    }
+    const { settled, cause } = await this.#insert(attempts)
+    if (settled === attempts.at.length) return
+    // What was written before the failure would be listed twice.
+    const later = this.#waiting
+    this.#waiting = mapColumns(attempts, (column, name) =>
+      [...column.slice(settled), ...later[name]].slice(-CAPACITY),
+    )
+    this.#upkeepDue = 0
+    const kept = this.#waiting.at.length
+    this.#logger.warn({ err: cause, kept }, `${ROWS} could not be written`)
+    throw cause
+  }
+
+  async #insert(attempts: Columns): Promise<WrittenRows> {
+    const leftOut = refusal({ rows: ROWS, logger: this.#logger })
+    return writeInOrder({
+      count: attempts.at.length,
+      most: AT_ONCE,
+      write: async (from, to) => {
+        await this.#upkeep()
+        await insert(
+          this.#db,
+          mapColumns(attempts, (column) => column.slice(from, to)),
+        )
+      },
+      refused: (_, refused) => leftOut(refused),
+    })
   }
 
   async #upkeep(): Promise<void> {

@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici'
 import type { WebhookExchange } from '../../actors/ports/webhooks.ts'
 import { LONGEST_REST_MS } from '../../machines/webhook/machine.ts'
 import { AddressRefused } from '../net/guard.ts'
+import { withoutControl } from '../security/redact.ts'
 
 export const TIMED_OUT = 'Read timeout expired'
 
@@ -10,8 +11,6 @@ export const TIMED_OUT = 'Read timeout expired'
 const REPLY_BYTES = 65_536
 /** Longer texts are cut: the endpoint chooses the length of reasons and of names in certificates. */
 const ERROR_CHARACTERS = 256
-/** Also for the database, which refuses NUL, and with it what is written together with this text for others. */
-const control = /\p{Cc}+/gu
 
 export interface ExchangeResult {
   /** Undefined if there was no answer. */
@@ -105,7 +104,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     if (isCut) this.#controller?.abort(new Error('the attempt is over'))
     this.#ended({
       status: this.#status || undefined,
-      error: error?.slice(0, ERROR_CHARACTERS).replace(control, ' '),
+      error: error && withoutControl(error.slice(0, ERROR_CHARACTERS)),
       reply,
       answer: this.#status ? { headers: this.#headers, chunks: this.#chunks } : undefined,
       retryAfterMs: error === undefined ? undefined : restOf(this.#headers['retry-after']),

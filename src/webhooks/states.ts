@@ -23,20 +23,21 @@ export class WebhookStates {
 
   /** `fenced` gets the credentials that another node has claimed. */
   constructor(db: Database, logger: Logger, fenced: Fenced = () => undefined) {
-    const onFailure = (err: unknown, keys: number) =>
-      logger.warn({ err, keys }, 'states of webhooks could not be written')
+    const rows = 'states of webhooks'
     this.#states = new Latest<number, Noted<WebhookState>>({
       everyMs: LAG_MS,
       write: async (states) => {
         const lost = await writeStates(db, states)
         if (lost.length > 0) fenced(lost)
       },
-      onFailure,
+      rows,
+      logger,
     })
     this.#ends = new Latest<number, Noted<Ends>>({
       everyMs: LAG_MS,
       write: (ends) => writeEnds(db, ends),
-      onFailure,
+      rows,
+      logger,
     })
   }
 

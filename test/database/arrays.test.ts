@@ -92,7 +92,8 @@ t.test('newest values are written 500 at a time, and others are served in betwee
       t.equal(served, before + 1)
       sizes.push(entries.length)
     },
-    onFailure: () => t.fail(),
+    rows: 'values',
+    logger: { warn: () => t.fail(), error: () => t.fail() },
   })
   for (let key = 0; key < 1_200; key++) buffer.set(key, key)
   await buffer.flush()
@@ -102,7 +103,7 @@ t.test('newest values are written 500 at a time, and others are served in betwee
 
 t.test('a step that fails keeps its values and those behind it', async (t) => {
   const written: (readonly [number, number])[] = []
-  const failures: number[] = []
+  const failures: object[] = []
   let fails = true
   const buffer = new Latest<number, number>({
     everyMs: 1,
@@ -110,11 +111,12 @@ t.test('a step that fails keeps its values and those behind it', async (t) => {
       if (fails && entries[0]?.[0] === 500) throw new Error('away')
       written.push(...entries)
     },
-    onFailure: (_, kept) => failures.push(kept),
+    rows: 'values',
+    logger: { warn: (facts) => failures.push(facts), error: () => t.fail() },
   })
   for (let key = 0; key < 1_200; key++) buffer.set(key, key)
   await buffer.flush()
-  t.same(failures, [700])
+  t.match(failures, [{ kept: 700 }])
   t.equal(buffer.get(499), undefined)
   t.equal(buffer.get(500), 500)
   // A newer value that comes meanwhile is written, not the old one.

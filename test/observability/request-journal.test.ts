@@ -212,14 +212,19 @@ t.test('the totals of a user have what all accounts and keys did', async (t) => 
   t.strictSame(totals, await sums('usage_hour'))
 })
 
-t.test('a batch that cannot be stored is dropped, counted, and holds up nobody', async (t) => {
+t.test('a row that cannot be stored is dropped alone, counted, and holds up nobody', async (t) => {
   const { database, journal, dropped } = await journalRig(t)
-  journal.record(requestRecord({ status: 1_000_000 }))
-  for (let i = 0; i < 3; i++) await journal.flush()
+  for (let n = 0; n < 100; n++) {
+    journal.record(requestRecord({ userId: 1 + (n % 3), ...(n === 41 && { status: 1_000_000 }) }))
+  }
+  await journal.flush()
   t.equal(await dropped(), 1)
+  t.equal(await countRows(database), 99)
+  const usage = `select sum(amount)::int as calls from usage_total where measure = 'request'`
+  t.same(await database.query(usage), [{ calls: 100 }], 'and it is counted all the same')
   journal.record(requestRecord())
   await journal.flush()
-  t.equal(await countRows(database), 1)
+  t.equal(await countRows(database), 100)
 })
 
 t.test('a closing service does not wait for a database that never answers', async (t) => {
