@@ -116,7 +116,7 @@ t.test(
     await before.peers.store(peer(2, 2))
     await before.refMessages.store(1, -1, 2)
     await before.flush()
-    const parts = { db, writes: locationWrites(db), unnoted: () => t.fail() }
+    const parts = { db, locationWrites: locationWrites(db), unnoted: () => t.fail() }
     await new MessageLocations({ credentialId, epoch: 0 }, parts).remember([
       { message: 1, chat: 1 },
     ])
@@ -141,8 +141,8 @@ t.test('places of several accounts are stored together, each for itself', async 
     },
   }
   const defects: unknown[] = []
-  const writes = locationWrites(counting)
-  const parts = { db, writes, unnoted: (cause: unknown) => defects.push(cause) }
+  const unnoted = (cause: unknown) => defects.push(cause)
+  const parts = { db, locationWrites: locationWrites(counting), unnoted }
   const own = new MessageLocations({ credentialId, epoch: 0 }, parts)
   const former = new MessageLocations({ credentialId, epoch: -1 }, parts)
   const first = own.note([{ message: 1, chat: 5 }])

@@ -64,12 +64,11 @@ export function assemble(
   life: SessionLife,
   defect: (cause: unknown) => void,
 ): Parts {
-  const { db, locationWrites, application, entrance, logger } = options
-  const { answerMilliseconds, recovery: bounds } = options
+  const { db, application, entrance, answerMilliseconds, recovery: bounds, logger } = options
   const { checkpoint, identity, permit } = account
   const self = identity.native
   const ending = life.signal
-  const places = new MessageLocations(account, { db, writes: locationWrites, unnoted: defect })
+  const places = new MessageLocations(account, { ...options, unnoted: defect })
   const state = new UpdateState(checkpoint)
   const since = state.date || Math.floor(Date.now() / 1000)
   const polls = new KnownPolls()

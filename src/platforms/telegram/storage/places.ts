@@ -50,7 +50,7 @@ export const locationWrites = (db: Queryable): LocationWrites =>
 
 interface LocationParts {
   readonly db: Queryable
-  readonly writes: LocationWrites
+  readonly locationWrites: LocationWrites
   /** Gets the error if places could not be stored. */
   unnoted(cause: unknown): void
 }
@@ -70,7 +70,7 @@ export class MessageLocations {
   }
 
   async remember(places: readonly MessageLocation[]): Promise<void> {
-    if (places.length > 0) await this.#parts.writes.run({ owned: this.#owned, places })
+    if (places.length > 0) await this.#parts.locationWrites.run({ owned: this.#owned, places })
   }
 
   async find(messages: readonly number[]): Promise<MessageLocation[]> {
