@@ -319,9 +319,10 @@ const maxLength = 300
 /** PostgreSQL refuses NUL, and a record is one line. */
 const control = /\p{Cc}+/gu
 
-/** For text that the caller can influence. */
+/** For text that the caller can influence. The cut may go through a character, and PostgreSQL refuses the half of one in JSON. */
 function clean(text: string | null): string | null {
-  return text === null ? null : redact(text.replace(control, ' ')).slice(0, maxLength)
+  if (text === null) return null
+  return redact(text.replace(control, ' ')).slice(0, maxLength).toWellFormed()
 }
 
 const cleanText = (_: string, value: unknown) => (typeof value === 'string' ? clean(value) : value)
