@@ -178,7 +178,7 @@ type Named = Pick<Method, 'name' | 'parameters'>
 
 /** The current name of the parameter; undefined if neither the reference nor the method knows it. */
 function currentName({ name, parameters }: Named, parameter: string): string | undefined {
-  if (parameter in parameters || isKnown(name, parameter)) return parameter
+  if (Object.hasOwn(parameters, parameter) || isKnown(name, parameter)) return parameter
   const current = FORMERLY[parameter]
   return isKnown(name, current ?? '') ? current : undefined
 }

@@ -188,7 +188,10 @@ function requestOf({ headers, body }: WebhookExchange): Side {
   return sideOf(pairs, body)
 }
 
-const inflaters = { gzip: promisify(gunzip), deflate: promisify(inflate) }
+const inflaters = new Map([
+  ['gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+])
 
 async function responseOf({
   headers,
@@ -199,7 +202,7 @@ async function responseOf({
   )
   const packed = Buffer.concat(chunks)
   const encoding = `${headers['content-encoding'] ?? ''}`.toLowerCase()
-  const unpack = inflaters[encoding as keyof typeof inflaters]
+  const unpack = inflaters.get(encoding)
   const plain = unpack
     ? await unpack(packed, { maxOutputLength: 4 * BODY_LENGTH }).catch(() => packed)
     : packed

@@ -46,7 +46,7 @@ function fieldOf({ instancePath, params }: FastifySchemaValidationError): string
 /** Clients choose field names: one may be long, or a secret in the wrong place. */
 export const shown = (name: string): string => {
   const clean = redactKeys(name)
-  return clean.length > LONGEST_NAME ? `${clean.slice(0, LONGEST_NAME)}…` : clean
+  return clean.length > LONGEST_NAME ? `${clean.slice(0, LONGEST_NAME).toWellFormed()}…` : clean
 }
 
 /** Keeps, for a union, only the errors of the form that the value has. */

@@ -14,21 +14,23 @@ import type { FilePaths, IssuedPath, MediaService, PathRequest } from './media.t
 /** Longer than promised, so that a repeated getFile usually returns the same path. */
 const LIFETIME = '2 hours'
 
-const extensions: Readonly<Record<string, string>> = {
-  'image/jpeg': 'jpg',
-  'image/png': 'png',
-  'image/webp': 'webp',
-  'image/gif': 'gif',
-  'video/mp4': 'mp4',
-  'video/webm': 'webm',
-  'audio/mpeg': 'mp3',
-  'audio/mp4': 'm4a',
-  'audio/ogg': 'oga',
-  'application/pdf': 'pdf',
-  'application/zip': 'zip',
-  'text/plain': 'txt',
-  'application/x-tgsticker': 'tgs',
-}
+const extensions: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'image/jpeg': 'jpg',
+    'image/png': 'png',
+    'image/webp': 'webp',
+    'image/gif': 'gif',
+    'video/mp4': 'mp4',
+    'video/webm': 'webm',
+    'audio/mpeg': 'mp3',
+    'audio/mp4': 'm4a',
+    'audio/ogg': 'oga',
+    'application/pdf': 'pdf',
+    'application/zip': 'zip',
+    'text/plain': 'txt',
+    'application/x-tgsticker': 'tgs',
+  }),
+)
 
 type Row = Pick<IssuedPath, 'path'> & { readonly file: PathFile }
 
@@ -82,7 +84,7 @@ const sourceOf = (folder: string, file: PathRequest['file']): string =>
   'blob' in file ? `${folder}|blob|${file.blob}` : `${folder}|native|${file.native}`
 
 function extensionOf({ name = '', mime = '' }: { name?: string; mime?: string }): string {
-  const known = extensions[mime]
+  const known = extensions.get(mime)
   if (known) return `.${known}`
   const own = extname(name).toLowerCase()
   return /^\.[a-z\d]{1,8}$/.test(own) ? own : ''

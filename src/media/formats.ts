@@ -2,38 +2,40 @@
 import { extname } from 'node:path'
 
 /** Never left to ffmpeg to guess: a playlist would make it read other files. */
-const demuxers: Readonly<Record<string, string>> = {
-  'video/mp4': 'mov',
-  'video/quicktime': 'mov',
-  'video/x-m4v': 'mov',
-  'video/3gpp': 'mov',
-  'video/3gpp2': 'mov',
-  'audio/mp4': 'mov',
-  'audio/x-m4a': 'mov',
-  'video/webm': 'matroska',
-  'video/matroska': 'matroska',
-  'video/x-matroska': 'matroska',
-  'video/vnd.avi': 'avi',
-  'video/x-flv': 'flv',
-  'video/mpeg': 'mpeg',
-  'video/mp2t': 'mpegts',
-  'video/x-ms-asf': 'asf',
-  'audio/x-ms-asf': 'asf',
-  'video/ogg': 'ogg',
-  'audio/ogg': 'ogg',
-  'application/ogg': 'ogg',
-  'image/gif': 'gif',
-  'audio/mpeg': 'mp3',
-  'audio/wav': 'wav',
-  'audio/flac': 'flac',
-  'audio/aac': 'aac',
-  'audio/amr': 'amr',
-  'audio/aiff': 'aiff',
-}
+const demuxers: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    'video/mp4': 'mov',
+    'video/quicktime': 'mov',
+    'video/x-m4v': 'mov',
+    'video/3gpp': 'mov',
+    'video/3gpp2': 'mov',
+    'audio/mp4': 'mov',
+    'audio/x-m4a': 'mov',
+    'video/webm': 'matroska',
+    'video/matroska': 'matroska',
+    'video/x-matroska': 'matroska',
+    'video/vnd.avi': 'avi',
+    'video/x-flv': 'flv',
+    'video/mpeg': 'mpeg',
+    'video/mp2t': 'mpegts',
+    'video/x-ms-asf': 'asf',
+    'audio/x-ms-asf': 'asf',
+    'video/ogg': 'ogg',
+    'audio/ogg': 'ogg',
+    'application/ogg': 'ogg',
+    'image/gif': 'gif',
+    'audio/mpeg': 'mp3',
+    'audio/wav': 'wav',
+    'audio/flac': 'flac',
+    'audio/aac': 'aac',
+    'audio/amr': 'amr',
+    'audio/aiff': 'aiff',
+  }),
+)
 
 const bare = (mime: string): string => mime.split(';', 1)[0]?.trim().toLowerCase() ?? ''
 
-export const demuxerOf = (mime: string): string | undefined => demuxers[bare(mime)]
+export const demuxerOf = (mime: string): string | undefined => demuxers.get(bare(mime))
 
 /** SVG, PDF and HEIF are no pictures here: their readers do too much. */
 const pictures = ['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/tiff']
@@ -44,23 +46,25 @@ export const isPicture = (mime: string): boolean => pictures.includes(bare(mime)
 export const isLookedInto = (mime: string): boolean =>
   isPicture(mime) || demuxerOf(mime) !== undefined
 
-const byExtension: Readonly<Record<string, string>> = {
-  txt: 'text/plain',
-  md: 'text/markdown',
-  csv: 'text/csv',
-  json: 'application/json',
-  xml: 'application/xml',
-  html: 'text/html',
-  svg: 'image/svg+xml',
-  docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
-  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
-  pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
-  odt: 'application/vnd.oasis.opendocument.text',
-  epub: 'application/epub+zip',
-  apk: 'application/vnd.android.package-archive',
-  jar: 'application/java-archive',
-  tgs: 'application/x-tgsticker',
-}
+const byExtension: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    txt: 'text/plain',
+    md: 'text/markdown',
+    csv: 'text/csv',
+    json: 'application/json',
+    xml: 'application/xml',
+    html: 'text/html',
+    svg: 'image/svg+xml',
+    docx: 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
+    xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+    pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
+    odt: 'application/vnd.oasis.opendocument.text',
+    epub: 'application/epub+zip',
+    apk: 'application/vnd.android.package-archive',
+    jar: 'application/java-archive',
+    tgs: 'application/x-tgsticker',
+  }),
+)
 
 /** Container types: the bytes do not show the type of the content. */
 const wrappers = ['application/zip', 'application/gzip', 'application/xml']
@@ -75,7 +79,7 @@ export function mimeOf(
   const told = sniffed === undefined ? undefined : bare(sniffed)
   if (told !== undefined && !wrappers.includes(told)) return told
   const declared = bare(mime)
-  const named = byExtension[extname(name).slice(1).toLowerCase()]
+  const named = byExtension.get(extname(name).slice(1).toLowerCase())
   const believed = saysNothing.includes(declared) || !wellFormed.test(declared) ? '' : declared
   return named || believed || told || 'application/octet-stream'
 }

@@ -83,9 +83,9 @@ const control = /\p{Cc}+/gu
 /** Without characters that end a line, that move the cursor of a terminal, or that PostgreSQL refuses, such as NUL. */
 export const withoutControl = (text: string): string => text.replace(control, ' ')
 
-/** A text of a caller as one line of a log, without secrets. */
+/** A text of a caller as one line of a log, without secrets. The cut may go through a character, whose half JSON must not have. */
 export const lineOf = (text: string | null): string | null =>
-  text === null ? null : redact(withoutControl(text)).slice(0, LONGEST_LINE)
+  text === null ? null : redact(withoutControl(text)).slice(0, LONGEST_LINE).toWellFormed()
 
 /** For `JSON.stringify`. */
 export const linesOnly = (_: string, value: unknown) =>

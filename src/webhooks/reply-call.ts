@@ -11,7 +11,10 @@ import type { EndpointReply } from './exchange.ts'
 
 const INFLATED_BYTES = 65_536
 const TAKES_MS = 60_000
-const inflaters = { gzip: promisify(gunzip), deflate: promisify(inflate) }
+const inflaters = new Map([
+  ['gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+])
 
 /** The receiver gets no result, so queries are of no use; and it must not switch itself off by accident. */
 const unheeded = /^(get|(setwebhook|deletewebhook|close|logout)$)/i
@@ -108,7 +111,7 @@ async function partsOf(type: string, body: Buffer): Promise<Content> {
 }
 
 async function plain({ body, encoding }: EndpointReply): Promise<Buffer> {
-  const unpack = inflaters[encoding.toLowerCase() as keyof typeof inflaters]
+  const unpack = inflaters.get(encoding.toLowerCase())
   return unpack ? await unpack(body, { maxOutputLength: INFLATED_BYTES }) : body
 }
 

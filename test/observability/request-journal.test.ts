@@ -272,3 +272,14 @@ t.test('calls that end after the erasure of their user leave nothing', async (t)
   t.same(await rows(), [{ user_id: null }], 'a call of nobody is kept')
   t.equal(await dropped(), 0)
 })
+
+t.test('half a character in one record keeps no other from being stored', async (t) => {
+  const { database, journal, dropped } = await journalRig(t)
+  const cutInTwo = `${'a'.repeat(299)}\u{1f600}`
+  const params = [{ name: cutInTwo }, { name: '\ud800' }, { name: 'a\0b' }]
+  for (const given of params) journal.record(requestRecord({ params: given, errorCode: 400 }))
+  journal.record(requestRecord({ description: cutInTwo, errorCode: 400 }))
+  await journal.close()
+  t.equal(await countRows(database), 4)
+  t.equal(await dropped(), 0)
+})

@@ -101,6 +101,12 @@ t.test('the refusal of a login', async (t) => {
   t.strictSame(refused('account-disabled'), { kind: 'invalid', reason: 'account_disabled' })
   t.match(refused('temporary-auth-failure'), { kind: 'lost', reason: 'login_unavailable' })
   t.match(refused('mechanism-too-weak'), { kind: 'lost', reason: 'login_failed' })
+  // A server may say anything, also what every object has.
+  for (const condition of ['constructor', '__proto__', 'toString']) {
+    t.match(refused(condition), { kind: 'lost', reason: 'login_failed' }, condition)
+    const stream = Object.assign(new Error('x'), { name: 'StreamError', condition })
+    t.match(endingOf(stream), { kind: 'lost', reason: 'stream_closed' }, condition)
+  }
 })
 
 t.test('a server that sent the account away is not asked again within moments', async (t) => {

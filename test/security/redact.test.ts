@@ -2,6 +2,7 @@
 import t from 'tap'
 import { maskPhone, redact, redactKeys } from '../../src/security/redact.ts'
 import { formatApiKey, newApiKeySecret, newToken } from '../../src/security/secrets.ts'
+import { busyMs } from '../support/busy.ts'
 
 const secret = newApiKeySecret()
 
@@ -39,9 +40,8 @@ t.test('a long hostile text is read in no more than a moment', async (t) => {
   const pieces = ['eyJ-', 'eyJa.', '\\', '\\"', '"key":"\\', '/bot1', 'key=', '+1', '1:', 'code: ']
   for (const piece of pieces) {
     const text = piece.repeat(300_000 / piece.length)
-    const began = performance.now()
-    redact(text)
-    t.ok(performance.now() - began < 2_000, piece)
+    const took = await busyMs(() => redact(text))
+    t.ok(took < 2_000, `${piece}: ${took} ms`)
   }
 })
 

@@ -38,3 +38,29 @@ t.test('once the choice is known, one attempt in five seconds has it read again'
   t.strictSame([asks(), asks()], [true, true], 'the new choice holds')
   t.equal((await database.query('select from webhook_exchange')).length, 1, 'this attempt is kept')
 })
+
+t.test('no encoding that an endpoint names keeps others from being stored', async (t) => {
+  const { database } = await testDatabase(t)
+  await database.query(
+    `do $$ begin set local session_replication_role = replica;
+       insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor,
+         keeps_exchanges)
+       overriding system value
+         values (100001, 1, 10, 'one', '{}', sha256('one'), 'one', 0, 'all'); end $$`,
+  )
+  const sealed: string[] = []
+  const seal: Vault['seal'] = async (_owner, _place, text) => {
+    sealed.push(`${text}`)
+    return Buffer.from('sealed')
+  }
+  const vault = only<Vault>(t, 'Vault', { seal })
+  const log = new ExchangeLog({ db: database, vault, logger: quietLogger, days: 1 })
+  const encodings = ['constructor', '__proto__', 'toString', 'gzip', 'GZIP']
+  for (const [updateId, encoding] of encodings.entries()) {
+    const answer = { headers: { 'content-encoding': encoding }, chunks: [Buffer.from('no zip')] }
+    log.add(key, { ...worked, updateId }, { ...exchange, answer })
+  }
+  await log.flush()
+  t.equal((await database.query('select from webhook_exchange')).length, encodings.length)
+  t.ok(sealed.every((text) => text.includes('no zip')))
+})

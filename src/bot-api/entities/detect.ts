@@ -109,9 +109,10 @@ type Candidate = { start: number; end: number }
 /** Candidates do not overlap; the host decides whether one is a URL. */
 function findCandidates(text: string): Candidate[] {
   const candidates: Candidate[] = []
+  const endOfPath = pathEnds(text)
   let floor = 0
   for (let dot = text.indexOf('.'); dot !== -1; dot = text.indexOf('.', floor)) {
-    const end = findEnd(text, dot)
+    const end = findEnd(text, dot, endOfPath)
     const start = findStart(text, dot, floor)
     if (start !== undefined && end > dot + 1) candidates.push({ start, end })
     // A rejected candidate is skipped only up to its last dot, because a host may follow.
@@ -125,12 +126,25 @@ const skipDots = (text: string, from: number): number => runEnd(text, from, (cha
 
 const isAddressChar = (char: string): boolean => char === '@' || isHostChar(char)
 
-function findEnd(text: string, dot: number): number {
+/** The end of the path that begins at a place; the places come in order. Each path is read once, however many dots it has. */
+function pathEnds(text: string): (start: number) => number {
+  let [first, last, trimmed] = [0, -1, 0]
+  return (start) => {
+    if (start < first || start > last) {
+      first = start
+      last = runEnd(text, start, isPathChar)
+      trimmed = trimPath(text, start, last)
+    }
+    return Math.max(start, trimmed)
+  }
+}
+
+function findEnd(text: string, dot: number, endOfPath: (start: number) => number): number {
   let end = runEnd(text, dot, isAddressChar)
   const port = /^:0*([1-9]\d{0,4})(?!\d)/.exec(text.slice(end, end + maxPortText))
   if (port && Number(port[1]) <= 65_535) end += port[0].length
   if ('/?#'.includes(text[end] ?? ' ')) {
-    const pathEnd = trimPath(text, end + 1, runEnd(text, end + 1, isPathChar))
+    const pathEnd = endOfPath(end + 1)
     if (text[end] === '/' || pathEnd > end + 1) end = pathEnd
   }
   while (end > dot + 1 && text[end - 1] === '.') end--

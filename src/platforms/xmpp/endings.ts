@@ -33,31 +33,33 @@ export const isDecided = (ending: Ending): boolean =>
   ending.kind !== 'lost' || ending.retryAfterSeconds === DECIDED_SECONDS
 
 /** The meanings of stream errors (RFC 6120, 4.9.3) without a known text. */
-const conditions: Readonly<Record<string, Ending>> = {
-  conflict: decided('session_conflict'),
-  'policy-violation': decided('policy_violation'),
-  'not-authorized': decided('not_authorized'),
-  'see-other-host': decided('server_moved'),
-  'host-gone': starting('domain_gone'),
-  'host-unknown': starting('domain_gone'),
-  'resource-constraint': starting('server_overloaded'),
-  'internal-server-error': starting('server_error'),
-  'remote-connection-failed': starting('server_error'),
-  'system-shutdown': soon('server_shutdown'),
-  'connection-timeout': soon('network'),
-  'bad-format': soon('protocol_error'),
-  'bad-namespace-prefix': soon('protocol_error'),
-  'improper-addressing': soon('protocol_error'),
-  'invalid-from': soon('protocol_error'),
-  'invalid-namespace': soon('protocol_error'),
-  'invalid-xml': soon('protocol_error'),
-  'not-well-formed': soon('protocol_error'),
-  'restricted-xml': soon('protocol_error'),
-  'unsupported-encoding': soon('protocol_error'),
-  'unsupported-feature': soon('protocol_error'),
-  'unsupported-stanza-type': soon('protocol_error'),
-  'unsupported-version': soon('protocol_error'),
-}
+const conditions: ReadonlyMap<string, Ending> = new Map<string, Ending>(
+  Object.entries({
+    conflict: decided('session_conflict'),
+    'policy-violation': decided('policy_violation'),
+    'not-authorized': decided('not_authorized'),
+    'see-other-host': decided('server_moved'),
+    'host-gone': starting('domain_gone'),
+    'host-unknown': starting('domain_gone'),
+    'resource-constraint': starting('server_overloaded'),
+    'internal-server-error': starting('server_error'),
+    'remote-connection-failed': starting('server_error'),
+    'system-shutdown': soon('server_shutdown'),
+    'connection-timeout': soon('network'),
+    'bad-format': soon('protocol_error'),
+    'bad-namespace-prefix': soon('protocol_error'),
+    'improper-addressing': soon('protocol_error'),
+    'invalid-from': soon('protocol_error'),
+    'invalid-namespace': soon('protocol_error'),
+    'invalid-xml': soon('protocol_error'),
+    'not-well-formed': soon('protocol_error'),
+    'restricted-xml': soon('protocol_error'),
+    'unsupported-encoding': soon('protocol_error'),
+    'unsupported-feature': soon('protocol_error'),
+    'unsupported-stanza-type': soon('protocol_error'),
+    'unsupported-version': soon('protocol_error'),
+  }),
+)
 
 /**
  * The texts by which Prosody and ejabberd distinguish cases of one condition. ejabberd uses `conflict` also for other
@@ -86,13 +88,15 @@ const texts: readonly (readonly [condition: string, text: RegExp, ending: Ending
 ]
 
 /** The meanings of login failures (RFC 6120, 6.5). */
-const logins: Readonly<Record<string, Ending>> = {
-  'account-disabled': DISABLED,
-  'not-authorized': PASSWORD,
-  'credentials-expired': PASSWORD,
-  'invalid-authzid': PASSWORD,
-  'temporary-auth-failure': starting('login_unavailable'),
-}
+const logins: ReadonlyMap<string, Ending> = new Map<string, Ending>(
+  Object.entries({
+    'account-disabled': DISABLED,
+    'not-authorized': PASSWORD,
+    'credentials-expired': PASSWORD,
+    'invalid-authzid': PASSWORD,
+    'temporary-auth-failure': starting('login_unavailable'),
+  }),
+)
 
 /** Certificate errors of OpenSSL and Node.js. */
 const untrusted =
@@ -108,7 +112,7 @@ export function endingOf(cause: unknown): Ending {
   if (cause instanceof Oversized) return soon('oversized_stanza')
   if (cause instanceof ServerUnproven) return soon('server_unproven')
   const condition = textOf(cause, 'condition')
-  if (cause.name === 'SASLError') return logins[condition] ?? decided('login_failed')
+  if (cause.name === 'SASLError') return logins.get(condition) ?? decided('login_failed')
   if (cause.name === 'StreamError') return closedStream(condition, textOf(cause, 'text'))
   // The login succeeded, but the server opened no session: usually there are too many.
   if (cause.name === 'StanzaError') return starting('server_overloaded')
@@ -119,7 +123,7 @@ export function endingOf(cause: unknown): Ending {
 
 function closedStream(condition: string, said: string): Ending {
   const told = texts.find(([name, text]) => name === condition && text.test(said))
-  return told?.[2] ?? conditions[condition] ?? soon('stream_closed')
+  return told?.[2] ?? conditions.get(condition) ?? soon('stream_closed')
 }
 
 function textOf(cause: Error, name: 'condition' | 'text' | 'code'): string {
