@@ -88,7 +88,11 @@ export class Requests {
 }
 
 /** Resolves when the other side answers (XEP-0199). An error is an answer too. */
-export async function ping(requests: Requests, to: string, signal: AbortSignal): Promise<void> {
+export async function ping(
+  requests: Pick<Requests, 'ask'>,
+  to: string,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await requests.ask('get', xml('ping', ns.ping), { to, signal })
   } catch (cause) {
