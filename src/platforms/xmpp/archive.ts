@@ -86,11 +86,21 @@ export class Archive {
         // The server answers its account in the account's own name.
         ...(this.address !== this.#own && { to: this.address }),
       })
-      const complete = answer.getChild('fin', ns.archive)?.attrs.complete === 'true'
-      return { messages, complete }
+      const end = answer.getChild('fin', ns.archive)
+      const first = end?.getChild('set', ns.paging)?.getChildText('first') ?? undefined
+      return { messages: this.#named(messages, first), complete: end?.attrs.complete === 'true' }
     } finally {
       this.#queries.delete(query)
     }
+  }
+
+  /** jackal gives each answer ids of its own. Those by which it finds a message again it tells of the page, and beside the message. */
+  #named(messages: ArchivedMessage[], first: string | undefined): ArchivedMessage[] {
+    const [oldest] = messages
+    if (!oldest || first === undefined || oldest.id === first) return messages
+    const names = messages.map(({ message }) => stanzaId(message, this.address))
+    if (names[0] !== first) return messages
+    return messages.map((archived, index) => ({ ...archived, id: names[index] ?? archived.id }))
   }
 
   /** The last messages before a place; empty if the archive no longer has the place. */
@@ -137,6 +147,10 @@ export class Archive {
     return true
   }
 }
+
+/** The id that an archive says it has given to a message (XEP-0359). */
+export const stanzaId = (message: Element, archive: string): string | undefined =>
+  message.getChildren('stanza-id', ns.ids).find(({ attrs }) => attrs.by === archive)?.attrs.id
 
 function policyIn(preferences: Element | undefined): (peer: string) => boolean | undefined {
   const named = (list: 'always' | 'never') =>

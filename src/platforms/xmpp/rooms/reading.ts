@@ -7,6 +7,7 @@ import type { Member } from '../../../../machines/model/membership.ts'
 import type { Person } from '../../../../machines/model/person.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
 import { parseAddress, personAt } from '../address.ts'
+import { stanzaId } from '../archive.ts'
 import type { IncomingMessage } from '../delivery.ts'
 import { idOf, type MessageNames, marked, storable, targetOf } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
@@ -93,8 +94,7 @@ interface Stamps {
 
 /** The room's own facts about a message that it passes on: its id in the archive, and its time. */
 export function stampsOf(message: Element, room: string): Stamps {
-  const archived = message.getChildren('stanza-id', ns.ids).find(({ attrs }) => attrs.by === room)
-    ?.attrs.id
+  const archived = stanzaId(message, room)
   const delay = message
     .getChildren('delay', ns.delay)
     .find(({ attrs }) => parseAddress(attrs.from)?.bare === room)
