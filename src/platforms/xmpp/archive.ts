@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
 import { parseAddress } from './address.ts'
 import { ns } from './namespaces.ts'
-import { RequestRefused, type Requests } from './requests.ts'
+import { isDeclined, RequestRefused, type Requests } from './requests.ts'
 import { Oversized, weightOf } from './transport.ts'
 
 export interface ArchivedMessage {
@@ -34,6 +34,7 @@ export interface PageRange {
 /** Servers limit this, Prosody to 50 by default. Larger pages take longer to read from disk. */
 const pageSize = 250
 const pageMilliseconds = 30_000
+const policyMilliseconds = 8_000
 const fewMessages = 100
 /** The largest weight of a page, see `weightOf`: an archive may send anything before it ends its answer. */
 const heaviest = 32 * 2 ** 20
@@ -116,10 +117,11 @@ export class Archive {
   /** By the account's preferences: whether it certainly takes what the account writes to somebody. Undefined: nobody tells. */
   async policy(signal: AbortSignal): Promise<(peer: string) => boolean | undefined> {
     try {
-      const answer = await this.#requests.ask('get', xml('prefs', ns.archive), { signal })
+      const options = { signal, milliseconds: policyMilliseconds }
+      const answer = await this.#requests.ask('get', xml('prefs', ns.archive), options)
       return policyIn(answer.getChild('prefs', ns.archive))
     } catch (cause) {
-      if (cause instanceof RequestRefused) return () => undefined
+      if (isDeclined(cause)) return () => undefined
       throw cause
     }
   }
