@@ -65,3 +65,29 @@ t.test('what comes after the end of an answer belongs to nothing', async (t) => 
     'an answer that has ended is held no longer',
   )
 })
+
+/** One message, under an id of the answer's, the ids within it that someone claims to be the archive's, and the id of the page. */
+async function named(result: string, stanzaIds: readonly [by: string, id: string][], page: string) {
+  const archive = new Archive(room, 'me@here.test', {
+    async ask(_type: 'get' | 'set', query: Element) {
+      const { queryid = '' } = query.attrs
+      const ids = stanzaIds.map(([by, id]) => xml('stanza-id', { xmlns: ns.ids, by, id }))
+      const message = xml('message', {}, xml('body', {}, 'x'), ...ids)
+      const forwarded = xml('forwarded', ns.forward, message)
+      const found = xml('result', { xmlns: ns.archive, queryid, id: result }, forwarded)
+      archive.take(xml('message', { from: room }, found))
+      const set = xml('set', ns.paging, xml('first', {}, page), xml('last', {}, page))
+      return xml('iq', {}, xml('fin', { xmlns: ns.archive }, set))
+    },
+  })
+  const { messages } = await archive.page({ before: '' }, patience())
+  return messages.map(({ id }) => id)
+}
+
+t.test('a message goes by the id under which the archive finds it again', async (t) => {
+  t.same(await named('a', [], 'a'), ['a'])
+  // jackal makes another id up for each answer, and has the real one beside the message.
+  t.same(await named('new', [[room, 'a']], 'a'), ['a'])
+  t.same(await named('a', [[room, 'forged']], 'a'), ['a'], 'an id that a writer made up')
+  t.same(await named('a', [['you@there.test', 'page']], 'page'), ['a'])
+})

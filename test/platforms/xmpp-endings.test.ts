@@ -22,7 +22,8 @@ const lost = (reason: string, seconds?: number) => [
 const endings: readonly (readonly [string, string | undefined, readonly unknown[]])[] = [
   ['conflict', 'Replaced by new connection', ['replaced']],
   ['conflict', 'go away', lost('session_kicked', 300)],
-  ['conflict', undefined, lost('session_conflict', 300)],
+  // As jabberd2, Openfire and the standard have it: another client has bound the same resource.
+  ['conflict', undefined, ['replaced']],
   ['conflict', 'User removed', ['invalid', 'account_deleted']],
   ['conflict', 'Removed by the operator', lost('session_kicked', 300)],
   ['policy-violation', 'has been kicked', lost('session_kicked', 300)],
@@ -134,4 +135,21 @@ t.test('a server that sent the account away is not asked again within moments', 
   cutIt()
   t.strictSame(await session.reported('lost'), ['policy_violation', 300])
   t.equal(asked, 1)
+})
+
+t.test('a conflict that meets a login says nothing of another client', async (t) => {
+  const { server, stop } = await startXmppStub(jid, {
+    answer: () => undefined,
+    refuse: () => (isOver ? farewell('conflict') : undefined),
+  })
+  let isOver = false
+  const { platform, store, fields } = world(server)
+  Object.assign(store, await linked(platform, { native: jid, method: 'password', fields }))
+  isOver = true
+  const session = run(platform, store)
+  t.teardown(async () => {
+    await session.stop()
+    await stop()
+  })
+  t.strictSame(await session.reported('lost'), ['session_conflict', 300])
 })

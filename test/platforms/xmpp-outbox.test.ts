@@ -133,3 +133,30 @@ t.test('a server that cannot be reached now is not one without rooms', async (t)
   t.equal(await roomFacts(answering('item-not-found'), 'room@there.test', patience()), undefined)
   t.equal(await hostsRooms(answering('service-unavailable'), 'there.test', patience()), false)
 })
+
+/** To a server that acknowledges nothing, which is asked something after each message instead. */
+function unacknowledged(ask: Requests['ask']) {
+  const outbox = new Outbox({
+    stream: { sendWhenUp: async () => undefined, acknowledges: false },
+    requests: { ask },
+    domain: 'here.test',
+    confirmMilliseconds: 30_000,
+  })
+  const message = xml('message', { id: 'm', to: 'ada@here.test', type: 'chat' })
+  return outbox.post(message, 'acknowledgement', patience())
+}
+
+t.test('a server that knows no pings answers them all the same', async (t) => {
+  for (const condition of ['service-unavailable', 'feature-not-implemented', 'bad-request']) {
+    const arrival = unacknowledged(() => Promise.reject(new RequestRefused(condition)))
+    t.equal(await arrival, undefined, condition)
+  }
+})
+
+t.test('a server that falls silent after a message may have it', async (t) => {
+  const silence = new DOMException('The server says nothing', 'TimeoutError')
+  const outcome = await unacknowledged(() => Promise.reject(silence)).catch((cause) => cause)
+  t.match(outcome, { failure: { code: 'timeout', certain: false } })
+  const gone = await unacknowledged(() => Promise.reject(new Error('gone'))).catch((cause) => cause)
+  t.match(gone, { failure: { code: 'unavailable', certain: false } })
+})

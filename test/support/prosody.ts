@@ -20,7 +20,14 @@ export const prosodyMissing =
     ? slixmppMissing
     : 'prosody is not installed'
 
+/** Why rooms with moderators who take messages away cannot be had here; absent when they can. */
+export const moderationMissing = existsSync('/usr/lib/prosody/modules/mod_muc_moderation')
+  ? prosodyMissing
+  : 'prosody-modules is not installed'
+
 export interface ProsodyOptions extends XmppServerOptions {
+  /** Moderators of rooms take messages of others away (XEP-0425). */
+  readonly moderation?: boolean
   /** Takes no password that is told to it, and makes them this slow to guess. */
   readonly scramIterations?: number
   /** Takes only passwords that are told to it. */
@@ -126,6 +133,7 @@ const configuration = (
     quickArchive = false,
     withoutArchive = false,
     withoutBookmarks = false,
+    moderation = false,
     ...login
   }: ProsodyOptions,
 ) => `
@@ -160,7 +168,7 @@ archive_expires_after = "never"
 smacks_hibernation_time = ${hibernationSeconds}
 VirtualHost "xmpp.test"
 Component "rooms.xmpp.test" "muc"
-  modules_enabled = { ${withoutArchive ? '' : '"muc_mam"'} }
+  modules_enabled = { ${withoutArchive ? '' : '"muc_mam", '}${moderation ? '"muc_moderation"' : ''} }
   muc_room_locking = false
   muc_room_default_public_jids = true
 Component "upload.xmpp.test" "http_file_share"

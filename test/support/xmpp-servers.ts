@@ -1,5 +1,6 @@
 /** The XMPP servers that the tests run against, each as Debian ships it. */
 import { Ejabberd, ejabberdMissing } from './ejabberd.ts'
+import { Jabberd2, jabberd2Missing } from './jabberd2.ts'
 import { Prosody, prosodyMissing } from './prosody.ts'
 import type { XmppServer, XmppServerOptions } from './xmpp-server.ts'
 
@@ -24,5 +25,15 @@ export const xmppServers: readonly XmppServerKind[] = [
     skip: ejabberdMissing ?? false,
     resendsLate: true,
     start: (options) => Ejabberd.start(options),
+  },
+]
+
+/** Servers that have neither archives nor rooms, take no files, acknowledge nothing and tell of no other device. */
+export const sparseXmppServers: readonly XmppServerKind[] = [
+  {
+    name: 'jabberd2',
+    skip: jabberd2Missing ?? false,
+    resendsLate: false,
+    start: () => Jabberd2.start(),
   },
 ]

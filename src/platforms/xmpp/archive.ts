@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
 import { parseAddress } from './address.ts'
 import { ns } from './namespaces.ts'
-import { RequestRefused, type Requests } from './requests.ts'
+import { isDeclined, RequestRefused, type Requests } from './requests.ts'
 import { Oversized, weightOf } from './transport.ts'
 
 export interface ArchivedMessage {
@@ -34,6 +34,7 @@ export interface PageRange {
 /** Servers limit this, Prosody to 50 by default. Larger pages take longer to read from disk. */
 const pageSize = 250
 const pageMilliseconds = 30_000
+const policyMilliseconds = 8_000
 const fewMessages = 100
 /** The largest weight of a page, see `weightOf`: an archive may send anything before it ends its answer. */
 const heaviest = 32 * 2 ** 20
@@ -86,11 +87,21 @@ export class Archive {
         // The server answers its account in the account's own name.
         ...(this.address !== this.#own && { to: this.address }),
       })
-      const complete = answer.getChild('fin', ns.archive)?.attrs.complete === 'true'
-      return { messages, complete }
+      const end = answer.getChild('fin', ns.archive)
+      const first = end?.getChild('set', ns.paging)?.getChildText('first') ?? undefined
+      return { messages: this.#named(messages, first), complete: end?.attrs.complete === 'true' }
     } finally {
       this.#queries.delete(query)
     }
+  }
+
+  /** jackal gives each answer ids of its own. Those by which it finds a message again it tells of the page, and beside the message. */
+  #named(messages: ArchivedMessage[], first: string | undefined): ArchivedMessage[] {
+    const [oldest] = messages
+    if (!oldest || first === undefined || oldest.id === first) return messages
+    const names = messages.map(({ message }) => stanzaId(message, this.address))
+    if (names[0] !== first) return messages
+    return messages.map((archived, index) => ({ ...archived, id: names[index] ?? archived.id }))
   }
 
   /** The last messages before a place; empty if the archive no longer has the place. */
@@ -106,10 +117,11 @@ export class Archive {
   /** By the account's preferences: whether it certainly takes what the account writes to somebody. Undefined: nobody tells. */
   async policy(signal: AbortSignal): Promise<(peer: string) => boolean | undefined> {
     try {
-      const answer = await this.#requests.ask('get', xml('prefs', ns.archive), { signal })
+      const options = { signal, milliseconds: policyMilliseconds }
+      const answer = await this.#requests.ask('get', xml('prefs', ns.archive), options)
       return policyIn(answer.getChild('prefs', ns.archive))
     } catch (cause) {
-      if (cause instanceof RequestRefused) return () => undefined
+      if (isDeclined(cause)) return () => undefined
       throw cause
     }
   }
@@ -137,6 +149,10 @@ export class Archive {
     return true
   }
 }
+
+/** The id that an archive says it has given to a message (XEP-0359). */
+export const stanzaId = (message: Element, archive: string): string | undefined =>
+  message.getChildren('stanza-id', ns.ids).find(({ attrs }) => attrs.by === archive)?.attrs.id
 
 function policyIn(preferences: Element | undefined): (peer: string) => boolean | undefined {
   const named = (list: 'always' | 'never') =>

@@ -2,7 +2,7 @@
 import { type Element, xml } from '@xmpp/client'
 import type { Content } from '../../../machines/model/content.ts'
 import { ns } from './namespaces.ts'
-import { type RequestOptions, RequestRefused, type Requests } from './requests.ts'
+import { isDeclined, type RequestOptions, type Requests } from './requests.ts'
 
 type Contact = Content & { readonly kind: 'contact' }
 
@@ -95,8 +95,7 @@ export async function nicknameOf(
     const card = answer.getChild('vCard', ns.vcard)
     return card?.getChildText('NICKNAME') || card?.getChildText('FN') || undefined
   } catch (cause) {
-    const isSlow = cause instanceof DOMException && cause.name === 'TimeoutError'
-    if (cause instanceof RequestRefused || isSlow) return undefined
+    if (isDeclined(cause)) return undefined
     throw cause
   }
 }

@@ -2,7 +2,7 @@
 import type { Element } from '@xmpp/client'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { parseAddress } from './address.ts'
-import type { ArchivedMessage } from './archive.ts'
+import { type ArchivedMessage, stanzaId } from './archive.ts'
 import { keyOf } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 
@@ -66,9 +66,7 @@ export function delivered(stanza: Element, trust: Trust): IncomingMessage | unde
 }
 
 function live(message: Element, stamped: Element, trust: Trust): IncomingMessage {
-  const archived = trust.archive
-    ? message.getChildren('stanza-id', ns.ids).find(({ attrs }) => attrs.by === trust.own)?.attrs.id
-    : undefined
+  const archived = trust.archive ? stanzaId(message, trust.own) : undefined
   const stamp = stampOf(stamped, trust)
   const isKept =
     archived && stamp !== undefined && stamp + clockStepSeconds < (trust.readUntil ?? 0)

@@ -102,6 +102,15 @@ const logins: ReadonlyMap<string, Ending> = new Map<string, Ending>(
 const untrusted =
   /CERT|ISSUER|_SIGNATURE|CRL_|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH/
 
+/**
+ * A conflict without a word that ends a stream in use (RFC 6120, 4.9.3.3): another client has bound its resource. One that
+ * meets a login may be an older stream of this account's that the server has not given up yet.
+ */
+export const isReplacement = (cause: Error): boolean =>
+  cause.name === 'StreamError' &&
+  textOf(cause, 'condition') === 'conflict' &&
+  textOf(cause, 'text') === ''
+
 /** The meaning of the end of a connection; `lost` unless the server said more. */
 export function endingOf(cause: unknown): Ending {
   if (!(cause instanceof Error)) return soon('network')

@@ -53,6 +53,9 @@ export function bounced(condition: string): RequestFailed {
   }
 }
 
+export const noHistory = (cause?: unknown): RequestFailed =>
+  failed('bad_request', 'the server keeps no history of the chat', {}, { cause })
+
 /** Another client of the account uses the resource of this one. */
 export class TakenOver extends Error {
   override readonly name = 'TakenOver'

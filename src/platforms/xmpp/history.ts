@@ -9,6 +9,7 @@ import { RecentMap } from '../kit/recent-map.ts'
 import { parseAddress, privateChat } from './address.ts'
 import type { Archive, ArchivedMessage } from './archive.ts'
 import { recovered } from './delivery.ts'
+import { noHistory } from './failures.ts'
 import type { Ledger } from './ledger.ts'
 import { idOf, storable, targetOf } from './message-identity.ts'
 import { ns } from './namespaces.ts'
@@ -158,7 +159,7 @@ export class History {
       }
     } catch (cause) {
       if (!(cause instanceof RequestRefused)) throw cause
-      throw failed('bad_request', 'the server keeps no history of the chat', {}, { cause })
+      throw noHistory(cause)
     }
   }
 

@@ -2,7 +2,7 @@
 import type { Element } from '@xmpp/client'
 import type { SentRequests } from '../kit/sent-requests.ts'
 import type { Archive, ArchivedMessage, PageRange } from './archive.ts'
-import { bounced, conditionOf, unknownOutcome } from './failures.ts'
+import { bounced, conditionOf, noHistory, unknownOutcome } from './failures.ts'
 import { idOf, keyOf, marked, networkId, storable, targetOf } from './message-identity.ts'
 import { RequestRefused } from './requests.ts'
 
@@ -52,7 +52,10 @@ export class Lookup {
     return { id: found.message.attrs.id ?? native, at: found.at }
   }
 
-  /** A message as it stands after its corrections; `undefined` when it is retracted or was never there. */
+  /**
+   * A message as it stands after its corrections; `undefined` when it is retracted or was never there. Rejects where there
+   * is no archive.
+   */
   async standing(native: string, signal: AbortSignal): Promise<ArchivedMessage | undefined> {
     const changes: Element[] = []
     const matches = (archived: ArchivedMessage) => {
@@ -62,7 +65,8 @@ export class Lookup {
       return false
     }
     const found = await this.#search(matches, signal)
-    if (!found || found === 'unknown') return undefined
+    if (found === 'unknown') throw noHistory()
+    if (!found) return undefined
     const { id } = found.message.attrs
     const author = this.#scope.author(found.message)
     const ofAuthor = changes.filter((change) => this.#scope.author(change) === author)

@@ -2,11 +2,11 @@
 
 import { type Element, xml } from '@xmpp/client'
 import { limited } from '../../../actors/host/time.ts'
-import { reconnecting } from '../kit/failures.ts'
+import { isImpatience, reconnecting } from '../kit/failures.ts'
 import { parseAddress } from './address.ts'
 import { bounced, unknownOutcome } from './failures.ts'
 import { ns } from './namespaces.ts'
-import type { Requests } from './requests.ts'
+import { ping, type Requests } from './requests.ts'
 import type { Stream } from './stream.ts'
 
 /** The proof that a message has arrived: the server's acknowledgement, or the copy that a room sends to all. */
@@ -142,9 +142,13 @@ export class Outbox {
     for (const { id } of open) this.#waiting.get(id)?.reject(unknownOutcome('unavailable', cause))
   }
 
-  /** A server handles stanzas in order: the answer to a later request shows that it has the message. */
+  /** A server handles stanzas in order: the answer to a later request, or its refusal, shows that it has the message. */
   async #askInstead(signal: AbortSignal): Promise<void> {
-    await this.#parts.requests.ask('get', xml('ping', ns.ping), { to: this.#parts.domain, signal })
+    try {
+      await ping(this.#parts.requests, this.#parts.domain, signal)
+    } catch (cause) {
+      throw unknownOutcome(isImpatience(cause) ? 'timeout' : 'unavailable', cause)
+    }
   }
 }
 

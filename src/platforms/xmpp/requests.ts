@@ -19,6 +19,11 @@ export class RequestRefused extends Error {
   }
 }
 
+/** Refused, or not answered in time, as some servers do with what they do not know: one goes on without what was asked for. */
+export const isDeclined = (cause: unknown): boolean =>
+  cause instanceof RequestRefused ||
+  (cause instanceof DOMException && cause.name === 'TimeoutError')
+
 /** Sends once there is a connection. */
 type Send = (stanza: Element, signal: AbortSignal) => Promise<void>
 
@@ -88,7 +93,11 @@ export class Requests {
 }
 
 /** Resolves when the other side answers (XEP-0199). An error is an answer too. */
-export async function ping(requests: Requests, to: string, signal: AbortSignal): Promise<void> {
+export async function ping(
+  requests: Pick<Requests, 'ask'>,
+  to: string,
+  signal: AbortSignal,
+): Promise<void> {
   try {
     await requests.ask('get', xml('ping', ns.ping), { to, signal })
   } catch (cause) {
@@ -105,7 +114,7 @@ export async function enableCarbons(requests: Requests, signal: AbortSignal): Pr
     await requests.ask('set', xml('enable', ns.carbons), { signal })
     return true
   } catch (cause) {
-    if (cause instanceof RequestRefused) return false
+    if (isDeclined(cause)) return false
     throw cause
   }
 }

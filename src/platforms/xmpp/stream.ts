@@ -3,7 +3,7 @@ import type { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Element } from '@xmpp/client'
 import { unlessAborted } from '../kit/session-life.ts'
-import { endingOf, isDecided } from './endings.ts'
+import { endingOf, isDecided, isReplacement } from './endings.ts'
 import { TakenOver } from './failures.ts'
 import { createTransport, type Login, Oversized, type Transport } from './transport.ts'
 
@@ -128,7 +128,8 @@ export class Stream {
     on(client, 'error', (cause: Error) => {
       // There is nothing to resume after it, and the library may take its time to close.
       const isFinal = cause.name === 'StreamError' || cause instanceof Oversized
-      if (isFinal && this.#state === 'up') this.#end(cause)
+      if (!isFinal || this.#state !== 'up') return
+      this.#end(isReplacement(cause) ? new TakenOver(cause.message, { cause }) : cause)
     })
     on(client, 'disconnect', () => {
       if (this.#state === 'up') void this.#recover()

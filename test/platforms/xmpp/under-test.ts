@@ -1,11 +1,12 @@
-/** The server that the XMPP suite runs against: Prosody, or ejabberd where `test/platforms/ejabberd/` asks for it. */
-import { type XmppServerKind, xmppServers } from '../../support/xmpp-servers.ts'
+/** The server that the XMPP suite runs against: Prosody, or the one that the files of a directory of its own ask for. */
+import { sparseXmppServers, type XmppServerKind, xmppServers } from '../../support/xmpp-servers.ts'
 
-type Name = 'Prosody' | 'ejabberd'
+type Name = 'Prosody' | 'ejabberd' | 'jabberd2'
 
 /** What the suite does that not every server can, with the reason. Everything else has to work on each of them. */
 const cannot = {
   Prosody: {},
+  jabberd2: {},
   ejabberd: {
     'forget an occupant': 'no command of ejabberd makes a room forget one of its people',
     'let the unbanned speak':
@@ -24,7 +25,7 @@ export function useServer(name: Name): void {
 }
 
 export function serverUnderTest(): XmppServerKind {
-  const kind = xmppServers.find(({ name }) => name === used)
+  const kind = [...xmppServers, ...sparseXmppServers].find(({ name }) => name === used)
   if (!kind) throw new Error(`There is no server ${used}`)
   return kind
 }

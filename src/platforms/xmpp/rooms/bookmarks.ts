@@ -2,7 +2,7 @@
 import { type Element, xml } from '@xmpp/client'
 import { parseAddress } from '../address.ts'
 import { ns } from '../namespaces.ts'
-import { RequestRefused, type Requests } from '../requests.ts'
+import { isDeclined, RequestRefused, type Requests } from '../requests.ts'
 
 export interface Bookmark {
   readonly room: string
@@ -34,7 +34,7 @@ export async function bookmarks(
       return [{ room: room.bare, autojoin, ...(nick && { nick }), ...(password && { password }) }]
     })
   } catch (cause) {
-    if (cause instanceof RequestRefused) return []
+    if (isDeclined(cause)) return []
     throw cause
   }
 }

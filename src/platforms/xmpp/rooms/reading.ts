@@ -7,6 +7,7 @@ import type { Member } from '../../../../machines/model/membership.ts'
 import type { Person } from '../../../../machines/model/person.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
 import { parseAddress, personAt } from '../address.ts'
+import { stanzaId } from '../archive.ts'
 import type { IncomingMessage } from '../delivery.ts'
 import { idOf, type MessageNames, marked, storable, targetOf } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
@@ -24,16 +25,16 @@ export function readRoom(delivery: IncomingMessage, view: RoomView): Happening |
   const { message, own, at } = delivery
   const nick = parseAddress(message.attrs.from)?.resource
   const id = idOf(message)
-  // The room's own messages have no nick: about its subject or its configuration.
-  if (!nick) return undefined
   const { chat, ids, names } = view
-  const native = nativeOf(delivery, view)
   const event = {
     sourceKey: delivery.key,
     direction: own ? 'own' : 'incoming',
     at,
     ...(delivery.recovered && { recovered: true }),
   } as const
+  // The room's own messages have no nick: about its subject, its configuration, or what a moderator has done.
+  if (!nick) return moderated(message, event, chat)
+  const native = nativeOf(delivery, view)
   const from = view.person(nick, delivery)
   const target = targetOf(message)
   if (target?.change === 'retract') {
@@ -41,14 +42,7 @@ export function readRoom(delivery: IncomingMessage, view: RoomView): Happening |
     const retracted =
       ids.find(from.native, target.id) ??
       (ids.wrote(from.native, target.id) ? target.id : undefined)
-    if (!retracted) return undefined
-    return {
-      kind: 'deleted',
-      ...event,
-      chat: chat.native,
-      surface: chat.surface,
-      messages: [retracted],
-    }
+    return retracted ? deleted(retracted, event, chat) : undefined
   }
   const receipt = receiptIn(message)
   if (receipt) {
@@ -78,6 +72,27 @@ export function readRoom(delivery: IncomingMessage, view: RoomView): Happening |
   return { kind: corrected ? 'edited' : 'message', ...event, message: result }
 }
 
+type Happened = Pick<Happening, 'sourceKey' | 'direction' | 'at' | 'recovered'>
+
+const deleted = (native: string, event: Happened, { native: chat, surface }: Chat): Happening => ({
+  kind: 'deleted',
+  ...event,
+  chat,
+  surface,
+  messages: [native],
+})
+
+/** A moderator takes the message of another one away, by the id that the room gave it (XEP-0425). */
+function moderated(message: Element, event: Happened, chat: Chat): Happening | undefined {
+  const fastened = message.getChild('apply-to', ns.fastening)
+  const retract = message.getChild('retract', ns.retraction)
+  const isRetract = retract?.getChild('moderated', ns.moderation) !== undefined
+  const moderation = fastened?.getChild('moderated', ns.olderModeration)
+  const older = moderation?.getChild('retract', ns.olderRetraction) && fastened?.attrs.id
+  const id = (isRetract && retract?.attrs.id) || older
+  return id ? deleted(storable(id), event, chat) : undefined
+}
+
 /** The id that the room gave it, by which others name it; where it gives none, that of the writer. */
 function nativeOf({ message, archived, key }: IncomingMessage, { chat, names }: RoomView): string {
   const given = archived ? storable(archived) : idOf(message)
@@ -93,8 +108,7 @@ interface Stamps {
 
 /** The room's own facts about a message that it passes on: its id in the archive, and its time. */
 export function stampsOf(message: Element, room: string): Stamps {
-  const archived = message.getChildren('stanza-id', ns.ids).find(({ attrs }) => attrs.by === room)
-    ?.attrs.id
+  const archived = stanzaId(message, room)
   const delay = message
     .getChildren('delay', ns.delay)
     .find(({ attrs }) => parseAddress(attrs.from)?.bare === room)
