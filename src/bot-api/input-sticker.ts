@@ -62,7 +62,7 @@ async function inputSticker(
   }
   const item = Arguments.from(given)
   const format = item.text('format') ?? fallback
-  if (format === undefined) throw bad(`${problem}: can't find field "format"`)
+  if (format === undefined) throw bad(`${problem}: Can't find field "format"`)
   const isSource = item.has('sticker') && (uploadOf(call, item, 'sticker') || !isUpload(item))
   if (!isSource) throw bad(`${problem}: sticker not found`)
   const known = format === 'auto' ? undefined : formatOf(format)
@@ -83,7 +83,7 @@ const isUrl = (item: Arguments) => !isUpload(item) && (item.text('sticker') ?? '
 
 export function emojisOf(args: Arguments, problem: string): readonly string[] {
   const given = args.json('emoji_list')
-  if (given === undefined) throw bad(`${problem}: can't find field "emoji_list"`)
+  if (given === undefined) throw bad(`${problem}: Can't find field "emoji_list"`)
   if (!Array.isArray(given)) throw bad(`${problem}: expected an Array of string`)
   if (given.length === 0) throw bad(`${problem}: emoji list must be non-empty`)
   if (given.length > EMOJIS) throw bad(`${problem}: too many emoji specified`)
@@ -119,7 +119,7 @@ export function maskOf(args: Arguments, problem: string): { readonly mask?: Mask
   const point = POINTS.find((known) => known === item.text('point'))
   if (!point) throw bad(`${problem}: wrong point specified`)
   const figure = (name: string) => {
-    if (!item.has(name)) throw bad(`${problem}: can't find field "${name}"`)
+    if (!item.has(name)) throw bad(`${problem}: Can't find field "${name}"`)
     return item.number(name)
   }
   return {

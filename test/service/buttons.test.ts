@@ -53,14 +53,17 @@ t.test('what makes no button is refused', async (t) => {
       { web_app: { url: 'http://app.invalid' } },
       "inline keyboard button Web App URL 'http://app.invalid' is invalid: Only HTTPS links are allowed",
     ],
-    [{ web_app: {} }, `can't parse inline keyboard button: can't find field "url"`],
+    [{ web_app: {} }, `can't parse inline keyboard button: Can't find field "url"`],
     [{ copy_text: { text: '' } }, 'BUTTON_COPY_TEXT_INVALID'],
     [{ copy_text: { text: 'x'.repeat(257) } }, 'BUTTON_COPY_TEXT_INVALID'],
     [
       { callback_data: 'x', style: 'pink' },
-      "can't parse inline keyboard button: invalid button style specified",
+      "can't parse inline keyboard button: Invalid button style specified",
     ],
-    [{ style: 'danger' }, 'text buttons are unallowed in the inline keyboard'],
+    [
+      { style: 'danger' },
+      "can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard",
+    ],
   ]
   for (const [button, why] of wrong) t.match(await send({ text: 'x', ...button }), bad(why), why)
   const group = { kind: 'supergroup', title: 'Team', owner: ada.id, members: [bot.id] }

@@ -318,7 +318,7 @@ t.test('a supergroup has a sticker set', async (t) => {
   t.match(await api.getChat(group.id), { sticker_set_name: 'Groupies', can_set_sticker_set: true })
   t.match(
     await client.bot(key, 'setChatStickerSet', { chat_id: group.id, sticker_set_name: 'None' }),
-    refused(400, 'Bad Request: STICKERSET_INVALID'),
+    refused(400, 'Bad Request: sticker set not found'),
   )
   t.equal(await api.deleteChatStickerSet(group.id), true)
   t.notOk('sticker_set_name' in (await api.getChat(group.id)))
