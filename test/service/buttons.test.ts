@@ -30,7 +30,6 @@ t.test('every kind of button is kept, with its looks, and shown', async (t) => {
   const actions: readonly object[] = [
     { web_app: { url: 'https://app.invalid' } },
     { copy_text: { text: 'copied' } },
-    { login_url: { url: 'https://site.invalid/login' } },
     { switch_inline_query: 'tea' },
     { switch_inline_query_current_chat: '' },
     { switch_inline_query_chosen_chat: { query: 'tea', allow_user_chats: true } },
@@ -45,6 +44,14 @@ t.test('every kind of button is kept, with its looks, and shown', async (t) => {
     const [shown] = (await client.result('GET', `${hand}/inbox?chat=${bot.id}`)).messages
     t.strictSame(shown.inline_keyboard, [[button]])
   }
+})
+
+t.test('a button for signing in is shown to a bot as a link, as the reference does', async (t) => {
+  const url = 'https://site.invalid/login'
+  const { body } = await send({ text: 'Press', login_url: { url } })
+  t.strictSame(body.result.reply_markup, { inline_keyboard: [[{ text: 'Press', url }]] })
+  const [shown] = (await client.result('GET', `${hand}/inbox?chat=${bot.id}`)).messages
+  t.strictSame(shown.inline_keyboard, [[{ text: 'Press', login_url: { url } }]])
 })
 
 t.test('what makes no button is refused', async (t) => {

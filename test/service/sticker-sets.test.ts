@@ -307,6 +307,26 @@ t.test('only the account that made a set changes it', async (t) => {
   )
 })
 
+t.test('stickers come in the parameters of older libraries, too', async (t) => {
+  const name = 'older_by_gatebot'
+  const png_sticker = await picture(512, 400, '#335577')
+  const terms = { user_id: ada.id, name, title: 'Older', emojis: '😍' }
+  t.match(await withFiles('createNewStickerSet', terms, { png_sticker }), done)
+  const other = { png_sticker: await picture(400, 512, '#775533') }
+  t.match(await withFiles('addStickerToSet', { ...terms, emojis: '😊🤔' }, other), done)
+  const { stickers } = await api.getStickerSet(name)
+  t.match(stickers, [{ emoji: '😍' }, { emoji: '😊' }])
+  t.equal(stickers.length, 2)
+  const [cup] = (await api.getStickerSet('Cups')).stickers
+  const again = { ...terms, emojis: '🥳', png_sticker: cup?.file_id }
+  t.match(await client.bot(key, 'addStickerToSet', again), { body: { result: true } })
+  const emojis = (await api.getStickerSet(name)).stickers.map(({ emoji }) => emoji)
+  t.same(emojis, ['😍', '😊', '🥳'])
+  t.match(await withFiles('addStickerToSet', { ...terms, emojis: '' }, other), {
+    body: { description: "Bad Request: can't parse png_sticker: emoji list must be non-empty" },
+  })
+})
+
 t.test('a supergroup has a sticker set', async (t) => {
   await make('Groupies', { '👥': '#010203' })
   const group = await client.result('POST', '/sandbox/chats', {
