@@ -48,6 +48,7 @@ test('what is missing is named in the order and the words of the reference', asy
     ['deleteBusinessMessages', {}, 'message identifiers are not specified'],
     ['readBusinessMessage', {}, 'chat identifier is empty'],
     ['transferGift', {}, 'chat identifier is empty'],
+    ['transferBusinessAccountStars', {}, 'business connection not found'],
     ['setBusinessAccountName', {}, 'parameter "first_name" is required'],
     ['setBusinessAccountGiftSettings', {}, "accepted gift types aren't specified"],
     ['setBusinessAccountProfilePhoto', {}, "photo isn't specified"],
@@ -256,6 +257,23 @@ test('an administrator without a right is refused in the words of the reference'
   ])
   const right = "Forbidden: not enough rights to change the user's emoji status"
   t.match(await call('setUserEmojiStatus', { user_id: ada.id }), refused(403, right))
+})
+
+test('a token that is none is told so, and any other that is wrong is not', async (t) => {
+  const { client } = await stage(t, 'tokens')
+  const wrong = 'Unauthorized: invalid token specified'
+  for (const token of ['000:invalid_token', 'nocolon', `1:${'x'.repeat(79)}`]) {
+    t.match(await client.bot(token, 'getMe'), refused(401, wrong), token)
+  }
+  for (const token of ['123456:ABC', `12345:${'x'.repeat(43)}`]) {
+    t.match(await client.bot(token, 'getMe'), refused(401, 'Unauthorized'), token)
+  }
+})
+
+test('a group has gifts to list, though none', async (t) => {
+  const { group, call } = await stage(t, 'gifts')
+  const { body } = await call('getChatGifts', { chat_id: group })
+  t.match(body.result, { total_count: 0, gifts: [] })
 })
 
 test('a person can be banned and let back by the name of a sender', async (t) => {

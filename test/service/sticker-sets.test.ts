@@ -178,14 +178,14 @@ t.test('a bot makes a set, changes it and deletes it', async (t) => {
   t.equal(await api.setStickerEmojiList(cat, ['🦁']), true)
   t.equal(await api.setStickerKeywords(cat, ['lion', 'king']), true)
   t.equal(await api.setStickerSetTitle(name, 'Wild'), true)
-  t.match(
-    await withFiles(
-      'setStickerSetThumbnail',
-      { user_id: ada.id, name, format: 'static' },
-      { thumbnail: files.a },
-    ),
-    done,
-  )
+  for (const [format, thumbnail] of [
+    ['animated', files.b],
+    ['video', files.c],
+    ['static', files.a],
+  ] as const) {
+    const terms = { user_id: ada.id, name, format }
+    t.match(await withFiles('setStickerSetThumbnail', terms, { thumbnail }), done, format)
+  }
   const upload = { user_id: ada.id, sticker_format: 'static' }
   const { body } = await withFiles('uploadStickerFile', upload, {
     sticker: await picture(300, 200, '#f0f1f2'),

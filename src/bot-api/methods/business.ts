@@ -171,6 +171,7 @@ export const businessMethods: readonly Method[] = [
       { star_count: 'integer' },
       ['star_count'],
       (call) => {
+        assertBusiness(call)
         const count = stars(call, 0)
         if (count < 1 || count > 10_000) throw bad('STARS_AMOUNT_INVALID')
         return { kind: 'transfer_stars', stars: count }
