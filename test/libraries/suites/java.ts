@@ -1,7 +1,7 @@
 /** The suite of a Java library, of which only the tests are taken from its checkout: the library is Maven's. */
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { callWithFiles, soundOf } from '../../service/files.ts'
+import { callWithFiles } from '../../service/files.ts'
 import { outcomesOfJUnit } from './outcomes.ts'
 import type { Scene } from './scene.ts'
 import type { Replaced, Suite } from './suite.ts'
@@ -126,6 +126,8 @@ export const javaTelegramBotApi: Suite = {
       replaced: [
         [/new TelegramBot\.Builder\(([^;]*?)\)(?=\s*\.)/g, builder('$1')],
         [/new TelegramBot\((".*?")\)/g, `${builder('$1')}.build()`],
+        ['contains("t.me")', 'contains("sandbox.invalid")'],
+        ['"https://google.com"', '"https://127.0.0.1:9"'],
         ['TelegramBot.Builder.API_URL', 'System.getenv("API") + "/bot"'],
         ...(await replacedIds(scene, folder, group)),
       ],
@@ -168,6 +170,8 @@ async function replacedIds(scene: Scene, folder: string, group: number): Promise
     'groupId, 18': await text(group),
     'messageId(3600': await text(group),
   }
+  const pinned = messages['messageId(3600']?.message_id
+  await call('pinChatMessage', { chat_id: group, message_id: pinned })
   await newStickerSet(
     'testset_by_pengrad_test_bot',
     ada.id,
@@ -238,10 +242,7 @@ async function sendFiles({ service, ada, key }: Scene, folder: string) {
   const note = await sent('sendVideoNote', 'video_note', 'video_note.mp4')
   const sticker = await sent('sendSticker', 'sticker', 'imageSticker.png')
   const animated = await sent('sendSticker', 'sticker', 'sticker_anim.tgs')
-  const { body } = await callWithFiles(
-    ...([service.url, key, 'sendVoice', { chat_id: ada.id }] as const),
-    { voice: { bytes: soundOf.ogg, name: 'voice.ogg' } },
-  )
+  const voice = await sent('sendVoice', 'voice', 'beep.mp3')
   return {
     photo: photo.photo[0].file_id,
     audio: audio.audio.file_id,
@@ -251,6 +252,6 @@ async function sendFiles({ service, ada, key }: Scene, folder: string) {
     note: (note.video_note ?? note.video ?? note.document).file_id,
     sticker: sticker.sticker.file_id,
     animated: animated.sticker.file_id,
-    voice: body.result.voice.file_id,
+    voice: voice.voice.file_id,
   }
 }

@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { outcomesOfJest, outcomesOfJUnit, outcomesOfMocha } from './outcomes.ts'
-import type { Suite } from './suite.ts'
+import type { Replaced, Suite } from './suite.ts'
 
 const sticker = 'tests/data/sticker.webp'
 
@@ -11,6 +11,12 @@ const jestOptions = JSON.stringify({
   testTimeout: 60_000,
   transform: { '^.+\\.ts$': ['ts-jest', { diagnostics: false, isolatedModules: true }] },
 })
+
+/** Links of the sandbox lead nowhere else. */
+const ownLinks: Replaced = [
+  [/https:\/\/t\.me/g, 'https://sandbox.invalid'],
+  [/https:\\\/\\\/t\\\.me/g, 'https:\\/\\/sandbox\\.invalid'],
+]
 
 const mediaFiles: Readonly<Record<string, string>> = { '.mp3': 'audio.mp3', '.mp4': 'video.mp4' }
 const media = (folder: string, kind: string) =>
@@ -52,6 +58,9 @@ export const typescriptTelegramBotApi: Suite = {
       },
       replaced: [
         ['https://api.telegram.org', service.url],
+        [/(baseURL: )'https:\/\/example\.com'/g, `$1'${files}'`],
+        ['https://example.com', 'https://127.0.0.1:9'],
+        ...ownLinks,
         ['https://unsplash.it', files],
         [/https:\/\/(www\.soundhelix\.com|www\.w3\.org|sample-videos\.com)\//g, `${files}/`],
         [/'AgACAgIAAxkDAAM1[^']*'/g, `'${photo.photo[0].file_id}'`],
@@ -85,7 +94,11 @@ export const nodeTelegramBotApi: Suite = {
         TEST_GAME_SHORT_NAME: 'medusalab_test',
         TEST_STICKER_SET_NAME: set,
       },
-      replaced: [['https://api.telegram.org', service.url]],
+      replaced: [
+        ['https://api.telegram.org', service.url],
+        ...ownLinks,
+        ['216.58.210.174', '127.0.0.1:9'],
+      ],
     }
   },
 }
@@ -150,7 +163,7 @@ export const effectTelegramApi: Suite = {
         TELEGRAM_GROUP_CHAT_ID: `${group}`,
         TELEGRAM_FORUM_TOPIC_ID: `${topic.message_thread_id}`,
       },
-      replaced: [['https://api.telegram.org', service.url]],
+      replaced: [['https://api.telegram.org', service.url], ...ownLinks],
     }
   },
 }

@@ -1,6 +1,7 @@
 /** What the suites of libraries take for granted: a bot, people, chats, and files at addresses. */
 import { readFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
+import { RIGHTS } from '../../../machines/model/rights.ts'
 import { callWithFiles, picture } from '../../service/files.ts'
 import { linkedAccount } from '../../service/scene.ts'
 import { listen, urlOf } from '../../support/http-server.ts'
@@ -33,7 +34,10 @@ export async function openScene(t: Testing, service: Service, name: string) {
       members: [kim.id],
       ...terms,
     })
-    await client.result('PUT', `/sandbox/chats/${made.id}/members/${bot.id}`, { role: 'admin' })
+    await client.result('PUT', `/sandbox/chats/${made.id}/members/${bot.id}`, {
+      role: 'admin',
+      rights: RIGHTS,
+    })
     return made.id
   }
   const call = async (method: string, parameters: object): Promise<Value> => {
