@@ -31,6 +31,8 @@ export const stickerFileOf = (call: Call, parameter: string, args = call.args): 
 
 export async function newStickersOf(call: Call): Promise<NewSticker[]> {
   const { args } = call
+  const older = await olderStickerOf(call, 'stickers')
+  if (older) return [older]
   const given = args.json('stickers')
   if (given === undefined) throw bad("can't parse stickers JSON object")
   if (!Array.isArray(given)) throw bad('expected an Array of InputSticker')
@@ -44,10 +46,37 @@ export async function newStickersOf(call: Call): Promise<NewSticker[]> {
   return stickers
 }
 
-export function newStickerOf(call: Call): Promise<NewSticker> {
+export async function newStickerOf(call: Call): Promise<NewSticker> {
+  const older = await olderStickerOf(call, 'sticker')
+  if (older) return older
   const given = call.args.json('sticker')
   if (given === undefined) throw bad("can't parse sticker JSON object")
   return inputSticker(call, given, "can't parse sticker", 'auto')
+}
+
+/** The parameters that named a file of each format before there was an InputSticker. */
+const OLDER: Readonly<Record<string, StickerFormat>> = {
+  png_sticker: 'static',
+  tgs_sticker: 'animated',
+  webm_sticker: 'video',
+}
+
+/** The one sticker of a call in the form of older libraries, where `parameter` is not given. */
+async function olderStickerOf(call: Call, parameter: string): Promise<NewSticker | undefined> {
+  const { args } = call
+  const isOlder = (name: string) => args.has(name) || uploadOf(call, args, name) !== undefined
+  const source = Object.keys(OLDER).find(isOlder)
+  const format = source && OLDER[source]
+  if (args.hasJson(parameter) || !source || !format) return undefined
+  const emojis = (args.text('emojis') ?? '').match(/\p{RGI_Emoji}/gv) ?? []
+  const list = new Arguments([['emoji_list', JSON.stringify(emojis)]])
+  return {
+    emojis: emojisOf(list, `can't parse ${source}`),
+    keywords: [],
+    ...maskOf(args, "can't parse mask position"),
+    format,
+    media: await stickerFileOf(call, source),
+  }
 }
 
 /** `problem` begins the texts of errors; `fallback` is the format of a sticker that names none. */
@@ -62,7 +91,7 @@ async function inputSticker(
   }
   const item = Arguments.from(given)
   const format = item.text('format') ?? fallback
-  if (format === undefined) throw bad(`${problem}: can't find field "format"`)
+  if (format === undefined) throw bad(`${problem}: Can't find field "format"`)
   const isSource = item.has('sticker') && (uploadOf(call, item, 'sticker') || !isUpload(item))
   if (!isSource) throw bad(`${problem}: sticker not found`)
   const known = format === 'auto' ? undefined : formatOf(format)
@@ -83,7 +112,7 @@ const isUrl = (item: Arguments) => !isUpload(item) && (item.text('sticker') ?? '
 
 export function emojisOf(args: Arguments, problem: string): readonly string[] {
   const given = args.json('emoji_list')
-  if (given === undefined) throw bad(`${problem}: can't find field "emoji_list"`)
+  if (given === undefined) throw bad(`${problem}: Can't find field "emoji_list"`)
   if (!Array.isArray(given)) throw bad(`${problem}: expected an Array of string`)
   if (given.length === 0) throw bad(`${problem}: emoji list must be non-empty`)
   if (given.length > EMOJIS) throw bad(`${problem}: too many emoji specified`)
@@ -119,7 +148,7 @@ export function maskOf(args: Arguments, problem: string): { readonly mask?: Mask
   const point = POINTS.find((known) => known === item.text('point'))
   if (!point) throw bad(`${problem}: wrong point specified`)
   const figure = (name: string) => {
-    if (!item.has(name)) throw bad(`${problem}: can't find field "${name}"`)
+    if (!item.has(name)) throw bad(`${problem}: Can't find field "${name}"`)
     return item.number(name)
   }
   return {

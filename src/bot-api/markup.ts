@@ -46,7 +46,8 @@ const isAsked = (markup: Fields, ...names: readonly string[]): boolean =>
 /** Without any key it is none. */
 function rowsOf(value: unknown): Key[][] {
   if (value === undefined || value === null) return []
-  if (!Array.isArray(value) || !value.every(Array.isArray)) {
+  if (!Array.isArray(value)) throw invalidField('keyboard', 'must be of type Array')
+  if (!value.every(Array.isArray)) {
     throw invalidField('keyboard', 'must be an Array of Arrays')
   }
   return value.map((row: unknown[]) => row.map(keyFrom)).filter((row) => row.length > 0)
@@ -59,11 +60,49 @@ export function keyFrom(value: unknown): Key {
     throw bad("can't parse keyboard button: KeyboardButton must be an Object")
   }
   const { text, ...more } = value as Fields
-  if (text === undefined) throw bad(`can't parse keyboard button: can't find field "text"`)
+  if (text === undefined) throw badKey('Can\'t find field "text"')
   if (typeof text !== 'string' && typeof text !== 'number') {
-    throw bad(`can't parse keyboard button: field "text" must be of type String`)
+    throw badKey('Field "text" must be of type String')
   }
+  assertRequest(more)
   return { text: `${text}`, ...(Object.keys(more).length > 0 && { more }) }
+}
+
+const badKey = (problem: string) => bad(`can't parse keyboard button: ${problem}`)
+
+/** Flags of what a key asks for, and how many people it may ask for. */
+const REQUESTS = {
+  request_users: ['user_is_bot', 'user_is_premium', 'request_name', 'request_username'],
+  request_chat: ['chat_is_channel', 'chat_is_forum', 'chat_has_username', 'chat_is_created'],
+} as const
+const MOST_SHARED = 10
+
+function assertRequest(more: Fields): void {
+  for (const [name, flags] of Object.entries(REQUESTS)) {
+    const asked = more[name]
+    if (!isObject(asked)) continue
+    if (asked.request_id === undefined) throw badKey('Can\'t find field "request_id"')
+    assertFlags(asked, flags, badKey)
+    if (Number(asked.max_quantity ?? 1) > MOST_SHARED) throw bad('BUTTON_QUANTITY_MAX_INVALID')
+  }
+  const { web_app: app } = more
+  if (isObject(app)) assertWebApp(app.url, 'keyboard button')
+}
+
+function assertFlags(
+  given: Fields,
+  names: readonly string[],
+  refusal: (problem: string) => Error,
+): void {
+  for (const name of names) {
+    if (typeof (given[name] ?? false) === 'boolean') continue
+    throw refusal(`Field "${name}" must be of type Boolean`)
+  }
+}
+
+function assertWebApp(url: unknown, what: string): void {
+  if (/^https:/i.test(`${url}`)) return
+  throw bad(`${what} Web App URL '${url}' is invalid: Only HTTPS links are allowed`)
 }
 
 const promptOf = (markup: Fields) => ({
@@ -92,6 +131,7 @@ const ACTIONS = [
 const OF_CONTENT: Readonly<Record<string, string>> = { callback_game: 'game', pay: 'invoice' }
 
 const bad = (description: string) => failed('bad_request', description)
+const badButton = (problem: string) => bad(`can't parse inline keyboard button: ${problem}`)
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -136,7 +176,8 @@ function inlineButtons(
   platform: Platform,
 ): Buttons | undefined {
   if (value === undefined) return undefined
-  if (!Array.isArray(value) || !value.every(Array.isArray)) {
+  if (!Array.isArray(value)) throw bad('field "inline_keyboard" must be of type Array')
+  if (!value.every(Array.isArray)) {
     throw bad('field "inline_keyboard" of the InlineKeyboardMarkup must be an Array of Arrays')
   }
   const buttons = (row: unknown[]) => row.map((one) => button(one, platform))
@@ -153,15 +194,16 @@ function button(value: unknown, platform: Platform): Button {
     throw bad("can't parse inline keyboard button: InlineKeyboardButton must be an Object")
   }
   const text = stringField(value, 'text')
-  if (text === undefined) throw bad(`can't parse inline keyboard button: can't find field "text"`)
+  if (text === undefined) throw badButton('Can\'t find field "text"')
   if (text.trim() === '') throw bad('inline keyboard button text must be non-empty')
   const look = lookOf(value)
   const url = stringField(value, 'url')
   if (url !== undefined) return { text, ...look, url: linked(url) }
-  const data = stringField(value, 'callback_data')
+  // Without data it is none of the buttons that carry data.
+  const data = stringField(value, 'callback_data') || undefined
   if (data === undefined) return { text, ...look, action: actionOf(value, platform) }
   const bytes = Buffer.byteLength(data)
-  if (bytes === 0 || bytes > CALLBACK_DATA_BYTES) throw bad('BUTTON_DATA_INVALID')
+  if (bytes > CALLBACK_DATA_BYTES) throw bad('BUTTON_DATA_INVALID')
   return { text, ...look, data }
 }
 
@@ -171,7 +213,7 @@ function lookOf(value: Fields): { readonly look?: ButtonLook } {
   const style = stringField(value, 'style')?.toLowerCase() || 'default'
   const icon = stringField(value, 'icon_custom_emoji_id')
   if (style !== 'default' && !STYLES.includes(style)) {
-    throw bad("can't parse inline keyboard button: invalid button style specified")
+    throw badButton('Invalid button style specified')
   }
   const look = { ...(style !== 'default' && { style }), ...(icon && { icon }) }
   return Object.keys(look).length > 0 ? { look } : {}
@@ -183,8 +225,14 @@ function linked(url: string): string {
   const isLink = hasScheme
     ? /^(https?|tg|ton):\/\/[^\s/]/i.test(url)
     : URL.canParse(`http://${url}`) && /^[^/?#]+\./.test(url)
-  if (!isLink) throw bad('BUTTON_URL_INVALID')
-  return url
+  if (isLink) return url
+  throw bad(`inline keyboard button URL '${url}' is invalid: ${problemOf(url)}`)
+}
+
+function problemOf(url: string): string {
+  const [, protocol] = /^([a-z][a-z\d+.-]*):\/\//i.exec(url) ?? []
+  if (protocol === undefined) return 'Wrong HTTP URL'
+  return /^(https?|tg|ton)$/i.test(protocol) ? 'URL host is empty' : 'Unsupported URL protocol'
 }
 
 function actionOf(value: Fields, { name, capabilities }: Platform): Fields {
@@ -192,7 +240,7 @@ function actionOf(value: Fields, { name, capabilities }: Platform): Fields {
   const action = [...ACTIONS, ...Object.keys(OF_CONTENT)].find(
     (known) => !unasked.includes(value[known]),
   )
-  if (action === undefined) throw bad('text buttons are unallowed in the inline keyboard')
+  if (action === undefined) throw badButton('Text buttons are unallowed in the inline keyboard')
   const content = OF_CONTENT[action]
   const isSent = !content || capabilities.content.some((name) => name === content)
   if (!isSent || !capabilities.actionButtons) {
@@ -205,17 +253,23 @@ function actionOf(value: Fields, { name, capabilities }: Platform): Fields {
 
 const COPIED = 256
 
+/** The flags of each action. */
+const FLAGS: Readonly<Record<string, readonly string[]>> = {
+  login_url: ['request_write_access'],
+  switch_inline_query_chosen_chat: ['user', 'bot', 'group', 'channel'].map(
+    (kind) => `allow_${kind}_chats`,
+  ),
+}
+
 function assertAction(action: string, asked: unknown): void {
-  const { url, text } = (isObject(asked) ? asked : {}) as Fields
-  if (action === 'login_url' || action === 'web_app') {
-    if (typeof url !== 'string')
-      throw bad(`can't parse inline keyboard button: can't find field "url"`)
-    linked(url)
+  const given = (isObject(asked) ? asked : {}) as Fields
+  const { url, text } = given
+  assertFlags(given, FLAGS[action] ?? [], badButton)
+  if ((action === 'login_url' || action === 'web_app') && typeof url !== 'string') {
+    throw badButton('Can\'t find field "url"')
   }
-  if (action === 'web_app' && !/^https:/i.test(`${url}`)) {
-    const reason = 'Only HTTPS links are allowed'
-    throw bad(`inline keyboard button Web App URL '${url}' is invalid: ${reason}`)
-  }
+  if (action === 'login_url') linked(`${url}`)
+  if (action === 'web_app') assertWebApp(url, 'inline keyboard button')
   if (action !== 'copy_text') return
   const length = typeof text === 'string' ? [...text].length : 0
   if (length === 0 || length > COPIED) throw bad('BUTTON_COPY_TEXT_INVALID')
@@ -226,5 +280,5 @@ function stringField(value: Record<string, unknown>, name: string): string | und
   const field = value[name]
   if (field === undefined) return undefined
   if (typeof field === 'string' || typeof field === 'number') return `${field}`
-  throw bad(`can't parse inline keyboard button: field "${name}" must be of type String`)
+  throw badButton(`Field "${name}" must be of type String`)
 }

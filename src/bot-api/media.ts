@@ -25,6 +25,10 @@ const nameOf: Readonly<Record<FileKind, string>> = {
 /** Kinds that the reference accepts in place of each other, because it stores all of them as documents. */
 const DOCUMENTS = MEDIA_KINDS.filter((kind) => kind !== 'photo')
 
+const WITH_THUMBNAIL: readonly MediaKind[] = [
+  ...(['video', 'animation', 'audio', 'video_note', 'document'] as const),
+]
+
 /**
  * `parameter` holds the file, `args` what is said of it: those of the call, or of one item of an album.
  * Rejects in the reference's words.
@@ -41,7 +45,10 @@ export async function mediaOf(
   }
   const source = sourceOf(call, args, parameter)
   if (!source) throw bad(`there is no ${kind.replace('_', ' ')} in the request`)
-  const thumbnail = uploadOf(call, args, 'thumbnail') ?? uploadOf(call, args, 'thumb')
+  // Elsewhere a part with this name may be the file itself, as of a sticker set.
+  const thumbnail =
+    WITH_THUMBNAIL.includes(kind) &&
+    (uploadOf(call, args, 'thumbnail') ?? uploadOf(call, args, 'thumb'))
   const { media } = await call.world.media.ingest(
     {
       userId: call.key.facts.userId,
@@ -62,6 +69,8 @@ const LIVE_BYTES = 10_000_000
 
 /** A live photo: `photo` holds the still picture, `parameter` its video. */
 export async function livePhotoOf(call: Call, parameter: string, args: Arguments): Promise<Media> {
+  const isGiven = args.has(parameter) || uploadOf(call, args, parameter)
+  if (!isGiven) throw bad('there is no live photo in the request')
   for (const name of ['photo', parameter]) {
     const value = args.text(name) ?? ''
     if (value.includes('.') && !value.startsWith('attach://')) {
@@ -115,15 +124,25 @@ export function knownMedia({ key, platform, world }: Call, kind: MediaKind, file
   const file = world.fileIds.read(key.facts.credentialId, fileId)
   // The network knows whether it is one of its own.
   if (!file && platform.capabilities.ownFileIds) return { kind, file: { native: fileId } }
-  if (!file) {
-    throw bad("wrong remote file identifier specified: can't unserialize it. Wrong last symbol")
-  }
+  if (!file) throw bad(`wrong remote file identifier specified: ${undecodable(fileId)}`)
   const { native, unique } = file
   // A known file keeps its kind, whichever method sends it again.
   const taken = kind === 'photo' ? [kind] : DOCUMENTS
   const own = taken.find((one) => one === file.kind)
   if (!own) throw bad(`can't use file of type ${nameOf[file.kind]} as ${nameOf[kind]}`)
   return { kind: own, file: { native }, ...(unique !== undefined && { unique }) }
+}
+
+const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
+
+/** What the reference finds wrong with base64url text, or with the bytes that it stands for. */
+function undecodable(text: string): string {
+  const over = text.length % 4
+  if (over === 1) return 'Wrong padding length'
+  const last = ALPHABET.indexOf(text.at(-1) ?? '')
+  const unused = over === 0 ? 0 : over === 2 ? 0b1111 : 0b11
+  if (last & unused) return 'Wrong padding in the string'
+  return "can't unserialize it. Wrong last symbol"
 }
 
 /** The caller's figures for the file, limited to their ranges. */

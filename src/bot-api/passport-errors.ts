@@ -33,6 +33,11 @@ const SOURCES: Readonly<Record<string, Source>> = {
   unspecified: { texts: ['element_hash'] },
 }
 
+/** Hashes whose size the reference's network checks. */
+const SIZED = { data_hash: 'DATA_HASH_SIZE_INVALID', element_hash: 'HASH_SIZE_INVALID' } as const
+const HASH_BYTES = 32
+const isHash = (text: string) => Buffer.from(text, 'base64').length === HASH_BYTES
+
 const bad = (description: string) => failed('bad_request', description)
 
 /** Throws `bad_request` for what the reference does not take. */
@@ -53,6 +58,9 @@ function errorOf(value: unknown): PassportError {
     throw bad('wrong Telegram Passport element type specified')
   }
   const texts = ['message', ...known.texts].map((name) => [name, needed(given, name)])
+  for (const [name, problem] of Object.entries(SIZED)) {
+    if (known.texts.includes(name) && !isHash(needed(given, name))) throw bad(problem)
+  }
   return {
     source,
     type,

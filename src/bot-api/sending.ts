@@ -150,16 +150,21 @@ function priceFrom(value: unknown): NonNullable<PostTerms['price']> {
   const [least, most] = isStars ? STAR_PRICES : NANO_PRICES
   const sum = Number(amount)
   if (!Number.isSafeInteger(sum) || sum < least || sum > most) {
-    throw failed('bad_request', 'SUGGESTED_POST_AMOUNT_INVALID')
+    const unit = isStars ? 'Telegram Stars' : 'toncoins'
+    throw failed('bad_request', `invalid amount of ${unit} specified`)
   }
   return { currency: isStars ? 'XTR' : 'TON', amount: sum }
 }
+
+const MOST_EFFECT = 2n ** 63n - 1n
 
 /** The effect that a message comes with; an empty or zero id is none. */
 export function effectOf(args: Arguments): { readonly effect?: string } {
   const effect = args.text('message_effect_id')?.trim() ?? ''
   if (/^0*$/.test(effect)) return {}
-  if (!/^\d{1,20}$/.test(effect)) throw failed('bad_request', 'EFFECT_ID_INVALID')
+  if (!/^\d{1,20}$/.test(effect) || BigInt(effect) > MOST_EFFECT) {
+    throw failed('bad_request', 'EFFECT_ID_INVALID')
+  }
   return { effect }
 }
 
@@ -279,6 +284,7 @@ export function replyOf(args: Arguments, platform: Platform): ReplyTarget {
     throw failed('bad_request', 'object expected as reply parameters')
   }
   const { message_id, chat_id, allow_sending_without_reply } = value as Record<string, unknown>
+  if (message_id === undefined) throw failed('bad_request', 'can\'t find field "message_id"')
   const replyTo = numberOf(message_id, 'message_id')
   if (replyTo <= 0) throw messageNotFound('message to be replied')
   const replyOptional = booleanOf(allow_sending_without_reply)

@@ -39,6 +39,7 @@ export function previewOf(args: Arguments): { readonly preview?: Preview } {
   if (url != null && typeof url !== 'string') {
     throw failed('bad_request', 'field "url" must be of type String')
   }
+  if (url && !isWebAddress(url)) throw failed('bad_request', 'WEBPAGE_URL_INVALID')
   if (wants('is_disabled')) return { preview: { isOff: true } }
   const size = isLarge ? ('large' as const) : isSmall && ('small' as const)
   const preview: Preview = {
@@ -48,6 +49,10 @@ export function previewOf(args: Arguments): { readonly preview?: Preview } {
   }
   return Object.keys(preview).length > 0 ? { preview } : {}
 }
+
+/** Without a scheme it is one of the web. */
+const isWebAddress = (url: string) =>
+  /^(https?:\/\/)?[^\s/?#:]+\.[^\s/?#:]+/i.test(url) && !/^(?!https?:)[a-z][\w+.-]*:\/\//i.test(url)
 
 function booleanOf(options: Record<string, unknown>, name: string): boolean {
   const value = options[name] ?? false

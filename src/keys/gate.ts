@@ -44,6 +44,10 @@ export function secretMatches(
   )
 }
 
+/** What the reference takes for a token, before it looks whose it is. */
+const isToken = (text: string) =>
+  text.includes(':') && !text.startsWith('0') && Buffer.byteLength(text) <= 80
+
 export class KeyGate {
   readonly #keys: Keys
   readonly #stored: StoredKeys
@@ -71,7 +75,7 @@ export class KeyGate {
   }
 
   /**
-   * Rejects with `unauthorized`, the same for every reason; `rate_limited` when an address guesses, or when the key
+   * Rejects with `unauthorized`, the same for every reason but the form of the text; `rate_limited` when an address guesses, or when the key
    * has used up its calls, of which this one counts for `units`. `opened` is called for a right secret even if the key has
    * ended: its owner should see who still uses it.
    */
@@ -88,7 +92,7 @@ export class KeyGate {
       // Only wrong keys count against an address: many bots may share it.
       const retryAfterSeconds = await this.#wrong.add(networksOf(address).narrow)
       if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
-      throw failed('unauthorized')
+      throw failed('unauthorized', isToken(token) ? '' : 'invalid token specified')
     }
     // Only a right secret wakes the actor.
     const actor = await this.#keys.find(given.id).catch((cause) => {

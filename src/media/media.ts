@@ -44,7 +44,7 @@ export interface Ingestion {
   readonly frameAt?: number
   /** A thumbnail of the sender's own: a JPEG of at most 200 kB. */
   readonly thumbnail?: Upload
-  /** Facts by the sender; those in the bytes count more. */
+  /** Facts by the sender; those in the bytes count more, but of sound. */
   readonly hints?: {
     readonly durationSeconds?: number
     readonly width?: number

@@ -172,7 +172,8 @@ export class StoredMediaService implements MediaService {
     const given = (look: Look, path: string): Given => {
       const mime = mimeOf(look.mime, { ...(name && { name }), ...(told && { mime: told }) })
       if (ingestion.source.from === 'url') assertTaken(ingestion.kind, mime)
-      return { ...look, path, mime, ...(name && { name }), ...wanted }
+      const sniffed = look.mime !== undefined && { sniffed: look.mime }
+      return { ...look, path, mime, ...sniffed, ...(name && { name }), ...wanted }
     }
     if (!sealed) return given(await pool.run('look', { path }, signal), path)
     const { sniffed } = sealed

@@ -37,6 +37,12 @@ export function parseWebhookUrl(text: string, allowPrivate: boolean): URL {
   return url
 }
 
+/** The address as it was given: without the slash that parsing has put behind a bare host. */
+export function givenUrl(text: string, { href, pathname, search }: URL): string {
+  const isBare = pathname === '/' && search === '' && !/\/(#.*)?$/.test(text)
+  return isBare ? href.slice(0, -1) : href
+}
+
 export function checkSecretToken(token: string): void {
   if (Buffer.byteLength(token) > SECRET_BYTES)
     throw failed('bad_request', 'secret token is too long', { reason: 'secret_length' })

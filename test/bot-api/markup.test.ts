@@ -50,15 +50,23 @@ t.test('a button leads to pages and to chats, and runs nothing', async (t) => {
     ...['tg://user?id=42', 'example.org', 'example.org:8443/path', 'xn--e1afmkfd.org/?q=a:b'],
   ]
   for (const url of links) t.strictSame(press(url), { buttons: [[{ text: 'Press', url }]] }, url)
-  const refused = new RequestFailed({ code: 'bad_request', description: 'BUTTON_URL_INVALID' })
-  for (const url of [
-    ...['javascript:alert(1)', 'JavaScript://example.org/%0aalert(1)', ' javascript:alert(1)'],
-    ...['data:text/html,<script>alert(1)</script>', 'file:///etc/passwd', 'vbscript:x', 'word'],
-    ...['https://', 'http:/example.org', 'java\tscript:alert(1)', ''],
-  ]) {
-    t.throws(() => press(url), refused, url)
+  const refused = (url: string, reason: string, what = '') => {
+    const description = `inline keyboard button ${what}URL '${url}' is invalid: ${reason}`
+    return new RequestFailed({ code: 'bad_request', description })
   }
-  const app = 'javascript:alert(1)'
-  t.throws(() => press('', { web_app: { url: app } }), refused)
-  t.throws(() => press('', { login_url: { url: app } }), refused)
+  const reasons = {
+    'Wrong HTTP URL': [
+      ...['javascript:alert(1)', ' javascript:alert(1)', 'java\tscript:alert(1)', 'vbscript:x'],
+      ...['data:text/html,<script>alert(1)</script>', 'word', 'http:/example.org', ''],
+    ],
+    'Unsupported URL protocol': ['JavaScript://example.org/%0aalert(1)', 'file:///etc/passwd'],
+    'URL host is empty': ['https://', 'tg://'],
+  }
+  for (const [reason, urls] of Object.entries(reasons)) {
+    for (const url of urls) t.throws(() => press(url), refused(url, reason), url)
+  }
+  const url = 'javascript:alert(1)'
+  const secure = refused(url, 'Only HTTPS links are allowed', 'Web App ')
+  t.throws(() => press('', { web_app: { url } }), secure)
+  t.throws(() => press('', { login_url: { url } }), refused(url, 'Wrong HTTP URL'))
 })

@@ -53,18 +53,18 @@ const manyOf = (count: number, value: unknown) => Array.from({ length: count }, 
 t.test(
   'the question and the options',
   refused([
-    [{ question: '' }, 'poll question must be non-empty'],
+    [{ question: '' }, 'text must be non-empty'],
     [{ question: 'x'.repeat(301) }, 'poll question length must not exceed 300'],
     [{ options: undefined }, "can't parse options JSON object"],
     [{ options: {} }, 'expected an Array of String as options'],
-    [{ options: [] }, 'poll must have at least 1 answer option'],
+    [{ options: [] }, 'poll must have at least one answer option'],
     [{ options: manyOf(13, 'x') }, "poll can't have more than 12 answer options"],
     [{ options: ['x', ''] }, 'poll option text must be non-empty'],
     [{ options: ['x'.repeat(101)] }, 'poll option length must not exceed 100'],
     [{ options: [{ text: 'x'.repeat(101) }] }, 'poll option length must not exceed 100'],
-    [{ options: [7] }, 'can\'t parse poll option: can\'t find field "text"'],
-    [{ options: [null] }, 'can\'t parse poll option: can\'t find field "text"'],
-    [{ options: [{ media: {} }] }, 'can\'t parse poll option: can\'t find field "text"'],
+    [{ options: [7] }, 'can\'t parse poll option: Can\'t find field "text"'],
+    [{ options: [null] }, 'can\'t parse poll option: Can\'t find field "text"'],
+    [{ options: [{ media: {} }] }, 'can\'t parse poll option: Can\'t find field "text"'],
   ]),
 )
 

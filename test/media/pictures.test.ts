@@ -87,6 +87,8 @@ t.test('a moving sticker stays packed and as it is', async (t) => {
   const packed = Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0]), randomBytes(100)])
   const { media } = await ingest('sticker', packed, { name: 'dance.tgs' })
   t.match(media, { kind: 'sticker', mime: 'application/x-tgsticker' })
+  const other = await ingest('sticker', packed, { name: 'file.png', mime: 'image/png' })
+  t.match(other.media, { mime: 'application/x-tgsticker' }, 'under any name')
   t.ok((await bytes(media)).equals(packed))
 })
 

@@ -47,6 +47,9 @@ t.test('with ffmpeg', { skip }, async (t) => {
     t.match(media, { kind: 'voice', mime: 'audio/ogg', durationSeconds: 3 })
     t.match(notes, ['the recording was made Ogg/Opus'])
     t.same(probed(await bytes(media)).codecs, ['opus'])
+    const hints = { durationSeconds: 100 }
+    const told = await ingest('voice', made('a.mp3', ...sine), { name: 'a.mp3', hints })
+    t.match(told.media, { kind: 'voice', durationSeconds: 100 }, 'as the sender says')
   })
 
   t.test('one that is Ogg/Opus already stays as it is', async (t) => {
@@ -67,8 +70,8 @@ t.test('with ffmpeg', { skip }, async (t) => {
     t.match(media, { name: 'c.mp3', durationSeconds: 3, thumbnail: { width: cover.width * 5 } })
     t.ok((await bytes(media)).equals(song))
     t.ok(await isPicture(media.thumbnail))
-    const named = await ingest('audio', song, { hints: { title: 'Other' } })
-    t.match(named.media, { title: 'Other', performer: 'Band' })
+    const named = await ingest('audio', song, { hints: { title: 'Other', durationSeconds: 100 } })
+    t.match(named.media, { title: 'Other', performer: 'Band', durationSeconds: 100 })
   })
 
   t.test('a film becomes an MP4 that plays while it loads', async (t) => {

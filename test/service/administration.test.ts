@@ -145,15 +145,16 @@ t.test('people and chats are verified, and the words are seen', async (t) => {
 })
 
 t.test('an emoji status is set where the person allows it', async (t) => {
+  const notAllowed = "Forbidden: not enough rights to change the user's emoji status"
   const set = (more: object = {}) =>
     client.bot(key, 'setUserEmojiStatus', { user_id: ada.id, ...more })
-  t.match(await set(), refused(400, 'Bad Request: USER_PERMISSION_DENIED'))
+  t.match(await set(), refused(403, notAllowed))
   await client.result('PUT', `${own}/emoji_status_access/${bot.id}`, {})
   t.match(await set(), { status: 200 })
   const unknown = { emoji_status_custom_emoji_id: '123' }
   t.match(await set(unknown), refused(400, 'Bad Request: DOCUMENT_INVALID'))
   await client.result('PUT', `${own}/emoji_status_access/${bot.id}`, { allowed: false })
-  t.match(await set(), refused(400, 'Bad Request: USER_PERMISSION_DENIED'))
+  t.match(await set(), refused(403, notAllowed))
 })
 
 t.test('a person has photos, and gives a chat one', async (t) => {
@@ -257,5 +258,5 @@ t.test('who joins a channel by a paid link pays, and is in for a month', async (
   t.match(await create({ subscription_period: 60 }), wrong('SUBSCRIPTION_PERIOD_INVALID'))
   t.match(await create({ subscription_price: 0 }), wrong('STARS_AMOUNT_INVALID'))
   const group = await make({})
-  t.match(await create({ chat_id: group.id }), wrong('method is available for channel chats only'))
+  t.match(await create({ chat_id: group.id }), wrong('PRICING_CHAT_INVALID'))
 })

@@ -30,7 +30,6 @@ t.test('every kind of button is kept, with its looks, and shown', async (t) => {
   const actions: readonly object[] = [
     { web_app: { url: 'https://app.invalid' } },
     { copy_text: { text: 'copied' } },
-    { login_url: { url: 'https://site.invalid/login' } },
     { switch_inline_query: 'tea' },
     { switch_inline_query_current_chat: '' },
     { switch_inline_query_chosen_chat: { query: 'tea', allow_user_chats: true } },
@@ -47,20 +46,31 @@ t.test('every kind of button is kept, with its looks, and shown', async (t) => {
   }
 })
 
+t.test('a button for signing in is shown to a bot as a link, as the reference does', async (t) => {
+  const url = 'https://site.invalid/login'
+  const { body } = await send({ text: 'Press', login_url: { url } })
+  t.strictSame(body.result.reply_markup, { inline_keyboard: [[{ text: 'Press', url }]] })
+  const [shown] = (await client.result('GET', `${hand}/inbox?chat=${bot.id}`)).messages
+  t.strictSame(shown.inline_keyboard, [[{ text: 'Press', login_url: { url } }]])
+})
+
 t.test('what makes no button is refused', async (t) => {
   const wrong: readonly (readonly [button: object, why: string])[] = [
     [
       { web_app: { url: 'http://app.invalid' } },
       "inline keyboard button Web App URL 'http://app.invalid' is invalid: Only HTTPS links are allowed",
     ],
-    [{ web_app: {} }, `can't parse inline keyboard button: can't find field "url"`],
+    [{ web_app: {} }, `can't parse inline keyboard button: Can't find field "url"`],
     [{ copy_text: { text: '' } }, 'BUTTON_COPY_TEXT_INVALID'],
     [{ copy_text: { text: 'x'.repeat(257) } }, 'BUTTON_COPY_TEXT_INVALID'],
     [
       { callback_data: 'x', style: 'pink' },
-      "can't parse inline keyboard button: invalid button style specified",
+      "can't parse inline keyboard button: Invalid button style specified",
     ],
-    [{ style: 'danger' }, 'text buttons are unallowed in the inline keyboard'],
+    [
+      { style: 'danger' },
+      "can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard",
+    ],
   ]
   for (const [button, why] of wrong) t.match(await send({ text: 'x', ...button }), bad(why), why)
   const group = { kind: 'supergroup', title: 'Team', owner: ada.id, members: [bot.id] }

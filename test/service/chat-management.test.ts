@@ -43,7 +43,7 @@ t.test('its name, description and permissions', async (t) => {
     await call('setChatDescription', { chat_id, description: 'All about tea' }),
     bad('chat description is not modified'),
   )
-  t.match(await call('setChatTitle', { chat_id, title: ' ' }), bad('title is empty'))
+  t.match(await call('setChatTitle', { chat_id, title: ' ' }), bad('title must be non-empty'))
   const ofOthers = { chat_id: foreign.id, title: 'Mine' }
   t.match(await call('setChatTitle', ofOthers), bad('not enough rights to change chat title'))
   await client.write(bot.id, ada.id, 'hi')
@@ -70,7 +70,7 @@ t.test('who is in it', async (t) => {
   t.equal(await done('getChatMemberCount', { chat_id }), 3)
   const user_id = kim.id
   t.match(await done('getChatMember', { chat_id, user_id }), { status: 'member' })
-  t.match(await call('getChatMember', { chat_id, user_id: 5 }), bad('user not found'))
+  t.match(await call('getChatMember', { chat_id, user_id: 5 }), bad('PARTICIPANT_ID_INVALID'))
   t.match(
     await call('getChatAdministrators', { chat_id: ada.id }),
     bad('there are no administrators in the private chat'),

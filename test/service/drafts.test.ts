@@ -111,7 +111,7 @@ t.test('drafts that cannot be are refused', async (t) => {
   const draft = { chat_id: ada.id, draft_id: 1, text: 'x' }
   t.match(await call({ ...draft, chat_id: undefined }), bad('chat_id is empty'))
   for (const draft_id of [0, undefined, 'x']) {
-    t.match(await call({ ...draft, draft_id }), bad('draft_id must be non-zero'), `${draft_id}`)
+    t.match(await call({ ...draft, draft_id }), bad('RANDOM_ID_INVALID'), `${draft_id}`)
   }
   t.match(await call({ ...draft, text: 'x'.repeat(4097) }), bad('message is too long'))
   t.match(

@@ -147,7 +147,7 @@ t.test('a reply names its target, in the new way and the old', async (t) => {
   const missing = bad('message to be replied not found')
   t.match(await send({ reply_parameters: { message_id: unknownId } }), missing)
   t.match(await send({ reply_to_message_id: unknownId }), missing)
-  t.match(await send({ reply_parameters: {} }), missing)
+  t.match(await send({ reply_parameters: {} }), bad('can\'t find field "message_id"'))
   t.match(await send({ reply_parameters: '{' }), bad("can't parse reply parameters JSON object"))
   t.match(await send({ reply_parameters: [] }), bad('object expected as reply parameters'))
   t.match(await send({ reply_parameters: 'null' }), { status: 200 }, 'null is absent')
@@ -234,7 +234,8 @@ t.test('a forward shows its origin, a copy does not', async (t) => {
     )
     t.match(await call(method, { ...from, from_chat_id: '@nobody_here' }), bad('chat not found'))
     t.match(await call(method, { ...from, chat_id: '' }), bad('chat_id is empty'))
-    t.match(await call(method, { ...from, from_chat_id: '' }), bad('from_chat_id is empty'))
+    const required = bad('parameter "from_chat_id" is required')
+    t.match(await call(method, { ...from, from_chat_id: '' }), required)
   }
 })
 

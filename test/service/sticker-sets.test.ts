@@ -178,14 +178,14 @@ t.test('a bot makes a set, changes it and deletes it', async (t) => {
   t.equal(await api.setStickerEmojiList(cat, ['🦁']), true)
   t.equal(await api.setStickerKeywords(cat, ['lion', 'king']), true)
   t.equal(await api.setStickerSetTitle(name, 'Wild'), true)
-  t.match(
-    await withFiles(
-      'setStickerSetThumbnail',
-      { user_id: ada.id, name, format: 'static' },
-      { thumbnail: files.a },
-    ),
-    done,
-  )
+  for (const [format, thumbnail] of [
+    ['animated', files.b],
+    ['video', files.c],
+    ['static', files.a],
+  ] as const) {
+    const terms = { user_id: ada.id, name, format }
+    t.match(await withFiles('setStickerSetThumbnail', terms, { thumbnail }), done, format)
+  }
   const upload = { user_id: ada.id, sticker_format: 'static' }
   const { body } = await withFiles('uploadStickerFile', upload, {
     sticker: await picture(300, 200, '#f0f1f2'),
@@ -307,6 +307,26 @@ t.test('only the account that made a set changes it', async (t) => {
   )
 })
 
+t.test('stickers come in the parameters of older libraries, too', async (t) => {
+  const name = 'older_by_gatebot'
+  const png_sticker = await picture(512, 400, '#335577')
+  const terms = { user_id: ada.id, name, title: 'Older', emojis: '😍' }
+  t.match(await withFiles('createNewStickerSet', terms, { png_sticker }), done)
+  const other = { png_sticker: await picture(400, 512, '#775533') }
+  t.match(await withFiles('addStickerToSet', { ...terms, emojis: '😊🤔' }, other), done)
+  const { stickers } = await api.getStickerSet(name)
+  t.match(stickers, [{ emoji: '😍' }, { emoji: '😊' }])
+  t.equal(stickers.length, 2)
+  const [cup] = (await api.getStickerSet('Cups')).stickers
+  const again = { ...terms, emojis: '🥳', png_sticker: cup?.file_id }
+  t.match(await client.bot(key, 'addStickerToSet', again), { body: { result: true } })
+  const emojis = (await api.getStickerSet(name)).stickers.map(({ emoji }) => emoji)
+  t.same(emojis, ['😍', '😊', '🥳'])
+  t.match(await withFiles('addStickerToSet', { ...terms, emojis: '' }, other), {
+    body: { description: "Bad Request: can't parse png_sticker: emoji list must be non-empty" },
+  })
+})
+
 t.test('a supergroup has a sticker set', async (t) => {
   await make('Groupies', { '👥': '#010203' })
   const group = await client.result('POST', '/sandbox/chats', {
@@ -318,7 +338,7 @@ t.test('a supergroup has a sticker set', async (t) => {
   t.match(await api.getChat(group.id), { sticker_set_name: 'Groupies', can_set_sticker_set: true })
   t.match(
     await client.bot(key, 'setChatStickerSet', { chat_id: group.id, sticker_set_name: 'None' }),
-    refused(400, 'Bad Request: STICKERSET_INVALID'),
+    refused(400, 'Bad Request: sticker set not found'),
   )
   t.equal(await api.deleteChatStickerSet(group.id), true)
   t.notOk('sticker_set_name' in (await api.getChat(group.id)))

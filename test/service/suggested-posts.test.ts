@@ -63,7 +63,7 @@ t.test('a person writes to a channel, whose bot sees a chat of direct messages',
   )
   t.match(
     await call('sendMessage', { chat_id: channel, text: 'x', ...more }),
-    bad('SUGGESTED_POST_PEER_INVALID'),
+    bad('suggested posts can be sent only to channel direct messages'),
   )
 })
 
@@ -171,7 +171,7 @@ t.test('a bot suggests a post to a channel of somebody else', async (t) => {
   t.match(await terms({ send_date: 1 }), bad('SCHEDULE_DATE_INVALID'))
   t.match(
     await terms({ price: { currency: 'XTR', amount: 1 } }),
-    bad('SUGGESTED_POST_AMOUNT_INVALID'),
+    bad('invalid amount of Telegram Stars specified'),
   )
   t.match(
     await terms({ price: { currency: 'TON', amount: 10_000_000 } }),

@@ -50,6 +50,21 @@ t.test('a webhook is set, found to be set, and deleted', async (t) => {
   t.same((await call('getUpdates')).body.result, [], 'what was delivered is not polled again')
 })
 
+t.test('the address is shown as it was given', async (t) => {
+  const { origin } = new URL((await Receiver.open(t)).url)
+  const addresses = [
+    [origin, origin],
+    [`${origin}/`, `${origin}/`],
+    [`${origin}#part`, origin],
+    [`${origin}?a=1`, `${origin}/?a=1`],
+  ] as const
+  for (const [given, shown] of addresses) {
+    const { call } = await bot()
+    t.match(await call('setWebhook', { url: given }), { status: 200 })
+    t.equal((await call('getWebhookInfo')).body.result.url, shown, given)
+  }
+})
+
 t.test('setting the same again changes nothing but the kinds', async (t) => {
   const receiver = await Receiver.open(t)
   const { call } = await bot()

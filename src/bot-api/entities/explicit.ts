@@ -124,7 +124,8 @@ function readLink(url: string): Meaning {
 }
 
 function readPerson(id: bigint): Meaning | undefined {
-  return id > 0n && id <= Number.MAX_SAFE_INTEGER ? mentionOf(Number(id)) : undefined
+  if (id <= 0n) throw new FormatError('user not found')
+  return id <= Number.MAX_SAFE_INTEGER ? mentionOf(Number(id)) : undefined
 }
 
 function readEmoji(id: bigint): Meaning {

@@ -1,6 +1,6 @@
 /** Methods of administrators that few networks have: general topics, titles, tags, senders, boosts and verification. */
 import { failed } from '../../../machines/model/failure.ts'
-import type { PublicOperation } from '../../../machines/model/operation.ts'
+import type { PublicChat, PublicOperation } from '../../../machines/model/operation.ts'
 import type { GeneralTopicChange } from '../../../machines/model/operation-administration.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Method, type ParameterType, result } from '../method.ts'
@@ -64,10 +64,15 @@ const verifying = (
   kind: 'verify' | 'unverify',
 ) =>
   administering(name, summary, kind, parameters, (args) => {
-    const chat = 'user_id' in parameters ? args.userId() : args.chat()
+    const chat = 'user_id' in parameters ? args.userId() : verifiedChat(args)
     if (kind === 'unverify') return { kind, chat }
     return { kind, chat, description: args.text('custom_description') ?? '' }
   })
+
+function verifiedChat(args: Arguments): PublicChat {
+  if (args.text('chat_id') === '0') throw bad('invalid chat identifier specified')
+  return args.chat()
+}
 
 const described = { custom_description: 'string' } as const
 
@@ -161,8 +166,8 @@ export const administrationMethods: readonly Method[] = [
     { ...somebody, tag: 'string' },
     (args) => ({
       kind: 'set_member_tag',
-      chat: args.chat(),
       person: args.userId(),
+      chat: args.chat(),
       tag: args.text('tag') ?? '',
     }),
   ),

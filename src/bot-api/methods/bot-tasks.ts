@@ -74,9 +74,11 @@ export const botTaskMethods: readonly Method[] = [
     parameters: { user_id: 'integer', limit: 'integer' },
     required: ['user_id', 'limit'],
     run: async ({ args, perform }) => {
+      const person = args.userId()
       const limit = args.integer('limit', { min: 0, max: MOST_PERSONAL + 1 })
-      if (limit < 1 || limit > MOST_PERSONAL) throw bad('limit must be between 1 and 20')
-      return result(await perform({ kind: 'personal_messages', person: args.userId(), limit }))
+      if (limit < 1) throw bad('limit must be positive')
+      if (limit > MOST_PERSONAL) throw bad('limit must be between 1 and 20')
+      return result(await perform({ kind: 'personal_messages', person, limit }))
     },
   },
   tokenMethod('getManagedBotToken', 'The token of a bot that the account manages', false),

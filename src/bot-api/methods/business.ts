@@ -2,7 +2,7 @@
 
 import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { AcceptedGifts } from '../../../machines/model/gift.ts'
-import type { PublicOperation } from '../../../machines/model/operation.ts'
+import type { PublicChat, PublicOperation } from '../../../machines/model/operation.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, onlyOnce, type ParameterType, result } from '../method.ts'
 import { profilePhoto } from './files.ts'
@@ -36,8 +36,10 @@ const forBusiness = (
   parameters: { business_connection_id: 'string', ...parameters },
   required: ['business_connection_id', ...required],
   run: async (call) => {
+    // What is missing beside the connection is told first, as in the reference.
+    const operation = await read(call)
     assertBusiness(call)
-    return result(await call.perform(await read(call)))
+    return result(await call.perform(operation))
   },
 })
 
@@ -48,6 +50,11 @@ const text = ({ args }: Call, name: string, length: number, problem: string): st
 }
 
 const stars = ({ args }: Call, min: number) => args.integer('star_count', { min, max: 1_000_000 })
+
+function chatIn(args: Arguments, name: string): PublicChat {
+  if (!args.has(name)) throw bad('chat identifier is empty')
+  return args.chat(name)
+}
 
 const giftOf = ({ args }: Call): string => args.text('owned_gift_id') ?? ''
 const gift = { owned_gift_id: 'string' } as const
@@ -70,7 +77,11 @@ export const businessMethods: readonly Method[] = [
     'mark_read',
     { chat_id: 'integer', message_id: 'integer' },
     ['chat_id', 'message_id'],
-    ({ args }) => ({ kind: 'mark_read', chat: args.chat(), message: args.messageId('message_id') }),
+    ({ args }) => ({
+      kind: 'mark_read',
+      chat: chatIn(args, 'chat_id'),
+      message: args.messageId('message_id'),
+    }),
   ),
   forBusiness(
     'deleteBusinessMessages',
@@ -118,7 +129,11 @@ export const businessMethods: readonly Method[] = [
     'set_profile_photo',
     { photo: 'json', is_public: 'boolean' },
     ['photo'],
-    async (call) => ({ kind: 'set_profile_photo', ...(await profilePhoto(call)) }),
+    async (call) => {
+      // No file is looked into for nobody.
+      if (call.args.hasJson('photo')) assertBusiness(call)
+      return { kind: 'set_profile_photo', ...(await profilePhoto(call)) }
+    },
   ),
   forBusiness(
     'removeBusinessAccountProfilePhoto',
@@ -156,6 +171,7 @@ export const businessMethods: readonly Method[] = [
       { star_count: 'integer' },
       ['star_count'],
       (call) => {
+        assertBusiness(call)
         const count = stars(call, 0)
         if (count < 1 || count > 10_000) throw bad('STARS_AMOUNT_INVALID')
         return { kind: 'transfer_stars', stars: count }
@@ -198,7 +214,7 @@ export const businessMethods: readonly Method[] = [
       (call) => ({
         kind: 'transfer_gift',
         gift: giftOf(call),
-        chat: call.args.chat('new_owner_chat_id'),
+        chat: chatIn(call.args, 'new_owner_chat_id'),
         stars: stars(call, 0),
       }),
     ),
@@ -206,6 +222,7 @@ export const businessMethods: readonly Method[] = [
 ]
 
 function messagesOf({ args }: Call): readonly number[] {
+  if (!args.hasJson('message_ids')) throw bad('message identifiers are not specified')
   const given = args.json('message_ids')
   if (!Array.isArray(given)) throw bad("can't parse message identifiers JSON object")
   if (given.length === 0) throw bad('message identifiers are not specified')
@@ -220,6 +237,7 @@ function messagesOf({ args }: Call): readonly number[] {
 }
 
 function acceptedOf(args: Arguments): AcceptedGifts {
+  if (!args.hasJson('accepted_gift_types')) throw bad("accepted gift types aren't specified")
   const given = args.json('accepted_gift_types')
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw bad("can't parse accepted gift types JSON object")

@@ -100,7 +100,7 @@ const change = (
 
 const titleOf = (args: Arguments): string => {
   const title = (args.text('title') ?? '').trim()
-  if (title === '') throw failed('bad_request', 'title is empty')
+  if (title === '') throw failed('bad_request', 'title must be non-empty')
   return [...title].slice(0, 128).join('')
 }
 

@@ -65,9 +65,12 @@ function placeOf(args: Arguments): string {
   const given = Arguments.from(scope)
   const type = given.text('type') ?? ''
   if (!Object.hasOwn(SCOPES, type)) {
-    throw bad("can't parse BotCommandScope: unsupported type specified")
+    throw bad("can't parse BotCommandScope: Unsupported type specified")
   }
   const names = SCOPES[type] ?? []
+  for (const name of names) {
+    if (!given.has(name)) throw bad(`can't parse BotCommandScope: Can't find field "${name}"`)
+  }
   const [chat = '', person = ''] = names.map((name) => idIn(given, name))
   return `commands ${type} ${chat} ${person} ${language}`
 }
@@ -87,10 +90,10 @@ function commandsOf(args: Arguments): Json {
       throw bad("can't parse BotCommand: command and description are needed")
     }
     const name = command.replace(/^\//, '')
+    if (name === '') throw bad('command must be non-empty')
+    if (description.trim() === '') throw bad('command description must be non-empty')
     if (!/^[a-z0-9_]{1,32}$/.test(name)) throw bad('BOT_COMMAND_INVALID')
-    if (description.trim() === '' || [...description].length > 256) {
-      throw bad('BOT_COMMAND_DESCRIPTION_INVALID')
-    }
+    if ([...description].length > 256) throw bad('BOT_COMMAND_DESCRIPTION_INVALID')
     if (isEphemeral !== undefined && typeof isEphemeral !== 'boolean') {
       throw bad('field "is_ephemeral" must be of type Boolean')
     }

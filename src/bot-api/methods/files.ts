@@ -72,6 +72,8 @@ const setChatPhoto: Method = {
   required: ['chat_id', 'photo'],
   run: async (call) => {
     const chat = call.args.chat()
+    const isGiven = call.args.has('photo') || call.uploads.has('photo')
+    if (!isGiven) throw bad('there is no photo in the request')
     if (!uploadOf(call, call.args, 'photo')) throw bad('photo must be uploaded as an InputFile')
     const photo = await mediaOf(call, 'photo')
     return result(await call.perform({ kind: 'set_photo', chat, photo }))
@@ -106,6 +108,7 @@ interface ProfilePhoto {
 
 /** `photo` is an InputProfilePhoto: its file comes along with the call. */
 export async function profilePhoto(call: Call): Promise<ProfilePhoto> {
+  if (!call.args.hasJson('photo')) throw bad("photo isn't specified")
   const given = call.args.json('photo')
   if (typeof given !== 'object' || given === null) throw bad("can't parse photo JSON object")
   const item = Arguments.from(given)

@@ -1,6 +1,7 @@
 /** Methods that forward, copy and delete messages, one or many. */
 
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import type { PublicChat } from '../../../machines/model/operation.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
 import type { FailureReason } from '../../../machines/model/reason.ts'
 import type { Arguments } from '../arguments.ts'
@@ -136,13 +137,18 @@ const deleteMessages: Method = {
 
 type Changes = Partial<Parameters<Call['perform']>[0] & { kind: 'copy' }>
 
+function sourceOf(args: Arguments): PublicChat {
+  if (!args.has('from_chat_id')) throw bad('parameter "from_chat_id" is required')
+  return args.chat('from_chat_id')
+}
+
 function passOn(
   { args, perform }: Call,
   kind: 'forward' | 'copy',
   message: number,
   changes: Omit<Changes, 'kind'> = {},
 ): Promise<Json> {
-  const [chat, from] = [args.chat(), args.chat('from_chat_id')]
+  const [chat, from] = [args.chat(), sourceOf(args)]
   return perform({ kind, chat, from, message, ...deliveryOf(args), ...changes })
 }
 
@@ -161,7 +167,7 @@ async function passOnAll(
     const done = await unlessRefused(passOn(call, kind, message, changes))
     if (done !== undefined) sent.push(idOf(done))
   }
-  if (sent.length === 0) throw failed('bad_request', "messages can't be forwarded")
+  if (sent.length === 0) throw bad('there are no messages to forward')
   return sent
 }
 

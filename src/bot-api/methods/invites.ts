@@ -135,7 +135,7 @@ const answerJoin = (name: string, summary: string, approves: boolean): Method =>
   parameters: { chat_id: 'chat', user_id: 'integer' },
   required: ['chat_id', 'user_id'],
   run: async ({ args, perform }) => {
-    const [chat, person] = [args.chat(), args.userId()]
+    const [person, chat] = [args.userId(), args.chat()]
     return result(await perform({ kind: 'answer_join', chat, person, approves }))
   },
 })

@@ -20,7 +20,7 @@ function draftOf(args: Arguments) {
   const chat = args.chat()
   const { MIN_SAFE_INTEGER: min, MAX_SAFE_INTEGER: max } = Number
   const draft = args.integer('draft_id', { min, max })
-  if (draft === 0) throw failed('bad_request', 'draft_id must be non-zero')
+  if (draft === 0) throw failed('bad_request', 'RANDOM_ID_INVALID')
   const stop = args.boolean('can_stop') && { keeps: args.boolean('keep_on_stop') }
   return { chat, draft, ...(stop && { stop }) }
 }

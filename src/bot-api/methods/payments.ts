@@ -185,6 +185,7 @@ function optionsOf(args: Arguments): ShippingOption[] {
   const given = args.json('shipping_options')
   if (given === undefined) throw bad("can't parse shipping options JSON object")
   if (!Array.isArray(given)) throw bad('expected an Array of shipping options')
+  if (given.length === 0) throw bad('there must be at least one shipping option')
   return given.map((value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw bad("can't parse shipping option: ShippingOption must be an Object")

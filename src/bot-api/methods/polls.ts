@@ -80,7 +80,7 @@ const stopPoll: Method = {
 
 function pollOf(args: Arguments): Poll {
   const question = atMost(pollTextOf(args, 'question'), LENGTH.question, 'question')
-  if (question.text === '') throw bad('poll question must be non-empty')
+  if (question.text === '') throw bad('text must be non-empty')
   const options = optionsOf(args)
   const type = args.text('type') ?? 'regular'
   if (type !== 'quiz' && type !== 'regular') throw bad('unsupported poll type specified')
@@ -141,7 +141,7 @@ function optionsOf(args: Arguments): Text[] {
   const given = args.json('options')
   if (given === undefined) throw bad("can't parse options JSON object")
   if (!Array.isArray(given)) throw bad('expected an Array of String as options')
-  if (given.length < OPTIONS.min) throw bad('poll must have at least 1 answer option')
+  if (given.length < OPTIONS.min) throw bad('poll must have at least one answer option')
   if (given.length > OPTIONS.max) {
     throw bad(`poll can't have more than ${OPTIONS.max} answer options`)
   }
@@ -157,7 +157,7 @@ function optionText(option: unknown): Text {
   if (typeof option === 'object' && option !== null && 'text' in option) {
     return pollTextOf(Arguments.from(option), 'text')
   }
-  throw bad('can\'t parse poll option: can\'t find field "text"')
+  throw bad('can\'t parse poll option: Can\'t find field "text"')
 }
 
 type MediaType = MediaKind | 'live_photo' | 'location' | 'venue' | 'link'

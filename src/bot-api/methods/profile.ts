@@ -8,7 +8,7 @@ import { RIGHTS, type Right } from '../../../machines/model/rights.ts'
 import type { Database } from '../../database/database.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, type ParameterType, type ProfileStore, result } from '../method.ts'
-import { idIn, languageOf } from './commands.ts'
+import { languageOf } from './commands.ts'
 
 /** The database stores no U+0000 and no half of a character. */
 const storable = (_: string, value: unknown) =>
@@ -171,7 +171,7 @@ const menuButton: Part = {
   summary: 'the button beside the text field',
   where: { chat_id: 'integer' },
   value: { menu_button: 'json' },
-  place: (args) => `menu button ${args.has('chat_id') ? idIn(args, 'chat_id') : ''}`,
+  place: (args) => `menu button ${args.has('chat_id') ? args.userId('chat_id') : ''}`,
   fallback: 'menu button ',
 }
 
@@ -195,7 +195,11 @@ const setName = setter(
   name,
   async (call) => {
     const firstName = atMost(call.args.text('name'), 64, 'BOT_TITLE_INVALID')
-    if (isOwn(call) && firstName !== '') await call.perform({ kind: 'set_name', firstName })
+    if (isOwn(call)) {
+      // Only the names for other languages can be taken away.
+      if (firstName === '') throw failed('bad_request', 'BOT_TITLE_INVALID')
+      await call.perform({ kind: 'set_name', firstName })
+    }
     return firstName
   },
   'set_name',
@@ -204,7 +208,7 @@ const setName = setter(
 const setShort = setter(
   short,
   async (call) => {
-    const text = atMost(call.args.text('short_description'), 120, 'short description is too long')
+    const text = atMost(call.args.text('short_description'), 120, 'BOT_SHARETEXT_INVALID')
     if (isOwn(call)) await call.perform({ kind: 'set_about', about: text })
     return text
   },
@@ -223,7 +227,7 @@ function menuButtonOf({ args }: Call): Json {
   const button = objectOf(args, 'menu_button') as { readonly type?: Json }
   if (button.type === undefined) return { type: 'default' }
   if (MENU_BUTTONS.includes(`${button.type}`)) return button
-  throw failed('bad_request', "can't parse menu button: unsupported type specified")
+  throw failed('bad_request', "can't parse menu button: MenuButton has unsupported type")
 }
 
 const ONLY_IN_CHANNELS: readonly Right[] = [
@@ -235,7 +239,14 @@ const ONLY_IN_GROUPS: readonly Right[] = ['pin_messages', 'manage_topics', 'mana
 
 /** The rights asked for as the reference has them: those that the kind of chat knows, and no others. */
 async function rightsOf({ args, platform, perform }: Call): Promise<Json> {
-  const wanted = Arguments.from(objectOf(args, 'rights') as object)
+  const given = objectOf(args, 'rights') as Readonly<Record<string, Json>>
+  for (const name of ['is_anonymous', ...RIGHTS.map((right) => `can_${right}`)]) {
+    if (typeof (given[name] ?? false) !== 'boolean') {
+      const problem = `Field "${name}" must be of type Boolean`
+      throw failed('bad_request', `can't parse ChatAdministratorRights: ${problem}`)
+    }
+  }
+  const wanted = Arguments.from(given)
   // A network without bots shows commands to no one: they are only stored for the bot to read.
   if (platform.capabilities.operations.includes('set_default_rights')) {
     await perform({
@@ -270,7 +281,7 @@ export const profileMethods: readonly Method[] = [
   getMe,
   setName,
   getter(name, nameShown),
-  setter(about, ({ args }) => atMost(args.text('description'), 512, 'description is too long')),
+  setter(about, ({ args }) => atMost(args.text('description'), 512, 'BOT_DESC_INVALID')),
   getter(about, (kept = '') => ({ description: kept })),
   setShort,
   getter(short, (kept = '') => ({ short_description: kept })),

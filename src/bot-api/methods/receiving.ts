@@ -11,7 +11,12 @@ import {
 } from '../../../machines/model/update-kinds.ts'
 import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
 import { outError } from '../../credentials/reasons.ts'
-import { checkCertificate, checkSecretToken, parseWebhookUrl } from '../../webhooks/address.ts'
+import {
+  checkCertificate,
+  checkSecretToken,
+  givenUrl,
+  parseWebhookUrl,
+} from '../../webhooks/address.ts'
 import { headersAt } from '../../webhooks/headers.ts'
 import { uploadOf } from '../media.ts'
 import { type Call, type Method, type Result, result } from '../method.ts'
@@ -42,7 +47,7 @@ async function webhookTargetOf(call: Call, url: string): Promise<WebhookTarget> 
       params: { detail: 'Invalid IP address specified' },
     })
   }
-  const address = { url: parsed.href, ipAddress, certificate: await certificateOf(call) }
+  const address = { url: givenUrl(url, parsed), ipAddress, certificate: await certificateOf(call) }
   return {
     ...address,
     secretToken,

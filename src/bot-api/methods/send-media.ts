@@ -166,6 +166,7 @@ const sendPaidMedia: Method = {
 
 async function paidContent(call: Call): Promise<Content> {
   const { args } = call
+  if (!args.hasJson('media')) throw bad('parameter "media" is required')
   const stars = Number(args.text('star_count'))
   if (!Number.isInteger(stars) || stars < 1 || stars > MOST_STARS) {
     throw bad('invalid media price specified')
@@ -226,6 +227,7 @@ interface Item {
 }
 
 function itemsOf(args: Arguments): Item[] {
+  if (!args.hasJson('media')) throw bad('parameter "media" is required')
   const given = args.json('media')
   if (given === undefined) throw bad("can't parse media JSON object")
   if (!Array.isArray(given)) throw bad('expected an Array of InputMedia')
@@ -265,7 +267,7 @@ function itemOf(value: unknown, kinds: readonly ItemKind[], method: string): Ite
   }
   const item = Arguments.from(value)
   const type = item.text('type')
-  if (type === undefined) throw bad('can\'t parse InputMedia: can\'t find field "type"')
+  if (type === undefined) throw bad('can\'t parse InputMedia: Can\'t find field "type"')
   const kind = kinds.find((known) => known === type.toLowerCase())
   if (!kind) throw bad(`can't parse InputMedia: type "${type}" can't be used in ${method}`)
   if (!item.has('media')) throw bad("can't parse InputMedia: media not found")

@@ -244,7 +244,7 @@ export const stickerSetMethods: readonly Method[] = [
     ({ args }) => ({
       kind: 'set_chat_stickers',
       chat: args.chat(),
-      name: (args.text('sticker_set_name') ?? '').trim(),
+      name: setNameOf(args),
     }),
   ),
   stickerMethod(
@@ -256,6 +256,12 @@ export const stickerSetMethods: readonly Method[] = [
     ({ args }) => ({ kind: 'set_chat_stickers', chat: args.chat() }),
   ),
 ]
+
+function setNameOf(args: Arguments): string {
+  const name = (args.text('sticker_set_name') ?? '').trim()
+  if (name === '') throw bad('sticker_set_name is empty')
+  return name
+}
 
 const nameOf = ({ args }: Call): string => (args.text('name') ?? '').trim()
 

@@ -1,6 +1,6 @@
 /** Methods about the account's own stories. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import { Arguments } from '../arguments.ts'
 import { mediaOf, uploadOf } from '../media.ts'
@@ -130,6 +130,9 @@ const repostStory: Method = {
   required: ['from_chat_id', 'from_story_id', 'active_period'],
   once: true,
   run: async ({ args, perform }) => {
+    if (!args.has('from_chat_id')) throw bad('parameter "from_chat_id" is required')
+    // Only a business has stories of others to post.
+    if (!args.has('business_connection_id')) throw notFound('business connection')
     const activeSeconds = args.integer('active_period', { min: 0, max: 2 ** 31 - 1 })
     if (!PERIODS.includes(activeSeconds)) throw bad('invalid story active period specified')
     return result(

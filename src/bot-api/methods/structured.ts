@@ -166,6 +166,7 @@ const objectOf = (value: unknown, what: string): object => {
 }
 
 function checklistOf(args: Arguments): Content {
+  if (!args.hasJson('checklist')) throw bad('parameter "checklist" is required')
   const given = objectOf(args.json('checklist'), 'checklist')
   const { tasks } = given as { tasks?: unknown }
   if (!Array.isArray(tasks)) throw bad('expected an Array of InputChecklistTask')

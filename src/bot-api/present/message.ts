@@ -328,11 +328,17 @@ const keyboardJson = (buttons: Buttons) => ({
   inline_keyboard: buttons.map((row) => row.map(buttonJson)),
 })
 
+/** The reference shows a bot only where a button for signing in leads. */
+function shownAction({ login_url: login, ...action }: Readonly<Record<string, unknown>>): object {
+  const url = (login as { readonly url?: unknown } | undefined)?.url
+  return { ...action, ...present({ url }) }
+}
+
 function buttonJson(button: Button): object {
   const { text, look } = button
   const looks = present({ icon_custom_emoji_id: look?.icon, style: look?.style })
   if ('data' in button) return { text, ...looks, callback_data: button.data }
-  return { text, ...looks, ...('url' in button ? { url: button.url } : button.action) }
+  return { text, ...looks, ...('url' in button ? { url: button.url } : shownAction(button.action)) }
 }
 
 /** The origin of a forwarded message, in the current fields and in the older ones. */

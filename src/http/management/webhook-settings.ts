@@ -10,7 +10,7 @@ import { UPDATE_KINDS, wantedFrom } from '../../../machines/model/update-kinds.t
 import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ApiKeyRecord, TestAttempt } from '../../records/api-key.ts'
-import { checkSecretToken, parseWebhookUrl, wholeUrl } from '../../webhooks/address.ts'
+import { checkSecretToken, givenUrl, parseWebhookUrl, wholeUrl } from '../../webhooks/address.ts'
 import { headersAt, headersFrom } from '../../webhooks/headers.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
@@ -182,9 +182,10 @@ function targetOf(
   current: WebhookTarget | undefined,
 ): WebhookTarget {
   const { secret_token: secretToken, headers, max_connections: maxConnections } = given
-  const { href } = parseWebhookUrl(wholeUrl(given.url, current?.url), allowPrivate)
+  const whole = wholeUrl(given.url, current?.url)
+  const url = givenUrl(whole, parseWebhookUrl(whole, allowPrivate))
   checkSecretToken(secretToken ?? '')
-  const address = { url: href, ipAddress: undefined, certificate: undefined }
+  const address = { url, ipAddress: undefined, certificate: undefined }
   return {
     ...address,
     secretToken: secretToken || undefined,

@@ -12,6 +12,8 @@ import type { Recording, Transcoder } from '../transcoder.ts'
 export interface Given extends Look {
   readonly path: string
   readonly mime: string
+  /** The type that the bytes have, whatever name and sender say. */
+  readonly sniffed?: string
   readonly name?: string
   readonly hints: NonNullable<Ingestion['hints']>
   readonly keepsGifs?: boolean

@@ -62,7 +62,7 @@ const moving = ['video/webm', TGS]
 export async function sticker(given: Given, tools: MediaTools): Promise<Prepared> {
   const { path, picture, hints } = given
   // A gzip file can only be an animated sticker, under any name.
-  const mime = given.mime === 'application/gzip' ? TGS : given.mime
+  const mime = given.sniffed === 'application/gzip' ? TGS : given.mime
   if (moving.includes(mime)) {
     const { width = SIDE, height = SIDE } = hints
     return { kind: 'sticker', path, mime, width, height, notes: [] }

@@ -11,12 +11,12 @@ export async function voice(given: Given, tools: MediaTools): Promise<Prepared> 
   const probe = await tools.transcoder.probe(given, tools)
   const isOpus = probe ? probe.audio?.codec === 'opus' : !tools.transcoder.isOpen
   if (mime === 'audio/ogg' && isOpus) {
-    return { kind: 'voice', path, mime, ...lasting(given, probe), notes: [] }
+    return { kind: 'voice', path, mime, ...sounding(given, probe), notes: [] }
   }
   const target = tools.tempFolder.file()
   if (probe?.audio && (await tools.transcoder.make(given, recipes.voice, target, tools))) {
     const notes = ['the recording was made Ogg/Opus']
-    return { kind: 'voice', path: target, mime: 'audio/ogg', ...lasting(given, probe), notes }
+    return { kind: 'voice', path: target, mime: 'audio/ogg', ...sounding(given, probe), notes }
   }
   const why = tools.transcoder.isOpen
     ? 'it could not be read as a recording'
@@ -48,10 +48,14 @@ export async function audio(given: Given, tools: MediaTools): Promise<Prepared> 
     ...(title && { title }),
     ...(performer && { performer }),
     ...(thumbnail && { thumbnail }),
-    ...lasting(given, probe),
+    ...sounding(given, probe),
     notes: [],
   }
 }
+
+/** Of sound, the reference believes the sender, of films what it finds in the file. */
+const sounding = (given: Given, probe: Probe | undefined) =>
+  lasting(given, given.hints.durationSeconds === undefined ? probe : undefined)
 
 export function lasting({ hints }: Given, probe: Probe | undefined): { durationSeconds?: number } {
   const durationSeconds = probe?.durationSeconds ?? hints.durationSeconds

@@ -29,7 +29,7 @@ export async function listBoosts(
   { chat, person }: OperationOf<'boosts'>,
 ): Promise<OperationResult> {
   const access = await accessOf(context.db, by.person, parseChatId(chat))
-  if (access.chat.kind === 'private') throw bad("chat can't be boosted")
+  if (access.chat.kind === 'private') throw bad('PEER_ID_INVALID')
   if (access.role !== 'owner' && access.role !== 'admin') throw bad('CHAT_ADMIN_REQUIRED')
   const giver = parseChatId(person)
   if (!(await memberOf(context.db, access.chat.id, giver))) throw notFound('user')

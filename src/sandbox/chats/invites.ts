@@ -144,7 +144,7 @@ const termsOf = ({
 
 function assertInviting(access: ChatAccess): void {
   if (access.chat.kind === 'private') {
-    throw bad('method is available for group, supergroup and channel chats only')
+    throw bad("can't invite members to a private chat")
   }
   assertMay(access, 'manage chat invite link', 'invite_users')
 }

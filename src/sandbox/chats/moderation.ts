@@ -1,5 +1,5 @@
 /** Members as administrators see and change them: lists, bans, restrictions, promotions, and the rights that bots ask for. */
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { failed, notFound, type RequestFailed } from '../../../machines/model/failure.ts'
 import type { Member } from '../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { DefaultRights } from '../../../machines/model/operation-bots.ts'
@@ -7,6 +7,7 @@ import { PERMISSIONS, type Right } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { messageChange, queueing, woken } from '../delivery/queue.ts'
+import type { ChatRow } from '../delivery/rows.ts'
 import { holderOf, mayHaveFilesSql, releaseFiles } from '../files/files.ts'
 import type { ActingPerson, Call } from '../network/context.ts'
 import { accessOf, assertMay, type ChatAccess, readAccessOf } from './access.ts'
@@ -73,7 +74,7 @@ export async function moderate(
     const access = await accessOf(transaction.db, by.person, native)
     assertSuits(access, operation.kind)
     const target = await knownMember(transaction, access, operation.person)
-    assertOther(by, target, operation.kind)
+    if (!isMoot(operation, target)) assertOther(by, target, operation.kind)
     assertRights(access, operation)
     await change(transaction, by, access.chat, operation, target)
     return operation.kind === 'ban' && operation.deletesMessages
@@ -83,6 +84,10 @@ export async function moderate(
   for (const request of forgotten) await releaseFiles(context, holderOf(person, request))
   return done
 }
+
+/** Lets somebody back who was never put out. */
+const isMoot = (operation: Moderation, { status }: Member) =>
+  operation.kind === 'unban' && operation.onlyIfBanned && status !== 'kicked'
 
 /** An administrator can give only rights that they have. */
 function assertRights(access: ChatAccess, operation: Moderation): void {
@@ -158,8 +163,15 @@ async function knownMember(
   person: string,
 ): Promise<Member> {
   const found = await memberOf(db, chat.id, parseChatId(person))
-  if (!found) throw notFound('user')
+  if (!found) throw unknownMember(chat.kind)
   return found
+}
+
+/** The refusal where the network knows nobody with the id. */
+export function unknownMember(kind: ChatRow['kind']): RequestFailed {
+  if (kind === 'private') return notFound('member')
+  if (kind === 'group') return notFound('user')
+  return failed('bad_request', 'PARTICIPANT_ID_INVALID', { reason: 'user_not_found' })
 }
 
 export async function setDefaultRights(

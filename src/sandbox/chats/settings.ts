@@ -1,5 +1,5 @@
 /** Changes the settings of a chat and leaves chats. Service messages announce the changes. */
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { storedMedia } from '../files/files.ts'
@@ -69,7 +69,7 @@ export async function setChatStickers(
   }
   assertMay(access, 'change group sticker set', 'change_info')
   const set = name === undefined ? undefined : await findStickerSet(context, name)
-  if (name !== undefined && !set) throw failed('bad_request', 'STICKERSET_INVALID')
+  if (name !== undefined && !set) throw failed('bad_request', 'sticker set not found')
   await store(context, access.chat.id, 'sticker_set', set?.name ?? null)
   return done
 }
@@ -79,7 +79,9 @@ export async function leave(
   { chat: given }: OperationOf<'leave'>,
 ): Promise<OperationResult> {
   const { chat } = await accessOf(context.db, by.person, parseChatId(given))
-  if (chat.kind === 'private') throw notFound('chat')
+  if (chat.kind === 'private') {
+    throw failed('bad_request', "chat member status can't be changed in private chats")
+  }
   await lockChat(context, { chat: chat.id, person: by.person }, (transaction) =>
     changeMember(transaction, by, chat, by.person, { role: 'left', keepsLimits: true }),
   )

@@ -22,7 +22,8 @@ export async function makeSubscriptionInvite(
   { chat, name, seconds, stars }: OperationOf<'subscription_invite'>,
 ): Promise<OperationResult> {
   const access = await accessOf(db, by.person, parseChatId(chat))
-  if (access.chat.kind !== 'channel') throw bad('method is available for channel chats only')
+  if (access.chat.kind === 'private') throw bad("can't invite members to a private chat")
+  if (access.chat.kind !== 'channel') throw bad('PRICING_CHAT_INVALID')
   assertMay(access, 'manage chat invite link', 'invite_users')
   if (seconds !== PERIOD) throw bad('SUBSCRIPTION_PERIOD_INVALID')
   if (stars < 1 || stars > MOST_STARS) throw bad('STARS_AMOUNT_INVALID')

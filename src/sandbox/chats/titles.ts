@@ -1,10 +1,11 @@
 /** Titles of administrators, tags of members, and banned sender channels. */
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { chatOf, parseChatId } from '../delivery/mapping.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
 import { accessOf, assertMay, may } from './access.ts'
 import { isInside, memberOf, retitleMember } from './members.ts'
+import { moderate, unknownMember } from './moderation.ts'
 import { lockChat } from './transaction.ts'
 
 const LENGTH = 16
@@ -20,7 +21,7 @@ export async function setMemberTitle(
   const person = parseChatId(named)
   await lockChat(context, { chat: access.chat.id, person }, async (transaction) => {
     const target = await memberOf(transaction.db, access.chat.id, person)
-    if (!target) throw notFound('user')
+    if (!target) throw unknownMember(access.chat.kind)
     if (target.status === 'creator' && person !== by.person) {
       throw bad('only the owner can edit their custom title')
     }
@@ -72,9 +73,20 @@ function checked(given: string, word: 'CUSTOM_TITLE' | 'TAG'): string {
 }
 
 export async function banSender(
-  { context, by }: Call,
+  call: Call,
   { kind, chat, from }: OperationOf<'ban_sender' | 'unban_sender'>,
 ): Promise<OperationResult> {
+  // Somebody who writes in their own name is their own sender.
+  if (parseChatId(from) > 0) {
+    const target = { chat, person: from }
+    return moderate(
+      call,
+      kind === 'ban_sender'
+        ? { kind: 'ban', ...target, deletesMessages: false }
+        : { kind: 'unban', ...target, onlyIfBanned: false },
+    )
+  }
+  const { context, by } = call
   const access = await accessOf(context.db, by.person, parseChatId(chat))
   if (access.chat.kind !== 'supergroup' && access.chat.kind !== 'channel') {
     throw bad('method is available for supergroup and channel chats only')

@@ -101,14 +101,18 @@ export async function availableGifts({
 }
 
 /** A person or a channel of the network. */
-async function ownerOf({ db, network }: NetworkContext, native: number): Promise<GiftOwner> {
+async function ownerOf(
+  { db, network }: NetworkContext,
+  native: number,
+  kinds: readonly string[] = ['channel'],
+): Promise<GiftOwner> {
   const [row] = await db.query<{ id: number; accepted: AcceptedGifts | null }>(
     native > 0
       ? `select id, gift_settings -> 'accepted' as accepted from sandbox_person
          where id = $1 and user_id = $2 and not deactivated`
       : `select id, null::jsonb as accepted from sandbox_chat
-         where native = $1 and user_id = $2 and kind = 'channel'`,
-    [native, network],
+         where native = $1 and user_id = $2 and kind = any($3)`,
+    native > 0 ? [native, network] : [native, network, kinds],
   )
   if (!row) throw notFound(native > 0 ? 'user' : 'chat')
   const { id, accepted } = row
@@ -257,6 +261,8 @@ export async function ownedGifts(
   const { person, chat: channel } = await ownerOf(
     context,
     chat === undefined ? by.person : parseChatId(chat),
+    // Only channels are given any.
+    ['channel', 'supergroup', 'group'],
   )
   const offset = after === undefined ? 0 : Number(/^\d{1,9}$/.exec(after)?.[0] ?? Number.NaN)
   if (Number.isNaN(offset)) throw bad('OFFSET_INVALID')

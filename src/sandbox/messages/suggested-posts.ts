@@ -63,7 +63,7 @@ export async function suggestionOf(
   { directTopic, suggested }: Pick<OperationOf<'send'>, 'directTopic' | 'suggested'>,
 ): Promise<Pick<MessageAttributes, 'suggestion'>> {
   const { chat } = await accessOf(db, by.person, native)
-  if (!chat.direct) throw bad('SUGGESTED_POST_PEER_INVALID')
+  if (!chat.direct) throw bad('suggested posts can be sent only to channel direct messages')
   assertDirectTopic(chat, directTopic)
   if (!suggested) return {}
   const { price } = suggested

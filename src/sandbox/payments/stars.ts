@@ -115,7 +115,12 @@ interface Payment {
   readonly person: PersonRow
 }
 
-async function paymentOf({ context, by }: Call, person: string, charge: string): Promise<Payment> {
+/** Undefined where the person has paid nothing under this number. */
+async function paymentOf(
+  { context, by }: Call,
+  person: string,
+  charge: string,
+): Promise<Payment | undefined> {
   const [row] = await context.db.query<Payment>(
     `select t.id, t.chat_id as chat, t.answer as receipt, t.invoice,
        t.refunded_at is not null as "isRefunded",
@@ -128,7 +133,6 @@ async function paymentOf({ context, by }: Call, person: string, charge: string):
        and t.answer ->> 'charge' = $3 and t.invoice ->> 'currency' = '${STARS}'`,
     [by.person, parseChatId(person), charge],
   )
-  if (!row) throw bad('CHARGE_ID_INVALID')
   return row
 }
 
@@ -142,6 +146,7 @@ export async function refundStars(
 ): Promise<OperationResult> {
   const { context, by } = call
   const payment = await paymentOf(call, person, charge)
+  if (!payment) throw bad('CHARGE_ID_EMPTY')
   const { id, receipt, native, isMedia } = payment
   await withOutbox(context, async (tx, outbox) => {
     const rows = await tx.query(
@@ -163,11 +168,11 @@ export async function changeSubscription(
   { person, charge, isCanceled }: OperationOf<'change_subscription'>,
 ): Promise<OperationResult> {
   const { context } = call
-  const { id, invoice } = await paymentOf(call, person, charge)
-  if (invoice.periodSeconds === undefined) throw bad('CHARGE_ID_INVALID')
+  const payment = await paymentOf(call, person, charge)
+  if (payment?.invoice.periodSeconds === undefined) throw bad('CHARGE_ID_INVALID')
   const rows = await context.db.query(
     'update sandbox_payment set is_canceled = $2 where id = $1 and is_canceled <> $2 returning id',
-    [id, isCanceled],
+    [payment.id, isCanceled],
   )
   if (rows.length === 0) throw bad('CHARGE_NOT_MODIFIED')
   return { kind: 'done' }

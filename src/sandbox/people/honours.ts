@@ -53,7 +53,9 @@ export async function setEmojiStatus(
     [person, network, by.person],
   )
   if (!row) throw notFound('user')
-  if (!row.isManaged) throw bad('USER_PERMISSION_DENIED')
+  if (!row.isManaged) {
+    throw failed('forbidden', "not enough rights to change the user's emoji status")
+  }
   if (until !== undefined && until * 1000 <= now()) throw bad('EMOJI_STATUS_EXPIRED')
   const known =
     customEmojiId === undefined ||

@@ -136,7 +136,7 @@ export async function editSticker(
         if (set.type === 'mask') throw bad('STICKERSET_INVALID')
         return kept({ ...found, keywords: keywordsOf(change.keywords) })
       case 'mask': {
-        if (set.type !== 'mask') throw bad('STICKERSET_INVALID')
+        if (set.type !== 'mask') throw bad('STICKER_MASK_COORDS_NOT_SUPPORTED')
         const { mask: _, ...bare } = found
         return kept({ ...bare, ...(change.mask && { mask: change.mask }) })
       }

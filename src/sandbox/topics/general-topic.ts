@@ -2,7 +2,7 @@
 import type { Service } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
-import { assertMay } from '../chats/access.ts'
+import { assertMay, may } from '../chats/access.ts'
 import { announce, lockChat } from '../chats/transaction.ts'
 import { parseChatId, parseTopicId } from '../delivery/mapping.ts'
 import type { Call } from '../network/context.ts'
@@ -23,7 +23,7 @@ export async function editGeneralTopic(
 ): Promise<OperationResult> {
   const { context, by } = call
   const access = await forumOf(call, chat)
-  assertMay(access, 'manage the general topic', 'manage_topics')
+  if (!may(access, 'manage_topics')) throw lacking(change.do)
   const { id } = access.chat
   await lockChat(context, { chat: id, person: by.person }, async (transaction) => {
     const [before] = await transaction.db.query<General>(
@@ -76,6 +76,15 @@ function changed(
     }
   }
 }
+
+/** The reference's server checks the one itself and leaves the other to the network. */
+const lacking = (change: OperationOf<'edit_general_topic'>['change']['do']) =>
+  failed(
+    'bad_request',
+    change === 'hide' || change === 'unhide'
+      ? 'not enough rights to close or open the topic'
+      : 'CHAT_ADMIN_REQUIRED',
+  )
 
 const notModified = () => failed('bad_request', 'TOPIC_NOT_MODIFIED')
 
