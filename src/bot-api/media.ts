@@ -41,7 +41,7 @@ export async function mediaOf(
   }
   const source = sourceOf(call, args, parameter)
   if (!source) throw bad(`there is no ${kind.replace('_', ' ')} in the request`)
-  const thumbnail = uploadOf(call, args, 'thumbnail') ?? uploadOf(call, args, 'thumb')
+  const thumbnail = thumbnailOf(call, kind, args)
   const { media } = await call.world.media.ingest(
     {
       userId: call.key.facts.userId,
@@ -55,6 +55,13 @@ export async function mediaOf(
   )
   const emoji = args.text('emoji')
   return kind === 'sticker' && emoji !== undefined ? { ...media, emoji } : media
+}
+
+const THUMBNAILED: readonly MediaKind[] = ['video', 'animation', 'audio', 'document', 'video_note']
+
+function thumbnailOf(call: Call, kind: MediaKind, args: Arguments): Upload | undefined {
+  if (!THUMBNAILED.includes(kind)) return undefined
+  return uploadOf(call, args, 'thumbnail') ?? uploadOf(call, args, 'thumb')
 }
 
 const LIVE_SECONDS = 10
