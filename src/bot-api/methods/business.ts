@@ -206,8 +206,7 @@ export const businessMethods: readonly Method[] = [
 ]
 
 function messagesOf({ args }: Call): readonly number[] {
-  const given = args.json('message_ids')
-  if (!Array.isArray(given)) throw bad("can't parse message identifiers JSON object")
+  const given = args.list('message_ids', 'message_ids', 'message identifiers')
   if (given.length === 0) throw bad('message identifiers are not specified')
   if (given.length > MESSAGES) throw bad('too many message identifiers specified')
   return given.map((id: unknown) => {
