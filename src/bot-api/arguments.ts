@@ -127,6 +127,18 @@ export class Arguments {
     return value
   }
 
+  /**
+   * A list that must be there; `what` names the parameter where it is no JSON, `items` what belongs into the list.
+   * `null` in text is JSON and no list: libraries of Go write it for one that nothing was put into.
+   */
+  list(name: string, what: string, items: string): unknown[] {
+    const value = this.json(name)
+    if (Array.isArray(value)) return value
+    const isJson = value !== undefined || (this.has(name) && !this.hasJson(name))
+    const problem = isJson ? `expected an Array of ${items}` : `can't parse ${what} JSON object`
+    throw failed('bad_request', problem)
+  }
+
   /** A negative or absent id becomes 0, which no person has. */
   messageId(name: string): number {
     return this.integer(name, { min: 0, max: 2 ** 31 - 1 })

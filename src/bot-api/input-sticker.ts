@@ -33,9 +33,7 @@ export async function newStickersOf(call: Call): Promise<NewSticker[]> {
   const { args } = call
   const older = await olderStickerOf(call, 'stickers')
   if (older) return [older]
-  const given = args.json('stickers')
-  if (given === undefined) throw bad("can't parse stickers JSON object")
-  if (!Array.isArray(given)) throw bad('expected an Array of InputSticker')
+  const given = args.list('stickers', 'stickers', 'InputSticker')
   if (given.length > STICKERS) throw bad('too many stickers specified')
   const stickers: NewSticker[] = []
   for (const item of given) {

@@ -25,10 +25,6 @@ const nameOf: Readonly<Record<FileKind, string>> = {
 /** Kinds that the reference accepts in place of each other, because it stores all of them as documents. */
 const DOCUMENTS = MEDIA_KINDS.filter((kind) => kind !== 'photo')
 
-const WITH_THUMBNAIL: readonly MediaKind[] = [
-  ...(['video', 'animation', 'audio', 'video_note', 'document'] as const),
-]
-
 /**
  * `parameter` holds the file, `args` what is said of it: those of the call, or of one item of an album.
  * Rejects in the reference's words.
@@ -45,10 +41,7 @@ export async function mediaOf(
   }
   const source = sourceOf(call, args, parameter)
   if (!source) throw bad(`there is no ${kind.replace('_', ' ')} in the request`)
-  // Elsewhere a part with this name may be the file itself, as of a sticker set.
-  const thumbnail =
-    WITH_THUMBNAIL.includes(kind) &&
-    (uploadOf(call, args, 'thumbnail') ?? uploadOf(call, args, 'thumb'))
+  const thumbnail = thumbnailOf(call, kind, args)
   const { media } = await call.world.media.ingest(
     {
       userId: call.key.facts.userId,
@@ -62,6 +55,14 @@ export async function mediaOf(
   )
   const emoji = args.text('emoji')
   return kind === 'sticker' && emoji !== undefined ? { ...media, emoji } : media
+}
+
+const THUMBNAILED: readonly MediaKind[] = ['video', 'animation', 'audio', 'document', 'video_note']
+
+/** Elsewhere a part with this name may be the file itself, as of a sticker set. */
+function thumbnailOf(call: Call, kind: MediaKind, args: Arguments): Upload | undefined {
+  if (!THUMBNAILED.includes(kind)) return undefined
+  return uploadOf(call, args, 'thumbnail') ?? uploadOf(call, args, 'thumb')
 }
 
 const LIVE_SECONDS = 10

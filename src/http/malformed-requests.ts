@@ -1,7 +1,7 @@
 /** Refuses requests that Node.js cannot parse, that are ambiguous or too slow, and bodies that are malformed or never end. */
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+import { Duplex } from 'node:stream'
 import type { ConnectionError, FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import { isDeeperThan } from '../bot-api/arguments.ts'
@@ -204,6 +204,83 @@ export function followAnswers(server: Server): void {
   })
 }
 
+/** Connections that are read by another one in their place. */
+const replaced = new WeakSet<Duplex>()
+
+/**
+ * Reads a connection anew whose request line has letters that are not escaped: curl and simple scripts write texts so.
+ * The reference takes them, Node's parser does not. Node accepts any stream as a connection.
+ */
+class EscapedConnection extends Duplex {
+  readonly #socket: Socket
+  #isInLine = true
+
+  constructor(socket: Socket, begun: Buffer) {
+    super()
+    this.#socket = socket
+    replaced.add(socket)
+    // The parser that gave up listens no longer.
+    socket.removeAllListeners('data').removeAllListeners('end')
+    this.push(this.#escaped(begun))
+    socket.on('data', (chunk: Buffer) => {
+      if (!this.push(this.#escaped(chunk))) socket.pause()
+    })
+    socket.on('end', () => this.push(null))
+    socket.on('error', () => this.destroy())
+    socket.on('close', () => this.destroy())
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.#socket.remoteAddress
+  }
+
+  get bytesRead(): number {
+    return this.#socket.bytesRead
+  }
+
+  /** One request: the answer ends the connection. */
+  #escaped(chunk: Buffer): Buffer {
+    if (!this.#isInLine) return chunk
+    const length = chunk.indexOf('\n') + 1 || chunk.length
+    this.#isInLine = chunk[length - 1] !== NEWLINE
+    const line = chunk
+      .toString('latin1', 0, length)
+      .replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)
+    const last = this.#isInLine ? '' : 'Connection: close\r\n'
+    return Buffer.concat([Buffer.from(line + last, 'latin1'), chunk.subarray(length)])
+  }
+
+  override _read(): void {
+    this.#socket.resume()
+  }
+
+  override _write(chunk: Buffer, _: BufferEncoding, done: (error?: Error | null) => void): void {
+    this.#socket.write(chunk, done)
+  }
+
+  override _final(done: () => void): void {
+    this.#socket.end(done)
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#socket.destroy()
+    done(error)
+  }
+}
+
+const NEWLINE = 10
+
+/**
+ * The bytes of a request whose line has letters that are not escaped, and that begins with these bytes: what came
+ * before it would be carried out again, and the rest of another request is not one.
+ */
+function unescapedIn(error: ConnectionError): Buffer | undefined {
+  const bytes = error.rawPacket as unknown as Buffer | undefined
+  if (error.code !== 'HPE_INVALID_URL' || !bytes) return undefined
+  const before = bytes.toString('latin1', 0, error.bytesParsed)
+  return /^[A-Z]+ \/[^\s]*$/.test(before) ? bytes : undefined
+}
+
 /** Time for the rest of a request whose beginning was found late. */
 const REST_MS = 1_000
 
@@ -227,12 +304,18 @@ function unlessUnread(socket: Socket, onLate: () => void): void {
 }
 
 export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: number) =>
-  function answerError(error: ConnectionError, socket: Socket): void {
+  function answerError(this: FastifyInstance, error: ConnectionError, socket: Socket): void {
     // More bytes after the ones that were unreadable; the answer is on its way.
-    if (socket.writableEnded) return
+    if (socket.writableEnded || replaced.has(socket)) return
+    const begun = unescapedIn(error)
+    if (begun) {
+      this.server.emit('connection', new EscapedConnection(socket, begun))
+      return
+    }
     const answer = answerOn(socket)
     // Node reports it once for each request.
-    const refuse = () => answerError(Object.assign(error, { code: 'SLOW_REQUEST' }), socket)
+    const refuse = () =>
+      answerError.call(this, Object.assign(error, { code: 'SLOW_REQUEST' }), socket)
     const unlessUpload = () => {
       if (!mayGoOn(answerOn(socket)?.req, requestTimeout, refuse)) refuse()
     }

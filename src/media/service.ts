@@ -13,10 +13,10 @@ import { animation, video, videoNote } from './kinds/film.ts'
 import {
   document,
   type Given,
-  ownThumbnail,
   type Picture,
   type Prepare,
   type Prepared,
+  withThumbnail,
 } from './kinds/kind.ts'
 import { photo, sticker } from './kinds/picture.ts'
 import { audio, voice } from './kinds/sound.ts'
@@ -90,8 +90,7 @@ export class StoredMediaService implements MediaService {
       const tools = { pool, transcoder, userId, tempFolder, photoBytes: limits.photoBytes, signal }
       const given = await this.#inspect(ingestion, upload, tempFolder, signal)
       const prepared = await kinds[kind](given, tools)
-      const thumbnail = await ownThumbnail(ingestion.thumbnail, tools)
-      const whole = { ...prepared, ...(thumbnail && { thumbnail }) }
+      const whole = await withThumbnail(prepared, ingestion.thumbnail, tools)
       return await this.#store(userId, whole, upload, signal)
     } finally {
       // An upload belongs to the caller, who received it and may use it again.

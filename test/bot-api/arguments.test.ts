@@ -124,6 +124,18 @@ t.test('message ids are numbers, or text that writes one', async (t) => {
   t.throws(told(many), refusal('too many message identifiers specified'))
 })
 
+t.test('a list is told from JSON that is none, and from what is no JSON', async (t) => {
+  const list = (value: string) => () => given(value).list('it', 'things', 'Thing')
+  t.same(list(' [1, "a"] ')(), [1, 'a'])
+  t.same(list('[]')(), [])
+  for (const other of ['null', ' null ', '{}', '1', '"[]"', 'true']) {
+    t.throws(list(other), { message: 'expected an Array of Thing' }, other)
+  }
+  for (const broken of ['', '[', 'nul', '['.repeat(1_000)]) {
+    t.throws(list(broken), { message: "can't parse things JSON object" }, broken)
+  }
+})
+
 t.test('the first parameters, up to a number of characters', (t) => {
   const args = new Arguments([
     ['chat_id', '1'],

@@ -54,6 +54,10 @@ t.test(
   'the question and the options',
   refused([
     [{ question: '' }, 'text must be non-empty'],
+    // Parameters are parsed before any is looked into.
+    [{ question: '', options: 'null' }, 'expected an Array of String as options'],
+    [{ question: '', options: [7] }, 'can\'t parse poll option: Can\'t find field "text"'],
+    [{ question: '', options: [] }, 'text must be non-empty'],
     [{ question: 'x'.repeat(301) }, 'poll question length must not exceed 300'],
     [{ options: undefined }, "can't parse options JSON object"],
     [{ options: {} }, 'expected an Array of String as options'],

@@ -1,4 +1,4 @@
-/** `npm run test:libraries [-- --quick] [--only NAME,…] [--verbose] [--write]`. */
+/** `npm run test:libraries [-- --quick] [--only NAME,…] [--verbose] [--write]`, or `-- --suites [--only NAME,…]`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { joinTestServer, leaveTestServer } from '../support/postgres.ts'
@@ -6,6 +6,7 @@ import { ensureTemplate } from '../support/template.ts'
 import { libraries } from './catalogue.ts'
 import { pageFile, type Result, readResults, resultsFile, withLibraries } from './page.ts'
 import { doublesOf, isQuick, runLibraries, score, summary, versionOf } from './round.ts'
+import { runGoSuites } from './suites/go.ts'
 
 const { values } = parseArgs({
   options: {
@@ -13,11 +14,12 @@ const { values } = parseArgs({
     verbose: { type: 'boolean', default: false },
     only: { type: 'string' },
     write: { type: 'boolean', default: false },
+    suites: { type: 'boolean', default: false },
   },
 })
 const names = values.only?.split(',')
 const chosen = libraries.filter((library) =>
-  names ? names.includes(library.name) : !values.quick || isQuick(library),
+  values.suites ? false : names ? names.includes(library.name) : !values.quick || isQuick(library),
 )
 const print = (line: string) => process.stdout.write(`${line}\n`)
 // Held until the end: services come and go meanwhile.
@@ -47,6 +49,14 @@ for await (const report of runLibraries(chosen)) {
   counts.skipped += report.counts.skipped
   // After each, because all of them take half an hour and the last ones may be stopped.
   if (values.write) write()
+}
+if (values.suites) {
+  for await (const report of runGoSuites(names)) {
+    for (const line of report.lines) print(line)
+    counts.passed += report.counts.passed
+    counts.failed += report.counts.failed
+    counts.skipped += report.counts.skipped
+  }
 }
 await database.client.end()
 await leaveTestServer()

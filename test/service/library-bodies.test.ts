@@ -1,8 +1,11 @@
 /** What bot libraries of other languages write, byte for byte. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { type RawRequest, raw, refused, scene } from './scene.ts'
 
-const { service, ada, key } = await scene(t)
+const { service, client, bot, ada, key } = await scene(t)
 const to = `${ada.id}`
 
 const post = (method: string, type: string, body: string, headers: RawRequest['headers'] = {}) =>
@@ -27,6 +30,16 @@ t.test('JSON that holds no parameters is none where none is needed', async (t) =
     t.match(await post('GETUPDATES', 'application/json', nothing), done([]), nothing)
   }
 })
+
+t.test(
+  'a method that does not exist is not found, whatever stands in place of its parameters',
+  async (t) => {
+    for (const nothing of ['null', '[]']) {
+      const answer = await post('BAD%20METHOD', 'application/json', nothing)
+      t.match(answer, refused(404, 'Not Found: method not found'), nothing)
+    }
+  },
+)
 
 t.test('where a parameter is needed, what stands in place of all is named', async (t) => {
   const why = "Bad Request: can't parse the request body: a JSON object is expected"
@@ -64,4 +77,79 @@ t.test('parts say more of themselves than their name', async (t) => {
     )
     t.match(await form('sendMessage', parts), done({ text }))
   }
+})
+
+t.test('an upload goes without a thumbnail that is no picture', async (t) => {
+  // echotron (Go) adds an empty part to every upload, also of what has no thumbnail.
+  const field = (name: string) => `content-disposition: form-data; name="${name}"`
+  const octets = 'content-type: application/octet-stream'
+  const file = (name: string) => `${field(name)}; filename="notes.txt"\r\n${octets}`
+  for (const content of ['', 'no picture']) {
+    const sent = await form('sendDocument', [
+      [field('chat_id'), to],
+      [file('document'), 'Take notes.'],
+      [`${field('thumbnail')}; filename="."\r\n${octets}`, content],
+    ])
+    t.match(sent, done({ document: { file_name: 'notes.txt', thumbnail: undefined } }), content)
+  }
+})
+
+/** What comes back for these pieces, each sent on its own over one connection. */
+async function answersTo(...pieces: readonly (string | Buffer)[]): Promise<string> {
+  const { hostname, port } = new URL(service.url)
+  const socket = connect(Number(port), hostname)
+  let answers = ''
+  socket.on('data', (bytes) => {
+    answers += bytes
+  })
+  for (const piece of pieces) {
+    socket.write(piece)
+    await pause(100)
+  }
+  if (!socket.closed) await once(socket, 'close')
+  return answers
+}
+
+const words = 'سلام é 🤖'.replaceAll(' ', '+')
+const heading = 'HTTP/1.1\r\nHost: chapar.test\r\n'
+const line = `/bot${key}/sendMessage?chat_id=${to}&text=`
+const shown = '"text":"سلام é 🤖"'
+
+t.test('letters that are not escaped are read as they are', async (t) => {
+  // curl, scripts of a shell, PHP's file_get_contents, and echotron (Go).
+  const alone = await answersTo(`GET ${line}${words} ${heading}\r\n`)
+  t.match(alone, /^HTTP\/1\.1 200 OK/)
+  t.ok(alone.includes(shown), alone)
+  t.match(alone, /\r\nconnection: close/i)
+
+  const later = await answersTo(
+    `GET ${line}first ${heading}\r\n`,
+    `GET ${line}${words} ${heading}\r\n`,
+  )
+  t.ok(later.includes('"text":"first"') && later.includes(shown), later)
+
+  const whole = Buffer.from(`GET ${line}${words} ${heading}\r\n`)
+  const within = whole.indexOf(Buffer.from('🤖')) + 2
+  const cut = await answersTo(whole.subarray(0, within), whole.subarray(within))
+  t.ok(cut.includes(shown), 'cut within a letter')
+
+  const form = 'content-type: application/x-www-form-urlencoded\r\ncontent-length: 21\r\n'
+  const posted = await answersTo(
+    `POST ${line}${words} ${heading}${form}\r\n`,
+    'disable_notification=',
+  )
+  t.ok(posted.includes(shown), posted)
+})
+
+t.test('the rest of a request is no request, and none is carried out twice', async (t) => {
+  const inside = `GET ${line}${words} ${heading}\r\n`
+  t.match(await answersTo('GET /health/live?it=', inside), /^HTTP\/1\.1 400 /)
+  const body = 'content-type: text/plain\r\ncontent-length: 11\r\n\r\nPOST /x?it='
+  const after = await answersTo(`POST /bot${key}/getMe ${heading}${body}${inside}`)
+  t.notOk(after.includes(shown), after)
+
+  await answersTo(`GET ${line}only+once ${heading}\r\n${inside}`)
+  const { messages } = await client.result('GET', `/sandbox/people/${to}/inbox?chat=${bot.id}`)
+  const texts = messages.map(({ text }: { readonly text?: string }) => text)
+  t.equal(texts.filter((text: string) => text === 'only once').length, 1)
 })

@@ -222,9 +222,8 @@ export const businessMethods: readonly Method[] = [
 ]
 
 function messagesOf({ args }: Call): readonly number[] {
-  if (!args.hasJson('message_ids')) throw bad('message identifiers are not specified')
-  const given = args.json('message_ids')
-  if (!Array.isArray(given)) throw bad("can't parse message identifiers JSON object")
+  if (!args.has('message_ids')) throw bad('message identifiers are not specified')
+  const given = args.list('message_ids', 'message_ids', 'message identifiers')
   if (given.length === 0) throw bad('message identifiers are not specified')
   if (given.length > MESSAGES) throw bad('too many message identifiers specified')
   return given.map((id: unknown) => {

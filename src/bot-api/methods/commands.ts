@@ -76,9 +76,7 @@ function placeOf(args: Arguments): string {
 }
 
 function commandsOf(args: Arguments): Json {
-  const given = args.json('commands')
-  if (given === undefined) throw bad("can't parse commands JSON object")
-  if (!Array.isArray(given)) throw bad('expected an Array of BotCommand')
+  const given = args.list('commands', 'commands', 'BotCommand')
   if (given.length > COMMANDS) throw bad('BOT_COMMANDS_TOO_MUCH')
   return given.map((value: unknown) => {
     const {

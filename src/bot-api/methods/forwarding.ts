@@ -27,9 +27,8 @@ const bad = (description: string) => failed('bad_request', description)
 
 /** Numbers, or text in their usual decimal form. */
 export function messageIdsOf(args: Arguments): number[] {
-  if (!args.hasJson('message_ids')) throw bad('message identifiers are not specified')
-  const ids = args.json('message_ids')
-  if (!Array.isArray(ids)) throw bad('expected an Array of message identifiers')
+  if (!args.has('message_ids')) throw bad('message identifiers are not specified')
+  const ids = args.list('message_ids', 'message_ids', 'message identifiers')
   if (ids.length === 0) throw bad('message identifiers are not specified')
   if (ids.length > MESSAGES) throw bad('too many message identifiers specified')
   return ids.map((id: unknown) => {

@@ -102,9 +102,7 @@ function periodOf(args: Arguments, isStars: boolean): number | undefined {
 }
 
 function pricesOf(args: Arguments): Price[] {
-  const given = args.json('prices')
-  if (given === undefined) throw bad("can't parse prices JSON object")
-  if (!Array.isArray(given)) throw bad('expected an Array of labeled prices')
+  const given = args.list('prices', 'prices', 'labeled prices')
   if (given.length === 0) throw bad('there must be at least one price')
   return given.map(priceOf)
 }
@@ -182,9 +180,7 @@ const answerShippingQuery: Method = {
 }
 
 function optionsOf(args: Arguments): ShippingOption[] {
-  const given = args.json('shipping_options')
-  if (given === undefined) throw bad("can't parse shipping options JSON object")
-  if (!Array.isArray(given)) throw bad('expected an Array of shipping options')
+  const given = args.list('shipping_options', 'shipping options', 'shipping options')
   if (given.length === 0) throw bad('there must be at least one shipping option')
   return given.map((value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {

@@ -79,9 +79,12 @@ const stopPoll: Method = {
 }
 
 function pollOf(args: Arguments): Poll {
-  const question = atMost(pollTextOf(args, 'question'), LENGTH.question, 'question')
+  const asked = pollTextOf(args, 'question')
+  // Parsed before anything is looked into, as in the reference: it is refused first.
+  const given = optionsOf(args)
+  const question = atMost(asked, LENGTH.question, 'question')
   if (question.text === '') throw bad('text must be non-empty')
-  const options = optionsOf(args)
+  const options = fitting(given)
   const type = args.text('type') ?? 'regular'
   if (type !== 'quiz' && type !== 'regular') throw bad('unsupported poll type specified')
   const isQuiz = type === 'quiz'
@@ -138,15 +141,16 @@ function countriesOf(args: Arguments): readonly string[] {
 }
 
 function optionsOf(args: Arguments): Text[] {
-  const given = args.json('options')
-  if (given === undefined) throw bad("can't parse options JSON object")
-  if (!Array.isArray(given)) throw bad('expected an Array of String as options')
+  return args.list('options', 'options', 'String as options').map(optionText)
+}
+
+function fitting(given: readonly Text[]): Text[] {
   if (given.length < OPTIONS.min) throw bad('poll must have at least one answer option')
   if (given.length > OPTIONS.max) {
     throw bad(`poll can't have more than ${OPTIONS.max} answer options`)
   }
-  return given.map((option: unknown) => {
-    const text = atMost(optionText(option), LENGTH.option, 'option')
+  return given.map((option) => {
+    const text = atMost(option, LENGTH.option, 'option')
     if (text.text === '') throw bad('poll option text must be non-empty')
     return text
   })

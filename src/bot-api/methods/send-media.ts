@@ -173,9 +173,7 @@ async function paidContent(call: Call): Promise<Content> {
   }
   const payload = args.text('payload') ?? ''
   if (Buffer.byteLength(payload) > PAYLOAD_BYTES) throw bad('PAYLOAD_INVALID')
-  const given = args.json('media')
-  if (given === undefined) throw bad("can't parse media JSON object")
-  if (!Array.isArray(given)) throw bad('expected an Array of InputPaidMedia')
+  const given = args.list('media', 'media', 'InputPaidMedia')
   if (given.length === 0 || given.length > ITEMS) {
     throw bad('invalid number of paid media specified')
   }
@@ -227,10 +225,8 @@ interface Item {
 }
 
 function itemsOf(args: Arguments): Item[] {
-  if (!args.hasJson('media')) throw bad('parameter "media" is required')
-  const given = args.json('media')
-  if (given === undefined) throw bad("can't parse media JSON object")
-  if (!Array.isArray(given)) throw bad('expected an Array of InputMedia')
+  if (!args.has('media')) throw bad('parameter "media" is required')
+  const given = args.list('media', 'media', 'InputMedia')
   if (given.length === 0) throw bad('there are no messages to send')
   if (given.length > ITEMS) throw bad('too many messages to send as an album')
   const items = given.map((value) => itemOf(value, IN_ALBUMS, 'sendMediaGroup'))

@@ -267,9 +267,7 @@ const nameOf = ({ args }: Call): string => (args.text('name') ?? '').trim()
 
 function emojiIdsOf(args: Arguments): readonly string[] {
   if (!args.has('custom_emoji_ids')) throw bad('parameter "custom_emoji_ids" is required')
-  const ids = args.json('custom_emoji_ids')
-  if (ids === undefined) throw bad("can't parse custom emoji identifiers JSON object")
-  if (!Array.isArray(ids)) throw bad('expected an Array of custom emoji identifiers')
+  const ids = args.list('custom_emoji_ids', 'custom emoji identifiers', 'custom emoji identifiers')
   if (ids.length > CUSTOM_EMOJI) throw bad('too many custom emoji identifiers specified')
   return ids.map((id: unknown) => {
     if (typeof id !== 'string') throw bad('custom emoji identifier must be of type String')

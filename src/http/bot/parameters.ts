@@ -220,9 +220,10 @@ async function bodyOf(request: CallRequest): Promise<Entries> {
   return []
 }
 
-/** True for unknown methods too: their parameters are not known. */
+/** False for unknown methods: that they are unknown is told first. */
 function needsParameters({ params }: CallRequest): boolean {
-  return methods.get(params['*'].toLowerCase())?.required.length !== 0
+  const method = methods.get(params['*'].toLowerCase())
+  return method !== undefined && method.required.length > 0
 }
 
 async function partsOfBody(request: FastifyRequest, receiving: Receiving): Promise<Entries> {

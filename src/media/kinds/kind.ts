@@ -80,21 +80,23 @@ export async function stillOf(
 /** The reference's. */
 const MAX_BYTES = 204_799
 
-/** The sender's thumbnail: a JPEG of few bytes, scaled down. */
-export async function ownThumbnail(
+/** With the sender's thumbnail, scaled down. As in the reference, a file goes without one that does not fit. */
+export async function withThumbnail(
+  prepared: Prepared,
   upload: Upload | undefined,
   tools: MediaTools,
-): Promise<Picture | undefined> {
-  if (!upload) return undefined
+): Promise<Prepared> {
+  // Some libraries add an empty file to every upload.
+  if (!upload || upload.size === 0) return prepared
   const { size, path } = upload
-  if (size > MAX_BYTES) {
-    const limit = `the maximum size is ${MAX_BYTES} bytes`
-    throw failed('bad_request', `file of size ${size} bytes is too big for a thumbnail; ${limit}`)
-  }
+  const without = (why: string): Prepared => ({
+    ...prepared,
+    notes: [...prepared.notes, `the thumbnail was left out: ${why}`],
+  })
+  if (size > MAX_BYTES) return without(`it has ${size} bytes, at most ${MAX_BYTES} fit`)
   const { picture } = await tools.pool.run('look', { path }, tools.signal)
-  const [made] = (picture && (await smaller(path, [THUMBNAIL_SIDE], tools))) ?? []
-  if (!made) throw noPicture()
-  return made
+  const [thumbnail] = (picture && (await smaller(path, [THUMBNAIL_SIDE], tools))) ?? []
+  return thumbnail ? { ...prepared, thumbnail } : without('it is not a picture')
 }
 
 export async function document(given: Given, tools: MediaTools): Promise<Prepared> {
