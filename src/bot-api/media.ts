@@ -41,7 +41,11 @@ export async function mediaOf(
   }
   const source = sourceOf(call, args, parameter)
   if (!source) throw bad(`there is no ${kind.replace('_', ' ')} in the request`)
-  const thumbnail = uploadOf(call, args, 'thumbnail') ?? uploadOf(call, args, 'thumb')
+  // The thumbnail of a sticker set is itself a sticker, and may move.
+  const thumbnail =
+    kind === 'sticker'
+      ? undefined
+      : (uploadOf(call, args, 'thumbnail') ?? uploadOf(call, args, 'thumb'))
   const { media } = await call.world.media.ingest(
     {
       userId: call.key.facts.userId,
