@@ -1,4 +1,4 @@
-/** `npm run test:libraries [-- --quick] [--only NAME,…] [--verbose] [--write]`. */
+/** `npm run test:libraries [-- --quick] [--only NAME,…] [--verbose] [--write]`, or `-- --suites [--only NAME,…] [--verbose]`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { joinTestServer, leaveTestServer } from '../support/postgres.ts'
@@ -6,6 +6,7 @@ import { ensureTemplate } from '../support/template.ts'
 import { libraries } from './catalogue.ts'
 import { pageFile, type Result, readResults, resultsFile, withLibraries } from './page.ts'
 import { doublesOf, isQuick, runLibraries, score, summary, versionOf } from './round.ts'
+import { runSuites } from './suites.ts'
 
 const { values } = parseArgs({
   options: {
@@ -13,6 +14,7 @@ const { values } = parseArgs({
     verbose: { type: 'boolean', default: false },
     only: { type: 'string' },
     write: { type: 'boolean', default: false },
+    suites: { type: 'boolean', default: false },
   },
 })
 const names = values.only?.split(',')
@@ -30,7 +32,8 @@ const write = () => {
 }
 const counts = { passed: 0, failed: 0, skipped: 0 }
 let begun = performance.now()
-for await (const report of runLibraries(chosen)) {
+if (values.suites) counts.failed = await runSuites(names, values.verbose, print)
+for await (const report of runLibraries(values.suites ? [] : chosen)) {
   const [first = '', ...more] = summary(report, values.verbose)
   print(`${first} (${Math.round((performance.now() - begun) / 1000)} s)`)
   for (const line of more) print(line)
@@ -50,5 +53,6 @@ for await (const report of runLibraries(chosen)) {
 }
 await database.client.end()
 await leaveTestServer()
-print(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
+if (!values.suites)
+  print(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
 process.exitCode = counts.failed === 0 ? 0 : 1
