@@ -43,3 +43,21 @@ export const RIGHTS = [
 ] as const
 
 export type Right = (typeof RIGHTS)[number]
+
+const ONLY_IN_CHANNELS: readonly Right[] = [
+  'post_messages',
+  'edit_messages',
+  'manage_direct_messages',
+]
+const ONLY_IN_GROUPS: readonly Right[] = ['pin_messages', 'manage_topics', 'manage_tags']
+
+/** The rights that a channel knows, or a group. The reference drops the others, whoever names them. */
+export function rightsIn(kind: 'channel' | 'group'): readonly Right[] {
+  const unknown = kind === 'channel' ? ONLY_IN_GROUPS : ONLY_IN_CHANNELS
+  return RIGHTS.filter((right) => !unknown.includes(right))
+}
+
+/** Every administrator may manage the chat. */
+export const withManaging = (rights: readonly Right[]): readonly Right[] => [
+  ...new Set<Right>(['manage_chat', ...rights]),
+]

@@ -66,6 +66,8 @@ interface CallWebhooks {
   /** Rejects with `rate_limited` when the key sets webhooks too often. */
   pace(apiKeyId: number): void
   ends(apiKeyId: number): Promise<WebhookEnds>
+  /** What its host resolves to now. */
+  address(url: string): Promise<string | undefined>
 }
 
 /** `json` is text that goes out as it is; `description` stands beside the result. */

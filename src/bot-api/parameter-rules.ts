@@ -165,7 +165,6 @@ const COSMETIC: readonly string[] = [
   'cache_time',
   'cover',
   'disable_content_type_detection',
-  'return_bots',
   'start_timestamp',
   'supports_streaming',
   'video_start_timestamp',

@@ -75,7 +75,7 @@ export async function checkReachable(
   url: URL,
   ipAddress: string | undefined,
   { allowPrivate, resolve }: Reach,
-): Promise<void> {
+): Promise<readonly string[]> {
   if (ipAddress !== undefined && !isIP(ipAddress)) throw bad('Invalid IP address specified')
   const host = ipAddress ?? url.hostname.replace(/^\[(.*)\]$/, '$1')
   const addresses = isIP(host) ? [host] : await resolved(host, resolve)
@@ -83,6 +83,14 @@ export async function checkReachable(
   // The message leaves the resolved address out, because it could reveal a host of this network.
   if (isReserved)
     throw bad(isIP(host) ? `IP address ${host} is reserved` : 'IP address is reserved')
+  return addresses
+}
+
+/** The address that a delivery would go to; undefined where there is none at the moment. */
+export async function addressOf(url: string, reach: Reach): Promise<string | undefined> {
+  // The reference goes by IPv4 alone, so that it is named first.
+  const addresses = await checkReachable(new URL(url), undefined, reach).catch(() => [])
+  return addresses.find((address) => isIP(address) === 4) ?? addresses[0]
 }
 
 async function resolved(host: string, resolve: Resolve): Promise<string[]> {

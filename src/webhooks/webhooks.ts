@@ -12,6 +12,7 @@ import type { Vault } from '../security/vault.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
 import type { ReadRows } from '../updates/read.ts'
 import { type Row, updateJson } from '../updates/row.ts'
+import { addressOf } from './address.ts'
 import { DeliveryLog } from './delivery-log.ts'
 import { Connections, Endpoint, type EndpointParts } from './endpoint.ts'
 import { Notices } from './notices.ts'
@@ -71,10 +72,11 @@ export function createWebhooks(options: WebhookOptions) {
   const flush = async () => {
     await Promise.all([states.flush(), options.flushCursors()])
   }
-  const store = new WebhookStore({ db, vault, reach: { allowPrivate, resolve }, flush })
+  const reach = { allowPrivate, resolve }
+  const store = new WebhookStore({ db, vault, reach, flush })
 
   const parts: EndpointParts = {
-    guard: { allowPrivate, resolve },
+    guard: reach,
     timeoutMs,
     secrets,
     connections: new Connections(),
@@ -130,6 +132,7 @@ export function createWebhooks(options: WebhookOptions) {
     calls: {
       allowPrivate,
       pace: (apiKeyId: number) => pace.take(apiKeyId),
+      address: (url: string) => addressOf(url, reach),
       async ends(apiKeyId: number) {
         await states.flush()
         return webhookEnds(db, apiKeyId)

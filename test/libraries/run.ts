@@ -1,4 +1,4 @@
-/** `npm run test:libraries [-- --quick] [--only NAME,…] [--verbose] [--write]`, or `-- --suites [--only NAME,…]`. */
+/** `npm run test:libraries [-- --quick] [--only NAME,…] [--verbose] [--write]`, or `-- --suites [--only NAME,…] [--verbose]`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { joinTestServer, leaveTestServer } from '../support/postgres.ts'
@@ -7,6 +7,7 @@ import { libraries } from './catalogue.ts'
 import { pageFile, type Result, readResults, resultsFile, withLibraries } from './page.ts'
 import { doublesOf, isQuick, runLibraries, score, summary, versionOf } from './round.ts'
 import { runGoSuites } from './suites/go.ts'
+import { runSuites } from './suites.ts'
 
 const { values } = parseArgs({
   options: {
@@ -32,7 +33,8 @@ const write = () => {
 }
 const counts = { passed: 0, failed: 0, skipped: 0 }
 let begun = performance.now()
-for await (const report of runLibraries(chosen)) {
+if (values.suites) counts.failed = await runSuites(names, values.verbose, print)
+for await (const report of runLibraries(values.suites ? [] : chosen)) {
   const [first = '', ...more] = summary(report, values.verbose)
   print(`${first} (${Math.round((performance.now() - begun) / 1000)} s)`)
   for (const line of more) print(line)
@@ -60,5 +62,6 @@ if (values.suites) {
 }
 await database.client.end()
 await leaveTestServer()
-print(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
+if (!values.suites)
+  print(`${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped`)
 process.exitCode = counts.failed === 0 ? 0 : 1

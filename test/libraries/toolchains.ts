@@ -103,14 +103,29 @@ async function cached(name: string, make: (folder: string) => Promise<void>): Pr
   return folder
 }
 
-/** The folder of a Python that has the packages of the folder's `requirements.txt`; rejects with `Missing`. */
-export async function pythonWith(source: string): Promise<string> {
-  const name = `python-${await digest(source, ['requirements.txt'])}`
+/**
+ * The folder of a Python that has the packages of the folder's `requirements.txt`, which may name other such files;
+ * rejects with `Missing`.
+ */
+export async function pythonWith(source: string, named: readonly string[] = []): Promise<string> {
+  const name = `python-${await digest(source, ['requirements.txt', ...named])}`
   return cached(name, async (making) => {
     await fetch('python3', ['-m', 'venv', making])
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--retries=1']
     const words = [...pip, '-r', join(source, 'requirements.txt')]
     await fetch(join(making, 'bin/python'), words, { timeout: minutes(9) })
+  })
+}
+
+/** The folder of a Python package as its authors publish it, tests included; rejects with `Missing`. */
+export async function pythonSource(name: string, version: string): Promise<string> {
+  return cached(`source-${name}-${version}`, async (making) => {
+    const pip = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check', '--no-deps']
+    const words = [...pip, '--no-binary', name, '--dest', making, `${name}==${version}`]
+    await fetch('python3', words, { timeout: minutes(5) })
+    const [archive = ''] = await readdir(making)
+    await build('tar', ['-xzf', archive, '--strip-components=1'], { cwd: making })
+    await rm(join(making, archive))
   })
 }
 

@@ -203,25 +203,37 @@ t.test('what the bot says of itself is kept', async (t) => {
   t.strictSame(await done('getMyShortDescription'), { short_description: 'Pours' })
   await done('setMyDescription', { description: 'Press start' })
   t.strictSame(await done('getMyDescription'), { description: 'Press start' })
-  await done('setChatMenuButton', { menu_button: { type: 'commands' } })
+  t.strictSame(await done('getChatMenuButton'), { type: 'commands' }, 'where none was ever set')
+  const web_app = { url: 'https://example.org/' }
+  const menu_button = { type: 'web_app', text: 'Open', web_app }
+  await done('setChatMenuButton', { menu_button })
+  t.strictSame(await done('getChatMenuButton'), menu_button)
+  const chat_id = ada.id
+  t.strictSame(await done('getChatMenuButton', { chat_id }), { type: 'default' }, 'has none')
+  await done('setChatMenuButton', { menu_button: { type: 'commands' }, chat_id })
+  t.strictSame(await done('getChatMenuButton', { chat_id }), { type: 'commands' })
+  await done('setChatMenuButton', { chat_id })
+  t.strictSame(await done('getChatMenuButton', { chat_id }), { type: 'default' })
+  await done('setChatMenuButton')
   t.strictSame(await done('getChatMenuButton'), { type: 'commands' })
   await done('setMyDefaultAdministratorRights', { rights: { can_pin_messages: true } })
   const inGroups = await done('getMyDefaultAdministratorRights')
-  t.match(inGroups, { can_pin_messages: true, can_manage_chat: false })
+  t.match(inGroups, { can_pin_messages: true, can_manage_chat: true, can_delete_messages: false })
   t.notOk('can_post_messages' in inGroups)
   const for_channels = true
-  const rights = { can_post_messages: true, can_pin_messages: true }
+  const rights = { can_post_messages: true, can_pin_messages: true, is_anonymous: true }
   t.match(await done('getMyDefaultAdministratorRights', { for_channels }), {
     can_post_messages: false,
   })
   await done('setMyDefaultAdministratorRights', { rights, for_channels })
   const inChannels = await done('getMyDefaultAdministratorRights', { for_channels })
-  t.match(inChannels, { can_post_messages: true, can_edit_messages: false })
+  t.match(inChannels, { can_post_messages: true, can_edit_messages: false, is_anonymous: false })
   t.notOk('can_pin_messages' in inChannels, 'a channel knows no such right')
   const channel = await makeChat('channel', ada.id, [kim.id])
   const member = `/sandbox/chats/${channel.id}/members/${bot.id}`
   t.match(await client.result('GET', `${member}/offered_rights`), {
     rights: ['post_messages'],
+    is_anonymous: false,
     is_asked: true,
   })
   await client.result('PUT', member, { role: 'admin' })
@@ -235,7 +247,7 @@ t.test('what the bot says of itself is kept', async (t) => {
   const chosen = { role: 'admin', rights: ['delete_messages'], is_anonymous: true }
   await client.result('PUT', member, chosen)
   t.match(await done('getChatMember', asked), {
-    is_anonymous: true,
+    is_anonymous: false,
     can_post_messages: false,
     can_delete_messages: true,
   })

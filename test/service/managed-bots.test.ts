@@ -44,6 +44,28 @@ t.test(
   },
 )
 
+t.test('everybody sees that it is a bot', async (t) => {
+  const chat = { kind: 'supergroup', title: 'Tea', owner: ada.id, members: [bot.id, kim.id] }
+  const { id: chat_id } = await client.result('POST', '/sandbox/chats', chat)
+  for (const person of [tea, kim, bot]) {
+    await client.result('PUT', `/sandbox/chats/${chat_id}/members/${person.id}`, { role: 'admin' })
+  }
+  const member = (user_id: number) => done('getChatMember', { chat_id, user_id })
+  t.match(await member(tea.id), { user: { id: tea.id, is_bot: true } })
+  t.match(await member(kim.id), { user: { id: kim.id, is_bot: false } })
+  await client.write(tea.id, chat_id, 'Warm?')
+  let update = await next()
+  while (update.message?.text !== 'Warm?') update = await next()
+  t.match(update.message.from, { id: tea.id, is_bot: true })
+  const administrators = async (more: object = {}) =>
+    (await done('getChatAdministrators', { chat_id, ...more })).map(
+      ({ user }: { user: { id: number } }) => user.id,
+    )
+  const others = [ada.id, kim.id, bot.id]
+  t.same((await administrators()).sort(), others.sort(), 'bots other than itself are left out')
+  t.same((await administrators({ return_bots: true })).sort(), [...others, tea.id].sort())
+})
+
 t.test('its token links it, until it is replaced', async (t) => {
   const start = (token: string) =>
     client.ask('POST', '/platforms/sandbox/link/start', { method: 'token', token })

@@ -244,3 +244,26 @@ t.test('nothing of this was a defect', async (t) => {
   t.same(log.items, [])
   t.ok(service.url)
 })
+
+t.test('that previews are off is shown where a page is linked', async (t) => {
+  const send = async (parameters: object) =>
+    (await client.bot(key, 'sendMessage', { chat_id: ada.id, ...parameters })).body.result
+  const off = { link_preview_options: { is_disabled: true } }
+  for (const text of ['see https://example.org/a', 'https://example.org/', 'see example.org/a']) {
+    t.match(await send({ text, ...off }), off, text)
+    t.match(await send({ text, disable_web_page_preview: true }), off, text)
+  }
+  const entities = [{ type: 'text_link', offset: 0, length: 4, url: 'https://example.org/' }]
+  t.match(await send({ text: 'here', entities, ...off }), off)
+  for (const text of [
+    'nothing',
+    'example.org',
+    'me@example.org',
+    'ftp://example.org/a',
+    '/start',
+  ]) {
+    t.notOk('link_preview_options' in (await send({ text, ...off })), text)
+  }
+  const above = { link_preview_options: { show_above_text: true } }
+  t.match(await send({ text: 'nothing', ...above }), above)
+})

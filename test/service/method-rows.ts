@@ -246,7 +246,7 @@ export function methodRows({
     getMyDescription: [{ description: 'd' }, { language_code: 'fa' }],
     setMyShortDescription: [true, { short_description: 's' }],
     getMyShortDescription: [{ short_description: 's' }],
-    setChatMenuButton: [true, { menu_button: { type: 'commands' } }],
+    setChatMenuButton: [true, { menu_button: { type: 'commands' }, chat_id: ada.id }],
     getChatMenuButton: [{ type: 'commands' }, { chat_id: ada.id }],
     setMyDefaultAdministratorRights: [true, { rights: { can_pin_messages: true } }],
     getMyDefaultAdministratorRights: [rights],

@@ -153,11 +153,26 @@ t.test('every permission and right of the reference is given and taken apart', a
     t.same((await done('getChat', { chat_id })).permissions, permissions, one)
   }
   const { id: user_id } = kim
-  for (const one of RIGHTS) {
-    // Whoever has any right may manage the chat.
-    const rights = flags(RIGHTS, (name) => name === one || name === 'manage_chat')
-    await done('promoteChatMember', { chat_id, user_id, ...rights })
-    const shown = { ...rights, can_send_welcome_messages: false }
-    t.match(await done('getChatMember', { chat_id, user_id }), shown, one)
+  const terms = { title: 'Posts', owner: bot.id, members: [kim.id] }
+  const channel = await client.result('POST', '/sandbox/chats', { kind: 'channel', ...terms })
+  for (const [kind, place, unknown] of [
+    ['group', chat_id, ['post_messages', 'edit_messages', 'manage_direct_messages']],
+    ['channel', channel.id, ['pin_messages', 'manage_topics', 'manage_tags']],
+  ] as const) {
+    const asking = { chat_id: place, user_id }
+    for (const one of RIGHTS) {
+      // Whoever has any right may manage the chat. A right of the other kind of chat alone is dropped.
+      const rights = flags(RIGHTS, (name) => name === one || name === 'manage_chat')
+      await done('promoteChatMember', { ...asking, is_anonymous: true, ...rights })
+      const shown = {
+        ...rights,
+        [`can_${one}`]: !unknown.some((name) => name === one),
+        is_anonymous: kind === 'group',
+        can_send_welcome_messages: false,
+      }
+      t.match(await done('getChatMember', asking), shown, `${kind}: ${one}`)
+    }
   }
+  await done('promoteChatMember', { chat_id: channel.id, user_id, is_anonymous: true })
+  t.match(await done('getChatMember', { chat_id: channel.id, user_id }), { status: 'member' })
 })

@@ -29,7 +29,7 @@ t.test('a webhook is set, found to be set, and deleted', async (t) => {
     has_custom_certificate: false,
     pending_update_count: 0,
     max_connections: 100,
-    ip_address: '<unknown>',
+    ip_address: '127.0.0.1',
   })
   await client.write(ada.id, '@gatebot', 'hello')
   const [first] = await receiver.count(1)

@@ -69,10 +69,15 @@ const getChatAdministrators: Method = {
   summary: 'Who administers a chat',
   scope: undefined,
   operation: 'administrators',
-  parameters: { chat_id: 'chat' },
+  parameters: { chat_id: 'chat', return_bots: 'boolean' },
   required: ['chat_id'],
-  run: async ({ args, perform }) =>
-    result(await perform({ kind: 'administrators', chat: args.chat() })),
+  run: async ({ args, key, perform, world }) => {
+    const administrators = await perform({ kind: 'administrators', chat: args.chat() })
+    if (args.boolean('return_bots')) return result(administrators)
+    const own = (await world.profile(key.facts.credentialId)) as { readonly id: number }
+    const shown = administrators as readonly { readonly user: { id: number; is_bot: boolean } }[]
+    return result(shown.filter(({ user }) => !user.is_bot || user.id === own.id))
+  },
 }
 
 const getChatMemberCount: Method = {

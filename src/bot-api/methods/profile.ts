@@ -4,7 +4,7 @@ import type { CredentialFacts } from '../../../actors/ports/ports.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { OperationKind } from '../../../machines/model/operation.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
-import { RIGHTS, type Right } from '../../../machines/model/rights.ts'
+import { RIGHTS, rightsIn, withManaging } from '../../../machines/model/rights.ts'
 import type { Database } from '../../database/database.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, type ParameterType, type ProfileStore, result } from '../method.ts'
@@ -172,7 +172,6 @@ const menuButton: Part = {
   where: { chat_id: 'integer' },
   value: { menu_button: 'json' },
   place: (args) => `menu button ${args.has('chat_id') ? args.userId('chat_id') : ''}`,
-  fallback: 'menu button ',
 }
 
 const rights: Part = {
@@ -221,6 +220,13 @@ const objectOf = (args: Arguments, parameter: string): Json => {
   throw failed('bad_request', `object expected as ${parameter}`)
 }
 
+/** Where none is set for a chat, that of all chats applies; where none is set at all, the commands are listed. */
+function menuButtonShown(kept: Json | undefined, { args }: Call): Json {
+  const isSet = kept !== undefined && (kept as { readonly type?: Json }).type !== 'default'
+  if (isSet) return kept
+  return { type: args.has('chat_id') ? 'default' : 'commands' }
+}
+
 const MENU_BUTTONS = ['default', 'commands', 'web_app']
 
 function menuButtonOf({ args }: Call): Json {
@@ -230,40 +236,36 @@ function menuButtonOf({ args }: Call): Json {
   throw failed('bad_request', "can't parse menu button: MenuButton has unsupported type")
 }
 
-const ONLY_IN_CHANNELS: readonly Right[] = [
-  'post_messages',
-  'edit_messages',
-  'manage_direct_messages',
-]
-const ONLY_IN_GROUPS: readonly Right[] = ['pin_messages', 'manage_topics', 'manage_tags']
-
 /** The rights asked for as the reference has them: those that the kind of chat knows, and no others. */
 async function rightsOf({ args, platform, perform }: Call): Promise<Json> {
-  const given = objectOf(args, 'rights') as Readonly<Record<string, Json>>
+  const asked = objectOf(args, 'rights') as Readonly<Record<string, Json>>
   for (const name of ['is_anonymous', ...RIGHTS.map((right) => `can_${right}`)]) {
-    if (typeof (given[name] ?? false) !== 'boolean') {
+    if (typeof (asked[name] ?? false) !== 'boolean') {
       const problem = `Field "${name}" must be of type Boolean`
       throw failed('bad_request', `can't parse ChatAdministratorRights: ${problem}`)
     }
   }
-  const wanted = Arguments.from(given)
+  const wanted = Arguments.from(asked)
+  const rights = rightsKnown(args).filter((right) => wanted.boolean(`can_${right}`))
+  // In channels nobody is anonymous, because posts name no author anyway.
+  const isAnonymous = !args.boolean('for_channels') && wanted.boolean('is_anonymous')
   // A network without bots shows commands to no one: they are only stored for the bot to read.
   if (platform.capabilities.operations.includes('set_default_rights')) {
     await perform({
       kind: 'set_default_rights',
       inChannels: args.boolean('for_channels'),
-      rights: rightsKnown(args).filter((right) => wanted.boolean(`can_${right}`)),
-      isAnonymous: wanted.boolean('is_anonymous'),
+      rights,
+      isAnonymous,
     })
   }
-  return shownRights(args, (name) => wanted.boolean(name))
+  const given = rights.length > 0 || isAnonymous ? withManaging(rights) : []
+  const names = [...given.map((right) => `can_${right}`), ...(isAnonymous ? ['is_anonymous'] : [])]
+  return shownRights(args, (name) => names.includes(name))
 }
 
 /** The rights that the kind of chat asked for knows. */
-function rightsKnown(args: Arguments): readonly Right[] {
-  const unknown = args.boolean('for_channels') ? ONLY_IN_GROUPS : ONLY_IN_CHANNELS
-  return RIGHTS.filter((right) => !unknown.includes(right))
-}
+const rightsKnown = (args: Arguments) =>
+  rightsIn(args.boolean('for_channels') ? 'channel' : 'group')
 
 function shownRights(args: Arguments, has: (name: string) => boolean): Json {
   const rights = rightsKnown(args).map((right) => `can_${right}`)
@@ -286,7 +288,7 @@ export const profileMethods: readonly Method[] = [
   setShort,
   getter(short, (kept = '') => ({ short_description: kept })),
   setter(menuButton, menuButtonOf),
-  getter(menuButton, (kept = { type: 'default' }) => kept),
+  getter(menuButton, menuButtonShown),
   setter(rights, rightsOf),
   getter(rights, (kept, { args }) =>
     shownRights(args, (name) => (kept as Record<string, Json> | undefined)?.[name] === true),

@@ -222,11 +222,17 @@ const getWebhookInfo: Method = {
       pending_update_count: await world.pendingUpdates(key),
       ...(error && { last_error_date: error.at, last_error_message: error.message }),
       ...(webhook && { max_connections: webhook.maxConnections }),
-      ...(webhook && { ip_address: webhook.ipAddress ?? key.delivery?.address ?? UNRESOLVED }),
+      ...(webhook && { ip_address: await addressOf(webhook, { key, world }) }),
       ...(allowed && { allowed_updates: allowed }),
     })
   },
 }
+
+/** That of the last delivery; before the first one, where it would go. */
+const addressOf = async (
+  { ipAddress, url }: WebhookTarget,
+  { key, world }: Pick<Call, 'key' | 'world'>,
+) => ipAddress ?? key.delivery?.address ?? (await world.webhooks.address(url)) ?? UNRESOLVED
 
 /** The newest of the endpoint's last error, the dropped updates and the skipped messages. */
 async function lastError(world: Call['world'], apiKeyId: number) {

@@ -9,7 +9,7 @@ import type {
 } from '../../../machines/model/content.ts'
 import type { PostFact } from '../../../machines/model/payment.ts'
 import type { Person } from '../../../machines/model/person.ts'
-import type { Preview, Quote } from '../../../machines/model/text.ts'
+import type { Preview, Quote, Text } from '../../../machines/model/text.ts'
 import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
 import {
   chatJson,
@@ -36,9 +36,17 @@ import {
 } from './content.ts'
 import { giftInfoJson, invoiceJson, postFactJson, receiptJson, suggestionJson } from './payment.ts'
 
-/** The link preview in the reference's JSON. */
-const previewJson = (preview: Preview | undefined) =>
-  preview && {
+/** Whether there is a page that a preview could show: a bare domain is a link without one. */
+const linksToPage = ({ text, entities }: Text): boolean =>
+  entities.some(({ type, offset, length, url = '' }) => {
+    const link = type === 'url' ? text.slice(offset, offset + length) : url
+    return /[/?#]/.test(link) && !/^(?:tg|ton|tonsite|ftp):/i.test(link)
+  })
+
+/** The link preview in the reference's JSON: that it is off is only shown where there would be one. */
+const previewJson = ({ preview, ...text }: Text & { readonly preview?: Preview }) =>
+  preview &&
+  (!preview.isOff || linksToPage(text)) && {
     link_preview_options: present({
       is_disabled: preview.isOff,
       url: preview.url,
@@ -169,7 +177,7 @@ function contentJson(content: Content, chat: Chat | undefined, ids: Names): obje
       return {
         text: content.text,
         ...entitiesJson('entities', content, ids),
-        ...previewJson(content.preview),
+        ...previewJson(content),
       }
     case 'location': {
       const location = locationJson(content)

@@ -60,7 +60,7 @@ async function tellManager(
     [owner, manager, bot],
   )
   if (!row) return
-  const facts = { person: personOf(row.person), bot: { ...personOf(row.bot), isBot: true } }
+  const facts = { person: personOf(row.person), bot: personOf(row.bot) }
   const event = { kind: 'managed_bot' as const, chat: row.chat, actor: owner, facts }
   await notify({ db, wake }, event, { people: [manager] })
 }

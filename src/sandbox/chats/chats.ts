@@ -4,6 +4,7 @@ import type { Chat } from '../../../machines/model/content.ts'
 import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { DefaultRights } from '../../../machines/model/operation-bots.ts'
+import { withManaging } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
 import { chatOf } from '../delivery/mapping.ts'
 import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
@@ -17,7 +18,6 @@ import {
   isInside,
   memberOf,
   notifyFirstMembers,
-  withManaging,
 } from './members.ts'
 import { defaultRightsOf } from './moderation.ts'
 import { lockChat } from './transaction.ts'
@@ -174,7 +174,12 @@ export class Chats {
       await changeMember(transaction, { person }, chat, person, {
         role,
         keepsLimits: role === 'member',
-        ...(isAdmin && rights && { ...rights, rights: withManaging(rights.rights) }),
+        ...(isAdmin &&
+          rights && {
+            ...rights,
+            rights: withManaging(rights.rights),
+            isAnonymous: rights.isAnonymous && chat.kind !== 'channel',
+          }),
       })
     })
     return this.get(native)

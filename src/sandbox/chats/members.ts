@@ -241,11 +241,6 @@ async function announceMember(
   if (kind !== 'channel' && native !== null) await announce(transaction, by, native, fact)
 }
 
-/** Every administrator may manage the chat. */
-export const withManaging = (rights: readonly Right[]): readonly Right[] => [
-  ...new Set<Right>(['manage_chat', ...rights]),
-]
-
 export const isInside = (member: Member | undefined) =>
   member !== undefined && member.status !== 'left' && member.status !== 'kicked'
 

@@ -3,7 +3,7 @@ import { failed, notFound, type RequestFailed } from '../../../machines/model/fa
 import type { Member } from '../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { DefaultRights } from '../../../machines/model/operation-bots.ts'
-import { PERMISSIONS, type Right } from '../../../machines/model/rights.ts'
+import { PERMISSIONS, type Right, rightsIn, withManaging } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { messageChange, queueing, woken } from '../delivery/queue.ts'
@@ -18,7 +18,6 @@ import {
   countMembers,
   isInside,
   memberOf,
-  withManaging,
 } from './members.ts'
 import { type ChatTransaction, lockChat } from './transaction.ts'
 
@@ -64,12 +63,10 @@ export async function describeMember(
   return { kind: 'member', member: seenBy(access, await knownMember({ db }, access, person)) }
 }
 
-export async function moderate(
-  { context, by }: Call,
-  operation: Moderation,
-): Promise<OperationResult> {
-  const [native, person] = [parseChatId(operation.chat), parseChatId(operation.person)]
+export async function moderate({ context, by }: Call, asked: Moderation): Promise<OperationResult> {
+  const [native, person] = [parseChatId(asked.chat), parseChatId(asked.person)]
   const { chat } = await accessOf(context.db, by.person, native)
+  const operation = suiting(chat, asked)
   const forgotten = await lockChat(context, { chat: chat.id, person }, async (transaction) => {
     const access = await accessOf(transaction.db, by.person, native)
     assertSuits(access, operation.kind)
@@ -88,6 +85,18 @@ export async function moderate(
 /** Lets somebody back who was never put out. */
 const isMoot = (operation: Moderation, { status }: Member) =>
   operation.kind === 'unban' && operation.onlyIfBanned && status !== 'kicked'
+
+/** What the kind of chat does not know is dropped. In channels nobody is anonymous. */
+function suiting({ kind }: ChatAccess['chat'], operation: Moderation): Moderation {
+  if (operation.kind !== 'promote') return operation
+  const isChannel = kind === 'channel'
+  const known = rightsIn(isChannel ? 'channel' : 'group')
+  return {
+    ...operation,
+    rights: operation.rights.filter((right) => known.includes(right)),
+    isAnonymous: !isChannel && operation.isAnonymous === true,
+  }
+}
 
 /** An administrator can give only rights that they have. */
 function assertRights(access: ChatAccess, operation: Moderation): void {

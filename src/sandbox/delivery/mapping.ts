@@ -36,6 +36,7 @@ export function personOf(row: PersonRow): Person {
     ...(row.username !== null && { username: row.username }),
     ...(row.language_code !== null && { languageCode: row.language_code }),
     ...(row.is_premium && { isPremium: true }),
+    ...(row.is_bot && { isBot: true }),
   }
 }
 

@@ -10,6 +10,8 @@ export interface PersonRow {
   readonly username: string | null
   readonly language_code: string | null
   readonly is_premium?: boolean
+  /** Made for an account that manages it. */
+  readonly is_bot?: boolean
 }
 
 export interface ChatRow {
@@ -62,7 +64,12 @@ const unlessMissing = (alias: string, built: string) =>
 export const personJson = (alias: string) =>
   unlessMissing(
     alias,
-    json(alias, columns.person, `, 'is_premium', coalesce(${alias}.premium_until > now(), false)`),
+    json(
+      alias,
+      columns.person,
+      `, 'is_premium', coalesce(${alias}.premium_until > now(), false),
+      'is_bot', exists (select from sandbox_managed_bot where bot_id = ${alias}.id)`,
+    ),
   )
 
 export const chatJson = (alias: string) =>

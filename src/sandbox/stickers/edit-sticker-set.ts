@@ -77,8 +77,9 @@ export async function editStickerSet(
   { name, person, change }: OperationOf<'edit_sticker_set'>,
 ): Promise<OperationResult> {
   const { context } = call
-  const owner = person === undefined ? undefined : await ownerOf(context, person)
-  const own = (set: StoredSet | undefined) => assertOwn(call, set, owner)
+  // As in the reference, anybody may be named in the owner's place, as long as they exist.
+  if (person !== undefined) await ownerOf(context, person)
+  const own = (set: StoredSet | undefined) => assertOwn(call, set)
   const holder = newHolder()
   if (change.do === 'delete') {
     const removed = await context.db.transaction(async (tx) => {
@@ -292,13 +293,8 @@ async function assertName({ db }: { readonly db: Queryable }, creator: number, n
 }
 
 /** The caller gets the same answer for a missing set and for a set of another owner. */
-function assertOwn(
-  { by: { person } }: Call,
-  set: StoredSet | undefined,
-  owner?: number,
-): StoredSet {
+function assertOwn({ by: { person } }: Call, set: StoredSet | undefined): StoredSet {
   if (!set || set.creator !== person) throw bad('STICKERSET_INVALID')
-  if (owner !== undefined && set.owner !== owner) throw bad('USER_IS_NOT_OWNER')
   return set
 }
 
