@@ -13,24 +13,37 @@ import { film as anyFilm, callWithFiles, picture, soundOf } from '../../service/
 import { linkedAccount } from '../../service/scene.ts'
 import { type Service, startService } from '../../support/service.ts'
 
-/** Where there is ffmpeg, the service looks into films. */
-async function filmed(type: 'mp4' | 'webm'): Promise<Buffer> {
-  const drawn = ['-v', 'error', '-f', 'lavfi', '-i', 'testsrc=size=240x240:duration=1:rate=10']
-  const folder = await mkdtemp(join(tmpdir(), 'chapar-film-'))
-  const path = join(folder, `film.${type}`)
+const run = promisify(execFile)
+const source = {
+  mp4: ['testsrc=size=240x240:duration=1:rate=10', '-pix_fmt', 'yuv420p'],
+  webm: ['testsrc=size=240x240:duration=1:rate=10', '-c:v', 'libvpx'],
+  mp3: ['sine=duration=1'],
+  ogg: ['sine=duration=1', '-c:a', 'libopus'],
+}
+
+/** Where there is ffmpeg, the service looks into what it is sent. */
+async function recorded(type: keyof typeof source, otherwise: Buffer): Promise<Buffer> {
+  const folder = await mkdtemp(join(tmpdir(), 'chapar-recorded-'))
+  const path = join(folder, `it.${type}`)
   try {
-    await promisify(execFile)('ffmpeg', [...drawn, '-pix_fmt', 'yuv420p', path])
+    await run('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', ...source[type], path])
     return await readFile(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    return anyFilm
+    return otherwise
   } finally {
     await rm(folder, { recursive: true })
   }
 }
 
-const films = { mp4: await filmed('mp4'), webm: await filmed('webm') }
-const film = films.mp4
+const recordings = async () => ({
+  film: await recorded('mp4', anyFilm),
+  otherFilm: await recorded('webm', anyFilm),
+  song: await recorded('mp3', soundOf.mp3),
+  voice: await recorded('ogg', soundOf.ogg),
+})
+
+type Recordings = Awaited<ReturnType<typeof recordings>>
 
 type Closing = Parameters<typeof startService>[0]
 
@@ -71,7 +84,8 @@ export interface Names {
 }
 
 export async function openScene(t: Closing, names: Names): Promise<Scene> {
-  const env = { FILE_URL_ALLOW_PRIVATE: 'true', WEBHOOK_ALLOW_PRIVATE: 'true' }
+  const { PATH = '' } = process.env
+  const env = { PATH, FILE_URL_ALLOW_PRIVATE: 'true', WEBHOOK_ALLOW_PRIVATE: 'true' }
   const service = await startService(t, { env })
   const { client, bot, ada, key } = await linkedAccount(service, names.bot)
   const kim = await client.person('Kim', `${names.bot}_kim`)
@@ -91,6 +105,7 @@ export async function openScene(t: Closing, names: Names): Promise<Scene> {
     const { body } = await client.bot(key, 'sendMessage', { chat_id, text: 'before' })
     return body.result.message_id
   }
+  const made = await recordings()
   return {
     address: service.url,
     key,
@@ -100,23 +115,28 @@ export async function openScene(t: Closing, names: Names): Promise<Scene> {
     channel,
     letter: await sent(ada.id),
     notice: await sent(forum),
-    fileIds: await sendEach(service, key, ada.id),
-    files: await serveFiles(t),
+    fileIds: await sendEach(service, key, ada.id, made),
+    files: await serveFiles(t, made),
   }
 }
 
-async function sendEach(service: Service, key: string, chat_id: number): Promise<Scene['fileIds']> {
+async function sendEach(
+  service: Service,
+  key: string,
+  chat_id: number,
+  { film, song, voice }: Recordings,
+): Promise<Scene['fileIds']> {
   const sticker = await sharp(await picture(512, 512))
     .webp()
     .toBuffer()
   const bytes: Readonly<Record<Kind, Buffer>> = {
     photo: await picture(),
     animation: film,
-    audio: soundOf.mp3,
+    audio: song,
     document: Buffer.from('%PDF-1.5\n'),
     video: film,
     video_note: film,
-    voice: soundOf.ogg,
+    voice,
     sticker,
   }
   const ids: Partial<Record<Kind, string>> = {}
@@ -151,14 +171,14 @@ const typeOf: Readonly<Record<string, string>> = {
   pdf: 'application/pdf',
 }
 
-const bytesOf: Readonly<Record<string, Buffer>> = {
-  ...films,
-  mp3: soundOf.mp3,
-  pdf: Buffer.from('%PDF-1.5\n'),
-}
-
 /** Serves a file of the type that the address ends with; pictures of two addresses differ. */
-async function serveFiles(t: Closing): Promise<string> {
+async function serveFiles(t: Closing, { film, otherFilm, song }: Recordings): Promise<string> {
+  const bytesOf: Readonly<Record<string, Buffer>> = {
+    webm: otherFilm,
+    mp4: film,
+    mp3: song,
+    pdf: Buffer.from('%PDF-1.5\n'),
+  }
   const server = createServer(async ({ url = '' }, answer) => {
     const ending = /\w+$/.exec(url)?.[0] ?? ''
     const type = typeOf[ending]
