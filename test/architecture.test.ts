@@ -375,8 +375,12 @@ t.test(
   },
 )
 
-/** These speak of a part of a parameter, and not of a chat, a person or a message. */
-const partsNotFound = ['src/bot-api/input-sticker.ts', 'src/bot-api/rich/content.ts']
+/** These speak of a part of a parameter or of stickers, and not of a chat, a person or a message. */
+const partsNotFound = [
+  'src/bot-api/input-sticker.ts',
+  'src/bot-api/rich/content.ts',
+  'src/sandbox/chats/settings.ts',
+]
 
 t.test('what is not found is refused with a reason, not by a sentence alone', async (t) => {
   const plain =

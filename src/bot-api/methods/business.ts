@@ -13,7 +13,7 @@ const MESSAGES = 100
 const bad = (description: string) => failed('bad_request', description)
 
 /** Requires a connection, except on networks whose accounts act only for themselves. */
-function assertBusiness({ args, platform }: Call): void {
+export function assertBusiness({ args, platform }: Call): void {
   const hasBusinesses = platform.capabilities.operations.includes('for_business')
   if (hasBusinesses && !args.has('business_connection_id')) {
     throw notFound('business connection')

@@ -1,12 +1,13 @@
 /** Methods about the account's own stories. */
 
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { failed } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import { Arguments } from '../arguments.ts'
 import { mediaOf, uploadOf } from '../media.ts'
 import { type Call, type Method, result } from '../method.ts'
 import { captioned, forBusiness } from '../sending.ts'
 import { storyCaptionOf } from '../text.ts'
+import { assertBusiness } from './business.ts'
 
 const HOUR = 3_600
 const PERIODS = [6 * HOUR, 12 * HOUR, 24 * HOUR, 48 * HOUR]
@@ -129,10 +130,10 @@ const repostStory: Method = {
   },
   required: ['from_chat_id', 'from_story_id', 'active_period'],
   once: true,
-  run: async ({ args, perform }) => {
+  run: async (call) => {
+    const { args, perform } = call
     if (!args.has('from_chat_id')) throw bad('parameter "from_chat_id" is required')
-    // Only a business has stories of others to post.
-    if (!args.has('business_connection_id')) throw notFound('business connection')
+    assertBusiness(call)
     const activeSeconds = args.integer('active_period', { min: 0, max: 2 ** 31 - 1 })
     if (!PERIODS.includes(activeSeconds)) throw bad('invalid story active period specified')
     return result(

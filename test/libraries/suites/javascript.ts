@@ -1,7 +1,7 @@
 /** The suites of JavaScript libraries. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { outcomesOfJest, outcomesOfJUnit, outcomesOfMocha } from './outcomes.ts'
+import { outcomesOfJest, outcomesOfMocha } from './outcomes.ts'
 import type { Replaced, Suite } from './suite.ts'
 
 const sticker = 'tests/data/sticker.webp'
@@ -98,30 +98,6 @@ export const nodeTelegramBotApi: Suite = {
         ['https://api.telegram.org', service.url],
         ...ownLinks,
         ['216.58.210.174', '127.0.0.1:9'],
-      ],
-    }
-  },
-}
-
-/** The library as it is now: each method once. */
-export const nodeTelegramBotApi2: Suite = {
-  packages: ['bun@1.4'],
-  changed: ['src/core/transport.ts', 'test/e2e'],
-  command: [
-    ...['node_modules/@oven/bun-linux-x64/bin/bun', 'test', '--timeout', '60000'],
-    ...['--reporter=junit', '--reporter-outfile=reports/report.xml', 'test/e2e'],
-  ],
-  outcomes: (folder) => outcomesOfJUnit(join(folder, 'reports')),
-  async prepare(scene) {
-    const { service, key, ada, chat, files } = scene
-    const group = await chat({ is_forum: true })
-    return {
-      env: { NODE_TELEGRAM_TOKEN: key, TEST_GROUP_ID: `${group}`, TEST_USER_ID: `${ada.id}` },
-      replaced: [
-        ['https://api.telegram.org', service.url],
-        ['https://upload.wikimedia.org', files],
-        // The service has no such limits here.
-        ['rateLimit: { global: 1 }', 'rateLimit: { global: 1000 }'],
       ],
     }
   },

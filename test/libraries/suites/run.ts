@@ -1,8 +1,6 @@
-/**
- * The tests that libraries of JavaScript and Java bring along for the reference's server, against the service:
- * `node test/libraries/suites/run.ts NAME FOLDER [--log FILE]`. The folder is a checkout of the library, because no
- * package of a registry has these tests. `<name>.txt` lists the tests that cannot pass here, each with its reason.
- */
+/** The tests that libraries of JavaScript and Java bring along for the reference's server, against the service. */
+// `node test/libraries/suites/run.ts NAME FOLDER [--log FILE]`: the folder is a checkout of the library, because no
+// package of a registry has these tests. `<name>.txt` lists the tests that cannot pass here, each with its reason.
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,12 +10,7 @@ import { joinTestServer, leaveTestServer } from '../../support/postgres.ts'
 import { startService } from '../../support/service.ts'
 import { ensureTemplate } from '../../support/template.ts'
 import { javaTelegramBotApi } from './java.ts'
-import {
-  effectTelegramApi,
-  nodeTelegramBotApi,
-  nodeTelegramBotApi2,
-  typescriptTelegramBotApi,
-} from './javascript.ts'
+import { effectTelegramApi, nodeTelegramBotApi, typescriptTelegramBotApi } from './javascript.ts'
 import type { Outcome } from './outcomes.ts'
 import { openScene } from './scene.ts'
 import type { Replaced, Suite } from './suite.ts'
@@ -25,7 +18,6 @@ import type { Replaced, Suite } from './suite.ts'
 const suites: Readonly<Record<string, Suite>> = {
   'typescript-telegram-bot-api': typescriptTelegramBotApi,
   'node-telegram-bot-api': nodeTelegramBotApi,
-  'node-telegram-bot-api-2': nodeTelegramBotApi2,
   'effect-telegram-api': effectTelegramApi,
   'java-telegram-bot-api': javaTelegramBotApi,
 }
@@ -56,7 +48,7 @@ async function replaceIn(path: string, replaced: Replaced): Promise<void> {
 /** Installs no more than what the tests need, whatever the authors write and check their code with. */
 async function installIn(folder: string, packages: readonly string[]): Promise<void> {
   const file = join(folder, 'package.json')
-  const { type, dependencies, name, version } = JSON.parse(await readFile(file, 'utf8'))
+  const { type, dependencies = {}, name, version } = JSON.parse(await readFile(file, 'utf8'))
   const pinned = packages.map((each) => each.replace(/(?<=.)@[^@]*$/, ''))
   const needed = Object.fromEntries(
     Object.entries(dependencies).filter(([each]) => !pinned.includes(each)),
