@@ -1,4 +1,4 @@
-/** Files that people share as links (XEP-0066): their kind, and the facts that stand beside the link (XEP-0446, XEP-0447). */
+/** Files that people share as links (XEP-0066): their kind, and the facts that stand beside the link (XEP-0446, XEP-0447; XEP-0385). */
 import { type Element, xml } from '@xmpp/client'
 import type { Content } from '../../../../machines/model/content.ts'
 import type { Media, MediaKind } from '../../../../machines/model/media.ts'
@@ -46,8 +46,7 @@ const measures = (width: number | undefined, height: number | undefined) => ({
 })
 
 /** The facts as the sender states them, without impossible values. */
-function readFacts(sharing: Element | undefined): Facts {
-  const file = sharing?.getChild('file', ns.fileFacts)
+function readFacts(file: Element | undefined): Facts {
   if (!file) return {}
   const text = (element: string) => file.getChildText(element)?.trim() || undefined
   const whole = (value: string | undefined) =>
@@ -55,8 +54,9 @@ function readFacts(sharing: Element | undefined): Facts {
   const name = text('name')?.slice(0, 255)
   const mime = text('media-type')?.toLowerCase()
   const size = whole(text('size'))
-  const width = whole(text('width'))
-  const height = whole(text('height'))
+  const [across, down] = text('dimensions')?.split('x') ?? []
+  const width = whole(text('width') ?? across)
+  const height = whole(text('height') ?? down)
   const length = whole(text('length'))
   const small = file.getChild('thumbnail', ns.thumbnails)?.attrs
   return {
@@ -109,12 +109,14 @@ export function nameFor({ kind, name }: Pick<Media, 'kind' | 'name'>): string {
 /** A shared file as content. `text`: the body of the message, which repeats the link for clients that know nothing else. */
 export function sharedFile(message: Element, text: string | undefined): Content | undefined {
   const sharing = message.getChild('file-sharing', ns.fileSharing)
+  const media = referredMedia(message)
   const link =
     message.getChild('x', ns.outOfBand)?.getChildText('url')?.trim() ??
-    sharing?.getChild('sources')?.getChild('url-data', ns.urlData)?.attrs.target
+    sharing?.getChild('sources')?.getChild('url-data', ns.urlData)?.attrs.target ??
+    media?.getChild('sources')?.getChildren('reference', ns.reference).map(uriOf).find(isLink)
   if (!isLink(link)) return undefined
   const { pathname } = new URL(link)
-  const facts = readFacts(sharing)
+  const facts = readFacts(sharing?.getChild('file', ns.fileFacts) ?? media?.getChild('file'))
   const name = facts.name ?? nameInLink(link)
   const kind =
     sharing?.attrs.disposition === 'attachment'
@@ -130,6 +132,15 @@ export function sharedFile(message: Element, text: string | undefined): Content 
     caption: isPlain ? { text: caption, entities: [] } : readStyled(caption),
   }
 }
+
+/** A file in the form that came before XEP-0447; a reference may mean a person instead. */
+const referredMedia = (message: Element): Element | undefined =>
+  message
+    .getChildren('reference', ns.reference)
+    .map((reference) => reference.getChild('media-sharing', ns.mediaSharing))
+    .find((media) => media !== undefined)
+
+const uriOf = ({ attrs }: Element): string | undefined => attrs.uri
 
 /** The link becomes a part of the file's public id. */
 const longestLink = 1_500
