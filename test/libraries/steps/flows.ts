@@ -3,8 +3,9 @@ import { commonSteps } from './all.ts'
 import { calling, echoing, lostAnswer, overRestart } from './restarts.ts'
 import type { Step } from './step.ts'
 
-const restartSteps = [
-  overRestart('answers of a flow', echoing),
+/** Of what answers and sends on its own. */
+export const restartSteps: readonly Step[] = [
+  overRestart('answers', echoing),
   overRestart('messages', calling),
   lostAnswer(calling),
 ]
