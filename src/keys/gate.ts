@@ -46,7 +46,7 @@ export function secretMatches(
 
 /** What the reference takes for a token, before it looks whose it is. */
 const isToken = (text: string) =>
-  text.includes(':') && !text.startsWith('0') && Buffer.byteLength(text) <= 80
+  /^[^/]*:[^/]*$/.test(text) && !text.startsWith('0') && Buffer.byteLength(text) <= 80
 
 export class KeyGate {
   readonly #keys: Keys

@@ -21,7 +21,8 @@ t.test('message_id is a number, or text that is written like one', async (t) => 
   for (const unknown of [0, -1, '0', '-5', 2 ** 31 - 1]) {
     t.match(await reply({ message_id: unknown }), missing, JSON.stringify(unknown))
   }
-  t.match(await reply({ quote: 'x' }), missing)
+  const absent = refused(400, 'Bad Request: can\'t find field "message_id"')
+  t.match(await reply({ quote: 'x' }), absent)
 })
 
 t.test('allow_sending_without_reply is a boolean', async (t) => {
