@@ -32,6 +32,8 @@ const startMilliseconds = 60_000
 export class Jabberd2 implements XmppServer {
   readonly domain = 'xmpp.test'
   readonly port: number
+  /** What still comes for the last stream ends one that has got its place by then. */
+  readonly restMilliseconds = 250
   /** It takes no files: nobody listens there. */
   readonly httpPort: number
   readonly #routerPort: number

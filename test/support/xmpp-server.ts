@@ -20,6 +20,8 @@ export interface XmppServer {
   readonly httpPort: number
   /** As the field `server` of a linked account. */
   readonly server: string
+  /** For so long after the end of a stream the server may end the next one by mistake. */
+  readonly restMilliseconds?: number
   up(): Promise<void>
   /** Ends the process without a goodbye; `up` starts it again with the same data. */
   kill(): Promise<void>

@@ -1,4 +1,5 @@
 /** What the XMPP tests begin with: a linked account, online, and a friend on another client. */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { run, Store } from '../contract/recorder.ts'
 import { linked } from '../contract/scene.ts'
@@ -11,6 +12,7 @@ export async function scene(t: Test, network: Network, options: Tuning = {}) {
   const contract = { native: account.jid, method: 'password', fields: account.fields }
   const store = new Store(await linked(platform, contract))
   const open = async () => {
+    await delay(network.server.restMilliseconds ?? 0)
     const opened = run(platform, store)
     t.teardown(() => opened.stop())
     await opened.reported('opened')
