@@ -1,7 +1,7 @@
 /** What a node remembers, or has read, of the owner of an account may be out of date: it is not served by it. */
 import { once } from 'node:events'
 import { createServer, get, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -128,3 +128,51 @@ t.test(
     t.equal(bodies.at(-1), '{  }')
   },
 )
+
+t.test('a body that names its account is looked at in whatever shape it comes', async (t) => {
+  const bodies: string[] = []
+  const { port } = await startForwarder(t, {
+    rows: [
+      { incarnation: SELF, address: null },
+      { incarnation: 2, address: 'https://127.0.0.1:1' },
+    ],
+    find: async () => here,
+    look: async () => here,
+    owns: () => true,
+    async serve(request, response) {
+      bodies.push(await text(request))
+      response.end('served here')
+    },
+  })
+  const body = JSON.stringify({ credential_id: CREDENTIAL })
+  const head = (headers: string) => `POST /api_keys HTTP/1.1\r\nhost: a\r\n${headers}\r\n\r\n`
+  const sized = head(`content-length: ${body.length}`)
+  const chunked = `${head('transfer-encoding: chunked')}5\r\n${body.slice(0, 5)}\r\n${(body.length - 5).toString(16)}\r\n${body.slice(5)}\r\n0\r\n\r\n`
+  const open = () => {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+    t.teardown(() => socket.destroy())
+    return socket
+  }
+
+  // Three requests at once, the second without a body, the third in pieces of its own.
+  open().write(sized + body + head('content-length: 0') + chunked)
+  await until(() => bodies.length === 3)
+  t.strictSame(bodies.splice(0), [body, '', body])
+
+  // The client asks before it sends.
+  const polite = open()
+  polite.write(head(`content-length: ${body.length}\r\nexpect: 100-continue`))
+  const [answer] = await once(polite, 'data')
+  t.match(`${answer}`, /^HTTP\/1.1 100 /)
+  polite.write(body)
+  await until(() => bodies.length === 1)
+  t.strictSame(bodies.splice(0), [body])
+
+  // The length is a lie, and the client leaves.
+  const lying = open().resume()
+  lying.end(head(`content-length: ${body.length + 1}`) + body)
+  await once(lying, 'close')
+  open().write(sized + body)
+  await until(() => bodies.length === 1)
+  t.strictSame(bodies, [body], 'what never came whole is not served')
+})
