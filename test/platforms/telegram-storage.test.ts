@@ -15,7 +15,8 @@ async function flaky(t: Test, table: string) {
   const next = { failures: 0 }
   const db: Queryable = {
     query: (statement, values) => {
-      if (next.failures > 0 && `${statement}`.includes(`insert into ${table}`)) {
+      const { text } = typeof statement === 'string' ? { text: statement } : statement
+      if (next.failures > 0 && text.includes(`insert into ${table}`)) {
         next.failures -= 1
         return Promise.reject(new Error('the connection is gone'))
       }
