@@ -111,5 +111,5 @@ export function languageOf(args: Arguments): string {
 }
 
 /** The id of a person or chat as text in one spelling, so that equal ids compare equal. */
-export const idIn = (args: Arguments, what: 'chat_id' | 'user_id'): string =>
+const idIn = (args: Arguments, what: 'chat_id' | 'user_id'): string =>
   what === 'user_id' ? `${args.userId()}` : `${chatFrom(args.text(what) ?? '')}`.toLowerCase()
