@@ -147,7 +147,8 @@ export class ExchangeLog {
 const insertion = `insert into webhook_exchange (at, user_id, api_key_id, update_id, attempt, sealed)
   select to_timestamp(e.at / 1000), e.user_id, e.api_key_id, e.update_id, e.attempt, e.sealed
   from unnest($1::float8[], $2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::bytea[])
-    as e (at, user_id, api_key_id, update_id, attempt, sealed)`
+    as e (at, user_id, api_key_id, update_id, attempt, sealed)
+  where exists (select from app_user where id = e.user_id and erasing_at is null)`
 
 const keeps = (choice: Keeps, isGood: boolean): boolean =>
   choice === 'all' || (choice === 'failed' && !isGood)

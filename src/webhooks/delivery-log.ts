@@ -331,7 +331,10 @@ export class DeliveryLog {
   }
 }
 
-/** Keeps the order: a later attempt within the same millisecond has the higher id. */
+/**
+ * Keeps the order: a later attempt within the same millisecond has the higher id. What a failed write has kept until its
+ * user was erased is not stored.
+ */
 const statement = {
   name: 'webhook-deliveries',
   text: `insert into webhook_delivery (at, user_id, api_key_id, update_id, attempt, url, status,
@@ -343,6 +346,7 @@ const statement = {
            as d (place, at, update_id, attempt, status, error, duration_ms, next, trace_id, n)
          join unnest($10::bigint[], $11::bigint[], $12::text[]) with ordinality
            as p (user_id, api_key_id, url, n) on p.n = d.place
+         where exists (select from app_user where id = p.user_id and erasing_at is null)
          order by d.n`,
 }
 

@@ -3,8 +3,8 @@ import t from 'tap'
 import type { AttemptRecord } from '../../actors/ports/webhooks.ts'
 import type { Database } from '../../src/database/database.ts'
 import { DeliveryLog, listDeliveries } from '../../src/webhooks/delivery-log.ts'
-import { testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
+import { databaseOfUser } from './user.ts'
 
 const place = {
   key: { userId: 1, credentialId: 10, apiKeyId: 100_001, epoch: 1 },
@@ -12,7 +12,7 @@ const place = {
 }
 
 t.test('a failure and the success that ends it are always stored', async (t) => {
-  const { database } = await testDatabase(t)
+  const { database } = await databaseOfUser(t)
   const log = new DeliveryLog(database, quietLogger, 30, 100_000)
   const attempt = (updateId: number, more: Partial<AttemptRecord> = {}) =>
     log.add(place, {
@@ -46,7 +46,7 @@ const odd = [
 ]
 
 t.test('an update of any form leaves the list readable', async (t) => {
-  const { database } = await testDatabase(t)
+  const { database } = await databaseOfUser(t)
   const log = new DeliveryLog(database, quietLogger, 30)
   await database.query(
     `do $$ begin set local session_replication_role = replica;
@@ -76,7 +76,7 @@ t.test('an update of any form leaves the list readable', async (t) => {
 })
 
 t.test('only an attempt that came later has delivered what failed', async (t) => {
-  const { database } = await testDatabase(t)
+  const { database } = await databaseOfUser(t)
   const log = new DeliveryLog(database, quietLogger, 30)
   const at = Date.now()
   const attempt = (ok: boolean, time: number) =>
@@ -103,7 +103,7 @@ t.test('only an attempt that came later has delivered what failed', async (t) =>
 })
 
 t.test('what could not be written is written later: the newest of it, in its order', async (t) => {
-  const { database } = await testDatabase(t)
+  const { database } = await databaseOfUser(t)
   let isAway = true
   const query: Database['query'] = async (statement, values) => {
     if (!isAway) return database.query(statement, values)
@@ -139,7 +139,7 @@ t.test('what could not be written is written later: the newest of it, in its ord
 })
 
 t.test('what was written before a write failed is not written again', async (t) => {
-  const { database } = await testDatabase(t)
+  const { database } = await databaseOfUser(t)
   let written = 0
   const query: Database['query'] = async (statement, values) => {
     if (typeof statement !== 'string' && ++written === 3) throw new Error('the database is away')
@@ -166,3 +166,35 @@ t.test('what was written before a write failed is not written again', async (t) 
   t.equal(all.length, 5_000)
   t.ok(all.every((id, index) => id === index + 1))
 })
+
+t.test(
+  'an attempt that a failed write has kept is not stored after its user is erased',
+  async (t) => {
+    const { database } = await databaseOfUser(t)
+    const log = new DeliveryLog(database, quietLogger, 30)
+    const attempt = {
+      ok: true,
+      at: Date.now(),
+      updateId: 1,
+      attempt: 1,
+      durationMs: 1,
+      status: 200,
+    }
+    const rest = {
+      traceId: undefined,
+      nextAttemptAt: undefined,
+      error: undefined,
+      isRepeated: false,
+    }
+    const stored = async () => {
+      log.add(place, { ...attempt, ...rest } as AttemptRecord)
+      await log.flush()
+      return (await database.query('select from webhook_delivery')).length
+    }
+    t.equal(await stored(), 1)
+    await database.query('update app_user set erasing_at = now()')
+    t.equal(await stored(), 1)
+    await database.query('delete from app_user')
+    t.equal(await stored(), 1)
+  },
+)

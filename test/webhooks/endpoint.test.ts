@@ -8,11 +8,11 @@ import { Endpoint } from '../../src/webhooks/endpoint.ts'
 import { callIn } from '../../src/webhooks/reply-call.ts'
 import { webhookFacts } from '../actors/webhook/rig.ts'
 import { until } from '../support/client.ts'
-import { testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
 import { exemptFromReference } from '../support/reference-check.ts'
 import { endpointParts } from './parts.ts'
 import { Receiver } from './receiver.ts'
+import { databaseOfUser } from './user.ts'
 
 // The updates are made up: only their delivery is looked at.
 exemptFromReference()
@@ -96,7 +96,7 @@ t.test('a reason that no database takes is told without what it does not take', 
   const attempt = await made.deliver({ updateId: 9, body: '{}' }, AbortSignal.timeout(5_000))
   t.match(attempt, { status: 500, error: 'Wrong response from the webhook: 500 a b c' })
   // It is written together with the attempts of all other users.
-  const { database } = await testDatabase(t)
+  const { database } = await databaseOfUser(t)
   const log = new DeliveryLog(database, quietLogger, 30)
   const common = { at: Date.now(), attempt: 1, isRepeated: false }
   const rest = { traceId: undefined, nextAttemptAt: undefined }

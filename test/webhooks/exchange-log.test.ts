@@ -3,16 +3,16 @@ import t from 'tap'
 import type { AttemptRecord, WebhookExchange } from '../../actors/ports/webhooks.ts'
 import { ExchangeLog } from '../../src/exchanges/log.ts'
 import type { Vault } from '../../src/security/vault.ts'
-import { testDatabase } from '../support/database.ts'
 import { only } from '../support/fakes.ts'
 import { quietLogger } from '../support/logger.ts'
+import { databaseOfUser } from './user.ts'
 
 const key = { userId: 1, credentialId: 10, apiKeyId: 100_001, epoch: 1 }
 const exchange: WebhookExchange = { headers: [], body: '{}', answer: undefined }
 const worked = { ok: true, at: Date.now(), updateId: 1, attempt: 1 } as AttemptRecord
 
 t.test('once the choice is known, one attempt in five seconds has it read again', async (t) => {
-  const { database } = await testDatabase(t)
+  const { database } = await databaseOfUser(t)
   await database.query(
     `do $$ begin set local session_replication_role = replica;
        insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor)
@@ -37,10 +37,14 @@ t.test('once the choice is known, one attempt in five seconds has it read again'
   await log.flush()
   t.strictSame([asks(), asks()], [true, true], 'the new choice holds')
   t.equal((await database.query('select from webhook_exchange')).length, 1, 'this attempt is kept')
+  await database.query('update app_user set erasing_at = now()')
+  log.add(key, worked, exchange)
+  await log.flush()
+  t.equal((await database.query('select from webhook_exchange')).length, 1, 'not of an erased user')
 })
 
 t.test('no encoding that an endpoint names keeps others from being stored', async (t) => {
-  const { database } = await testDatabase(t)
+  const { database } = await databaseOfUser(t)
   await database.query(
     `do $$ begin set local session_replication_role = replica;
        insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor,
