@@ -248,9 +248,23 @@ export class WebhookDelivery {
         ? this.#succeed(update)
         : this.#fail(update, outcome, isProbe)
       const { ok, status, error, retryAfterMs, durationMs, exchange } = outcome
-      const end = { ok, status, error, retryAfterMs, durationMs }
-      const of = { updateId, attempt, isRepeated, traceId }
-      this.#record({ ...end, ...of, at, nextAttemptAt }, exchange)
+      // One object, not several that are joined: thousands a second end.
+      this.#record(
+        {
+          ok,
+          status,
+          error,
+          retryAfterMs,
+          durationMs,
+          at,
+          updateId,
+          attempt,
+          isRepeated,
+          traceId,
+          nextAttemptAt,
+        },
+        exchange,
+      )
     } catch (cause) {
       this.#defect(cause)
       // Internal error: undo the attempt after a pause, do not count it.
