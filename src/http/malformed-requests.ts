@@ -219,13 +219,14 @@ class EscapedConnection extends Duplex {
     super()
     this.#socket = socket
     replaced.add(socket)
-    // The parser that gave up listens no longer.
-    socket.removeAllListeners('data').removeAllListeners('end')
+    // The parser that gave up listens no longer, and ends nothing that stands still.
+    for (const event of ['data', 'end', 'timeout']) socket.removeAllListeners(event)
     this.push(this.#escaped(begun))
     socket.on('data', (chunk: Buffer) => {
       if (!this.push(this.#escaped(chunk))) socket.pause()
     })
     socket.on('end', () => this.push(null))
+    socket.on('timeout', () => this.emit('timeout'))
     socket.on('error', () => this.destroy())
     socket.on('close', () => this.destroy())
   }
@@ -236,6 +237,12 @@ class EscapedConnection extends Duplex {
 
   get bytesRead(): number {
     return this.#socket.bytesRead
+  }
+
+  /** For an answer that nobody takes. */
+  setTimeout(milliseconds: number): this {
+    this.#socket.setTimeout(milliseconds)
+    return this
   }
 
   /** One request: the answer ends the connection. */

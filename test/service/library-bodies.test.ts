@@ -141,6 +141,22 @@ t.test('letters that are not escaped are read as they are', async (t) => {
   t.ok(posted.includes(shown), posted)
 })
 
+t.test('a file and a long answer come for such a line, too', async (t) => {
+  const { body } = await form('sendDocument', [
+    ['content-disposition: form-data; name="document"; filename="a.txt"', 'in the file'],
+    ['content-disposition: form-data; name="chat_id"', to],
+  ])
+  const { file_id } = body.result.document
+  const got = await raw(service.url, `/bot${key}/getFile?file_id=${file_id}`)
+  const path = `/file/bot${key}/${got.body.result.file_path}`
+  const file = await answersTo(`GET ${path}?é ${heading}\r\n`)
+  t.match(file, /^HTTP\/1\.1 200 OK/)
+  t.match(file, /in the file$/)
+  const description = await answersTo(`GET /openapi.json?é ${heading}\r\n`)
+  t.match(description, /^HTTP\/1\.1 200 OK/)
+  t.ok(description.length > 500_000 && description.endsWith('}'), `${description.length}`)
+})
+
 t.test('the rest of a request is no request, and none is carried out twice', async (t) => {
   const inside = `GET ${line}${words} ${heading}\r\n`
   t.match(await answersTo('GET /health/live?it=', inside), /^HTTP\/1\.1 400 /)
