@@ -281,9 +281,11 @@ const NEWLINE = 10
  * The bytes of a request whose line has letters that are not escaped, and that begins with these bytes: what came
  * before it would be carried out again, and the rest of another request is not one.
  */
-function unescapedIn(error: ConnectionError): Buffer | undefined {
+function unescapedIn(error: ConnectionError, socket: Duplex): Buffer | undefined {
   const bytes = error.rawPacket as unknown as Buffer | undefined
   if (error.code !== 'HPE_INVALID_URL' || !bytes) return undefined
+  // What is wrong in a line that was escaped stays wrong: it would be read anew for ever.
+  if (socket instanceof EscapedConnection) return undefined
   const before = bytes.toString('latin1', 0, error.bytesParsed)
   return /^[A-Z]+ \/[^\s]*$/.test(before) ? bytes : undefined
 }
@@ -314,7 +316,7 @@ export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: num
   function answerError(this: FastifyInstance, error: ConnectionError, socket: Socket): void {
     // More bytes after the ones that were unreadable; the answer is on its way.
     if (socket.writableEnded || replaced.has(socket)) return
-    const begun = unescapedIn(error)
+    const begun = unescapedIn(error, socket)
     if (begun) {
       this.server.emit('connection', new EscapedConnection(socket, begun))
       return

@@ -141,6 +141,15 @@ t.test('letters that are not escaped are read as they are', async (t) => {
   t.ok(posted.includes(shown), posted)
 })
 
+t.test('a line that is wrong however it is escaped is refused once', async (t) => {
+  for (const wrong of ['\x7f', '\x01', 'é\x7f', 'é\x01', 'é\t']) {
+    const answers = await answersTo(`GET ${line}${wrong} ${heading}\r\n`)
+    t.match(answers, /^HTTP\/1\.1 400 Bad Request/, JSON.stringify(wrong))
+    t.equal(answers.split('HTTP/1.1').length, 2)
+  }
+  t.match(await raw(service.url, '/health/live'), { status: 200 })
+})
+
 t.test('a file and a long answer come for such a line, too', async (t) => {
   const { body } = await form('sendDocument', [
     ['content-disposition: form-data; name="document"; filename="a.txt"', 'in the file'],
