@@ -1,5 +1,5 @@
 /** Refusals in the words of the reference's server, as the suites of other libraries met them there. */
-import { type Test, test } from 'tap'
+import t, { type Test } from 'tap'
 import { refused, scene } from './scene.ts'
 
 type Row = readonly [method: string, parameters: object, description: string]
@@ -29,7 +29,7 @@ async function stage(t: Test, name: string, rights?: readonly string[]) {
   return { ...account, group, channel, call, refuse }
 }
 
-test('what is missing is named in the order and the words of the reference', async (t) => {
+t.test('what is missing is named in the order and the words of the reference', async (t) => {
   const { ada, group, refuse } = await stage(t, 'missing')
   const chat = { chat_id: ada.id }
   const invalid = 'invalid user_id specified'
@@ -77,7 +77,7 @@ test('what is missing is named in the order and the words of the reference', asy
   ])
 })
 
-test('what cannot be parsed is refused in the words of the reference', async (t) => {
+t.test('what cannot be parsed is refused in the words of the reference', async (t) => {
   const { ada, refuse } = await stage(t, 'parsed')
   const chat = { chat_id: ada.id, text: 'test' }
   const start = { command: 'start', description: 'Start' }
@@ -205,7 +205,7 @@ test('what cannot be parsed is refused in the words of the reference', async (t)
   ])
 })
 
-test('what a chat does not allow is refused in the words of the reference', async (t) => {
+t.test('what a chat does not allow is refused in the words of the reference', async (t) => {
   const { ada, bot, group, channel, call, refuse } = await stage(t, 'allowed')
   const chat = { chat_id: ada.id }
   const stranger = { chat_id: group, user_id: 999_999_999 }
@@ -244,7 +244,7 @@ test('what a chat does not allow is refused in the words of the reference', asyn
   t.match(await call('unbanChatMember', owner), { body: { result: true } })
 })
 
-test('an administrator without a right is refused in the words of the reference', async (t) => {
+t.test('an administrator without a right is refused in the words of the reference', async (t) => {
   const { group, ada, call, refuse } = await stage(t, 'rights', ['manage_chat', 'change_info'])
   const chat = { chat_id: group }
   const few = 'not enough rights to close or open the topic'
@@ -259,7 +259,7 @@ test('an administrator without a right is refused in the words of the reference'
   t.match(await call('setUserEmojiStatus', { user_id: ada.id }), refused(403, right))
 })
 
-test('a token that is none is told so, and any other that is wrong is not', async (t) => {
+t.test('a token that is none is told so, and any other that is wrong is not', async (t) => {
   const { client } = await stage(t, 'tokens')
   const wrong = 'Unauthorized: invalid token specified'
   for (const token of ['000:invalid_token', 'nocolon', `1:${'x'.repeat(79)}`]) {
@@ -270,13 +270,13 @@ test('a token that is none is told so, and any other that is wrong is not', asyn
   }
 })
 
-test('a group has gifts to list, though none', async (t) => {
+t.test('a group has gifts to list, though none', async (t) => {
   const { group, call } = await stage(t, 'gifts')
   const { body } = await call('getChatGifts', { chat_id: group })
   t.match(body.result, { total_count: 0, gifts: [] })
 })
 
-test('a person can be banned and let back by the name of a sender', async (t) => {
+t.test('a person can be banned and let back by the name of a sender', async (t) => {
   const { client, group, call } = await stage(t, 'senders')
   const kim = await client.person('Kim')
   await client.result('PUT', `/sandbox/chats/${group}/members/${kim.id}`, {})
