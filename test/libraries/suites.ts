@@ -9,6 +9,7 @@ import { callWithFiles, picture } from '../service/files.ts'
 import { linkedAccount } from '../service/scene.ts'
 import { listen, urlOf } from '../support/http-server.ts'
 import { type Service, startService } from '../support/service.ts'
+import { recorded } from './suites/go-scene.ts'
 import { Missing, pythonSource, pythonWith, sourceFolder } from './toolchains.ts'
 
 const folder = join(import.meta.dirname, 'suites')
@@ -192,7 +193,8 @@ async function addFiles(data: string): Promise<void> {
     'telegram.png': await sharp(image).png().toBuffer(),
     'telegram.webp': await sharp(image).resize(512, 512).webp().toBuffer(),
     'telegram.mp3': await readFile(join(others, 'record.mp3')),
-    'telegram.ogg': await readFile(join(others, 'record.ogg')),
+    // As long as the tests say that it is.
+    'telegram.ogg': await recorded('ogg', await readFile(join(others, 'record.ogg')), 3),
     'telegram.mp4': film,
     'telegram2.mp4': film,
     'game.gif': await readFile(join(data, 'telegram.gif')),

@@ -15,18 +15,32 @@ import { type Service, startService } from '../../support/service.ts'
 
 const run = promisify(execFile)
 const source = {
-  mp4: ['testsrc=size=240x240:duration=1:rate=10', '-pix_fmt', 'yuv420p'],
-  webm: ['testsrc=size=240x240:duration=1:rate=10', '-c:v', 'libvpx'],
-  mp3: ['sine=duration=1'],
-  ogg: ['sine=duration=1', '-c:a', 'libopus'],
+  mp4: ['testsrc=size=240x240:rate=10', '-pix_fmt', 'yuv420p'],
+  webm: ['testsrc=size=240x240:rate=10', '-c:v', 'libvpx'],
+  mp3: ['sine'],
+  ogg: ['sine', '-c:a', 'libopus'],
 }
 
 /** Where there is ffmpeg, the service looks into what it is sent. */
-async function recorded(type: keyof typeof source, otherwise: Buffer): Promise<Buffer> {
+export async function recorded(
+  type: keyof typeof source,
+  otherwise: Buffer,
+  seconds = 1,
+): Promise<Buffer> {
   const folder = await mkdtemp(join(tmpdir(), 'chapar-recorded-'))
   const path = join(folder, `it.${type}`)
   try {
-    await run('ffmpeg', ['-v', 'error', '-f', 'lavfi', '-i', ...source[type], path])
+    await run('ffmpeg', [
+      '-v',
+      'error',
+      '-f',
+      'lavfi',
+      '-i',
+      ...source[type],
+      '-t',
+      `${seconds}`,
+      path,
+    ])
     return await readFile(path)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
