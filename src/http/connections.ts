@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import { networksOf } from '../accounts/client.ts'
+import { REPLACED } from './malformed-requests.ts'
 
 const SWEEP_MS = 50
 const SILENT_MS = 250
@@ -26,9 +27,11 @@ export function drained(app: FastifyInstance): () => Promise<void> {
     silent.add(socket)
     socket.on('close', forget)
   })
-  server.on('request', ({ socket }: IncomingMessage) => {
+  const heard = (socket: Socket) => {
     if (silent.delete(socket)) socket.off('close', forget)
-  })
+  }
+  server.on('request', ({ socket }: IncomingMessage) => heard(socket))
+  server.on(REPLACED, heard)
 
   let closedAt = 0
   let answeredAt = 0
@@ -83,6 +86,7 @@ export function limitConnections(app: FastifyInstance, options: ConnectionOption
   const connections = new Connections(options)
   const { server } = app
   server.on('connection', (socket: Socket) => connections.add(socket))
+  server.on(REPLACED, (socket: Socket) => connections.replace(socket))
   server.on('drop', () => connections.turnAway('full'))
   server.on('request', (request: IncomingMessage, answer: ServerResponse) =>
     connections.asks(request, answer),
@@ -147,6 +151,12 @@ class Connections {
     this.#idle.delete(socket)
     this.#underWay.set(socket, (this.#underWay.get(socket) ?? 0) + 1)
     answer.on('close', this.#answered)
+  }
+
+  /** It stays open, and another one counts in its place. */
+  replace(socket: Socket): void {
+    socket.off('close', this.#closed)
+    this.#close(socket)
   }
 
   turnAway(reason: 'address' | 'full' | 'idle'): void {

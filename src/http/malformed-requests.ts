@@ -206,6 +206,8 @@ export function followAnswers(server: Server): void {
 
 /** Connections that are read by another one in their place. */
 const replaced = new WeakSet<Duplex>()
+/** An event of the server: the connection is from now on read by the one that comes next, which counts in its place. */
+export const REPLACED = 'chapar.replaced'
 
 /**
  * Reads a connection anew whose request line has letters that are not escaped: curl and simple scripts write texts so.
@@ -318,7 +320,9 @@ export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: num
     if (socket.writableEnded || replaced.has(socket)) return
     const begun = unescapedIn(error, socket)
     if (begun) {
-      this.server.emit('connection', new EscapedConnection(socket, begun))
+      const reading = new EscapedConnection(socket, begun)
+      this.server.emit(REPLACED, socket)
+      this.server.emit('connection', reading)
       return
     }
     const answer = answerOn(socket)

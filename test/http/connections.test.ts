@@ -38,6 +38,15 @@ async function serve(t: Test, limits: ConnectionLimits, proxies: string[] | fals
   })
   app.get('/health/live', async () => ({ ok: true }))
   app.get('/bot/getMe', async () => ({ ok: true }))
+  let stalled = 0
+  app.get('/stalled', (_, reply) => {
+    reply.hijack()
+    reply.raw.setTimeout(200, () => {
+      stalled++
+      reply.raw.destroy()
+    })
+    reply.raw.end(Buffer.alloc(20_000_000))
+  })
   app.get('/platforms/credentials/events', async () => ({ ok: true }))
   app.get('/bot/getUpdates', async () => {
     await pause(60_000, undefined, { ref: false })
@@ -65,7 +74,7 @@ async function serve(t: Test, limits: ConnectionLimits, proxies: string[] | fals
     return { socket, seen, ask }
   }
   const several = (count: number) => Promise.all(Array.from({ length: count }, client))
-  return { client, several, refused, lines, open: () => open() }
+  return { client, several, refused, lines, open: () => open(), stalled: () => stalled }
 }
 
 t.test('who is idle for longest gives way to who comes', async (t) => {
@@ -128,6 +137,31 @@ t.test('who sent several requests at once is not idle before the last is answere
   await until(() => second.seen.text.includes('200 OK'))
   t.notOk(first.seen.isClosed)
   t.strictSame(refused, [])
+})
+
+t.test('who writes letters that are not escaped is one connection, and busy', async (t) => {
+  const { client, several, open, stalled } = await serve(t, { most: 2, perAddress: 2 })
+  const busy = await client()
+  busy.ask('/bot/getUpdates?é')
+  await until(() => busy.socket.bytesWritten > 0 && open() === 1)
+  await pause(100)
+  t.equal(open(), 1)
+  const second = await client()
+  second.ask('/health/live?é')
+  await until(() => second.seen.isClosed)
+  t.match(second.seen.text, /^HTTP\/1.1 200 .*"ok":true/is)
+  await until(() => open() === 1)
+  const [third] = await several(1)
+  t.notOk(busy.seen.isClosed, 'who waits for an answer gives way to nobody')
+  third!.socket.destroy()
+  await until(() => open() === 1)
+  const idle = await client()
+  idle.socket.pause()
+  idle.ask('/stalled?é')
+  await until(() => stalled() === 1)
+  await until(() => open() === 1)
+  busy.socket.destroy()
+  await until(() => open() === 0)
 })
 
 t.test('beyond the reserve it is counted, too', async (t) => {

@@ -87,23 +87,29 @@ t.test('a caller who leaves while the owner is looked up is not waited for', asy
   }
 })
 
+/** A node without an address for others, beside one that has it; it reads the body of what it serves. */
+async function readingBodies(t: Parameters<typeof startForwarder>[0]) {
+  const bodies: string[] = []
+  const { port } = await startForwarder(t, {
+    rows: [
+      { incarnation: SELF, address: null },
+      { incarnation: 2, address: 'https://127.0.0.1:1' },
+    ],
+    find: async () => here,
+    look: async () => here,
+    owns: () => true,
+    async serve(request, response) {
+      bodies.push(await text(request))
+      response.end('served here')
+    },
+  })
+  return { port, bodies }
+}
+
 t.test(
   'a node without an address for others answers what names its account in the body',
   async (t) => {
-    const bodies: string[] = []
-    const { port } = await startForwarder(t, {
-      rows: [
-        { incarnation: SELF, address: null },
-        { incarnation: 2, address: 'https://127.0.0.1:1' },
-      ],
-      find: async () => here,
-      look: async () => here,
-      owns: () => true,
-      async serve(request, response) {
-        bodies.push(await text(request))
-        response.end('served here')
-      },
-    })
+    const { port, bodies } = await readingBodies(t)
     // The longest that is looked at: Node.js has to take it in without a reader.
     const body = JSON.stringify({ credential_id: CREDENTIAL }).padEnd(65_536)
     for (const path of ['/api_keys', '/platforms/sandbox/link/start']) {
@@ -130,20 +136,7 @@ t.test(
 )
 
 t.test('a body that names its account is looked at in whatever shape it comes', async (t) => {
-  const bodies: string[] = []
-  const { port } = await startForwarder(t, {
-    rows: [
-      { incarnation: SELF, address: null },
-      { incarnation: 2, address: 'https://127.0.0.1:1' },
-    ],
-    find: async () => here,
-    look: async () => here,
-    owns: () => true,
-    async serve(request, response) {
-      bodies.push(await text(request))
-      response.end('served here')
-    },
-  })
+  const { port, bodies } = await readingBodies(t)
   const body = JSON.stringify({ credential_id: CREDENTIAL })
   const head = (headers: string) => `POST /api_keys HTTP/1.1\r\nhost: a\r\n${headers}\r\n\r\n`
   const sized = head(`content-length: ${body.length}`)
