@@ -4,7 +4,9 @@ import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import { networksOf } from '../accounts/client.ts'
-import { REPLACED } from './malformed-requests.ts'
+
+/** An event of the server: the connection is from now on read by the one that comes next, which counts in its place. */
+export const REPLACED = 'chapar.replaced'
 
 const SWEEP_MS = 50
 const SILENT_MS = 250

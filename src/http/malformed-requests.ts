@@ -5,6 +5,7 @@ import { Duplex } from 'node:stream'
 import type { ConnectionError, FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import { isDeeperThan } from '../bot-api/arguments.ts'
+import { REPLACED } from './connections.ts'
 import { plainFailure } from './failure.ts'
 import { requestIds, securityHeaders } from './headers.ts'
 
@@ -206,8 +207,6 @@ export function followAnswers(server: Server): void {
 
 /** Connections that are read by another one in their place. */
 const replaced = new WeakSet<Duplex>()
-/** An event of the server: the connection is from now on read by the one that comes next, which counts in its place. */
-export const REPLACED = 'chapar.replaced'
 
 /**
  * Reads a connection anew whose request line has letters that are not escaped: curl and simple scripts write texts so.
