@@ -13,9 +13,12 @@ const KEY_BYTES = 120
 /** The newest source keys of one credential; loaded from the log on the first append. */
 export class RecentKeys {
   readonly #keys: Set<string>
+  /** Goes on where it found the last oldest key, because a new pass would skip over all that were deleted. */
+  readonly #oldest: SetIterator<string>
 
   private constructor(keys: readonly string[]) {
     this.#keys = new Set(keys)
+    this.#oldest = this.#keys.values()
   }
 
   static async load(db: Database, credentialId: number): Promise<RecentKeys> {
@@ -39,8 +42,8 @@ export class RecentKeys {
   add(key: string): void {
     this.#keys.add(key)
     if (this.#keys.size <= REMEMBERED) return
-    const oldest = this.#keys.values().next().value
-    if (oldest !== undefined) this.#keys.delete(oldest)
+    const { value: oldest, done } = this.#oldest.next()
+    if (!done) this.#keys.delete(oldest)
   }
 }
 

@@ -78,10 +78,12 @@ export class HeldMemory<Owner extends Holder> {
     if (heldBytes > 0) this.#order.set(owner, heldBytes)
     this.#bytes += heldBytes
     const most = this.#isHeapFull() ? this.#most * SHARE_WHEN_FULL : this.#most
+    // Mostly nothing has to go, and a pass would skip over all places that holders have left.
+    if (this.#bytes <= most) return
     for (const [other] of this.#order) {
-      if (this.#bytes <= most) return
       other.letGo()
       this.forget(other)
+      if (this.#bytes <= most) return
     }
   }
 

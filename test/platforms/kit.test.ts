@@ -205,6 +205,44 @@ t.test('the oldest entry goes, and setting a key makes it the newest', async (t)
   )
 })
 
+/** The same, as an array of pairs: plain, and slow. */
+class PlainMap {
+  entries: [number, number][] = []
+  #without = (key: number) => this.entries.filter(([other]) => other !== key)
+
+  set(key: number, value: number, limit: number) {
+    this.entries = [...this.#without(key), [key, value] as [number, number]].slice(-limit)
+  }
+
+  delete(key: number) {
+    this.entries = this.#without(key)
+  }
+}
+
+t.test('however it was used, it has the newest entries, in their order', async () => {
+  const step = fc.record({ kind: fc.constantFrom('set', 'set', 'set', 'delete'), key: fc.nat(12) })
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: 8 }),
+      fc.array(step, { maxLength: 80 }),
+      (limit, steps) => {
+        const map = new RecentMap<number, number>(limit)
+        const plain = new PlainMap()
+        for (const [value, { kind, key }] of steps.entries()) {
+          if (kind === 'set') {
+            map.set(key, value)
+            plain.set(key, value, limit)
+          } else {
+            map.delete(key)
+            plain.delete(key)
+          }
+          assert.deepEqual([...map], plain.entries)
+        }
+      },
+    ),
+  )
+})
+
 const bytesOf = (stream: ReadableStream<Uint8Array>) => new Response(stream).text()
 
 t.test('a file begins where it is wanted, with and without ranges on the server', async (t) => {
