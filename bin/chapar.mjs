@@ -7,7 +7,7 @@ import { runChild } from './child.mjs'
 import { installWhatIsMissing } from './install.mjs'
 import { keepRunning } from './keep-running.mjs'
 import { buildPanelWhenStale } from './panel.mjs'
-import { findRuntime } from './runtime.mjs'
+import { findRuntime, serviceOptions } from './runtime.mjs'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const [command = 'help', ...rest] = process.argv.slice(2)
@@ -72,11 +72,13 @@ const commands = {
   verify: { steps: [everyTest], beside: judging, ...wholeTree },
 }
 
-function environment(runtime) {
+function environment(runtime, isService) {
   const path = [join(root, 'node_modules', '.bin'), dirname(runtime), process.env.PATH]
   // Starting is mostly reading some two thousand modules: stripped and compiled once, they load in half the time.
   const NODE_COMPILE_CACHE = join(root, 'node_modules', '.cache', 'compiled')
-  return { NODE_COMPILE_CACHE, ...process.env, PATH: path.join(delimiter) }
+  const NODE_OPTIONS = serviceOptions(process.env.NODE_OPTIONS)
+  const options = isService && { NODE_OPTIONS }
+  return { NODE_COMPILE_CACHE, ...process.env, ...options, PATH: path.join(delimiter) }
 }
 
 const say = (line) => process.stderr.write(`chapar: ${line}\n`)
@@ -89,7 +91,7 @@ async function runSteps(steps, runtime, { timed = false, kept = false, priority 
   for (const step of steps) {
     const [script, ...args] = typeof step === 'function' ? step() : step
     const startedAt = performance.now()
-    const options = { cwd: root, env: environment(runtime), priority }
+    const options = { cwd: root, env: environment(runtime, kept), priority }
     const child = [runtime, [join(root, script), ...args, ...rest], options]
     const code = await (kept ? keepRunning(child, say) : runChild(...child))
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1)

@@ -6,6 +6,9 @@ import type { Stage } from './stage.ts'
 
 export const METRICS_TOKEN = 'a-token-for-the-benchmarks'
 
+const launcher = join(import.meta.dirname, '../../bin/runtime.mjs')
+const { serviceOptions } = (await import(launcher)) as { serviceOptions(): string }
+
 /** Nothing here makes the service faster; the limits are those that a load from one place would run into. */
 const env = {
   HOST: '127.0.0.1',
@@ -33,7 +36,8 @@ export async function startService(
   execArgv: readonly string[] = [],
   telegram?: StartOptions['telegram'],
 ): Promise<Service> {
-  const child = startChild(join(import.meta.dirname, 'service-process.ts'), execArgv)
+  const file = join(import.meta.dirname, 'service-process.ts')
+  const child = startChild(file, [serviceOptions(), ...execArgv])
   const { databaseUrl, dataDir } = stage
   const address = await child.ask<string>('start', {
     databaseUrl,

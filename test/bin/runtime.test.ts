@@ -1,4 +1,5 @@
 /** On every machine that the README names, the lockfile brings what runs there, and the launcher finds it. */
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -6,7 +7,7 @@ import t from 'tap'
 import { serverPackage } from '../../src/database/embedded/binaries.ts'
 
 const root = join(import.meta.dirname, '../..')
-const { findRuntime, runtimePackage } = await import(
+const { findRuntime, runtimePackage, serviceOptions } = await import(
   pathToFileURL(join(root, 'bin/runtime.mjs')).href
 )
 
@@ -108,4 +109,18 @@ t.test('without a pinned one the host has to be new enough', async (t) => {
       message: /Node\.js 24\.3 or newer is needed\. This is .*sunos-x64/,
     })
   }
+})
+
+/** Megabytes of heap that Node.js allows under these options: old objects, and three spaces of young ones. */
+function heapLimit(NODE_OPTIONS: string): number {
+  const env = { ...process.env, NODE_OPTIONS }
+  const print = ['--print', 'v8.getHeapStatistics().heap_size_limit']
+  return Number(execFileSync(process.execPath, print, { env, encoding: 'utf8' })) / 2 ** 20
+}
+
+t.test('the service has small spaces of young objects', async (t) => {
+  const old = '--max-old-space-size=256'
+  t.equal(heapLimit(serviceOptions(old)), 256 + 3 * 8)
+  t.equal(heapLimit(serviceOptions()) - heapLimit('--max-semi-space-size=1'), 3 * 7)
+  t.equal(heapLimit(serviceOptions(`${old} --max-semi-space-size=4`)), 256 + 3 * 4, 'as wanted')
 })

@@ -57,6 +57,12 @@ function isRunning(pid: number): boolean {
   }
 }
 
+/** As Linux tells it. */
+function environmentOfChild(pid = 0): string {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  return readFileSync(`/proc/${children}/environ`, 'utf8')
+}
+
 t.test('an account survives a stop and a start', { timeout: 150_000 }, async (t) => {
   const DATA_DIR = dirname(embeddedFolder(t))
   const env = { DATA_DIR, PORT: `${await freePort()}` }
@@ -68,6 +74,7 @@ t.test('an account survives a stop and a start', { timeout: 150_000 }, async (t)
   const path = await until(() => existsSync(pidFile) && pidFile)
   const postgres = Number(readFileSync(path, 'utf8').split('\n')[0])
   t.ok(isRunning(postgres))
+  t.match(environmentOfChild(first.child.pid), 'NODE_OPTIONS=--max-semi-space-size')
 
   first.child.kill('SIGINT')
   t.same(await first.exit, [0, null])
