@@ -89,7 +89,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry: AbortSignal) {
   const { config, logger, print } = options
-  const door = await openPorts(config, opened)
+  const door = await openPorts(options, opened)
   const databaseUrl = await options.databaseUrl
   const storage = await openStorage({ ...options, databaseUrl }, opened)
   const ofNodes = { ...options, databaseUrl, storage }
@@ -224,7 +224,7 @@ async function serve(parts: ServeParts, opened: AsyncDisposableStack): Promise<s
  * running service. Processes that share a port listen later, because those that have started can answer meanwhile.
  */
 async function openPorts(
-  config: Config,
+  { config, logger }: Pick<GatewayOptions, 'config' | 'logger'>,
   opened: AsyncDisposableStack,
 ): Promise<FrontDoor | undefined> {
   const { host, port, metrics } = config
@@ -233,7 +233,7 @@ async function openPorts(
     await concerning('PORT, HOST', assertFree(host, port))
     return undefined
   }
-  const door = await concerning('PORT, HOST', FrontDoor.open(config))
+  const door = await concerning('PORT, HOST', FrontDoor.open(config, logger))
   opened.defer(() => door.close())
   return door
 }
