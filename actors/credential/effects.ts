@@ -70,6 +70,7 @@ export class CredentialEffects {
     this.#reports = new ReportQueue({
       facts,
       world,
+      isTold: () => this.#isTold,
       batches: this.#batches,
       session: () => this.#session,
       recovered: (atMostMs) => this.#recovered(atMostMs),
@@ -287,10 +288,9 @@ export class CredentialEffects {
   /** Asks the session directly, past the machine, which decides nothing about these calls while the account is online. */
   pass(request: PassCall): Promise<Passed> {
     const { settings } = this.#owner.getSnapshot().context
-    const [facts, session] = [this.#facts, this.#session]
+    const [world, facts, session] = [this.world, this.#facts, this.#session]
     const assertOwner = () => this.#assertOwner()
     const onDefect = (cause: unknown) => this.onDefect(cause)
-    const { world } = this
     return pass({ world, facts, session, settings, assertOwner, onDefect }, request)
   }
 

@@ -138,6 +138,7 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
       await store.saveSecrets(owned, changed).catch(async (cause) => {
         if (cause instanceof OwnershipLost) await actor.onLost()
         throw cause
+        else if (signal.aborted) await actor.isTold()
       })
     },
     events(happenings, checkpoint) {
@@ -190,6 +191,8 @@ interface QueueOwner {
   /** Ends what runs for the credential. Resolves once the session was told how to end. */
   lost(): Promise<void>
   send(event: CredentialEvent): void
+  /** Resolves once a session that is not the open one any more was told how to end. */
+  isTold(): Promise<void>
   onDefect(cause: unknown): void
 }
 
@@ -292,11 +295,13 @@ export class ReportQueue {
   }
 
   #giveUp({ batches }: Group, reporter: Session | undefined, cause: unknown): void {
-    for (const [id, { reject }] of batches) {
-      this.#owner.batches.delete(id)
-      reject(cause)
+    for (const id of batches.keys()) this.#owner.batches.delete(id)
+    const refuse = () => {
+      for (const { reject } of batches.values()) reject(cause)
     }
-    if (this.#owner.session() !== reporter) return
+    // A session that is refused ends by itself, and could not sign out any more.
+    if (this.#owner.session() !== reporter) return void this.#owner.isTold().then(refuse)
+    refuse()
     this.#owner.send({ type: 'session.lost', reason: 'events_not_stored' })
   }
 
