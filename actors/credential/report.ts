@@ -131,7 +131,7 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
         .then((event) => event && send(event))
         .catch(actor.onDefect)
     },
-    revoked: (reason) => send({ type: 'session.revoked', reason }),
+    revoked: (reason, mayPass = false) => send({ type: 'session.revoked', reason, mayPass }),
     invalid: (reason) => send({ type: 'session.invalid', reason }),
     secrets: async (changed) => {
       if (!actor.keepsSecrets()) return

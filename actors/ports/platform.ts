@@ -252,8 +252,11 @@ export interface SessionReport {
   limited(reason: Reason, seconds: number): void
   /** Another client took the session. The session is over; do not take it back. */
   replaced(): void
-  /** Signed out elsewhere: linking again helps. The session is over. */
-  revoked(reason: Reason): void
+  /**
+   * Signed out elsewhere: linking again helps. The session is over. `mayPass`: the network may say so also while something
+   * of its own is out of order, so it is asked once more before that is believed.
+   */
+  revoked(reason: Reason, mayPass?: boolean): void
   /** Banned, deleted, secrets unreadable: linking again does not help. The session is over. */
   invalid(reason: Reason): void
   /**
