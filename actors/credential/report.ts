@@ -90,8 +90,8 @@ interface Reporting {
   send(event: CredentialEvent): void
   /** Stores the happenings of a batch, if the session has not ended by then. */
   storeEvents(batch: number, happenings: readonly Happening[]): void
-  /** False if the session belongs to an earlier link: it must not overwrite newer secrets. */
-  keepsSecrets(): boolean
+  /** The number of the session's link; undefined if it was replaced: it must not overwrite newer secrets. */
+  link(): number | undefined
   /** A report that cannot be kept ends the session, which is then opened again. */
   onDefect(cause: unknown): void
   /** Another node has claimed the credential. Resolves once the session was told how to end. */
@@ -134,11 +134,12 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
     revoked: (reason, mayPass = false) => send({ type: 'session.revoked', reason, mayPass }),
     invalid: (reason) => send({ type: 'session.invalid', reason }),
     secrets: async (changed) => {
-      if (!actor.keepsSecrets()) return
-      await store.saveSecrets(owned, changed).catch(async (cause) => {
+      const link = actor.link()
+      if (link === undefined) return
+      await store.saveSecrets(owned, link, changed).catch(async (cause) => {
         if (cause instanceof OwnershipLost) await actor.onLost()
-        throw cause
         else if (signal.aborted) await actor.isTold()
+        throw cause
       })
     },
     events(happenings, checkpoint) {
@@ -190,9 +191,9 @@ interface QueueOwner {
   recovered(atMostMs: number): Promise<void>
   /** Ends what runs for the credential. Resolves once the session was told how to end. */
   lost(): Promise<void>
-  send(event: CredentialEvent): void
   /** Resolves once a session that is not the open one any more was told how to end. */
   isTold(): Promise<void>
+  send(event: CredentialEvent): void
   onDefect(cause: unknown): void
 }
 

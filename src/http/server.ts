@@ -8,7 +8,7 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { Socket } from 'node:net'
+import { createServer as createTcpServer, type Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
   type ConnectionError,
@@ -373,4 +373,13 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     return reply.code(404).send(failureBody(failed('not_found').failure))
   })
   return app
+}
+
+/** Rejects with the system's error if the service cannot listen on the port. */
+export async function assertFree(host: string, port: number): Promise<void> {
+  const server = createTcpServer()
+  server.listen({ host, port })
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
 }
