@@ -7,18 +7,12 @@ import type { Passed } from '../../machines/model/operation-passing.ts'
 import type { Outcome } from '../../machines/model/protocol.ts'
 import { within } from '../host/time.ts'
 import { SessionPermit } from '../node/lease.ts'
-import type {
-  FileStream,
-  LinkedAccount,
-  PassedFile,
-  Session,
-  WritePermit,
-} from '../ports/platform.ts'
+import type { FileStream, PassedFile, Session } from '../ports/platform.ts'
 import type { CredentialFacts } from '../ports/ports.ts'
 import { type PassCall, pass } from './pass.ts'
 import { perform } from './perform.ts'
 import { type Batches, LONGEST_RETRY_MS, ReportQueue, rejectAll, reportTo } from './report.ts'
-import type { Closing, CredentialWorld } from './world.ts'
+import { type Closing, type CredentialWorld, notConnected, withSettings } from './world.ts'
 
 type Send = (event: CredentialEvent) => void
 
@@ -55,6 +49,8 @@ export class CredentialEffects {
   #hasReturned = false
   /** How the newest session is to end. */
   #closing: Closing = { signOut: false }
+  /** Those that are open, or have not let go of their connection yet. */
+  readonly #open = new Set<Closing>()
   /** Resolves once the last session that was closed has been told how to end. */
   #isTold = Promise.resolve()
   /** The owners before have ended: it was waited for before the first session. */
@@ -74,6 +70,7 @@ export class CredentialEffects {
       session: () => this.#session,
       recovered: (atMostMs) => this.#recovered(atMostMs),
       lost: () => this.#lost(),
+      isTold: () => this.#isTold,
       send: (event) => owner.send(event),
       onDefect: (cause) => this.onDefect(cause),
     })
@@ -125,10 +122,10 @@ export class CredentialEffects {
     const { credentialId, epoch } = this.#facts
     const isExclusive = platform.sessions === 'exclusive'
     const permit = new SessionPermit(lease, isExclusive)
-    const listening = new AbortController()
-    const living = new AbortController()
+    const [listening, living] = [new AbortController(), new AbortController()]
     const own: Closing = { signOut: false }
     this.#closing = own
+    this.#open.add(own)
     const onDefect = (cause: unknown) => this.onDefect(cause)
     const report = reportTo(
       {
@@ -137,7 +134,7 @@ export class CredentialEffects {
         batches: this.#batches,
         now: () => clock.now(),
         identified: (native) => identities.identified(credentialId, native),
-        keepsSecrets: () => !own.signOut,
+        link: () => (own.signOut ? undefined : own.link),
         // A session may report before `open` has returned it.
         send: (event) => queueMicrotask(() => send(event)),
         storeEvents: (...reported) =>
@@ -164,6 +161,7 @@ export class CredentialEffects {
         if (listening.signal.aborted) return
         // Some networks end an account that has two sessions at once.
         if (account.epoch !== epoch) return this.world.lost(this.#facts)
+        own.link = account.link
         const given = withSettings(account, permit, this.#owner)
         this.#session = platform.open(given, report, living.signal)
       }, unreadable)
@@ -191,7 +189,8 @@ export class CredentialEffects {
       if (wasInDoubt && !own.signOut) permit.end()
       // Signing out needs the connection that the signal would cut.
       if (!own.signOut) living.abort()
-      await leaving?.close({ signOut: own.signOut })
+      const confirmed = () => void this.#signedOut(own).catch((cause) => this.onDefect(cause))
+      await leaving?.close({ signOut: own.signOut, confirmed })
     }
     // Deferred, because the transition says whether the account was linked again.
     this.#isTold = own.isKnown ?? Promise.resolve()
@@ -201,7 +200,17 @@ export class CredentialEffects {
       .finally(() => {
         living.abort()
         permit.end()
+        this.#open.delete(own)
       })
+  }
+
+  /** Whether a session of that link, or of one before, may have a connection. */
+  uses(link: number): boolean {
+    return [...this.#open].some((own) => own.link === undefined || own.link <= link)
+  }
+
+  async #signedOut({ link }: Closing): Promise<void> {
+    if (link !== undefined) await this.world.store.signedOut(this.#facts.credentialId, link)
   }
 
   /** Reads from the session directly: bytes do not pass through the machine. */
@@ -257,9 +266,13 @@ export class CredentialEffects {
   }
 
   signOut(send: Send): () => void {
-    const leaving = this.#session
+    const [leaving, own] = [this.#session, this.#closing]
     this.#session = undefined
-    within(this.world.timing.signOutTakes, undefined, async () => leaving?.close({ signOut: true }))
+    const confirmed = () => {
+      own.isSignedOut = true
+    }
+    const close = async () => leaving?.close({ signOut: true, confirmed })
+    within(this.world.timing.signOutTakes, undefined, close)
       .catch((cause) => this.onDefect(cause))
       .finally(() => send({ type: 'signout.finished' }))
     return () => {}
@@ -271,7 +284,8 @@ export class CredentialEffects {
   }
 
   deactivate(send: Send): () => void {
-    const work = this.world.store.deactivate(this.#facts)
+    const isLeft = this.world.platform.signOut !== undefined && !this.#closing.isSignedOut
+    const work = this.world.store.deactivate(this.#facts, isLeft)
     const ends = { done: 'deactivation.finished', undone: 'deactivation.failed' } as const
     return this.#tellEnd(work, send, ends)
   }
@@ -287,10 +301,9 @@ export class CredentialEffects {
   /** Asks the session directly, past the machine, which decides nothing about these calls while the account is online. */
   pass(request: PassCall): Promise<Passed> {
     const { settings } = this.#owner.getSnapshot().context
-    const [facts, session] = [this.#facts, this.#session]
+    const [world, facts, session] = [this.world, this.#facts, this.#session]
     const assertOwner = () => this.#assertOwner()
     const onDefect = (cause: unknown) => this.onDefect(cause)
-    const { world } = this
     return pass({ world, facts, session, settings, assertOwner, onDefect }, request)
   }
 
@@ -382,19 +395,3 @@ export class CredentialEffects {
     }
   }
 }
-
-const notConnected = () =>
-  failed('unavailable', 'the credential is not connected', {
-    reason: 'not_connected',
-    retryAfterSeconds: 1,
-  })
-
-const withSettings = (
-  account: Omit<LinkedAccount, 'recoversChannels'>,
-  permit: WritePermit,
-  owner: Owner,
-): LinkedAccount => ({
-  ...account,
-  permit,
-  recoversChannels: () => owner.getSnapshot().context.settings.includeChannelUpdateRecovery,
-})

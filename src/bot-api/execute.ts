@@ -98,10 +98,17 @@ export async function prepare(
     world,
   }
   const { idempotencyKey } = asked
-  const run =
-    idempotencyKey === undefined || !heedsIdempotencyKey(method)
-      ? () => method.run(call)
-      : () => idempotentCalls.once(apiKeyId, idempotencyKey, () => method.run(call))
+  if (idempotencyKey === undefined || !heedsIdempotencyKey(method)) {
+    const run = () => method.run(call)
+    return method.unlimited ? run : () => key.inFlight(run)
+  }
+  // The id of the first call with this key, also if another node has passed this one on.
+  const runAs = (passedOn: PassedOn) => {
+    const as = performing({ ...asked, passedOn }, credentials, platform, connection)
+    return method.run({ ...call, perform: as })
+  }
+  const isTold = platform.sends !== 'blind'
+  const run = () => idempotentCalls.once(apiKeyId, idempotencyKey, runAs, isTold)
   return method.unlimited ? run : () => key.inFlight(run)
 }
 

@@ -228,6 +228,7 @@ export function createCore(options: CoreOptions) {
     store: new PostgresLinkStore({
       db,
       vault,
+      platforms,
       incarnation,
       held: factsOf,
       onFinish: onLinked(supervisor, ownership, options.bus),
@@ -290,6 +291,7 @@ export function createCore(options: CoreOptions) {
     gate,
     supervisor,
     ownership,
+    lease,
     translator,
     fileIds,
     timeline,

@@ -8,9 +8,10 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { Socket } from 'node:net'
+import { createServer as createTcpServer, type Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
+  type ConnectionError,
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
@@ -24,7 +25,7 @@ import { LISTEN_BACKLOG } from '../config/limits.ts'
 import { proxyCheck } from '../config/proxies.ts'
 import { forwardingOf } from '../nodes/peers.ts'
 import type { Logger } from '../observability/logger.ts'
-import { drained, limitConnections, withReserve } from './connections.ts'
+import { drained, limitConnections, REPLACED, withReserve } from './connections.ts'
 import { ok } from './envelope.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { filePaths } from './files.ts'
@@ -233,18 +234,25 @@ export class FrontDoor {
   readonly #holdMs: number
   readonly #kept = new Map<ServerResponse, NodeJS.Timeout>()
   readonly #sockets = new Set<Socket>()
+  readonly #refuse: (error: ConnectionError, socket: Socket) => void
   #isGiven = false
 
   /** Rejects with the system's error if it cannot listen. */
-  static async open({ host, port, trustProxy, timing }: Config): Promise<FrontDoor> {
-    const door = new FrontDoor(plainServer(usualLimits, trustProxy), timing.holdFor)
+  static async open(
+    { host, port, trustProxy, timing }: Pick<Config, 'host' | 'port' | 'trustProxy' | 'timing'>,
+    logger: FastifyBaseLogger,
+  ): Promise<FrontDoor> {
+    const door = new FrontDoor(plainServer(usualLimits, trustProxy), timing.holdFor, logger)
     door.#server.listen({ host, port, backlog: LISTEN_BACKLOG })
     await once(door.#server, 'listening')
     return door
   }
 
-  private constructor(server: Server, holdMs: number) {
+  private constructor(server: Server, holdMs: number, logger: FastifyBaseLogger) {
+    this.#refuse = answerClientError(logger, usualLimits.requestTimeout).bind({ server })
     this.#server = server.on('request', this.#keep).on('connection', this.#note)
+    server.on('clientError', this.#refuse).on(REPLACED, this.#forgetSocket)
+    answerForNode({ server })
     this.#holdMs = holdMs
   }
 
@@ -252,10 +260,12 @@ export class FrontDoor {
   give(attach: (server: Server) => void): Server | undefined {
     if (this.#isGiven) return undefined
     this.#isGiven = true
-    const server = this.#server
+    // Fastify brings one of its own.
+    const server = this.#server.off('clientError', this.#refuse)
     const alreadyHeard = new Set(server.listeners('connection'))
     const listen = () => {
       server.off('request', this.#keep).off('connection', this.#note)
+      server.off(REPLACED, this.#forgetSocket)
       attach(server)
       // Listeners that count connections are told of the existing ones.
       for (const hear of server.listeners('connection')) {
@@ -282,7 +292,11 @@ export class FrontDoor {
 
   readonly #note = (socket: Socket): void => {
     this.#sockets.add(socket)
-    socket.once('close', () => this.#sockets.delete(socket))
+    socket.once('close', () => this.#forgetSocket(socket))
+  }
+
+  readonly #forgetSocket = (socket: Socket): void => {
+    this.#sockets.delete(socket)
   }
 
   readonly #keep = (request: IncomingMessage, response: ServerResponse): void => {
@@ -345,7 +359,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   recordRequests(app, options.requestLog)
   drainLeftovers(app, limits)
   refuseUnclearLines(app)
-  answerForNode(app)
+  // A door has done it already.
+  if (!options.door) answerForNode(app)
   forgetTypeOfNothing(app)
   app.addHook('preHandler', refuseHugeNumbers)
   app.addHook('preValidation', refuseNul)
@@ -358,4 +373,13 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     return reply.code(404).send(failureBody(failed('not_found').failure))
   })
   return app
+}
+
+/** Rejects with the system's error if the service cannot listen on the port. */
+export async function assertFree(host: string, port: number): Promise<void> {
+  const server = createTcpServer()
+  server.listen({ host, port })
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
 }
