@@ -217,6 +217,15 @@ export const CONTENT_NAMES = [
   'live_photo',
   'location',
   'venue',
+/** The same video played from another second, at 0 from its beginning; anything else as it is. */
+export function startingAt(content: Content, seconds: number | undefined): Content {
+  if (seconds === undefined || content.kind !== 'media' || content.media.kind !== 'video') {
+    return content
+  }
+  const { startSeconds: _, ...media } = content.media
+  return { ...content, media: { ...media, ...(seconds > 0 && { startSeconds: seconds }) } }
+}
+
   'contact',
   'poll',
   'dice',

@@ -149,6 +149,8 @@ type MessageOperation<Place, Item> =
       readonly chat: Place
       readonly from: Place
       readonly message: Item
+      /** Only of a video: the second from which it is played from now on. */
+      readonly startSeconds?: number
       /** Only of a copy: replaces the caption. */
       readonly caption?: Text
       /** Only of a copy. */

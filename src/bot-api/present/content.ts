@@ -177,7 +177,7 @@ function memberOf(media: Media, ids: Names): object {
       return media.live ? { live_photo: liveJson(media.live, photo, ids), photo } : { photo }
     }
     case 'video':
-      return { video: { ...framed(media, ids), ...named(media) } }
+      return { video: videoJson(media, ids) }
     case 'animation': {
       const animation = { ...framed(media, ids), ...named(media) }
       // A copy of the animation for clients that know only documents.
@@ -206,6 +206,15 @@ function memberOf(media: Media, ids: Names): object {
 }
 
 /** The video of a live photo, with the sizes of its still picture. */
+const videoJson = (media: Media, ids: Names) => ({
+  ...framed(media, ids),
+  ...named(media),
+  ...present({
+    cover: media.cover && photoJson(media.cover, ids),
+    start_timestamp: media.startSeconds,
+  }),
+})
+
 const liveJson = (live: Media, photo: readonly object[], ids: Names) => ({
   photo,
   ...file(live, ids),
