@@ -9,6 +9,8 @@ export interface Member {
   readonly rights?: readonly Right[]
   readonly title?: string
   readonly isAnonymous?: boolean
+  /** The native id of who made this person an administrator, if the network tells it. */
+  readonly promotedBy?: string
   /** Only for ordinary members. */
   readonly tag?: string
   /** Whether this account may change the administrator's rights. */

@@ -223,8 +223,9 @@ export type OperationResult =
   | { readonly kind: 'messages'; readonly messages: readonly Message[] }
   | { readonly kind: 'chat'; readonly chat: Chat }
   | { readonly kind: 'poll'; readonly poll: Poll }
-  | { readonly kind: 'member'; readonly member: Member }
-  | { readonly kind: 'members'; readonly members: readonly Member[] }
+  /** `surface`: the kind of the chat, because each kind has its own rights. */
+  | { readonly kind: 'member'; readonly member: Member; readonly surface: Surface }
+  | { readonly kind: 'members'; readonly members: readonly Member[]; readonly surface: Surface }
   | ReadingOutcome
   /** Absent if no person was found. */
   | { readonly kind: 'person'; readonly person?: Person }

@@ -3,7 +3,12 @@
 import type { Chat, Service, Surface } from '../../../machines/model/content.ts'
 import type { Boost, Invite, Member } from '../../../machines/model/membership.ts'
 import type { Person } from '../../../machines/model/person.ts'
-import { PERMISSIONS, type Permission, RIGHTS } from '../../../machines/model/rights.ts'
+import {
+  PERMISSIONS,
+  type Permission,
+  type Right,
+  rightsIn,
+} from '../../../machines/model/rights.ts'
 import type { Ids } from '../../identities/store.ts'
 import type { NamedFile } from '../file-id.ts'
 
@@ -14,8 +19,8 @@ export interface Names extends Ids {
   readonly self?: string | undefined
 }
 
-/** Members, permissions and invite links in the reference's JSON. */
-export function memberJson(member: Member, ids: Names): object {
+/** Members, permissions and invite links in the reference's JSON. `surface`: the kind of the chat. */
+export function memberJson(member: Member, surface: Surface, ids: Names): object {
   const { status, title, permissions, until = 0 } = member
   const shown = { status, user: userJson(member.person, ids) }
   switch (status) {
@@ -30,7 +35,7 @@ export function memberJson(member: Member, ids: Names): object {
         ...shown,
         can_be_edited: member.isEditable ?? false,
         is_anonymous: member.isAnonymous ?? false,
-        ...flags(RIGHTS, member.rights ?? []),
+        ...rightsJson(rightsIn(surface), member.rights ?? []),
         // No network has this right, and strict libraries read no administrator without it.
         can_send_welcome_messages: false,
         ...present({ custom_title: title }),
@@ -52,8 +57,19 @@ export function memberJson(member: Member, ids: Names): object {
   }
 }
 
-export const permissionsJson = (permissions: readonly Permission[]) =>
-  flags(PERMISSIONS, permissions)
+const MEDIA = PERMISSIONS.filter((name) => /^send_(audio|document|photo|video|voice)/.test(name))
+
+/** With the older name for all kinds of media. */
+export const permissionsJson = (permissions: readonly Permission[]) => ({
+  ...flags(PERMISSIONS, permissions),
+  can_send_media_messages: MEDIA.some((name) => permissions.includes(name)),
+})
+
+/** With the older name for the right to manage video chats. */
+const rightsJson = (known: readonly Right[], given: readonly Right[]) => ({
+  ...flags(known, given),
+  can_manage_voice_chats: given.includes('manage_video_chats'),
+})
 
 export const boostJson = ({ id, person, at, expiresAt }: Boost, ids: Names) => ({
   boost_id: id,

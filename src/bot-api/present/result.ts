@@ -167,9 +167,9 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
     case 'poll':
       return pollJson(result.poll, ids)
     case 'member':
-      return memberJson(result.member, ids)
+      return memberJson(result.member, result.surface, ids)
     case 'members':
-      return result.members.map((member) => memberJson(member, ids))
+      return result.members.map((member) => memberJson(member, result.surface, ids))
     case 'invite':
       return inviteJson(result.invite, ids)
     case 'gifts':

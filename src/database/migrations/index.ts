@@ -80,6 +80,8 @@ import { MessageDays } from './0151-message-days.ts'
 import { KeySearch } from './0157-key-search.ts'
 import { LinkedEpochs } from './0158-linked-epochs.ts'
 import { IncidentsOfOne } from './0159-incidents-of-one.ts'
+import { PromotedBy } from './0160-promoted-by.ts'
+import { SlowMode } from './0161-slow-mode.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -173,4 +175,6 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0157-key-search', class: KeySearch },
   { name: '0158-linked-epochs', class: LinkedEpochs },
   { name: '0159-incidents-of-one', class: IncidentsOfOne },
+  { name: '0160-promoted-by', class: PromotedBy },
+  { name: '0161-slow-mode', class: SlowMode },
 ]

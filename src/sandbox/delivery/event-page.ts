@@ -2,7 +2,7 @@
 
 import type { Message } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
-import type { Invite } from '../../../machines/model/membership.ts'
+import type { Invite, Member } from '../../../machines/model/membership.ts'
 import type { Queryable } from '../../database/database.ts'
 import {
   chatOf,
@@ -173,8 +173,7 @@ function eventOf({ person }: EventReader, row: Row, common: object, facts: NewsF
     kind: row.kind,
     sourceKey: `${row.kind}:${row.seq}`,
     ...(!WITHOUT_CHAT.includes(row.kind) && { chat: chatOf(row.chat, row.other) }),
-    ...('after' in facts &&
-      'person' in facts.after && { isSelf: facts.after.person.native === `${person}` }),
+    ...memberFacts(person, facts),
   } as unknown as Happening
 }
 
@@ -182,6 +181,15 @@ function eventOf({ person }: EventReader, row: Row, common: object, facts: NewsF
 export function withoutSolution(given: Message, direction: Happening['direction']): Message {
   const message = withoutHiddenVotes(given, direction === 'own')
   const { content, chat } = message
+/** A change of a member: whose it is, and whether the reader may change the administrator's rights. */
+function memberFacts(person: number, facts: NewsFields): object {
+  if (!('after' in facts) || !('person' in facts.after)) return {}
+  const { before, after } = facts as NewsFields<'member'>
+  const seen = (member: Member): Member =>
+    member.promotedBy === `${person}` ? { ...member, isEditable: true } : member
+  return { isSelf: after.person.native === `${person}`, before: seen(before), after: seen(after) }
+}
+
   const isSecret = direction === 'incoming' && chat.surface !== 'private'
   if (content.kind !== 'poll' || content.poll.isClosed || !isSecret) return message
   const { right: _, explanation: __, explanationMedia: ___, ...poll } = content.poll
