@@ -205,6 +205,8 @@ export interface Message {
   readonly business?: string
   readonly isProtected?: boolean
   /** The network's number of the effect that it came with. */
+  /** The title or tag that its writer had in the supergroup. */
+  readonly senderTag?: string
   readonly effect?: string
   readonly suggestion?: SuggestedPost
   /** Somebody has paid for the post. */

@@ -190,3 +190,73 @@ t.test('every permission and right of the reference is given and taken apart', a
   await done('promoteChatMember', { chat_id: channel.id, user_id, is_anonymous: true })
   t.match(await done('getChatMember', { chat_id: channel.id, user_id }), { status: 'member' })
 })
+
+t.test('administrators of a channel do what they have the right to, and no more', async (t) => {
+  const owner = await client.person('Owner')
+  const { key: ownerKey } = await client.key(await client.link(owner))
+  const { id: channel } = await client.result('POST', '/sandbox/chats', {
+    kind: 'channel',
+    title: 'News',
+    owner: owner.id,
+    members: [bot.id],
+  })
+  const asOwner = async (method: string, parameters: object) =>
+    (await client.bot(ownerKey, method, { chat_id: channel, ...parameters })).body.result
+  const may = (...names: string[]) =>
+    asOwner('promoteChatMember', {
+      user_id: bot.id,
+      can_invite_users: true,
+      ...permissionsOf(names),
+    })
+  const does = (method: string, parameters: object) =>
+    client.bot(key, method, { chat_id: channel, ...parameters })
+  const ok = { body: { ok: true } }
+  const { message_id } = await asOwner('sendMessage', { text: 'first' })
+
+  await may()
+  t.match(await does('sendMessage', text), bad('need administrator rights in the channel chat'))
+  const noPins = bad('not enough rights to manage pinned messages in the chat')
+  t.match(await does('pinChatMessage', { message_id }), noPins)
+  await may('post_messages')
+  const { body } = await does('sendMessage', text)
+  const own = body.result.message_id
+  const edit = { message_id, text: 'second' }
+  t.match(await does('editMessageText', edit), bad("message can't be edited"))
+  t.match(await does('editMessageText', { message_id: own, text: 'mine' }), ok)
+  t.match(await does('deleteMessage', { message_id }), bad("message can't be deleted"))
+  await may('edit_messages')
+  t.match(await does('editMessageText', edit), ok, 'a post of another')
+  t.match(await does('pinChatMessage', { message_id }), ok)
+  t.match(await does('deleteMessage', { message_id: own }), bad("message can't be deleted"))
+  await may('delete_messages')
+  for (const id of [own, message_id]) t.match(await does('deleteMessage', { message_id: id }), ok)
+})
+
+t.test('in a group the messages of others are deleted by right alone', async (t) => {
+  const owner = await client.person('Owner')
+  const { key: ownerKey } = await client.key(await client.link(owner))
+  const { id: group } = await client.result('POST', '/sandbox/chats', {
+    kind: 'supergroup',
+    title: 'Group',
+    owner: owner.id,
+    members: [bot.id, ada.id],
+  })
+  const promote = (...names: string[]) =>
+    client.bot(ownerKey, 'promoteChatMember', {
+      chat_id: group,
+      user_id: bot.id,
+      can_change_info: true,
+      ...permissionsOf(names),
+    })
+  const remove = (message_id: number) =>
+    client.bot(key, 'deleteMessage', { chat_id: group, message_id })
+  const { message_id } = await client.write(ada.id, group, 'hi')
+  await promote()
+  t.match(await remove(message_id), bad("message can't be deleted"))
+  const mine = (await done('sendMessage', { chat_id: group, ...text })).message_id
+  t.match(await remove(mine), { body: { ok: true } }, 'what is its own')
+  await done('setChatTitle', { chat_id: group, title: 'Tea' })
+  t.match(await remove(mine + 1), bad("message can't be deleted"), 'an announcement is not')
+  await promote('delete_messages')
+  for (const id of [message_id, mine + 1]) t.match(await remove(id), { body: { ok: true } })
+})

@@ -92,6 +92,7 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
       author_signature: message.signature,
     }),
     chat,
+      sender_tag: message.senderTag,
     date: message.at,
     ...(message.chat.directWith && directJson(message.chat.directWith, ids)),
     ...(message.topic && threadJson(message.chat.native, message.topic.native, ids)),
@@ -383,9 +384,10 @@ function originJson(origin: Origin, ids: Names): object {
     case 'chat': {
       const chat = chatJson(origin.chat, ids)
       const signature = origin.signature ? { author_signature: origin.signature } : {}
-      if (origin.chat.surface !== 'channel')
+      // In the name of a channel, too, it may have been written to a group.
+      if (origin.chat.surface !== 'channel' || origin.message === undefined)
         return { type: 'chat', sender_chat: chat, date, ...signature }
-      const message = origin.message && ids.message(origin.chat.native, origin.message)
+      const message = ids.message(origin.chat.native, origin.message)
       return { type: 'channel', chat, message_id: message ?? 0, date, ...signature }
     }
   }

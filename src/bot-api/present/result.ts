@@ -42,6 +42,7 @@ const fullChatJson = (chat: Chat, ids: Names) => ({
     personal_chat: chat.personal && chatJson(chat.personal, ids),
     parent_chat: chat.parent && chatJson(chat.parent, ids),
     community: chat.community,
+    slow_mode_delay: chat.slowSeconds,
     sticker_set_name: chat.stickerSet,
     can_set_sticker_set: chat.maySetStickers,
     active_usernames: chat.username === undefined ? undefined : [chat.username],

@@ -20,6 +20,7 @@ import {
   notifyFirstMembers,
 } from './members.ts'
 import { defaultRightsOf } from './moderation.ts'
+import { setSlowMode } from './settings.ts'
 import { lockChat } from './transaction.ts'
 
 interface NewChat {
@@ -192,6 +193,16 @@ export class Chats {
     const asked = await defaultRightsOf(this.#context.db, person, kind)
     if (asked) return { ...asked, isAsked: true }
     return { rights: ALL_BUT_PROMOTING, isAnonymous: false, isAsked: false }
+  }
+
+  /** How long ordinary members wait between two messages; 0: not at all. */
+  async slowDown(
+    native: number,
+    person: number,
+    seconds: Parameters<typeof setSlowMode>[3],
+  ): Promise<void> {
+    await this.#assertPeople([person])
+    await setSlowMode(this.#context, person, native, seconds)
   }
 
   async leave(native: number, person: number, how: 'left' | 'kicked'): Promise<ChatRecord> {

@@ -23,7 +23,11 @@ export type MessageAttributes = Pick<
   | 'isPaidPost'
   | 'fromChat'
   | 'effect'
+  | 'signature'
+  | 'senderTag'
 > & {
+  /** Written in the name of the group. */
+  readonly isAnonymous?: true
   /** The bot of `via` wrote it; its sender has called the bot. */
   readonly isGuest?: true
 }
@@ -114,7 +118,7 @@ function bareMessage(row: MessageRow, chat: Chat, sender: PersonRow): Message {
     ...(row.buttons !== null && { buttons: row.buttons as Buttons }),
     ...(row.album && { album: row.album }),
     ...(row.is_protected && { isProtected: true }),
-    ...shownAttributes(row, sender),
+    ...shownAttributes(row, chat, sender),
     ...(row.topic && { topic: { native: String(row.topic) } }),
   }
 }
@@ -127,8 +131,22 @@ const CHANNEL_BOT: Person = {
   isBot: true,
 }
 
-function shownAttributes({ attributes }: MessageRow, sender: PersonRow): Partial<Message> {
-  const { isGuest, via, ...shown } = (attributes ?? {}) as MessageAttributes
+/** The reference's stand-in for the author of a message in the name of its group. */
+const GROUP_BOT: Person = {
+  native: '1087968824',
+  firstName: 'Group',
+  username: 'GroupAnonymousBot',
+  isBot: true,
+}
+
+function shownAttributes(
+  { attributes }: MessageRow,
+  chat: Chat,
+  sender: PersonRow,
+): Partial<Message> {
+  const { isGuest, isAnonymous, via, ...shown } = (attributes ?? {}) as MessageAttributes
+  const name = via && !isGuest ? { via } : {}
+  if (isAnonymous) return { ...shown, ...name, from: GROUP_BOT, fromChat: bareChat(chat) }
   if (shown.fromChat) return { ...shown, from: CHANNEL_BOT }
   if (!via) return shown
   return isGuest ? { ...shown, from: via, guestCaller: personOf(sender) } : { ...shown, via }
@@ -163,6 +181,11 @@ export function parseMessageId(text: string, purpose: string): number {
   if (!form.test(text)) throw noMessageTo(purpose)
   return Number(text)
 }
+  const { fromChat, isAnonymous, signature } = (message.attributes ?? {}) as MessageAttributes
+  const writer = isAnonymous ? bareChat(chatOf(chat, other)) : fromChat
+  if (writer) {
+    return { from: 'chat', chat: writer, ...(signature && { signature }), at: message.at }
+  }
 
 export const noMessageTo = (purpose: string): RequestFailed =>
   purpose === 'forward'
