@@ -48,30 +48,34 @@ export interface Chat extends ChatDetails {
   readonly parent?: Chat
 }
 
+/** `message` names the message that a fact is about; `about` is that message, if the network gives it. */
 export type Service =
   | { readonly fact: 'joined'; readonly people: readonly Person[] }
   | { readonly fact: 'left'; readonly person: Person }
   | { readonly fact: 'title'; readonly title: string }
   | { readonly fact: 'photo'; readonly photo: Media | undefined }
   | { readonly fact: 'created'; readonly title: string }
-  | { readonly fact: 'pinned'; readonly message: string }
+  | { readonly fact: 'pinned'; readonly message: string; readonly about?: Message }
   | { readonly fact: 'gift'; readonly gift: OwnedGift }
   /** In a checklist, which a message carries. */
   | {
       readonly fact: 'tasks_done'
       readonly message: string
+      readonly about?: Message
       readonly done: readonly number[]
       readonly undone: readonly number[]
     }
   | {
       readonly fact: 'tasks_added'
       readonly message: string
+      readonly about?: Message
       readonly tasks: readonly ChecklistTask[]
     }
   /** To the poll of a message, which the fact names; `option` is its place. */
   | {
       readonly fact: 'option_added'
       readonly message: string
+      readonly about?: Message
       readonly option: number
       readonly text: Text
     }

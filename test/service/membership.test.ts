@@ -262,9 +262,11 @@ t.test('what the chat says of a change reaches every key', async (t) => {
     t.equal(titles.length, 1)
     t.match(here.at(-1).pinned_message, {
       message_id,
-      date: 0,
+      from: { id: bot.id },
+      text: 'pin me',
       chat: { id: chat_id, type: 'supergroup' },
     })
+    t.ok(here.at(-1).pinned_message.date > 0, 'it is told as it is')
     t.equal(
       here.some(({ text }) => text === 'pin me'),
       reader === other,

@@ -1,7 +1,7 @@
 /** Contents of messages in the reference's JSON: media, formatted texts, polls, checklists and rich messages. */
 
 import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
-import type { Chat, Content, Service } from '../../../machines/model/content.ts'
+import type { Content, Service } from '../../../machines/model/content.ts'
 import type { Game } from '../../../machines/model/game.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Media, StickerSet } from '../../../machines/model/media.ts'
@@ -313,29 +313,36 @@ export const checklistJson = (checklist: Checklist, ids: Names) => ({
 type FactOf<Fact extends Service['fact']> = Extract<Service, { readonly fact: Fact }>
 type TaskFact = FactOf<'tasks_done' | 'tasks_added'>
 
-/** The checklist's message is included if a client knows its id. */
-export function tasksFactJson(content: TaskFact, chat: Chat, ids: Names): object {
-  const message_id = ids.message(chat.native, content.message)
-  const checklist_message = { message_id, date: 0, chat: chatJson(chat, ids) }
-  const about = message_id === undefined ? {} : { checklist_message }
+/** `checklist_message`: absent if no client knows its id. */
+export function tasksFactJson(
+  content: TaskFact,
+  checklist_message: object | undefined,
+  ids: Names,
+): object {
+  const about = present({ checklist_message })
   if (content.fact === 'tasks_added') {
     const tasks = content.tasks.map((task) => taskJson(task, ids))
     return { checklist_tasks_added: { ...about, tasks } }
   }
-  const { done: marked_as_done_task_ids, undone: marked_as_not_done_task_ids } = content
+  const { done, undone } = content
   return {
-    checklist_tasks_done: { ...about, marked_as_done_task_ids, marked_as_not_done_task_ids },
+    checklist_tasks_done: {
+      ...about,
+      ...(done.length > 0 && { marked_as_done_task_ids: done }),
+      ...(undone.length > 0 && { marked_as_not_done_task_ids: undone }),
+    },
   }
 }
 
-/** The poll's message is included if a client knows its id. */
-export function optionFactJson(content: FactOf<'option_added'>, chat: Chat, ids: Names): object {
-  const message_id = ids.message(chat.native, content.message)
+/** `poll_message`: absent if no client knows its id. */
+export function optionFactJson(
+  content: FactOf<'option_added'>,
+  poll_message: object | undefined,
+  ids: Names,
+): object {
   return {
     poll_option_added: {
-      ...(message_id !== undefined && {
-        poll_message: { message_id, date: 0, chat: chatJson(chat, ids) },
-      }),
+      ...present({ poll_message }),
       option_persistent_id: `${content.option}`,
       option_text: content.text.text,
       ...markedJson('option_text_entities', content.text, ids),

@@ -236,17 +236,16 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
     case 'created':
       return { [`${chat.surface === 'private' ? 'group' : chat.surface}_chat_created`]: true }
     case 'pinned': {
-      const message_id = ids.message(chat.native, content.message)
-      if (message_id === undefined) return undefined
-      return { pinned_message: { message_id, date: 0, chat: chatJson(chat, ids) } }
+      const pinned = aboutJson(content, chat, ids)
+      return pinned && { pinned_message: pinned }
     }
     case 'gift':
       return { gift: giftInfoJson(content.gift, ids) }
     case 'tasks_done':
     case 'tasks_added':
-      return tasksFactJson(content, chat, ids)
+      return tasksFactJson(content, aboutJson(content, chat, ids), ids)
     case 'option_added':
-      return optionFactJson(content, chat, ids)
+      return optionFactJson(content, aboutJson(content, chat, ids), ids)
     case 'moved_to':
       return { migrate_to_chat_id: ids.chat(content.chat) }
     case 'moved_from':
@@ -285,6 +284,19 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
 
 /** Of a suggestion that the network only names, the id and the chat are told. */
 function suggestedJson(
+type AboutMessage = Extract<ServiceContent, { message: string; about?: Message }>
+
+/** The message that a fact is about; of one that the network only names, the id and the chat are told. */
+function aboutJson(
+  { about, message }: Pick<AboutMessage, 'about' | 'message'>,
+  chat: Chat,
+  ids: Names,
+): object | undefined {
+  const bare = { chat, native: message }
+  if (ids.message(chat.native, message) === undefined) return undefined
+  return (about && shownJson(about, undefined, ids)) ?? bareMessageJson(bare, ids)
+}
+
   { post, message }: Pick<PostFact<Message>, 'post' | 'message'>,
   chat: Chat,
   ids: Names,

@@ -73,7 +73,7 @@ export function messageOf(view: MessageView): Message {
   const seen = chatOf(chat, other)
   const answered = reply && reply_sender && bareMessage(reply, seen, reply_sender)
   const known = answered && { message: answered }
-  const shown = bareMessage(message, seen, sender)
+  const shown = withAbout(bareMessage(message, seen, sender), view, seen)
   if (message.reply_to !== null) {
     return { ...shown, replyTo: { native: String(message.reply_to), ...known } }
   }
@@ -81,6 +81,24 @@ export function messageOf(view: MessageView): Message {
 }
 
 /** The poll as it is shown to people who may vote in it, where the votes are hidden until it closes. */
+/** A service message with the message that it is about, as everybody may see that one. */
+function withAbout(message: Message, { about, about_sender }: MessageView, seen: Chat): Message {
+  const { content } = message
+  if (!about || !about_sender || content.kind !== 'service' || !('message' in content)) {
+    return message
+  }
+  const shown = withoutHiddenVotes(bareMessage(about, seen, about_sender), false)
+  return { ...message, content: { ...content, about: withoutAnswer(shown) } as Content }
+}
+
+/** Without the right answers of a quiz that is open. */
+export function withoutAnswer(message: Message): Message {
+  const { content } = message
+  if (content.kind !== 'poll' || content.poll.isClosed) return message
+  const { right: _, explanation: __, explanationMedia: ___, ...poll } = content.poll
+  return { ...message, content: { kind: 'poll', poll } }
+}
+
 export const withoutVotes = (poll: Poll): Poll =>
   poll.hidesResults && !poll.isClosed
     ? { ...poll, voters: 0, options: poll.options.map((option) => ({ ...option, voters: 0 })) }

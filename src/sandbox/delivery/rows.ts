@@ -100,6 +100,9 @@ export interface MessageView {
 
 /** Reads one row by its key. Without the limit the planner may keep a plan that it made while the table was small. */
 export const byKey = (table: string, condition: string) =>
+  /** The message that a service message is about, where `aboutJoins` has looked for it. */
+  readonly about?: MessageRow | null
+  readonly about_sender?: PersonRow | null
   `lateral (select * from ${table} x where ${condition} limit 1)`
 
 /** Joins the rows around a message. `message`: a row source with the ids of the message, its reply and its topic. */
@@ -125,6 +128,18 @@ export const viewColumns = `
 export const chatCondition = (me: string, native: string) => `(
   (c.native = ${native}::bigint
     and c.user_id = (select user_id from sandbox_person where id = ${me}::bigint)) or
+/** Joins the message that a service message with this content is about. */
+export const aboutJoins = (chat: string, content: string) => `
+  left join ${byKey(
+    'sandbox_message',
+    `x.chat_id = ${chat} and x.deleted_at is null and x.id =
+      case when ${content} ->> 'kind' = 'service'
+        then substring(${content} ->> 'message' from '^[0-9]{1,18}$')::bigint end`,
+  )} ab on true
+  left join ${byKey('sandbox_person', 'x.id = ab.sender_id')} aw on true`
+
+export const aboutColumns = `${messageJson('ab')} as about, ${personJson('aw')} as about_sender`
+
   (c.low_id = least(${me}::bigint, ${native}::bigint)
     and c.high_id = greatest(${me}::bigint, ${native}::bigint)))`
 
