@@ -65,10 +65,11 @@ export function pollJson(poll: Poll, ids: Names): object {
     ...(poll.right && { correct_option_ids: poll.right, correct_option_id: poll.right[0] }),
     ...(poll.explanation && {
       explanation: poll.explanation.text,
-      ...markedJson('explanation_entities', poll.explanation, ids),
+      explanation_entities: entityJsons(poll.explanation, ids),
     }),
     ...pollMediaJson('explanation_media', poll.explanationMedia, ids),
-    ...present({ open_period: poll.openSeconds, close_date: poll.closesAt }),
+    ...(poll.openSeconds &&
+      poll.closesAt && { open_period: poll.openSeconds, close_date: poll.closesAt }),
   }
 }
 
