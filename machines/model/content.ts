@@ -205,24 +205,18 @@ export interface Message {
   /** Messages sent together as one album share this key. */
   readonly album?: string
   readonly signature?: string
+  /** The title or tag that its writer had in the supergroup. */
+  readonly senderTag?: string
   /** The connection of the business on whose behalf it was sent. */
   readonly business?: string
   readonly isProtected?: boolean
   /** The network's number of the effect that it came with. */
-  /** The title or tag that its writer had in the supergroup. */
-  readonly senderTag?: string
   readonly effect?: string
   readonly suggestion?: SuggestedPost
   /** Somebody has paid for the post. */
   readonly isPaidPost?: boolean
 }
 
-export const CONTENT_NAMES = [
-  'text',
-  ...MEDIA_KINDS,
-  'live_photo',
-  'location',
-  'venue',
 /** The same video played from another second, at 0 from its beginning; anything else as it is. */
 export function startingAt(content: Content, seconds: number | undefined): Content {
   if (seconds === undefined || content.kind !== 'media' || content.media.kind !== 'video') {
@@ -232,6 +226,12 @@ export function startingAt(content: Content, seconds: number | undefined): Conte
   return { ...content, media: { ...media, ...(seconds > 0 && { startSeconds: seconds }) } }
 }
 
+export const CONTENT_NAMES = [
+  'text',
+  ...MEDIA_KINDS,
+  'live_photo',
+  'location',
+  'venue',
   'contact',
   'poll',
   'dice',

@@ -150,11 +150,11 @@ t.test('people and chats are shared where a key asks for them', async (t) => {
   )
   t.equal((await share({ request_id: 1, user_ids: [joe.id, bot.id] })).status, 200)
   const { users_shared } = await next('users_shared')
+  const given = [bot, joe].sort((one, other) => one.id - other.id)
   t.strictSame(users_shared, {
     request_id: 1,
-    users: [bot, joe]
-      .sort((one, other) => one.id - other.id)
-      .map(({ id, first_name }) => ({ user_id: id, first_name })),
+    user_ids: given.map(({ id }) => id),
+    users: given.map(({ id, first_name }) => ({ user_id: id, first_name })),
   })
   const shared = await share({ request_id: 2, chat_id })
   t.match(shared.body.result, { service: 'chat_shared', shared: { request_id: 2, chat_id } })
@@ -183,7 +183,10 @@ t.test('a key that was prepared for a web app shares, too', async (t) => {
   const { id } = await done('savePreparedKeyboardButton', { user_id: ada.id, button })
   const given = { request_id: 9, user_ids: [joe.id], prepared_button_id: id }
   t.equal((await share(given)).status, 200)
-  t.match(await next('users_shared'), { users_shared: { users: [{ user_id: joe.id }] } })
+  t.match(await next('users_shared'), {
+    user_shared: { user_id: joe.id, request_id: 9 },
+    users_shared: { users: [{ user_id: joe.id }] },
+  })
   t.match(await share(given, joe), bad('no key asks for this'), 'it is for one person')
   const saving = { user_id: ada.id, button: { text: 'x' } }
   t.match(await call('savePreparedKeyboardButton', saving), bad('BUTTON_TYPE_INVALID'))

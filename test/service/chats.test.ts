@@ -46,7 +46,7 @@ t.test('getChat knows people and groups, by name and by id', async (t) => {
     username: 'gatebot_friend',
     active_usernames: ['gatebot_friend'],
     accent_color_id: 0,
-    max_reaction_count: 0,
+    max_reaction_count: 11,
   }
   for (const chat_id of [ada.id, `${ada.id}`, '@gatebot_friend', '@Gatebot_Friend']) {
     t.match((await call('getChat', { chat_id })).body.result, person, `${chat_id}`)

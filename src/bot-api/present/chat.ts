@@ -1,4 +1,4 @@
-/** Chats, people, members, invite links, and service messages about members and communities, in the reference's JSON. */
+/** Chats, people, members, invite links, and service messages about members, shared people and communities, in the reference's JSON. */
 
 import type { Chat, Service, Surface } from '../../../machines/model/content.ts'
 import type { Boost, Invite, Member } from '../../../machines/model/membership.ts'
@@ -105,6 +105,12 @@ export function present(shape: Readonly<Record<string, unknown>>): Record<string
   return shown
 }
 
+const OF_ALL = PERMISSIONS.filter((name) => name !== 'manage_topics')
+
+/** Whether a small group leaves everything to its members, as it does at first. */
+const isRunByAll = ({ permissions }: Chat): boolean =>
+  permissions === undefined || OF_ALL.every((name) => permissions.includes(name))
+
 export const chatJson = (chat: Chat, ids: Names) =>
   present({
     id: ids.chat(chat.native),
@@ -115,7 +121,7 @@ export const chatJson = (chat: Chat, ids: Names) =>
     type: chat.surface,
     is_forum: chat.isForum || undefined,
     is_direct_messages: chat.isDirect || (chat.directWith && true),
-    all_members_are_administrators: chat.surface === 'group' ? false : undefined,
+    all_members_are_administrators: chat.surface === 'group' ? isRunByAll(chat) : undefined,
   })
 
 export const userJson = (person: Person, ids: Names) =>
@@ -157,4 +163,31 @@ export function communityFactJson(fact: CommunityFact): object {
   return fact.fact === 'community_added'
     ? { community_chat_added: { community } }
     : { community_chat_joined: { community } }
+}
+
+/** One shared person is told by the older name, too. */
+export function usersSharedJson(
+  { request: request_id, people }: ServiceOf<'users_shared'>,
+  ids: Names,
+): object {
+  const users = people.map(({ native, firstName, lastName, username }) =>
+    present({
+      user_id: ids.chat(native),
+      first_name: firstName,
+      last_name: lastName,
+      username,
+    }),
+  )
+  const user_ids = people.map(({ native }) => ids.chat(native))
+  const [user_id, ...others] = user_ids
+  return {
+    ...(others.length === 0 && { user_shared: { user_id, request_id } }),
+    users_shared: { request_id, user_ids, users },
+  }
+}
+
+export function chatSharedJson({ request, chat }: ServiceOf<'chat_shared'>, ids: Names): object {
+  const { native, title, username } = chat
+  const shared = present({ chat_id: ids.chat(native), title, username })
+  return { chat_shared: { request_id: request, ...shared } }
 }

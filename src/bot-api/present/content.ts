@@ -13,7 +13,7 @@ import { detectEntities } from '../entities/detect.ts'
 import type { MessageEntity } from '../entities/entity.ts'
 import { mergeDetected } from '../entities/normalize.ts'
 import { type FileKind, uniqueFileId } from '../file-id.ts'
-import { chatJson, type Names, present, userJson } from './chat.ts'
+import { type Names, present, userJson } from './chat.ts'
 
 /** The entities of the network, and those that every text carries by its words. */
 export function entitiesJson(name: string, text: Text, ids: Names): object {
@@ -206,7 +206,6 @@ function memberOf(media: Media, ids: Names): object {
   }
 }
 
-/** The video of a live photo, with the sizes of its still picture. */
 const videoJson = (media: Media, ids: Names) => ({
   ...framed(media, ids),
   ...named(media),
@@ -216,6 +215,7 @@ const videoJson = (media: Media, ids: Names) => ({
   }),
 })
 
+/** The video of a live photo, with the sizes of its still picture. */
 const liveJson = (live: Media, photo: readonly object[], ids: Names) => ({
   photo,
   ...file(live, ids),

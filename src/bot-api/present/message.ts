@@ -13,11 +13,13 @@ import type { Preview, Quote, Text } from '../../../machines/model/text.ts'
 import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
 import {
   chatJson,
+  chatSharedJson,
   communityFactJson,
   memberFactJson,
   type Names,
   present,
   userJson,
+  usersSharedJson,
 } from './chat.ts'
 import {
   checklistJson,
@@ -90,9 +92,9 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
       from: message.from && !isPost ? userJson(message.from, ids) : undefined,
       sender_chat: isPost ? chat : message.fromChat && chatJson(message.fromChat, ids),
       author_signature: message.signature,
+      sender_tag: message.senderTag,
     }),
     chat,
-      sender_tag: message.senderTag,
     date: message.at,
     ...(message.chat.directWith && directJson(message.chat.directWith, ids)),
     ...(message.topic && threadJson(message.chat.native, message.topic.native, ids)),
@@ -282,8 +284,6 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
   }
 }
 
-/** Of a suggestion that the network only names, the id and the chat are told. */
-function suggestedJson(
 type AboutMessage = Extract<ServiceContent, { message: string; about?: Message }>
 
 /** The message that a fact is about; of one that the network only names, the id and the chat are told. */
@@ -297,6 +297,8 @@ function aboutJson(
   return (about && shownJson(about, undefined, ids)) ?? bareMessageJson(bare, ids)
 }
 
+/** Of a suggestion that the network only names, the id and the chat are told. */
+function suggestedJson(
   { post, message }: Pick<PostFact<Message>, 'post' | 'message'>,
   chat: Chat,
   ids: Names,
@@ -325,24 +327,6 @@ function topicFactJson(content: ServiceOf<Topical>): object {
     case 'general_topic_unhidden':
       return { general_forum_topic_unhidden: {} }
   }
-}
-
-function usersSharedJson({ request, people }: ServiceOf<'users_shared'>, ids: Names): object {
-  const users = people.map(({ native, firstName, lastName, username }) =>
-    present({
-      user_id: ids.chat(native),
-      first_name: firstName,
-      last_name: lastName,
-      username,
-    }),
-  )
-  return { users_shared: { request_id: request, users } }
-}
-
-function chatSharedJson({ request, chat }: ServiceOf<'chat_shared'>, ids: Names): object {
-  const { native, title, username } = chat
-  const shared = present({ chat_id: ids.chat(native), title, username })
-  return { chat_shared: { request_id: request, ...shared } }
 }
 
 const keyboardJson = (buttons: Buttons) => ({

@@ -48,7 +48,8 @@ const fullChatJson = (chat: Chat, ids: Names) => ({
     active_usernames: chat.username === undefined ? undefined : [chat.username],
   }),
   accent_color_id: 0,
-  max_reaction_count: 0,
+  // As many kinds as the reference lets stand under one message.
+  max_reaction_count: 11,
   accepted_gift_types: {
     unlimited_gifts: chat.acceptedGifts?.unlimited ?? false,
     limited_gifts: chat.acceptedGifts?.limited ?? false,

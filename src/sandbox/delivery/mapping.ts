@@ -64,6 +64,7 @@ export function chatOf(row: ChatRow, other: PersonRow | null): Chat {
     ...(row.username !== null && { username: row.username }),
     ...(row.description !== null && { description: row.description }),
     ...(row.is_forum && { isForum: true }),
+    ...(row.permissions && { permissions: row.permissions }),
     ...(row.direct && { directWith: personOf(row.direct) }),
   }
 }
@@ -80,7 +81,6 @@ export function messageOf(view: MessageView): Message {
   return shown.topic ? { ...shown, topic: { ...shown.topic, ...known } } : shown
 }
 
-/** The poll as it is shown to people who may vote in it, where the votes are hidden until it closes. */
 /** A service message with the message that it is about, as everybody may see that one. */
 function withAbout(message: Message, { about, about_sender }: MessageView, seen: Chat): Message {
   const { content } = message
@@ -99,6 +99,7 @@ export function withoutAnswer(message: Message): Message {
   return { ...message, content: { kind: 'poll', poll } }
 }
 
+/** The poll as it is shown to people who may vote in it, where the votes are hidden until it closes. */
 export const withoutVotes = (poll: Poll): Poll =>
   poll.hidesResults && !poll.isClosed
     ? { ...poll, voters: 0, options: poll.options.map((option) => ({ ...option, voters: 0 })) }
@@ -174,9 +175,17 @@ function shownAttributes(
 export const viaOf = ({ attributes }: Pick<MessageRow, 'attributes'>): Person | undefined =>
   (attributes as MessageAttributes | null)?.via
 
-/** A message forwarded again keeps its first origin. */
+/** A chat as the sender of a message, without its details. */
+const bareChat = ({ description: _, ...chat }: Chat): Chat => chat
+
+/** A message forwarded again keeps its first origin. What was written in the name of a chat has it as its origin. */
 export function originOf({ message, chat, other, sender }: MessageView): Origin {
   if (message.forward !== null) return message.forward as Origin
+  const { fromChat, isAnonymous, signature } = (message.attributes ?? {}) as MessageAttributes
+  const writer = isAnonymous ? bareChat(chatOf(chat, other)) : fromChat
+  if (writer) {
+    return { from: 'chat', chat: writer, ...(signature && { signature }), at: message.at }
+  }
   if (chat.kind !== 'channel') return { from: 'person', person: personOf(sender), at: message.at }
   return {
     from: 'chat',
@@ -199,11 +208,6 @@ export function parseMessageId(text: string, purpose: string): number {
   if (!form.test(text)) throw noMessageTo(purpose)
   return Number(text)
 }
-  const { fromChat, isAnonymous, signature } = (message.attributes ?? {}) as MessageAttributes
-  const writer = isAnonymous ? bareChat(chatOf(chat, other)) : fromChat
-  if (writer) {
-    return { from: 'chat', chat: writer, ...(signature && { signature }), at: message.at }
-  }
 
 export const noMessageTo = (purpose: string): RequestFailed =>
   purpose === 'forward'

@@ -1,4 +1,5 @@
 /** People, chats and messages as JSON in SQL: each is one object, so that a row can carry several of them. */
+import type { Permission } from '../../../machines/model/rights.ts'
 
 /** The person that sends the one-time codes. It is in every network, and no user acts as it. */
 export const SERVICE_PERSON = 777_000
@@ -22,6 +23,8 @@ export interface ChatRow {
   readonly username: string | null
   readonly description: string | null
   readonly is_forum: boolean
+  /** Of a small group: the permissions of its members, where they are limited. */
+  readonly permissions?: readonly Permission[] | null
   /** Only for the direct messages of a channel: the person who writes to it. */
   readonly direct?: PersonRow | null
 }
@@ -76,7 +79,8 @@ export const chatJson = (alias: string) =>
   json(
     alias,
     columns.chat,
-    `, 'direct', case when ${alias}.direct_of is not null then
+    `, 'permissions', case when ${alias}.kind = 'group' then ${alias}.permissions end,
+    'direct', case when ${alias}.direct_of is not null then
       (select ${personJson('dp')} from sandbox_person dp where dp.id = ${alias}.direct_person) end`,
   )
 
@@ -96,13 +100,13 @@ export interface MessageView {
   /** The message answered; in a topic otherwise the message that began the topic. */
   readonly reply: MessageRow | null
   readonly reply_sender: PersonRow | null
+  /** The message that a service message is about, where `aboutJoins` has looked for it. */
+  readonly about?: MessageRow | null
+  readonly about_sender?: PersonRow | null
 }
 
 /** Reads one row by its key. Without the limit the planner may keep a plan that it made while the table was small. */
 export const byKey = (table: string, condition: string) =>
-  /** The message that a service message is about, where `aboutJoins` has looked for it. */
-  readonly about?: MessageRow | null
-  readonly about_sender?: PersonRow | null
   `lateral (select * from ${table} x where ${condition} limit 1)`
 
 /** Joins the rows around a message. `message`: a row source with the ids of the message, its reply and its topic. */
@@ -124,10 +128,6 @@ export const viewColumns = `
   ${personJson('s')} as sender, ${chatJson('c')} as chat, ${personJson('o')} as other,
   ${messageJson('r')} as reply, ${personJson('rs')} as reply_sender`
 
-/** Whether the chat `c` is `native` to `me`: a private chat by its two people, any other by its id in the network of `me`. */
-export const chatCondition = (me: string, native: string) => `(
-  (c.native = ${native}::bigint
-    and c.user_id = (select user_id from sandbox_person where id = ${me}::bigint)) or
 /** Joins the message that a service message with this content is about. */
 export const aboutJoins = (chat: string, content: string) => `
   left join ${byKey(
@@ -140,6 +140,10 @@ export const aboutJoins = (chat: string, content: string) => `
 
 export const aboutColumns = `${messageJson('ab')} as about, ${personJson('aw')} as about_sender`
 
+/** Whether the chat `c` is `native` to `me`: a private chat by its two people, any other by its id in the network of `me`. */
+export const chatCondition = (me: string, native: string) => `(
+  (c.native = ${native}::bigint
+    and c.user_id = (select user_id from sandbox_person where id = ${me}::bigint)) or
   (c.low_id = least(${me}::bigint, ${native}::bigint)
     and c.high_id = greatest(${me}::bigint, ${native}::bigint)))`
 
