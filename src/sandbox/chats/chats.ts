@@ -65,6 +65,8 @@ export interface ChatRecord {
   /** Which account verified the chat, and in which words. */
   readonly verification: Verification | null
   readonly photo: Media | null
+  /** 0: no slow mode. */
+  readonly slowSeconds: number
 }
 
 interface OfferedRights extends DefaultRights {
@@ -85,7 +87,7 @@ const selecting = `
       'title', m.title, 'tag', m.tag)
       order by m.person_id), '[]')
     from sandbox_member m join sandbox_person p on p.id = m.person_id where m.chat_id = c.id
-  ) as members, c.verification, c.photo, case when c.is_forum then jsonb_build_object(
+  ) as members, c.verification, c.photo, c.slow_mode as "slowSeconds", case when c.is_forum then jsonb_build_object(
     'name', coalesce(c.general_name, 'General'), 'isClosed', c.general_closed,
     'isHidden', c.general_hidden) end as "generalTopic"
   from sandbox_chat c`
