@@ -38,7 +38,13 @@ export function messageIdsOf(args: Arguments): number[] {
   })
 }
 
-const one = { chat_id: 'chat', from_chat_id: 'chat', message_id: 'integer', ...delivery } as const
+const one = {
+  chat_id: 'chat',
+  from_chat_id: 'chat',
+  message_id: 'integer',
+  video_start_timestamp: 'integer',
+  ...delivery,
+} as const
 const many = {
   chat_id: 'chat',
   from_chat_id: 'chat',
@@ -57,7 +63,8 @@ const forwardMessage: Method = {
   required: ['chat_id', 'from_chat_id', 'message_id'],
   run: async (call) => {
     const message = call.args.messageId('message_id')
-    return result(await passOn(call, 'forward', message, effectOf(call.args)))
+    const changes = { ...effectOf(call.args), ...startOf(call.args) }
+    return result(await passOn(call, 'forward', message, changes))
   },
 }
 
@@ -84,6 +91,7 @@ const copyMessage: Method = {
     const changes = {
       ...reply,
       ...effectOf(args),
+      ...startOf(args),
       // An empty caption removes the existing one.
       ...(args.isGiven('caption') && { caption: captionOf(args) }),
       ...markup,
@@ -133,6 +141,11 @@ const deleteMessages: Method = {
     return result(true)
   },
 }
+
+const startOf = (args: Arguments) =>
+  args.isGiven('video_start_timestamp') && {
+    startSeconds: args.integer('video_start_timestamp', { min: 0, max: 2 ** 31 - 1 }),
+  }
 
 type Changes = Partial<Parameters<Call['perform']>[0] & { kind: 'copy' }>
 
