@@ -159,7 +159,25 @@ export type GuardedAgent = Agent
 
 /** Never hand it to the global `fetch`: that one speaks another version of the protocol between the two. */
 export function createGuardedAgent(options: GuardOptions = {}): Agent {
-  return new Agent({ ...poolOptions(options), maxOrigins: 10_000 })
+  return new Agent({ ...poolOptions(options), factory: forgettablePool, maxOrigins: 10_000 })
+}
+
+/**
+ * An agent forgets an origin when its last connection closes. It does not where an answer was cut off, since the request
+ * still counts then, and nothing would make it look once more: strangers could fill it for ever.
+ */
+function forgettablePool(origin: string | URL, options: object): Pool {
+  const pool = new Pool(origin, options)
+  let isSecondLook = false
+  pool.on('disconnect', (...event) => {
+    if (isSecondLook) return
+    setImmediate(() => {
+      isSecondLook = true
+      pool.emit('disconnect', ...event)
+      isSecondLook = false
+    })
+  })
+  return pool
 }
 
 /** The same for who speaks to one origin only, again and again. */
@@ -173,7 +191,8 @@ function poolOptions(options: GuardOptions) {
     connections,
     pipelining: 1,
     keepAliveTimeout: keepAliveMs,
-    keepAliveMaxTimeout: 30_000,
+    // A server may ask for more.
+    keepAliveMaxTimeout: 3 * keepAliveMs,
     allowH2: false,
     connect: guardedConnector(options),
   }
