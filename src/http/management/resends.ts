@@ -8,7 +8,7 @@ import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ResendRecord } from '../../records/api-key.ts'
 import { choose, type ResendChoice, standingOf, told } from '../../webhooks/resends.ts'
 import { answers, ok } from '../envelope.ts'
-import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, idOf, inTurn, userOf } from './owner.ts'
 import { timeOf } from './page.ts'
 
 const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
@@ -96,6 +96,7 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
   { authenticate, keyService, db, keys, flush },
 ) => {
   forUsers(app, authenticate)
+  app.addHook('preHandler', inTurn)
 
   app.post(
     path,
