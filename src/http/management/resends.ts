@@ -3,12 +3,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import { failed, invalidField } from '../../../machines/model/failure.ts'
+import type { Runs } from '../../../machines/webhook/progress.ts'
 import type { Database } from '../../database/database.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ResendRecord } from '../../records/api-key.ts'
 import { choose, type ResendChoice, standingOf, told } from '../../webhooks/resends.ts'
 import { answers, ok } from '../envelope.ts'
-import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, idOf, inTurn, userOf } from './owner.ts'
 import { timeOf } from './page.ts'
 
 const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
@@ -83,6 +84,17 @@ async function presented(db: Database, apiKeyId: number, isCut = false) {
   }
 }
 
+const counted = (runs: Runs, updates: number, isCut: boolean) => ({
+  state: 'counted' as const,
+  updates,
+  remaining: updates,
+  from_update_id: runs[0]?.[0] ?? null,
+  to_update_id: runs.at(-1)?.[1] ?? null,
+  is_cut: isCut,
+  started_at: null,
+  stopped_at: null,
+})
+
 const path = '/api_keys/:id/webhook/resend'
 const described = (summary: string) => ({
   tags: ['api keys'],
@@ -96,6 +108,7 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
   { authenticate, keyService, db, keys, flush },
 ) => {
   forUsers(app, authenticate)
+  app.addHook('preHandler', inTurn)
 
   app.post(
     path,
@@ -114,18 +127,7 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
       await flush()
       const { runs, isCut } = await choose(db, key.api_key_id, choice)
       const { updates, delivered } = await told(db, key.api_key_id, runs)
-      if (request.body.count_only) {
-        return ok({
-          state: 'counted' as const,
-          updates,
-          remaining: updates,
-          from_update_id: runs[0]?.[0] ?? null,
-          to_update_id: runs.at(-1)?.[1] ?? null,
-          is_cut: isCut,
-          started_at: null,
-          stopped_at: null,
-        })
-      }
+      if (request.body.count_only) return ok(counted(runs, updates, isCut))
       if (updates === 0) throw failed('bad_request', 'there is no such update to send again')
       const actor = await keys.find(key.api_key_id)
       await asOwner(actor.changeWebhook({ kind: 'resend', runs, updates: delivered }))

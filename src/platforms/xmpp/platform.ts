@@ -53,8 +53,13 @@ const defaults = {
   tendMilliseconds: 60_000,
 }
 
+/** To each origin; more than one user may hold. */
+const CONNECTIONS = 128
+
 export function xmppPlatform(options: XmppOptions): Platform {
-  const agent = createGuardedAgent({ allowPrivate: options.allowPrivate, connections: 4 })
+  const { allowPrivate } = options
+  // For all accounts together: uploads and downloads of many of them go to one host.
+  const agent = createGuardedAgent({ allowPrivate, connections: CONNECTIONS })
   const keys = new SaltedKeys()
   const sessionOptions: SessionOptions = { agent, keys, ...defaults, ...options }
   return definePlatform({
