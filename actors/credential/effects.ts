@@ -90,7 +90,7 @@ export class CredentialEffects {
     this.#releaseTurn()
     const ask = () => {
       if (isOver) return
-      this.#releaseTurn = this.world.budget.request(() => {
+      this.#releaseTurn = this.world.budget.request(this.#facts, () => {
         isGranted = true
         send({ type: 'turn.granted' })
       })

@@ -3,6 +3,7 @@ import type { Lease } from '../node/lease.ts'
 import type { Platform } from '../ports/platform.ts'
 import type {
   Clock,
+  CredentialFacts,
   CredentialStore,
   Identities,
   Logger,
@@ -50,43 +51,83 @@ export interface Closing {
   isKnown?: Promise<void>
 }
 
-/** How many credentials of the service may connect at once, so that a restart does not flood the networks. */
+/** Whose turn it is. */
+type Starter = Pick<CredentialFacts, 'platform' | 'userId'>
+
+/**
+ * How many credentials of one network may connect at once, so that a restart does not flood it. A network that does not answer
+ * keeps its turns for long, and must not keep them from the others.
+ */
 export class StartBudget {
   readonly #size: number
-  readonly #queue = new Set<() => void>()
-  #running = 0
+  readonly #lines = new Map<string, Line>()
 
   constructor(size: number) {
     this.#size = size
   }
 
   /** Calls `granted` when a permit is free; the returned function releases the permit, or leaves the queue. */
-  request(granted: () => void): () => void {
+  request({ platform, userId }: Starter, granted: () => void): () => void {
+    const line = this.#lines.get(platform) ?? new Line(this.#size)
+    this.#lines.set(platform, line)
+    return line.request(userId, granted)
+  }
+
+  get waiting(): number {
+    return [...this.#lines.values()].reduce((sum, { waiting }) => sum + waiting, 0)
+  }
+}
+
+/** Those of one network: its users take turns, however many accounts one of them has. */
+class Line {
+  readonly #size: number
+  /** The user who is next stands first. */
+  readonly #waiting = new Map<number, Set<() => void>>()
+  #running = 0
+
+  constructor(size: number) {
+    this.#size = size
+  }
+
+  request(userId: number, granted: () => void): () => void {
     let state: 'queued' | 'running' | 'over' = 'queued'
     const begin = () => {
-      this.#queue.delete(begin)
       this.#running++
       state = 'running'
       granted()
     }
-    this.#queue.add(begin)
+    this.#waiting.set(userId, (this.#waiting.get(userId) ?? new Set()).add(begin))
     this.#advance()
     return () => {
-      if (state === 'running') this.#running--
-      else this.#queue.delete(begin)
-      if (state !== 'over') this.#advance()
+      const was = state
       state = 'over'
+      if (was === 'running') this.#running--
+      else if (was === 'queued') this.#leave(userId, begin)
+      if (was !== 'over') this.#advance()
     }
   }
 
   get waiting(): number {
-    return this.#queue.size
+    return [...this.#waiting.values()].reduce((sum, { size }) => sum + size, 0)
   }
 
   #advance() {
-    for (const begin of this.#queue) {
-      if (this.#running >= this.#size) return
+    while (this.#running < this.#size) {
+      const [next] = this.#waiting
+      if (!next) return
+      const [userId, own] = next
+      const [begin = () => undefined] = own
+      own.delete(begin)
+      // The user goes to the end of the line.
+      this.#waiting.delete(userId)
+      if (own.size > 0) this.#waiting.set(userId, own)
       begin()
     }
+  }
+
+  #leave(userId: number, begin: () => void) {
+    const own = this.#waiting.get(userId)
+    own?.delete(begin)
+    if (own?.size === 0) this.#waiting.delete(userId)
   }
 }

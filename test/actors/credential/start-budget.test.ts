@@ -4,10 +4,38 @@ import t from 'tap'
 import { StartBudget } from '../../../actors/credential/world.ts'
 import fc from '../../support/fast-check.ts'
 
+const somebody = { platform: 'telegram', userId: 1 }
+
+t.test('a network that keeps its turns keeps none of another one', async (t) => {
+  const budget = new StartBudget(2)
+  for (let id = 0; id < 10; id++) budget.request(somebody, () => undefined)
+  let isGranted = false
+  budget.request({ platform: 'xmpp', userId: 1 }, () => {
+    isGranted = true
+  })
+  t.equal(isGranted, true)
+  t.equal(budget.waiting, 8)
+})
+
+t.test('of one network, users take turns', async (t) => {
+  const budget = new StartBudget(1)
+  const granted: string[] = []
+  const releases = [1, 1, 1, 1, 2, 2, 3].map((userId, place) =>
+    budget.request({ platform: 'xmpp', userId }, () => granted.push(`${userId}.${place}`)),
+  )
+  // Somebody who leaves meanwhile has nobody of theirs wait for longer.
+  releases[1]?.()
+  for (const place of [0, 2, 4, 6, 3, 5]) {
+    t.equal(granted.at(-1)?.split('.')[1], `${place}`)
+    releases[place]?.()
+  }
+  t.equal(budget.waiting, 0)
+})
+
 t.test('turns are granted in order, as others give theirs back', async (t) => {
   const budget = new StartBudget(2)
   const granted: number[] = []
-  const release = [1, 2, 3, 4].map((id) => budget.request(() => granted.push(id)))
+  const release = [1, 2, 3, 4].map((id) => budget.request(somebody, () => granted.push(id)))
   t.same(granted, [1, 2])
   t.equal(budget.waiting, 2)
   release[1]?.()
@@ -19,8 +47,8 @@ t.test('turns are granted in order, as others give theirs back', async (t) => {
 t.test('giving a turn back twice frees one place', async (t) => {
   const budget = new StartBudget(1)
   const granted: number[] = []
-  const first = budget.request(() => granted.push(1))
-  for (const id of [2, 3]) budget.request(() => granted.push(id))
+  const first = budget.request(somebody, () => granted.push(1))
+  for (const id of [2, 3]) budget.request(somebody, () => granted.push(id))
   first()
   first()
   t.same(granted, [1, 2])
@@ -29,9 +57,9 @@ t.test('giving a turn back twice frees one place', async (t) => {
 t.test('who leaves the queue is never granted a turn', async (t) => {
   const budget = new StartBudget(1)
   const granted: number[] = []
-  const first = budget.request(() => granted.push(1))
-  budget.request(() => granted.push(2))()
-  budget.request(() => granted.push(3))
+  const first = budget.request(somebody, () => granted.push(1))
+  budget.request(somebody, () => granted.push(2))()
+  budget.request(somebody, () => granted.push(3))
   first()
   t.same(granted, [1, 3])
 })
@@ -40,7 +68,7 @@ t.test('as turns are given back everybody is served', async (t) => {
   const budget = new StartBudget(1)
   const releases: (() => void)[] = []
   let granted = 0
-  for (let id = 0; id < 5; id++) releases.push(budget.request(() => granted++))
+  for (let id = 0; id < 5; id++) releases.push(budget.request(somebody, () => granted++))
   for (const release of releases) release()
   t.equal(granted, 5)
   t.equal(budget.waiting, 0)
@@ -57,7 +85,7 @@ t.test('in any order of coming and going the budget is kept and used', async () 
         if (comes) {
           here.set(
             id,
-            budget.request(() => running.add(id)),
+            budget.request(somebody, () => running.add(id)),
           )
         } else {
           const leaving = [...here.keys()][draw % Math.max(1, here.size)]
