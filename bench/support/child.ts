@@ -63,8 +63,12 @@ export function startChild(file: string, execArgv: readonly string[] = []): Chil
 
 export type Commands = Readonly<Record<string, (options: never) => unknown>>
 
+const LEFT_ALONE_MS = 10_000
+
 /** The other end: answers what the parent asks. */
 export function answerParent(commands: Commands): void {
+  // A parent that has failed leaves nobody behind.
+  process.on('disconnect', () => setTimeout(() => process.exit(1), LEFT_ALONE_MS).unref())
   process.on('message', async ({ id, command, options }: Question) => {
     const answer: Answer = await Promise.resolve()
       .then(() => commands[command]?.(options as never))

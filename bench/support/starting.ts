@@ -2,7 +2,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Connection, get } from './connection.ts'
 import { type Service, startService } from './service.ts'
 import type { Stage } from './stage.ts'
 import { now } from './statistics.ts'
@@ -27,14 +26,12 @@ export async function startTimed(
   const port = await freePort()
   const began = now()
   const starting = startService(stage, { PORT: `${port}` }, [], telegram)
-  const listening = untilAlive(port).then(() => now() - began)
+  const listening = untilIt(port, 'live').then(() => now() - began)
   const service = await starting
-  const connection = await Connection.open(service.port)
-  await connection.request(get('/health/ready'))
+  await untilIt(port, 'ready')
   const ready = now() - began
   await service.ask('online', accounts)
   const active = now() - began
-  connection.close()
   const processor = await service.ask<number>('processor')
   return { service, listening: await listening, ready, active, processor }
 }
@@ -47,7 +44,8 @@ async function freePort(): Promise<number> {
   return port
 }
 
-async function untilAlive(port: number): Promise<void> {
-  const live = () => fetch(`http://127.0.0.1:${port}/health/live`).catch(() => undefined)
-  while (!(await live())?.ok) await pause(20)
+/** Under the load of a start an answer may be no for a moment. */
+async function untilIt(port: number, is: 'live' | 'ready'): Promise<void> {
+  const says = () => fetch(`http://127.0.0.1:${port}/health/${is}`).catch(() => undefined)
+  while (!(await says())?.ok) await pause(20)
 }
