@@ -18,7 +18,7 @@ import type { CredentialFacts } from '../ports/ports.ts'
 import { type PassCall, pass } from './pass.ts'
 import { perform } from './perform.ts'
 import { type Batches, LONGEST_RETRY_MS, ReportQueue, rejectAll, reportTo } from './report.ts'
-import type { Closing, CredentialWorld } from './world.ts'
+import type { Closing, CredentialWorld, ReleaseTurn } from './world.ts'
 
 type Send = (event: CredentialEvent) => void
 
@@ -49,7 +49,7 @@ export class CredentialEffects {
   readonly #batches: Batches = new Map()
   readonly #reports: ReportQueue
   #session: Session | undefined
-  #releaseTurn = () => {}
+  #releaseTurn: ReleaseTurn = () => {}
   readonly #begunAt: number
   /** The session was taken soon after the claim, and was opened once more. */
   #hasReturned = false
@@ -104,8 +104,8 @@ export class CredentialEffects {
     }
   }
 
-  releaseTurn(): void {
-    this.#releaseTurn()
+  releaseTurn(hasFailed?: boolean): void {
+    this.#releaseTurn(hasFailed)
   }
 
   awaitStorage(send: Send): () => void {

@@ -1,4 +1,5 @@
 /** What the actors of credentials share: ports, time limits, the budget of starts, and how a session is closed. */
+import { later } from '../host/time.ts'
 import type { Lease } from '../node/lease.ts'
 import type { Platform } from '../ports/platform.ts'
 import type {
@@ -51,6 +52,15 @@ export interface Closing {
   isKnown?: Promise<void>
 }
 
+/**
+ * A start that has failed keeps its turn for so long. A network that refuses at once would else be asked by thousands of accounts as
+ * fast as this machine can; and those that still wait for a turn are back soonest when it answers again.
+ */
+const FAILED_MS = 500
+
+/** Gives the turn back. `hasFailed`: the network did not let the account in. */
+export type ReleaseTurn = (hasFailed?: boolean) => void
+
 /** Whose turn it is. */
 type Starter = Pick<CredentialFacts, 'platform' | 'userId'>
 
@@ -60,15 +70,17 @@ type Starter = Pick<CredentialFacts, 'platform' | 'userId'>
  */
 export class StartBudget {
   readonly #size: number
+  readonly #clock: Clock
   readonly #lines = new Map<string, Line>()
 
-  constructor(size: number) {
+  constructor(size: number, clock: Clock) {
     this.#size = size
+    this.#clock = clock
   }
 
   /** Calls `granted` when a permit is free; the returned function releases the permit, or leaves the queue. */
-  request({ platform, userId }: Starter, granted: () => void): () => void {
-    const line = this.#lines.get(platform) ?? new Line(this.#size)
+  request({ platform, userId }: Starter, granted: () => void): ReleaseTurn {
+    const line = this.#lines.get(platform) ?? new Line(this.#size, this.#clock)
     this.#lines.set(platform, line)
     return line.request(userId, granted)
   }
@@ -81,15 +93,17 @@ export class StartBudget {
 /** Those of one network: its users take turns, however many accounts one of them has. */
 class Line {
   readonly #size: number
+  readonly #clock: Clock
   /** The user who is next stands first. */
   readonly #waiting = new Map<number, Set<() => void>>()
   #running = 0
 
-  constructor(size: number) {
+  constructor(size: number, clock: Clock) {
     this.#size = size
+    this.#clock = clock
   }
 
-  request(userId: number, granted: () => void): () => void {
+  request(userId: number, granted: () => void): ReleaseTurn {
     let state: 'queued' | 'running' | 'over' = 'queued'
     const begin = () => {
       this.#running++
@@ -98,13 +112,17 @@ class Line {
     }
     this.#waiting.set(userId, (this.#waiting.get(userId) ?? new Set()).add(begin))
     this.#advance()
-    return () => {
-      const was = state
+    return (hasFailed = false) => {
+      if (state === 'queued') this.#leave(userId, begin)
+      if (state === 'running' && hasFailed) later(this.#clock, () => this.#free(), FAILED_MS)
+      else if (state === 'running') this.#free()
       state = 'over'
-      if (was === 'running') this.#running--
-      else if (was === 'queued') this.#leave(userId, begin)
-      if (was !== 'over') this.#advance()
     }
+  }
+
+  #free() {
+    this.#running--
+    this.#advance()
   }
 
   get waiting(): number {
