@@ -10,7 +10,7 @@ import { type Started, startTimed } from './support/starting.ts'
 import { kilobytes, milliseconds, now, seconds } from './support/statistics.ts'
 
 /** More clients of the library than these say nothing new of one. */
-const MOST_BARE = 1_000
+const MOST_BARE = 250
 /** Before its memory is measured, a process opens so many, which load its code. */
 const FIRST_BARE = 50
 const SETTLES_MS = 15_000
@@ -102,11 +102,7 @@ async function costOfService(stage: Stage, crowd: Crowd): Promise<Run> {
   await seedCredentials(stage, await seedUser(stage), telegram ? 'telegram' : 'xmpp', accounts)
   const first = await startTimed(stage, count, telegram)
   stage.note(`all online after ${seconds(first.active)}, the first time`)
-  await pause(SETTLES_MS)
-  await first.service.stop()
-
-  const again = await startTimed(stage, count, telegram)
-  stage.note(`all online after ${seconds(again.active)}, after a restart`)
+  const again = stage.options.once ? first : await startAgain(stage, first, crowd)
   const { service } = again
   await pause(SETTLES_MS)
   const memory = perAccount(before, await service.memory(), count)
@@ -118,7 +114,16 @@ async function costOfService(stage: Stage, crowd: Crowd): Promise<Run> {
   const stopped = now() - stopping
   const { open: left } = await crowd.connections()
   const opening = (again.processor - beginning) / count
+  stage.note(`stopped after ${seconds(stopped)}`)
   return { first, again, cost: { memory, opening, resting }, descriptors, stopped, left, trouble }
+}
+
+async function startAgain(stage: Stage, { service }: Started, crowd: Crowd): Promise<Started> {
+  await pause(SETTLES_MS)
+  await service.stop()
+  const again = await startTimed(stage, crowd.accounts.length, crowd.telegram)
+  stage.note(`all online after ${seconds(again.active)}, after a restart`)
+  return again
 }
 
 /** Accounts that are not online, and lines of timelines that tell of failures. */

@@ -71,6 +71,7 @@ const { values: options, positionals: named } = parseArgs({
     keep: { type: 'boolean', default: false },
     sizes: { type: 'string', default: '1000,10000' },
     network: { type: 'string' },
+    once: { type: 'boolean', default: false },
   },
 })
 const unknown = named.filter((name) => !(name in all))

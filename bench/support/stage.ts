@@ -34,6 +34,8 @@ export interface Options {
   readonly sizes: readonly number[]
   /** For these, the only network that they look at. */
   readonly network?: string | undefined
+  /** They are started a first time, and no second one. */
+  readonly once: boolean
 }
 
 export interface Theatre {

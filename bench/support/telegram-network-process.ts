@@ -31,6 +31,7 @@ answerParent({
   },
   /** So many people who have signed in on a device each. */
   crowd(count: number): Device[] {
+    network.isCrowd = true
     return Array.from({ length: count }, () => {
       const person = network.person()
       return { id: person.id, key: network.device(person).toString('base64') }

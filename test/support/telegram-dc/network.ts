@@ -49,6 +49,8 @@ export class TelegramNetwork {
   readonly delivery = new Delivery(this)
   /** Defects of the network itself: a test that sees one has found nothing out. */
   readonly defects: unknown[] = []
+  /** There are so many people that nobody knows anybody. */
+  isCrowd = false
   /** Changes whenever somebody could see something new. */
   readonly changes = new EventTarget()
   #centres: DataCentre[] = []
