@@ -10,7 +10,7 @@ import { type Started, startTimed } from './support/starting.ts'
 import { kilobytes, milliseconds, now, seconds } from './support/statistics.ts'
 
 /** More clients of the library than these say nothing new of one. */
-const MOST_BARE = 250
+const MOST_BARE = 1_000
 /** Before its memory is measured, a process opens so many, which load its code. */
 const FIRST_BARE = 50
 const SETTLES_MS = 15_000

@@ -57,7 +57,8 @@ answerParent({
   },
   /** Resolves once so many credentials are online. */
   async online(count: number) {
-    while (online() < count) await pause(50)
+    // A look at thousands of accounts takes as long as the start of one.
+    while (online() < count) await pause(Math.max(50, count / 4))
   },
   memory,
   rss: () => process.memoryUsage.rss(),

@@ -201,7 +201,10 @@ const KILOBYTE = 2 ** 10
 const MEGABYTE = 2 ** 20
 
 /** Measured heap of an idle account, by platform. */
-const ACCOUNT_BYTES: Readonly<Record<string, number>> = { telegram: 250 * KILOBYTE }
+const ACCOUNT_BYTES: Readonly<Record<string, number>> = {
+  telegram: 160 * KILOBYTE,
+  xmpp: 70 * KILOBYTE,
+}
 const OTHER_ACCOUNT_BYTES = 28 * KILOBYTE
 /** The share of the heap for idle accounts: the rest is for their events and operations. */
 const SHARE = 3 / 4

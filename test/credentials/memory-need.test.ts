@@ -27,13 +27,18 @@ t.test(
 
     lines.length = 0
     await db.query(`update credential set platform = 'telegram'`)
-    await warn(98)
+    await warn(87)
     t.equal(lines.length, 1, 'its accounts take more')
-    await warn(100)
+    await warn(88)
     t.equal(lines.length, 1)
+    await db.query(`update credential set platform = 'xmpp'`)
+    await warn(76)
+    t.equal(lines.length, 1)
+    await warn(75)
+    t.equal(lines.length, 2, 'and those of XMPP less, and more than others')
     await db.query('update credential set deactivated_at = now()')
     await warn(70)
-    t.equal(lines.length, 1, 'those that do not begin need nothing')
+    t.equal(lines.length, 2, 'those that do not begin need nothing')
   },
 )
 
