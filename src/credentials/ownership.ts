@@ -261,12 +261,15 @@ export async function warnOfFiles(
   logger.warn({ accounts, openFiles: most, remedy }, 'so many connections cannot be open at once')
 }
 
+const OPEN_FILES = 'Max open files'
+
 /** Undefined where the system does not tell. Node has raised the soft limit to the hard one by now. */
 function mostFiles(): number | undefined {
   try {
-    const [, most] =
-      /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
-    return most === undefined ? undefined : Number(most)
+    const lines = readFileSync('/proc/self/limits', 'utf8').split('\n')
+    const limit = lines.find((line) => line.startsWith(OPEN_FILES))?.slice(OPEN_FILES.length)
+    const most = Number.parseInt(limit ?? '', 10)
+    return Number.isNaN(most) ? undefined : most
   } catch {
     return undefined
   }
