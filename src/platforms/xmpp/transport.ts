@@ -272,7 +272,7 @@ function guarded(way: Way, { domain, allowPrivate, names }: Login): Way {
 function tuneStreamManagement({ streamManagement }: Client): void {
   // Sends wait for their acknowledgement, so it is asked for right after the burst they are part of.
   streamManagement.requestAckDebounce = 1
-  streamManagement.requestAckInterval = 30_000
+  streamManagement.requestAckInterval = 60_000
   // Its own check ends in a close that can outlive the connection and hit the next one; see `Stream`.
   streamManagement.timeout = 0
 }
