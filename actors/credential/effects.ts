@@ -7,18 +7,12 @@ import type { Passed } from '../../machines/model/operation-passing.ts'
 import type { Outcome } from '../../machines/model/protocol.ts'
 import { within } from '../host/time.ts'
 import { SessionPermit } from '../node/lease.ts'
-import type {
-  FileStream,
-  LinkedAccount,
-  PassedFile,
-  Session,
-  WritePermit,
-} from '../ports/platform.ts'
+import type { FileStream, PassedFile, Session } from '../ports/platform.ts'
 import type { CredentialFacts } from '../ports/ports.ts'
 import { type PassCall, pass } from './pass.ts'
 import { perform } from './perform.ts'
 import { type Batches, LONGEST_RETRY_MS, ReportQueue, rejectAll, reportTo } from './report.ts'
-import type { Closing, CredentialWorld } from './world.ts'
+import { type Closing, type CredentialWorld, givenTo } from './world.ts'
 
 type Send = (event: CredentialEvent) => void
 
@@ -164,7 +158,7 @@ export class CredentialEffects {
         if (listening.signal.aborted) return
         // Some networks end an account that has two sessions at once.
         if (account.epoch !== epoch) return this.world.lost(this.#facts)
-        const given = withSettings(account, permit, this.#owner)
+        const given = givenTo(account, permit, () => this.#owner.getSnapshot().context.settings)
         this.#session = platform.open(given, report, living.signal)
       }, unreadable)
       .catch((cause) => {
@@ -173,9 +167,10 @@ export class CredentialEffects {
       })
     return () => {
       listening.abort()
+      const handsOver = own.handsOver && this.#session?.handOver !== undefined
       const closed = this.#close(own, living, permit)
       rejectAll(this.#batches, this.#isTold)
-      if (isExclusive) this.disconnected = Promise.all([this.disconnected, closed])
+      if (isExclusive || handsOver) this.disconnected = Promise.all([this.disconnected, closed])
       this.#releaseTurn()
     }
   }
@@ -189,6 +184,7 @@ export class CredentialEffects {
     if (wasInDoubt && own.isKnown) permit.end()
     const close = async () => {
       if (wasInDoubt && !own.signOut) permit.end()
+      if (own.handsOver && !own.signOut && !wasInDoubt) await leaving?.handOver?.()
       // Signing out needs the connection that the signal would cut.
       if (!own.signOut) living.abort()
       await leaving?.close({ signOut: own.signOut })
@@ -221,9 +217,13 @@ export class CredentialEffects {
     this.#closing.signOut = true
   }
 
-  /** The account is another owner's. `signsOut`: that owner does not use the session that is left. */
-  leave(signsOut: boolean | Promise<boolean>): void {
+  /**
+   * The account is another owner's. `signsOut`: that owner does not use the session that is left. `handsOver`: it has not
+   * taken the account yet.
+   */
+  leave(signsOut: boolean | Promise<boolean>, handsOver = false): void {
     const closing = this.#closing
+    closing.handsOver = handsOver
     const settle = async () => {
       if (await signsOut) closing.signOut = true
     }
@@ -388,13 +388,3 @@ const notConnected = () =>
     reason: 'not_connected',
     retryAfterSeconds: 1,
   })
-
-const withSettings = (
-  account: Omit<LinkedAccount, 'recoversChannels'>,
-  permit: WritePermit,
-  owner: Owner,
-): LinkedAccount => ({
-  ...account,
-  permit,
-  recoversChannels: () => owner.getSnapshot().context.settings.includeChannelUpdateRecovery,
-})

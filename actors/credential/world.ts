@@ -1,6 +1,8 @@
 /** What the actors of credentials share: ports, time limits, the budget of starts, and how a session is closed. */
+
+import type { ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Lease } from '../node/lease.ts'
-import type { Platform } from '../ports/platform.ts'
+import type { LinkedAccount, Platform, WritePermit } from '../ports/platform.ts'
 import type {
   Clock,
   CredentialStore,
@@ -42,10 +44,23 @@ export interface CredentialWorld {
   changed?(): void
 }
 
+/** What a session is opened with. */
+export const givenTo = (
+  account: Omit<LinkedAccount, 'recoversChannels'>,
+  permit: WritePermit,
+  settings: () => ReceiveSettings,
+): LinkedAccount => ({
+  ...account,
+  permit,
+  recoversChannels: () => settings().includeChannelUpdateRecovery,
+})
+
 /** How a session is closed. */
 export interface Closing {
   /** Whether it ends on the network too. */
   signOut: boolean
+  /** Whether it is left to the session of another process, or of a later start of this one. */
+  handsOver?: boolean
   /** Of an account that was lost: resolves once `signOut` is right. */
   isKnown?: Promise<void>
 }

@@ -51,6 +51,8 @@ export class FakeSession implements Session {
   readonly closings: { readonly signOut: boolean }[] = []
   probes = 0
   onClose: () => Promise<void> = async () => undefined
+  /** Only where a test sets it: most networks have nothing to hand over. */
+  handOver?: () => Promise<void>
   onProbe: (signal: AbortSignal) => Promise<number> = async () => 7
   onPerform: (
     operation: Operation,

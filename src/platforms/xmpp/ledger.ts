@@ -124,6 +124,16 @@ export class Ledger {
     this.#repeats = new Repeats([...this.#earlier, ...this.#unarchived])
   }
 
+  /** The stream of the session before goes on: what that one stored comes no more. */
+  expectNoRepeats(): void {
+    this.#repeats = new Repeats([])
+  }
+
+  /** Resolves once all that was reported is stored, or has failed. */
+  settled(): Promise<void> {
+    return this.#line.run(async () => undefined)
+  }
+
   /** Reads an old message as at its first report; its ids go on to name newer messages. */
   readAgain(delivery: IncomingMessage): Happening | undefined {
     return read(delivery, { ...this.#known, names: unchanged(this.#known.names) })
@@ -174,6 +184,7 @@ export class Ledger {
       this.#isRecalled = true
       for (const delivery of await this.#events.recall()) read(delivery, this.#known)
     }
+    for (const { room, message } of news) if (room && targetOf(message)) await room.recall()
     const foreign = news.filter((delivery) => !this.#isOwnSend(delivery))
     const told = foreign.flatMap((delivery) => read(delivery, this.#known) ?? [])
     const happenings = await this.#events.measured(told)
