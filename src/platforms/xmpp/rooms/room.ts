@@ -15,6 +15,7 @@ import { Inbox } from '../inbox.ts'
 import type { Ledger } from '../ledger.ts'
 import { keyOf, MessageNames, unchanged } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
+import { Opinions } from '../reading.ts'
 import { RequestRefused, type Requests } from '../requests.ts'
 import type { Stream } from '../stream.ts'
 import type { Bookmark } from './bookmarks.ts'
@@ -57,6 +58,7 @@ export class Room implements RoomReader {
   readonly archive: Archive
   readonly ids = new RoomMessageIds()
   readonly #names = new MessageNames()
+  readonly #opinions = new Opinions()
   readonly members: Members
   readonly moderation: Moderation
   readonly #parts: RoomParts
@@ -245,7 +247,7 @@ export class Room implements RoomReader {
   }
 
   read(delivery: IncomingMessage): Happening | undefined {
-    return this.#read(delivery, this.ids, this.#names)
+    return this.#read(delivery, this.ids, this.#names, this.#opinions)
   }
 
   /** Reads an old message as at its first report; its ids go on to name newer messages. */
@@ -258,18 +260,20 @@ export class Room implements RoomReader {
         if (ids.find(writer, id) === undefined) ids.remember(writer, id, native)
       },
     }
-    return this.#read(this.#recovered(archived), known, unchanged(this.#names))
+    return this.#read(this.#recovered(archived), known, unchanged(this.#names), new Opinions())
   }
 
   #read(
     delivery: IncomingMessage,
     ids: Pick<RoomMessageIds, 'find' | 'remember' | 'wrote'>,
     names: Pick<MessageNames, 'give' | 'find' | 'remember'>,
+    opinions: Opinions,
   ): Happening | undefined {
     return readRoom(delivery, {
       chat: this.chat,
       ids,
       names,
+      opinions,
       person: (nick, { own, recovered, message }) => {
         if (own) return { ...this.self, firstName: nick }
         return this.#occupants.person(nick, recovered ? this.#shown(message) : undefined)
