@@ -250,12 +250,12 @@ export class XmppSession implements Session {
     this.#sent.restore(sent)
     this.#ledger.expectNoRepeats()
     this.#rooms.restore(rooms)
-    this.#inbox.release(new Set())
     this.#report.opened(this.#account.identity)
     this.#isOpened = true
     this.#rooms.goOn(signal).then(
       () => {
-        this.#isSettled = !signal.aborted
+        this.#inbox.release(new Set())
+        this.#isSettled = true
       },
       (cause) => {
         if (!signal.aborted) this.#end(cause)

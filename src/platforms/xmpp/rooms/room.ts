@@ -148,6 +148,10 @@ export class Room implements RoomReader {
     this.#subject = subject
     this.#occupants.restore(occupants)
     this.#isUnread = this.#facts.hasArchive
+  }
+
+  /** What the room says is stored from now on; until then it waits. */
+  goOn() {
     this.#inbox.release(new Set())
   }
 

@@ -5,7 +5,7 @@ import { failed, notFound } from '../../../../machines/model/failure.ts'
 import { parseAddress } from '../address.ts'
 import { hostsRooms, roomFacts } from '../discovery.ts'
 import { type Invitation, readInvitation } from '../invitation.ts'
-import { RequestRefused } from '../requests.ts'
+import { ping, RequestRefused } from '../requests.ts'
 import { addBookmark, type Bookmark, bookmarks, removeBookmark } from './bookmarks.ts'
 import { Invitations } from './invitations.ts'
 import type { KeptRoom, KeptRooms } from './kept.ts'
@@ -101,11 +101,13 @@ export class Rooms {
     }
   }
 
-  /** As `begin`, but nothing is to be joined. */
+  /** As `begin`, but nothing is to be joined. Resolves once it is known that the server answers. */
   async goOn(signal: AbortSignal): Promise<void> {
-    for (const { shared: _, ...bookmark } of await this.#parts.kept.load()) {
-      this.#tending.want(bookmark)
-    }
+    const { kept, requests, own } = this.#parts
+    for (const { shared: _, ...bookmark } of await kept.load()) this.#tending.want(bookmark)
+    // Who gets what was said meanwhile may answer at once, which takes an account that was heard of.
+    await ping(requests, parseAddress(own)?.domain ?? own, signal)
+    for (const room of this.joined) room.goOn()
     this.#invitations.begin(signal)
     void this.#tending.run(signal)
   }
