@@ -177,9 +177,10 @@ export class CredentialEffects {
       })
     return () => {
       listening.abort()
+      const handsOver = own.handsOver && this.#session?.handOver !== undefined
       const closed = this.#close(own, living, permit)
       rejectAll(this.#batches, this.#isTold)
-      if (isExclusive) this.disconnected = Promise.all([this.disconnected, closed])
+      if (isExclusive || handsOver) this.disconnected = Promise.all([this.disconnected, closed])
       this.#releaseTurn()
     }
   }
@@ -193,6 +194,7 @@ export class CredentialEffects {
     if (wasInDoubt && own.isKnown) permit.end()
     const close = async () => {
       if (wasInDoubt && !own.signOut) permit.end()
+      if (own.handsOver && !own.signOut && !wasInDoubt) await leaving?.handOver?.()
       // Signing out needs the connection that the signal would cut.
       if (!own.signOut) living.abort()
       const confirmed = () => void this.#signedOut(own).catch((cause) => this.onDefect(cause))
@@ -236,9 +238,13 @@ export class CredentialEffects {
     this.#closing.signOut = true
   }
 
-  /** The account is another owner's. `signsOut`: that owner does not use the session that is left. */
-  leave(signsOut: boolean | Promise<boolean>): void {
+  /**
+   * The account is another owner's. `signsOut`: that owner does not use the session that is left. `handsOver`: it has not
+   * taken the account yet.
+   */
+  leave(signsOut: boolean | Promise<boolean>, handsOver = false): void {
     const closing = this.#closing
+    closing.handsOver = handsOver
     const settle = async () => {
       if (await signsOut) closing.signOut = true
     }

@@ -188,13 +188,18 @@ export class CredentialSupervisor {
 
   /**
    * Another node has claimed it: its actor stops without a line in the timeline. False if that is known already.
-   * `signsOut`: the next owner does not use the session of here, so it ends on the network too.
+   * `signsOut`: the next owner does not use the session of here, so it ends on the network too. `handsOver`: nobody has
+   * claimed it yet, and this node gives it away.
    */
-  lose({ credentialId, epoch }: Owned, signsOut: boolean | Promise<boolean> = false): boolean {
+  lose(
+    { credentialId, epoch }: Owned,
+    signsOut: boolean | Promise<boolean> = false,
+    handsOver = false,
+  ): boolean {
     const supervised = this.#credentials.get(credentialId)
     if (supervised?.facts.epoch !== epoch) return false
     this.#credentials.delete(credentialId)
-    supervised.actor?.effects.leave(signsOut)
+    supervised.actor?.effects.leave(signsOut, handsOver)
     supervised.actor?.stop(new OwnershipLost())
     this.#waiting.changed(credentialId)
     return true
@@ -208,7 +213,10 @@ export class CredentialSupervisor {
     this.#stopped = true
     await Promise.allSettled(this.#starting.values())
     const all = [...this.#credentials.values()]
-    for (const { actor } of all) actor?.stop()
+    for (const { actor } of all) {
+      actor?.effects.leave(false, true)
+      actor?.stop()
+    }
     this.#waiting.end()
     await Promise.all(all.map(({ actor }) => actor?.closed))
     await Promise.all(all.map(({ actor }) => actor?.effects.disconnected))

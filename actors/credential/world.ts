@@ -55,6 +55,8 @@ export interface Closing {
   link?: number
   /** The network has confirmed it, of an account that is deleted. */
   isSignedOut?: true
+  /** Whether it is left to the session of another process, or of a later start of this one. */
+  handsOver?: boolean
   /** Of an account that was lost: resolves once `signOut` is right. */
   isKnown?: Promise<void>
 }

@@ -315,6 +315,12 @@ export interface Session {
     signal: AbortSignal,
   ): Promise<PassedFile>
   /**
+   * Before `close`, where another process opens the next session: stores with the secrets what that one needs to go on where
+   * this one stops, and leaves the network without a word. From then on it reports no events. Where it cannot, nothing
+   * happens, and the next session begins as after any end.
+   */
+  handOver?(): Promise<void>
+  /**
    * `signOut` also ends the account's session on the network. `confirmed` is called once the network has ended it, where
    * the platform has `signOut`.
    */

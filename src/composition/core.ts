@@ -310,7 +310,7 @@ export function createCore(options: CoreOptions) {
       const actors = [...ids].map((id) => supervisor.peek(id))
       const closing = actors.map((actor) => actor?.closed)
       health.release(ids)
-      ownership.letGo(credentials)
+      ownership.letGo(credentials, true)
       // The next owner opens a session at once.
       await Promise.all(actors.map((actor) => actor?.effects.disconnected))
       await Promise.all([...closing, ...theirs.map(([, key]) => key.settled)])

@@ -53,16 +53,16 @@ export class Ownership {
 
   /**
    * Ends everything of them here; returns those that were here. Whoever finds a loss may not know why, so the database is
-   * asked how their sessions end.
+   * asked how their sessions end. `handsOver`: they are given away, and nobody has claimed them yet.
    */
-  letGo(credentials: readonly LostCredential[]): number[] {
+  letGo(credentials: readonly LostCredential[], handsOver = false): number[] {
     const { supervisor, lost } = this.#options
     const here = credentials.filter(
       ({ credentialId, epoch }) => supervisor.factsOf(credentialId)?.epoch === epoch,
     )
     const answer = this.#signedOut(here.filter(({ signsOut }) => signsOut === undefined))
     const isOver = ({ credentialId }: Owned) => answer.then((ids) => ids.has(credentialId))
-    const gone = here.filter((one) => supervisor.lose(one, one.signsOut ?? isOver(one)))
+    const gone = here.filter((one) => supervisor.lose(one, one.signsOut ?? isOver(one), handsOver))
     const ids = gone.map(({ credentialId }) => credentialId)
     if (ids.length > 0) lost(new Set(ids))
     return ids

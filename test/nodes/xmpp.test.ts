@@ -1,5 +1,7 @@
-/** The owner of an XMPP account is killed with a send under way: one message arrives, and the caller is told what is true. */
+/** The owner of an XMPP account ends: killed with a send under way, or stopped, when the next one goes on with its stream. */
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
 import { Relay } from '../support/relay.ts'
 import { startService } from '../support/service.ts'
@@ -48,7 +50,14 @@ async function scene(t: Test, kind: XmppServerKind, options: XmppServerOptions =
     await friend.sees(({ body }) => body === 'after')
     return friend.seen.filter((seen) => seen.body === text)
   }
-  return { owner, friend, line, send, got, before: body.result }
+  /** The texts of all updates that came since this was asked for the last time. */
+  let offset = 0
+  const texts = async (): Promise<string[]> => {
+    const { body } = await through.bot(key, 'getUpdates', { offset, timeout: 1 })
+    offset = (body.result?.at(-1)?.update_id ?? offset - 1) + 1
+    return (body.result ?? []).map(({ message }: { message?: { text?: string } }) => message?.text)
+  }
+  return { owner, friend, jid, line, send, got, texts, before: body.result }
 }
 
 for (const kind of xmppServers) {
@@ -67,6 +76,48 @@ for (const kind of xmppServers) {
       (await got('under way')).map((seen) => seen.id),
       [id],
     )
+  })
+}
+
+/** After its login, a session reads the archive for the last time so much later. */
+const AT_REST_MS = 12_000
+/** What a login does and a resumption does not. */
+const LOGIN = /urn:xmpp:mam:2|xmpp-bind|<presence|urn:xmpp:carbons|bookmarks/
+
+for (const { name, skip, ...kind } of xmppServers) {
+  t.test(`${name}: a node that stops leaves its stream to the next one`, { skip }, async (t) => {
+    t.setTimeout(180_000)
+    const { owner, friend, jid, line, send, texts } = await scene(t, { name, skip, ...kind })
+    await pause(AT_REST_MS)
+    const wire = line.overhear()
+    let isOver = false
+    const stopped = owner.end('SIGTERM').finally(() => {
+      isOver = true
+    })
+    const written: string[] = []
+    while (!isOver) {
+      const text = `${written.length} in the gap`
+      written.push(text)
+      friend.send(jid, text)
+      await pause(100)
+    }
+    await stopped
+    friend.send(jid, 'the last')
+    t.match((await send('after the stop')).body, { ok: true })
+    const got: string[] = []
+    await until(async () => {
+      got.push(...(await texts()))
+      return got.includes('the last')
+    })
+    got.push(...(await texts()))
+    t.same(got, [...written, 'the last'], 'each message once, and in order')
+    t.match(wire.answered.join(''), /<resumed /)
+    const asked = wire.asked.join('')
+    t.match(asked, /<resume /)
+    t.notMatch(asked, LOGIN)
+    t.notMatch(asked, /<\/stream:stream>/, 'the stream was not closed')
+    await friend.sees(({ body }) => body === 'after the stop')
+    t.equal(friend.seen.filter(({ body }) => body === 'after the stop').length, 1)
   })
 }
 

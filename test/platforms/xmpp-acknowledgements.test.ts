@@ -41,6 +41,20 @@ t.test('stanzas are acknowledged in their order, each once it is stored', async 
   t.equal(handled(), 3)
 })
 
+t.test(
+  'what another process may go on from is known once nothing waits amid the handled',
+  async (t) => {
+    const { message, acknowledgements } = stage(4)
+    t.equal(acknowledgements.handled, 4)
+    const [first, second] = [message(), message()]
+    t.equal(acknowledgements.handled, 4, 'neither is handled, so both come again')
+    second()
+    t.equal(acknowledgements.handled, undefined)
+    first()
+    t.equal(acknowledgements.handled, 6)
+  },
+)
+
 t.test('a server that asked too early is answered when all is stored', async (t) => {
   const { message, ask, sent } = stage()
   const [first, second] = [message(), message()]

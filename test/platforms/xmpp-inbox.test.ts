@@ -49,6 +49,18 @@ t.test('what is stored, or known already, makes room for more', async (t) => {
   t.strictSame(failures, [])
 })
 
+t.test('what comes in the moment in which nothing waits any more is stored', async (t) => {
+  const { box, stored } = inbox()
+  box.release(new Set())
+  await box.push(delivery('first', ''))
+  const others = ['second', 'third'].map(async (id, turns) => {
+    for (let turn = 0; turn < turns; turn++) await undefined
+    await box.push(delivery(id, ''))
+  })
+  await Promise.all(others)
+  t.strictSame(stored, ['first', 'second', 'third'])
+})
+
 t.test('a stanza of any depth is weighed', async (t) => {
   let deep = xml('a', { name: 'value' }, 'text')
   for (let depth = 0; depth < 50_000; depth++) deep = xml('a', {}, deep)

@@ -3,6 +3,7 @@ import { type Element, xml } from '@xmpp/client'
 import t from 'tap'
 import { MessageNames } from '../../src/platforms/xmpp/message-identity.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
+import { Opinions } from '../../src/platforms/xmpp/reading.ts'
 import { RoomMessageIds, readRoom } from '../../src/platforms/xmpp/rooms/reading.ts'
 import { moderationMissing, Prosody } from '../support/prosody.ts'
 import { sent } from './contract/scene.ts'
@@ -31,6 +32,7 @@ function reading(from: string, ...children: Element[]) {
       chat: { native: room, surface: 'supergroup' },
       ids: new RoomMessageIds(),
       names: new MessageNames(),
+      opinions: new Opinions(),
       person: (nick) => ({ native: `${room}/${nick}`, firstName: nick }),
     },
   )

@@ -1,9 +1,9 @@
 /** Whom a message's way is believed to: its end, and the servers between. */
 import { xml } from '@xmpp/client'
 import t from 'tap'
+import { hostsRooms, roomFacts } from '../../src/platforms/xmpp/discovery.ts'
 import { Outbox } from '../../src/platforms/xmpp/outbox.ts'
 import { RequestRefused, Requests } from '../../src/platforms/xmpp/requests.ts'
-import { hostsRooms, roomFacts } from '../../src/platforms/xmpp/rooms/facts.ts'
 import { patience } from './contract/recorder.ts'
 
 function posted() {

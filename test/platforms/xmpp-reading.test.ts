@@ -5,7 +5,7 @@ import t from 'tap'
 import { delivered } from '../../src/platforms/xmpp/delivery.ts'
 import { MessageNames } from '../../src/platforms/xmpp/message-identity.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
-import { read } from '../../src/platforms/xmpp/reading.ts'
+import { Opinions, read } from '../../src/platforms/xmpp/reading.ts'
 
 const own = 'me@here.test'
 const friend = 'friend@there.test'
@@ -13,6 +13,7 @@ const trust = { own, domain: 'here.test', archive: true }
 const known = {
   own,
   names: new MessageNames(),
+  opinions: new Opinions(),
   sent: (id: string) => id === 'sent-by-me',
   isRoom: (address: string) => address === 'room@there.test',
 }

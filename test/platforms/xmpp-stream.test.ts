@@ -1,10 +1,24 @@
-/** The life of one login: a cut is followed by short pauses first, so that a short outage stays short. */
+/** The life of one login: a cut is followed by short pauses first, and a stream of another process goes on where that one was. */
+import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { xml } from '@xmpp/client'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { AccountKey, SaltedKeys } from '../../src/platforms/xmpp/sasl/scram.ts'
 import { Stream } from '../../src/platforms/xmpp/stream.ts'
+import type { Login, Resumption } from '../../src/platforms/xmpp/transport.ts'
+import { opensslMissing, selfSigned } from '../support/certificate.ts'
 import { until } from '../support/client.ts'
-import { farewell, startXmppStub } from '../support/xmpp-stub.ts'
+import { farewell, type Stub, startXmppStub } from '../support/xmpp-stub.ts'
+
+const loginAt = (service: string): Login => ({
+  local: 'ada',
+  domain: 'stub.test',
+  resource: 'test',
+  password: 'secret',
+  key: new AccountKey(new SaltedKeys()),
+  service,
+  plaintextAllowed: true,
+  allowPrivate: true,
+})
 
 t.test('a stream that three tries did not bring back comes back with the fourth', async (t) => {
   let refusals = 0
@@ -22,19 +36,9 @@ t.test('a stream that three tries did not bring back comes back with the fourth'
     },
   })
   const seen: string[] = []
-  const login = {
-    local: 'ada',
-    domain: 'stub.test',
-    resource: 'test',
-    password: 'secret',
-    key: new AccountKey(new SaltedKeys()),
-    service: server,
-    plaintextAllowed: true,
-    allowPrivate: true,
-  }
   // The pauses are 100, 200, 400 and 800 ms; with the longest from the second try on, the fourth would come after six.
   const stream = new Stream(
-    { login, resumeMilliseconds: 5_000 },
+    { login: loginAt(server), resumeMilliseconds: 5_000 },
     {
       bound() {
         seen.push('bound')
@@ -53,4 +57,97 @@ t.test('a stream that three tries did not bring back comes back with the fourth'
   await until(() => seen.length === 2)
   t.same(seen, ['bound', 'bound'])
   t.equal(refusals, 0)
+})
+
+const left: Resumption = {
+  id: 'left',
+  outbound: 3,
+  outbound_q: [],
+  received: 7,
+  isRenamed: false,
+  isInherited: true,
+}
+
+/** A server that has the stream of another process, and how a stream came about that went on with that. */
+async function goesOn(t: Test, stub: Partial<Stub>, inherited: Resumption) {
+  const heard: string[] = []
+  const { server, stop } = await startXmppStub('ada@stub.test', {
+    answer: () => undefined,
+    hears: (text) => heard.push(text),
+    ...stub,
+  })
+  const seen: string[] = []
+  const stream = new Stream(
+    { login: loginAt(server), resumeMilliseconds: 0, inherited: async () => inherited },
+    {
+      bound: () => seen.push('bound'),
+      resumed: () => seen.push('resumed'),
+      stanza: ({ name, attrs }) => {
+        seen.push(`${name} ${attrs.id}`)
+        return undefined
+      },
+      acknowledged: (id) => seen.push(`${id} was there`),
+      ended: (cause) => seen.push(`ended: ${cause}`),
+    },
+  )
+  t.teardown(async () => {
+    await stream.close()
+    await stop()
+  })
+  return { stream, seen, asked: () => heard.join('') }
+}
+
+const resumed = (h: number, more = '') =>
+  `<resumed xmlns="urn:xmpp:sm:3" previd="left" h="${h}"/>${more}`
+
+t.test(
+  'a stream of another process goes on with its counters, and says what was lost',
+  async (t) => {
+    const outbound_q = ['first', 'second'].map((id) => {
+      return { stanza: xml('message', { id, to: 'eve@stub.test' }), stamp: '2026-01-01T00:00:00Z' }
+    })
+    const message = '<message xmlns="jabber:client" id="new" from="eve@stub.test"/>'
+    const stub = { resume: () => resumed(4, message) }
+    const { stream, seen, asked } = await goesOn(t, stub, { ...left, outbound_q })
+    await until(() => seen.includes('message new'))
+    t.same(seen, ['first was there', 'resumed', 'message new'])
+    t.match(asked(), /<resume [^>]*h="7"[^>]*previd="left"|<resume [^>]*previd="left"[^>]*h="7"/)
+    t.match(asked(), /<message id="second"/)
+    t.notMatch(asked(), /<message id="first"|<bind/)
+
+    t.ok(await stream.leave())
+    t.notMatch(asked(), /stream:stream>$/)
+    t.match(stream.inheritance, { id: 'left', received: 8, outbound: 4, outbound_q: [{}] })
+    await t.rejects(stream.send(xml('presence')), { name: 'StreamDown' })
+    t.notOk(await stream.leave(), 'once')
+  },
+)
+
+t.test('one that the server does not have is followed by a login under the own name', async (t) => {
+  const { seen, asked } = await goesOn(t, {}, left)
+  await until(() => seen.includes('bound'))
+  t.match(asked(), /<resource>test<\/resource>/)
+})
+
+t.test('it goes on where the server wants it to', { skip: opensslMissing ?? false }, async (t) => {
+  const { key, cert } = selfSigned('stub.test')
+  const usual = getCACertificates('default')
+  setDefaultCACertificates([...usual, cert])
+  t.teardown(() => setDefaultCACertificates(usual))
+  for (const isEncrypted of [true, false]) {
+    const heard: string[] = []
+    const near = await startXmppStub('ada@stub.test', {
+      answer: () => undefined,
+      hears: (text) => heard.push(text),
+      resume: () => resumed(3),
+      ...(isEncrypted && { tls: { scheme: 'xmpp', key, cert } }),
+    })
+    t.teardown(near.stop)
+    const location = near.server.replace('xmpp://', '')
+    const stub = { resume: () => resumed(3) }
+    const { seen, asked } = await goesOn(t, stub, { ...left, location })
+    await until(() => seen.includes('resumed'))
+    t.notMatch(isEncrypted ? asked() : heard.join(''), /<auth|<resume/)
+    t.match(isEncrypted ? heard.join('') : asked(), /<resume /)
+  }
 })

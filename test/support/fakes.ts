@@ -53,6 +53,8 @@ export class FakeSession implements Session {
   /** Whether a sign-out reaches the network. */
   confirms = false
   onClose: () => Promise<void> = async () => undefined
+  /** Only where a test sets it: most networks have nothing to hand over. */
+  handOver?: () => Promise<void>
   onProbe: (signal: AbortSignal) => Promise<number> = async () => 7
   onPerform: (
     operation: Operation,

@@ -8,6 +8,7 @@ export class Relay {
   readonly #pairs = new Set<readonly [Socket, Socket]>()
   #accepts = true
   #fatal: readonly RegExp[] = []
+  #overheard: { readonly asked: string[]; readonly answered: string[] } | undefined
 
   private constructor(server: Server, port: number) {
     this.#server = server
@@ -23,6 +24,12 @@ export class Relay {
     const relay = new Relay(server, address.port)
     server.on('connection', (near) => relay.#join(near, target()))
     return relay
+  }
+
+  /** All that goes through from now on, by who says it. */
+  overhear() {
+    this.#overheard = { asked: [], answered: [] }
+    return this.#overheard
   }
 
   /** Breaks all connections at once. */
@@ -133,6 +140,7 @@ export class Relay {
     let wanted = this.#fatal
     let heard = 0
     near.on('data', (chunk) => {
+      this.#overheard?.asked.push(`${chunk}`)
       if (wanted !== this.#fatal) [wanted, heard] = [this.#fatal, 0]
       if (this.#fatal[heard]?.test(`${chunk}`)) heard++
       if (heard > 0 && heard === this.#fatal.length) {
@@ -143,7 +151,11 @@ export class Relay {
       far.write(chunk)
     })
     near.on('close', () => far.destroy())
-    far.on('data', (chunk) => near.write(chunk)).on('close', () => near.destroy())
+    far.on('data', (chunk) => {
+      this.#overheard?.answered.push(`${chunk}`)
+      near.write(chunk)
+    })
+    far.on('close', () => near.destroy())
     near.on('close', () => this.#pairs.delete(pair))
   }
 }

@@ -21,6 +21,7 @@ LOCATION = "{http://jabber.org/protocol/geoloc}"
 OUT_OF_BAND = "{jabber:x:oob}"
 RECEIPT = "{urn:xmpp:receipts}received"
 DISPLAYED = "{urn:xmpp:chat-markers:0}displayed"
+REACTIONS = "{urn:xmpp:reactions:0}"
 REPLY = "{urn:xmpp:reply:0}reply"
 FALLBACK = "{urn:xmpp:fallback:0}"
 RETRACTION = "{urn:xmpp:message-retract:1}retract"
@@ -73,6 +74,12 @@ CARD_PATHS = {"given": f"{CARD}n/{CARD}given", "phone": f"{CARD}tel/{CARD}uri"}
 LOCATION_PATHS = {"title": LOCATION + "description", "address": LOCATION + "text"}
 
 
+def describe_reactions(element):
+    if element is None:
+        return None
+    return {"to": element.get("id"), "emojis": [child.text for child in element]}
+
+
 def describe(xml):
     carbon = xml.find(CARBONS + "sent")
     if carbon is not None:
@@ -92,6 +99,7 @@ def describe(xml):
         "quoted": quoted_range(xml),
         "received": child_id(xml, RECEIPT),
         "displayed": child_id(xml, DISPLAYED),
+        "reactions": describe_reactions(xml.find(REACTIONS + "reactions")),
         "state": states[0] if states else None,
         "link": xml.findtext(f"{OUT_OF_BAND}x/{OUT_OF_BAND}url"),
         "file": describe_file(xml.find(SHARING)),

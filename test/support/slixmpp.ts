@@ -19,6 +19,7 @@ export interface Seen {
   readonly quoted: readonly [start: number, end: number] | null
   readonly received: string | null
   readonly displayed: string | null
+  readonly reactions: { readonly to: string; readonly emojis: readonly string[] } | null
   readonly state: string | null
   readonly forwarded: boolean
   readonly link: string | null
@@ -190,6 +191,16 @@ export class SlixmppClient {
     const reply = ['{urn:xmpp:reply:0}reply', { id: target, to }] as const
     const fallback = ['{urn:xmpp:fallback:0}fallback', { for: 'urn:xmpp:reply:0', range }] as const
     return this.send(to, quotation + body, reply, fallback)
+  }
+
+  /** In place of what was said before; with nothing more, that is taken back. */
+  react(to: string, target: string, ...emojis: string[]): string {
+    const reactions = emojis.map((emoji) => `<reaction>${emoji}</reaction>`).join('')
+    const xml = `<reactions xmlns="urn:xmpp:reactions:0" id="${target}">${reactions}</reactions>`
+    return this.#write(to, [
+      ['', { xml }],
+      ['{urn:xmpp:hints}store', {}],
+    ])
   }
 
   state(to: string, state: string): string {

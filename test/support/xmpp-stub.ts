@@ -20,6 +20,10 @@ export interface Stub {
   refuse?(): string | undefined
   /** What is answered to a question; the empty answer when absent. */
   answer(question: Question): string | undefined
+  /** All that the client says. */
+  hears?(text: string): void
+  /** What is answered to the wish to resume a stream; a refusal when absent. */
+  resume?(): string
   /** The client is there: it has sent its presence. */
   present?(write: (text: string) => void, cut: () => void): void
 }
@@ -50,6 +54,7 @@ function serve(socket: Socket, jid: string, stub: Stub) {
     // The greeting of TLS, which a server takes for malformed XML.
     if (chunk[0] === 0x16) return write(`${header}${farewell('not-well-formed')}`)
     const text = `${chunk}`
+    stub.hears?.(text)
     if (text.includes('<stream:stream')) {
       const refusal = stub.refuse?.()
       write(refusal === undefined ? greeting(isKnown, mayEncrypt) : `${header}${refusal}`)
@@ -65,7 +70,7 @@ function serve(socket: Socket, jid: string, stub: Stub) {
       write(`<success ${sasl}/>`)
     }
     if (text.includes('<enable ')) write(`<enabled ${streamManagement} id="s" resume="true"/>`)
-    if (text.includes('<resume ')) write(`<failed ${streamManagement}/>`)
+    if (text.includes('<resume ')) write(stub.resume?.() ?? `<failed ${streamManagement}/>`)
     for (const [question] of text.matchAll(/<iq [^>]*>.*?<\/iq>/g)) {
       const id = /id="([^"]+)"/.exec(question)?.[1] ?? ''
       const to = /to="([^"]+)"/.exec(question)?.[1]

@@ -12,12 +12,24 @@ interface Memory {
   native?: string
 }
 
+export type SentRequest = readonly [id: string, memory: Readonly<Memory>]
+
 /** By the client's own id of each request. */
 export class SentRequests {
   readonly #memories = new RecentMap<string, Memory>(MOST_REMEMBERED)
 
   add(id: string, at = Math.floor(Date.now() / 1000)) {
     this.#memories.set(id, { at, confirmed: false })
+  }
+
+  /** The newest, and the oldest of them first, for the session that follows in another process. */
+  newest(count: number): readonly SentRequest[] {
+    return [...this.#memories].slice(-count)
+  }
+
+  /** Of the session before. */
+  restore(sent: readonly SentRequest[]) {
+    for (const [id, memory] of sent) this.#memories.set(id, { ...memory })
   }
 
   confirm(id: string) {

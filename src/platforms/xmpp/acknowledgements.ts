@@ -32,6 +32,11 @@ export class Acknowledgements {
     return this.#received
   }
 
+  /** How many are handled; undefined while one of them waits and a later one does not. */
+  get handled(): number | undefined {
+    return this.#ahead.size > 0 ? undefined : this.#handled
+  }
+
   /** Returns a function to call when the newest stanza is handled. */
   expect(): () => void {
     const number = this.#received

@@ -15,6 +15,8 @@ export const clockToleranceSeconds = 60
 const batchSize = 100
 /** Pauses before an archive that existed counts as missing: the parts of a stopping server disappear one by one. */
 const askAgainMilliseconds = [1_000, 3_000]
+/** How many messages are read again for the ids that others name them by. */
+const mostRecalled = 100
 /** Pauses after the presence. The first is shorter than the time after which the checkpoint passes a message, see `RecentIds`. */
 const readAgainMilliseconds = [2_500, 7_500]
 const longestPause = 60_000
@@ -134,6 +136,17 @@ export class CatchUp {
       }
     })
     return keys
+  }
+
+  /** The newest messages, the oldest of them first; none where the archive does not show them. */
+  async recall(signal: AbortSignal): Promise<readonly IncomingMessage[]> {
+    try {
+      const { messages } = await this.#archive.page({ before: '', max: mostRecalled }, signal)
+      return messages.map((archived) => this.#deliver(archived))
+    } catch (err) {
+      this.#logger.info({ err }, 'the archive did not show what came before')
+      return []
+    }
   }
 
   async #after(after: string, checkpoint: Checkpoint, signal: AbortSignal): Promise<ArchivePage> {

@@ -33,6 +33,8 @@ export interface IncomingMessage {
 /** Reads messages of a room, which knows its people and the ids of its messages. */
 export interface RoomReader {
   read(delivery: IncomingMessage): Happening | undefined
+  /** Before a message is read that changes another one: whose ids are not known is looked up. */
+  recall(): Promise<void>
 }
 
 /** Out of the account's archive. */

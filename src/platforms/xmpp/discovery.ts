@@ -1,5 +1,6 @@
-/** Service discovery (XEP-0030): the identities and features of an address, with their forms. */
+/** Service discovery (XEP-0030): the identities and features of an address, with their forms, and the facts of a room. */
 import { type Element, xml } from '@xmpp/client'
+import { RequestFailed } from '../../../machines/model/failure.ts'
 import { serverAway, unreachable } from './failures.ts'
 import { ns } from './namespaces.ts'
 import { RequestRefused, type Requests } from './requests.ts'
@@ -16,7 +17,7 @@ export async function discover(
 }
 
 /** The same for who must not take an address whose server cannot be reached now for one that does not exist. */
-export async function discoverSurely(
+async function discoverSurely(
   requests: Requests,
   to: string,
   signal: AbortSignal,
@@ -59,3 +60,49 @@ const known = (asked: Promise<Element | undefined>): Promise<Element | undefined
     if (cause instanceof RequestRefused) return undefined
     throw cause
   })
+
+export interface RoomFacts {
+  readonly title?: string
+  readonly description?: string
+  readonly hasArchive: boolean
+  /** Whether the room shows the addresses of its occupants to everybody. */
+  readonly showsAddresses: boolean
+}
+
+/** `undefined`: there is no such room, or it does not show itself. */
+export async function roomFacts(
+  requests: Requests,
+  room: string,
+  signal: AbortSignal,
+): Promise<RoomFacts | undefined> {
+  const info = await discoverSurely(requests, room, signal)
+  if (!info || !isConference(info)) return undefined
+  const identity = info.getChildren('identity').find(({ attrs }) => attrs.category === 'conference')
+  const description = formField(info, 'muc#roominfo_description')
+  return {
+    ...(identity?.attrs.name && { title: identity.attrs.name }),
+    ...(description && { description }),
+    hasArchive: hasFeature(info, ns.archive),
+    showsAddresses: hasFeature(info, 'muc_nonanonymous'),
+  }
+}
+
+/** Whether the addresses of a domain are rooms; undefined while its server cannot be reached. */
+export async function hostsRooms(
+  requests: Requests,
+  domain: string,
+  signal: AbortSignal,
+): Promise<boolean | undefined> {
+  try {
+    const info = await discoverSurely(requests, domain, signal)
+    return info !== undefined && isConference(info)
+  } catch (cause) {
+    if (cause instanceof RequestFailed && cause.failure.code === 'unavailable') return undefined
+    throw cause
+  }
+}
+
+function isConference(info: Element): boolean {
+  const identities = info.getChildren('identity')
+  return hasFeature(info, ns.muc) && identities.some(({ attrs }) => attrs.category === 'conference')
+}

@@ -19,7 +19,7 @@ import type { Place, Places, Recalled } from './places.ts'
 import type { Moderating } from './rooms/moderation.ts'
 import type { Room } from './rooms/room.ts'
 import type { Stream } from './stream.ts'
-import { chatState, correction, displayed, retraction, textMessage } from './writing.ts'
+import { chatState, correction, displayed, opinion, retraction, textMessage } from './writing.ts'
 
 export interface Context extends Request {
   readonly stream: Stream
@@ -90,6 +90,17 @@ const messages: Handlers<Context> = {
     if (found === 'absent') throw messageNotFound('message to delete')
     if (found === 'foreign') throw messageNotAllowed("message can't be deleted")
     await place.post(retraction(place.envelope(requestId), message), signal)
+    return done
+  },
+
+  async react({ places, requestId, signal }, { chat, message, reactions }) {
+    const emojis = reactions.map((reaction) => {
+      if ('emoji' in reaction) return reaction.emoji
+      throw failed('bad_request', 'REACTION_INVALID')
+    })
+    const place = await places.at(chat, signal)
+    if ((await place.find(message, signal)) === 'absent') throw messageNotFound('message to react')
+    await place.post(opinion(place.envelope(requestId), message, emojis), signal)
     return done
   },
 

@@ -71,23 +71,24 @@ export class Inbox {
   }
 
   #wake() {
-    this.#draining ??= this.#drain().finally(() => {
-      this.#draining = undefined
-    })
+    if (this.#queue.length > 0) this.#draining ??= this.#drain()
   }
 
   async #drain(): Promise<void> {
-    while (this.#queue.length > 0) {
-      const batch = this.#queue.splice(0, batchSize)
-      try {
+    try {
+      while (this.#queue.length > 0) {
+        const batch = this.#queue.splice(0, batchSize)
         await this.#events.commit(batch.map(({ delivery }) => delivery))
         for (const { delivery, stored } of batch) {
           this.#weight -= weightOf(delivery.message)
           stored()
         }
-      } catch (cause) {
-        return this.#fail(cause)
       }
+    } catch (cause) {
+      this.#fail(cause)
+    } finally {
+      // In the same moment as the end of the loop: nobody would wake for what comes in between.
+      this.#draining = undefined
     }
   }
 

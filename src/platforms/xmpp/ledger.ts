@@ -18,7 +18,7 @@ import type { IncomingMessage } from './delivery.ts'
 import { type Invitation, readInvitation } from './invitation.ts'
 import { isRandom, MessageNames, mostRemembered, targetOf, unchanged } from './message-identity.ts'
 import { ns } from './namespaces.ts'
-import { type Known, read, repliedTo } from './reading.ts'
+import { type Known, Opinions, read, repliedTo } from './reading.ts'
 
 /** Within this time, a server delivers all messages to which it gave earlier ids. */
 const settledMilliseconds = 5_000
@@ -114,6 +114,7 @@ export class Ledger {
     this.#known = {
       own: start.own,
       names: new MessageNames(),
+      opinions: new Opinions(),
       sent: (id) => this.#sent.has(id),
       isRoom: (address) => this.#checkpoints.has(address) && address !== this.#own,
     }
@@ -124,9 +125,20 @@ export class Ledger {
     this.#repeats = new Repeats([...this.#earlier, ...this.#unarchived])
   }
 
+  /** The stream of the session before goes on: what that one stored comes no more. */
+  expectNoRepeats(): void {
+    this.#repeats = new Repeats([])
+  }
+
+  /** Resolves once all that was reported is stored, or has failed. */
+  settled(): Promise<void> {
+    return this.#line.run(async () => undefined)
+  }
+
   /** Reads an old message as at its first report; its ids go on to name newer messages. */
   readAgain(delivery: IncomingMessage): Happening | undefined {
-    return read(delivery, { ...this.#known, names: unchanged(this.#known.names) })
+    const names = unchanged(this.#known.names)
+    return read(delivery, { ...this.#known, names, opinions: new Opinions() })
   }
 
   /** Whether this session has stored the message with this key. */
@@ -174,6 +186,7 @@ export class Ledger {
       this.#isRecalled = true
       for (const delivery of await this.#events.recall()) read(delivery, this.#known)
     }
+    for (const { room, message } of news) if (room && targetOf(message)) await room.recall()
     const foreign = news.filter((delivery) => !this.#isOwnSend(delivery))
     const told = foreign.flatMap((delivery) => read(delivery, this.#known) ?? [])
     const happenings = await this.#events.measured(told)

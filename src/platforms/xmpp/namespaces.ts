@@ -38,6 +38,7 @@ export const ns = {
   nodeConfig: 'http://jabber.org/protocol/pubsub#node_config',
   pubsub: 'http://jabber.org/protocol/pubsub',
   pubsubOwner: 'http://jabber.org/protocol/pubsub#owner',
+  reactions: 'urn:xmpp:reactions:0',
   receipts: 'urn:xmpp:receipts',
   reference: 'urn:xmpp:reference:0',
   reply: 'urn:xmpp:reply:0',

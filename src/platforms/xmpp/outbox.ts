@@ -4,6 +4,7 @@ import { type Element, xml } from '@xmpp/client'
 import { limited } from '../../../actors/host/time.ts'
 import { isImpatience, reconnecting } from '../kit/failures.ts'
 import { parseAddress } from './address.ts'
+import type { Archive } from './archive.ts'
 import { bounced, unknownOutcome } from './failures.ts'
 import { ns } from './namespaces.ts'
 import { ping, type Requests } from './requests.ts'
@@ -88,6 +89,11 @@ export class Outbox {
     }
   }
 
+  /** Whether it is known of all messages what became of them. */
+  get isIdle(): boolean {
+    return this.#waiting.size === 0
+  }
+
   /** Whether it has not come out yet what became of a message. */
   isWaiting(id: string): boolean {
     return this.#waiting.has(id)
@@ -135,6 +141,26 @@ export class Outbox {
   /** Messages of a lost stream that are not in the archive never reached the server. */
   repeat(open: Outbox['open']) {
     for (const { id } of open) this.#waiting.get(id)?.write()
+  }
+
+  /**
+   * Sends those again that are not in the account's archive. What that leaves out may have arrived though it is not there.
+   * Servers need not keep what is said to one occupant of a room, whose address has a resource.
+   */
+  async repeatMissing(
+    messages: Outbox['open'],
+    archive: Pick<Archive, 'policy'>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const open = messages.filter(({ id }) => this.isWaiting(id))
+    if (open.length === 0) return
+    const keeps = await archive.policy(signal)
+    const isLeftOut = ({ to = '' }: (typeof open)[number]) => {
+      const address = parseAddress(to)
+      return address?.resource !== undefined || keeps(address?.bare ?? to) === false
+    }
+    this.abandon(open.filter(isLeftOut))
+    this.repeat(open.filter((message) => !isLeftOut(message)))
   }
 
   /** Without an archive the outcome stays unknown. */

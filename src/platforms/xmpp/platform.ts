@@ -38,6 +38,7 @@ export const capabilities: Capabilities = {
     'edited_message',
     'deleted_messages',
     'my_chat_member',
+    'message_reaction',
     'message_delivered',
     'message_read',
   ],

@@ -1,14 +1,23 @@
 /** Reads a message of the network as an event; `undefined` when it is none. */
+import { isDeepStrictEqual } from 'node:util'
 import type { Element } from '@xmpp/client'
-import type { Content, Message } from '../../../machines/model/content.ts'
+import type { Content, Message, Reaction } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
+import { RecentMap } from '../kit/recent-map.ts'
 import { nameOf, parseAddress, personAt, privateChat, whispering } from './address.ts'
 import { readContact } from './contact.ts'
 import type { IncomingMessage } from './delivery.ts'
 import { readInvitation } from './invitation.ts'
 import { readLocation } from './location.ts'
 import { sharedFile } from './media/shared.ts'
-import { idOf, type MessageNames, marked, storable, targetOf } from './message-identity.ts'
+import {
+  idOf,
+  type MessageNames,
+  marked,
+  mostRemembered,
+  storable,
+  targetOf,
+} from './message-identity.ts'
 import { ns } from './namespaces.ts'
 import { readStyled } from './styling/read.ts'
 import { readXhtml } from './styling/xhtml.ts'
@@ -16,6 +25,7 @@ import { readXhtml } from './styling/xhtml.ts'
 export interface Known {
   readonly own: string
   readonly names: Pick<MessageNames, 'give' | 'find' | 'remember'>
+  readonly opinions: Opinions
   /** Whether this session sent the message with this id. */
   sent(id: string): boolean
   /** Whether the account is, or was, in the room with this address. */
@@ -57,6 +67,9 @@ export function read(delivery: IncomingMessage, known: Known): Happening | undef
     const about = { state: receipt.state, chat, target: named, person: from, ...recent }
     return { kind: 'receipt', ...event, ...about }
   }
+  const reacted = reactionsIn(message)
+  if (reacted && own) return undefined
+  if (reacted) return known.opinions.change(event, { chat, person: from }, reacted, known.names)
   const content = contentOf(message)
   if (!content) return undefined
   const native = target
@@ -115,6 +128,46 @@ export function receiptIn(message: Element) {
   if (delivered) return { state: 'delivered', id: storable(delivered) } as const
   const read = message.getChild('displayed', ns.markers)?.attrs.id
   return read ? ({ state: 'read', id: storable(read) } as const) : undefined
+}
+
+const mostReactions = 20
+const longestEmoji = 32
+
+/** All that somebody thinks of a message now (XEP-0444). A text beside it is for clients that do not know reactions. */
+export function reactionsIn(message: Element) {
+  const element = message.getChild('reactions', ns.reactions)
+  if (!element?.attrs.id) return undefined
+  const emojis = element.getChildren('reaction').map((reaction) => reaction.getText().trim())
+  const shown = emojis.filter((emoji) => emoji !== '' && emoji.length <= longestEmoji)
+  const reactions = [...new Set(shown)].slice(0, mostReactions).map((emoji) => ({ emoji }))
+  return { id: storable(element.attrs.id), reactions }
+}
+
+type Reacted = Extract<Happening, { kind: 'reaction' }>
+
+/** What people thought of messages before: they say only what they think now. */
+export class Opinions {
+  readonly #known = new RecentMap<string, Pick<Reacted, 'sourceKey' | 'before' | 'after'>>(
+    mostRemembered,
+  )
+
+  /** Undefined when nothing has changed. The same event gives the same answer again. */
+  change(
+    event: Pick<Reacted, 'sourceKey' | 'direction' | 'at' | 'recovered'>,
+    { chat, person }: Pick<Reacted, 'chat' | 'person'>,
+    { id, reactions: after }: { readonly id: string; readonly reactions: readonly Reaction[] },
+    names: Pick<MessageNames, 'find'>,
+  ): Reacted | undefined {
+    const { sourceKey } = event
+    const target = names.find(chat.native, id)
+    const place = `${chat.native}\n${target}\n${person.native}`
+    const known = this.#known.get(place)
+    const isSame = known?.sourceKey === sourceKey
+    if (known && !isSame && isDeepStrictEqual(known.after, after)) return undefined
+    const before = (isSame ? known.before : known?.after) ?? []
+    this.#known.set(place, { sourceKey, before, after })
+    return { kind: 'reaction', ...event, chat, target, person, before, after }
+  }
 }
 
 export function repliedTo(message: Element): string | undefined {

@@ -2,6 +2,7 @@
 import type { Json } from '../../../machines/model/protocol.ts'
 import { fieldsOf } from '../kit/platform.ts'
 import { parseAddress, parseServer } from './address.ts'
+import { type LeftSession, parseLeft } from './left-session.ts'
 import { AccountKey, parseStoredKey, type SaltedKeys, type StoredKey } from './sasl/scram.ts'
 import type { Login, Names } from './transport.ts'
 
@@ -13,11 +14,20 @@ export interface XmppSecrets {
   readonly server?: string
   /** The salted key of the last login, which spares the next node to derive it again. */
   readonly salted?: StoredKey
+  /** What the last session left to the next one, which takes it out before it uses it: then nobody else can. */
+  readonly left?: LeftSession
 }
 
-/** As a link stores them, and a session whose key was derived anew. */
-export function secretsJson({ salted, ...secrets }: XmppSecrets): Json {
-  return { ...secrets, ...(salted && { salted: { ...salted } }) }
+/**
+ * As a link stores them, and a session whose key was derived anew. `left`: what it leaves to the next one, written by
+ * `leftText`.
+ */
+export function secretsJson({ salted, left: _, ...secrets }: XmppSecrets, left?: string): Json {
+  return {
+    ...secrets,
+    ...(salted && { salted: { ...salted } }),
+    ...(left !== undefined && { left }),
+  }
 }
 
 /** `undefined` when what was stored is not what a link stores. */
@@ -27,12 +37,14 @@ export function parseSecrets(stored: Json): XmppSecrets | undefined {
   if (typeof jid !== 'string' || !parseAddress(jid)?.local) return undefined
   if (typeof password !== 'string' || typeof resource !== 'string') return undefined
   const salted = parseStoredKey(fields.salted)
+  const left = parseLeft(fields.left)
   return {
     jid,
     password,
     resource,
     ...(typeof server === 'string' && { server }),
     ...(salted && { salted }),
+    ...(left && { left }),
   }
 }
 

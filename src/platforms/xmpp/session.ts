@@ -11,7 +11,6 @@ import type { Operation, OperationResult } from '../../../machines/model/operati
 import { SentRequests } from '../kit/sent-requests.ts'
 import { SessionLife } from '../kit/session-life.ts'
 import type { Passages } from '../kit/steadily.ts'
-import { parseAddress } from './address.ts'
 import { Archive } from './archive.ts'
 import { CatchUp } from './catch-up.ts'
 import { parseCheckpoints, parseUnarchived } from './checkpoint.ts'
@@ -23,6 +22,7 @@ import { History } from './history.ts'
 import { Inbox } from './inbox.ts'
 import { parseInvited } from './invitation.ts'
 import { Ledger } from './ledger.ts'
+import { type LeftSession, leftText } from './left-session.ts'
 import { download } from './media/download.ts'
 import { measured } from './media/measure.ts'
 import { HttpUploads, type UploadParts } from './media/uploads.ts'
@@ -52,8 +52,8 @@ export interface SessionOptions
   readonly media: UploadParts['media']
 }
 
-/** How many messages are read again for the ids that others name them by. */
-const mostRecalled = 100
+/** How many of its own messages a session leaves to the next one: those whose copies may still come. */
+const mostLeft = 100
 
 export class XmppSession implements Session {
   readonly #account: LinkedAccount
@@ -75,6 +75,10 @@ export class XmppSession implements Session {
   #binding = new AbortController()
   #hasArchive = false
   #isOpened = false
+  /** All that a new stream begins with is done. */
+  #isSettled = false
+  #secrets: XmppSecrets
+  #saving: Promise<void> = Promise.resolve()
 
   constructor(
     account: LinkedAccount,
@@ -82,7 +86,9 @@ export class XmppSession implements Session {
     report: SessionReport,
     options: SessionOptions,
   ) {
-    const derived = (salted: StoredKey) => this.#keepKey({ ...secrets, salted })
+    const { left, ...kept } = secrets
+    this.#secrets = kept
+    const derived = (salted: StoredKey) => this.#keepKey(salted)
     const login = { ...loginOf(secrets, options, derived), permit: account.permit }
     const own = `${login.local}@${login.domain}`
     const sent = this.#sent
@@ -102,10 +108,14 @@ export class XmppSession implements Session {
         login,
         resumeMilliseconds: options.resumeMilliseconds,
         passage: options.passages.to(login.service),
+        ...(left && { inherited: () => this.#take(left) }),
       },
       {
         bound: () => this.#bind(),
-        resumed: () => this.#options.logger.info({ account: own }, 'the stream was resumed'),
+        resumed: () => {
+          options.logger.info({ account: own }, 'the stream was resumed')
+          if (left && !this.#isOpened) this.#goOn(left)
+        },
         stanza: (stanza) => this.#receive(stanza),
         settled: () => this.#inbox.settled(),
         acknowledged: (id) => this.#outbox.acknowledged(id),
@@ -135,7 +145,7 @@ export class XmppSession implements Session {
         found: (delivery, id) => this.#found(delivery, id),
         receiptWanted: (to, id) => this.#whisper(receipt(to, id)),
         invited: () => this.#rooms.invited(),
-        recall: () => this.#recall(),
+        recall: async () => (this.#hasArchive ? this.#catchUp.recall(this.#life.signal) : []),
         measured: (happenings) => measured(happenings, options.agent, this.#life.signal),
       },
     )
@@ -158,7 +168,11 @@ export class XmppSession implements Session {
       tendMilliseconds: options.tendMilliseconds,
       reflected: (delivery, id) => this.#found(delivery, id),
       sent: (id) => sent.has(id),
-      failed: (cause) => this.#end(cause),
+      failed: (cause) => {
+        // What rooms say counts before it is stored: only their archives have it now.
+        this.#isSettled = false
+        this.#end(cause)
+      },
     })
     this.#parts = {
       stream: this.#stream,
@@ -202,12 +216,58 @@ export class XmppSession implements Session {
     return download(this.#options.agent, link, offset, this.#life.within(signal))
   }
 
+  /** Only where nothing is under way that this process alone knows of; else the next session logs in. */
+  async handOver(): Promise<void> {
+    const isAtRest = this.#isSettled && this.#outbox.isIdle && this.#rooms.isAtRest
+    if (!isAtRest || this.#life.isOver || !(await this.#stream.leave())) return
+    // What is not stored is not counted: the server sends it to the next session.
+    await Promise.all([this.#inbox.settled(), this.#rooms.settled()])
+    await this.#ledger.settled()
+    const stream = this.#isSettled && this.#stream.inheritance
+    if (!stream) return
+    const sent = this.#sent.newest(mostLeft)
+    const text = leftText({ stream, hasArchive: this.#hasArchive, sent, rooms: this.#rooms.states })
+    if (text !== undefined) await this.#save({}, text)
+  }
+
   /** XMPP knows no sign-out beyond the end of the stream. */
   async close(): Promise<void> {
     await this.#life.close()
   }
 
+  /** Makes sure that no later session uses what was left: the counters are right only once. */
+  async #take(left: LeftSession): Promise<LeftSession['stream'] | undefined> {
+    try {
+      await this.#save({})
+      return left.stream
+    } catch (err) {
+      this.#options.logger.info({ account: this.#own, err }, 'a stream that was left is not used')
+      return undefined
+    }
+  }
+
+  /** The server goes on as if nothing had been: what it told the session before, it does not tell again. */
+  #goOn({ hasArchive, sent, rooms }: LeftSession) {
+    const { signal } = this.#binding
+    this.#hasArchive = hasArchive
+    this.#sent.restore(sent)
+    this.#ledger.expectNoRepeats()
+    this.#rooms.restore(rooms)
+    this.#report.opened(this.#account.identity)
+    this.#isOpened = true
+    this.#rooms.goOn(signal).then(
+      () => {
+        this.#inbox.release(new Set())
+        this.#isSettled = true
+      },
+      (cause) => {
+        if (!signal.aborted) this.#end(cause)
+      },
+    )
+  }
+
   #bind() {
+    this.#isSettled = false
     this.#binding.abort()
     this.#binding = new AbortController()
     const { signal } = this.#binding
@@ -244,33 +304,15 @@ export class XmppSession implements Session {
     await this.#stream.sendWhenUp(xml('presence'), signal)
     const after = this.#hasArchive ? await this.#catchUp.run(signal) : []
     const toPeople = unconfirmed.filter(({ proof }) => proof === 'acknowledgement')
-    if (this.#hasArchive) await this.#repeat(toPeople, signal)
+    if (this.#hasArchive) await this.#outbox.repeatMissing(toPeople, this.#archive, signal)
     else this.#outbox.abandon(toPeople)
     this.#inbox.release(new Set([...before, ...after]))
-    if (this.#hasArchive && caughtUp) {
-      this.#catchUp.settle(caughtUp, signal).catch((cause) => {
-        if (!signal.aborted) this.#end(cause)
-      })
-    }
-    await this.#rooms.begin(signal, (room) => {
+    const settling = this.#hasArchive && caughtUp && this.#catchUp.settle(caughtUp, signal)
+    const entering = this.#rooms.begin(signal, (room) => {
       this.#outbox.repeat(unconfirmed.filter(({ to }) => to === room.address))
     })
-  }
-
-  /**
-   * What the archive leaves out may have arrived though it is not there. Servers need not keep what is said to one occupant of
-   * a room, whose address has a resource.
-   */
-  async #repeat(messages: Outbox['open'], signal: AbortSignal): Promise<void> {
-    const open = messages.filter(({ id }) => this.#outbox.isWaiting(id))
-    if (open.length === 0) return
-    const keeps = await this.#archive.policy(signal)
-    const isLeftOut = ({ to = '' }: (typeof open)[number]) => {
-      const address = parseAddress(to)
-      return address?.resource !== undefined || keeps(address?.bare ?? to) === false
-    }
-    this.#outbox.abandon(open.filter(isLeftOut))
-    this.#outbox.repeat(open.filter((message) => !isLeftOut(message)))
+    await Promise.all([settling, entering])
+    this.#isSettled = !signal.aborted
   }
 
   /** Messages of a room are not awaited: the room, or its archive, repeats them after an absence. */
@@ -309,17 +351,6 @@ export class XmppSession implements Session {
     await this.#inbox.push(delivery)
   }
 
-  async #recall(): Promise<readonly IncomingMessage[]> {
-    if (!this.#hasArchive) return []
-    try {
-      const page = await this.#archive.page({ before: '', max: mostRecalled }, this.#life.signal)
-      return page.messages.map((archived) => recovered(archived, this.#own))
-    } catch (cause) {
-      this.#options.logger.info({ err: cause }, 'the archive did not show what came before')
-      return []
-    }
-  }
-
   /** A message that this session sent is in an archive, or has come back from its room. */
   #found({ archived, room, archive }: IncomingMessage, id: string) {
     if (room && archived) {
@@ -344,10 +375,19 @@ export class XmppSession implements Session {
   }
 
   /** Without it the next login takes longer, and nothing else. */
-  #keepKey(secrets: XmppSecrets) {
-    this.#report.secrets(secretsJson(secrets)).catch((cause) => {
+  #keepKey(salted: StoredKey) {
+    this.#save({ salted }).catch((cause) => {
       this.#options.logger.info({ err: cause }, 'the key of an account was not stored')
     })
+  }
+
+  /** One after the other: the last is to stay. */
+  #save(change: Partial<XmppSecrets>, left?: string): Promise<void> {
+    this.#secrets = { ...this.#secrets, ...change }
+    const stored = secretsJson(this.#secrets, left)
+    const saved = this.#saving.then(() => this.#report.secrets(stored))
+    this.#saving = saved.catch(() => undefined)
+    return saved
   }
 
   async #release(cause: unknown): Promise<void> {

@@ -5,9 +5,16 @@ import type { Element } from '@xmpp/client'
 import { limited } from '../../../actors/host/time.ts'
 import { unlessAborted } from '../kit/session-life.ts'
 import { Passage } from '../kit/steadily.ts'
+import { parseServer } from './address.ts'
 import { endingOf, isDecided, isReplacement } from './endings.ts'
 import { TakenOver } from './failures.ts'
-import { createTransport, type Login, Oversized, type Transport } from './transport.ts'
+import {
+  createTransport,
+  type Login,
+  Oversized,
+  type Resumption,
+  type Transport,
+} from './transport.ts'
 
 interface StreamEvents {
   /** A new stream is bound: the outcome of requests on the stream before has to be found out. */
@@ -30,6 +37,8 @@ interface StreamOptions {
   readonly resumeMilliseconds: number
   /** Shared by all streams to the server. */
   readonly passage?: Passage
+  /** The stream of another process to go on with. Resolves with undefined where it must not be used. */
+  inherited?(): Promise<Resumption | undefined>
 }
 
 /** There is no connection now; the server does not have the stanza, or not whole, and so not at all. */
@@ -50,7 +59,10 @@ export class Stream {
   readonly #login: Login
   readonly #resumeMilliseconds: number
   readonly #passage: Passage
+  readonly #inherited: StreamOptions['inherited']
   readonly #events: StreamEvents
+  /** Being written. */
+  readonly #sending = new Set<Promise<void>>()
   readonly #ending = new AbortController()
   readonly #watch: NodeJS.Timeout
   #state: 'connecting' | 'up' | 'ended' = 'connecting'
@@ -62,10 +74,11 @@ export class Stream {
   #early: (() => void)[] = []
 
   constructor(options: StreamOptions, events: StreamEvents) {
-    const { login, resumeMilliseconds, passage = new Passage() } = options
+    const { login, resumeMilliseconds, passage = new Passage(), inherited } = options
     this.#login = login
     this.#passage = passage
     this.#resumeMilliseconds = resumeMilliseconds
+    this.#inherited = inherited
     this.#events = events
     this.#transport = this.#listen(createTransport(login))
     this.#up.promise.catch(() => undefined)
@@ -90,10 +103,14 @@ export class Stream {
   async send(stanza: Element): Promise<void> {
     // Before the login is through, a stanza would end the stream.
     if (this.#state !== 'up' || !this.#transport.isWritable()) throw new StreamDown()
+    const sending = this.#transport.client.send(stanza)
+    this.#sending.add(sending)
     try {
-      await this.#transport.client.send(stanza)
+      await sending
     } catch (cause) {
       throw new StreamDown('The connection broke', { cause })
+    } finally {
+      this.#sending.delete(sending)
     }
   }
 
@@ -111,6 +128,27 @@ export class Stream {
     }
   }
 
+  /**
+   * Leaves the connection without a word: the server keeps the stream for the next process. Resolves with whether that one
+   * may go on with it.
+   */
+  async leave(): Promise<boolean> {
+    const { enabled, id } = this.#transport.client.streamManagement
+    if (this.#state !== 'up' || !enabled || !id) return false
+    this.#stop(new Error('The session is left to another process'))
+    // Nobody could say whether the server has got what was being written.
+    const written = Promise.allSettled(this.#sending).then(() => true)
+    const late = delay(closeMilliseconds, false, { ref: false })
+    const isWritten = await Promise.race([written, late])
+    this.#transport.cut()
+    return isWritten
+  }
+
+  /** What the next process needs after `leave`; undefined where a stanza waits that came before one that is handled. */
+  get inheritance(): Resumption | undefined {
+    return this.#transport.inheritance()
+  }
+
   /** Ends the stream politely if the server still listens; later events are not reported. */
   async close(): Promise<void> {
     const wasUp = this.#state === 'up'
@@ -123,6 +161,8 @@ export class Stream {
   }
 
   #listen(transport: Transport): Transport {
+    // The server sends again what came in on a connection that broke before the library told of it.
+    this.#early = []
     const { client } = transport
     const { streamManagement } = client
     // A connection that was given up may still emit events.
@@ -220,18 +260,36 @@ export class Stream {
   }
 
   async #begin(): Promise<void> {
+    const inherited = await this.#inherited?.()
+    if (inherited && (await this.#resumeNearby(inherited))) return
+    const { signal } = this.#ending
+    signal.throwIfAborted()
+    if (inherited) this.#transport = this.#listen(createTransport(this.#login, inherited))
     try {
       return await this.#attempt(this.#transport)
     } catch (cause) {
       // The server cannot say whether the password is wrong or only the key that was stored for it.
-      const isWrong = !this.#ending.signal.aborted && (await this.#login.key.isWrong())
-      if (!isWrong || this.#ending.signal.aborted) throw cause
+      const isWrong = !signal.aborted && (await this.#login.key.isWrong())
+      if (!isWrong || signal.aborted) throw cause
     }
-    this.#transport = this.#listen(createTransport(this.#login))
+    this.#transport = this.#listen(createTransport(this.#login, inherited))
     await this.#attempt(this.#transport)
   }
 
-  async #attempt({ client, cut }: Transport): Promise<void> {
+  /** Where the server says that it has the stream: of several hosts, the others may not. Resolves with whether there is a connection. */
+  async #resumeNearby(inherited: Resumption): Promise<boolean> {
+    const server = parseServer(`xmpp://${inherited.location}`)
+    if (inherited.location === undefined || !server) return false
+    // A host that was not chosen by anybody does not get a password in plain text.
+    const login = { ...this.#login, service: server.service, plaintextAllowed: false }
+    this.#transport = this.#listen(createTransport(login, inherited))
+    return this.#attempt(this.#transport, server.service).then(
+      () => true,
+      () => false,
+    )
+  }
+
+  async #attempt({ client, cut }: Transport, service = this.#login.service): Promise<void> {
     const limit = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(attemptMilliseconds)])
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     let isOver = false
@@ -242,7 +300,7 @@ export class Stream {
     client.streamManagement.on('resumed', resolve)
     try {
       client
-        .connect(this.#login.service)
+        .connect(service)
         // The library's search for a server has no time limit: it may end after this attempt did.
         .then<unknown>(() => (isOver ? cut() : client.open({ domain: this.#login.domain })))
         .catch(reject)

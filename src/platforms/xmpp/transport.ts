@@ -101,16 +101,24 @@ export function weightOf(stanza: Element): number {
 }
 
 /** The state that the next connection needs to resume the stream of this one (XEP-0198). */
-interface Resumption extends Pick<StreamManagement, 'id' | 'outbound' | 'outbound_q'> {
+export interface Resumption extends Pick<StreamManagement, 'id' | 'outbound' | 'outbound_q'> {
   /** How many stanzas were received. */
   readonly received: number
   /** See `Transport`. */
   readonly isRenamed: boolean
+  /** For how many seconds the server keeps a broken stream, where it says so. */
+  readonly max?: string | undefined
+  /** Where the server wants the stream to be resumed. */
+  readonly location?: string | undefined
+  /** Of another process: nobody but the account's owners can have taken the resource over. */
+  readonly isInherited?: boolean
 }
 
 export interface Transport {
   readonly client: Client
   resumption(): Resumption
+  /** The same for another process, which gets what is not handled; undefined where something later is handled already. */
+  inheritance(): Resumption | undefined
   /** Whether the stream goes by another name than the login's. */
   isRenamed(): boolean
   /** For the stanza that came last: returns what acknowledges it. */
@@ -133,7 +141,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     domain: login.domain,
     // With the same resource, the account would end the session that took the resource over during the interruption.
     resource: async () => {
-      isRenamed = resumption !== undefined
+      isRenamed = resumption !== undefined && !resumption.isInherited
       return isRenamed ? `${login.resource}-again` : login.resource
     },
     username: login.local,
@@ -153,21 +161,30 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   useMechanisms(transport, login.key)
   tuneStreamManagement(transport)
   const acknowledgements = new Acknowledgements(transport, resumption?.received ?? 0)
+  let { max, location } = resumption ?? {}
   if (resumption) {
     const { id, outbound, outbound_q } = resumption
     Object.assign(transport.streamManagement, { id, outbound, outbound_q })
   }
+  transport.prependListener('element', (element: Element) => {
+    if (element.is('enabled', ns.streamManagement)) ({ max, location } = element.attrs)
+  })
   keepToClassicLogin(transport)
   if (login.permit) transport.write = permitted(login.permit, transport.write.bind(transport))
   // The library would follow the server to any host and log in there, beside our own reconnect.
   transport._onSeeOtherHost = (error) => transport.emit('error', error)
   if (!login.allowPrivate) refusePrivate(transport)
   const heard = decodeAcrossChunks(transport)
+  const resumptionAfter = (received: number): Resumption => {
+    const { id, outbound, outbound_q } = transport.streamManagement
+    return { id, outbound, outbound_q, received, isRenamed, max, location }
+  }
   return {
     client: transport,
-    resumption() {
-      const { id, outbound, outbound_q } = transport.streamManagement
-      return { id, outbound, outbound_q, received: acknowledgements.received, isRenamed }
+    resumption: () => resumptionAfter(acknowledgements.received),
+    inheritance() {
+      const { handled } = acknowledgements
+      return handled === undefined ? undefined : resumptionAfter(handled)
     },
     expect: () => acknowledgements.expect(),
     isRenamed: () => isRenamed,

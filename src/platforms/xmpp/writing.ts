@@ -95,6 +95,16 @@ export function retraction(envelope: Envelope, target: string): Element {
   )
 }
 
+/** All that the account thinks of a message, in place of what it said before (XEP-0444). */
+export function opinion(envelope: Envelope, target: string, emojis: readonly string[]): Element {
+  const reactions = emojis.map((emoji) => xml('reaction', {}, clean(emoji)))
+  return chatMessage(
+    envelope,
+    xml('reactions', { xmlns: ns.reactions, id: networkId(target) }, ...reactions),
+    xml('store', ns.hints),
+  )
+}
+
 export function chatState({ type, to }: Envelope, state: 'composing' | 'active'): Element {
   return xml('message', { type, to }, xml(state, ns.chatStates))
 }

@@ -33,7 +33,7 @@ declare module '@xmpp/client' {
     /** How many of the stanzas sent are acknowledged. */
     outbound: number
     /** Sent and not acknowledged. */
-    outbound_q: { readonly stanza: Element }[]
+    outbound_q: { readonly stanza: Element; readonly stamp: string }[]
     timeout: number
     requestAckInterval: number
     requestAckDebounce: number

@@ -335,6 +335,40 @@ t.test('a session of a lost account is closed once it is known how', async (t) =
   }
 })
 
+t.test('a session is handed over where its account is given away, and nowhere else', async (t) => {
+  const owned = { credentialId: 1, epoch: 3 }
+  const ways: readonly (readonly [string, (rig: SupervisorRig) => unknown, boolean])[] = [
+    ['given away', (rig) => rig.supervisor.lose(owned, false, true), true],
+    ['the service stops', (rig) => rig.supervisor.stop(), true],
+    ['claimed by another node', (rig) => rig.supervisor.lose(owned), false],
+    ['linked anew', (rig) => rig.supervisor.lose(owned, true, true), false],
+    ['crashed', (rig) => rig.crash(1), false],
+  ]
+  for (const [how, end, isHandedOver] of ways) {
+    const rig = new SupervisorRig(t)
+    const actor = await rig.find(1)
+    const { session } = rig.platform
+    const happened: string[] = []
+    const stored = Promise.withResolvers<void>()
+    session.handOver = async () => {
+      happened.push(session.signal.aborted ? 'handed over too late' : 'handed over')
+      await stored.promise
+      happened.push('stored')
+    }
+    session.onClose = async () => void happened.push('closed')
+    const ending = end(rig)
+    await settled()
+    if (isHandedOver) {
+      t.same(happened, ['handed over'], how)
+      void actor.effects.disconnected.then(() => happened.push('let go'))
+    }
+    stored.resolve()
+    await ending
+    await settled()
+    t.same(happened, isHandedOver ? ['handed over', 'stored', 'closed', 'let go'] : ['closed'], how)
+  }
+})
+
 t.test('one that is lost while it waits for its restart is not restarted', async (t) => {
   const rig = new SupervisorRig(t)
   await rig.find(1)

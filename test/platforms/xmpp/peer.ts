@@ -26,6 +26,16 @@ export function peerOf(client: SlixmppClient, account: string, files: Files): Pe
     async reads(message) {
       client.confirm(account, message.handle, 'displayed')
     },
+    async react(message, emoji) {
+      client.react(account, message.handle, ...(emoji === undefined ? [] : [emoji]))
+    },
+    async seesReactions(message) {
+      // What was sent to the client before this comes before it.
+      const mark = client.state(client.jid, 'active')
+      await client.sees(({ id }) => id === mark)
+      const told = client.seen.findLast(({ reactions }) => reactions?.to === message.handle)
+      return told?.reactions?.emojis ?? []
+    },
     async sees(text, signal) {
       return sightOf(await client.sees((seen) => wordsOf(seen) === text, signal))
     },

@@ -47,6 +47,12 @@ export class Entrance {
     this.#isInside = false
   }
 
+  /** The account is in the room, under this nick. */
+  restore(nick: string) {
+    this.#nick = nick
+    this.#isInside = true
+  }
+
   /** `since`: fetch the last messages from this time on, in Unix seconds. */
   async enter(since: number | undefined, signal: AbortSignal): Promise<void> {
     for (let attempt = 1; ; attempt++) {

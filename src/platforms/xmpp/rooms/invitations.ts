@@ -37,6 +37,11 @@ export class Invitations {
     this.wake()
   }
 
+  /** Whether one is being answered. */
+  get isBusy(): boolean {
+    return this.#working !== undefined
+  }
+
   wake() {
     this.#working ??= this.#work()
       .catch((cause) => this.#parts.failed(cause))

@@ -13,6 +13,14 @@ interface Occupant {
   readonly role: string
 }
 
+/** One who is present, as a session leaves it to the next. */
+export type KnownOccupant = readonly [
+  nick: string,
+  affiliation: string,
+  role: string,
+  address?: string,
+]
+
 /** An occupant who has left may have written a message that is read only now. */
 const mostRemembered = 1_000
 /** A room may claim any number of occupants; only this many are distinguished. */
@@ -60,6 +68,20 @@ export class Occupants {
 
   clear() {
     this.#present.clear()
+  }
+
+  get known(): KnownOccupant[] {
+    return this.all.map(({ nick, affiliation, role }) => {
+      const address = this.#addresses.get(nick)
+      return address === undefined ? [nick, affiliation, role] : [nick, affiliation, role, address]
+    })
+  }
+
+  restore(known: readonly KnownOccupant[]) {
+    for (const [nick, affiliation, role, address] of known) {
+      this.#present.set(nick, { nick, affiliation, role })
+      if (address !== undefined) this.#addresses.set(nick, address)
+    }
   }
 
   take(nick: string, presence: Element) {

@@ -11,12 +11,22 @@ import { stanzaId } from '../archive.ts'
 import type { IncomingMessage } from '../delivery.ts'
 import { idOf, type MessageNames, marked, storable, targetOf } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
-import { albumOf, contentOf, forwardOf, quoteOf, receiptIn, repliedTo } from '../reading.ts'
+import {
+  albumOf,
+  contentOf,
+  forwardOf,
+  type Opinions,
+  quoteOf,
+  reactionsIn,
+  receiptIn,
+  repliedTo,
+} from '../reading.ts'
 
 interface RoomView {
   readonly chat: Chat
   readonly ids: Pick<RoomMessageIds, 'find' | 'remember' | 'wrote'>
   readonly names: Pick<MessageNames, 'give' | 'find' | 'remember'>
+  readonly opinions: Opinions
   person(nick: string, delivery: IncomingMessage): Person
 }
 
@@ -49,6 +59,9 @@ export function readRoom(delivery: IncomingMessage, view: RoomView): Happening |
     if (own || receipt.state !== 'read') return undefined
     return { kind: 'receipt', ...event, state: 'read', chat, target: receipt.id, person: from }
   }
+  const reacted = reactionsIn(message)
+  if (reacted && own) return undefined
+  if (reacted) return view.opinions.change(event, { chat, person: from }, reacted, names)
   const content = contentOf(message)
   if (!content) return undefined
   const corrected = target && ids.find(from.native, target.id)

@@ -10,22 +10,22 @@ import { parseAddress } from '../address.ts'
 import { Archive, type ArchivedMessage } from '../archive.ts'
 import { CatchUp, clockToleranceSeconds } from '../catch-up.ts'
 import type { IncomingMessage, RoomReader } from '../delivery.ts'
+import type { RoomFacts } from '../discovery.ts'
 import { Inbox } from '../inbox.ts'
 import type { Ledger } from '../ledger.ts'
 import { keyOf, MessageNames, unchanged } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
+import { Opinions } from '../reading.ts'
 import { RequestRefused, type Requests } from '../requests.ts'
 import type { Stream } from '../stream.ts'
 import type { Bookmark } from './bookmarks.ts'
 import { Entrance } from './entrance.ts'
-import type { RoomFacts } from './facts.ts'
 import { Members } from './members.ts'
 import { Moderation } from './moderation.ts'
-import { Occupants, shownAddress } from './occupants.ts'
+import { type KnownOccupant, Occupants, shownAddress } from './occupants.ts'
 import { RoomMessageIds, readRoom, removal, stampsOf } from './reading.ts'
 
-/** How many of its last messages a room is asked for at first. */
-const mostRecalled = 100
+const recallMilliseconds = 20_000
 
 export interface RoomParts {
   readonly own: string
@@ -44,11 +44,21 @@ export interface RoomParts {
   putOut(room: Room): void
 }
 
+/** A room that the account is in, as a session leaves it to the next one on the same stream. */
+export interface RoomState {
+  readonly bookmark: Bookmark
+  readonly nick: string
+  readonly facts: RoomFacts
+  readonly subject: string
+  readonly occupants: readonly KnownOccupant[]
+}
+
 export class Room implements RoomReader {
   readonly address: string
   readonly archive: Archive
   readonly ids = new RoomMessageIds()
   readonly #names = new MessageNames()
+  readonly #opinions = new Opinions()
   readonly members: Members
   readonly moderation: Moderation
   readonly #parts: RoomParts
@@ -56,11 +66,15 @@ export class Room implements RoomReader {
   readonly #entrance: Entrance
   readonly #inbox: Inbox
   readonly #catchUp: CatchUp
+  readonly #bookmark: Bookmark
   #facts: RoomFacts
   #subject = ''
+  /** The ids of its last messages are not known here, since another session has read them. */
+  #isUnread = false
 
   constructor(bookmark: Bookmark, facts: RoomFacts, parts: RoomParts) {
     this.address = bookmark.room
+    this.#bookmark = bookmark
     this.#facts = facts
     this.#parts = parts
     this.archive = new Archive(this.address, parts.own, parts.requests)
@@ -118,6 +132,38 @@ export class Room implements RoomReader {
     this.#occupants.clear()
   }
 
+  get state(): RoomState {
+    return {
+      bookmark: this.#bookmark,
+      nick: this.#entrance.nick,
+      facts: this.#facts,
+      subject: this.#subject,
+      occupants: this.#occupants.known,
+    }
+  }
+
+  /** The account is in it still, on a stream that goes on: the room says none of this again. */
+  restore({ nick, subject, occupants }: RoomState) {
+    this.#entrance.restore(nick)
+    this.#subject = subject
+    this.#occupants.restore(occupants)
+    this.#isUnread = this.#facts.hasArchive
+  }
+
+  /** What the room says is stored from now on; until then it waits. */
+  goOn() {
+    this.#inbox.release(new Set())
+  }
+
+  /** Resolves once what the room has said is stored, or when that has failed. */
+  settled(): Promise<void> {
+    return this.#inbox.settled()
+  }
+
+  async recall(): Promise<void> {
+    if (this.#isUnread) await this.#recall(AbortSignal.timeout(recallMilliseconds))
+  }
+
   /** The room announces it to its occupants. */
   async leave(signal: AbortSignal): Promise<void> {
     const to = `${this.address}/${this.#entrance.nick}`
@@ -149,8 +195,8 @@ export class Room implements RoomReader {
 
   /** Reads reported messages again for their ids, because their writers may still change them. */
   async #recall(signal: AbortSignal): Promise<void> {
-    const { messages } = await this.archive.page({ before: '', max: mostRecalled }, signal)
-    for (const archived of messages) this.read(this.#recovered(archived))
+    this.#isUnread = false
+    for (const delivery of await this.#catchUp.recall(signal)) this.read(delivery)
   }
 
   #markNow(): Promise<void> {
@@ -205,7 +251,7 @@ export class Room implements RoomReader {
   }
 
   read(delivery: IncomingMessage): Happening | undefined {
-    return this.#read(delivery, this.ids, this.#names)
+    return this.#read(delivery, this.ids, this.#names, this.#opinions)
   }
 
   /** Reads an old message as at its first report; its ids go on to name newer messages. */
@@ -218,18 +264,20 @@ export class Room implements RoomReader {
         if (ids.find(writer, id) === undefined) ids.remember(writer, id, native)
       },
     }
-    return this.#read(this.#recovered(archived), known, unchanged(this.#names))
+    return this.#read(this.#recovered(archived), known, unchanged(this.#names), new Opinions())
   }
 
   #read(
     delivery: IncomingMessage,
     ids: Pick<RoomMessageIds, 'find' | 'remember' | 'wrote'>,
     names: Pick<MessageNames, 'give' | 'find' | 'remember'>,
+    opinions: Opinions,
   ): Happening | undefined {
     return readRoom(delivery, {
       chat: this.chat,
       ids,
       names,
+      opinions,
       person: (nick, { own, recovered, message }) => {
         if (own) return { ...this.self, firstName: nick }
         return this.#occupants.person(nick, recovered ? this.#shown(message) : undefined)

@@ -3,13 +3,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Element } from '@xmpp/client'
 import { failed, notFound } from '../../../../machines/model/failure.ts'
 import { parseAddress } from '../address.ts'
+import { hostsRooms, roomFacts } from '../discovery.ts'
 import { type Invitation, readInvitation } from '../invitation.ts'
-import { RequestRefused } from '../requests.ts'
+import { ping, RequestRefused } from '../requests.ts'
 import { addBookmark, type Bookmark, bookmarks, removeBookmark } from './bookmarks.ts'
-import { hostsRooms, roomFacts } from './facts.ts'
 import { Invitations } from './invitations.ts'
 import type { KeptRoom, KeptRooms } from './kept.ts'
-import { Room, type RoomParts } from './room.ts'
+import { Room, type RoomParts, type RoomState } from './room.ts'
 import { Tending } from './tending.ts'
 
 /** How many rooms are joined at the same time. */
@@ -80,6 +80,41 @@ export class Rooms {
     await Promise.all(Array.from({ length: mostAtOnce }, work))
     this.#invitations.begin(signal)
     void this.#tending.run(signal)
+  }
+
+  /** Whether no room is being joined or stored: only then `states` says all. */
+  get isAtRest(): boolean {
+    return this.#joining.size === 0 && this.#unkept.size === 0 && !this.#invitations.isBusy
+  }
+
+  /** The rooms that the account is in, for the session that goes on with the stream. */
+  get states(): RoomState[] {
+    return this.joined.map(({ state }) => state)
+  }
+
+  /** The account is in these, on the stream of the session before. */
+  restore(states: readonly RoomState[]) {
+    for (const state of states) {
+      const room = new Room(state.bookmark, state.facts, this.#parts)
+      this.#rooms.set(room.address, room)
+      room.restore(state)
+    }
+  }
+
+  /** As `begin`, but nothing is to be joined. Resolves once it is known that the server answers. */
+  async goOn(signal: AbortSignal): Promise<void> {
+    const { kept, requests, own } = this.#parts
+    for (const { shared: _, ...bookmark } of await kept.load()) this.#tending.want(bookmark)
+    // Who gets what was said meanwhile may answer at once, which takes an account that was heard of.
+    await ping(requests, parseAddress(own)?.domain ?? own, signal)
+    for (const room of this.joined) room.goOn()
+    this.#invitations.begin(signal)
+    void this.#tending.run(signal)
+  }
+
+  /** Resolves once all that the rooms have said is stored, or when that has failed. */
+  async settled(): Promise<void> {
+    await Promise.all(this.joined.map((room) => room.settled()))
   }
 
   /** The rooms kept here count; from the bookmarks come those that other devices added or removed. */
