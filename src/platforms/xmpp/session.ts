@@ -130,15 +130,13 @@ export class XmppSession implements Session {
       domain: login.domain,
       confirmMilliseconds: options.confirmMilliseconds,
     })
-    const { checkpoint: stored } = account
-    const checkpoints = parseCheckpoints(stored, own)
     this.#ledger = new Ledger(
       {
         own,
-        checkpoints,
+        checkpoints: parseCheckpoints(account.checkpoint, own),
         sent,
-        invited: parseInvited(stored),
-        unarchived: parseUnarchived(stored),
+        invited: parseInvited(account.checkpoint),
+        unarchived: parseUnarchived(account.checkpoint),
       },
       report,
       {
