@@ -1,7 +1,4 @@
-/**
- * `npm run test:libraries [-- --quick] [--only NAME,…] [--verbose] [--write]`, or
- * `-- --suites [--only NAME,…] [NAME=CHECKOUT …]`.
- */
+/** `npm run test:libraries [-- --quick] [--only NAME,…] [--verbose] [--write]`, or `-- --suites [--only NAME,…] [NAME=CHECKOUT …]`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { joinTestServer, leaveTestServer } from '../support/postgres.ts'
