@@ -99,17 +99,23 @@ async function runTests(
   env: Environment,
 ): Promise<readonly Outcome[]> {
   const only = `^(${(await testsWith(folder, speaks)).join('|')})$`
-  const words = ['-json', '-count=1', '-vet=off', '-timeout=300s', `-tags=${tags}`, '-run', only]
+  const words = ['-json', '-count=1', '-vet=off', '-timeout=800s', `-tags=${tags}`, '-run', only]
   const tools = { GOTOOLCHAIN: 'local', GOFLAGS: '-mod=mod', GOWORK: 'off' }
   const { stdout, stderr } = await run(['go', 'test', ...words, '.'], folder, { ...env, ...tools })
   const ended: Outcome[] = []
   const said = new Map<string, string>()
+  const open = new Set<string>()
   for (const line of stdout.split('\n').filter(Boolean)) {
     const { Action: action, Test: name = '', Output: output = '' } = JSON.parse(line) as Event
     if (action.endsWith('output')) said.set(name, (said.get(name) ?? '') + output)
     const verdict = verdicts[action]
-    if (name && verdict) ended.push({ name, verdict, reason: said.get(name) ?? '' })
+    if (action === 'run') open.add(name)
+    if (!name || !verdict) continue
+    open.delete(name)
+    ended.push({ name, verdict, reason: said.get(name) ?? '' })
   }
+  // What comes after a panic or the end of the time is not begun.
+  for (const name of open) ended.push({ name, verdict: 'failed', reason: said.get(name) ?? '' })
   if (ended.length === 0) throw new Error(`no test ran: ${said.get('')} ${stderr}`)
   return ended.filter((one) => {
     const parts = ended.filter(({ name }) => name.startsWith(`${one.name}/`))
