@@ -1,7 +1,7 @@
 /** The libraries and programs that judge the service. */
 import type { Mode } from './bot-process.ts'
 import { chatSdkSteps } from './steps/chat-sdk.ts'
-import { flowSteps, nodeSteps, restartSteps } from './steps/flows.ts'
+import { flowSteps, nodeSteps } from './steps/flows.ts'
 import {
   attachmentSteps,
   gatewaySteps,
@@ -95,21 +95,18 @@ export const libraries: readonly Library[] = [
     page: 'https://github.com/tucnak/telebot',
     toolchain: 'go',
     adapter: 'telebot/main.go',
-    more: restartSteps,
   },
   {
     name: 'go-telegram/bot',
     page: 'https://github.com/go-telegram/bot',
     toolchain: 'go',
     adapter: 'gotelegram/main.go',
-    more: restartSteps,
   },
   {
     name: 'telego',
     page: 'https://github.com/mymmrac/telego',
     toolchain: 'go',
     adapter: 'telego/main.go',
-    more: restartSteps,
   },
   {
     name: 'frankenstein',
@@ -128,14 +125,12 @@ export const libraries: readonly Library[] = [
     page: 'https://rubenlagus.github.io/TelegramBotsDocumentation/',
     toolchain: 'java',
     adapter: 'src/main/java/Telegrambots.java',
-    more: restartSteps,
   },
   {
     name: 'java-telegram-bot-api',
     page: 'https://github.com/pengrad/java-telegram-bot-api',
     toolchain: 'java',
     adapter: 'src/main/java/JavaTelegramBotApi.java',
-    more: restartSteps,
   },
   {
     name: 'Node-RED',

@@ -77,12 +77,12 @@ function restarts(results: Results): readonly string[] {
     : [`### Over a restart\n\n${ABOUT}\n\n${[head, ...rows].join('\n')}`]
 }
 
-const ABOUT = `With programs, and libraries of Go and Java, it is also counted what comes twice while the service restarts: updates that are handed over once more after they were
-taken, and messages that are sent before, while it stops, while it is away, and after. No message arrives more often than
-the program has asked for it, and one whose call was answered arrives. Where nobody answers, because the service is away, some give the
-message up, and some send it again. These also send again what has arrived if only the answer was lost: the last column says
-how often after one lost answer, and the message arrives as many times more. The service cannot tell it from a message that is
-meant twice, unless both calls have the same \`Idempotency-Key\`.`
+const ABOUT = `It is counted what comes twice while the service restarts: updates that are handed over once more after they were taken, and
+messages that are sent before, while it stops, while it is away, and after. No message arrives more often than the program has
+asked for it, and one whose call was answered arrives. Where nobody answers, because the service is away, some give the message
+up, and some send it again. These also send again what has arrived if only the answer was lost: the last column says how often
+after one lost answer, and the message arrives as many times more. The service cannot tell it from a message that is meant
+twice, unless both calls have the same \`Idempotency-Key\`.`
 
 const section = (library: Library) =>
   `### ${library.name}\n\n\`\`\`${fences[library.toolchain]}\n${snippetOf(library)}\n\`\`\``

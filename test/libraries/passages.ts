@@ -49,14 +49,14 @@ export class Passages {
     const method = methodOf(path)
     if (method === 'getupdates') this.#confirm(offsetIn(path, body))
     if (!method?.startsWith('send') || method.endsWith('draft')) return undefined
-    const sending = { words: plain(body), isTold: false }
+    const sending = { words: wordsIn(path, body), isTold: false }
     this.#sendings.push(sending)
     return sending
   }
 
-  /** Whether the answer to a call with this body is the one that gets lost. */
-  loses(body: string): boolean {
-    if (!this.#losing?.test(plain(body))) return false
+  /** Whether the answer to this call is the one that gets lost. */
+  loses(path: string, body: string): boolean {
+    if (!this.#losing?.test(wordsIn(path, body))) return false
     this.#losing = undefined
     return true
   }
@@ -105,7 +105,10 @@ function offsetIn(path: string, body: string): number {
   return Number(offset)
 }
 
-/** The words of a body in any encoding, without the signs of markup. */
+/** Of a call, in its query or its body. */
+const wordsIn = (path: string, body: string): string => `${plain(path)} ${plain(body)}`
+
+/** The words of a text in any encoding, without the signs of markup. */
 function plain(body: string): string {
   const withoutSigns = (text: string) =>
     text.replaceAll(/\\[nrt]/g, ' ').replaceAll(/<[^>]*>|[*_\\]/g, '')

@@ -102,9 +102,10 @@ t.test('a send is counted in any encoding, and its answer can be lost', async (t
   const form = new FormData()
   form.set('text', text)
   await send('sendMessage', form)
+  await send(`sendMessage?${new URLSearchParams({ text })}`, '')
   await send('sendMessageDraft', JSON.stringify({ text }))
   await send('sendMessage', JSON.stringify({ text: 'Kettle 12' }))
-  t.strictSame(proxy.passages.count('Kettle 1'), { asked: 3, told: 3 })
+  t.strictSame(proxy.passages.count('Kettle 1'), { asked: 4, told: 4 })
 
   proxy.passages.loseAnswer('Kettle 12')
   await t.rejects(send('sendMessage', JSON.stringify({ text: 'Kettle 12' })))

@@ -46,7 +46,7 @@ export class RecordingProxy {
         answered: (answer) => {
           const answered = new Gathered(answer)
           // The service answers when it has the whole call.
-          if (isCall && passages.loses(body.text())) return false
+          if (isCall && passages.loses(path, body.text())) return false
           void Promise.all([sending, answered.whole]).then(([sent, isWhole]) => {
             if (!isCall || !isWhole) return
             if (sent) sent.isTold = answer.statusCode === 200

@@ -43,13 +43,18 @@ interface Options {
   readonly timeout?: number
 }
 
-/** Builds; rejects with what the tool printed last. */
-async function build(file: string, args: readonly string[], options: Options = {}): Promise<void> {
+/** Builds; resolves with what the tool printed, and rejects with the last of it. */
+async function build(
+  file: string,
+  args: readonly string[],
+  options: Options = {},
+): Promise<string> {
   const { cwd = import.meta.dirname, timeout = minutes(2.5) } = options
   // Another Go than the machine's would be fetched at times.
   const env = { ...process.env, GOTOOLCHAIN: 'local' }
   try {
-    await run(file, args, { cwd, timeout, env, maxBuffer: 32 << 20 })
+    const { stdout } = await run(file, args, { cwd, timeout, env, maxBuffer: 32 << 20 })
+    return stdout
   } catch (error) {
     const { stdout, stderr, message, code, killed } = error as ExecFileException
     if (code === 'ENOENT') throw new Missing(`${file} is not installed`)
@@ -60,9 +65,9 @@ async function build(file: string, args: readonly string[], options: Options = {
 }
 
 /** Fetches packages; what cannot be fetched is missing. */
-async function fetch(...terms: Parameters<typeof build>): Promise<void> {
+async function fetch(...terms: Parameters<typeof build>): Promise<string> {
   try {
-    await build(...terms)
+    return await build(...terms)
   } catch (error) {
     throw new Missing(error instanceof Error ? error.message : String(error))
   }
@@ -127,6 +132,12 @@ export async function pythonSource(name: string, version: string): Promise<strin
     await build('tar', ['-xzf', archive, '--strip-components=1'], { cwd: making })
     await rm(join(making, archive))
   })
+}
+
+/** The folder of a Go module as its authors publish it, tests included; rejects with `Missing`. */
+export async function goSource(module: string, version: string): Promise<string> {
+  const words = ['mod', 'download', '-json', `${module}@${version}`]
+  return JSON.parse(await fetch('go', words, { timeout: minutes(5) })).Dir
 }
 
 const fromPip = (toolchain: Toolchain) => async (): Promise<Workshop> => {
@@ -213,14 +224,13 @@ async function adaptersIn(name: string, source: string): Promise<string> {
 
 /** The module has no built pages of the web interface, and embeds them: its own empty page stands in for them. */
 async function alertmanager(): Promise<Workshop> {
-  const module = `github.com/prometheus/alertmanager@${alertmanagerVersion}`
+  const module = 'github.com/prometheus/alertmanager'
   const name = `alertmanager-${alertmanagerVersion}`
   const built = await cached(name, async (making) => {
     const options = { cwd: making, timeout: minutes(9) }
-    await fetch('go', ['mod', 'download', module], options)
-    const { stdout } = await run('go', ['env', 'GOMODCACHE'])
+    const source = await goSource(module, alertmanagerVersion)
     const unpacked = join(making, 'source')
-    await build('cp', ['-r', '--no-preserve=mode', join(stdout.trim(), module), unpacked])
+    await build('cp', ['-r', '--no-preserve=mode', source, unpacked])
     const pages = join(unpacked, 'ui/app')
     await cp(join(pages, 'index.html'), join(pages, 'dist/index.html'))
     const told = `-X github.com/prometheus/common/version.Version=${alertmanagerVersion.slice(1)}`

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/ports.ts'
 import { startService } from '../support/service.ts'
+import { withTeardown } from '../support/teardown.ts'
 import { Absent, BotProcess, type Mode, type Program, Refused, type Start } from './bot-process.ts'
 import { RecordingProxy } from './recording-proxy.ts'
 import { type Account, type Doubles, openAccount, Stage } from './stage.ts'
@@ -29,14 +30,8 @@ export interface Trial {
 const NOT_ON_SANDBOX = /not found on Sandbox|not supported on Sandbox/i
 const secret = 'a-Secret_1'
 
-export async function runTrial(
-  program: Program,
-  mode: Mode,
-  script: readonly Step[],
-): Promise<Trial> {
-  const closing: (() => Promise<void> | void)[] = []
-  const t = { teardown: (work: () => Promise<void> | void) => void closing.unshift(work) }
-  try {
+export const runTrial = (program: Program, mode: Mode, script: readonly Step[]): Promise<Trial> =>
+  withTeardown(async (t) => {
     const service = await startService(t, { env: { FFMPEG: '' } })
     const folder = await mkdtemp(join(tmpdir(), 'chapar-libraries-'))
     t.teardown(() => rm(folder, { recursive: true, force: true }))
@@ -56,10 +51,7 @@ export async function runTrial(
     for (const step of [...script, judged]) steps.push(await tryStep(stage, step))
     const { doubles } = stage
     return { version: bot.version, steps, ...(doubles.sent > 0 && { doubles }) }
-  } finally {
-    for (const close of closing) await close()
-  }
-}
+  })
 
 async function startOf(
   url: string,

@@ -49,7 +49,8 @@ if (webhook) {
   // Its users set the webhook by hand.
   const body = JSON.stringify({ url: webhook.url, secret_token: webhook.secret, allowed_updates })
   const headers = { 'content-type': 'application/json' }
-  await fetch(`${address}/bot${key}/setWebhook`, { method: 'POST', headers, body })
+  const answer = await fetch(`${address}/bot${key}/setWebhook`, { method: 'POST', headers, body })
+  if (!answer.ok) throw new Error(`setWebhook: ${await answer.text()}`)
 }
 
 const threadOf = ({ chat_id, message_thread_id }) =>

@@ -6,9 +6,10 @@ import { textSteps } from './messages.ts'
 import { newerSteps } from './newer.ts'
 import { newestSteps } from './newest.ts'
 import { receivingSteps } from './receiving.ts'
+import { restartSteps } from './restarts.ts'
 import type { Step } from './step.ts'
 
-/** The service is restarted halfway. */
+/** The service is restarted halfway, and twice more at the end. */
 export const allSteps: readonly Step[] = [
   ...textSteps,
   ...keyboardSteps,
@@ -17,6 +18,7 @@ export const allSteps: readonly Step[] = [
   ...chatSteps,
   ...newerSteps,
   ...newestSteps,
+  ...restartSteps,
 ]
 
 export const updateKinds = [

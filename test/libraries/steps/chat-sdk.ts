@@ -1,5 +1,6 @@
 /** Steps: what the Chat SDK does in its own words: Markdown, cards with buttons, texts that are streamed. */
 import { commonSteps } from './all.ts'
+import { restartSteps } from './restarts.ts'
 import type { Step } from './step.ts'
 
 export const chatSdkSteps: readonly Step[] = [
@@ -42,4 +43,5 @@ export const chatSdkSteps: readonly Step[] = [
       await stage.sees({ text: 'Once upon a time' })
     },
   ],
+  ...restartSteps,
 ]

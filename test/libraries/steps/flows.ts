@@ -1,14 +1,7 @@
 /** Steps: those of the common script that nodes of flows have something for. */
 import { commonSteps } from './all.ts'
-import { calling, echoing, lostAnswer, overRestart } from './restarts.ts'
+import { restartSteps } from './restarts.ts'
 import type { Step } from './step.ts'
-
-/** Of what answers and sends on its own. */
-export const restartSteps: readonly Step[] = [
-  overRestart('answers', echoing),
-  overRestart('messages', calling),
-  lostAnswer(calling),
-]
 
 export const flowSteps: readonly Step[] = [
   ...commonSteps(

@@ -144,3 +144,10 @@ export const calling: Voice = {
   isOwn: true,
   patience: 20_000,
 }
+
+/** Of what answers and sends on its own. */
+export const restartSteps: readonly Step[] = [
+  overRestart('answers', echoing),
+  overRestart('messages', calling),
+  lostAnswer(calling),
+]

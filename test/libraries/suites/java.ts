@@ -1,9 +1,8 @@
 /** The suite of a Java library, of which only the tests are taken from its checkout: the library is Maven's. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, join } from 'node:path'
-import { callWithFiles } from '../../service/files.ts'
-import { outcomesOfJUnit } from './outcomes.ts'
-import type { Scene } from './scene.ts'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { reported } from './outcomes.ts'
+import { fileAt, type Scene } from './scene.ts'
 import type { Replaced, Suite } from './suite.ts'
 
 const version = '10.1.0'
@@ -103,9 +102,12 @@ const callbackQuery = (person: number) => ({
 })
 
 export const javaTelegramBotApi: Suite = {
+  name: 'java-telegram-bot-api',
+  // Part of the names of the sticker sets that it makes.
+  bot: 'pengrad_test_bot',
   changed: [tests],
-  command: ['mvn', '-q', '-B', '-f', 'library/pom.xml', 'test'],
-  outcomes: (folder) => outcomesOfJUnit(join(folder, 'library/target/surefire-reports')),
+  run: (folder, env) =>
+    reported(['mvn', '-q', '-B', 'test'], join(folder, 'library'), env, 'target/surefire-reports'),
   async prepare(scene, folder) {
     const { service, ada, key, chat } = scene
     await writeFile(join(folder, 'library/pom.xml'), pom)
@@ -161,7 +163,7 @@ async function replacedIds(scene: Scene, folder: string, group: number): Promise
     'ReplyParameters(8087': await text(ada.id),
     'ReplyParameters(1': await text(ada.id),
     'forwardMessageId = 33263': await captioned(ada.id),
-    'forwardMessageIdUser = 23714': await write(bot.id, { text: 'from a person' }),
+    'forwardMessageIdUser = 23714': await write(bot.id, 'from a person'),
     'int messageId = 13541': await call('sendDocument', { ...to, document: files.document }),
     'channelName, 306': await text(channel),
     'channelName, 511': await captioned(channel),
@@ -172,25 +174,20 @@ async function replacedIds(scene: Scene, folder: string, group: number): Promise
   }
   const pinned = messages['messageId(3600']?.message_id
   await call('pinChatMessage', { chat_id: group, message_id: pinned })
+  const sticker = { sticker: 'attach://sticker', emoji_list: ['🙂'] }
+  const mask_position = { point: 'forehead', x_shift: 0, y_shift: 0, scale: 1 }
   await newStickerSet(
     'testset_by_pengrad_test_bot',
-    ada.id,
-    join(folder, resources, 'imageSticker.png'),
+    await fileAt(join(folder, resources, 'imageSticker.png')),
     {
       ...{ sticker_type: 'mask', title: 'test1' },
-      stickers: [
-        {
-          ...{ sticker: 'attach://sticker', format: 'static', emoji_list: ['🙂'] },
-          mask_position: { point: 'forehead', x_shift: 0, y_shift: 0, scale: 1 },
-        },
-      ],
+      stickers: [{ ...sticker, format: 'static', mask_position }],
     },
   )
   await newStickerSet(
     'testset_anim_by_pengrad_test_bot',
-    ada.id,
-    join(folder, resources, 'sticker_anim.tgs'),
-    { stickers: [{ sticker: 'attach://sticker', format: 'animated', emoji_list: ['🙂'] }] },
+    await fileAt(join(folder, resources, 'sticker_anim.tgs')),
+    { stickers: [{ ...sticker, format: 'animated' }] },
   )
   const ids = Object.entries(messages).map(
     ([place, { message_id }]) =>
@@ -224,34 +221,18 @@ async function replacedIds(scene: Scene, folder: string, group: number): Promise
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
 /** A file_id of each kind. */
-async function sendFiles({ service, ada, key }: Scene, folder: string) {
-  const sent = async (method: string, kind: string, file: string, more: object = {}) => {
-    const bytes = await readFile(join(folder, resources, file))
-    const { body } = await callWithFiles(
-      ...([service.url, key, method, { chat_id: ada.id, ...more }] as const),
-      { [kind]: { bytes, name: basename(file) } },
-    )
-    if (!body.ok) throw new Error(`${method}: ${body.description}`)
-    return body.result
-  }
-  const photo = await sent('sendPhoto', 'photo', 'image.jpg')
-  const audio = await sent('sendAudio', 'audio', 'beep.mp3', { title: 't', performer: 'p' })
-  const document = await sent('sendDocument', 'document', 'dummy.pdf')
-  const video = await sent('sendVideo', 'video', 'tabs.mp4')
-  const animation = await sent('sendAnimation', 'animation', 'anim3.gif')
-  const note = await sent('sendVideoNote', 'video_note', 'video_note.mp4')
-  const sticker = await sent('sendSticker', 'sticker', 'imageSticker.png')
-  const animated = await sent('sendSticker', 'sticker', 'sticker_anim.tgs')
-  const voice = await sent('sendVoice', 'voice', 'beep.mp3')
+async function sendFiles({ fileId }: Scene, folder: string) {
+  const sent = async (kind: string, file: string, more?: object) =>
+    fileId(kind, await fileAt(join(folder, resources, file)), more)
   return {
-    photo: photo.photo[0].file_id,
-    audio: audio.audio.file_id,
-    document: document.document.file_id,
-    video: video.video.file_id,
-    animation: animation.animation.file_id,
-    note: (note.video_note ?? note.video ?? note.document).file_id,
-    sticker: sticker.sticker.file_id,
-    animated: animated.sticker.file_id,
-    voice: voice.voice.file_id,
+    photo: await sent('photo', 'image.jpg'),
+    audio: await sent('audio', 'beep.mp3', { title: 't', performer: 'p' }),
+    document: await sent('document', 'dummy.pdf'),
+    video: await sent('video', 'tabs.mp4'),
+    animation: await sent('animation', 'anim3.gif'),
+    note: await sent('video_note', 'video_note.mp4'),
+    sticker: await sent('sticker', 'imageSticker.png'),
+    animated: await sent('sticker', 'sticker_anim.tgs'),
+    voice: await sent('voice', 'beep.mp3'),
   }
 }

@@ -1,20 +1,49 @@
-/** A suite of a library, and how it is run in a copy of the library's checkout. */
-import type { Outcome } from './outcomes.ts'
+/** The tests that the authors of a library wrote for the reference's server, and how they are run here. */
+import { execFile } from 'node:child_process'
+import { Missing } from '../toolchains.ts'
 import type { Scene } from './scene.ts'
 
-export type Replaced = readonly (readonly [string | RegExp, string])[]
+export interface Outcome {
+  readonly name: string
+  readonly verdict: 'passed' | 'failed' | 'skipped'
+  readonly reason: string
+}
+
+export type Replaced = readonly (readonly [from: string | RegExp, to: string])[]
+export type Environment = Readonly<Record<string, string>>
 
 export interface Suite {
-  /** The packages of npm that its tests are run with, beside those that the library depends on. */
-  readonly packages?: readonly string[]
-  /** Files and folders of the checkout in which texts are replaced. */
+  readonly name: string
+  /** The bot's name, where tests expect one. */
+  readonly bot?: string
+  /** Fetches the source as it is published with its tests; without it, only a checkout has them. */
+  readonly published?: () => Promise<string>
+  /** Files and folders of the source in which texts are replaced. */
   readonly changed: readonly string[]
-  readonly command: readonly string[]
-  /** The file that is to have what the command prints. */
-  readonly printed?: string
+  /** Puts into the scene what the tests take for granted; `folder` has a copy of the source. */
   prepare(
     scene: Scene,
     folder: string,
-  ): Promise<{ readonly env: Readonly<Record<string, string>>; readonly replaced: Replaced }>
-  outcomes(folder: string): Promise<readonly Outcome[]>
+  ): Promise<{ readonly env: Environment; readonly replaced: Replaced }>
+  run(folder: string, env: Environment): Promise<readonly Outcome[]>
 }
+
+interface Printed {
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Resolves with what was printed, whatever the command's end: its report tells of the tests. */
+export const run = (
+  [file = '', ...args]: readonly string[],
+  cwd: string,
+  env: Environment = {},
+): Promise<Printed> =>
+  new Promise((resolve, reject) => {
+    const limits = { maxBuffer: 256 << 20, timeout: 15 * 60_000 }
+    const options = { cwd, env: { ...process.env, ...env }, ...limits }
+    execFile(file, args, options, (error, stdout, stderr) => {
+      if (error?.code === 'ENOENT') reject(new Missing(`${file} is not installed`))
+      else resolve({ stdout, stderr })
+    })
+  })
