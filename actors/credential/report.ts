@@ -14,7 +14,6 @@ import type { Session, SessionReport } from '../ports/platform.ts'
 import type { Appended, CredentialStore, Logger, Owned, UpdateLog } from '../ports/ports.ts'
 import type { CredentialWorld } from './world.ts'
 
-/** Stores events in the log; an event that can never be stored is skipped after a few tries, so that the rest is stored. */
 type StoredBatch = Parameters<UpdateLog['append']>[0]
 
 /** Each try but the last ends the session: the next one reports the event again. */
@@ -25,6 +24,7 @@ interface StoringWorld {
   readonly logger: Pick<Logger, 'error'>
 }
 
+/** Stores events in the log; an event that can never be stored is skipped after a few tries, so that the rest is stored. */
 class UnstorableEvents {
   readonly #world: StoringWorld
   readonly #credentialId: number

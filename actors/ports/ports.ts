@@ -77,12 +77,12 @@ export interface Transition extends Owned {
   readonly isRepeat?: true
 }
 
+/** No write changes anything for a credential that another node has claimed since. */
 export interface CredentialStore {
   /** Takes ownership: increments the epoch, which fences earlier owners. Undefined if there is no such credential. */
   claim(credentialId: number): Promise<CredentialFacts | undefined>
   /** The account with its secrets decrypted, read anew for every session. */
   account(credentialId: number): Promise<Omit<LinkedAccount, 'recoversChannels'>>
-  /** This and the next three write nothing for a credential that another node has claimed since. */
   saveSecrets(owned: Owned, secrets: Json): Promise<void>
   saveIdentity(owned: Owned, identity: AccountIdentity): Promise<void>
   /** From here on the credential is gone for its user; the next owner completes the deletion. */
@@ -118,7 +118,7 @@ export interface UpdateLog {
   open(credentialId: number, epoch?: number): Promise<void>
   /**
    * Stores a batch with its ids, mappings and checkpoint in one commit; resolves once committed. Repeated events are
-   * cut by their source key. `apiKeyId` marks what a key sent itself, so that the key does not hear its own echo.
+   * dropped by their source key. `apiKeyId` marks what a key sent itself, so that the key does not hear its own echo.
    * Rejects with `EventsUnstorable` where another try, or another database, would not help.
    */
   append(batch: {

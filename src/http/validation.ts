@@ -9,7 +9,6 @@ import { failed, invalidField } from '../../machines/model/failure.ts'
 import type { FailureReason, Params } from '../../machines/model/reason.ts'
 import { redactKeys } from '../security/redact.ts'
 
-/** Puts the validator's findings into words: one reason for each field, none for the other forms of a union. */
 const LONGEST_NAME = 100
 
 export interface FieldProblem {
@@ -20,7 +19,7 @@ export interface FieldProblem {
   readonly params?: Params
 }
 
-/** A problem with the body as a whole has no field, and is left out. */
+/** One problem for each field. A problem with the body as a whole has no field, and is left out. */
 export function problemsOf(found: readonly FastifySchemaValidationError[]): FieldProblem[] {
   const byField = new Map<string, FieldProblem>()
   for (const problem of withoutUnions(found)) {

@@ -6,7 +6,7 @@ import type { Home } from './home.ts'
 import { commandLine, eventually, isAlive, stopServer } from './processes.ts'
 import { recordedCommand, type Setup, serverArguments } from './setup.ts'
 
-/** Finds a server that already runs on the cluster, as one does after its owner was killed. */
+/** A server that already runs on the cluster, as after its owner was killed. */
 interface Running {
   readonly pid: number
   readonly port: number

@@ -32,7 +32,6 @@ import { holderOf, mayHaveFilesSql, releaseFiles, storedMedia } from '../files/f
 import type { ActingPerson, Call, NetworkContext } from '../network/context.ts'
 import { checkedCaption, checkedContent, takesCaption, withStoredFiles } from './content.ts'
 
-/** Deletes a message for all members of its chat. */
 const target = `
   target as (
     select t.chat_id, t.id, c.kind, m.role
@@ -42,6 +41,7 @@ const target = `
     where ${chatCondition('$2', '$3')}
   )`
 
+/** Deletes a message for all members of its chat. */
 const deleting = {
   name: 'sandbox_delete',
   text: `with ${target},

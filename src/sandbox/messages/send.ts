@@ -30,7 +30,6 @@ import { checkedKeyboard } from './reply-keyboards.ts'
 import { isOfOneMessage, sendStatement, sentBefore } from './send-statement.ts'
 import { suggestionOf } from './suggested-posts.ts'
 
-/** Sends messages: those that arrive while a statement is under way go together into the next one. */
 const LARGEST_BATCH = 200
 /** While one statement waits for the disk another one runs. More lanes would make the batches too small. */
 const LANES = 2
@@ -63,6 +62,7 @@ const rememberedChats = (): OpenChats =>
 const keyOf = ({ sender, native }: OutgoingMessage) =>
   sender < native ? `${sender} ${native}` : `${native} ${sender}`
 
+/** Messages that arrive while a statement is under way go together into the next one. */
 export class BatchedOutbox implements Outbox {
   readonly #db: Queryable
   readonly #open: OpenChats
