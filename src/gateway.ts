@@ -8,7 +8,6 @@ import type { Platform } from '../actors/ports/platform.ts'
 import { Accounts } from './accounts/accounts.ts'
 import { consoleOtpLimits, defaultOtpLimits } from './accounts/limits.ts'
 import { createSender } from './accounts/senders/create.ts'
-import { Operators } from './alerts/operators.ts'
 import { type BulkChange, BulkRunner } from './bulk/runner.ts'
 import { openAlerts } from './composition/alerts.ts'
 import { type Core, createCore } from './composition/core.ts'
@@ -21,7 +20,7 @@ import { claimUnowned, followNodes, warnOfMemory } from './credentials/ownership
 import { createReadiness, type Readiness } from './http/health.ts'
 import { RequestForwarder } from './http/nodes/forwarding.ts'
 import { routesOf } from './http/routes.ts'
-import { FrontDoor, listen } from './http/server.ts'
+import { listen, StartupServer } from './http/server.ts'
 import { rearm, webhookReminders } from './jobs/jobs.ts'
 import { everyHalfMinute, everyHour, watchActors } from './maintenance.ts'
 import type { OpenedMedia } from './media/open.ts'
@@ -32,7 +31,7 @@ import type { Logger } from './observability/logger.ts'
 import { concerning, concerningDatabase } from './process/fatal-errors.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
 import type { CallCount, GuessCount } from './security/rate-limits.ts'
-import { carryBack } from './webhooks/reply-call.ts'
+import { executeReplyCall } from './webhooks/reply-call.ts'
 
 export interface Gateway {
   readonly core: Core
@@ -89,7 +88,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry: AbortSignal) {
   const { config, logger, print } = options
-  const door = await openPorts(config, opened)
+  const startupServer = await openPorts(config, opened)
   const databaseUrl = await options.databaseUrl
   const storage = await openStorage({ ...options, databaseUrl }, opened)
   const ofNodes = { ...options, databaseUrl, storage }
@@ -106,10 +105,10 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   startChores({ config, storage, core, services, bus, logger }, opened)
   const forwarder = openForwarder({ config, storage, core, nodes, logger }, opened)
   const readiness = openReadiness({ storage, nodes, logger })
-  const begun = readiness.beginning('the accounts are being taken over')
-  const [leaving, draining] = [new AbortController(), new AbortController()]
+  const accountsAreTaken = readiness.notReady('the accounts are being taken over')
+  const leaving = new AbortController()
+  const draining = new AbortController()
   const bulk = openBulk({ storage, core, services, nodes, bus, logger })
-  const bulkChanged = (change: BulkChange) => bulk.changed(change)
   const parts = {
     config,
     storage,
@@ -119,14 +118,14 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     sandbox,
     readiness,
     nodes,
-    bulkChanged,
+    bulkChanged: bulk.changed,
     alerts: openAlerts({ config, storage, core, services, nodes, logger }, opened),
   }
   nodes.tellFigures(figuresOf({ core, forwarder }, opened))
   const routes = routesOf({ ...parts, draining: draining.signal })
-  const inService = {
+  const serving = {
     ...parts,
-    door,
+    startupServer,
     logger,
     bus,
     peers,
@@ -136,14 +135,14 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     draining,
     hurry,
   }
-  const address = await serve(inService, opened)
+  const address = await serve(serving, opened)
   // Requests are answered from here on; a call for an account that is not claimed yet has it claimed.
   await takeAccounts({ config, storage, core, nodes, bus, logger }, opened)
-  opened.defer(moveAccounts(inService, config.rebalanceAfterMs))
+  opened.defer(moveAccounts(serving, config.rebalanceAfterMs))
   bulk.start()
   // Before accounts are given away: it would ask for them again.
   opened.defer(() => bulk.stop())
-  begun()
+  accountsAreTaken()
   return { address, core, media: storage.media, sandbox }
 }
 
@@ -171,13 +170,13 @@ function openCore(parts: CoreParts, opened: AsyncDisposableStack) {
   const services = createServices({ ...parts, core })
   const { execution, uploads } = services
   core.replyCalls.executeBy(async (apiKeyId, call, traceId) =>
-    carryBack(await core.keys.find(apiKeyId), call, traceId, { ...execution, uploads }),
+    executeReplyCall(await core.keys.find(apiKeyId), call, traceId, { ...execution, uploads }),
   )
   return { core, services }
 }
 
 interface ServeParts extends Pick<GatewayOptions, 'config' | 'logger'> {
-  readonly door: FrontDoor | undefined
+  readonly startupServer: StartupServer | undefined
   readonly storage: Storage
   readonly core: Core
   readonly nodes: Nodes
@@ -194,7 +193,7 @@ interface ServeParts extends Pick<GatewayOptions, 'config' | 'logger'> {
 /** Listens; resolves with the address. The end gives the accounts away while requests are still answered. */
 async function serve(parts: ServeParts, opened: AsyncDisposableStack): Promise<string> {
   const { config, logger, storage, core, nodes, bus, peers, forwarder, readiness, routes } = parts
-  const { door, leaving, draining, hurry } = parts
+  const { startupServer, leaving, draining, hurry } = parts
   const { close, address } = await listen({
     config,
     logger,
@@ -202,7 +201,7 @@ async function serve(parts: ServeParts, opened: AsyncDisposableStack): Promise<s
     nodes,
     routes,
     forwarder,
-    ...(door && { door }),
+    ...(startupServer && { startupServer }),
     leaving: leaving.signal,
   })
   peers?.serve(forwarder.receive)
@@ -220,22 +219,22 @@ async function serve(parts: ServeParts, opened: AsyncDisposableStack): Promise<s
 }
 
 /**
- * Listens before anything else, or says that it cannot before accounts are claimed: a failed start would take them from the
- * running service. Processes that share a port listen later, because those that have started can answer meanwhile.
+ * Before accounts are claimed, because a start that fails on its port would take them from the running service. Of processes
+ * that share a port each listens later: those that have started answer meanwhile.
  */
 async function openPorts(
   config: Config,
   opened: AsyncDisposableStack,
-): Promise<FrontDoor | undefined> {
+): Promise<StartupServer | undefined> {
   const { host, port, metrics } = config
   if (metrics.port) await concerning('METRICS_PORT, HOST', assertFree(host, metrics.port))
   if (cluster.isWorker) {
     await concerning('PORT, HOST', assertFree(host, port))
     return undefined
   }
-  const door = await concerning('PORT, HOST', FrontDoor.open(config))
-  opened.defer(() => door.close())
-  return door
+  const server = await concerning('PORT, HOST', StartupServer.open(config))
+  opened.defer(() => server.close())
+  return server
 }
 
 interface AccountsParts extends Pick<GatewayOptions, 'config' | 'logger' | 'print'> {
@@ -318,7 +317,7 @@ function openBulk({ storage, core, services, nodes, bus, logger }: BulkParts) {
   bus.on('bulk', (change) => runner.changed(change as BulkChange))
   return {
     start: () => runner.start(),
-    changed(change: BulkChange) {
+    changed: (change: BulkChange) => {
       runner.changed(change)
       bus.tell('bulk', { ...change })
     },
@@ -350,8 +349,7 @@ function startChores(parts: ChoreParts, opened: AsyncDisposableStack): void {
     eraser: services.eraser,
     logger,
   })
-  const operators = new Operators(db, storage.vault, config.operatorPhones)
-  everyHalfMinute(jobs, { db, logger, operators })
+  everyHalfMinute(jobs, { db, logger, operators: services.operators })
   jobs.start()
   opened.defer(rearm(jobs, recurring, logger))
   core.ownership.watch()

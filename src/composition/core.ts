@@ -46,14 +46,14 @@ import type { AttemptCounts } from '../webhooks/states.ts'
 import { openWebhook } from '../webhooks/store.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
 
-/** Ends of accounts: nothing comes for them any more. */
+/** Public states of accounts that get nothing any more. */
 const OUT: readonly string[] = ['logged_out', 'invalid', 'failed', 'deactivated']
 
 const LONGEST_MS = 2 ** 31 - 1
 
 const systemClock: Clock = {
   now: Date.now,
-  // Node runs a longer timer at once.
+  // Node would run a longer timer at once.
   setTimeout: (work, milliseconds) => setTimeout(work, Math.min(milliseconds, LONGEST_MS)),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 }
@@ -116,8 +116,14 @@ export function createCore(options: CoreOptions) {
   }
 
   const fileIds = new FileIds(vault.derive('file-id'))
-  const [ids, { wanted }] = [idsOf(platforms, owned), options]
-  const translator = new Translator(db, fileIds, ids, wanted, fencedIn('message_identity'))
+  const { wanted } = options
+  const translator = new Translator(
+    db,
+    fileIds,
+    idsOf(platforms, owned),
+    wanted,
+    fencedIn('message_identity'),
+  )
   const updates = new PostgresUpdateLog(db, translator, {
     committed(count, seconds) {
       metrics.committed(count, seconds)
@@ -128,9 +134,12 @@ export function createCore(options: CoreOptions) {
     received: (credentialId, count) => void events.emit('received', credentialId, count),
   })
 
-  const webhookOf = openWebhook.bind(undefined, vault)
-  const keyStore = new PostgresKeyStore(db, logger, webhookOf, fencedIn('api_key'), (id) =>
-    wanted.changed(id),
+  const keyStore = new PostgresKeyStore(
+    db,
+    logger,
+    (apiKeyId, row) => openWebhook(vault, apiKeyId, row),
+    fencedIn('api_key'),
+    (apiKeyId) => wanted.changed(apiKeyId),
   )
   const replyCalls = new ReplyCalls()
   const webhooks = createWebhooks({
@@ -214,8 +223,8 @@ export function createCore(options: CoreOptions) {
     db,
     logger,
     owned,
-    peek: keys.peek.bind(keys),
-    find: keys.find.bind(keys),
+    peek: (apiKeyId) => keys.peek(apiKeyId),
+    find: (apiKeyId) => keys.find(apiKeyId),
   })
   const gate = new KeyGate(
     keys,
@@ -344,7 +353,7 @@ export function createCore(options: CoreOptions) {
   }
 }
 
-/** Attempts at delivering to a webhook, as usage of the key. */
+/** Counts attempts at delivering to a webhook in the usage of the key. */
 const countAttempts =
   (journal: Pick<RequestJournal, 'count'>) =>
   (key: WebhookKey, { attempts, failures }: AttemptCounts): void =>
@@ -384,7 +393,7 @@ const keyBeginner =
     return key
   }
 
-/** A link flow has ended well: its account is run here, by the epoch under which it was stored. */
+/** Runs the account of a link flow that has ended well, by the epoch under which it was stored. */
 const onLinked =
   (supervisor: CredentialSupervisor, ownership: Ownership, bus: Pick<Bus, 'tell'> | undefined) =>
   async ({ credentialId, relinked, epoch }: Finished): Promise<void> => {

@@ -1,4 +1,4 @@
-/** This process among others on its database: where they reach it, what it tells them, and how it gives its accounts away. */
+/** Builds what this process needs among other nodes: their address for it, the bus, shared limits, and the handover of accounts. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
@@ -15,7 +15,7 @@ import type { Logger } from '../observability/logger.ts'
 import { concerning } from '../process/fatal-errors.ts'
 import { Gcra, Guesses } from '../security/rate-limits.ts'
 import type { Core } from './core.ts'
-import { type Storage, sealAnew } from './storage.ts'
+import { resealAll, type Storage } from './storage.ts'
 
 interface NodesOptions {
   readonly config: Config
@@ -43,7 +43,7 @@ export async function openNodes(options: NodesOptions, opened: AsyncDisposableSt
     logger,
   })
   opened.defer(() => nodes.leave())
-  await sealAnew(storage, logger)
+  await resealAll(storage, logger)
   const incarnation = () => nodes.view().incarnation ?? 0
   const { isAlone, count } = nodes
   const connection = storage.jobs.redis
@@ -52,7 +52,7 @@ export async function openNodes(options: NodesOptions, opened: AsyncDisposableSt
   bus.start()
   opened.defer(() => bus.close())
   storage.metrics.bus(() => bus.carriers())
-  // What is sealed for them is unreadable in the table already, but not for keys in memory.
+  // The table has lost the keys of an erased owner already; other nodes may still hold them in memory.
   storage.vault.onShred(bus.teller('shred'))
   bus.on('shred', (owner) => storage.vault.forget(String(owner)))
   return { peers, nodes, bus, limits: await openLimits({ config, connection, count, logger }) }
@@ -63,7 +63,7 @@ interface LimitsParts extends Pick<NodesOptions, 'config' | 'logger'> {
   count(): number
 }
 
-/** Counted at this node, or with Redis by all nodes together. */
+/** The limits that are counted by this node alone, or with Redis by all nodes together. */
 async function openLimits({ config, connection: redis, count, logger }: LimitsParts) {
   const { callsPerUser, wrongKeys: wrong } = config.limits
   const [calls, wrongKeys] = [new Gcra<number>(callsPerUser), new Guesses(wrong)]
@@ -76,7 +76,7 @@ async function openLimits({ config, connection: redis, count, logger }: LimitsPa
   }
 }
 
-/** Channels are of all databases of a Redis server: several services may share it. */
+/** Several services may share a Redis server, and its channels belong to no database. */
 function channelOf({ redisUrl }: Config, { vault }: Storage): string {
   const { pathname } = new URL(redisUrl ?? '')
   return `chapar:bus:${pathname.slice(1) || 0}:${vault.derive('bus').toString('hex', 0, 8)}`
@@ -105,7 +105,7 @@ export function figuresOf(
     delay.disable()
   })
   return () => {
-    // A timer of the measure itself lies in between.
+    // The measurement includes the interval of its own timer.
     const lagMs = Math.max(0, Math.round(delay.max / 1e6) - LAG_RESOLUTION_MS)
     delay.reset()
     return {

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import { Operators } from '../alerts/operators.ts'
 import { IdempotentCalls } from '../bot-api/idempotency.ts'
 import type { CallServices } from '../bot-api/method.ts'
 import { profileStore, profiles } from '../bot-api/methods/profile.ts'
@@ -27,10 +28,11 @@ import { exportUser } from '../privacy/export.ts'
 import type { Core } from './core.ts'
 import type { Storage } from './storage.ts'
 
-/** Time for signing out an account that is deleted with its user. */
+/** The time limit for signing out an account that is deleted with its user. */
 const DELETE_MS = 25_000
-/** Between two looks whether another node has done its part. */
+/** How often this node looks whether another one has done its part. */
 const LOOK_MS = 200
+/** Other nodes write what they have buffered. */
 const FLUSH_TAKES_MS = 300
 /** Other nodes end the links of a user who is erased, and write what they still hold of them. */
 const OTHERS_TAKE_MS = 1_000
@@ -135,6 +137,7 @@ export function createServices(options: ServicesOptions) {
     uploads: { media: media.service, uploadBytes: media.limits.uploadBytes },
     pages: new LinkPages(db),
     views: new SavedViews(db, storage.vault),
+    operators: new Operators(db, storage.vault, config.operatorPhones),
     relinks: new RelinkPages({
       db,
       vault: storage.vault,

@@ -56,7 +56,7 @@ interface ListenOptions extends Pick<Storage, 'metrics' | 'journal' | 'callLog'>
   readonly routes: readonly Route[]
   readonly forwarder: Pick<RequestForwarder, 'serveOn'>
   /** Listens already, on the public port. */
-  readonly door?: FrontDoor
+  readonly startupServer?: StartupServer
   /** Aborted when the service is about to stop: it still answers, and closes each connection after its answer. */
   readonly leaving: AbortSignal
 }
@@ -70,7 +70,7 @@ export async function listen(options: ListenOptions) {
     trustProxy: config.trustProxy,
     limits: { maxConnections: withReserve(config.limits.connections) },
     forwarder: options.forwarder,
-    ...(options.door && { door: options.door }),
+    ...(options.startupServer && { startupServer: options.startupServer }),
   })
   limitConnections(app, { limits: config.limits.connections, isProxy, logger, metrics })
   const openapi = await describeRoutes(app, { version: VERSION, addresses: config.baseUrls })
@@ -171,7 +171,7 @@ export interface ServerOptions {
   /** Sees each request before the routes do; absent: all are answered here. */
   readonly forwarder?: Pick<RequestForwarder, 'serveOn'>
   /** Absent: the server listens from the call of `listen` on. */
-  readonly door?: FrontDoor
+  readonly startupServer?: StartupServer
 }
 
 export const usualLimits = {
@@ -197,7 +197,7 @@ export const usualLimits = {
 
 function httpServer(
   serve: RequestListener,
-  { forwarder, trustProxy, door }: ServerOptions,
+  { forwarder, trustProxy, startupServer }: ServerOptions,
   limits: typeof usualLimits,
 ): Server {
   const attach = (server: Server) => {
@@ -206,7 +206,7 @@ function httpServer(
     else server.on('request', serve)
   }
   // A name may stand for two addresses: the second one has a server of its own.
-  const listening = door?.give(attach)
+  const listening = startupServer?.give(attach)
   if (listening) return listening
   const server = plainServer(limits, trustProxy)
   attach(server)
@@ -227,8 +227,8 @@ const starting = failed('unavailable', 'the service is starting', {
   retryAfterSeconds: 1,
 })
 
-/** Listens from the first moment of a start: says that the process lives, and keeps what comes until the routes are there. */
-export class FrontDoor {
+/** Listens from the first moment of a start: answers health checks, and keeps other requests until the routes are there. */
+export class StartupServer {
   readonly #server: Server
   readonly #holdMs: number
   readonly #kept = new Map<ServerResponse, NodeJS.Timeout>()
@@ -236,11 +236,12 @@ export class FrontDoor {
   #isGiven = false
 
   /** Rejects with the system's error if it cannot listen. */
-  static async open({ host, port, trustProxy, timing }: Config): Promise<FrontDoor> {
-    const door = new FrontDoor(plainServer(usualLimits, trustProxy), timing.holdFor)
-    door.#server.listen({ host, port, backlog: LISTEN_BACKLOG })
-    await once(door.#server, 'listening')
-    return door
+  static async open({ host, port, trustProxy, timing }: Config): Promise<StartupServer> {
+    const server = plainServer(usualLimits, trustProxy)
+    const startupServer = new StartupServer(server, timing.holdFor)
+    server.listen({ host, port, backlog: LISTEN_BACKLOG })
+    await once(server, 'listening')
+    return startupServer
   }
 
   private constructor(server: Server, holdMs: number) {

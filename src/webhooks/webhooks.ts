@@ -18,7 +18,7 @@ import { Connections, Endpoint, type EndpointParts } from './endpoint.ts'
 import { Notices } from './notices.ts'
 import { ProgressStore } from './progress-store.ts'
 import { webhookEnds } from './record.ts'
-import type { CallBack } from './reply-call.ts'
+import type { ReplyCall } from './reply-call.ts'
 import { SigningSecrets } from './secrets.ts'
 import { type AttemptCounts, AttemptTally, WebhookStates } from './states.ts'
 import { WebhookStore } from './store.ts'
@@ -42,7 +42,7 @@ interface WebhookOptions {
   readonly updates: Pick<PostgresUpdateLog, 'rows'>
   flushCursors(): Promise<void>
   /** Makes a call that an answer carries, like any other call of this key. */
-  call(apiKeyId: number, call: CallBack, traceId: string): Promise<unknown>
+  call(apiKeyId: number, call: ReplyCall, traceId: string): Promise<unknown>
   remind(apiKeyId: number, at: number): void
   counted(key: WebhookKey, counts: AttemptCounts): void
   changed(apiKeyId: number, hasWebhook: boolean): void
