@@ -36,8 +36,8 @@ interface Owner {
   send(event: CredentialEvent): void
 }
 
-/** No session waits longer to hear how it ends: the next owner may open its own. */
-const KNOWN_MS = 1_000
+/** No session waits longer for the decision how it ends: the next owner may open its own. */
+const DECIDED_MS = 1_000
 /** For this time after a claim, the earlier owner may still have the session or take it back, however often. */
 const SETTLING_MS = 60_000
 
@@ -55,8 +55,8 @@ export class CredentialEffects {
   #hasReturned = false
   /** How the newest session is to end. */
   #closing: Closing = { signOut: false }
-  /** Resolves once the last session that was closed has been told how to end. */
-  #isTold = Promise.resolve()
+  /** Resolves once it is known how the last session that was closed is to end. */
+  #closingDecided = Promise.resolve()
   /** The owners before have ended: it was waited for before the first session. */
   #isAlone = false
   /** Resolves once an exclusive session that is over has let go of its connection. */
@@ -146,7 +146,7 @@ export class CredentialEffects {
           }),
         onDefect,
         onLost: () => this.#lost(),
-        isTold: () => this.#isTold,
+        closingDecided: () => this.#closingDecided,
         replaced: () => this.#replaced(),
       },
       listening.signal,
@@ -174,7 +174,7 @@ export class CredentialEffects {
     return () => {
       listening.abort()
       const closed = this.#close(own, living, permit)
-      rejectAll(this.#batches, this.#isTold)
+      rejectAll(this.#batches, this.#closingDecided)
       if (isExclusive) this.disconnected = Promise.all([this.disconnected, closed])
       this.#releaseTurn()
     }
@@ -185,8 +185,8 @@ export class CredentialEffects {
     const leaving = this.#session
     this.#session = undefined
     const wasInDoubt = !this.world.lease.isValid
-    // What waits for the lease is another owner's to say, or not to be said. The lease may be renewed at any moment.
-    if (wasInDoubt && own.isKnown) permit.end()
+    // Writes that wait for the lease belong to the next owner. It may be renewed at any moment, so they end now.
+    if (wasInDoubt && own.decided) permit.end()
     const close = async () => {
       if (wasInDoubt && !own.signOut) permit.end()
       // Signing out needs the connection that the signal would cut.
@@ -194,8 +194,8 @@ export class CredentialEffects {
       await leaving?.close({ signOut: own.signOut })
     }
     // Deferred, because the transition says whether the account was linked again.
-    this.#isTold = own.isKnown ?? Promise.resolve()
-    return this.#isTold
+    this.#closingDecided = own.decided ?? Promise.resolve()
+    return this.#closingDecided
       .then(() => within(this.world.timing.signOutTakes, undefined, close))
       .catch((cause) => this.onDefect(cause))
       .finally(() => {
@@ -227,7 +227,7 @@ export class CredentialEffects {
     const settle = async () => {
       if (await signsOut) closing.signOut = true
     }
-    closing.isKnown = within(KNOWN_MS, undefined, settle).catch((cause) => this.onDefect(cause))
+    closing.decided = within(DECIDED_MS, undefined, settle).catch((cause) => this.onDefect(cause))
   }
 
   probe(send: Send): () => void {
@@ -278,20 +278,28 @@ export class CredentialEffects {
 
   perform(context: CredentialContext, request: PerformOperation): Promise<Outcome> {
     const onDefect = (cause: unknown) => this.onDefect(cause)
-    const [facts, session] = [this.#facts, this.#session]
-    const assertOwner = () => this.#assertOwner()
-    const actor = { ...this.world, facts, session, context, assertOwner, onDefect }
+    const actor = {
+      ...this.world,
+      facts: this.#facts,
+      session: this.#session,
+      context,
+      assertOwner: () => this.#assertOwner(),
+      onDefect,
+    }
     return settle(() => perform(actor, request), onDefect)
   }
 
   /** Asks the session directly, past the machine, which decides nothing about these calls while the account is online. */
   pass(request: PassCall): Promise<Passed> {
-    const { settings } = this.#owner.getSnapshot().context
-    const [facts, session] = [this.#facts, this.#session]
-    const assertOwner = () => this.#assertOwner()
-    const onDefect = (cause: unknown) => this.onDefect(cause)
-    const { world } = this
-    return pass({ world, facts, session, settings, assertOwner, onDefect }, request)
+    const actor = {
+      world: this.world,
+      facts: this.#facts,
+      session: this.#session,
+      settings: this.#owner.getSnapshot().context.settings,
+      assertOwner: () => this.#assertOwner(),
+      onDefect: (cause: unknown) => this.onDefect(cause),
+    }
+    return pass(actor, request)
   }
 
   check(): Promise<Outcome> {
@@ -302,7 +310,7 @@ export class CredentialEffects {
     )
   }
 
-  /** Past the machine, which would let all of them through while the session lives. */
+  /** Without the machine, which would let all of them through while the session lives. */
   #store(batch: number, happenings: readonly Happening[]): void {
     const { settings } = this.#owner.getSnapshot().context
     this.#reports.push({ batch, happenings, settings })
@@ -322,7 +330,7 @@ export class CredentialEffects {
 
   #lost(): Promise<void> {
     this.world.lost(this.#facts)
-    return this.#isTold
+    return this.#closingDecided
   }
 
   /** Checked before an operation and during it, because the next owner may have sent the same already. */

@@ -80,7 +80,7 @@ interface Batch {
 /** Batches that were reported and are not stored yet. */
 export type Batches = Map<number, Batch>
 
-let begun = 0
+let lastBatch = 0
 
 interface Reporting {
   readonly owned: Owned
@@ -94,10 +94,10 @@ interface Reporting {
   keepsSecrets(): boolean
   /** A report that cannot be kept ends the session, which is then opened again. */
   onDefect(cause: unknown): void
-  /** Another node has claimed the credential. Resolves once the session was told how to end. */
+  /** Another node has claimed the credential. Resolves once it is known how the session is to end. */
   onLost(): Promise<void>
-  /** Resolves once a session that is not listened to any more was told how to end. */
-  isTold(): Promise<void>
+  /** Resolves once it is known how a session that is not listened to any more is to end. */
+  closingDecided(): Promise<void>
   /** Resolves with the event for a session that another client has taken; with undefined if there is none. */
   replaced(): Promise<CredentialEvent | undefined>
   /** The network's id of the account. */
@@ -141,8 +141,8 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
       })
     },
     events(happenings, checkpoint) {
-      if (signal.aborted) return actor.isTold().then(refuse)
-      const batch = ++begun
+      if (signal.aborted) return actor.closingDecided().then(refuse)
+      const batch = ++lastBatch
       return new Promise((resolve, reject) => {
         batches.set(batch, { checkpoint, resolve, reject })
         actor.storeEvents(batch, happenings)
@@ -154,13 +154,13 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
 const refuse = () => Promise.reject(failed('unavailable', 'the session is over'))
 
 /**
- * Rejects batches that will not be stored, so that their session does not acknowledge them: once it was told how to end.
- * A session whose events are refused ends by itself, and could not sign out any more.
+ * Rejects batches that will not be stored, so that their session does not acknowledge them. It waits until it is known how
+ * the session ends: a session whose events are refused ends by itself, and could not sign out any more.
  */
-export function rejectAll(batches: Batches, isTold: Promise<void>): void {
+export function rejectAll(batches: Batches, closingDecided: Promise<void>): void {
   const left = [...batches.values()]
   batches.clear()
-  isTold.then(() => {
+  closingDecided.then(() => {
     for (const { reject } of left) reject(failed('unavailable', 'the session is over'))
   })
 }
@@ -187,7 +187,7 @@ interface QueueOwner {
   session(): Session | undefined
   /** Resolves when storage may work again, after at most so many milliseconds. */
   recovered(atMostMs: number): Promise<void>
-  /** Ends what runs for the credential. Resolves once the session was told how to end. */
+  /** Ends what runs for the credential. Resolves once it is known how the session is to end. */
   lost(): Promise<void>
   send(event: CredentialEvent): void
   onDefect(cause: unknown): void

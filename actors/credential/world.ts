@@ -46,8 +46,8 @@ export interface CredentialWorld {
 export interface Closing {
   /** Whether it ends on the network too. */
   signOut: boolean
-  /** Of an account that was lost: resolves once `signOut` is right. */
-  isKnown?: Promise<void>
+  /** Resolves once `signOut` is final; only for an account that was lost. */
+  decided?: Promise<void>
 }
 
 /** How many credentials of the service may connect at once, so that a restart does not flood the networks. */

@@ -66,6 +66,9 @@ interface LinkMethod {
   readonly mayAskPassword?: boolean
 }
 
+/** No transfer of a file takes longer, however steadily its bytes move. Callers give up earlier if none move. */
+export const LONGEST_TRANSFER_MS = 3_600_000
+
 /** The account on its network. */
 export interface AccountIdentity {
   /** Stable over links: linking the same account again yields the same value. */

@@ -4,7 +4,7 @@ import { fileIdToInputDocument, fileIdToInputPhoto } from '@mtcute/core/utils.js
 import { Long, type tl } from '@mtcute/node'
 import { blobMoved } from '../../../actors/credential/perform.ts'
 import { within } from '../../../actors/host/time.ts'
-import type { FileStream } from '../../../actors/ports/platform.ts'
+import { type FileStream, LONGEST_TRANSFER_MS } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { MediaService } from '../../media/media.ts'
@@ -119,8 +119,6 @@ type Located = tl.RawDocument | tl.RawPhoto
 const STEP = 4096
 /** Bytes of one file held in memory for its reader. */
 const AHEAD_BYTES = 2 ** 21
-/** The longest transfer. Callers give up earlier if no bytes move. */
-const TRANSFER_MS = 3_600_000
 /** The time limit of one piece. */
 const PIECE_MS = 120_000
 
@@ -138,7 +136,11 @@ export async function download(
       : fileLocation(await locate(calls, name, signal), name.size)
   // Without the abort, the library would continue to fetch a file whose reader has left.
   const left = new AbortController()
-  const abortSignal = AbortSignal.any([signal, left.signal, AbortSignal.timeout(TRANSFER_MS)])
+  const abortSignal = AbortSignal.any([
+    signal,
+    left.signal,
+    AbortSignal.timeout(LONGEST_TRANSFER_MS),
+  ])
   const ahead = new ReadAhead(AHEAD_BYTES)
   abortSignal.addEventListener('abort', () => ahead.end(), { once: true })
   const chunks = downloadAsIterable(calls.client, location, {
@@ -263,7 +265,7 @@ export async function upload(
           progressCallback: () => blobMoved(blob),
           abortSignal,
         }),
-      { signal, looks: true, milliseconds: TRANSFER_MS },
+      { signal, looks: true, milliseconds: LONGEST_TRANSFER_MS },
     )
     return uploaded.inputFile
   } finally {
