@@ -7,7 +7,7 @@ import type { RequestForwarder } from '../http/nodes/forwarding.ts'
 import type { RedisConnection } from '../jobs/backend.ts'
 import { Bus } from '../nodes/bus.ts'
 import { type Handover, handOver } from '../nodes/handover.ts'
-import { Moves } from '../nodes/moves.ts'
+import { Moves, SEEN_AFTER_MS } from '../nodes/moves.ts'
 import { joinNodes, type Nodes } from '../nodes/nodes.ts'
 import { listenForPeers } from '../nodes/peers.ts'
 import type { NodeFigures } from '../nodes/table.ts'
@@ -119,8 +119,6 @@ export function figuresOf(
 
 /** Leaves enough time for the rest of a stop. The other nodes claim accounts that are not handed over by then. */
 const HANDOVER_TAKES_MS = 15_000
-/** The others take accounts once they have seen in a beat that this node does not. */
-const SEEN_AFTER_MS = 600
 
 interface HandoverParts {
   readonly core: Core
