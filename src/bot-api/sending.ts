@@ -110,7 +110,9 @@ export const deliveryOf = (args: Arguments) => ({
   ...(args.boolean('protect_content') && { isProtected: true }),
 })
 
-const DAYS_30 = 2_678_400
+/** Seconds from now, between which a suggested post may be sent: the reference's 31 days. */
+const SOONEST = 300
+const LATEST = 2_678_400
 const STAR_PRICES = [5, 100_000] as const
 const NANO_PRICES = [10_000_000, 10_000_000_000_000] as const
 
@@ -134,7 +136,7 @@ function directTermsOf(args: Arguments): DirectTerms<number> {
 function postTermsOf(args: Arguments): PostTerms {
   const sendAt = numberOf(args.json('send_date'), 'send_date')
   const ahead = sendAt - Date.now() / 1_000
-  if (sendAt !== 0 && (ahead < 300 || ahead > DAYS_30)) {
+  if (sendAt !== 0 && (ahead < SOONEST || ahead > LATEST)) {
     throw failed('bad_request', 'SCHEDULE_DATE_INVALID')
   }
   const price = args.hasJson('price') && priceFrom(args.json('price'))

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type Dispatcher, Pool } from 'undici'
-import type { PassedOn } from '../../machines/credential/events.ts'
+import type { Forwarded } from '../../machines/credential/events.ts'
 import { LISTEN_BACKLOG } from '../config/limits.ts'
 
 /** The version of this protocol. During an upgrade nodes of the version before are spoken to in theirs, and let in. */
@@ -37,7 +37,7 @@ const AGE = 'x-chapar-age'
 export interface Forwarding {
   /** The address of the connection on which the request came to the first node. */
   readonly client: string
-  readonly call: PassedOn
+  readonly call: Forwarded
 }
 
 const FORWARDING = Symbol('forwarding')

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { Arguments, formEntries, utf8 } from '../bot-api/arguments.ts'
-import { type CallExecution, execute, passes, preparePass } from '../bot-api/execute.ts'
+import { type CallExecution, execute, isPassedOn, preparePass } from '../bot-api/execute.ts'
 import { Receiving, releaseAll, type UploadPlace } from '../http/bot/multipart.ts'
 import { jsonEntries } from '../http/bot/parameters.ts'
 import type { EndpointReply } from './exchange.ts'
@@ -58,7 +58,7 @@ export async function executeReplyCall(
 ): Promise<void> {
   const signal = AbortSignal.timeout(TAKES_MS)
   const platform = await execution.credentials.platformOf(key.facts.credentialId)
-  if (passes(platform, method)) {
+  if (isPassedOn(platform, method)) {
     const call = { verb: 'POST', query: '', body: { ...body, length: body.bytes.length } } as const
     const parameter = (name: string) => args.text(name)
     const about = { key, method, traceId, parameter, leaving: () => signal }
