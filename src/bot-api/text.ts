@@ -16,7 +16,7 @@ import { parseMarkdown, parseMarkdownV2 } from './entities/markdown.ts'
 import { clean, limitEntities, mergeDetected } from './entities/normalize.ts'
 
 /** The link preview that a call asks for: `link_preview_options`, or the older parameter. */
-export const previewed = {
+export const previewParameters = {
   link_preview_options: 'json',
   disable_web_page_preview: 'boolean',
 } as const

@@ -3,7 +3,7 @@
 import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { AcceptedGifts } from '../../../machines/model/gift.ts'
 import type { PublicChat, PublicOperation } from '../../../machines/model/operation.ts'
-import { Arguments } from '../arguments.ts'
+import type { Arguments } from '../arguments.ts'
 import { type Call, type Method, onlyOnce, type ParameterType, result } from '../method.ts'
 import { profilePhoto } from './files.ts'
 import { ownedByBusiness } from './gifts.ts'
@@ -237,11 +237,7 @@ function messagesOf({ args }: Call): readonly number[] {
 
 function acceptedOf(args: Arguments): AcceptedGifts {
   if (!args.hasJson('accepted_gift_types')) throw bad("accepted gift types aren't specified")
-  const given = args.json('accepted_gift_types')
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw bad("can't parse accepted gift types JSON object")
-  }
-  const types = Arguments.from(given)
+  const types = args.members('accepted_gift_types', 'accepted gift types')
   return {
     unlimited: types.boolean('unlimited_gifts'),
     limited: types.boolean('limited_gifts'),

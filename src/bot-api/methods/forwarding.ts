@@ -9,15 +9,15 @@ import { markupOf } from '../markup.ts'
 import { type Call, type Method, result } from '../method.ts'
 import {
   assertQuotable,
-  captioned,
-  delivery,
+  captionParameters,
   deliveryOf,
+  deliveryParameters,
+  directTopicParameters,
   effectOf,
-  replying,
+  effectParameters,
   replyOf,
-  suggesting,
-  toDirectTopic,
-  withEffect,
+  replyParameters,
+  suggestParameters,
 } from '../sending.ts'
 import { captionOf } from '../text.ts'
 
@@ -38,13 +38,18 @@ export function messageIdsOf(args: Arguments): number[] {
   })
 }
 
-const one = { chat_id: 'chat', from_chat_id: 'chat', message_id: 'integer', ...delivery } as const
+const one = {
+  chat_id: 'chat',
+  from_chat_id: 'chat',
+  message_id: 'integer',
+  ...deliveryParameters,
+} as const
 const many = {
   chat_id: 'chat',
   from_chat_id: 'chat',
   message_ids: 'json',
-  ...delivery,
-  ...toDirectTopic,
+  ...deliveryParameters,
+  ...directTopicParameters,
 } as const
 
 const forwardMessage: Method = {
@@ -53,7 +58,7 @@ const forwardMessage: Method = {
   scope: 'bot:send',
   operation: 'forward',
   sends: true,
-  parameters: { ...one, ...suggesting, ...withEffect },
+  parameters: { ...one, ...suggestParameters, ...effectParameters },
   required: ['chat_id', 'from_chat_id', 'message_id'],
   run: async (call) => {
     const message = call.args.messageId('message_id')
@@ -69,10 +74,10 @@ const copyMessage: Method = {
   sends: true,
   parameters: {
     ...one,
-    ...suggesting,
-    ...captioned,
-    ...replying,
-    ...withEffect,
+    ...suggestParameters,
+    ...captionParameters,
+    ...replyParameters,
+    ...effectParameters,
     reply_markup: 'json',
   },
   required: ['chat_id', 'from_chat_id', 'message_id'],

@@ -3,7 +3,7 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { Game } from '../../../machines/model/game.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { isInline, send, sending } from '../sending.ts'
+import { isInline, send, sendParameters } from '../sending.ts'
 
 const bad = (description: string) => failed('bad_request', description)
 
@@ -23,7 +23,7 @@ const sendGame: Method = {
   operation: 'send',
   content: 'game',
   sends: true,
-  parameters: { ...sending, game_short_name: 'string' },
+  parameters: { ...sendParameters, game_short_name: 'string' },
   required: ['chat_id', 'game_short_name'],
   run: async (call) => result(await send(call, { kind: 'game', game: gameOf(call.args) })),
 }

@@ -10,7 +10,7 @@ import {
 } from '../../../machines/model/payment.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { send, sending, suggesting } from '../sending.ts'
+import { send, sendParameters, suggestParameters } from '../sending.ts'
 
 const bad = (description: string) => failed('bad_request', description)
 
@@ -135,7 +135,7 @@ const sendInvoice: Method = {
   operation: 'send',
   content: 'invoice',
   sends: true,
-  parameters: { ...sending, ...suggesting, ...priced, start_parameter: 'string' },
+  parameters: { ...sendParameters, ...suggestParameters, ...priced, start_parameter: 'string' },
   required: ['chat_id', ...described],
   run: async (call) => result(await send(call, { kind: 'invoice', invoice: invoiceOf(call.args) })),
 }

@@ -14,7 +14,7 @@ import type { Text } from '../../../machines/model/text.ts'
 import { Arguments } from '../arguments.ts'
 import { livePhotoOf, mediaOf } from '../media.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { changing, send, sending, targetOf } from '../sending.ts'
+import { changeParameters, send, sendParameters, targetOf } from '../sending.ts'
 import { pollTextOf } from '../text.ts'
 import { locationOf, venueOf } from './structured.ts'
 
@@ -31,7 +31,7 @@ const sendPoll: Method = {
   content: 'poll',
   sends: true,
   parameters: {
-    ...sending,
+    ...sendParameters,
     question: 'string',
     question_parse_mode: 'string',
     question_entities: 'json',
@@ -73,7 +73,7 @@ const stopPoll: Method = {
   summary: 'Ends the voting of a poll',
   scope: 'bot:send',
   operation: 'stop_poll',
-  parameters: changing,
+  parameters: changeParameters,
   required: ['chat_id', 'message_id'],
   run: async (call) => result(await call.perform({ kind: 'stop_poll', ...targetOf(call) })),
 }

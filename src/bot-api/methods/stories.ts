@@ -2,10 +2,10 @@
 
 import { failed } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
-import { Arguments } from '../arguments.ts'
+import type { Arguments } from '../arguments.ts'
 import { mediaOf, uploadOf } from '../media.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { captioned, forBusiness } from '../sending.ts'
+import { businessParameters, captionParameters } from '../sending.ts'
 import { storyCaptionOf } from '../text.ts'
 import { assertBusiness } from './business.ts'
 
@@ -14,7 +14,7 @@ const PERIODS = [6 * HOUR, 12 * HOUR, 24 * HOUR, 48 * HOUR]
 
 const bad = (description: string) => failed('bad_request', description)
 
-const { show_caption_above_media: _, ...caption } = captioned
+const { show_caption_above_media: _, ...caption } = captionParameters
 
 /**
  * The account posts for itself, so that no business connection is needed: `business_connection_id` is left out or
@@ -26,7 +26,7 @@ const postStory: Method = {
   scope: 'bot:send',
   operation: 'post_story',
   parameters: {
-    ...forBusiness,
+    ...businessParameters,
     content: 'json',
     active_period: 'integer',
     ...caption,
@@ -62,7 +62,7 @@ const deleteStory: Method = {
   summary: 'Deletes a story of the account; business_connection_id is left out or empty',
   scope: 'bot:send',
   operation: 'delete_story',
-  parameters: { ...forBusiness, story_id: 'integer' },
+  parameters: { ...businessParameters, story_id: 'integer' },
   required: ['story_id'],
   run: async ({ args, perform }) =>
     result(await perform({ kind: 'delete_story', story: args.messageId('story_id') })),
@@ -73,11 +73,7 @@ type StoryKind = 'photo' | 'video'
 /** An InputStoryContent: its file comes along with the call. */
 function contentOf({ args }: Call): readonly [kind: StoryKind, item: Arguments] {
   if (!args.hasJson('content')) throw bad("story content isn't specified")
-  const given = args.json('content')
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw bad("can't parse story content JSON object")
-  }
-  const item = Arguments.from(given)
+  const item = args.members('content', 'story content')
   const kind = (['photo', 'video'] as const).find((known) => known === item.text('type'))
   if (!kind) throw bad('invalid story content type specified')
   return [kind, item]
@@ -102,7 +98,13 @@ const editStory: Method = {
   summary: 'Replaces the content of a story',
   scope: 'bot:send',
   operation: 'edit_story',
-  parameters: { ...forBusiness, story_id: 'integer', content: 'json', ...caption, areas: 'json' },
+  parameters: {
+    ...businessParameters,
+    story_id: 'integer',
+    content: 'json',
+    ...caption,
+    areas: 'json',
+  },
   required: ['story_id', 'content'],
   run: async (call) => {
     const { args, perform } = call
@@ -121,7 +123,7 @@ const repostStory: Method = {
   scope: 'bot:send',
   operation: 'repost_story',
   parameters: {
-    ...forBusiness,
+    ...businessParameters,
     from_chat_id: 'integer',
     from_story_id: 'integer',
     active_period: 'integer',

@@ -6,7 +6,14 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { changing, edit, ephemeralParameters, send, sending, suggesting } from '../sending.ts'
+import {
+  changeParameters,
+  edit,
+  ephemeralParameters,
+  send,
+  sendParameters,
+  suggestParameters,
+} from '../sending.ts'
 import { taskTextOf, titleOf } from '../text.ts'
 
 const DICE = ['🎲', '🎯', '🏀', '⚽', '🎳', '🎰']
@@ -59,7 +66,7 @@ const sendLocation: Method = {
   summary: 'Sends a place on the map, for a time following whoever is there',
   ...sender,
   content: 'location',
-  parameters: { ...sending, ...ephemeralParameters, ...suggesting, ...liveLocation },
+  parameters: { ...sendParameters, ...ephemeralParameters, ...suggestParameters, ...liveLocation },
   required: ['chat_id', 'latitude', 'longitude'],
   run: async (call) => result(await send(call, { kind: 'location', ...locationOf(call.args) })),
 }
@@ -70,9 +77,9 @@ const sendVenue: Method = {
   ...sender,
   content: 'venue',
   parameters: {
-    ...sending,
+    ...sendParameters,
     ...ephemeralParameters,
-    ...suggesting,
+    ...suggestParameters,
     ...place,
     title: 'string',
     address: 'string',
@@ -109,9 +116,9 @@ const sendContact: Method = {
   ...sender,
   content: 'contact',
   parameters: {
-    ...sending,
+    ...sendParameters,
     ...ephemeralParameters,
-    ...suggesting,
+    ...suggestParameters,
     phone_number: 'string',
     first_name: 'string',
     last_name: 'string',
@@ -137,7 +144,7 @@ const sendDice: Method = {
   summary: 'Throws dice, or one of their relatives',
   ...sender,
   content: 'dice',
-  parameters: { ...sending, ...suggesting, emoji: 'string' },
+  parameters: { ...sendParameters, ...suggestParameters, emoji: 'string' },
   required: ['chat_id'],
   run: async (call: Call) => {
     const emoji = (call.args.text('emoji') ?? '🎲').replaceAll('\ufe0f', '')
@@ -206,7 +213,7 @@ const sendChecklist: Method = {
   operation: 'send',
   content: 'checklist',
   sends: true,
-  parameters: { ...sending, checklist: 'json' },
+  parameters: { ...sendParameters, checklist: 'json' },
   required: ['chat_id', 'checklist'],
   run: async (call) => result(await send(call, checklistOf(call.args))),
 }
@@ -217,7 +224,7 @@ const editMessageChecklist: Method = {
   scope: 'bot:send',
   operation: 'edit',
   content: 'checklist',
-  parameters: { ...changing, checklist: 'json' },
+  parameters: { ...changeParameters, checklist: 'json' },
   required: ['chat_id', 'message_id', 'checklist'],
   run: async (call) =>
     result(await edit(call, () => ({ kind: 'edit', content: checklistOf(call.args) }))),
