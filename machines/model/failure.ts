@@ -24,6 +24,8 @@ export function failed(
   return new RequestFailed({ code, description, ...more }, options)
 }
 
+export const badRequest = (description: string): RequestFailed => failed('bad_request', description)
+
 /** Refuses one field; `problem` goes on from its name: `must not be empty`. */
 export const invalidField = (name: string, problem: string, why: Explanation = {}): RequestFailed =>
   failed('bad_request', `field "${name}" ${problem}`, { field: { name, problem }, ...why })

@@ -1,6 +1,6 @@
 /** Methods about the account's own stories. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { Arguments } from '../arguments.ts'
 import { mediaOf, uploadOf } from '../media.ts'
@@ -11,8 +11,6 @@ import { assertBusiness } from './business.ts'
 
 const HOUR = 3_600
 const PERIODS = [6 * HOUR, 12 * HOUR, 24 * HOUR, 48 * HOUR]
-
-const bad = (description: string) => failed('bad_request', description)
 
 const { show_caption_above_media: _, ...caption } = captionParameters
 
@@ -40,7 +38,7 @@ const postStory: Method = {
     const { args, perform } = call
     const [kind, item] = contentOf(call)
     const activeSeconds = args.integer('active_period', { min: 0, max: 2 ** 31 - 1 })
-    if (!PERIODS.includes(activeSeconds)) throw bad('invalid story active period specified')
+    if (!PERIODS.includes(activeSeconds)) throw badRequest('invalid story active period specified')
     assertNoAreas(call)
     const words = storyCaptionOf(args)
     const media = await fileOf(call, kind, item)
@@ -72,16 +70,16 @@ type StoryKind = 'photo' | 'video'
 
 /** An InputStoryContent: its file comes along with the call. */
 function contentOf({ args }: Call): readonly [kind: StoryKind, item: Arguments] {
-  if (!args.hasJson('content')) throw bad("story content isn't specified")
+  if (!args.hasJson('content')) throw badRequest("story content isn't specified")
   const item = args.members('content', 'story content')
   const kind = (['photo', 'video'] as const).find((known) => known === item.text('type'))
-  if (!kind) throw bad('invalid story content type specified')
+  if (!kind) throw badRequest('invalid story content type specified')
   return [kind, item]
 }
 
 /** A video without sound is an animation in other methods. */
 function fileOf(call: Call, kind: StoryKind, item: Arguments): Promise<Media> {
-  if (!uploadOf(call, item, kind)) throw bad(`story ${kind} must be uploaded as a file`)
+  if (!uploadOf(call, item, kind)) throw badRequest(`story ${kind} must be uploaded as a file`)
   const isSilent = kind === 'video' && item.boolean('is_animation')
   return mediaOf(call, isSilent ? 'animation' : kind, kind, item)
 }
@@ -89,8 +87,8 @@ function fileOf(call: Call, kind: StoryKind, item: Arguments): Promise<Media> {
 function assertNoAreas({ args, platform }: Call): void {
   if (!args.hasJson('areas')) return
   const areas = args.json('areas')
-  if (!Array.isArray(areas)) throw bad('expected an Array of StoryArea')
-  if (areas.length > 0) throw bad(`areas of stories are not supported on ${platform.name}`)
+  if (!Array.isArray(areas)) throw badRequest('expected an Array of StoryArea')
+  if (areas.length > 0) throw badRequest(`areas of stories are not supported on ${platform.name}`)
 }
 
 const editStory: Method = {
@@ -134,10 +132,10 @@ const repostStory: Method = {
   once: true,
   run: async (call) => {
     const { args, perform } = call
-    if (!args.has('from_chat_id')) throw bad('parameter "from_chat_id" is required')
+    if (!args.has('from_chat_id')) throw badRequest('parameter "from_chat_id" is required')
     assertBusiness(call)
     const activeSeconds = args.integer('active_period', { min: 0, max: 2 ** 31 - 1 })
-    if (!PERIODS.includes(activeSeconds)) throw bad('invalid story active period specified')
+    if (!PERIODS.includes(activeSeconds)) throw badRequest('invalid story active period specified')
     return result(
       await perform({
         kind: 'repost_story',

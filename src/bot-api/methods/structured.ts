@@ -2,7 +2,7 @@
 
 import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
 import type { Content } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest, failed } from '../../../machines/model/failure.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
@@ -165,24 +165,23 @@ const MOST_TASKS = 30
 const TITLE_LENGTH = 255
 const TASK_LENGTH = 100
 
-const bad = (description: string) => failed('bad_request', description)
-
 const objectOf = (value: unknown, what: string): object => {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  throw bad(`can't parse ${what} JSON object`)
+  throw badRequest(`can't parse ${what} JSON object`)
 }
 
 function checklistOf(args: Arguments): Content {
-  if (!args.hasJson('checklist')) throw bad('parameter "checklist" is required')
+  if (!args.hasJson('checklist')) throw badRequest('parameter "checklist" is required')
   const given = objectOf(args.json('checklist'), 'checklist')
   const { tasks } = given as { tasks?: unknown }
-  if (!Array.isArray(tasks)) throw bad('expected an Array of InputChecklistTask')
-  if (tasks.length === 0) throw bad('a checklist needs at least one task')
-  if (tasks.length > MOST_TASKS) throw bad('the checklist has too many tasks')
+  if (!Array.isArray(tasks)) throw badRequest('expected an Array of InputChecklistTask')
+  if (tasks.length === 0) throw badRequest('a checklist needs at least one task')
+  if (tasks.length > MOST_TASKS) throw badRequest('the checklist has too many tasks')
   const read = Arguments.from(given)
   const title = titleOf(read)
-  if (title.text === '') throw bad('the title of the checklist is empty')
-  if ([...title.text].length > TITLE_LENGTH) throw bad('the title of the checklist is too long')
+  if (title.text === '') throw badRequest('the title of the checklist is empty')
+  if ([...title.text].length > TITLE_LENGTH)
+    throw badRequest('the title of the checklist is too long')
   const checklist: Checklist = {
     title,
     tasks: tasks.map(taskOf),
@@ -190,7 +189,8 @@ function checklistOf(args: Arguments): Content {
     ...(read.boolean('others_can_mark_tasks_as_done') && { othersMayMark: true }),
   }
   const ids = new Set(checklist.tasks.map(({ id }) => id))
-  if (ids.size < tasks.length) throw bad('two tasks of the checklist have the same identifier')
+  if (ids.size < tasks.length)
+    throw badRequest('two tasks of the checklist have the same identifier')
   return { kind: 'checklist', checklist }
 }
 
@@ -198,11 +198,11 @@ function taskOf(value: unknown): ChecklistTask {
   const given = objectOf(value, 'checklist task')
   const { id } = given as { id?: unknown }
   if (typeof id !== 'number' || !Number.isInteger(id) || id < 1 || id >= 2 ** 31) {
-    throw bad('the identifier of a task must be positive')
+    throw badRequest('the identifier of a task must be positive')
   }
   const text = taskTextOf(Arguments.from(given))
-  if (text.text === '') throw bad('the text of a task is empty')
-  if ([...text.text].length > TASK_LENGTH) throw bad('the text of a task is too long')
+  if (text.text === '') throw badRequest('the text of a task is empty')
+  if ([...text.text].length > TASK_LENGTH) throw badRequest('the text of a task is too long')
   return { id, text }
 }
 

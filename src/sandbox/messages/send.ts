@@ -4,7 +4,12 @@ import { randomInt } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Button, Buttons } from '../../../machines/model/buttons.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
-import { failed, messageNotAllowed, RequestFailed } from '../../../machines/model/failure.ts'
+import {
+  badRequest,
+  failed,
+  messageNotAllowed,
+  RequestFailed,
+} from '../../../machines/model/failure.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
@@ -278,7 +283,7 @@ export async function envelopeOf(
 /** Only private chats show effects. */
 function effectFor({ effect }: { readonly effect?: string }, native: number) {
   if (effect === undefined) return {}
-  if (native < 0) throw bad('message effects can be used only in private chats')
+  if (native < 0) throw badRequest('message effects can be used only in private chats')
   return { effect }
 }
 
@@ -304,7 +309,7 @@ function buttonsFor(content: Content, buttons: Buttons = []): Buttons | undefine
   const isRight = own
     ? special.length === 1 && special[0] === first && does(first, Object.keys(own.action)[0]!)
     : special.length === 0
-  if (!isRight) throw bad('BUTTON_TYPE_INVALID')
+  if (!isRight) throw badRequest('BUTTON_TYPE_INVALID')
   return buttons.length > 0 ? buttons : undefined
 }
 
@@ -328,7 +333,7 @@ export async function assertTakes({ db }: NetworkContext, to: Envelope, content:
   const isNarrow = content.kind === 'poll' && (content.poll.isForMembers || content.poll.countries)
   if (!isGame && !isNarrow) return
   const kind = to.native > 0 ? 'private' : (await accessOf(db, to.sender, to.native)).chat.kind
-  if (isGame && kind === 'channel') throw bad("games can't be sent to channel chats")
+  if (isGame && kind === 'channel') throw badRequest("games can't be sent to channel chats")
   if (isNarrow && kind !== 'channel')
     throw messageNotAllowed('voting can be limited only in channel chats')
 }
@@ -336,15 +341,14 @@ export async function assertTakes({ db }: NetworkContext, to: Envelope, content:
 /** Web apps open only in the private chat with the bot. */
 function assertButtons(buttons: Buttons = [], chat: number): void {
   for (const button of buttons.flat()) {
-    if ('action' in button && button.action.web_app && chat < 0) throw bad('BUTTON_TYPE_INVALID')
+    if ('action' in button && button.action.web_app && chat < 0)
+      throw badRequest('BUTTON_TYPE_INVALID')
   }
 }
 
 const MOST_IN_ALBUM = 10
 /** The kinds that may stand in one album. */
 const GROUPS: readonly (readonly MediaKind[])[] = [['photo', 'video'], ['audio'], ['document']]
-
-const bad = (description: string) => failed('bad_request', description)
 
 export async function sendAlbum(
   call: Call,
@@ -378,10 +382,10 @@ export async function sendAlbum(
 }
 
 function assertAlbum(kinds: readonly MediaKind[]): void {
-  if (kinds.length === 0) throw bad('there are no messages to send')
-  if (kinds.length > MOST_IN_ALBUM) throw bad('too many messages to send as an album')
+  if (kinds.length === 0) throw badRequest('there are no messages to send')
+  if (kinds.length > MOST_IN_ALBUM) throw badRequest('too many messages to send as an album')
   const fits = GROUPS.some((group) => kinds.every((kind) => group.includes(kind)))
-  if (!fits) throw bad("can't use the media of the specified type in the album")
+  if (!fits) throw badRequest("can't use the media of the specified type in the album")
 }
 
 const inItem = (index: number) => (cause: unknown) => {
