@@ -2,18 +2,12 @@
 import type { CredentialEvent, PerformOperation } from '../../machines/credential/events.ts'
 import type { CredentialContext } from '../../machines/credential/setup.ts'
 import { failed, OwnershipLost, SecretsUnreadable, settle } from '../../machines/model/failure.ts'
-import type { Happening } from '../../machines/model/happening.ts'
+import type { Happening, ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Passed } from '../../machines/model/operation-passing.ts'
 import type { Outcome } from '../../machines/model/protocol.ts'
-import { within } from '../host/time.ts'
+import { pause, within } from '../host/time.ts'
 import { SessionPermit } from '../node/lease.ts'
-import type {
-  FileStream,
-  LinkedAccount,
-  PassedFile,
-  Session,
-  WritePermit,
-} from '../ports/platform.ts'
+import type { FileStream, PassedFile, Session } from '../ports/platform.ts'
 import type { CredentialFacts } from '../ports/ports.ts'
 import { type PassCall, pass } from './pass.ts'
 import { perform } from './perform.ts'
@@ -21,11 +15,6 @@ import { type Batches, LONGEST_RETRY_MS, ReportQueue, rejectAll, reportTo } from
 import type { Closing, CredentialWorld } from './world.ts'
 
 type Send = (event: CredentialEvent) => void
-
-interface Ends {
-  readonly done: 'deletion.stored' | 'deactivation.finished'
-  readonly undone: 'deletion.failed' | 'deactivation.failed'
-}
 
 /** The actor whose effects these are. */
 interface Owner {
@@ -164,7 +153,8 @@ export class CredentialEffects {
         if (listening.signal.aborted) return
         // Some networks end an account that has two sessions at once.
         if (account.epoch !== epoch) return this.world.lost(this.#facts)
-        const given = withSettings(account, permit, this.#owner)
+        const recoversChannels = () => this.#settings.includeChannelUpdateRecovery
+        const given = { ...account, permit, recoversChannels }
         this.#session = platform.open(given, report, living.signal)
       }, unreadable)
       .catch((cause) => {
@@ -267,13 +257,13 @@ export class CredentialEffects {
 
   storeDeletion(send: Send): () => void {
     const work = this.world.store.saveDeletion(this.#facts)
-    return this.#tellEnd(work, send, { done: 'deletion.stored', undone: 'deletion.failed' })
+    return this.#tellEnd(work, send, { type: 'deletion.stored' }, { type: 'deletion.failed' })
   }
 
   deactivate(send: Send): () => void {
     const work = this.world.store.deactivate(this.#facts)
-    const ends = { done: 'deactivation.finished', undone: 'deactivation.failed' } as const
-    return this.#tellEnd(work, send, ends)
+    const failure = { type: 'deactivation.failed' } as const
+    return this.#tellEnd(work, send, { type: 'deactivation.finished' }, failure)
   }
 
   perform(context: CredentialContext, request: PerformOperation): Promise<Outcome> {
@@ -295,7 +285,7 @@ export class CredentialEffects {
       world: this.world,
       facts: this.#facts,
       session: this.#session,
-      settings: this.#owner.getSnapshot().context.settings,
+      settings: this.#settings,
       assertOwner: () => this.#assertOwner(),
       onDefect: (cause: unknown) => this.onDefect(cause),
     }
@@ -312,17 +302,26 @@ export class CredentialEffects {
 
   /** Without the machine, which would let all of them through while the session lives. */
   #store(batch: number, happenings: readonly Happening[]): void {
-    const { settings } = this.#owner.getSnapshot().context
-    this.#reports.push({ batch, happenings, settings })
+    this.#reports.push({ batch, happenings, settings: this.#settings })
   }
 
-  #tellEnd(work: Promise<void>, send: Send, { done, undone }: Ends): () => void {
+  /** They may change while the session is open. */
+  get #settings(): ReceiveSettings {
+    return this.#owner.getSnapshot().context.settings
+  }
+
+  #tellEnd(
+    work: Promise<void>,
+    send: Send,
+    success: CredentialEvent,
+    failure: CredentialEvent,
+  ): () => void {
     work.then(
-      () => send({ type: done }),
+      () => send(success),
       (cause) => {
         if (cause instanceof OwnershipLost) return this.world.lost(this.#facts)
         this.onDefect(cause)
-        send({ type: undone })
+        send(failure)
       },
     )
     return () => {}
@@ -374,9 +373,8 @@ export class CredentialEffects {
   }
 
   async #roundTrip(signal: AbortSignal): Promise<number> {
-    if (!this.#session)
-      throw failed('unavailable', 'the credential is reconnecting', { reason: 'reconnecting' })
-    return this.#session.probe(signal)
+    if (this.#session) return this.#session.probe(signal)
+    throw failed('unavailable', 'the credential is reconnecting', { reason: 'reconnecting' })
   }
 
   /** Waits for the storage. If it cannot tell when it is back, another try follows a second later. */
@@ -386,7 +384,7 @@ export class CredentialEffects {
       await storage.recovered(atMostMs)
     } catch (cause) {
       this.onDefect(cause)
-      await new Promise<void>((resolve) => clock.setTimeout(resolve, LONGEST_RETRY_MS))
+      await pause(clock, LONGEST_RETRY_MS)
     }
   }
 }
@@ -396,13 +394,3 @@ const notConnected = () =>
     reason: 'not_connected',
     retryAfterSeconds: 1,
   })
-
-const withSettings = (
-  account: Omit<LinkedAccount, 'recoversChannels'>,
-  permit: WritePermit,
-  owner: Owner,
-): LinkedAccount => ({
-  ...account,
-  permit,
-  recoversChannels: () => owner.getSnapshot().context.settings.includeChannelUpdateRecovery,
-})

@@ -96,7 +96,7 @@ interface CoreEvents {
 export type Core = ReturnType<typeof createCore>
 
 export function createCore(options: CoreOptions) {
-  const { db, vault, config, platforms, metrics, writes, nodes, logger } = options
+  const { db, vault, config, platforms, metrics, writes, nodes, wanted, logger } = options
   const clock = systemClock
   const events = new EventEmitter<CoreEvents>()
   const fenced: Fenced = (lost) => void events.emit('fenced', lost)
@@ -116,14 +116,8 @@ export function createCore(options: CoreOptions) {
   }
 
   const fileIds = new FileIds(vault.derive('file-id'))
-  const { wanted } = options
-  const translator = new Translator(
-    db,
-    fileIds,
-    idsOf(platforms, owned),
-    wanted,
-    fencedIn('message_identity'),
-  )
+  const ids = idsOf(platforms, owned)
+  const translator = new Translator(db, fileIds, ids, wanted, fencedIn('message_identity'))
   const updates = new PostgresUpdateLog(db, translator, {
     committed(count, seconds) {
       metrics.committed(count, seconds)
@@ -226,13 +220,8 @@ export function createCore(options: CoreOptions) {
     peek: (apiKeyId) => keys.peek(apiKeyId),
     find: (apiKeyId) => keys.find(apiKeyId),
   })
-  const gate = new KeyGate(
-    keys,
-    keyStore,
-    clock.now,
-    options.limits.wrongKeys,
-    config.limits.callsPerKey,
-  )
+  const { wrongKeys } = options.limits
+  const gate = new KeyGate(keys, keyStore, clock.now, wrongKeys, config.limits.callsPerKey)
   const links = new LinkFlows({
     store: new PostgresLinkStore({
       db,
