@@ -8,7 +8,7 @@ import { failed } from '../../machines/model/failure.ts'
 import type { KeyGate } from '../keys/gate.ts'
 import { atMost, type Download, type Downloads } from '../media/downloads.ts'
 import { giveBackLent } from '../media/give-back.ts'
-import { onClosed } from './gone-signal.ts'
+import { closeStalled, onClosed } from './gone-signal.ts'
 import { openToEveryOrigin } from './headers.ts'
 import { ofKey } from './request-log.ts'
 
@@ -78,11 +78,8 @@ interface Route {
   Params: { token: string; '*': string }
 }
 
-/** How long a client may read nothing while bytes wait for it. */
-const STALLED_MS = 60_000
-
 /** The form of the paths that getFile gives out; other paths do not exist. */
-const ours = /^[a-z_]{1,20}\/file_\d{1,10}(\.[a-z\d]{1,8})?$/
+const ISSUED_PATH = /^[a-z_]{1,20}\/file_\d{1,10}(\.[a-z\d]{1,8})?$/
 
 export async function fileRoutes(app: FastifyInstance, options: FileRoutesOptions) {
   openToEveryOrigin(app)
@@ -134,9 +131,11 @@ async function send(
   request.audit.method = 'file'
   await key.admit('bot:receive')
   const path = request.params['*']
-  const passed = await passFile(key.facts.credentialId, path, ...asked(request, reply))
+  const passed = await passFile(key.facts.credentialId, path, ...questionOf(request, reply))
   if (passed) return sendPassed(passed, request, reply, downloadBytes)
-  const file = ours.test(path) ? await downloads.find(key.facts.credentialId, path) : undefined
+  const file = ISSUED_PATH.test(path)
+    ? await downloads.find(key.facts.credentialId, path)
+    : undefined
   if (!file) throw failed('not_found')
 
   reply.headers({
@@ -185,7 +184,7 @@ async function opened(file: Download, { raw }: FastifyReply, span?: Span): Promi
 function untilClosed(raw: ServerResponse): AbortSignal {
   const gone = new AbortController()
   onClosed(raw, () => gone.abort())
-  raw.setTimeout(STALLED_MS, () => raw.destroy())
+  closeStalled(raw)
   return gone.signal
 }
 
@@ -205,8 +204,8 @@ export type PassFile = (
   ...asked: Parameters<NonNullable<Session['passFile']>>
 ) => Promise<PassedFile | undefined>
 
-/** The request as the network is asked. */
-function asked({ method, headers }: FastifyRequest, { raw }: FastifyReply) {
+/** The question to the network, and the signal that ends it. */
+function questionOf({ method, headers }: FastifyRequest, { raw }: FastifyReply) {
   const names = ['range', 'if-range', 'if-none-match', 'if-modified-since']
   const given = names.flatMap((name) => {
     const value = headers[name]

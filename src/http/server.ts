@@ -45,7 +45,7 @@ import { type NodesSource, nodesRoute } from './nodes/operating.ts'
 import { describeRoutes } from './openapi.ts'
 import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
 import type { Route } from './routes.ts'
-import { refuseHugeNumbers, refuseNul, serializers, validators } from './validation.ts'
+import { refuseHugeNumbers, refuseUnstorableText, serializers, validators } from './validation.ts'
 
 /** Listens: the public port with every route, and a private one for operators. */
 interface ListenOptions extends Pick<Storage, 'metrics' | 'journal' | 'callLog'> {
@@ -349,7 +349,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   answerForNode(app)
   forgetTypeOfNothing(app)
   app.addHook('preHandler', refuseHugeNumbers)
-  app.addHook('preValidation', refuseNul)
+  app.addHook('preValidation', refuseUnstorableText)
   app.setErrorHandler(replyWithFailure)
   app.setNotFoundHandler(async (request, reply) => {
     const verbs = verbsOf(request.url.split('?')[0] ?? '')

@@ -169,17 +169,17 @@ interface Unstorable {
 }
 
 /** Refuses text that the database does not store: U+0000, and halves of characters. One of them would fail a whole batch. */
-export function refuseNul(
+export function refuseUnstorableText(
   { routeOptions, params, query, body }: FastifyRequest,
   _: unknown,
   done: (cause?: Error) => void,
 ): void {
   // Bot calls judge their parameters by themselves, once the key is known.
   const isCall = routeOptions.url?.startsWith('/bot') ?? false
-  done(isCall ? undefined : refusalOfNul(params, [query, body]))
+  done(isCall ? undefined : refusalOfText(params, [query, body]))
 }
 
-function refusalOfNul(params: unknown, values: readonly unknown[]): Error | undefined {
+function refusalOfText(params: unknown, values: readonly unknown[]): Error | undefined {
   // No resource has such a name.
   if (unstorableIn(params)) return failed('not_found')
   const [found] = values.flatMap((value) => unstorableIn(value) ?? [])

@@ -128,10 +128,10 @@ export class ForwardedCall {
   }
 
   /**
-   * Whether this node can answer it only by passing it on to itself: its body is not in it any more, or its routes have
+   * Whether this node can answer it only by forwarding it to itself: its body is not in it any more, or its routes have
    * to learn that an earlier try may have been carried out.
    */
-  get isOnlyPassed(): boolean {
+  get isOnlyForwarded(): boolean {
     return this.#wasServed || this.#hasBegun || this.#isRepeated
   }
 

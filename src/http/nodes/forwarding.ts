@@ -1,4 +1,4 @@
-/** Passes each request on to the node that owns the account it concerns, and decides what a caller sees while that node ends or changes. */
+/** Forwards each request to the node that owns the account it concerns, and decides what a caller sees while that node ends or changes. */
 import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -72,7 +72,7 @@ export class RequestForwarder {
   #peers: ReadonlyMap<number, Peer> = new Map()
   #rows: readonly NodeRow[] = []
   #self: number | undefined
-  /** No node could pass a request to another. */
+  /** No node could forward a request to another. */
   #isAlone = true
   #server: Server | undefined
   #parked = 0
@@ -109,9 +109,9 @@ export class RequestForwarder {
     const target = targetOf(url)
     if (target) {
       if (this.#isHere(target)) return this.#serveCounted(target, request, response)
-      void this.#pass(new ForwardedCall(request, response), target)
+      void this.#forward(new ForwardedCall(request, response), target)
     } else if (isNamedInBody(method, url) && isShort(request)) {
-      void this.#passByBody(new ForwardedCall(request, response))
+      void this.#forwardByBody(new ForwardedCall(request, response))
     } else this.#serve(request, response)
   }
 
@@ -180,14 +180,14 @@ export class RequestForwarder {
     copy = isShort(request) && !forwardingOf(request) ? new BodyCopy(request) : undefined,
   ): void {
     const leave = this.#count(target, request, response)
-    // A node that passed the request on looks for the owner itself.
+    // A node that forwarded the request looks for the owner itself.
     if (!forwardingOf(request)) {
       noteTaken(request)
       onOwnerLost(request, () => {
         // A long body is not kept, but it may be that nobody has read any of it.
         if (response.headersSent || (!copy && request.readableDidRead)) return false
         leave()
-        void this.#passServed(target, request, response, copy)
+        void this.#forwardServed(target, request, response, copy)
         return true
       })
     }
@@ -195,7 +195,7 @@ export class RequestForwarder {
   }
 
   /** This node has lost the account before anything was done for the request: the next owner answers it. */
-  async #passServed(
+  async #forwardServed(
     target: RequestTarget,
     request: IncomingMessage,
     response: ServerResponse,
@@ -204,7 +204,7 @@ export class RequestForwarder {
     const body = await copy?.whole()
     // The client has left.
     if (copy && !body) response.destroy()
-    else await this.#pass(new ForwardedCall(request, response, { body }), target)
+    else await this.#forward(new ForwardedCall(request, response, { body }), target)
   }
 
   /** Until it is answered; the caller may say earlier that it is under way no more. */
@@ -228,13 +228,13 @@ export class RequestForwarder {
     return leave
   }
 
-  async #passByBody(call: ForwardedCall): Promise<void> {
+  async #forwardByBody(call: ForwardedCall): Promise<void> {
     const body = await call.keepBody().catch(() => undefined)
     if (!body) return call.leave()
-    await this.#pass(call, targetIn(body) ?? { kind: 'link', id: '' })
+    await this.#forward(call, targetIn(body) ?? { kind: 'link', id: '' })
   }
 
-  async #pass(call: ForwardedCall, target: RequestTarget): Promise<void> {
+  async #forward(call: ForwardedCall, target: RequestTarget): Promise<void> {
     const { owners, holdMs, logger } = this.#options
     let until = performance.now() + holdMs
     let isParked = false
@@ -244,7 +244,7 @@ export class RequestForwarder {
       let place = await owners.find(target)
       for (;;) {
         const to = this.#nodeOf(place, isCurrent)
-        if (to === this.#self && !call.isOnlyPassed) {
+        if (to === this.#self && !call.isOnlyForwarded) {
           return this.#serveCounted(target, call.request, call.response, call.copy)
         }
         if (to !== undefined && call.isShort) await call.keepBody()
@@ -266,9 +266,9 @@ export class RequestForwarder {
         isCurrent = !wasMoving
       }
     } catch (err) {
-      logger.debug({ err }, 'a request could not be passed on')
+      logger.debug({ err }, 'a request could not be forwarded')
       // The database is unavailable: this node answers what it can without it.
-      if (call.isOnlyPassed || call.hasLeft) call.giveUp()
+      if (call.isOnlyForwarded || call.hasLeft) call.giveUp()
       else this.#serveCounted(target, call.request, call.response, call.copy)
     } finally {
       if (isParked) this.#parked--
