@@ -217,8 +217,9 @@ function after<One>(
   order: 'asc' | 'desc',
   compare: (one: One, other: One) => number,
 ): One[] {
-  let [low, high] = [0, sorted.length]
   if (start === undefined) return order === 'asc' ? [...sorted] : sorted.toReversed()
+  let low = 0
+  let high = sorted.length
   const isBefore = (one: One) => compare(one, start) < (order === 'asc' ? 1 : 0)
   while (low < high) {
     const middle = (low + high) >> 1

@@ -260,7 +260,8 @@ export async function retainUsage(
       if ((step?.rows ?? 0) < rowsAtOnce) return total
     }
   }
-  let [added, removed] = [0, 0]
+  let added = 0
+  let removed = 0
   for (const [table, columns] of Object.entries(columnsBeside)) {
     added += await untilDone(addUpDays(table, columns), HOURS_DAYS)
     removed += await untilDone(removeOld(table), KEPT_DAYS)

@@ -128,7 +128,9 @@ const isAddressChar = (char: string): boolean => char === '@' || isHostChar(char
 
 /** The end of the path that begins at a place; the places come in order. Each path is read once, however many dots it has. */
 function pathEnds(text: string): (start: number) => number {
-  let [first, last, trimmed] = [0, -1, 0]
+  let first = 0
+  let last = -1
+  let trimmed = 0
   return (start) => {
     if (start < first || start > last) {
       first = start
