@@ -13,10 +13,9 @@ import {
   resendStanding,
 } from '../../webhooks/resends.ts'
 import { answers, ok } from '../envelope.ts'
-import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 import { timeOf } from './page.ts'
 
-const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const UpdateId = Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }))
 const Time = Type.Optional(Type.String({ format: 'date-time' }))
 
@@ -92,7 +91,7 @@ const path = '/api_keys/:id/webhook/resend'
 const described = (summary: string) => ({
   tags: ['api keys'],
   summary,
-  params: KeyParams,
+  params: IdParams,
   response: answers(ResendRecord),
 })
 

@@ -5,7 +5,7 @@ import type { SavedView, SavedViews } from '../../bulk/views.ts'
 import { SavedViewRecord, ViewQuery } from '../../records/credential.ts'
 import { answers, ok } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
-import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 
 const ViewBody = Type.Object(
   {
@@ -61,7 +61,7 @@ export const viewRoutes: FastifyPluginAsyncTypebox<ViewRoutesOptions> = async (
       schema: {
         tags,
         summary: 'Deletes a saved view',
-        params: Type.Object({ id: Type.String({ maxLength: 20 }) }),
+        params: IdParams,
         response: answers(Type.Literal(true)),
       },
     },
