@@ -1,4 +1,5 @@
 /** Work that is repeated at intervals: retention, passivation, and the census of actors. */
+import { statePath } from '../actors/api-key/actor.ts'
 import { visibleState } from '../actors/credential/timeline.ts'
 import { evaluateIncidents } from './alerts/incidents.ts'
 import type { Operators } from './alerts/operators.ts'
@@ -124,9 +125,7 @@ export function watchActors(
   metrics.actors('credential', () =>
     census(core.supervisor.live(), (actor) => visibleState(actor.snapshot)[0]),
   )
-  metrics.actors('api_key', () =>
-    census(core.keys.live(), ([, key]) => stateName(key.snapshot.value)),
-  )
+  metrics.actors('api_key', () => census(core.keys.live(), ([, key]) => key.statePath))
   metrics.owned(() => census(core.supervisor.owned(), ({ platform }) => platform))
   metrics.waitingPolls(core.heldPolls)
   metrics.backlogAge(atMostEvery(BACKLOG_MS, () => oldestUnread(db, owned())))
@@ -142,14 +141,6 @@ export function watchActors(
     Math.min(SWEEP_MS, config.timing.passivateAfter),
   )
   return () => clearInterval(sweep)
-}
-
-/** A nested state as a path: `usable.held.listening`. */
-function stateName(value: unknown): string {
-  if (typeof value === 'string') return value
-  return Object.entries(value as object)
-    .map(([state, inner]) => `${state}.${stateName(inner)}`)
-    .join()
 }
 
 function census<Actor>(actors: Iterable<Actor>, stateOf: (actor: Actor) => string) {
