@@ -4,6 +4,7 @@ import { visibleState } from '../actors/credential/timeline.ts'
 import { evaluateIncidents } from './alerts/incidents.ts'
 import type { Operators } from './alerts/operators.ts'
 import { forgetAnswers } from './bot-api/idempotency.ts'
+import { atMostEvery } from './bounded.ts'
 import { retainActions } from './bulk/actions.ts'
 import { forgetRelinkPages } from './bulk/relinks.ts'
 import type { Core } from './composition/core.ts'
@@ -14,7 +15,6 @@ import { forgetMessages, forgetOldMessages } from './identities/store.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import { forgetLinks } from './links/store.ts'
 import type { OpenedMedia } from './media/open.ts'
-import { atMostEvery } from './observability/bounded.ts'
 import type { Logger } from './observability/logger.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { retainUsage } from './observability/usage.ts'
@@ -125,7 +125,9 @@ export function watchActors(
   metrics.actors('credential', () =>
     census(core.supervisor.live(), (actor) => visibleState(actor.snapshot)[0]),
   )
-  metrics.actors('api_key', () => census(core.keys.live(), ([, key]) => key.statePath))
+  metrics.actors('api_key', () =>
+    census(core.keys.live(), ([, key]) => statePath(key.snapshot.value)),
+  )
   metrics.owned(() => census(core.supervisor.owned(), ({ platform }) => platform))
   metrics.waitingPolls(core.heldPolls)
   metrics.backlogAge(atMostEvery(BACKLOG_MS, () => oldestUnread(db, owned())))

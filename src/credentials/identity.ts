@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
+import { atMostEntries } from '../bounded.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 
@@ -93,8 +94,7 @@ interface Opened {
 export class OpenedIdentities {
   readonly #vault: Pick<Vault, 'open'>
   readonly #opened = new LRUCache<number, Opened>({
-    maxSize: MOST,
-    sizeCalculation: () => 1,
+    ...atMostEntries(MOST),
     ttl: LIVES_MS,
   })
 

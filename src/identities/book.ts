@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { Owned } from '../../actors/ports/ports.ts'
 import type { Surface } from '../../machines/model/content.ts'
 import { OwnershipLost } from '../../machines/model/failure.ts'
+import { atMostEntries } from '../bounded.ts'
 import type { Database } from '../database/database.ts'
 import {
   findChats,
@@ -17,10 +18,8 @@ import {
   type WantedIds,
 } from './store.ts'
 
-/** `maxSize` and not `max`: the cache allocates the room for `max` at once. */
-const cached = { maxSize: 200_000, sizeCalculation: () => 1 }
-/** The cache of native ids by public ids. */
-const cachedNatives = { ...cached, maxSize: 50_000 }
+const MOST_IDS = 200_000
+const MOST_NATIVES = 50_000
 /** The reference keeps supergroups and channels below this. */
 const SUPERGROUPS = -1_000_000_000_000
 
@@ -47,14 +46,14 @@ interface EpochCache {
 
 export class IdentityBook {
   readonly #db: Database
-  readonly #chats = new LRUCache<string, number>(cached)
-  readonly #messages = new LRUCache<string, Known>(cached)
-  readonly #newest = new LRUCache<string, number>(cached)
+  readonly #chats = new LRUCache<string, number>(atMostEntries(MOST_IDS))
+  readonly #messages = new LRUCache<string, Known>(atMostEntries(MOST_IDS))
+  readonly #newest = new LRUCache<string, number>(atMostEntries(MOST_IDS))
   /**
    * By credential and chat, or by credential, chat and message. Holds only stored ids, which never change, also after a
    * change of the owner.
    */
-  readonly #natives = new LRUCache<string, string>(cachedNatives)
+  readonly #natives = new LRUCache<string, string>(atMostEntries(MOST_NATIVES))
   readonly #caches = new Map<number, EpochCache>()
   #cachesBegun = 0
   readonly #last = new Map<number, Promise<unknown>>()

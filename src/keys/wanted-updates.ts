@@ -8,6 +8,7 @@ import {
   namesWanted,
   UPDATE_KINDS,
 } from '../../machines/model/update-kinds.ts'
+import { atMostEntries } from '../bounded.ts'
 import type { Database } from '../database/database.ts'
 import type { WantedUpdates } from '../platforms/upstream-bot/poll.ts'
 
@@ -30,8 +31,7 @@ function union(filters: readonly Filter[]): readonly string[] {
 export class KeysWantedUpdates implements WantedUpdates {
   readonly #db: Database
   readonly #names = new LRUCache<number, readonly string[]>({
-    maxSize: 50_000,
-    sizeCalculation: () => 1,
+    ...atMostEntries(50_000),
     ttl: KEPT_MS,
   })
   readonly #listeners = new Map<number, () => void>()

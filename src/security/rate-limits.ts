@@ -1,5 +1,6 @@
 /** Rate limits: the generic cell rate algorithm, and counters of wrong guesses by network. */
 import { LRUCache } from 'lru-cache'
+import { atMostEntries } from '../bounded.ts'
 
 export interface GuessLimits {
   readonly perMinute: number
@@ -34,9 +35,6 @@ export class Guesses implements GuessCount {
   }
 }
 
-/** A bound in sizes. For `max` the cache would set aside the memory of all entries at once, at every start. */
-const atMost = (entries: number) => ({ maxSize: entries, sizeCalculation: () => 1 })
-
 class Window {
   readonly #most: number
   readonly #lengthMs: number
@@ -45,7 +43,7 @@ class Window {
   constructor(most: number, lengthMs: number) {
     this.#most = most
     this.#lengthMs = lengthMs
-    this.#counts = new LRUCache({ ...atMost(NETWORKS), ttl: lengthMs })
+    this.#counts = new LRUCache({ ...atMostEntries(NETWORKS), ttl: lengthMs })
   }
 
   add(network: string, units: number): number {
@@ -68,7 +66,7 @@ export class Gcra<Key extends string | number> {
   readonly #tolerance: number
   readonly #now: () => number
   /** For each key the time at which it will have used up nothing. */
-  readonly #due = new LRUCache<Key, number>(atMost(100_000))
+  readonly #due = new LRUCache<Key, number>(atMostEntries(100_000))
 
   constructor({ perSecond, burst }: RateLimit, now: () => number = Date.now) {
     this.#interval = 1_000 / perSecond

@@ -5,6 +5,7 @@ import type { Logger, Owned } from '../../actors/ports/ports.ts'
 import type { WebhookKey, Webhooks } from '../../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import { UPDATE_KINDS, type UpdateKind } from '../../machines/model/update-kinds.ts'
+import { atMostEntries } from '../bounded.ts'
 import type { Database } from '../database/database.ts'
 import { ExchangeLog } from '../exchanges/log.ts'
 import { type Resolve, resolveAnything, resolvePublic } from '../net/guard.ts'
@@ -167,8 +168,7 @@ const PACE_MS = 1_000
 /** Lets a key set its webhook once a second, as the reference does. */
 class Pace {
   readonly #lately = new LRUCache<number, true>({
-    maxSize: 10_000,
-    sizeCalculation: () => 1,
+    ...atMostEntries(10_000),
     ttl: PACE_MS,
   })
 
