@@ -137,7 +137,7 @@ export interface Platform {
   readonly sessions: 'exclusive' | 'displacing' | 'shared'
   /**
    * What a send with the id of an earlier one does. `idempotent`: it gives that one's message. `findable`: the network
-   * would take it for another one, so a session that is told of the repetition finds out whether the first arrived; it
+   * would take it for another one, so for a repeated send the session finds out whether the first arrived; it
    * gives that one's message, sends it if it did not arrive, or rejects with `certain: false` if that cannot be known.
    * `blind`: it sends another one.
    */

@@ -52,7 +52,7 @@ export interface CredentialFacts extends Owned {
   readonly limitedUntil: number | undefined
   /** When the state began, of one that outlasts a restart of the service. */
   readonly stateSince?: number | undefined
-  /** The node that had it before, or this one before its restart; absent if nobody had it. */
+  /** The node that had it before, or this one before its restart; absent if no node had it. */
   readonly former?: FormerOwner
 }
 
@@ -161,7 +161,7 @@ export interface Identities {
   present(owned: Owned, result: OperationResult, isSent: boolean): Promise<Json>
 }
 
-/** Of which calls or attempts of a key the contents are kept. */
+/** Which calls or attempts of a key are kept with their contents. */
 export type Keeps = 'none' | 'failed' | 'all'
 
 export interface KeyFacts extends OwnedKey {
@@ -176,7 +176,7 @@ export interface KeyFacts extends OwnedKey {
    * from. An old one opens only until its time, in milliseconds.
    */
   readonly secrets: readonly { readonly hash: string; readonly until: number | undefined }[]
-  /** Of which calls parameters and answers are kept; absent: of none. */
+  /** Which calls are kept with their parameters and answers; absent: none. */
   readonly keepsCalls?: Keeps
 }
 

@@ -51,7 +51,7 @@ const ONLY_IN_CHANNELS: readonly Right[] = [
 ]
 const ONLY_IN_GROUPS: readonly Right[] = ['pin_messages', 'manage_topics', 'manage_tags']
 
-/** The rights that a channel knows, or a group. The reference drops the others, whoever names them. */
+/** The rights that a channel or a group knows. The reference drops all others. */
 export function rightsIn(kind: 'channel' | 'group'): readonly Right[] {
   const unknown = kind === 'channel' ? ONLY_IN_GROUPS : ONLY_IN_CHANNELS
   return RIGHTS.filter((right) => !unknown.includes(right))

@@ -136,7 +136,7 @@ export function knownMedia({ key, platform, world }: Call, kind: MediaKind, file
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** What the reference finds wrong with base64url text, or with the bytes that it stands for. */
+/** The reference's words for base64url text that it cannot decode, or whose bytes are no file id. */
 function undecodable(text: string): string {
   const over = text.length % 4
   if (over === 1) return 'Wrong padding length'

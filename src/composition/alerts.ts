@@ -1,4 +1,4 @@
-/** Builds what tells users of incidents, and what looks at this node's disk. */
+/** Builds the notifications of incidents, and watches this node's disk. */
 import { statfs } from 'node:fs/promises'
 import { Notifier } from '../alerts/notifier.ts'
 import { noteDisk } from '../alerts/rules.ts'
@@ -26,7 +26,7 @@ interface AlertsParts {
 
 export type Alerts = ReturnType<typeof openAlerts>
 
-/** Goes on with what was not sent before. */
+/** Begins with the notifications that were not sent before a restart. */
 export function openAlerts(parts: AlertsParts, opened: AsyncDisposableStack) {
   const { config, storage, core, services, nodes, logger } = parts
   const { db, vault } = storage

@@ -163,7 +163,7 @@ export function openDatabase(options: DatabaseOptions): Database {
   }
 }
 
-/** What one use of the records has sent. */
+/** Whether one use of the records has sent a write. */
 interface RecordsUse {
   hasWritten: boolean
 }

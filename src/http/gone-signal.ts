@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 
-/** Calls back when the response has closed; at once if it has, since nothing tells of that any more. */
+/** Calls back when the response has closed; at once if it has already, because its event has passed. */
 export function onClosed(response: ServerResponse, listener: () => void): void {
   if (response.destroyed) listener()
   else response.once('close', listener)

@@ -1,4 +1,4 @@
-/** What every answer says of the service: the request's id, headers that keep browsers from misusing it; and its version. */
+/** Headers of every answer: the request's id, and protection against misuse by browsers; and the version of the service. */
 import { randomFillSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'

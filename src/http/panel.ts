@@ -92,7 +92,7 @@ const policy = [
 
 const pages = ['/login', '/dashboard', '/dashboard/*', '/link/:token']
 
-/** What the build says of itself: the files to begin with, and those that a page or a language needs beside the index. */
+/** The manifest of the build: the first files, and those that a page or a language needs beside the index. */
 interface Preloads {
   readonly first: readonly string[]
   /** By the pattern of the page's address. */

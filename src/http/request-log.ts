@@ -75,7 +75,7 @@ interface RequestAudit {
   /** Set by code that reads a body without a content length, or that bypasses Fastify's reply. */
   requestBytes?: number | undefined
   responseBytes?: number | undefined
-  /** Of a call whose parameters and answer the key keeps, if it fails or whatever comes of it. */
+  /** Parameters and answer of a call, if the key keeps them: of failed calls, or of all. */
   args?: Arguments | (() => Arguments) | undefined
   keeps?: Keeps | undefined
   answer?: string | undefined

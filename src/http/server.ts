@@ -249,7 +249,7 @@ export class StartupServer {
     this.#holdMs = holdMs
   }
 
-  /** The server, whose requests go where `attach` leads them once it is told to listen; undefined from the second call on. */
+  /** The server. From its call of `listen` on, requests go where `attach` leads them. Undefined from the second call on. */
   give(attach: (server: Server) => void): Server | undefined {
     if (this.#isGiven) return undefined
     this.#isGiven = true
@@ -258,7 +258,7 @@ export class StartupServer {
     const listen = () => {
       server.off('request', this.#keep).off('connection', this.#note)
       attach(server)
-      // Listeners that count connections are told of the existing ones.
+      // Listeners that count connections get the existing ones.
       for (const hear of server.listeners('connection')) {
         if (!alreadyHeard.has(hear)) for (const socket of this.#sockets) hear.call(server, socket)
       }

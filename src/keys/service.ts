@@ -96,7 +96,7 @@ export class KeyService {
     return this.find(userId, apiKeyId)
   }
 
-  /** Of which calls parameters and answers are kept. A revoked key has no calls. */
+  /** Sets which calls are kept with their parameters and answers. A revoked key has no calls. */
   async keepCalls(userId: number, apiKeyId: number, keepsCalls: Keeps): Promise<void> {
     await this.usable(userId, apiKeyId)
     const unchanged = { name: undefined, scopes: undefined, expiresAt: undefined }

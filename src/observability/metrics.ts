@@ -203,7 +203,7 @@ type OwnershipMetrics =
   | 'handedOverWithin'
   | 'fencedWrites'
 
-/** What happens when accounts change their owner. */
+/** Changes of the owner of accounts. */
 function ownershipMetrics(registers: Registers): Pick<Metrics, OwnershipMetrics> {
   const seconds = (name: string, help: string, buckets: number[]) => {
     const histogram = new Histogram({ name, help, buckets, registers })

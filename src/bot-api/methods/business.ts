@@ -34,7 +34,7 @@ const forBusiness = (
   parameters: { business_connection_id: 'string', ...parameters },
   required: ['business_connection_id', ...required],
   run: async (call) => {
-    // What is missing beside the connection is told first, as in the reference.
+    // As in the reference, other missing parameters are refused before a missing connection.
     const operation = await read(call)
     assertBusiness(call)
     return result(await call.perform(operation))
@@ -128,7 +128,7 @@ export const businessMethods: readonly Method[] = [
     { photo: 'json', is_public: 'boolean' },
     ['photo'],
     async (call) => {
-      // No file is looked into for nobody.
+      // Without a connection no file is inspected.
       if (call.args.hasJson('photo')) assertBusiness(call)
       return { kind: 'set_profile_photo', ...(await profilePhoto(call)) }
     },

@@ -77,7 +77,7 @@ const answerGuestQuery: Method = {
   },
 }
 
-/** By the parameter that allows chats of a kind. The sandbox tells no bots from other people. */
+/** By the parameter that allows chats of a kind. The sandbox does not distinguish bots from other people. */
 const PLACES: Readonly<Record<string, readonly InlinePlace[]>> = {
   allow_user_chats: ['private'],
   allow_bot_chats: ['private', 'sender'],

@@ -109,7 +109,7 @@ function pollOf(args: Arguments): Poll {
   }
 }
 
-/** Who may vote, how often, and who sees it. */
+/** The rules of a poll: who may vote, how often, and who sees the votes. */
 function votingOf(
   args: Arguments,
   { isAnonymous, isQuiz }: Pick<Poll, 'isAnonymous' | 'isQuiz'>,
@@ -166,7 +166,7 @@ function optionText(option: unknown): Text {
 type MediaType = MediaKind | 'live_photo' | 'location' | 'venue' | 'link'
 
 const EVERYWHERE = ['live_photo', 'location', 'venue'] as const
-/** What may stand beside a description or an explanation. */
+/** Media that a description or an explanation may have. */
 const BESIDE: readonly MediaType[] = [...EVERYWHERE, ...POLL_MEDIA]
 const IN_OPTIONS: readonly MediaType[] = [...EVERYWHERE, ...OPTION_MEDIA, 'link']
 

@@ -282,7 +282,7 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
   }
 }
 
-/** Of a suggestion that the network only names, the id and the chat are told. */
+/** A suggested post; only its id and its chat if the network does not send the message along. */
 function suggestedJson(
   { post, message }: Pick<PostFact<Message>, 'post' | 'message'>,
   chat: Chat,

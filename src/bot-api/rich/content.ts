@@ -13,7 +13,7 @@ import { renderRich } from './render.ts'
 
 /** Characters of all texts together. */
 const MOST_CHARACTERS = 32_768
-/** Of HTML or Markdown, with its marks. */
+/** Characters of HTML or Markdown, with its marks. */
 const MOST_WRITTEN = 4 * MOST_CHARACTERS
 
 type Given = Readonly<Record<string, unknown>>

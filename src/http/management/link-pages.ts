@@ -224,7 +224,7 @@ async function begin(
     await relinks.began(page, flow.link.sessionId)
     return flow
   } catch (cause) {
-    // Who mistyped a secret tries again; the limits of links count the tries.
+    // A mistyped secret may be tried again; the limits of links count the tries.
     if (asks.length > 0) await relinks.release(page)
     throw cause
   }

@@ -56,7 +56,7 @@ export class BodyCopy {
   }
 
   /**
-   * Resolves once the body has come, which nobody has to read for it: Node.js takes in a short one by itself. With undefined
+   * Resolves once the body has come, even if no code reads it, because Node.js takes in a short one by itself; with undefined
    * if the client leaves before.
    */
   async arrived(): Promise<Buffer | undefined> {
@@ -71,7 +71,7 @@ export class BodyCopy {
   }
 
   /**
-   * To be called once nobody reads the request any more. Resolves once its body has come; with undefined if the client leaves
+   * To be called once no code reads the request any more. Resolves once its body has come; with undefined if the client leaves
    * before. The server ends requests that take too long.
    */
   async whole(): Promise<Buffer | undefined> {
@@ -144,7 +144,7 @@ export class ForwardedCall {
     return !this.#hasBegun
   }
 
-  /** Of a short request, which can still be served here. Rejects if the client leaves before its body has come. */
+  /** Keeps the body of a short request, so that it can still be served here. Rejects if the client leaves before. */
   async keepBody(): Promise<Buffer> {
     if (this.#body) return this.#body
     const body = await this.copy?.arrived()
@@ -233,7 +233,7 @@ const neverSent = (cause: unknown): boolean =>
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** `refused`: not to be told, since a library would make the call once more, and the first try may have been carried out. */
+/** `refused`: hidden from the client, because a library would repeat the call, and the first try may have been carried out. */
 type Relayed = 'answered' | 'elsewhere' | 'refused'
 
 /** The answer of another node on its way to the client: a short one in one piece, any other as it comes. */

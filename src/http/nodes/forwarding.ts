@@ -184,7 +184,7 @@ export class RequestForwarder {
     if (!forwardingOf(request)) {
       noteTaken(request)
       onOwnerLost(request, () => {
-        // A long body is not kept, but it may be that nobody has read any of it.
+        // A long body is not kept, but perhaps no code has read any of it yet.
         if (response.headersSent || (!copy && request.readableDidRead)) return false
         leave()
         void this.#forwardServed(target, request, response, copy)
@@ -210,7 +210,7 @@ export class RequestForwarder {
   /** Until it is answered; the caller may say earlier that it is under way no more. */
   #count(target: RequestTarget, request: IncomingMessage, response: ServerResponse): () => void {
     const credentialId = this.#options.owners.credentialOf(target)
-    // The caller may have left while the owner was looked up: no end of that call is told any more.
+    // The caller may have left while the owner was looked up: the response then has no 'close' to come.
     const hasLeft = response.destroyed
     if (credentialId === undefined || hasLeft || isStream(request)) return () => undefined
     const underWay = this.#underWay

@@ -20,13 +20,13 @@ export class Unanswered extends Error {
 }
 
 interface HttpClientOptions {
-  /** What the paths of requests are appended to. */
+  /** The address to which the paths of requests are appended. */
   readonly root: string
   /** A guarded one: it dials public addresses only, unless the operator allows others. Its owner closes it. */
   readonly agent: GuardedAgent
   /** Sent with each request, such as the account's token. No error contains them. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Asked as a request begins. Absent: nobody else can have this account. */
+  /** Asked as a request begins. Absent: no other node can have this account. */
   readonly permit?: WritePermit
 }
 

@@ -353,7 +353,7 @@ function filesOf(media: tl.TypeMessageMedia): readonly Shown[] {
   }
 }
 
-/** What belongs to the parts of a poll. */
+/** The media of the parts of a poll. */
 const besides = ({ poll, results, attachedMedia }: tl.RawMessageMediaPoll) => [
   attachedMedia,
   results.solutionMedia,

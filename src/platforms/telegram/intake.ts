@@ -112,7 +112,7 @@ export class Intake {
     if (!this.#isOver && this.#options.state.isKnown) this.#commit()
   }
 
-  /** What the account itself has done is not told, but for what became of a suggestion that it answered. */
+  /** Takes the updates of the account's own actions: only the outcome of a suggestion that it answered is reported. */
   did({ updates, peers }: Done): void {
     const { self, opinions, polls } = this.#options
     polls.noteIn(updates)

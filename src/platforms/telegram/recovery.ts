@@ -15,7 +15,7 @@ const SLACK_SECONDS = 300
 /** The number of pages of chats that are searched for missed messages. */
 const PAGES = 50
 
-/** Reads missed messages from the chats, and answers as if the network had listed everything up to these counters. */
+/** Reads missed messages from the chats; returns them in the form of the network's own list up to these counters. */
 async function readAccount(
   options: RecoveryOptions,
   { pts, qts, date, seq }: Counts,
@@ -94,7 +94,7 @@ type Place = Pick<tl.updates.RawChannelDifference, 'pts' | 'chats' | 'users' | '
 
 const UNCOUNTED = -1
 
-/** Reads missed messages of a channel, and answers as if the network had listed everything up to this counter. */
+/** Reads missed messages of a channel; returns them in the form of the network's own list up to this counter. */
 async function readChannel(
   options: RecoveryOptions,
   channelId: number,

@@ -25,7 +25,7 @@ interface ClientOptions {
   readonly root: string
   readonly token: string
   readonly agent: GuardedAgent
-  /** Absent: nobody else can have this bot. */
+  /** Absent: no other node can have this bot. */
   readonly permit?: WritePermit
 }
 

@@ -95,7 +95,7 @@ export class Archive {
     }
   }
 
-  /** jackal gives each answer ids of its own. Those by which it finds a message again it tells of the page, and beside the message. */
+  /** jackal gives each answer ids of its own. The ids by which it finds a message again stand in the page and beside the message. */
   #named(messages: ArchivedMessage[], first: string | undefined): ArchivedMessage[] {
     const [oldest] = messages
     if (!oldest || first === undefined || oldest.id === first) return messages
@@ -114,7 +114,7 @@ export class Archive {
     }
   }
 
-  /** By the account's preferences: whether it certainly takes what the account writes to somebody. Undefined: nobody tells. */
+  /** By the account's preferences: whether the archive takes messages to a person for certain. Undefined: it is not known. */
   async policy(signal: AbortSignal): Promise<(peer: string) => boolean | undefined> {
     try {
       const options = { signal, milliseconds: policyMilliseconds }

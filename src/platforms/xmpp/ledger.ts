@@ -75,7 +75,7 @@ interface LedgerStart {
 /** More invitations than real people send. */
 const mostInvitations = 20
 const mostUnacknowledged = 100
-/** Of sessions before: a service that is killed again and again soon after its start. */
+/** The same, of all earlier sessions together: a service may be killed again and again soon after its start. */
 const mostOfEarlier = 300
 /**
  * After this time of a session, the server has all acknowledgements of earlier sessions and repeats none of their

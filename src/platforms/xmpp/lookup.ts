@@ -81,7 +81,7 @@ export class Lookup {
     return { ...found, message: changesOf('replace', [named]).at(0) ?? found.message }
   }
 
-  /** What this account has sent under this id lately; undefined: nothing. Rejects where the archive cannot tell. */
+  /** The message that this account has sent under this id lately, if any. Rejects if the archive cannot tell. */
   async sent(id: string, signal: AbortSignal): Promise<ArchivedMessage | undefined> {
     // Only who has got the message knows its id; in a room the account may have had another name.
     let isThereAsOthers = false

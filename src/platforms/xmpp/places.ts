@@ -36,7 +36,7 @@ interface Posted {
   readonly at: number
 }
 
-/** What an earlier session has posted. */
+/** A message that an earlier session has posted. */
 export interface Recalled extends Posted {
   readonly content: Content
 }
@@ -203,8 +203,8 @@ export class Places {
 }
 
 /**
- * After a restart of its server a room may know its occupants no more, or not be there yet: nobody tells, but the room, or
- * its server, refuses the message.
+ * After a restart of its server a room may have lost its occupants, or not be there yet. Only a refusal of the message, by
+ * the room or by its server, shows it.
  */
 const mayBeOut = (cause: unknown): boolean =>
   cause instanceof RequestFailed &&

@@ -44,7 +44,7 @@ export interface Login {
   readonly plaintextAllowed: boolean
   /** Whether the server may have an address that is not of the internet. */
   readonly allowPrivate: boolean
-  /** Absent: nobody else can have this account. */
+  /** Absent: no other node can have this account. */
   readonly permit?: WritePermit | undefined
 }
 

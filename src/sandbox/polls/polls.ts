@@ -27,7 +27,7 @@ interface LockedPoll {
   readonly poll: Poll
 }
 
-/** The transaction in which a change is told. */
+/** The transaction that notifies people of a change. */
 interface Announcing {
   readonly db: Queryable
   readonly wake: Wake

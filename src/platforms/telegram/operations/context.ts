@@ -39,7 +39,7 @@ export const sending = ({ signal }: Context, chat: string): CallOptions => ({
   chain: `send:${chat}`,
 })
 
-/** What is only not known, or not allowed, is left out; the request fails where the network does not answer. */
+/** Leaves out a person who is unknown or whom the account may not see. Any other failure is thrown. */
 export const orNobody = (cause: unknown): undefined => {
   const code = cause instanceof RequestFailed ? cause.failure.code : undefined
   if (code !== 'bad_request' && code !== 'forbidden') throw cause

@@ -66,7 +66,7 @@ export function happeningsOf(update: tl.TypeUpdate, view: HappeningContext): Hap
 const readerOf = (peer: tl.TypePeer, view: View): Person | undefined =>
   peer._ === 'peerUser' ? personById(peer.userId, view) : undefined
 
-/** Of one conversation of a channel's direct messages: others may be read up to the same message. */
+/** A receipt for one conversation of a channel's direct messages; other conversations may be read up to the same message. */
 function readInTopic(
   { channelId, savedPeerId, readMaxId }: tl.RawUpdateReadMonoForumOutbox,
   view: View,

@@ -139,7 +139,7 @@ export class Rooms {
     const known = this.#domains.get(domain)
     if (known !== undefined) return known
     const hosts = await hostsRooms(this.#parts.requests, domain, signal)
-    // What is sent there now comes back anyway.
+    // The server cannot be reached: a message to it would come back.
     if (hosts === undefined) return false
     if (this.#domains.size >= mostDomains) this.#domains.clear()
     this.#domains.set(domain, hosts)
