@@ -109,7 +109,7 @@ export interface RequestLogOptions {
 const UNKNOWN_METHOD = 'unknown method'
 
 /** Not a status of HTTP but a common one of logs: the client went away before the answer. */
-const clientClosed = 499
+const CLIENT_CLOSED = 499
 
 const newAudit = (ip: string): RequestAudit => ({
   userId: undefined,
@@ -206,7 +206,7 @@ function keepCall(
 
 /** An event stream was answered with success, and ends when its reader leaves. */
 const statusAtClose = ({ sent, raw }: FastifyReply) =>
-  sent && raw.headersSent ? raw.statusCode : clientClosed
+  sent && raw.headersSent ? raw.statusCode : CLIENT_CLOSED
 
 function noteFailure(audit: RequestAudit, payload: unknown): void {
   if (typeof payload !== 'object' || payload === null) return

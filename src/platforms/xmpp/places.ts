@@ -27,7 +27,7 @@ interface PlaceParts {
 }
 
 /** A server that puts out a session may still be storing what that has written. */
-const storingMilliseconds = 1_000
+const STORING_MS = 1_000
 
 interface Posted {
   /** The id by which the chat knows the message. */
@@ -111,7 +111,7 @@ export class Place {
     if (sent.has(id)) return undefined
     let found = await this.#lookup.sent(id, signal)
     if (!found) {
-      await delay(storingMilliseconds, undefined, { signal })
+      await delay(STORING_MS, undefined, { signal })
       found = await this.#lookup.sent(id, signal)
     }
     if (!found) return undefined

@@ -10,7 +10,7 @@ import { useMechanisms } from './sasl/mechanisms.ts'
 import type { AccountKey } from './sasl/scram.ts'
 
 /** The longest whitespace keep-alive, in characters. It must be read at once, not together with the next greeting. */
-const longestPause = 16
+const LONGEST_PAUSE = 16
 
 export class Pieces {
   #rest: string[] = []
@@ -30,7 +30,7 @@ export class Pieces {
   }
 }
 
-const isPause = (text: string) => text.length <= longestPause && text.trim() === ''
+const isPause = (text: string) => text.length <= LONGEST_PAUSE && text.trim() === ''
 
 export interface Login {
   readonly local: string
@@ -59,7 +59,7 @@ export class Oversized extends Error {
 }
 
 /** The weight of an empty element. */
-const bareElement = 200
+const BARE_ELEMENT = 200
 
 /** Estimates the memory of a stanza, in characters: one may be as large as a thousand others. Not by calls within calls: the depth is the writer's choice. */
 export function weightOf(stanza: Element): number {
@@ -70,7 +70,7 @@ export function weightOf(stanza: Element): number {
       weight += next.length
       continue
     }
-    weight += bareElement
+    weight += BARE_ELEMENT
     for (const value of Object.values(next.attrs)) weight += String(value).length
     for (const child of next.children) rest.push(child)
   }
@@ -99,9 +99,9 @@ export interface Transport {
   cut(): void
 }
 
-const stepTimeout = 10_000
+const STEP_TIMEOUT_MS = 10_000
 /** The largest stanza in bytes. Servers accept half a megabyte from each other; an endless one would fill the memory. */
-const mostBytes = 2 * 2 ** 20
+const MOST_BYTES = 2 * 2 ** 20
 
 export function createTransport(login: Login, resumption?: Resumption): Transport {
   let isRenamed = resumption?.isRenamed ?? false
@@ -122,7 +122,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   // Errors reach those who wait for an attempt; without any listener the emitter would throw.
   transport.on('error', () => undefined)
   transport.reconnect.stop()
-  transport.timeout = stepTimeout
+  transport.timeout = STEP_TIMEOUT_MS
   transport.transports = transport.transports.map((way) => certified(way, login.domain))
   useMechanisms(transport, login.key)
   tuneStreamManagement(transport)
@@ -211,7 +211,7 @@ function decodeAcrossChunks(transport: Client): { at: number } {
     try {
       const text = typeof chunk === 'string' ? chunk : decoder.write(chunk)
       transport.parser?.write(pieces.take(text))
-      if (unfinished > mostBytes) throw new Oversized('The server does not end its stanza')
+      if (unfinished > MOST_BYTES) throw new Oversized('The server does not end its stanza')
     } catch (cause) {
       // The parser and its listeners throw on what they cannot read; up the stack is only the process.
       transport.emit('error', cause)

@@ -8,7 +8,7 @@ import type { Member } from '../../../../machines/model/membership.ts'
 import type { Person } from '../../../../machines/model/person.ts'
 import { parseAddress } from '../address.ts'
 import { Archive, type ArchivedMessage } from '../archive.ts'
-import { CatchUp, clockToleranceSeconds } from '../catch-up.ts'
+import { CatchUp, CLOCK_TOLERANCE_SECONDS } from '../catch-up.ts'
 import type { IncomingMessage, RoomReader } from '../delivery.ts'
 import { Inbox } from '../inbox.ts'
 import type { Ledger } from '../ledger.ts'
@@ -25,7 +25,7 @@ import { Occupants, shownAddress } from './occupants.ts'
 import { RoomMessageIds, readRoom, removal, stampsOf } from './reading.ts'
 
 /** How many of its last messages a room is asked for at first. */
-const mostRecalled = 100
+const MOST_RECALLED = 100
 
 export interface RoomParts {
   readonly own: string
@@ -140,7 +140,7 @@ export class Room implements RoomReader {
     const since = this.#parts.ledger.checkpoint(this.address)?.at
     const hasWords = since !== undefined && !facts.hasArchive
     // A room without an archive repeats its last messages to those who join.
-    await this.#entrance.enter(hasWords ? since - clockToleranceSeconds : undefined, signal)
+    await this.#entrance.enter(hasWords ? since - CLOCK_TOLERANCE_SECONDS : undefined, signal)
     if (!facts.hasArchive && since === undefined) await this.#markNow()
     const caughtUp = facts.hasArchive && (await this.#catchUp.begin(signal))
     if (caughtUp && this.ids.isEmpty) await this.#recall(signal)
@@ -149,7 +149,7 @@ export class Room implements RoomReader {
 
   /** Reads reported messages again for their ids, because their writers may still change them. */
   async #recall(signal: AbortSignal): Promise<void> {
-    const { messages } = await this.archive.page({ before: '', max: mostRecalled }, signal)
+    const { messages } = await this.archive.page({ before: '', max: MOST_RECALLED }, signal)
     for (const archived of messages) this.read(this.#recovered(archived))
   }
 
