@@ -42,6 +42,10 @@ export const answers = <Result extends TSchema>(result: Result) => ({
 
 export const ok = <Result>(result: Result) => ({ ok: true as const, result })
 
+/** The result of a route that has nothing more to tell, and its answer. */
+export const Done = Type.Literal(true)
+export const done = ok(true as const)
+
 /** A page of a list, newest first; `next_before` goes back as `?before=`. */
 export const PageOf = <Item extends TSchema>(item: Item) =>
   Type.Object({

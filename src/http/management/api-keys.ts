@@ -8,7 +8,7 @@ import { Nullable } from '../../json/nullable.ts'
 import type { KeyService } from '../../keys/service.ts'
 import { waitingByHour } from '../../keys/waiting.ts'
 import { ApiKeyRecord, Backlog } from '../../records/api-key.ts'
-import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
 import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf, timeOf } from './page.ts'
@@ -176,12 +176,12 @@ const endingRoutes: Routes = async (app, { keyService }) => {
         tags,
         summary: 'Revokes the key at once',
         params: IdParams,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       await keyService.revoke(userOf(request), idOf(request.params.id))
-      return ok(true as const)
+      return done
     },
   )
 }

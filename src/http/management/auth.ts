@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Accounts, SignedIn } from '../../accounts/accounts.ts'
 import { SentCode, User } from '../../records/account.ts'
-import { answers, ok } from '../envelope.ts'
+import { answers, Done, done, ok } from '../envelope.ts'
 import { ONE_TIME_CODE } from '../validation.ts'
 import { presentUser } from './user.ts'
 
@@ -131,12 +131,12 @@ const logoutRoute: Routes = async (app, { accounts }) => {
         tags,
         summary: 'Sign out',
         body: RefreshBody,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       await accounts.logout(request.body.refresh_token)
-      return ok(true as const)
+      return done
     },
   )
 }

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { SavedView, SavedViews } from '../../bulk/views.ts'
 import { SavedViewRecord, ViewQuery } from '../../records/credential.ts'
-import { answers, ok } from '../envelope.ts'
+import { answers, Done, done, ok } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
 import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 
@@ -62,12 +62,12 @@ export const viewRoutes: FastifyPluginAsyncTypebox<ViewRoutesOptions> = async (
         tags,
         summary: 'Deletes a saved view',
         params: IdParams,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       await views.remove(userOf(request), idOf(request.params.id))
-      return ok(true as const)
+      return done
     },
   )
 }
