@@ -162,7 +162,7 @@ function openCore(parts: CoreParts, opened: AsyncDisposableStack) {
   const reminders = webhookReminders(storage.jobs, logger)
   const core = createCore({ ...storage, ...rest, reminders, logger })
   opened.defer(() => core.stop())
-  const remind = (apiKeyId: number) => core.roster.remind(apiKeyId)
+  const remind = (apiKeyId: number) => core.webhookWaker.remind(apiKeyId)
   reminders.onDue((apiKeyId) => {
     if (!remind(apiKeyId)) bus.tell('due', apiKeyId)
   })
@@ -371,7 +371,7 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
   const started = await claimUnowned(claiming)
   if (started.length > 0)
     logger.info({ credentials: started.length }, 'credentials are coming back')
-  const behind = await core.roster.start(started)
+  const behind = await core.webhookWaker.wakeBehind(started)
   if (behind > 0) logger.info({ keys: behind }, 'webhooks have something to deliver')
   opened.defer(
     followNodes({
@@ -379,7 +379,7 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
       owned: () => core.supervisor.owned(),
       logger,
       released: (look) => bus.on('released', look),
-      claimed: (ids) => core.roster.start(ids),
+      claimed: (ids) => core.webhookWaker.wakeBehind(ids),
     }),
   )
   opened.defer(watchActors(core, { db, metrics, config, logger }))

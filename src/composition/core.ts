@@ -41,9 +41,9 @@ import type { Vault } from '../security/vault.ts'
 import { Translator } from '../translation/translator.ts'
 import { PostgresUpdateLog } from '../updates/log.ts'
 import { ReplyCalls } from '../webhooks/reply-call.ts'
-import { Roster } from '../webhooks/roster.ts'
 import type { AttemptCounts } from '../webhooks/states.ts'
 import { openWebhook } from '../webhooks/store.ts'
+import { WebhookWaker } from '../webhooks/waker.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
 
 /** Public states of accounts that get nothing any more. */
@@ -213,7 +213,7 @@ export function createCore(options: CoreOptions) {
   const beginKey = keyBeginner({ keyStore, supervisor, ownership, updates, apiKeys, draining })
   const supervision = new Supervision<number>({ kind: 'key', clock, onCrash })
   const keys = new ActorRegistry<number, ApiKeyActor>(beginKey, supervision)
-  const roster = new Roster({
+  const webhookWaker = new WebhookWaker({
     db,
     logger,
     owned,
@@ -248,20 +248,20 @@ export function createCore(options: CoreOptions) {
     takeovers.lost(credentialIds)
     health.forget(credentialIds)
     for (const id of credentialIds) {
-      roster.forget(id)
+      webhookWaker.forget(id)
       updates.close(id)
       translator.leave(id)
     }
   })
-  events.on('claimed', (credentialId) => void roster.begin(credentialId))
+  events.on('claimed', (credentialId) => void webhookWaker.claimed(credentialId))
   events.on('received', (credentialId, updatesReceived) => {
     const facts = factsOf(credentialId)
     if (facts) options.journal.count({ userId: facts.userId, credentialId }, { updatesReceived })
-    roster.received(credentialId)
+    webhookWaker.received(credentialId)
   })
   events.on('webhookChanged', (apiKeyId, hasWebhook) => {
     const key = keys.peek(apiKeyId)
-    if (key) roster.changed(key, hasWebhook)
+    if (key) webhookWaker.changed(key, hasWebhook)
   })
   events.on('keysRevoked', (apiKeyIds) => {
     for (const id of apiKeyIds) keys.awake(id).then((key) => key?.revoke())
@@ -296,7 +296,7 @@ export function createCore(options: CoreOptions) {
     /** Whether this node runs it, and may act for it now. */
     actsFor: (credentialId: number) => owned.has(credentialId) && lease.isValid,
     webhooks,
-    roster,
+    webhookWaker,
     replyCalls,
 
     /** Ends what this node runs of these; resolves once all that is buffered is stored. */
@@ -332,7 +332,7 @@ export function createCore(options: CoreOptions) {
       ownership.stop()
       lease.stop()
       await supervisor.stop()
-      roster.stop()
+      webhookWaker.stop()
       const delivering = [...keys.live()].map(([, key]) => key)
       await keys.stop()
       await Promise.all(delivering.map((key) => key.settled))

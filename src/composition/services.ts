@@ -125,7 +125,7 @@ function keyServiceOf({ config, storage, core }: ServicesOptions, source: Record
     live: (id) => core.keys.awake(id),
     gate: core.gate,
     limits: config.limits.keys,
-    wake: (id) => core.roster.wake(id),
+    wake: (id) => core.webhookWaker.wake(id),
     whyOut: (credentialId) => core.supervisor.whyOut(credentialId),
     wantedChanged: (credentialId) => storage.wanted.changed(credentialId),
     now: () => core.clock.now(),
