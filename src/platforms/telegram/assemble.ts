@@ -16,7 +16,7 @@ import {
 } from './client.ts'
 import type { RecoveryBounds } from './history.ts'
 import { Inquiries } from './inquiries.ts'
-import { Intake, keepOwnDoings, seldom } from './intake.ts'
+import { Intake, recognizeOwnActions, seldom } from './intake.ts'
 import { OpinionReader } from './reading/opinions.ts'
 import { KnownPolls } from './reading/polls.ts'
 import { Recovery } from './recovery.ts'
@@ -95,14 +95,14 @@ export function assemble(
     ...(permit && { permit }),
     ...(entrance && { entrance }),
   })
-  keepOwnDoings(client)
+  recognizeOwnActions(client)
   namePeopleRightly(client, storage.peers)
   const calls = new Calls({
     client,
     milliseconds: answerMilliseconds,
     ending,
     ended: (found) => life.end(found),
-    did: (done) => intake.did(done),
+    acted: (updates) => intake.acted(updates),
     limited: (seconds) => reportRestriction(report, seconds),
   })
   const found = (happenings: Parameters<Intake['add']>[0]) => intake.add(happenings)

@@ -168,22 +168,25 @@ export async function locate(calls: Calls, name: FileName, signal: AbortSignal):
 }
 
 async function filesAt(calls: Calls, name: FileName, signal: AbortSignal): Promise<Located[]> {
-  const looking = { signal, looks: true }
+  const readOptions = { signal, readsOnly: true }
   switch (name.of) {
     case 'message':
       return filesIn(await findMessage(calls, name.chat, name.message, signal))
     case 'set': {
       const stickerset = { _: 'inputStickerSetShortName', shortName: name.chat } as const
-      const set = await calls.call({ _: 'messages.getStickerSet', stickerset, hash: 0 }, looking)
+      const set = await calls.call(
+        { _: 'messages.getStickerSet', stickerset, hash: 0 },
+        readOptions,
+      )
       return set._ === 'messages.stickerSet' ? set.documents.filter(isDocument) : []
     }
     case 'emoji': {
       const documentId = [Long.fromString(name.id)]
       const request = { _: 'messages.getCustomEmojiDocuments', documentId } as const
-      return (await calls.call({ ...request, documentId }, looking)).filter(isDocument)
+      return (await calls.call({ ...request, documentId }, readOptions)).filter(isDocument)
     }
     case 'gift':
-      return giftPictures(calls, name, looking)
+      return giftPictures(calls, name, readOptions)
     case 'music':
       return profileMusic(calls, name, signal)
     case 'upload':
@@ -195,13 +198,13 @@ async function filesAt(calls: Calls, name: FileName, signal: AbortSignal): Promi
   }
 }
 
-async function giftPictures(calls: Calls, { chat }: FileName, looking: CallOptions) {
+async function giftPictures(calls: Calls, { chat }: FileName, readOptions: CallOptions) {
   if (chat === CATALOGUE) {
-    const found = await calls.call({ _: 'payments.getStarGifts', hash: 0 }, looking)
+    const found = await calls.call({ _: 'payments.getStarGifts', hash: 0 }, readOptions)
     const gifts = found._ === 'payments.starGifts' ? found.gifts : []
     return gifts.flatMap((gift) => ('sticker' in gift ? [gift.sticker].filter(isDocument) : []))
   }
-  const { gift } = await calls.call({ _: 'payments.getUniqueStarGift', slug: chat }, looking)
+  const { gift } = await calls.call({ _: 'payments.getUniqueStarGift', slug: chat }, readOptions)
   const attributes = gift._ === 'starGiftUnique' ? gift.attributes : []
   return attributes.flatMap((one) => ('document' in one ? [one.document].filter(isDocument) : []))
 }
@@ -265,7 +268,7 @@ export async function upload(
           progressCallback: () => blobMoved(blob),
           abortSignal,
         }),
-      { signal, looks: true, milliseconds: LONGEST_TRANSFER_MS },
+      { signal, readsOnly: true, milliseconds: LONGEST_TRANSFER_MS },
     )
     return uploaded.inputFile
   } finally {
@@ -303,7 +306,7 @@ async function profilePhoto(calls: Calls, { chat, id }: FileName, signal: AbortS
   const userId = await calls.user(chat, signal)
   const photos = await calls.call(
     { _: 'photos.getUserPhotos', userId, offset: -1, maxId: Long.fromString(id), limit: 1 },
-    { signal, looks: true },
+    { signal, readsOnly: true },
   )
   return photos.photos.filter((photo) => photo._ === 'photo')
 }
@@ -313,7 +316,7 @@ async function profileMusic(calls: Calls, { chat, id: sought }: FileName, signal
   const id = await calls.user(chat, signal)
   for (let offset = 0; ; ) {
     const request = { _: 'users.getSavedMusic', id, offset, limit: 100, hash: Long.ZERO } as const
-    const found = await calls.call(request, { signal, looks: true })
+    const found = await calls.call(request, { signal, readsOnly: true })
     const page = found._ === 'users.savedMusic' ? found.documents.filter(isDocument) : []
     if (page.length === 0 || page.some((song) => song.id.toString() === sought)) return page
     offset += page.length

@@ -103,7 +103,7 @@ export class Inquiries {
         offsetUser: { _: 'inputUserEmpty' },
         limit: REQUESTS,
       },
-      { signal, looks: true },
+      { signal, readsOnly: true },
     )
     const chats = peers.chats.size > 0 ? peers : await calls.known([peer])
     const chat = chatOf(peer, { self, peers: chats })

@@ -16,12 +16,10 @@ import { parseSecrets } from './storage/secrets.ts'
 import { SessionStorage } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
 
+type RequiredOption = 'application' | 'db' | 'media' | 'logger'
 export interface TelegramOptions
-  extends Omit<
-      Partial<SessionOptions>,
-      'application' | 'db' | 'locationWrites' | 'media' | 'logger'
-    >,
-    Pick<SessionOptions, 'application' | 'db' | 'media' | 'logger'> {}
+  extends Pick<SessionOptions, RequiredOption>,
+    Partial<Omit<SessionOptions, RequiredOption | 'locationWrites'>> {}
 
 const defaults = {
   resumeMilliseconds: 20_000,

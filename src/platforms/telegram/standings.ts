@@ -62,7 +62,7 @@ async function now(
       channel: await calls.channel(chatOfGroup(channel).native, signal),
       participant: { _: 'inputPeerSelf' },
     },
-    { signal, looks: true },
+    { signal, readsOnly: true },
   )
   const view: View = { self, peers: PeersIndex.from(found) }
   const { participant } = found

@@ -9,7 +9,7 @@ import { PERMISSIONS } from '../../../../machines/model/rights.ts'
 import { messageId } from '../natives.ts'
 import { personById } from '../reading/peers.ts'
 import { bannedRights, shutOut } from '../writing/rights.ts'
-import { type Context, done, looking } from './context.ts'
+import { type Context, done, readOptions } from './context.ts'
 import { memberIn } from './members.ts'
 import { missing } from './messages.ts'
 import { topicId } from './send.ts'
@@ -62,7 +62,10 @@ export const administration: Handlers<Context> = {
     const { calls, self, signal } = context
     const peer = await calls.peer(chat, signal)
     const userId = await calls.user(person, signal)
-    const found = await calls.call({ _: 'premium.getUserBoosts', peer, userId }, looking(context))
+    const found = await calls.call(
+      { _: 'premium.getUserBoosts', peer, userId },
+      readOptions(context),
+    )
     const booster = personById(Number(person), { self, peers: PeersIndex.from(found) })
     const boosts = found.boosts.map(({ id, date: at, expires: expiresAt }) => ({
       id,

@@ -7,7 +7,7 @@ import type { NewSticker } from '../../../../machines/model/operation-stickers.t
 import { writeFileName } from '../files.ts'
 import { documentOf, type Shown } from '../reading/media.ts'
 import { inputDocumentOf, uploadedDocument } from '../writing/media.ts'
-import { type Context, done, looking } from './context.ts'
+import { type Context, done, readOptions } from './context.ts'
 
 export const stickers: Handlers<Context> = {
   sticker_set: async (context, { name }) => ({
@@ -118,7 +118,7 @@ export const stickers: Handlers<Context> = {
   async custom_emoji(context, { ids }) {
     const documentId = ids.filter((id) => /^\d{1,20}$/.test(id)).map((id) => Long.fromString(id))
     const request = { _: 'messages.getCustomEmojiDocuments', documentId } as const
-    const found = await context.calls.call({ ...request, documentId }, looking(context))
+    const found = await context.calls.call({ ...request, documentId }, readOptions(context))
     const shown = { of: 'emoji', chat: '0' } as const
     return { kind: 'sticker_list', stickers: found.flatMap((one) => stickerOf(one, shown) ?? []) }
   },
@@ -155,7 +155,7 @@ async function stickerSet(
   stickerset: tl.TypeInputStickerSet,
 ): Promise<StickerSet> {
   const request = { _: 'messages.getStickerSet', stickerset, hash: 0 } as const
-  const found = await context.calls.call(request, looking(context))
+  const found = await context.calls.call(request, readOptions(context))
   if (found._ !== 'messages.stickerSet') throw badRequest('STICKERSET_INVALID')
   const { shortName: name, title, masks, emojis } = found.set
   const shown = { of: 'set', chat: name } as const

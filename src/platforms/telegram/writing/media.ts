@@ -47,7 +47,7 @@ export async function storedMedia(
 ): Promise<tl.TypeInputMedia> {
   if (!('file' in media)) return media
   const request = { _: 'messages.uploadMedia', peer, media } as const
-  const kept = await calls.call(request, { signal, looks: true })
+  const kept = await calls.call(request, { signal, readsOnly: true })
   const spoiler = 'spoiler' in media && media.spoiler && { spoiler: true }
   const film = 'video' in media && media.video && { livePhoto: true, video: media.video }
   if (kept._ === 'messageMediaPhoto' && kept.photo?._ === 'photo') {
@@ -147,7 +147,7 @@ export async function uploadedDocument(
 ): Promise<tl.RawDocument> {
   const media = await carried(context, file, false)
   const request = { _: 'messages.uploadMedia', peer: { _: 'inputPeerSelf' }, media } as const
-  const found = await context.calls.call(request, { signal: context.signal, looks: true })
+  const found = await context.calls.call(request, { signal: context.signal, readsOnly: true })
   const document = found._ === 'messageMediaDocument' ? found.document : undefined
   if (document?._ !== 'document') throw failed('bad_gateway', 'Telegram did not store the file')
   return document
