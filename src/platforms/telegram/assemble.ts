@@ -16,11 +16,11 @@ import {
 } from './client.ts'
 import type { RecoveryBounds } from './history.ts'
 import { Inquiries } from './inquiries.ts'
-import { Intake, recognizeOwnActions, seldom } from './intake.ts'
+import { Intake, recognizeOwnActions, throttled } from './intake.ts'
+import { OwnMemberships } from './own-memberships.ts'
 import { OpinionReader } from './reading/opinions.ts'
 import { KnownPolls } from './reading/polls.ts'
 import { Recovery } from './recovery.ts'
-import { Standings } from './standings.ts'
 import { PostgresPeers } from './storage/peers.ts'
 import { type LocationWrites, MessageLocations } from './storage/places.ts'
 import type { TelegramSecrets } from './storage/secrets.ts'
@@ -106,12 +106,12 @@ export function assemble(
     limited: (seconds) => reportRestriction(report, seconds),
   })
   const found = (happenings: Parameters<Intake['add']>[0]) => intake.add(happenings)
-  const standings = new Standings(since)
-  const inquiries = new Inquiries({ calls, self, polls, standings, logger, ending, found })
+  const memberships = new OwnMemberships(since)
+  const inquiries = new Inquiries({ calls, self, polls, memberships, logger, ending, found })
   client.onRawUpdate.add((info) => {
     if (!inquiries.take(info)) intake.take(info)
   })
-  const skipped = seldom(ONE_GAP_MS, (what: Skipped) => report.skipped(what))
+  const skipped = throttled(ONE_GAP_MS, (what: Skipped) => report.skipped(what))
   const parts = { client, calls, state, account, bounds, logger, skipped, ending }
   const recovery = new Recovery(parts)
   return { client, calls, intake, places, state, recovery }

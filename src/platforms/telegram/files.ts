@@ -48,9 +48,9 @@ function readFileName(native: string): FileName | undefined {
     /^([\w-]+)\.(\d+|peer|profile|music|set|emoji|gift|upload)\.(-?\d+)(?:\.(\w+))?$/.exec(native)
   if (!found) return foreignFile(native)
   const [, chat = '', place = '', id = '', size] = found
-  const named = { chat, id, ...(size !== undefined && { size }) }
-  if (isPlace(place)) return { ...named, of: place }
-  return { ...named, of: 'message', message: Number(place) }
+  const common = { chat, id, ...(size !== undefined && { size }) }
+  if (isPlace(place)) return { ...common, of: place }
+  return { ...common, of: 'message', message: Number(place) }
 }
 
 /** A file_id in the network's own form: other programs of this account get and give such. */
@@ -65,7 +65,7 @@ function foreignFile(fileId: string): FileName | undefined {
       const size = Buffer.from(fileReference).toString('hex')
       return { of, chat: accessHash.toString(), id: id.toString(), size }
     } catch {
-      // It has not this form.
+      // It does not have this form.
     }
   }
   return undefined
@@ -128,9 +128,9 @@ export async function download(
   offset: number,
   signal: AbortSignal,
 ): Promise<FileStream> {
-  const name = named(native)
+  const name = parseFileName(native)
   if (name.of === 'upload' || name.of === 'photo') throw gone()
-  const { location, centre, size, mime, called } =
+  const { location, centre, size, mime, fileName } =
     name.of === 'peer'
       ? { location: await pictureLocation(calls, name, signal), centre: undefined }
       : fileLocation(await locate(calls, name, signal), name.size)
@@ -155,7 +155,7 @@ export async function download(
     stream: webStreamOf(without(offset % STEP, pieces), (reason) => left.abort(reason)),
     ...(size !== undefined && { size }),
     ...(mime !== undefined && { mime }),
-    ...(called !== undefined && { name: called }),
+    ...(fileName !== undefined && { name: fileName }),
   }
 }
 
@@ -192,7 +192,7 @@ async function filesAt(calls: Calls, name: FileName, signal: AbortSignal): Promi
     case 'upload':
       return [uploadedBefore(name)]
     case 'photo':
-      return [{ ...placed(name), _: 'photo', sizes: [] }]
+      return [{ ...referenceOf(name), _: 'photo', sizes: [] }]
     default:
       return profilePhoto(calls, name, signal)
   }
@@ -215,7 +215,7 @@ export const CATALOGUE = 'catalogue'
 const isDocument = (document: tl.TypeDocument): document is tl.RawDocument =>
   document._ === 'document'
 
-const placed = ({ chat, id, size = '' }: FileName) => ({
+const referenceOf = ({ chat, id, size = '' }: FileName) => ({
   id: Long.fromString(id),
   accessHash: Long.fromString(chat),
   fileReference: Buffer.from(size, 'hex'),
@@ -225,14 +225,14 @@ const placed = ({ chat, id, size = '' }: FileName) => ({
 
 /** A document of which only the name is known. */
 const uploadedBefore = (name: FileName): tl.RawDocument => ({
-  ...placed(name),
+  ...referenceOf(name),
   _: 'document',
   mimeType: 'application/octet-stream',
   size: 0,
   attributes: [],
 })
 
-export function named(native: string): FileName {
+export function parseFileName(native: string): FileName {
   const name = readFileName(native)
   if (!name) throw wrongFile()
   return name
@@ -289,8 +289,8 @@ function fileLocation(file: Located, size = '') {
   }
   const location = { _: 'inputDocumentFileLocation', ...facts } as const
   if (size !== '') return { location, centre, mime: 'image/jpeg' }
-  const called = file.attributes.find((one) => one._ === 'documentAttributeFilename')?.fileName
-  return { location, centre, size: file.size, mime: file.mimeType, called }
+  const fileName = file.attributes.find((one) => one._ === 'documentAttributeFilename')?.fileName
+  return { location, centre, size: file.size, mime: file.mimeType, fileName }
 }
 
 async function pictureLocation(calls: Calls, { chat, id, size }: FileName, signal: AbortSignal) {

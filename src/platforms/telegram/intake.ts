@@ -63,7 +63,7 @@ function forgetCounted({
 }
 
 /** Calls `tell` for the same value at most once in so many milliseconds. */
-export function seldom<What>(
+export function throttled<What>(
   milliseconds: number,
   tell: (what: What) => void,
   now: () => number = () => performance.now(),

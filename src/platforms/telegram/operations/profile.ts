@@ -6,7 +6,7 @@ import type { Media } from '../../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import { textOf } from '../entities.ts'
-import { locate, named, upload } from '../files.ts'
+import { locate, parseFileName, upload } from '../files.ts'
 import { documentOf, photoOf } from '../reading/media.ts'
 import { chatOf } from '../reading/peers.ts'
 import { inputMediaOf } from '../writing/media.ts'
@@ -192,7 +192,8 @@ export async function storedPhoto(
   { calls, signal }: Context,
   { file }: Media,
 ): Promise<tl.RawInputPhoto> {
-  const found = 'native' in file ? await locate(calls, named(file.native), signal) : undefined
+  const found =
+    'native' in file ? await locate(calls, parseFileName(file.native), signal) : undefined
   if (found?._ !== 'photo') throw failed('bad_request', 'the file is no photo')
   const { id, accessHash, fileReference } = found
   return { _: 'inputPhoto', id, accessHash, fileReference }

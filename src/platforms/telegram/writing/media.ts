@@ -5,7 +5,7 @@ import { failed } from '../../../../machines/model/failure.ts'
 import type { Media } from '../../../../machines/model/media.ts'
 import type { Poll, PollMedia } from '../../../../machines/model/poll.ts'
 import type { Text } from '../../../../machines/model/text.ts'
-import { locate, named, type UploadContext, upload } from '../files.ts'
+import { locate, parseFileName, type UploadContext, upload } from '../files.ts'
 import { inputChecklistOf, inputPollOf, type PollFiles } from './poll.ts'
 
 interface InputMedia {
@@ -105,7 +105,7 @@ async function carried(
     video: await inputDocumentOf(context, media.live),
   }
   if ('native' in media.file) {
-    const file = await locate(context.calls, named(media.file.native), context.signal)
+    const file = await locate(context.calls, parseFileName(media.file.native), context.signal)
     const { id, accessHash, fileReference } = file
     const facts = { id, accessHash, fileReference }
     return file._ === 'photo'
@@ -134,7 +134,7 @@ export async function inputDocumentOf(
   const { calls, signal } = context
   const file =
     'native' in media.file
-      ? await locate(calls, named(media.file.native), signal)
+      ? await locate(calls, parseFileName(media.file.native), signal)
       : await uploadedDocument(context, media)
   const { id, accessHash, fileReference } = file
   return { _: 'inputDocument', id, accessHash, fileReference }
