@@ -8,7 +8,7 @@ import { EventLine } from '../kit/event-line.ts'
 import type { AnswerUpdates } from './calls.ts'
 import type { TelegramClient } from './client.ts'
 import { deletionsOf, type HappeningContext, happeningsOf } from './reading/happenings.ts'
-import type { MessageLocation, MessageLocations } from './storage/places.ts'
+import type { MessageLocation, MessageLocations } from './storage/locations.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
 import { tellsOutcome } from './suggested-posts.ts'
 
@@ -79,7 +79,7 @@ export function throttled<What>(
 
 interface IntakeOptions extends Omit<HappeningContext, 'peers'> {
   readonly state: UpdateState
-  readonly places: MessageLocations
+  readonly locations: MessageLocations
   readonly report: Pick<SessionReport, 'events'>
   /** The updates could not be stored: the session is over. */
   failed(cause: unknown): void
@@ -168,12 +168,12 @@ export class Intake {
   }
 
   async #read(updates: readonly RawUpdateInfo[]): Promise<Happening[]> {
-    const { places, self, opinions, polls } = this.#options
-    await places.remember(updates.flatMap(({ update }) => locationOf(update)))
+    const { locations, self, opinions, polls } = this.#options
+    await locations.remember(updates.flatMap(({ update }) => locationOf(update)))
     const happenings: Happening[] = []
     for (const { update, peers } of updates) {
       if (update._ === 'updateDeleteMessages') {
-        happenings.push(...deletionsOf(update.messages, await places.find(update.messages)))
+        happenings.push(...deletionsOf(update.messages, await locations.find(update.messages)))
       } else {
         happenings.push(...happeningsOf(update, { self, peers, opinions, polls }))
       }

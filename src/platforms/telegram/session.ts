@@ -17,7 +17,7 @@ import { endingOf } from './failures.ts'
 import { download } from './files.ts'
 import { identityOf } from './natives.ts'
 import { handlers } from './operations/handlers.ts'
-import { forgetAccount } from './storage/places.ts'
+import { forgetAccount } from './storage/locations.ts'
 import type { TelegramSecrets } from './storage/secrets.ts'
 
 /** The position in a channel: its counter of updates, and its newest message. */
@@ -93,8 +93,8 @@ export class TelegramSession implements Session {
     if (!this.#isOpened || this.#life.isOver) throw sessionOver()
     const { media } = this.#options
     const self = this.#account.identity.native
-    const { calls, places } = this.#parts
-    const context = { calls, self, places, media, requestId, signal }
+    const { calls, locations } = this.#parts
+    const context = { calls, self, locations, media, requestId, signal }
     return handle(handlers, 'Telegram accounts', context, operation)
   }
 

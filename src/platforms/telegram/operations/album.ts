@@ -6,10 +6,10 @@ import type { OperationOf } from '../../../../machines/model/operation.ts'
 import { inputMediaOf, storedMedia } from '../writing/media.ts'
 import {
   type Context,
-  keepPlaces,
   messagesIn,
   randomId,
   sendOptions,
+  storeLocations,
   writtenText,
 } from './context.ts'
 import { isRepeated, newest } from './repeated.ts'
@@ -37,7 +37,7 @@ export const albums: Handlers<Context> = {
       return messagesIn(context.calls.take(result), context.self)
     }).catch((cause) => sentBefore(context, peer, contents, cause))
     if (messages.length !== contents.length) throw unidentified()
-    await keepPlaces(context, messages)
+    await storeLocations(context, messages)
     return { kind: 'messages', messages }
   },
 }

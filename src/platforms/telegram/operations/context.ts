@@ -11,13 +11,13 @@ import type { AnswerUpdates, CallOptions, Calls } from '../calls.ts'
 import { entitiesOf } from '../entities.ts'
 import type { ExistingMessage } from '../find-message.ts'
 import { messageOf } from '../reading/message.ts'
-import type { MessageLocations } from '../storage/places.ts'
+import type { MessageLocations } from '../storage/locations.ts'
 
 export interface Context extends Request {
   readonly calls: Calls
   /** The account's own native id. */
   readonly self: string
-  readonly places: MessageLocations
+  readonly locations: MessageLocations
   readonly media: Pick<MediaService, 'open'>
 }
 
@@ -72,9 +72,12 @@ function writtenIn(update: tl.TypeUpdate): ExistingMessage | undefined {
 }
 
 /** Stores the chats of sent messages: a deletion on another device names the message only. */
-export async function keepPlaces({ places }: Context, messages: readonly Message[]): Promise<void> {
+export async function storeLocations(
+  { locations }: Context,
+  messages: readonly Message[],
+): Promise<void> {
   const known = messages.filter(({ chat }) => ['private', 'group'].includes(chat.surface))
-  await places.note(
+  await locations.note(
     known.map(({ native, chat }) => ({ message: Number(native), chat: Number(chat.native) })),
   )
 }

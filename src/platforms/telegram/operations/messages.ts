@@ -20,10 +20,10 @@ import { previewOf } from '../writing/preview.ts'
 import {
   type Context,
   done,
-  keepPlaces,
   messagesIn,
   randomId,
   sendOptions,
+  storeLocations,
   writtenText,
 } from './context.ts'
 import { repeated } from './repeated.ts'
@@ -215,7 +215,7 @@ async function passOn(context: Context, operation: PassOn): Promise<OperationRes
     if (sent) return sent
     throw unidentified()
   })
-  await keepPlaces(context, [message])
+  await storeLocations(context, [message])
   return { kind: 'message', message }
 }
 

@@ -10,7 +10,7 @@ import { isChannel, messageId, nativeOf } from '../natives.ts'
 import { isOwn, messageOf } from '../reading/message.ts'
 import { chatOf, personById, type View } from '../reading/peers.ts'
 import { conversationFor } from '../suggested-posts.ts'
-import { type Context, done, keepPlaces, readOptions } from './context.ts'
+import { type Context, done, readOptions, storeLocations } from './context.ts'
 
 export const readings: Handlers<Context> = {
   async list_chats(context, { limit, after = 'p0' }) {
@@ -122,7 +122,7 @@ async function historyOf(
   const messages = found.messages
     .filter((one): one is ExistingMessage => one._ !== 'messageEmpty')
     .map((one) => pastOf(one, view))
-  await keepPlaces(
+  await storeLocations(
     context,
     messages.map((past) => past.message),
   )
@@ -204,7 +204,7 @@ async function listed(
   chats: readonly ListedChat[],
   next: string | undefined,
 ): Promise<OperationResult> {
-  await keepPlaces(
+  await storeLocations(
     context,
     chats.flatMap(({ last }) => (last ? [last.message] : [])),
   )

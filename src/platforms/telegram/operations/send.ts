@@ -20,11 +20,11 @@ import { previewOf } from '../writing/preview.ts'
 import {
   type Context,
   done,
-  keepPlaces,
   messagesIn,
   randomId,
   readOptions,
   sendOptions,
+  storeLocations,
   writtenText,
 } from './context.ts'
 import { repeated } from './repeated.ts'
@@ -90,7 +90,7 @@ export async function send(context: Context, operation: Send): Promise<Message> 
         : sendMedia(context, operation, peer, reply),
     ),
   )
-  await keepPlaces(context, [message])
+  await storeLocations(context, [message])
   return message
 }
 
