@@ -1,6 +1,5 @@
 /** A cache of answers for a few seconds, so that not every request asks the database. */
 import { LRUCache } from 'lru-cache'
-import { atMostEntries } from '../bounded.ts'
 import type { Clock } from './clock.ts'
 
 /** A revocation at another node takes effect here after at most this time, where its hint is lost. */
@@ -9,9 +8,10 @@ const MILLISECONDS = 5_000
 export class Recent<Key extends string | number, Answer> {
   readonly #clock: Clock
   readonly #revoked: () => void
-  readonly #answers = new LRUCache<Key, { readonly answer: Answer; readonly at: number }>(
-    atMostEntries(10_000),
-  )
+  readonly #answers = new LRUCache<Key, { readonly answer: Answer; readonly at: number }>({
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
+  })
   #revocations = 0
 
   /** `revoked` is called when something was, for the other nodes. */

@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
-import { atMostEntries } from '../bounded.ts'
 import type { Queryable } from '../database/database.ts'
 import type { Result } from './method.ts'
 
@@ -35,7 +34,8 @@ export class IdempotentCalls {
   readonly #underWay = new Map<string, number>()
   /** The number of answers kept for an API key. */
   readonly #counts = new LRUCache<number, number>({
-    ...atMostEntries(10_000),
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
     ttl: COUNTED_FOR_MS,
   })
 

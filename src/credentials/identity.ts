@@ -4,7 +4,6 @@ import { createHmac } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
-import { atMostEntries } from '../bounded.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 
@@ -94,7 +93,8 @@ interface Opened {
 export class OpenedIdentities {
   readonly #vault: Pick<Vault, 'open'>
   readonly #opened = new LRUCache<number, Opened>({
-    ...atMostEntries(MOST),
+    maxSize: MOST,
+    sizeCalculation: () => 1,
     ttl: LIVES_MS,
   })
 

@@ -4,7 +4,6 @@ import { gunzip, inflate } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { Keeps, Logger } from '../../actors/ports/ports.ts'
 import type { AttemptRecord, WebhookExchange, WebhookKey } from '../../actors/ports/webhooks.ts'
-import { atMostEntries } from '../bounded.ts'
 import type { Database } from '../database/database.ts'
 import { ApiKey } from '../database/entities.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
@@ -61,7 +60,10 @@ interface ExchangeLogOptions {
 export class ExchangeLog {
   readonly #options: ExchangeLogOptions
   readonly #buffer: WriteBuffer<Entry>
-  readonly #choices = new LRUCache<number, KnownChoice>(atMostEntries(20_000))
+  readonly #choices = new LRUCache<number, KnownChoice>({
+    maxSize: 20_000,
+    sizeCalculation: () => 1,
+  })
   #upkeepDue = 0
 
   constructor(options: ExchangeLogOptions) {

@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache'
 import type { Owned } from '../../actors/ports/ports.ts'
 import type { Surface } from '../../machines/model/content.ts'
 import { OwnershipLost } from '../../machines/model/failure.ts'
-import { atMostEntries } from '../bounded.ts'
 import type { Database } from '../database/database.ts'
 import {
   findChats,
@@ -46,14 +45,17 @@ interface EpochCache {
 
 export class IdentityBook {
   readonly #db: Database
-  readonly #chats = new LRUCache<string, number>(atMostEntries(MOST_IDS))
-  readonly #messages = new LRUCache<string, Known>(atMostEntries(MOST_IDS))
-  readonly #newest = new LRUCache<string, number>(atMostEntries(MOST_IDS))
+  readonly #chats = new LRUCache<string, number>({ maxSize: MOST_IDS, sizeCalculation: () => 1 })
+  readonly #messages = new LRUCache<string, Known>({ maxSize: MOST_IDS, sizeCalculation: () => 1 })
+  readonly #newest = new LRUCache<string, number>({ maxSize: MOST_IDS, sizeCalculation: () => 1 })
   /**
    * By credential and chat, or by credential, chat and message. Holds only stored ids, which never change, also after a
    * change of the owner.
    */
-  readonly #natives = new LRUCache<string, string>(atMostEntries(MOST_NATIVES))
+  readonly #natives = new LRUCache<string, string>({
+    maxSize: MOST_NATIVES,
+    sizeCalculation: () => 1,
+  })
   readonly #caches = new Map<number, EpochCache>()
   #cachesBegun = 0
   readonly #last = new Map<number, Promise<unknown>>()

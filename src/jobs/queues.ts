@@ -2,7 +2,7 @@
 import { UnrecoverableError } from 'bullmq'
 import { within } from '../../actors/host/time.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
-import { boundedWarnings } from '../bounded.ts'
+import { boundedWarnings } from '../observability/bounded.ts'
 import type {
   Backend,
   JobProcessor,

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../../actors/host/time.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
-import { boundedWarnings } from '../bounded.ts'
+import { boundedWarnings } from '../observability/bounded.ts'
 import { connectRedis, type JobProcessor, type RedisConnection, redisBackend } from './backend.ts'
 import { openQueues, type QueueSource, type Queues } from './queues.ts'
 

@@ -4,7 +4,6 @@ import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { KeyFacts } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { networksOf } from '../accounts/client.ts'
-import { atMostEntries } from '../bounded.ts'
 import {
   Gcra,
   type GuessCount,
@@ -54,7 +53,8 @@ export class KeyGate {
   readonly #stored: StoredKeys
   readonly #now: () => number
   readonly #unknown = new LRUCache<number, true>({
-    ...atMostEntries(10_000),
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
     ttl: FORGET_MS,
   })
   readonly #wrong: GuessCount

@@ -8,7 +8,6 @@ import {
   namesWanted,
   UPDATE_KINDS,
 } from '../../machines/model/update-kinds.ts'
-import { atMostEntries } from '../bounded.ts'
 import type { Database } from '../database/database.ts'
 import type { WantedUpdates } from '../platforms/upstream-bot/poll.ts'
 
@@ -31,7 +30,8 @@ function union(filters: readonly Filter[]): readonly string[] {
 export class KeysWantedUpdates implements WantedUpdates {
   readonly #db: Database
   readonly #names = new LRUCache<number, readonly string[]>({
-    ...atMostEntries(50_000),
+    maxSize: 50_000,
+    sizeCalculation: () => 1,
     ttl: KEPT_MS,
   })
   readonly #listeners = new Map<number, () => void>()

@@ -1,7 +1,6 @@
 /** Hints between nodes, over Redis or PostgreSQL. Tables hold the same facts, so a lost hint only delays. */
 import { LRUCache } from 'lru-cache'
 import type { Json } from '../../machines/model/protocol.ts'
-import { atMostEntries } from '../bounded.ts'
 import type { RedisConnection } from '../jobs/backend.ts'
 import type { Logger } from '../observability/logger.ts'
 import { PostgresCarrier, RedisCarrier } from './carriers.ts'
@@ -57,7 +56,10 @@ export class Bus {
   readonly #gaps: (() => void)[] = []
   readonly #postgres: PostgresCarrier
   readonly #redis: RedisCarrier | undefined
-  readonly #known = new LRUCache<string, true>(atMostEntries(MOST_REMEMBERED))
+  readonly #known = new LRUCache<string, true>({
+    maxSize: MOST_REMEMBERED,
+    sizeCalculation: () => 1,
+  })
   #number = 0
   /** Until then some node is deaf, by `performance.now()`. */
   #deafUntil = 0

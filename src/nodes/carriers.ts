@@ -1,9 +1,9 @@
 /** The two ways that notices take between nodes: PostgreSQL, which is always there, and Redis, which is faster and may be away. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { within } from '../../actors/host/time.ts'
-import { boundedWarnings } from '../bounded.ts'
 import { type Connection, connect } from '../database/database.ts'
 import type { RedisConnection } from '../jobs/backend.ts'
+import { boundedWarnings } from '../observability/bounded.ts'
 import type { Logger } from '../observability/logger.ts'
 
 interface Ends {

@@ -1,7 +1,7 @@
 /** Limits that all nodes count together, in Redis. While it is away each node lets its share through. Loaded only with Redis. */
 import { RateLimiterRedis, RateLimiterRes, RLWrapperTimeouts } from 'rate-limiter-flexible'
-import { boundedWarnings } from '../bounded.ts'
 import type { RedisConnection } from '../jobs/backend.ts'
+import { boundedWarnings } from '../observability/bounded.ts'
 import type { Logger } from '../observability/logger.ts'
 import type {
   CallCount,

@@ -1,6 +1,5 @@
 /** Which node owns what a request concerns. The table is the truth; what is remembered of it is a guess that the owner corrects. */
 import { LRUCache } from 'lru-cache'
-import { atMostEntries } from '../bounded.ts'
 import type { Queryable } from '../database/database.ts'
 import { hashSecret } from '../security/secrets.ts'
 
@@ -87,8 +86,11 @@ const MOST = 200_000
 export class Owners {
   readonly #db: Queryable
   /** A key stays with its credential for ever. */
-  readonly #credentials = new LRUCache<number, number>(atMostEntries(MOST))
-  readonly #places = new LRUCache<number | string, OwnerRecord>(atMostEntries(MOST))
+  readonly #credentials = new LRUCache<number, number>({ maxSize: MOST, sizeCalculation: () => 1 })
+  readonly #places = new LRUCache<number | string, OwnerRecord>({
+    maxSize: MOST,
+    sizeCalculation: () => 1,
+  })
 
   constructor(db: Queryable) {
     this.#db = db

@@ -2,7 +2,6 @@
 import { LRUCache } from 'lru-cache'
 import type { CredentialFacts, Transition } from '../../actors/ports/ports.ts'
 import type { Json } from '../../machines/model/protocol.ts'
-import { atMostEntries } from '../bounded.ts'
 import type { TimelineBuffer } from '../credentials/timeline.ts'
 import type { Bus } from './bus.ts'
 
@@ -14,7 +13,10 @@ export function shareTransitions(
   factsOf: (credentialId: number) => CredentialFacts | undefined,
   bus: Pick<Bus, 'tell' | 'on' | 'onGap'> | undefined,
 ): (credentialId: number) => number | undefined {
-  const elsewhere = new LRUCache<number, number>(atMostEntries(MOST_ELSEWHERE))
+  const elsewhere = new LRUCache<number, number>({
+    maxSize: MOST_ELSEWHERE,
+    sizeCalculation: () => 1,
+  })
   bus?.on('transition', (hint) => {
     const { userId, ...transition } = hint as unknown as Transition & { readonly userId: number }
     elsewhere.set(transition.credentialId, userId)

@@ -1,6 +1,5 @@
 /** Rate limits: the generic cell rate algorithm, and counters of wrong guesses by network. */
 import { LRUCache } from 'lru-cache'
-import { atMostEntries } from '../bounded.ts'
 
 export interface GuessLimits {
   readonly perMinute: number
@@ -43,7 +42,7 @@ class Window {
   constructor(most: number, lengthMs: number) {
     this.#most = most
     this.#lengthMs = lengthMs
-    this.#counts = new LRUCache({ ...atMostEntries(NETWORKS), ttl: lengthMs })
+    this.#counts = new LRUCache({ maxSize: NETWORKS, sizeCalculation: () => 1, ttl: lengthMs })
   }
 
   add(network: string, units: number): number {
@@ -66,7 +65,7 @@ export class Gcra<Key extends string | number> {
   readonly #tolerance: number
   readonly #now: () => number
   /** For each key the time at which it will have used up nothing. */
-  readonly #due = new LRUCache<Key, number>(atMostEntries(100_000))
+  readonly #due = new LRUCache<Key, number>({ maxSize: 100_000, sizeCalculation: () => 1 })
 
   constructor({ perSecond, burst }: RateLimit, now: () => number = Date.now) {
     this.#interval = 1_000 / perSecond

@@ -13,7 +13,6 @@ import { readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from '../../actors/ports/ports.ts'
-import { atMostEntries } from '../bounded.ts'
 import { makeFolder } from '../config/data-folder.ts'
 import type { Database } from '../database/database.ts'
 import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
@@ -127,10 +126,11 @@ const retire = `
 class DataKeys {
   readonly #db: Database
   readonly #keks: readonly [Kek, ...Kek[]]
-  readonly #opened = new LRUCache<string, DataKey & { readonly owner: string }>(
-    atMostEntries(10_000),
-  )
-  readonly #inUse = new LRUCache<string, InUse>(atMostEntries(10_000))
+  readonly #opened = new LRUCache<string, DataKey & { readonly owner: string }>({
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
+  })
+  readonly #inUse = new LRUCache<string, InUse>({ maxSize: 10_000, sizeCalculation: () => 1 })
   /** By owner: seals that come at once wait for one block instead of each reserving its own. */
   readonly #reserving = new Map<string, Promise<void>>()
   readonly #lookup: SharedStatements<string, Row | undefined>

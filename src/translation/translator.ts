@@ -15,7 +15,6 @@ import type { FileIds, NamedFile } from '../bot-api/file-id.ts'
 import type { Names } from '../bot-api/present/chat.ts'
 import { resultJson } from '../bot-api/present/result.ts'
 import { deletionDraft, draftOf, receivedDraft } from '../bot-api/present/update.ts'
-import { atMostEntries } from '../bounded.ts'
 import type { Fenced } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
 import { isIdentityConflict } from '../database/failures.ts'
@@ -62,7 +61,8 @@ class OperationTranslator {
   readonly #db: Database
   readonly #book: IdentityBook
   readonly #names = new LRUCache<string, string>({
-    ...atMostEntries(50_000),
+    maxSize: 50_000,
+    sizeCalculation: () => 1,
     ttl: NAME_LIVES,
   })
   readonly #idForm: IdForm

@@ -1,7 +1,6 @@
 /** Secrets that sign deliveries, and their signatures (Standard Webhooks). A replaced secret signs along for a day. */
 import { createHmac, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { atMostEntries } from '../bounded.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 
@@ -30,7 +29,8 @@ export class SigningSecrets {
   readonly #vault: Vault
   /** Also for keys without a secret, because every attempt looks here. */
   readonly #known = new LRUCache<number, Known>({
-    ...atMostEntries(20_000),
+    maxSize: 20_000,
+    sizeCalculation: () => 1,
     ttl: 60_000,
     // Every attempt looks here; a finer resolution would start a timer in each millisecond.
     ttlResolution: 1_000,

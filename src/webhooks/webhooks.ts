@@ -5,7 +5,6 @@ import type { Logger, Owned } from '../../actors/ports/ports.ts'
 import type { WebhookKey, Webhooks } from '../../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import { UPDATE_KINDS, type UpdateKind } from '../../machines/model/update-kinds.ts'
-import { atMostEntries } from '../bounded.ts'
 import type { Database } from '../database/database.ts'
 import { ExchangeLog } from '../exchanges/log.ts'
 import { type Resolve, resolveAnything, resolvePublic } from '../net/guard.ts'
@@ -168,7 +167,8 @@ const PACE_MS = 1_000
 /** Lets a key set its webhook once a second, as the reference does. */
 class Pace {
   readonly #lately = new LRUCache<number, true>({
-    ...atMostEntries(10_000),
+    maxSize: 10_000,
+    sizeCalculation: () => 1,
     ttl: PACE_MS,
   })
 

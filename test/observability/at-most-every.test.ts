@@ -1,6 +1,6 @@
 /** A costly figure is read once in a while. */
 import t from 'tap'
-import { atMostEvery } from '../../src/bounded.ts'
+import { atMostEvery } from '../../src/observability/bounded.ts'
 
 t.test('reads once for all who ask within the time', async (t) => {
   let [reads, now] = [0, 0]

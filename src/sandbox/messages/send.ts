@@ -13,7 +13,6 @@ import {
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
-import { atMostEntries } from '../../bounded.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf } from '../chats/access.ts'
 import { openPrivateChats } from '../chats/private-chat.ts'
@@ -62,7 +61,8 @@ interface OpenChats {
   delete(key: string): unknown
 }
 
-const rememberedChats = (): OpenChats => new LRUCache<string, true>(atMostEntries(REMEMBERED))
+const rememberedChats = (): OpenChats =>
+  new LRUCache<string, true>({ maxSize: REMEMBERED, sizeCalculation: () => 1 })
 
 const keyOf = ({ sender, native }: OutgoingMessage) =>
   sender < native ? `${sender} ${native}` : `${native} ${sender}`

@@ -1,8 +1,5 @@
-/** Bounds: of the entries of caches, of warnings that repeat themselves, and of reads of costly figures. */
-import type { Logger } from '../actors/ports/ports.ts'
-
-/** The bound of a cache. With `max` instead, the cache would set aside the memory of all entries when it is made. */
-export const atMostEntries = (entries: number) => ({ maxSize: entries, sizeCalculation: () => 1 })
+/** Limits how often costly figures are read, and how often the same warning is written. */
+import type { Logger } from '../../actors/ports/ports.ts'
 
 const MINUTE_MS = 60_000
 
