@@ -1,8 +1,6 @@
 /** The composition root: builds the service stage by stage, and stops it in reverse order. */
 
 import cluster from 'node:cluster'
-import { once } from 'node:events'
-import { createServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Platform } from '../actors/ports/platform.ts'
 import { Accounts } from './accounts/accounts.ts'
@@ -12,7 +10,13 @@ import { type BulkChange, BulkRunner } from './bulk/runner.ts'
 import { openAlerts } from './composition/alerts.ts'
 import { type Core, createCore } from './composition/core.ts'
 import { openNetworks } from './composition/networks.ts'
-import { figuresOf, giveAccountsAway, moveAccounts, openNodes } from './composition/nodes.ts'
+import {
+  figuresOf,
+  giveAccountsAway,
+  moveAccounts,
+  openNodes,
+  signOutLeft,
+} from './composition/nodes.ts'
 import { createServices, type Services } from './composition/services.ts'
 import { nameOfDatabase, openStorage, type Storage } from './composition/storage.ts'
 import type { Config } from './config/config.ts'
@@ -20,7 +24,7 @@ import { claimUnowned, followNodes, warnOfMemory } from './credentials/ownership
 import { createReadiness, type Readiness } from './http/health.ts'
 import { RequestForwarder } from './http/nodes/forwarding.ts'
 import { routesOf } from './http/routes.ts'
-import { listen, StartupServer } from './http/server.ts'
+import { assertFree, listen, StartupServer } from './http/server.ts'
 import { rearm, webhookReminders } from './jobs/jobs.ts'
 import { everyHalfMinute, everyHour, watchActors } from './maintenance.ts'
 import type { OpenedMedia } from './media/open.ts'
@@ -88,7 +92,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry: AbortSignal) {
   const { config, logger, print } = options
-  const startupServer = await openPorts(config, opened)
+  const startupServer = await openPorts(options, opened)
   const databaseUrl = await options.databaseUrl
   const storage = await openStorage({ ...options, databaseUrl }, opened)
   const ofNodes = { ...options, databaseUrl, storage }
@@ -139,6 +143,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   // Requests are answered from here on; a call for an account that is not claimed yet has it claimed.
   await takeAccounts({ config, storage, core, nodes, bus, logger }, opened)
   opened.defer(moveAccounts(serving, config.rebalanceAfterMs))
+  opened.defer(signOutLeft(serving))
   bulk.start()
   // Before accounts are given away: it would ask for them again.
   opened.defer(() => bulk.stop())
@@ -223,7 +228,7 @@ async function serve(parts: ServeParts, opened: AsyncDisposableStack): Promise<s
  * that share a port each listens later: those that have started answer meanwhile.
  */
 async function openPorts(
-  config: Config,
+  { config, logger }: Pick<GatewayOptions, 'config' | 'logger'>,
   opened: AsyncDisposableStack,
 ): Promise<StartupServer | undefined> {
   const { host, port, metrics } = config
@@ -232,7 +237,7 @@ async function openPorts(
     await concerning('PORT, HOST', assertFree(host, port))
     return undefined
   }
-  const server = await concerning('PORT, HOST', StartupServer.open(config))
+  const server = await concerning('PORT, HOST', StartupServer.open(config, logger))
   opened.defer(() => server.close())
   return server
 }
@@ -383,13 +388,4 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
     }),
   )
   opened.defer(watchActors(core, { db, metrics, config, logger }))
-}
-
-/** Rejects with the system's error if the service cannot listen on the port. */
-async function assertFree(host: string, port: number): Promise<void> {
-  const server = createServer()
-  server.listen({ host, port })
-  await once(server, 'listening')
-  server.close()
-  await once(server, 'close')
 }

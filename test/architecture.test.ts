@@ -264,6 +264,7 @@ t.test('no file switches a check off', async (t) => {
 /** Calls whose promise is not awaited. Each was reviewed: it handles its own errors, or returns no promise. */
 const unawaited: Readonly<Record<string, readonly string[]>> = {
   'actors/api-key/effects.ts': ['settle'],
+  'actors/credential/effects.ts': ['this.#signedOut'],
   'actors/credential/report.ts': ['this.#run'],
   'actors/host/host.ts': ['failure.then'],
   'actors/node/actor.ts': ['beat', 'this.#declare'],
@@ -288,6 +289,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/keys/store.ts': ['this.#positions.flush'],
   'src/nodes/carriers.ts': ['this.#ask', 'this.#subscribe'],
   'src/nodes/nodes.ts': ['events.emit', 'events.on'],
+  'src/nodes/sign-outs.ts': ['this.look'],
   'src/observability/metrics.ts': ['censuses.set'],
   'src/observability/request-journal.ts': ['this.flush'],
   'src/sandbox/messages/send.ts': ['this.#drain'],

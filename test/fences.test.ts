@@ -37,6 +37,8 @@ const unfenced: Readonly<Record<string, string>> = {
   'diagnosis/diagnoses.ts diagnosis': 'a run is its user’s, and has no owner',
   'nodes/orders.ts credential':
     'where an account is to run is the operator’s to say, not its owner’s',
+  'nodes/sign-outs.ts credential_transition': history,
+  'nodes/sign-outs.ts pending_sign_out': 'a session that nobody uses any more has no owner',
   'observability/request-journal.ts request_log': history,
   'observability/request-journal.ts usage_hour': added,
   'platforms/telegram/storage/retention.ts telegram_message': old,

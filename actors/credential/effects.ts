@@ -12,7 +12,7 @@ import type { CredentialFacts } from '../ports/ports.ts'
 import { type PassCall, pass } from './pass.ts'
 import { perform } from './perform.ts'
 import { type Batches, LONGEST_RETRY_MS, ReportQueue, rejectAll, reportTo } from './report.ts'
-import type { Closing, CredentialWorld } from './world.ts'
+import { type Closing, type CredentialWorld, notConnected, withSettings } from './world.ts'
 
 type Send = (event: CredentialEvent) => void
 
@@ -44,6 +44,8 @@ export class CredentialEffects {
   #hasReturned = false
   /** How the newest session is to end. */
   #closing: Closing = { signOut: false }
+  /** Those that are open, or have not let go of their connection yet. */
+  readonly #open = new Set<Closing>()
   /** Resolves once it is known how the last session that was closed is to end. */
   #closingDecided = Promise.resolve()
   /** The owners before have ended: it was waited for before the first session. */
@@ -63,6 +65,7 @@ export class CredentialEffects {
       session: () => this.#session,
       recovered: (atMostMs) => this.#recovered(atMostMs),
       lost: () => this.#lost(),
+      closingDecided: () => this.#closingDecided,
       send: (event) => owner.send(event),
       onDefect: (cause) => this.onDefect(cause),
     })
@@ -114,10 +117,10 @@ export class CredentialEffects {
     const { credentialId, epoch } = this.#facts
     const isExclusive = platform.sessions === 'exclusive'
     const permit = new SessionPermit(lease, isExclusive)
-    const listening = new AbortController()
-    const living = new AbortController()
+    const [listening, living] = [new AbortController(), new AbortController()]
     const own: Closing = { signOut: false }
     this.#closing = own
+    this.#open.add(own)
     const onDefect = (cause: unknown) => this.onDefect(cause)
     const report = reportTo(
       {
@@ -126,7 +129,7 @@ export class CredentialEffects {
         batches: this.#batches,
         now: () => clock.now(),
         identified: (native) => identities.identified(credentialId, native),
-        keepsSecrets: () => !own.signOut,
+        link: () => (own.signOut ? undefined : own.link),
         // A session may report before `open` has returned it.
         send: (event) => queueMicrotask(() => send(event)),
         storeEvents: (...reported) =>
@@ -153,8 +156,8 @@ export class CredentialEffects {
         if (listening.signal.aborted) return
         // Some networks end an account that has two sessions at once.
         if (account.epoch !== epoch) return this.world.lost(this.#facts)
-        const recoversChannels = () => this.#settings.includeChannelUpdateRecovery
-        const given = { ...account, permit, recoversChannels }
+        own.link = account.link
+        const given = withSettings(account, permit, this.#owner)
         this.#session = platform.open(given, report, living.signal)
       }, unreadable)
       .catch((cause) => {
@@ -181,7 +184,8 @@ export class CredentialEffects {
       if (wasInDoubt && !own.signOut) permit.end()
       // Signing out needs the connection that the signal would cut.
       if (!own.signOut) living.abort()
-      await leaving?.close({ signOut: own.signOut })
+      const confirmed = () => void this.#signedOut(own).catch((cause) => this.onDefect(cause))
+      await leaving?.close({ signOut: own.signOut, confirmed })
     }
     // Deferred, because the transition says whether the account was linked again.
     this.#closingDecided = own.decided ?? Promise.resolve()
@@ -191,7 +195,17 @@ export class CredentialEffects {
       .finally(() => {
         living.abort()
         permit.end()
+        this.#open.delete(own)
       })
+  }
+
+  /** Whether a session of that link, or of one before, may have a connection. */
+  uses(link: number): boolean {
+    return [...this.#open].some((own) => own.link === undefined || own.link <= link)
+  }
+
+  async #signedOut({ link }: Closing): Promise<void> {
+    if (link !== undefined) await this.world.store.signedOut(this.#facts.credentialId, link)
   }
 
   /** Reads from the session directly: bytes do not pass through the machine. */
@@ -247,9 +261,13 @@ export class CredentialEffects {
   }
 
   signOut(send: Send): () => void {
-    const leaving = this.#session
+    const [leaving, own] = [this.#session, this.#closing]
     this.#session = undefined
-    within(this.world.timing.signOutTakes, undefined, async () => leaving?.close({ signOut: true }))
+    const confirmed = () => {
+      own.isSignedOut = true
+    }
+    const close = async () => leaving?.close({ signOut: true, confirmed })
+    within(this.world.timing.signOutTakes, undefined, close)
       .catch((cause) => this.onDefect(cause))
       .finally(() => send({ type: 'signout.finished' }))
     return () => {}
@@ -261,35 +279,27 @@ export class CredentialEffects {
   }
 
   deactivate(send: Send): () => void {
-    const work = this.world.store.deactivate(this.#facts)
+    const isLeft = this.world.platform.signOut !== undefined && !this.#closing.isSignedOut
+    const work = this.world.store.deactivate(this.#facts, isLeft)
     const failure = { type: 'deactivation.failed' } as const
     return this.#tellEnd(work, send, { type: 'deactivation.finished' }, failure)
   }
 
   perform(context: CredentialContext, request: PerformOperation): Promise<Outcome> {
     const onDefect = (cause: unknown) => this.onDefect(cause)
-    const actor = {
-      ...this.world,
-      facts: this.#facts,
-      session: this.#session,
-      context,
-      assertOwner: () => this.#assertOwner(),
-      onDefect,
-    }
+    const [facts, session] = [this.#facts, this.#session]
+    const assertOwner = () => this.#assertOwner()
+    const actor = { ...this.world, facts, session, context, assertOwner, onDefect }
     return settle(() => perform(actor, request), onDefect)
   }
 
   /** Asks the session directly, past the machine, which decides nothing about these calls while the account is online. */
   pass(request: PassCall): Promise<Passed> {
-    const actor = {
-      world: this.world,
-      facts: this.#facts,
-      session: this.#session,
-      settings: this.#settings,
-      assertOwner: () => this.#assertOwner(),
-      onDefect: (cause: unknown) => this.onDefect(cause),
-    }
-    return pass(actor, request)
+    const [world, facts, session] = [this.world, this.#facts, this.#session]
+    const settings = this.#settings
+    const assertOwner = () => this.#assertOwner()
+    const onDefect = (cause: unknown) => this.onDefect(cause)
+    return pass({ world, facts, session, settings, assertOwner, onDefect }, request)
   }
 
   check(): Promise<Outcome> {
@@ -388,9 +398,3 @@ export class CredentialEffects {
     }
   }
 }
-
-const notConnected = () =>
-  failed('unavailable', 'the credential is not connected', {
-    reason: 'not_connected',
-    retryAfterSeconds: 1,
-  })

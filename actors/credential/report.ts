@@ -90,8 +90,8 @@ interface Reporting {
   send(event: CredentialEvent): void
   /** Stores the happenings of a batch, if the session has not ended by then. */
   storeEvents(batch: number, happenings: readonly Happening[]): void
-  /** False if the session belongs to an earlier link: it must not overwrite newer secrets. */
-  keepsSecrets(): boolean
+  /** The number of the session's link; undefined if it was replaced: it must not overwrite newer secrets. */
+  link(): number | undefined
   /** A report that cannot be kept ends the session, which is then opened again. */
   onDefect(cause: unknown): void
   /** Another node has claimed the credential. Resolves once it is known how the session is to end. */
@@ -131,12 +131,14 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
         .then((event) => event && send(event))
         .catch(actor.onDefect)
     },
-    revoked: (reason) => send({ type: 'session.revoked', reason }),
+    revoked: (reason, mayPass = false) => send({ type: 'session.revoked', reason, mayPass }),
     invalid: (reason) => send({ type: 'session.invalid', reason }),
     secrets: async (changed) => {
-      if (!actor.keepsSecrets()) return
-      await store.saveSecrets(owned, changed).catch(async (cause) => {
+      const link = actor.link()
+      if (link === undefined) return
+      await store.saveSecrets(owned, link, changed).catch(async (cause) => {
         if (cause instanceof OwnershipLost) await actor.onLost()
+        else if (signal.aborted) await actor.closingDecided()
         throw cause
       })
     },
@@ -189,6 +191,8 @@ interface QueueOwner {
   recovered(atMostMs: number): Promise<void>
   /** Ends what runs for the credential. Resolves once it is known how the session is to end. */
   lost(): Promise<void>
+  /** Resolves once a session that is not the open one any more was told how to end. */
+  closingDecided(): Promise<void>
   send(event: CredentialEvent): void
   onDefect(cause: unknown): void
 }
@@ -292,11 +296,13 @@ export class ReportQueue {
   }
 
   #giveUp({ batches }: Group, reporter: Session | undefined, cause: unknown): void {
-    for (const [id, { reject }] of batches) {
-      this.#owner.batches.delete(id)
-      reject(cause)
+    for (const id of batches.keys()) this.#owner.batches.delete(id)
+    const refuse = () => {
+      for (const { reject } of batches.values()) reject(cause)
     }
-    if (this.#owner.session() !== reporter) return
+    // A session that is refused ends by itself, and could not sign out any more.
+    if (this.#owner.session() !== reporter) return void this.#owner.closingDecided().then(refuse)
+    refuse()
     this.#owner.send({ type: 'session.lost', reason: 'events_not_stored' })
   }
 

@@ -1,6 +1,8 @@
 /** What the actors of credentials share: ports, time limits, the budget of starts, and how a session is closed. */
+import type { CredentialContext } from '../../machines/credential/setup.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Lease } from '../node/lease.ts'
-import type { Platform } from '../ports/platform.ts'
+import type { LinkedAccount, Platform, WritePermit } from '../ports/platform.ts'
 import type {
   Clock,
   CredentialStore,
@@ -8,6 +10,7 @@ import type {
   Logger,
   LostCredential,
   Storage,
+  StoredAccount,
   UpdateLog,
 } from '../ports/ports.ts'
 
@@ -46,9 +49,30 @@ export interface CredentialWorld {
 export interface Closing {
   /** Whether it ends on the network too. */
   signOut: boolean
+  /** The number of its link; undefined before its account was read. */
+  link?: number
+  /** The network has confirmed it, of an account that is deleted. */
+  isSignedOut?: true
   /** Resolves once `signOut` is final; only for an account that was lost. */
   decided?: Promise<void>
 }
+
+/** An account as its session gets it; the settings are those of each moment. */
+export const withSettings = (
+  { link: _, ...account }: StoredAccount,
+  permit: WritePermit,
+  owner: { getSnapshot(): { readonly context: Pick<CredentialContext, 'settings'> } },
+): LinkedAccount => ({
+  ...account,
+  permit,
+  recoversChannels: () => owner.getSnapshot().context.settings.includeChannelUpdateRecovery,
+})
+
+export const notConnected = () =>
+  failed('unavailable', 'the credential is not connected', {
+    reason: 'not_connected',
+    retryAfterSeconds: 1,
+  })
 
 /** How many credentials of the service may connect at once, so that a restart does not flood the networks. */
 export class StartBudget {

@@ -156,6 +156,11 @@ export interface Platform {
   resumeLink(stored: Json, signal: AbortSignal): Promise<LinkAttempt>
   /** Opens a session; never throws: how it goes is reported. Ends when `signal` aborts. */
   open(account: LinkedAccount, report: SessionReport, signal: AbortSignal): Session
+  /**
+   * Ends a session that nobody uses any more, by the secrets of its link. Resolves once it has ended, also where it had
+   * before; rejects where it may still stand. Absent where a link is no session of its own, but a token or a password.
+   */
+  signOut?(secrets: Json, permit: WritePermit, signal: AbortSignal): Promise<void>
 }
 
 export type LinkAnswer =
@@ -255,8 +260,11 @@ export interface SessionReport {
   limited(reason: Reason, seconds: number): void
   /** Another client took the session. The session is over; do not take it back. */
   replaced(): void
-  /** Signed out elsewhere: linking again helps. The session is over. */
-  revoked(reason: Reason): void
+  /**
+   * Signed out elsewhere: linking again helps. The session is over. `mayPass`: the network may say so also while something
+   * of its own is out of order, so it is asked once more before that is believed.
+   */
+  revoked(reason: Reason, mayPass?: boolean): void
   /** Banned, deleted, secrets unreadable: linking again does not help. The session is over. */
   invalid(reason: Reason): void
   /**
@@ -309,8 +317,11 @@ export interface Session {
     },
     signal: AbortSignal,
   ): Promise<PassedFile>
-  /** `signOut` also ends the account's session on the network. */
-  close(options: { readonly signOut: boolean }): Promise<void>
+  /**
+   * `signOut` also ends the account's session on the network. `confirmed` is called once the network has ended it, where
+   * the platform has `signOut`.
+   */
+  close(options: { readonly signOut: boolean; confirmed?(): void }): Promise<void>
 }
 
 export interface PassedFile {
@@ -357,5 +368,7 @@ export function unavailablePlatform(
     startLink: refuse,
     resumeLink: refuse,
     open: (_, report) => refusingSession(description, () => lost(report)),
+    // What is deleted meanwhile is signed out once the platform is available again.
+    signOut: refuse,
   }
 }

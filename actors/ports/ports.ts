@@ -77,20 +77,30 @@ export interface Transition extends Owned {
   readonly isRepeat?: true
 }
 
+/** `link` is the number of the link that it is of: secrets of an earlier one do not replace those of a later one. */
+export interface StoredAccount extends Omit<LinkedAccount, 'recoversChannels'> {
+  readonly link: number
+}
+
 /** No write changes anything for a credential that another node has claimed since. */
 export interface CredentialStore {
   /** Takes ownership: increments the epoch, which fences earlier owners. Undefined if there is no such credential. */
   claim(credentialId: number): Promise<CredentialFacts | undefined>
   /** The account with its secrets decrypted, read anew for every session. */
-  account(credentialId: number): Promise<Omit<LinkedAccount, 'recoversChannels'>>
-  saveSecrets(owned: Owned, secrets: Json): Promise<void>
+  account(credentialId: number): Promise<StoredAccount>
+  saveSecrets(owned: Owned, link: number, secrets: Json): Promise<void>
   saveIdentity(owned: Owned, identity: AccountIdentity): Promise<void>
   /** From here on the credential is gone for its user; the next owner completes the deletion. */
   saveDeletion(owned: Owned): Promise<void>
   /** The given credentials that another node has claimed since, and whether their sessions here are to be signed out. */
   fenced(owned: readonly Owned[]): Promise<readonly LostCredential[]>
-  /** Wipes secrets and revokes keys; what was cut short is done again. */
-  deactivate(owned: Owned): Promise<void>
+  /**
+   * Wipes secrets and revokes keys; what was cut short is done again. `isLeft`: its session may still be signed in on the
+   * network, and is signed out later.
+   */
+  deactivate(owned: Owned, isLeft: boolean): Promise<void>
+  /** The network has ended the session of a replaced link: nothing has to sign it out any more. */
+  signedOut(credentialId: number, link: number): Promise<void>
   /** Buffered; a crash may lose the newest lines, never their order. */
   record(transition: Transition): void
   /** Receives all reports of a session, before the settings filter them. */

@@ -1,6 +1,6 @@
 /** Users, credentials and keys, put into the tables as linking and the management API would leave them. */
 import { randomBytes } from 'node:crypto'
-import { secretsOf } from '../../src/credentials/store.ts'
+import { secretsOf } from '../../src/credentials/identity.ts'
 import { formatApiKey, hashSecret, newApiKeySecret } from '../../src/security/secrets.ts'
 import type { Stage } from './stage.ts'
 

@@ -80,15 +80,10 @@ export const apiKeyMachine = apiKey.createMachine({
           {
             guard: { type: 'readsNothing', params: ({ event }) => event },
             target: '.held',
-            actions: [
-              { type: 'confirm', params: ({ event }) => event },
-              { type: 'holdAtOnce', params: ({ event }) => event },
-              'saveCursor',
-            ],
+            actions: [{ type: 'holdAtOnce', params: ({ event }) => event }, 'saveCursor'],
           },
           {
             actions: [
-              { type: 'confirm', params: ({ event }) => event },
               { type: 'begin', params: ({ event }) => event },
               'saveCursor',
               { type: 'read', params: ({ context }) => context.current },

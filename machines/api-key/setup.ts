@@ -56,7 +56,20 @@ const SAME_OFFSET_WAIT_MS = 3_000
 const SAME_OFFSET_BURST_MS = 500
 const CONFLICT_PACE_MS = 3_000
 
-function pollFrom(context: ApiKeyContext, event: PollUpdates): Poll {
+/** What a new poll confirms and wants from now on, and how it is read. */
+function beginning(context: ApiKeyContext, event: PollUpdates) {
+  const { kinds, others, offset, next, now } = event
+  const cursor = confirm(context.cursor, offset, next)
+  const wanted = kinds !== undefined && { kinds, ...(others && { others }) }
+  const changed = wanted ? changeFilter(context.filter, wanted, next) : context.filter
+  const filter = pruneFilter(changed, cursor)
+  const poll = pollFrom({ cursor, filter, lastPoll: context.lastPoll }, event)
+  return { cursor, filter, poll, lastPoll: { offset, at: now, next } }
+}
+
+type PollStart = Pick<ApiKeyContext, 'cursor' | 'filter' | 'lastPoll'>
+
+function pollFrom(context: PollStart, event: PollUpdates): Poll {
   const { lastPoll } = context
   const since = lastPoll?.offset === event.offset ? event.now - lastPoll.at : Infinity
   return {
@@ -104,25 +117,17 @@ export const apiKey = setup({
     saveCursor: port.action('saveCursor'),
     reply: emit((_, reply: Reply) => reply),
     adopt: assign({ terms: (_, terms: KeyTerms) => terms }),
-    confirm: assign(({ context }, event: PollUpdates) => {
-      const cursor = confirm(context.cursor, event.offset, event.next)
-      const { kinds, others, next } = event
-      const wanted = kinds !== undefined && { kinds, ...(others && { others }) }
-      const filter = wanted ? changeFilter(context.filter, wanted, next) : context.filter
-      return { cursor, filter: pruneFilter(filter, cursor) }
+    begin: assign(({ context }, event: PollUpdates) => {
+      const { poll, ...confirmed } = beginning(context, event)
+      return { ...confirmed, current: poll }
     }),
-    begin: assign(({ context }, event: PollUpdates) => ({
-      current: pollFrom(context, event),
-      lastPoll: { offset: event.offset, at: event.now, next: event.next },
-    })),
     /** Without a read, which would find nothing. */
     holdAtOnce: assign(({ context }, event: PollUpdates) => {
-      const { offset, next, now } = event
-      const { cursor } = context
-      const held = { held: true as const, after: cursor, head: next - 1, heldAt: now }
+      const { poll, ...confirmed } = beginning(context, event)
+      const { next, now } = event
       return {
-        waiting: { ...pollFrom(context, event), ...held },
-        lastPoll: { offset, at: now, next },
+        ...confirmed,
+        waiting: { ...poll, held: true as const, head: next - 1, heldAt: now },
       }
     }),
     moveTo: assign({ cursor: ({ context }, cursor: number) => Math.max(context.cursor, cursor) }),

@@ -78,7 +78,8 @@ type SessionEvent =
   /** `kind` is the network's word for updates that cannot be shown here. */
   | { readonly type: 'updates.skipped'; readonly kind: string }
   | { readonly type: 'session.replaced' }
-  | { readonly type: 'session.revoked'; readonly reason: Reason }
+  /** `mayPass`: the network may say so also while something of its own is out of order. */
+  | { readonly type: 'session.revoked'; readonly reason: Reason; readonly mayPass?: boolean }
   | { readonly type: 'session.invalid'; readonly reason: Reason }
 
 type EffectEvent =

@@ -5,7 +5,7 @@ import { afterCrash, crashed, resumed } from './crash.ts'
 import { deactivating, leaving } from './deletion.ts'
 import * as refusal from './refusals.ts'
 import { refuse, toRefusal, untilLimitEnds } from './refusals.ts'
-import { credential, initially, probing, proven } from './setup.ts'
+import { credential, DOUBT_MS, initially, probing, proven } from './setup.ts'
 
 export const credentialMachine = credential.createMachine({
   id: 'credential',
@@ -88,10 +88,21 @@ export const credentialMachine = credential.createMachine({
           target: 'replaced',
           actions: { type: 'blame', params: 'replaced_elsewhere' },
         },
-        'session.revoked': {
-          target: 'signedOut',
-          actions: { type: 'blame', params: ({ event }) => event.reason },
-        },
+        'session.revoked': [
+          {
+            guard: { type: 'isDoubtful', params: ({ event }) => event.mayPass === true },
+            target: 'waiting',
+            actions: [
+              { type: 'blame', params: ({ event }) => event.reason },
+              'doubt',
+              { type: 'countLoss', params: DOUBT_MS },
+            ],
+          },
+          {
+            target: 'signedOut',
+            actions: { type: 'blame', params: ({ event }) => event.reason },
+          },
+        ],
         'session.invalid': {
           target: 'invalid',
           actions: { type: 'blame', params: ({ event }) => event.reason },

@@ -33,6 +33,8 @@ export interface CredentialContext extends Omit<CredentialInput, 'limit' | 'reas
   readonly retryAfterMs: number
   /** After another client took the session it was opened once more; a second time it is left alone. */
   readonly reclaimed: boolean
+  /** The network has refused the account, and was asked once more. */
+  readonly isDoubted: boolean
   /** The command that asked for the deletion under way. */
   readonly deletion: Command | undefined
 }
@@ -47,8 +49,12 @@ export const initially = (input: CredentialInput): CredentialContext => ({
   failedProbes: 0,
   retryAfterMs: 0,
   reclaimed: false,
+  isDoubted: false,
   deletion: undefined,
 })
+
+/** A refusal that may pass is believed when it comes again after this time. */
+export const DOUBT_MS = 20_000
 
 const RENEW_AFTER_FAILED_PROBES = 4
 
@@ -76,7 +82,8 @@ export const credential = setup({
     reply: emit((_, reply: Reply) => reply),
     adopt: assign({ settings: (_, settings: ReceiveSettings) => settings }),
     blame: assign({ reason: (_, reason: Reason) => reason }),
-    absolve: assign({ reason: undefined, failedProbes: 0, limit: undefined }),
+    absolve: assign({ reason: undefined, failedProbes: 0, limit: undefined, isDoubted: false }),
+    doubt: assign({ isDoubted: true }),
     countLoss: assign({
       losses: ({ context }) => context.losses + 1,
       failedProbes: 0,
@@ -100,6 +107,7 @@ export const credential = setup({
     crashedInDeletion: ({ context }) => context.crashes.length > 0 && context.resume === 'deleting',
     resumesAs: ({ context }, state: Resume) => context.resume === state,
     mayReclaim: ({ context }) => !context.reclaimed,
+    isDoubtful: ({ context }, mayPass: boolean) => mayPass && !context.isDoubted,
     isOwnStorage: (_, reason: Reason) => reason === 'storage',
     isLimited: ({ context }) => context.limit !== undefined,
     needsNewSession: ({ context }) => context.failedProbes + 1 >= RENEW_AFTER_FAILED_PROBES,

@@ -81,6 +81,7 @@ export async function prepare(
   if (!method.admitsItself) await key.admit(method.scope, chatToRate(method, args))
   assertParameters(platform, method, args)
   assertHasPlace(method, args, platform)
+  const connection = connectionOf(method, args)
   // No getters: each object with some of its own gets a class of its own, which holds on to the whole request until
   // the next collection of the whole heap.
   const call = {
@@ -92,13 +93,20 @@ export async function prepare(
     signal: received.signal,
     leaving: received.leaving,
     age: received.age ?? 0,
-    perform: performer(received, credentials, platform, connectionOf(method, args)),
+    perform: performer(received, credentials, platform, connection),
     world,
   }
-  const run =
-    idempotencyKey === undefined || !heedsIdempotencyKey(method)
-      ? () => method.run(call)
-      : () => idempotentCalls.once(apiKeyId, idempotencyKey, () => method.run(call))
+  if (idempotencyKey === undefined || !heedsIdempotencyKey(method)) {
+    const run = () => method.run(call)
+    return method.unlimited ? run : () => key.inFlight(run)
+  }
+  // The id of the first call with this key, also if another node has forwarded this one.
+  const runAs = (forwarded: Forwarded) => {
+    const perform = performer({ ...received, forwarded }, credentials, platform, connection)
+    return method.run({ ...call, perform })
+  }
+  const isTold = platform.sends !== 'blind'
+  const run = () => idempotentCalls.once(apiKeyId, idempotencyKey, runAs, isTold)
   return method.unlimited ? run : () => key.inFlight(run)
 }
 

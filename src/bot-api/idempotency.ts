@@ -1,6 +1,8 @@
 /** Calls with an Idempotency-Key: for a day, a repeated call of the same API key gets the first answer, and nothing is sent. */
+import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from '../../actors/ports/ports.ts'
+import type { Forwarded } from '../../machines/credential/events.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import type { Queryable } from '../database/database.ts'
@@ -18,10 +20,26 @@ const COUNTED_FOR_MS = 60_000
 const RETRY_SECONDS = 3600
 const REMOVED_AT_ONCE = 5_000
 
+/** For so long the network can still tell what became of the first call: archives are searched for two hours. */
+const RESOLVED = '1 hour'
+
 interface Answer {
   readonly result: string | null
   readonly failure: Failure | null
 }
+
+interface FoundAnswer extends Answer {
+  /** Under which the network knows the call; null where a version before has begun it. */
+  readonly callId: string | null
+  readonly isRecent: boolean
+}
+
+/** Carries out the call, which the network gets to know under this id. */
+type Run = (call: Forwarded) => Promise<Result>
+
+/** The caller was told that it may have been carried out, or nothing at all. */
+const isOpen = ({ result, failure }: Answer): boolean =>
+  failure === null ? result === null : failure.certain === false
 
 /** Failures that ask the caller to try again and did nothing: the next call with the key counts as the first one. */
 const leavesNoTrace = ({ code, certain }: Failure): boolean =>
@@ -44,8 +62,11 @@ export class IdempotentCalls {
     this.#logger = logger
   }
 
-  /** Resolves with the answer of `run`, or with that of the first call with this key. */
-  async once(apiKeyId: number, key: string, run: () => Promise<Result>): Promise<Result> {
+  /**
+   * Resolves with the answer of `run`, or with that of the first call with this key. `isTold`: the network tells what became
+   * of a call when it gets it again under the same id, so a first one whose outcome is unknown is resolved so.
+   */
+  async once(apiKeyId: number, key: string, run: Run, isTold = false): Promise<Result> {
     if (key.length === 0 || key.length > KEY_LENGTH) {
       throw failed('bad_request', `the Idempotency-Key must have 1 to ${KEY_LENGTH} characters`)
     }
@@ -53,8 +74,15 @@ export class IdempotentCalls {
     this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1)
     try {
       await this.#assertRoom(apiKeyId)
-      if (await this.#begin(apiKeyId, key)) return await this.#execute(apiKeyId, key, run)
-      return answered(await this.#find(apiKeyId, key), (this.#underWay.get(id) ?? 0) > 1)
+      const begun = { id: randomUUID(), isRepeated: false }
+      if (await this.#begin(apiKeyId, key, begun.id)) {
+        return await this.#execute(apiKeyId, key, () => run(begun))
+      }
+      const first = await this.#find(apiKeyId, key)
+      const isUnderWay = (this.#underWay.get(id) ?? 0) > 1
+      const callId = isTold && !isUnderWay && first?.isRecent && isOpen(first) && first.callId
+      if (!callId) return answered(first, isUnderWay)
+      return await this.#resolve(apiKeyId, key, first, () => run({ id: callId, isRepeated: true }))
     } finally {
       const left = (this.#underWay.get(id) ?? 1) - 1
       if (left > 0) this.#underWay.set(id, left)
@@ -63,13 +91,14 @@ export class IdempotentCalls {
   }
 
   /** Whether this call is the first one with its key. */
-  async #begin(apiKeyId: number, key: string): Promise<boolean> {
+  async #begin(apiKeyId: number, key: string, callId: string): Promise<boolean> {
     const begun = await this.#db.query(
-      `insert into idempotent_call as c (api_key_id, key) values ($1, $2)
-       on conflict (api_key_id, key) do update set begun_at = now(), result = null, failure = null
+      `insert into idempotent_call as c (api_key_id, key, call_id) values ($1, $2, $3)
+       on conflict (api_key_id, key) do update
+         set begun_at = now(), call_id = excluded.call_id, result = null, failure = null
          where c.begun_at < now() - interval '${KEPT}'
        returning 1`,
-      [apiKeyId, key],
+      [apiKeyId, key, callId],
     )
     return begun.length > 0
   }
@@ -83,6 +112,25 @@ export class IdempotentCalls {
       const failure: Failure =
         cause instanceof RequestFailed ? cause.failure : { code: 'internal', description: '' }
       await this.#keep(apiKeyId, key, { result: null, failure })
+      throw cause
+    }
+  }
+
+  /** Makes the first call once more under its id. What leaves its outcome open changes nothing of its answer. */
+  async #resolve(
+    apiKeyId: number,
+    key: string,
+    first: Answer,
+    run: () => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      const result = await run()
+      await this.#keep(apiKeyId, key, { result: result.json, failure: null })
+      return result
+    } catch (cause) {
+      if (!(cause instanceof RequestFailed) || leavesNoTrace(cause.failure)) throw cause
+      if (cause.failure.certain === false) return answered(first, false)
+      await this.#keep(apiKeyId, key, { result: null, failure: cause.failure })
       throw cause
     }
   }
@@ -102,9 +150,10 @@ export class IdempotentCalls {
     }
   }
 
-  async #find(apiKeyId: number, key: string): Promise<Answer | undefined> {
-    const [answer] = await this.#db.query<Answer>(
-      'select result, failure from idempotent_call where api_key_id = $1 and key = $2',
+  async #find(apiKeyId: number, key: string): Promise<FoundAnswer | undefined> {
+    const [answer] = await this.#db.query<FoundAnswer>(
+      `select result, failure, call_id as "callId", begun_at > now() - interval '${RESOLVED}' as "isRecent"
+         from idempotent_call where api_key_id = $1 and key = $2`,
       [apiKeyId, key],
     )
     return answer

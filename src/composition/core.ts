@@ -226,6 +226,7 @@ export function createCore(options: CoreOptions) {
     store: new PostgresLinkStore({
       db,
       vault,
+      platforms,
       incarnation,
       held: factsOf,
       onFinish: onLinked(supervisor, ownership, options.bus),
@@ -288,6 +289,7 @@ export function createCore(options: CoreOptions) {
     gate,
     supervisor,
     ownership,
+    lease,
     translator,
     fileIds,
     timeline,

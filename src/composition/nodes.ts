@@ -10,6 +10,7 @@ import { type Handover, handOver } from '../nodes/handover.ts'
 import { Moves, SEEN_AFTER_MS } from '../nodes/moves.ts'
 import { joinNodes, type Nodes } from '../nodes/nodes.ts'
 import { listenForPeers } from '../nodes/peers.ts'
+import { SignOuts } from '../nodes/sign-outs.ts'
 import type { NodeFigures } from '../nodes/table.ts'
 import type { Logger } from '../observability/logger.ts'
 import { concerning } from '../process/fatal-errors.ts'
@@ -89,6 +90,28 @@ async function openToPeers(config: Config, { vault }: Storage, opened: AsyncDisp
   const peers = await concerning('CLUSTER_ADDRESS', listening)
   opened.defer(() => peers.close())
   return peers
+}
+
+interface SignOutParts extends Pick<HandoverParts, 'core' | 'logger'> {
+  readonly config: Config
+  readonly storage: Storage
+  readonly nodes: Nodes
+}
+
+/** Signs out what new links and deletions have left. Returns how to stop. */
+export function signOutLeft(parts: SignOutParts): () => Promise<void> {
+  const { config, storage, core, nodes, logger } = parts
+  const signOuts = new SignOuts({
+    ...storage,
+    platforms: core.platforms,
+    lease: core.lease,
+    node: config.node,
+    incarnation: () => nodes.view().incarnation ?? null,
+    uses: (credentialId, link) => core.supervisor.peek(credentialId)?.effects.uses(link) ?? false,
+    logger,
+  })
+  signOuts.start()
+  return () => signOuts.stop()
 }
 
 const MEGABYTE = 2 ** 20

@@ -1,9 +1,10 @@
-/** Names of linked accounts, sealed at rest with a key of their user, so that one key opens a whole list. */
+/** Names of linked accounts, sealed at rest with a key of their user, so that one key opens a whole list; and their secrets. */
 
 import { createHmac } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 
@@ -40,6 +41,24 @@ export async function openIdentity(
   if (sealed === null) return undefined
   return JSON.parse((await vault.open(placeOf(id), sealed)).toString()) as AccountIdentity
 }
+
+/** The place of the secrets in the database, to which their ciphertext is bound. */
+export const secretsOf = (credentialId: number) => ({
+  table: 'credential',
+  column: 'secrets',
+  row: `${credentialId}`,
+})
+
+export const sealSecrets = (
+  vault: Pick<Vault, 'seal'>,
+  credentialId: number,
+  secrets: Json,
+): Promise<Buffer> =>
+  vault.seal(
+    `credential:${credentialId}`,
+    secretsOf(credentialId),
+    Buffer.from(JSON.stringify(secrets)),
+  )
 
 /** A keyed hash that finds an account when it is linked again, without naming it. */
 export function nativeIndex(vault: Pick<Vault, 'derive'>, native: string): string {

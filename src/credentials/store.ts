@@ -1,12 +1,13 @@
 /** Credentials in Postgres: claimed by a node, read for a session, wiped at the end. */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { AccountIdentity, LinkedAccount } from '../../actors/ports/platform.ts'
+import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type {
   CredentialFacts,
   CredentialStore,
   LostCredential,
   Owned,
+  StoredAccount,
   Transition,
 } from '../../actors/ports/ports.ts'
 import { failed, OwnershipLost, SecretsUnreadable } from '../../machines/model/failure.ts'
@@ -16,11 +17,18 @@ import type { Database } from '../database/database.ts'
 import { Credential } from '../database/entities.ts'
 import { wasBlocked } from '../database/failures.ts'
 import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
+import { forgetLeft, keepLeft, sealOwn } from '../nodes/sign-outs.ts'
 import { wipeAccount } from '../privacy/erase.ts'
 import { UnreadableSecret, type Vault } from '../security/vault.ts'
 import type { Fenced } from './fence.ts'
 import { type HealthBuffer, Irregularities } from './health.ts'
-import { type IdentityRow, OpenedIdentities, sealIdentity } from './identity.ts'
+import {
+  type IdentityRow,
+  OpenedIdentities,
+  sealIdentity,
+  sealSecrets,
+  secretsOf,
+} from './identity.ts'
 import { storedReason } from './reasons.ts'
 import { moveLines, type TimelineBuffer } from './timeline.ts'
 
@@ -106,6 +114,7 @@ const AT_ONCE = 200
 
 interface AccountRow extends IdentityRow {
   readonly epoch: number
+  readonly links: number
   readonly secrets: Buffer | null
   readonly checkpoint: Json
   readonly include_channel_update_recovery: boolean
@@ -189,7 +198,7 @@ export class PostgresCredentialStore implements CredentialStore {
     }
   }
 
-  async account(credentialId: number): Promise<Omit<LinkedAccount, 'recoversChannels'>> {
+  async account(credentialId: number): Promise<StoredAccount> {
     const row = await this.#accounts.run(credentialId)
     if (!row?.secrets) throw failed('not_found')
     const secrets = await this.#vault.open(secretsOf(credentialId), row.secrets).catch(toUnreadable)
@@ -199,20 +208,21 @@ export class PostgresCredentialStore implements CredentialStore {
     return {
       credentialId,
       epoch: row.epoch,
+      link: row.links,
       identity,
       secrets: JSON.parse(secrets.toString()) as Json,
       checkpoint: row.checkpoint,
     }
   }
 
-  async saveSecrets(owned: Owned, secrets: Json): Promise<void> {
+  async saveSecrets(owned: Owned, link: number, secrets: Json): Promise<void> {
     const { credentialId, epoch } = owned
     const sealed = await sealSecrets(this.#vault, credentialId, secrets)
-    // Wiped secrets stay wiped, also if a session that signs out still reports new ones.
+    // Wiped secrets stay wiped, also if a session that signs out still reports new ones; so do those of a newer link.
     const saved = await this.#db.query(
-      `update credential set secrets = $3 where id = $1 and epoch = $2 and secrets is not null
-       returning id`,
-      [credentialId, epoch, sealed],
+      `update credential set secrets = $3
+        where id = $1 and epoch = $2 and links = $4 and secrets is not null returning id`,
+      [credentialId, epoch, sealed, link],
     )
     if (saved.length === 0) await this.#assertOwned(owned)
   }
@@ -263,11 +273,17 @@ export class PostgresCredentialStore implements CredentialStore {
     if (saved.length === 0) await this.#assertOwned(owned)
   }
 
+  signedOut = (credentialId: number, link: number) => forgetLeft(this.#db, credentialId, link)
+
   /** The last statement marks the deletion as complete. */
-  async deactivate(owned: Owned): Promise<void> {
+  async deactivate(owned: Owned, isLeft: boolean): Promise<void> {
     const { credentialId, epoch } = owned
+    const left = isLeft ? (await sealOwn(this.#db, this.#vault, credentialId))?.left : undefined
     const ended = await this.#db.query<{ key: number | null }>(
-      `with ended as (
+      `with old as (
+         select * from credential where id = $1 and epoch = $2 and secrets is not null and $3::uuid is not null
+       ), kept as (${keepLeft('$3', '$4', '$5')}
+       ), ended as (
          update credential set secrets = null, account = null, account_sealed = null,
                 native_id = '', deleting_at = coalesce(deleting_at, now()), state = 'deactivated',
                 machine_state = 'deactivated', action = 'none', node = null
@@ -277,7 +293,7 @@ export class PostgresCredentialStore implements CredentialStore {
           where k.credential_id = ended.id returning k.id
        )
        select revoked.id as key from ended left join revoked on true`,
-      [credentialId, epoch],
+      [credentialId, epoch, left?.id, left?.secrets, this.#node.incarnation()],
     )
     if (ended.length === 0) return this.#assertOwned(owned)
     await this.#world.keysRevoked(ended.map(({ key }) => key).filter((key) => key !== null))
@@ -354,7 +370,7 @@ export class PostgresCredentialStore implements CredentialStore {
 
 const accountRows = (db: Database, ids: readonly number[]) =>
   db.query<AccountRow>(
-    `select c.id, c.epoch, c.account, c.account_sealed, c.secrets, c.include_channel_update_recovery, l.checkpoint
+    `select c.id, c.epoch, c.links, c.account, c.account_sealed, c.secrets, c.include_channel_update_recovery, l.checkpoint
        from credential c join credential_log l on l.credential_id = c.id where c.id = any($1)`,
     [ids],
   )
@@ -363,20 +379,6 @@ const accountRows = (db: Database, ids: readonly number[]) =>
 function toUnreadable(cause: unknown): never {
   throw cause instanceof UnreadableSecret ? new SecretsUnreadable({ cause }) : cause
 }
-
-/** The place of the secrets in the database, to which their ciphertext is bound. */
-export const secretsOf = (credentialId: number) => ({
-  table: 'credential',
-  column: 'secrets',
-  row: `${credentialId}`,
-})
-
-export const sealSecrets = (vault: Vault, credentialId: number, secrets: Json): Promise<Buffer> =>
-  vault.seal(
-    `credential:${credentialId}`,
-    secretsOf(credentialId),
-    Buffer.from(JSON.stringify(secrets)),
-  )
 
 const factsOf = (row: Row): ClaimedCredential => ({
   credentialId: row.id,

@@ -153,6 +153,8 @@ export const Credential = defineEntity({
     epoch: p.bigint('number').defaultRaw('0'),
     /** The epoch of its last new link: an owner of an earlier one has the session of a link before. */
     linkedEpoch: p.bigint('number').defaultRaw('0').lazy(),
+    /** How often it was linked again. */
+    links: p.integer().default(0).lazy(),
   },
 })
 export type Credential = InferEntity<typeof Credential>

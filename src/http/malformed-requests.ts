@@ -131,7 +131,7 @@ function refusalOfHost(rawHeaders: readonly string[], version: string): Error | 
 }
 
 /** Answers malformed requests, which Node would answer on its own or cut without an answer. */
-export function answerForNode({ server }: FastifyInstance): void {
+export function answerForNode({ server }: Pick<FastifyInstance, 'server'>): void {
   server.on('checkExpectation', (_: unknown, answer: ServerResponse) => {
     const body = JSON.stringify(plainFailure(417))
     // Whether a body follows is not known.
@@ -314,7 +314,11 @@ function unlessUnread(socket: Socket, onLate: () => void): void {
 }
 
 export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: number) =>
-  function answerError(this: FastifyInstance, error: ConnectionError, socket: Socket): void {
+  function answerError(
+    this: Pick<FastifyInstance, 'server'>,
+    error: ConnectionError,
+    socket: Socket,
+  ): void {
     // More bytes after the ones that were unreadable; the answer is on its way.
     if (socket.writableEnded || replaced.has(socket)) return
     const begun = unescapedIn(error, socket)

@@ -8,9 +8,10 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
-import type { Socket } from 'node:net'
+import { createServer as createTcpServer, type Socket } from 'node:net'
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox'
 import Fastify, {
+  type ConnectionError,
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
@@ -24,7 +25,7 @@ import { LISTEN_BACKLOG } from '../config/limits.ts'
 import { proxyCheck } from '../config/proxies.ts'
 import { forwardingOf } from '../nodes/peers.ts'
 import type { Logger } from '../observability/logger.ts'
-import { drained, limitConnections, withReserve } from './connections.ts'
+import { drained, limitConnections, REPLACED, withReserve } from './connections.ts'
 import { ok } from './envelope.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { filePaths } from './files.ts'
@@ -233,19 +234,26 @@ export class StartupServer {
   readonly #holdMs: number
   readonly #kept = new Map<ServerResponse, NodeJS.Timeout>()
   readonly #sockets = new Set<Socket>()
+  readonly #refuse: (error: ConnectionError, socket: Socket) => void
   #isGiven = false
 
   /** Rejects with the system's error if it cannot listen. */
-  static async open({ host, port, trustProxy, timing }: Config): Promise<StartupServer> {
+  static async open(
+    { host, port, trustProxy, timing }: Pick<Config, 'host' | 'port' | 'trustProxy' | 'timing'>,
+    logger: FastifyBaseLogger,
+  ): Promise<StartupServer> {
     const server = plainServer(usualLimits, trustProxy)
-    const startupServer = new StartupServer(server, timing.holdFor)
+    const startupServer = new StartupServer(server, timing.holdFor, logger)
     server.listen({ host, port, backlog: LISTEN_BACKLOG })
     await once(server, 'listening')
     return startupServer
   }
 
-  private constructor(server: Server, holdMs: number) {
+  private constructor(server: Server, holdMs: number, logger: FastifyBaseLogger) {
+    this.#refuse = answerClientError(logger, usualLimits.requestTimeout).bind({ server })
     this.#server = server.on('request', this.#keep).on('connection', this.#note)
+    server.on('clientError', this.#refuse).on(REPLACED, this.#forgetSocket)
+    answerForNode({ server })
     this.#holdMs = holdMs
   }
 
@@ -253,10 +261,12 @@ export class StartupServer {
   give(attach: (server: Server) => void): Server | undefined {
     if (this.#isGiven) return undefined
     this.#isGiven = true
-    const server = this.#server
+    // Fastify brings one of its own.
+    const server = this.#server.off('clientError', this.#refuse)
     const alreadyHeard = new Set(server.listeners('connection'))
     const listen = () => {
       server.off('request', this.#keep).off('connection', this.#note)
+      server.off(REPLACED, this.#forgetSocket)
       attach(server)
       // Listeners that count connections get the existing ones.
       for (const hear of server.listeners('connection')) {
@@ -283,7 +293,11 @@ export class StartupServer {
 
   readonly #note = (socket: Socket): void => {
     this.#sockets.add(socket)
-    socket.once('close', () => this.#sockets.delete(socket))
+    socket.once('close', () => this.#forgetSocket(socket))
+  }
+
+  readonly #forgetSocket = (socket: Socket): void => {
+    this.#sockets.delete(socket)
   }
 
   readonly #keep = (request: IncomingMessage, response: ServerResponse): void => {
@@ -346,7 +360,8 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   recordRequests(app, options.requestLog)
   drainLeftovers(app, limits)
   refuseUnclearLines(app)
-  answerForNode(app)
+  // The server of the start has done it already.
+  if (!options.startupServer) answerForNode(app)
   forgetTypeOfNothing(app)
   app.addHook('preHandler', refuseHugeNumbers)
   app.addHook('preValidation', refuseUnstorableText)
@@ -359,4 +374,13 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
     return reply.code(404).send(failureBody(failed('not_found').failure))
   })
   return app
+}
+
+/** Rejects with the system's error if the service cannot listen on the port. */
+export async function assertFree(host: string, port: number): Promise<void> {
+  const server = createTcpServer()
+  server.listen({ host, port })
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
 }

@@ -1,14 +1,15 @@
 /** The end of a link: the credential with its secrets and its log, created or revived in one commit. */
 import { randomInt } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { Owned } from '../../actors/ports/ports.ts'
 import { failed, LinkRefused } from '../../machines/model/failure.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import { holdUser } from '../accounts/users.ts'
-import { nativeIndex, sealIdentity } from '../credentials/identity.ts'
-import { sealSecrets } from '../credentials/store.ts'
+import { nativeIndex, sealIdentity, sealSecrets } from '../credentials/identity.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { Credential, LinkSession } from '../database/entities.ts'
+import { keepLeft, type OwnSession, sealLeft, sealOwn } from '../nodes/sign-outs.ts'
 import type { Vault } from '../security/vault.ts'
 
 /** The range of the first update id of a new log (as in the reference). */
@@ -30,6 +31,8 @@ interface Ending {
   readonly owner: number | null
   readonly account: AccountIdentity
   readonly secrets: Json
+  /** Whether a link on that platform is a session of its own, which stays signed in until it is signed out. */
+  leavesSession?(platform: string): boolean
 }
 
 interface Sealed {
@@ -45,13 +48,23 @@ export async function finishLink(
   ending: Ending,
   held: Held = () => undefined,
 ): Promise<Finished> {
-  try {
-    return await finishOnce(db, vault, ending, held)
-  } catch (cause) {
-    if (!isLinkedMeanwhile(cause)) throw cause
-    // Another flow was faster with the same account: this one links it again.
-    return finishOnce(db, vault, ending, held)
+  for (let tries = 1; ; tries++) {
+    try {
+      return await finishOnce(db, vault, ending, held)
+    } catch (cause) {
+      if (cause instanceof LinkRefused) await leaveNew(db, vault, ending)
+      // Another flow was faster with the same account: this one links it again.
+      const isChanged = cause instanceof SecretsChanged || isLinkedMeanwhile(cause)
+      if (!isChanged || tries === TRIES) throw cause
+    }
   }
+}
+
+const TRIES = 5
+
+/** The session of the link before has stored new secrets since they were read. */
+class SecretsChanged extends Error {
+  override readonly name = 'SecretsChanged'
 }
 
 const isLinkedMeanwhile = (cause: unknown): boolean =>
@@ -78,11 +91,18 @@ async function finishOnce(
     account: await sealIdentity(vault, userId, credentialId, account),
     secrets: await sealSecrets(vault, credentialId, secrets),
   }
+  const isLeft = known !== undefined && ending.leavesSession?.(platform) === true
+  // The network may have given the same session again.
+  const isOther = (before: Json) => !isDeepStrictEqual(before, secrets)
+  const replaced = isLeft ? await sealOwn(db, vault, known, isOther) : undefined
   let epoch = 0
   await db.transaction(async (tx) => {
     await holdUser(tx, userId)
     if (known === undefined) await insert(tx, credentialId, { userId, platform, owner }, sealed)
-    else epoch = await revive(tx, { credentialId, owner, held: held(credentialId)?.epoch }, sealed)
+    else {
+      const taking = { credentialId, owner, held: held(credentialId)?.epoch, replaced }
+      epoch = await revive(tx, taking, sealed)
+    }
     await tx.query(
       `update link_session set state = 'linked', credential_id = $2, stored = null where id = $1`,
       [sessionId, credentialId],
@@ -133,14 +153,17 @@ interface Taking {
   readonly owner: number | null
   /** The epoch under which this node runs the account already. */
   readonly held: number | undefined
+  /** The session of the link before, if it stays signed in. */
+  readonly replaced: OwnSession | undefined
 }
 
 /** The log and its checkpoint stay; only the secrets are new, and an earlier owner cannot overwrite them. */
 async function revive(
   tx: Queryable,
-  { credentialId, owner, held }: Taking,
+  { credentialId, owner, held, replaced }: Taking,
   { account, secrets }: Sealed,
 ): Promise<number> {
+  if (replaced) await keepReplaced(tx, credentialId, replaced)
   const [revived] = await tx.query<{ epoch: number }>(
     `with taken as (
        update credential_log set epoch = epoch + 1, owner = $5
@@ -148,10 +171,45 @@ async function revive(
      )
      update credential set epoch = coalesce((select epoch from taken), epoch),
             linked_epoch = coalesce((select epoch from taken), epoch), account = null, account_sealed = $2, secrets = $3, state = 'connecting', reason = null,
-            machine_state = 'queued', action = 'none'
+            machine_state = 'queued', action = 'none', links = links + 1
       where id = $1 and deleting_at is null returning epoch`,
     [credentialId, account, secrets, held ?? null, owner],
   )
   if (!revived) throw deleted()
   return revived.epoch
+}
+
+/** Locks the rows in the order of a claim. */
+async function keepReplaced(
+  tx: Queryable,
+  credentialId: number,
+  { was, left }: OwnSession,
+): Promise<void> {
+  const [log] = await tx.query<{ owner: number | null }>(
+    'select owner from credential_log where credential_id = $1 for no key update',
+    [credentialId],
+  )
+  const [row] = await tx.query<{ secrets: Buffer | null }>(
+    'select secrets from credential where id = $1 for no key update',
+    [credentialId],
+  )
+  if (!row?.secrets?.equals(was)) throw new SecretsChanged()
+  await tx.query(
+    `with old as (select id, user_id, platform, links from credential where id = $1)
+     ${keepLeft('$2', '$3', '$4')}`,
+    [credentialId, left.id, left.secrets, log?.owner ?? null],
+  )
+}
+
+/** The network has signed in a session that nothing is linked with. */
+async function leaveNew(db: Database, vault: Vault, ending: Ending): Promise<void> {
+  const { sessionId, secrets, leavesSession } = ending
+  const session = await db.records((em) => em.findOne(LinkSession, { id: sessionId }))
+  if (!session || !leavesSession?.(session.platform)) return
+  const left = await sealLeft(vault, session.userId, Buffer.from(JSON.stringify(secrets)))
+  await db.query(
+    `with old as (select id, user_id, platform, -1 as links from credential where id = $1)
+     ${keepLeft('$2', '$3', '$4')}`,
+    [session.relinks, left.id, left.secrets, null],
+  )
 }

@@ -2,6 +2,7 @@
 
 import type { LinkFacts, LinkStore } from '../../actors/link/actor.ts'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
+import type { Platforms } from '../../actors/ports/ports.ts'
 import type { LinkState, ShownStep } from '../../machines/link/events.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
@@ -65,6 +66,7 @@ const ownerOf = (userId: number) => `user:${userId}`
 interface LinkWorld {
   readonly db: Database
   readonly vault: Vault
+  readonly platforms: Platforms
   /** Credentials that this node owns already. */
   readonly held: Held
   /** The number of this start of the process. */
@@ -182,8 +184,9 @@ export class PostgresLinkStore implements LinkStore {
   }
 
   async finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number> {
-    const { db, vault, held, incarnation, onFinish } = this.#world
-    const ending = { sessionId, owner: incarnation(), account, secrets }
+    const { db, vault, platforms, held, incarnation, onFinish } = this.#world
+    const leavesSession = (platform: string) => platforms.get(platform)?.signOut !== undefined
+    const ending = { sessionId, owner: incarnation(), account, secrets, leavesSession }
     const finished = await finishLink(db, vault, ending, held)
     await onFinish(finished)
     return finished.credentialId

@@ -127,6 +127,8 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('media_hold', 'blob holder', amongThose('blob', 'media_blob', 'blob')),
   ofUser('media_blob', 'blob', undefined, { omit: ['object', 'sealed_key'] }),
   ofUser('media_usage', 'user_id'),
+  // It outlives the account: what a deletion has left on the network is signed out later.
+  ofUser('pending_sign_out', 'id', undefined, { omit: ['secrets'] }),
   ofUser('credential', 'id', undefined, {
     omit: ['native_id', 'account_sealed', 'identity_at', 'secrets'],
   }),

@@ -91,6 +91,103 @@ t.test('after a crash nobody knows whether it was sent, and nothing is sent', as
   t.equal(one.times, 1)
 })
 
+t.test(
+  'after a crash the call is resolved where the network can tell what became of it',
+  async (t) => {
+    const ids: unknown[] = []
+    const crash = async (name: string) => {
+      const crashed = new IdempotentCalls(db, quietLogger)
+      const begun = Promise.withResolvers<void>()
+      void crashed.once(key, name, (call) => {
+        ids.push(call)
+        begun.resolve()
+        return new Promise(() => undefined)
+      })
+      await begun.promise
+      const [first] = ids.splice(0) as { readonly id: string }[]
+      t.match(first, { id: /^[\da-f-]{36}$/, isRepeated: false })
+      return first?.id
+    }
+    const answer = (work: () => Promise<{ json: string }>) => (call: unknown) => {
+      ids.push(call)
+      return work()
+    }
+    const sent = answer(async () => ({ json: '"sent"' }))
+
+    const id = await crash('told')
+    const unknown = failed('timeout', 'the node has ended', { certain: false })
+    const failure = await failureOf(
+      calls.once(
+        key,
+        'told',
+        answer(() => Promise.reject(unknown)),
+        true,
+      ),
+    )
+    t.match(
+      failure.description,
+      /^the first call .+ ended without an answer; the message may have been sent$/,
+    )
+    const later = failed('unavailable', 'reconnecting', { retryAfterSeconds: 5 })
+    await t.rejects(
+      calls.once(
+        key,
+        'told',
+        answer(() => Promise.reject(later)),
+        true,
+      ),
+      later,
+    )
+    t.same(await calls.once(key, 'told', sent, true), { json: '"sent"' })
+    t.same(
+      await calls.once(key, 'told', sent, true),
+      { json: '"sent"' },
+      'which is its answer from now on',
+    )
+    t.same(
+      ids.splice(0),
+      [1, 2, 3].map(() => ({ id, isRepeated: true })),
+    )
+
+    await crash('refused')
+    const refusal = failed('bad_request', 'chat not found')
+    await t.rejects(
+      calls.once(
+        key,
+        'refused',
+        answer(() => Promise.reject(refusal)),
+        true,
+      ),
+      refusal,
+    )
+    t.equal((await failureOf(calls.once(key, 'refused', sent, true))).code, 'bad_request')
+    ids.splice(0)
+
+    await crash('late')
+    await db.query(
+      `update idempotent_call set begun_at = now() - interval '61 minutes' where key = 'late'`,
+    )
+    t.match(await failureOf(calls.once(key, 'late', sent, true)), {
+      code: 'timeout',
+      certain: false,
+    })
+    await crash('blind')
+    t.match(await failureOf(calls.once(key, 'blind', sent)), { code: 'timeout', certain: false })
+    t.same(ids, [], 'neither was tried')
+  },
+)
+
+t.test('a call that may have been carried out is resolved likewise', async (t) => {
+  const unknown = failed('timeout', 'the message may have been sent', { certain: false })
+  const one = sender(async (times) => {
+    if (times === 1) throw unknown
+    return { json: '"there"' }
+  })
+  await t.rejects(calls.once(key, 'open', one.send, true), unknown)
+  t.match(await failureOf(calls.once(key, 'open', one.send)), unknown.failure)
+  t.same(await calls.once(key, 'open', one.send, true), { json: '"there"' })
+})
+
 t.test('an answer is forgotten after a day, also where no chore came by', async (t) => {
   const age = (name: string, hours: number) =>
     db.query(

@@ -1,7 +1,7 @@
 /** An action on 10,000 accounts is interrupted by a kill, and goes on where it was: no account is forgotten, few are done twice. */
 import { join } from 'node:path'
 import t from 'tap'
-import { secretsOf } from '../../src/credentials/store.ts'
+import { secretsOf } from '../../src/credentials/identity.ts'
 import type { Database } from '../../src/database/database.ts'
 import { hashToken, newToken } from '../../src/sandbox/delivery/sessions.ts'
 import { openVault } from '../../src/security/vault.ts'

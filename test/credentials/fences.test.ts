@@ -114,9 +114,9 @@ t.test('an owner that was fenced changes nothing but history', async (t) => {
   t.same(node.lost, Array(5).fill(before), 'each of the buffers learns of it')
 
   const refused: (() => Promise<unknown>)[] = [
-    () => node.store.saveSecrets(before, 'stale'),
+    () => node.store.saveSecrets(before, 0, 'stale'),
     () => node.store.saveDeletion(before),
-    () => node.store.deactivate(before),
+    () => node.store.deactivate(before, false),
     () => node.webhooks.change(key, { kind: 'delete', dropTo: undefined }, 0),
     () => node.webhooks.change(key, { kind: 'set', target, dropTo: undefined }, 0),
     () => node.webhooks.change(key, { kind: 'replay', after: 0 }, 0),
@@ -162,7 +162,7 @@ t.test('the owner of now writes as ever', async (t) => {
   node.states.ended(key, attempt)
   await node.states.flush()
   await node.progress.save(key, () => progress, false)
-  await node.store.saveSecrets(before, 'newer')
+  await node.store.saveSecrets(before, 0, 'newer')
   await node.store.saveIdentity(before, { native: 'n', firstName: 'Ada' })
   t.match(await node.store.identity(before.credentialId), { firstName: 'Ada' }, 'sealed')
   t.match(await row(), {
@@ -185,7 +185,7 @@ t.test('the owner of now writes as ever', async (t) => {
   t.match(anew.webhook, { ...target, trouble: undefined, suspended: false }, 'set anew it delivers')
   t.match(await row(), { suspended_at: null, failures: 0 })
   await node.store.saveDeletion(before)
-  await node.store.deactivate(before)
+  await node.store.deactivate(before, false)
   t.match(await row(), { deleting_at: Date, wiped: true, deactivated_at: Date, revoked_at: Date })
   t.same(node.lost, [])
 })
@@ -201,7 +201,7 @@ t.test('a write that waits for a claim under way is refused once that is committ
       node.keys.saveCursor(key, 5_000_003, filter)
       return node.keys.flush()
     },
-    secrets: () => node.store.saveSecrets(before, 'stale').catch(() => undefined),
+    secrets: () => node.store.saveSecrets(before, 0, 'stale').catch(() => undefined),
     webhook: () =>
       node.webhooks
         .change(key, { kind: 'set', target, dropTo: undefined }, 0)

@@ -63,10 +63,10 @@ t.test('secrets that were wiped stay wiped', async (t) => {
   const id = await credential()
   await db.query(`update credential set secrets = 'linked' where id = $1`, [id])
   const owned = { credentialId: id, epoch: 0 }
-  await store.saveSecrets(owned, 'moved on')
+  await store.saveSecrets(owned, 0, 'moved on')
   t.equal((await store.account(id)).secrets, 'moved on')
-  await store.deactivate(owned)
-  await store.saveSecrets(owned, 'too late')
+  await store.deactivate(owned, false)
+  await store.saveSecrets(owned, 0, 'too late')
   t.same(await db.query('select secrets from credential where id = $1', [id]), [{ secrets: null }])
 })
 
@@ -80,7 +80,7 @@ t.test('an account is unreadable for good only if its secrets are', async (t) =>
   const vault = await testVault(t, { ...db, query })
   const store = storesWith(db, vault)(1)
   await db.query(`update credential set secrets = 'linked' where id = $1`, [id])
-  await store.saveSecrets({ credentialId: id, epoch: 0 }, 'here')
+  await store.saveSecrets({ credentialId: id, epoch: 0 }, 0, 'here')
   vault.forget(`credential:${id}`)
   isAway = true
   t.equal(await store.account(id).catch((cause) => cause), away)

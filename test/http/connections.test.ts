@@ -5,9 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { proxyCheck } from '../../src/config/proxies.ts'
 import { type ConnectionLimits, limitConnections, withReserve } from '../../src/http/connections.ts'
-import { createServer } from '../../src/http/server.ts'
+import { createServer, StartupServer } from '../../src/http/server.ts'
 import { createLogger } from '../../src/observability/logger.ts'
 import { until } from '../support/client.ts'
+import { freePort } from '../support/ports.ts'
 
 const nowhere = { journal: { record() {} }, metrics: { answered() {}, botCalled() {} } }
 
@@ -193,4 +194,69 @@ t.test('one address has its share, and a proxy has that of everybody', async (t)
   for (const { ask } of await behind.several(5)) ask('/health/live')
   await pause(100)
   t.strictSame(behind.refused, [])
+})
+
+t.test('what is written before the routes are there is read like later', async (t) => {
+  const logger = createLogger({ level: 'silent' })
+  const at = { host: '127.0.0.1', port: await freePort() }
+  const door = await StartupServer.open(
+    { ...at, trustProxy: false, timing: { holdFor: 20_000 } } as never,
+    logger,
+  )
+  const talk = (request: string) => {
+    const socket = connect(at.port, at.host)
+    const seen = { text: '', isClosed: false }
+    socket.setEncoding('latin1')
+    socket.on('data', (text) => {
+      seen.text += text
+    })
+    socket.on('close', () => {
+      seen.isClosed = true
+    })
+    socket.write(request)
+    t.teardown(() => socket.destroy())
+    return seen
+  }
+  const unescaped = talk('GET /said?text=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n')
+  const malformed = talk('GET /said HTTP/9.1\r\n\r\n')
+  const proxying = talk('CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n')
+  await until(() => malformed.isClosed && proxying.isClosed)
+  t.match(malformed.text, /^HTTP\/1.1 400 .*"ok":false/is)
+  t.match(proxying.text, /^HTTP\/1.1 405 .*"ok":false/is)
+  t.same(unescaped, { text: '', isClosed: false }, 'it waits for the routes')
+
+  const app = await createServer({
+    logger,
+    requestLog: nowhere,
+    trustProxy: false,
+    startupServer: door,
+  })
+  t.teardown(() => app.close())
+  let open = () => 0
+  limitConnections(app, {
+    limits: { most: 10, perAddress: 10 },
+    isProxy: proxyCheck(false),
+    logger: { warn() {} } as never,
+    metrics: {
+      connectionRefused: (reason) => t.fail(reason),
+      openConnections: (read) => {
+        open = read
+      },
+    },
+  })
+  let counted = 0
+  app.get('/said', async ({ query }) => {
+    counted = open()
+    return query
+  })
+  await app.listen(at)
+  await until(() => unescaped.isClosed)
+  t.match(unescaped.text, /^HTTP\/1.1 200 .*\{"text":"\xc3\xa9"\}$/is)
+  t.equal(counted, 1, 'it is one connection')
+  const later = talk('GET /said?text=\u00e9 HTTP/1.1\r\nHost: x\r\n\r\n')
+  await until(() => later.isClosed)
+  t.match(later.text, /^HTTP\/1.1 200 /)
+  const proxyingLater = talk('CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n')
+  await until(() => proxyingLater.isClosed)
+  t.equal(proxyingLater.text.split('HTTP/1.1 405').length, 2, 'it is answered once')
 })

@@ -1,7 +1,7 @@
 /** A linked account and a key that receives, as linking and creating one leave them in the database. */
 import { randomInt } from 'node:crypto'
 import type { Json } from '../../machines/model/protocol.ts'
-import { sealSecrets } from '../../src/credentials/store.ts'
+import { sealSecrets } from '../../src/credentials/identity.ts'
 import type { Database } from '../../src/database/database.ts'
 import { createKey } from '../../src/keys/changes.ts'
 import type { Vault } from '../../src/security/vault.ts'

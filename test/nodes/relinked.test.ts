@@ -138,3 +138,37 @@ for (const [how, frozenMs] of [
     await elsewhere.state(credentialId, 'active')
   })
 }
+
+t.test('it died before it could sign out, so the next owner does', async (t) => {
+  t.setTimeout(180_000)
+  const { url } = await testDatabase(t)
+  const owner = await startRemote(t, { databaseUrl: url, name: 'owner', env: calm })
+  const client = await owner.client('+14155559902')
+  const bot = await client.person('Bot', 'dead_bot')
+  const credentialId = await client.link(bot)
+  const env = { ...calm, ...peers, NODE_NAME: 'other', DATA_DIR: owner.dataDir }
+  const other = await startService(t, { databaseUrl: url, env })
+  const elsewhere = client.at(other.url)
+  owner.signal('SIGSTOP')
+  t.equal(await elsewhere.link(bot), credentialId)
+  await owner.end('SIGKILL')
+  t.equal(await sessionsOf(elsewhere, bot), 2)
+  await until(async () => (await sessionsOf(elsewhere, bot)) === 1, 60_000)
+  await elsewhere.state(credentialId, 'active')
+})
+
+t.test(
+  'an account is deleted while its network is away, and signed out once that is back',
+  async (t) => {
+    t.setTimeout(120_000)
+    const service = await startService(t, {})
+    const { client, bot, credentialId } = await linkedAccount(service)
+    const faults = `/sandbox/people/${bot.id}/faults`
+    await client.result('PUT', `${faults}/drop`, { seconds: 3_600 })
+    await client.state(credentialId, 'connecting')
+    await client.result('DELETE', `/platforms/credentials/${credentialId}`)
+    t.equal(await sessionsOf(client, bot), 1)
+    await client.result('DELETE', faults)
+    await until(async () => (await sessionsOf(client, bot)) === 0, 60_000)
+  },
+)

@@ -1,71 +1,8 @@
 /** An account of Telegram, whose key ends for good when two nodes use it at once, while its owner is killed, frozen and stopped. */
 import { setTimeout as pause } from 'node:timers/promises'
-import t, { type Test } from 'tap'
-import { type Client, until } from '../support/client.ts'
-import { testDatabase } from '../support/database.ts'
-import { serverKey } from '../support/telegram-dc/crypto.ts'
-import { TelegramNetwork } from '../support/telegram-dc/network.ts'
-import type { Person } from '../support/telegram-dc/people.ts'
-import { startRemote } from './remote-service.ts'
-
-const PATIENCE_MS = 60_000
-
-interface Scene {
-  readonly network: TelegramNetwork
-  readonly person: Person
-  readonly friend: Person
-  readonly owner: Awaited<ReturnType<typeof startRemote>>
-  /** Signed in at the node that stays. */
-  readonly client: Client
-  readonly key: string
-  node(): Promise<string>
-}
-
-let phones = 9701
-
-/** Two nodes, of which the first owns the account. */
-async function twoNodes(t: Test): Promise<Scene> {
-  const { url: databaseUrl } = await testDatabase(t)
-  const network = await TelegramNetwork.start(t)
-  const entry = 'telegram-process.ts'
-  const env = {
-    TELEGRAM_ENTRANCE: JSON.stringify(network.entrance),
-    TELEGRAM_KEY: (await serverKey()).pem,
-    HOLD_MS: '30000',
-  }
-  const start = (name: string, id: number, more: object = {}) =>
-    startRemote(t, {
-      databaseUrl,
-      name,
-      entry,
-      env: { ...env, ...more, TELEGRAM_CLIENT: `${id}` },
-    })
-  const owner = await start('owner', 1_001)
-  const signedIn = await owner.client(`+1415555${phones++}`)
-  const person = network.person()
-  const friend = network.person()
-  const { session_id } = await signedIn.result('POST', '/platforms/telegram/link/start', {
-    phone: `+${person.phone}`,
-  })
-  const answer = { session_id, otp: person.code }
-  const linked = await signedIn.result('POST', '/platforms/telegram/link/verify', answer)
-  const { credential_id } = linked.credential
-  await signedIn.state(credential_id, 'active')
-  const { key } = await signedIn.key(credential_id)
-  const other = await start('other', 1_002, { DATA_DIR: owner.dataDir })
-  const client = signedIn.at(other.url)
-  const node = async () =>
-    (await client.result('GET', `/platforms/credentials/${credential_id}`)).node
-  return { network, person, friend, owner, client, key, node }
-}
-
-async function arrives({ network, friend, client, key }: Scene, text: string) {
-  const answer = await client.bot(key, 'sendMessage', { chat_id: friend.id, text })
-  if (!answer.body.ok) throw new Error(JSON.stringify(answer.body))
-  const isThere = () =>
-    [...friend.messages.values()].some((one) => 'message' in one && one.message === text)
-  await network.until(() => (isThere() ? true : undefined), AbortSignal.timeout(PATIENCE_MS))
-}
+import t from 'tap'
+import { until } from '../support/client.ts'
+import { arrives, PATIENCE_MS, twoNodes } from './telegram-scene.ts'
 
 for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   t.test(`${signal}: the next owner opens a session only after the one before`, async (t) => {

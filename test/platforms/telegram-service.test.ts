@@ -67,7 +67,9 @@ t.test('a bot speaks through an account of Telegram', async (t) => {
   })
 
   network.revoke(person)
-  const record = await client.state(credential_id, 'logged_out')
+  t.match(await client.state(credential_id, 'connecting'), { reason: 'session_revoked' })
+  // It is asked once more.
+  const record = await client.state(credential_id, 'logged_out', 90_000)
   t.match(record, { reason: 'session_revoked', action: 'link_again' })
   t.ok(await until(() => network.connectionsOf(person).length === 0))
 })

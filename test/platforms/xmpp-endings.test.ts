@@ -98,7 +98,9 @@ t.test('every reason is told in words, with what to do', async (t) => {
 t.test('the refusal of a login', async (t) => {
   const refused = (condition: string) =>
     endingOf(Object.assign(new Error('x'), { name: 'SASLError', condition }))
-  t.strictSame(refused('not-authorized'), { kind: 'revoked', reason: 'password_changed' })
+  const doubted = { kind: 'revoked', reason: 'password_changed', mayPass: true }
+  t.strictSame(refused('not-authorized'), doubted)
+  t.strictSame(refused('credentials-expired'), { kind: 'revoked', reason: 'password_changed' })
   t.strictSame(refused('account-disabled'), { kind: 'invalid', reason: 'account_disabled' })
   t.match(refused('temporary-auth-failure'), { kind: 'lost', reason: 'login_unavailable' })
   t.match(refused('mechanism-too-weak'), { kind: 'lost', reason: 'login_failed' })

@@ -64,7 +64,7 @@ t.test('premium that is given twice with one key is paid once', async (t) => {
   t.equal(await stars(), had - 1000)
 })
 
-t.test('while the network is silent, and after a stop, nobody sends twice', async (t) => {
+t.test('what a silent network left open is sent once when it is asked for again', async (t) => {
   const faults = `/sandbox/people/${bot.id}/faults`
   await client.result('PUT', `${faults}/silence`, {})
   // Either of the two may be the first.
@@ -79,6 +79,19 @@ t.test('while the network is silent, and after a stop, nobody sends twice', asyn
   await client.result('DELETE', faults)
   await client.state(credentialId, 'active')
   const before = await received()
-  t.same((await send('slow')).body, cut?.body)
-  t.equal(await received(), before)
+  const resolved = await send('slow')
+  t.equal(resolved.status, 200)
+  t.same((await send('slow')).body, resolved.body)
+  t.equal(await received(), before + 1)
+})
+
+t.test('what was sent although its answer got lost is found, and not sent again', async (t) => {
+  await client.result('PUT', `/sandbox/people/${bot.id}/faults/lose_answers`, { times: 1 })
+  const before = await received()
+  t.match(await send('unheard'), { status: 504 })
+  t.equal(await received(), before + 1)
+  const found = await send('unheard')
+  t.match(found, { status: 200, body: { result: { text: 'hi' } } })
+  t.same((await send('unheard')).body, found.body)
+  t.equal(await received(), before + 1)
 })

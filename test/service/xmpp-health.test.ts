@@ -61,3 +61,38 @@ t.test('reconnects to a server that is away are one incident', { skip }, async (
     t.match(body.result, [{ message: { text: 'back again' } }])
   }
 })
+
+t.test(
+  'a login that is refused is tried once more before the account is out',
+  { skip },
+  async (t) => {
+    t.setTimeout(240_000)
+    const { prosody, client } = await xmppScene(t)
+    const jid = await prosody.register('doubted', 'secret')
+    const fields = { jid, password: 'secret', server: prosody.server }
+    const { credential } = await client.result('POST', '/platforms/xmpp/link/start', fields)
+    const id = credential.credential_id
+    await client.state(id, 'active')
+    // A server that is there ends the streams of the account and says why, which is believed at once.
+    const changeWhileAway = async () => {
+      await prosody.kill()
+      await prosody.seed(['doubted'], 'another')
+      await prosody.up()
+    }
+    const isDoubted = () =>
+      until(async () => {
+        const record = await client.result('GET', `/platforms/credentials/${id}`)
+        return record.state === 'connecting' && record.reason === 'password_changed'
+      })
+
+    await changeWhileAway()
+    await isDoubted()
+    await prosody.setPassword('doubted', 'secret')
+    t.match(await client.state(id, 'active', 90_000), { reason: null }, 'it had passed')
+
+    await changeWhileAway()
+    await isDoubted()
+    const out = await client.state(id, 'logged_out', 90_000)
+    t.match(out, { reason: 'password_changed', action: 'link_again' })
+  },
+)

@@ -50,6 +50,8 @@ export class FakeSession implements Session {
   /** How it was closed, once for each time. */
   readonly closings: { readonly signOut: boolean }[] = []
   probes = 0
+  /** Whether a sign-out reaches the network. */
+  confirms = false
   onClose: () => Promise<void> = async () => undefined
   onProbe: (signal: AbortSignal) => Promise<number> = async () => 7
   onPerform: (
@@ -77,9 +79,10 @@ export class FakeSession implements Session {
     return this.onProbe(signal)
   }
 
-  async close(options: { readonly signOut: boolean }): Promise<void> {
-    this.closings.push(options)
+  async close({ signOut, confirmed }: Parameters<Session['close']>[0]): Promise<void> {
+    this.closings.push({ signOut })
     await this.onClose()
+    if (signOut && this.confirms) confirmed?.()
   }
 }
 
@@ -163,6 +166,7 @@ export class FakeCredentialStore {
         secrets: 'secret',
         epoch: this.facts.get(credentialId)?.epoch ?? 3,
         checkpoint: null,
+        link: 0,
       }),
       saveIdentity: async () => undefined,
       fenced: async () => this.fenced,

@@ -2,7 +2,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { PassThrough, type Readable } from 'node:stream'
-import { finished } from 'node:stream/promises'
 import type { Dispatcher } from 'undici'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Failure } from '../../../machines/model/protocol.ts'
@@ -11,10 +10,7 @@ import { type Forwarding, headersFor, noteTaken, type Peer } from '../../nodes/p
 import { failureBody } from '../failure.ts'
 import { onClosed } from '../gone-signal.ts'
 import { securityHeaders } from '../headers.ts'
-import { discardRest } from '../malformed-requests.ts'
-
-/** A body up to this size is kept until the answer, so that the request can be repeated. */
-const KEPT_BYTES = 65_536
+import { BodyCopy, isShort, joined, KEPT_BYTES } from './body-copy.ts'
 
 /** The outcome of one attempt to forward a request. `lost`: it is unknown whether it was executed. */
 type Outcome = 'answered' | 'elsewhere' | 'unsent' | 'lost'
@@ -27,66 +23,8 @@ const unconfirmed = failed('timeout', 'the message may have been sent', {
   certain: false,
 })
 
-/** Whether all of the body can be kept. */
-export const isShort = ({ headers }: IncomingMessage) =>
-  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= KEPT_BYTES
-
 /** It ends with the node, not with the ownership of its account. */
 export const isStream = ({ url = '' }: IncomingMessage) => /\/events(?:[?]|$)/.test(url)
-
-/** The body of a request that is served here, in case another node has to answer it. */
-export class BodyCopy {
-  readonly #request: IncomingMessage
-  readonly #chunks: Buffer[] = []
-  readonly #ended = Promise.withResolvers<void>()
-  #length = 0
-
-  /** To be made as soon as the request is there: what has come before is not in it. */
-  constructor(request: IncomingMessage) {
-    this.#request = request
-    const push = request.push
-    // A listener for data would make the body flow before its reader is there.
-    request.push = (chunk: Buffer | null, encoding) => {
-      if (chunk) {
-        this.#chunks.push(chunk)
-        this.#length += chunk.length
-      } else this.#ended.resolve()
-      return push.call(request, chunk, encoding)
-    }
-  }
-
-  /**
-   * Resolves once the body has come, even if no code reads it, because Node.js takes in a short one by itself; with undefined
-   * if the client leaves before.
-   */
-  async arrived(): Promise<Buffer | undefined> {
-    const request = this.#request
-    if (!this.#isWhole && !request.destroyed) {
-      const leave = () => this.#ended.resolve()
-      request.once('close', leave)
-      await this.#ended.promise
-      request.off('close', leave)
-    }
-    return this.#isWhole ? joined(this.#chunks) : undefined
-  }
-
-  /**
-   * To be called once no code reads the request any more. Resolves once its body has come; with undefined if the client leaves
-   * before. The server ends requests that take too long.
-   */
-  async whole(): Promise<Buffer | undefined> {
-    const request = this.#request
-    if (!this.#isWhole && !request.destroyed) {
-      discardRest(request)
-      await finished(request, { writable: false }).catch(() => undefined)
-    }
-    return this.#isWhole ? joined(this.#chunks) : undefined
-  }
-
-  get #isWhole(): boolean {
-    return this.#length === Number(this.#request.headers['content-length'] ?? 0)
-  }
-}
 
 const OF_BOT = /^\/bot/
 const READING = /^\/bot[^/?]+\/get/i
@@ -115,7 +53,7 @@ export class ForwardedCall {
     this.request = request
     this.response = response
     this.isShort = isShort(request)
-    this.copy = this.isShort && !served ? new BodyCopy(request) : undefined
+    this.copy = served ? undefined : new BodyCopy(request, response)
     this.#body = served?.body
     this.#wasServed = served !== undefined
     onClosed(response, () => {
@@ -141,14 +79,20 @@ export class ForwardedCall {
   }
 
   get canRepeat(): boolean {
-    return !this.#hasBegun
+    return !this.#hasBegun || this.#body !== undefined || this.copy?.isKept === true
   }
 
-  /** Keeps the body of a short request, so that it can still be served here. Rejects if the client leaves before. */
+  /** Whether its body has to come before the next try. A longer one goes out as it comes the first time. */
+  get isSentWhole(): boolean {
+    return this.isShort || this.#hasBegun
+  }
+
+  /** Rejects if the client leaves before the body has come, or if it was too long to be kept. */
   async keepBody(): Promise<Buffer> {
     if (this.#body) return this.#body
-    const body = await this.copy?.arrived()
-    if (!body) throw new Error('the client has left')
+    // A short one can still be served here, and one that has begun has no reader any more.
+    const body = await (this.#hasBegun ? this.copy?.whole() : this.copy?.arrived())
+    if (!body) throw new Error('the body has not come')
     this.#body = body
     return body
   }
@@ -319,11 +263,6 @@ class Relay implements Dispatcher.DispatchHandler {
     // Node.js writes the head together with a text of this encoding, which keeps each byte, but not with a buffer.
     this.#response.end(joined(this.#kept).toString('latin1'), 'latin1')
   }
-}
-
-const joined = (chunks: readonly Buffer[]): Buffer => {
-  const [first] = chunks
-  return first && chunks.length === 1 ? first : Buffer.concat(chunks)
 }
 
 export function answer(response: ServerResponse, failure: Failure): void {

@@ -23,7 +23,8 @@ import {
 } from '../../nodes/peers.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
-import { answer, BodyCopy, ForwardedCall, isShort, isStream, unavailable } from './call.ts'
+import { BodyCopy, isShort } from './body-copy.ts'
+import { answer, ForwardedCall, isStream, unavailable } from './call.ts'
 
 /** The node that took a request knows where it came from. */
 export function believe(
@@ -177,17 +178,18 @@ export class RequestForwarder {
     target: RequestTarget,
     request: IncomingMessage,
     response: ServerResponse,
-    copy = isShort(request) && !forwardingOf(request) ? new BodyCopy(request) : undefined,
+    copy = forwardingOf(request) ? undefined : new BodyCopy(request, response),
   ): void {
     const leave = this.#count(target, request, response)
     // A node that forwarded the request looks for the owner itself.
     if (!forwardingOf(request)) {
       noteTaken(request)
       onOwnerLost(request, () => {
-        // A long body is not kept, but perhaps no code has read any of it yet.
-        if (response.headersSent || (!copy && request.readableDidRead)) return false
+        // A very long body is not kept, but it may be that nobody has read any of it.
+        if (response.headersSent || (!copy?.isKept && request.readableDidRead)) return false
         leave()
-        void this.#forwardServed(target, request, response, copy)
+        const read = isShort(request) || request.readableDidRead ? copy : undefined
+        void this.#forwardServed(target, request, response, read)
         return true
       })
     }
@@ -202,8 +204,9 @@ export class RequestForwarder {
     copy: BodyCopy | undefined,
   ): Promise<void> {
     const body = await copy?.whole()
+    if (copy?.isKept === false) answer(response, unavailable.failure)
     // The client has left.
-    if (copy && !body) response.destroy()
+    else if (copy && !body) response.destroy()
     else await this.#forward(new ForwardedCall(request, response, { body }), target)
   }
 
@@ -247,7 +250,7 @@ export class RequestForwarder {
         if (to === this.#self && !call.isOnlyForwarded) {
           return this.#serveCounted(target, call.request, call.response, call.copy)
         }
-        if (to !== undefined && call.isShort) await call.keepBody()
+        if (to !== undefined && call.isSentWhole) await call.keepBody()
         const end = to === undefined ? 'elsewhere' : await this.#goesTo(to, call)
         if (end === 'ended' || call.hasLeft) return
         // The former owner has ended: from now on the request waits for the next one.

@@ -52,6 +52,7 @@ interface Connector<Secrets>
     | 'capabilities'
     | 'linkMethods'
     | 'startLink'
+    | 'signOut'
     | 'unavailable'
   > {
   readonly logger: Logger

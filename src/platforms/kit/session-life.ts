@@ -9,7 +9,7 @@ export type Ending =
   /** `retryAfterSeconds`: the network sent the account away, so coming back at once would not help. */
   | { readonly kind: 'lost'; readonly reason: Reason; readonly retryAfterSeconds?: number }
   | { readonly kind: 'replaced' }
-  | { readonly kind: 'revoked'; readonly reason: Reason }
+  | { readonly kind: 'revoked'; readonly reason: Reason; readonly mayPass?: true }
   | { readonly kind: 'invalid'; readonly reason: Reason }
 
 interface SessionLifeOptions {
@@ -71,6 +71,7 @@ export class SessionLife {
 
 export function reportEnding(report: SessionReport, ending: Ending): void {
   if (ending.kind === 'replaced') report.replaced()
+  else if (ending.kind === 'revoked' && ending.mayPass) report.revoked(ending.reason, true)
   else if (ending.kind === 'revoked') report.revoked(ending.reason)
   else if (ending.kind === 'invalid') report.invalid(ending.reason)
   else report.lost(ending.reason, ending.retryAfterSeconds)

@@ -6,7 +6,7 @@ import { handlers } from '../../sandbox/operations.ts'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
 import { Linking } from './link.ts'
-import { SandboxSession } from './session.ts'
+import { SandboxSession, signOut } from './session.ts'
 
 /** The contract suite proves each of these abilities. */
 export const capabilities: Capabilities = {
@@ -87,5 +87,6 @@ export function sandboxPlatform({ services, hub }: Pick<Sandbox, 'services' | 'h
       void session.open(account)
       return session
     },
+    signOut: (secrets) => signOut(services, hub, secrets),
   }
 }

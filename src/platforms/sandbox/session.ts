@@ -189,11 +189,13 @@ export class SandboxSession implements Session, LinkedSession {
     return openFile(this.#context, file, { offset }, signal)
   }
 
-  async close({ signOut }: { readonly signOut: boolean }) {
+  async close({ signOut, confirmed }: Parameters<Session['close']>[0]) {
     const { person, session } = this.reader
     const wasOpen = this.#state === 'open'
     this.abandon()
-    if (signOut && wasOpen) await endSessions(this.#services.db, person, 'signed_out', session)
+    if (!signOut || !wasOpen) return
+    await endSessions(this.#services.db, person, 'signed_out', session)
+    confirmed?.()
   }
 
   /** Waits until the network would answer. Rejects where the caller gives up before. */
@@ -215,6 +217,20 @@ const isAway = (cause: unknown) =>
   cause instanceof RequestFailed ? cause.failure.code === 'unavailable' : isUnavailable(cause)
 
 const NO_READER: EventReader = { person: 0, session: 0, openedAt: 0, recoversChannels: () => false }
+
+/** Ends the stored session of a link that nobody uses any more. */
+export async function signOut(
+  { db, now }: Pick<Services, 'db' | 'now'>,
+  hub: Pick<Hub, 'find'>,
+  secrets: LinkedAccount['secrets'],
+): Promise<void> {
+  const token = tokenOf(secrets)
+  const found = token === undefined ? undefined : await hub.find(token)
+  if (!found) return
+  const { downUntil = 0, isSilent = false } = found.faults
+  if (isSilent || downUntil > now()) throw failed('unavailable', 'the sandbox does not answer')
+  await endSessions(db, found.id, 'signed_out', found.session)
+}
 
 function tokenOf(secrets: LinkedAccount['secrets']): string | undefined {
   if (typeof secrets !== 'object' || secrets === null || !('token' in secrets)) return undefined

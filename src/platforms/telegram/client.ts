@@ -3,6 +3,8 @@ import type { IPeersRepository } from '@mtcute/core'
 import { longFromFastString } from '@mtcute/core/utils.js'
 import { BaseTelegramClient, networkMiddlewares, TcpTransport, type tl } from '@mtcute/node'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
+import { unlessAborted } from '../kit/session-life.ts'
+import { endingOf } from './failures.ts'
 import type { SessionStorage } from './storage/session-storage.ts'
 
 /**
@@ -93,6 +95,17 @@ export function createClient(options: ClientOptions): TelegramClient {
   refuseWhenClosed(client)
   noteNothingLate(client)
   return client
+}
+
+/** Resolves also where the network has ended the session before. */
+export async function signOut(client: TelegramClient, signal: AbortSignal): Promise<void> {
+  const call = client.call({ _: 'auth.logOut' }, { abortSignal: signal })
+  try {
+    // The library itself would wait for a connection for ever.
+    await unlessAborted(call, signal)
+  } catch (cause) {
+    if (!endingOf(cause)) throw cause
+  }
 }
 
 /** Connections that the permit closes, and behind it nothing is written. */

@@ -1,10 +1,15 @@
 /** Telegram accounts: people's own, linked by phone number or QR code. */
 
-import type { LinkAttempt, LinkStep, Platform } from '../../../actors/ports/platform.ts'
+import type {
+  LinkAttempt,
+  LinkStep,
+  Platform,
+  WritePermit,
+} from '../../../actors/ports/platform.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
 import { definePlatform, fieldsOf, noFurtherStep } from '../kit/platform.ts'
 import type { SessionOptions } from './assemble.ts'
-import { createClient } from './client.ts'
+import { createClient, signOut } from './client.ts'
 import { facts } from './facts.ts'
 import { PhoneLink } from './link/phone.ts'
 import { QrLink } from './link/qr.ts'
@@ -12,7 +17,7 @@ import type { SignIn } from './link/sign-in.ts'
 import { TelegramSession } from './session.ts'
 import { locationWrites } from './storage/locations.ts'
 import { noPeers } from './storage/peers.ts'
-import { parseSecrets } from './storage/secrets.ts'
+import { parseSecrets, type TelegramSecrets } from './storage/secrets.ts'
 import { SessionStorage } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
 
@@ -30,8 +35,7 @@ const defaults = {
 export function telegramPlatform({ application, ...given }: TelegramOptions): Platform {
   const options = { ...defaults, ...given, locationWrites: locationWrites(given.db) }
 
-  const signIn = (stored: Json = null): SignIn => {
-    const secrets = parseSecrets(fieldsOf(stored).session)
+  const clientOf = (secrets: TelegramSecrets | undefined, permit?: WritePermit): SignIn => {
     const state = new UpdateState(null)
     const storage = new SessionStorage({ state, peers: noPeers, ...(secrets && { secrets }) })
     const client = createClient({
@@ -39,10 +43,12 @@ export function telegramPlatform({ application, ...given }: TelegramOptions): Pl
       storage,
       updates: false,
       defect: (err) => options.logger.warn({ err }, 'a part of a link failed'),
+      ...(permit && { permit }),
       ...(options.entrance && { entrance: options.entrance }),
     })
     return { client, storage }
   }
+  const signIn = (stored: Json = null) => clientOf(parseSecrets(fieldsOf(stored).session))
 
   return definePlatform({
     ...facts,
@@ -66,6 +72,12 @@ export function telegramPlatform({ application, ...given }: TelegramOptions): Pl
       const session = new TelegramSession(account, secrets, report, { ...options, application })
       session.open()
       return session
+    },
+    async signOut(stored, permit, signal) {
+      const secrets = parseSecrets(stored)
+      if (!secrets) return
+      const { client } = clientOf(secrets, permit)
+      await signOut(client, signal).finally(() => client.destroy())
     },
   })
 }

@@ -12,6 +12,7 @@ import { sessionOver } from '../kit/failures.ts'
 import { SessionLife } from '../kit/session-life.ts'
 import { assemble, type Parts, type SessionOptions } from './assemble.ts'
 import type { CallOptions, Calls } from './calls.ts'
+import { signOut } from './client.ts'
 import { dialogPages } from './dialogs.ts'
 import { endingOf } from './failures.ts'
 import { download } from './files.ts'
@@ -114,11 +115,11 @@ export class TelegramSession implements Session {
     return download(this.#parts.calls, file, offset, this.#life.within(signal))
   }
 
-  async close({ signOut }: { readonly signOut: boolean }): Promise<void> {
+  async close({ signOut, confirmed }: Parameters<Session['close']>[0]): Promise<void> {
     if (signOut && !this.#life.isOver) {
       // Events that are refused meanwhile would end the connection that is needed.
       this.#parts.intake.abandon()
-      await this.#signOut()
+      if (await this.#signOut()) confirmed?.()
     }
     if (!this.#life.isOver) await this.#parts.intake.close()
     await this.#life.close()
@@ -203,15 +204,18 @@ export class TelegramSession implements Session {
     this.#options.logger.warn({ account, err: cause }, 'a part of the session failed')
   }
 
-  async #signOut(): Promise<void> {
+  /** Resolves with whether the network has ended the session. */
+  async #signOut(): Promise<boolean> {
     const { db, logger } = this.#options
-    const signal = AbortSignal.timeout(SIGN_OUT_MS)
-    try {
-      await this.#parts.client.call({ _: 'auth.logOut' }, { abortSignal: signal })
-    } catch (err) {
-      logger.warn({ err }, 'the network was not told of the sign-out')
-    }
+    const isDone = await signOut(this.#parts.client, AbortSignal.timeout(SIGN_OUT_MS)).then(
+      () => true,
+      (err) => {
+        logger.warn({ err }, 'the network was not told of the sign-out')
+        return false
+      },
+    )
     await forgetAccount(db, this.#account)
+    return isDone
   }
 
   async #release(): Promise<void> {

@@ -27,6 +27,8 @@ const DELETED: Ending = { kind: 'invalid', reason: 'account_deleted' }
 const DISABLED: Ending = { kind: 'invalid', reason: 'account_disabled' }
 /** The standard deliberately does not distinguish a changed password from a deleted account. */
 const PASSWORD: Ending = { kind: 'revoked', reason: 'password_changed' }
+/** Servers say the same while the directory or database with their passwords is away. */
+const UNKNOWN: Ending = { ...PASSWORD, mayPass: true }
 
 /** Whether a person ended the session, so that an immediate reconnect would be wrong. */
 export const isDecided = (ending: Ending): boolean =>
@@ -91,7 +93,7 @@ const texts: readonly (readonly [condition: string, text: RegExp, ending: Ending
 const logins: ReadonlyMap<string, Ending> = new Map<string, Ending>(
   Object.entries({
     'account-disabled': DISABLED,
-    'not-authorized': PASSWORD,
+    'not-authorized': UNKNOWN,
     'credentials-expired': PASSWORD,
     'invalid-authzid': PASSWORD,
     'temporary-auth-failure': starting('login_unavailable'),

@@ -175,7 +175,7 @@ t.test('linking anew signs the old session out and never the new one', async (t)
 t.test('a session of a link before leaves the secrets of the new one alone', async (t) => {
   const saved: unknown[] = []
   const { port } = new FakeCredentialStore(t, {
-    saveSecrets: async (_, secrets) => void saved.push(secrets),
+    saveSecrets: async (_, __, secrets) => void saved.push(secrets),
   })
   const rig = new CredentialRig(t, { store: port })
   const actor = await rig.online()

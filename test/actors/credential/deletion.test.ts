@@ -21,6 +21,30 @@ t.test('nothing is signed out or wiped before the deletion is stored', async (t)
   t.same(store.deactivated, [1])
 })
 
+t.test('a session is kept for later unless the network has confirmed its end', async (t) => {
+  const left: unknown[] = []
+  const online = async (confirms: boolean) => {
+    const store = new FakeCredentialStore(t, {
+      deactivate: async (_, isLeft) => void left.push(isLeft),
+      signedOut: async (...link) => void left.push(link),
+    })
+    const rig = new CredentialRig(t, { store: store.port })
+    const actor = await rig.online()
+    rig.platform.session.confirms = confirms
+    return actor
+  }
+  for (const confirms of [true, false]) {
+    await (await online(confirms)).ask({ type: 'credential.delete' })
+    t.same(left.splice(0), [!confirms])
+    const relinked = await online(confirms)
+    t.ok(relinked.effects.uses(0))
+    t.notOk(relinked.effects.uses(-1), 'only its link, and those before')
+    await relinked.ask({ type: 'credential.relinked' })
+    await settled()
+    t.same(left.splice(0), confirms ? [[1, 0]] : [])
+  }
+})
+
 t.test('a deletion that cannot be stored is tried again', async (t) => {
   let tries = 0
   const saveDeletion = async () => {

@@ -87,6 +87,38 @@ for (const [what, tell] of Object.entries(losses)) {
   })
 }
 
+/** What the session waits for while the account is lost, and what fails then for another reason. */
+const writes: Readonly<Record<string, (report: SessionReport) => Promise<void>>> = {
+  'a report that is given up': (report) => report.events([deleted('a')], 'c1'),
+  'secrets that cannot be stored': (report) => report.secrets('moved on'),
+}
+
+for (const [what, tell] of Object.entries(writes)) {
+  t.test(`${what} meanwhile: refused once the session was told how to end`, async (t) => {
+    const write = Promise.withResolvers<never>()
+    const { port } = new FakeCredentialStore(t, { saveSecrets: () => write.promise })
+    const rig = new CredentialRig(t, { store: port })
+    const actor = await rig.online()
+    const { session } = rig.platform
+    const happened: string[] = []
+    session.onClose = async () => void happened.push('closed')
+    rig.updates.onAppend = () => write.promise
+    tell(session.report).catch(() => happened.push('refused'))
+    await settled()
+    const answer = Promise.withResolvers<boolean>()
+    actor.effects.leave(answer.promise)
+    actor.stop()
+    await settled()
+    write.reject(new Error('the row cannot be written'))
+    await settled()
+    t.same(happened, [])
+    answer.resolve(true)
+    await settled()
+    t.same(session.closings, [{ signOut: true }])
+    t.same(happened, ['closed', 'refused'])
+  })
+}
+
 class Scene {
   readonly #rig: CredentialRig
   readonly #outcomes: readonly Outcome[]

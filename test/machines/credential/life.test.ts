@@ -139,6 +139,23 @@ t.test('a session that is over for good stops the credential, with its reason', 
   }
 })
 
+t.test('a refusal that may pass is believed the second time', async (t) => {
+  const doubted = { ...revoked, mayPass: true } as const
+  const walk = online().send(doubted)
+  t.equal(walk.state, 'waiting')
+  t.equal(walk.snapshot.context.reason, 'session_revoked')
+  t.equal(walk.timers.backoff, 20_000)
+  walk.elapse('backoff').send(granted, doubted)
+  t.equal(walk.state, 'signedOut')
+  t.equal(walk.snapshot.context.reason, 'session_revoked')
+
+  const back = online().send(doubted).elapse('backoff').send(granted, lost)
+  back.elapse('backoff').send(granted, opened, passed)
+  t.equal(back.state, 'live.online.quiet', 'it had passed')
+  t.equal(back.send(doubted).state, 'waiting', 'and the next one is another')
+  t.equal(online().send(doubted, command('relinked')).send(granted, doubted).state, 'waiting')
+})
+
 t.test('reports of a session that is gone change nothing', async (t) => {
   for (const event of [opened, lost, replaced, revoked, invalid, limited(1, 1)]) {
     for (const place of ['queued', 'waiting', 'signedOut', 'failed'] as const) {

@@ -4,6 +4,9 @@ import type { ContractHarness } from './harness.ts'
 import { patience, run, Store } from './recorder.ts'
 import { able, linked, need, perform, refusalOf, scene, sending, words } from './scene.ts'
 
+/** There is no other node. */
+const always = { isValid: true, valid: async () => undefined, onEnd: () => undefined }
+
 export async function sessionContract(t: Test, harness: ContractHarness) {
   const { platform } = harness
 
@@ -190,6 +193,29 @@ export async function sessionContract(t: Test, harness: ContractHarness) {
     t.teardown(() => next.stop())
     await next.reported('revoked')
   })
+
+  await able(
+    t,
+    harness,
+    ['signOut'],
+    'a session that is left is ended by its secrets',
+    async (t) => {
+      const { account, first, store } = await scene(t, harness)
+      if (!platform.signOut) throw new Error('a platform whose links are sessions has signOut')
+      const { signal } = new AbortController()
+      await first.stop()
+      const other = new Store(await linked(platform, account))
+      const left = store.secrets
+      await platform.signOut(left, always, signal)
+      const next = run(platform, store)
+      t.teardown(() => next.stop())
+      await next.reported('revoked')
+      await platform.signOut(left, always, signal)
+      const kept = run(platform, other)
+      t.teardown(() => kept.stop())
+      await kept.reported('opened')
+    },
+  )
 
   await t.test('secrets that mean nothing do not open', async (t) => {
     const account = await harness.account()

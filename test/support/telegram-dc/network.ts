@@ -219,6 +219,12 @@ export class TelegramNetwork {
     return devices.some(({ userId, isDuplicated }) => userId === id && isDuplicated)
   }
 
+  /** How many clients are signed in. */
+  devicesOf({ id }: Person): number {
+    const devices = this.#centres.flatMap((centre) => [...centre.devices.values()])
+    return devices.filter(({ userId }) => userId === id).length
+  }
+
   requests(name: tl.RpcMethod['_']): number {
     return this.#centres.flatMap(({ requests }) => requests).filter((it) => it === name).length
   }

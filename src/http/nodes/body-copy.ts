@@ -1,0 +1,115 @@
+/** The body of a request, kept until its answer, so that another node can answer it. */
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { finished } from 'node:stream/promises'
+import { onClosed } from '../gone-signal.ts'
+import { discardRest } from '../malformed-requests.ts'
+
+/** A body up to this size is kept until the answer, so that the request can be repeated. */
+export const KEPT_BYTES = 65_536
+/** So is a longer one, as long as it does not exceed this, and all of them together do not exceed the second. */
+const LONGEST_KEPT_BYTES = 8 * 2 ** 20
+const ALL_KEPT_BYTES = 64 * 2 ** 20
+/** Of the longer ones. */
+let keptBytes = 0
+
+/** Whether all of the body is kept in any case. */
+export const isShort = ({ headers }: IncomingMessage) =>
+  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) <= KEPT_BYTES
+
+export const joined = (chunks: readonly Buffer[]): Buffer => {
+  const [first] = chunks
+  return first && chunks.length === 1 ? first : Buffer.concat(chunks)
+}
+
+export class BodyCopy {
+  readonly #request: IncomingMessage
+  readonly #isShort: boolean
+  #chunks: Buffer[] = []
+  readonly #ended = Promise.withResolvers<void>()
+  #length = 0
+  #hasEnded = false
+  /** Whether all that has come of it is here. */
+  isKept: boolean
+  /** What it has of `keptBytes`. */
+  #counted = 0
+
+  /** To be made as soon as the request is there: what has come before is not in it. */
+  constructor(request: IncomingMessage, response: ServerResponse) {
+    this.#request = request
+    this.#isShort = isShort(request)
+    this.isKept = Number(request.headers['content-length'] ?? 0) <= LONGEST_KEPT_BYTES
+    if (!this.isKept) return
+    if (!this.#isShort) onClosed(response, () => this.#drop())
+    const push = request.push
+    // A listener for data would make the body flow before its reader is there.
+    request.push = (chunk: Buffer | null, encoding) => {
+      if (chunk) this.#keep(chunk)
+      else this.#end()
+      return push.call(request, chunk, encoding)
+    }
+  }
+
+  #end(): void {
+    this.#hasEnded = true
+    this.#ended.resolve()
+  }
+
+  #keep(chunk: Buffer): void {
+    if (!this.isKept) return
+    this.#chunks.push(chunk)
+    this.#length += chunk.length
+    if (this.#isShort) return
+    keptBytes += chunk.length
+    this.#counted += chunk.length
+    if (this.#length > LONGEST_KEPT_BYTES || keptBytes > ALL_KEPT_BYTES) this.#drop()
+  }
+
+  #drop(): void {
+    this.isKept = false
+    this.#chunks = []
+    keptBytes -= this.#counted
+    this.#counted = 0
+    this.#ended.resolve()
+  }
+
+  #joined(): Buffer {
+    const body = joined(this.#chunks)
+    this.#chunks = [body]
+    return body
+  }
+
+  /**
+   * Resolves once the body has come, which nobody has to read for it: Node.js takes in a short one by itself. With undefined
+   * if the client leaves before.
+   */
+  async arrived(): Promise<Buffer | undefined> {
+    const request = this.#request
+    if (!this.#isWhole && !request.destroyed) {
+      const leave = () => this.#ended.resolve()
+      request.once('close', leave)
+      await this.#ended.promise
+      request.off('close', leave)
+    }
+    return this.#isWhole ? this.#joined() : undefined
+  }
+
+  /**
+   * To be called once nobody reads the request any more. Resolves once its body has come; with undefined if the client leaves
+   * before, or if it turns out too long. The server ends requests that take too long.
+   */
+  async whole(): Promise<Buffer | undefined> {
+    const request = this.#request
+    if (!this.#isWhole && !request.destroyed) {
+      discardRest(request)
+      const left = finished(request, { writable: false }).catch(() => undefined)
+      await Promise.race([left, this.#ended.promise])
+    }
+    return this.#isWhole ? this.#joined() : undefined
+  }
+
+  get #isWhole(): boolean {
+    const { 'content-length': length = 0, 'transfer-encoding': coding } = this.#request.headers
+    const hasCome = coding === undefined ? this.#length === Number(length) : this.#hasEnded
+    return this.isKept && hasCome
+  }
+}
