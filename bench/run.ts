@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { availableParallelism, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { accounts } from './accounts.ts'
 import { attacks } from './attacks.ts'
 import { backlog } from './backlog.ts'
 import { burst } from './burst.ts'
@@ -13,6 +14,7 @@ import { ingest } from './ingest.ts'
 import { light } from './light.ts'
 import { networks } from './networks.ts'
 import { nodes } from './nodes.ts'
+import { outages } from './outages.ts'
 import { frames, panel } from './panel.ts'
 import { partitioning } from './partitioning.ts'
 import { passing } from './passing.ts'
@@ -55,6 +57,8 @@ const all: Readonly<Record<string, Benchmark>> = {
   attacks,
   growth,
   uploads,
+  accounts,
+  outages,
 }
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
@@ -65,12 +69,16 @@ const { values: options, positionals: named } = parseArgs({
   options: {
     plans: { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
+    sizes: { type: 'string', default: '1000,10000' },
+    network: { type: 'string' },
+    once: { type: 'boolean', default: false },
   },
 })
 const unknown = named.filter((name) => !(name in all))
 if (unknown.length > 0) throw new Error(`no such benchmark: ${unknown.join(', ')}`)
 
-const theatre = await openTheatre((text) => print(`   ${text}`), options)
+const sizes = options.sizes.split(',').map(Number)
+const theatre = await openTheatre((text) => print(`   ${text}`), { ...options, sizes })
 const found: (Finding & { benchmark: string; load: number[] })[] = []
 try {
   for (const name of named.length > 0 ? named : Object.keys(standard)) {

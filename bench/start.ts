@@ -1,15 +1,11 @@
 /** Starting with many keys and credentials stored, and what one that idles costs in memory. */
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Memory } from './support/child.ts'
-import { Connection, get } from './support/connection.ts'
 import { below, type Finding } from './support/finding.ts'
 import { seedKeys, seedUser } from './support/seed.ts'
 import { seedLinked } from './support/seed-sandbox.ts'
-import { startService } from './support/service.ts'
 import type { Stage } from './support/stage.ts'
-import { kilobytes, now, percentile, seconds } from './support/statistics.ts'
+import { startTimed } from './support/starting.ts'
+import { kilobytes, percentile, seconds } from './support/statistics.ts'
 
 const CREDENTIALS = 2_000
 const KEYS = 100_000
@@ -87,34 +83,10 @@ async function startAgain(stage: Stage, credentials: number): Promise<Started> {
   }
 }
 
-/** Milliseconds from the start of the process, Postgres running already. */
 async function startOnce(stage: Stage, credentials: number): Promise<Started> {
-  const port = await freePort()
-  const began = now()
-  const starting = startService(stage, { PORT: `${port}` })
-  const listening = untilAlive(port).then(() => now() - began)
-  const service = await starting
-  const connection = await Connection.open(service.port)
-  await connection.request(get('/health/ready'))
-  const ready = now() - began
-  await service.ask('online', credentials)
-  const active = now() - began
-  connection.close()
+  const { service, listening, ready, active } = await startTimed(stage, credentials)
   const memory = await service.memory()
   const liveKeys = await service.ask<number>('liveKeys')
   await service.stop()
-  return { listening: await listening, ready, active, memory, liveKeys }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  return port
-}
-
-async function untilAlive(port: number): Promise<void> {
-  const live = () => fetch(`http://127.0.0.1:${port}/health/live`).catch(() => undefined)
-  while (!(await live())?.ok) await pause(20)
+  return { listening, ready, active, memory, liveKeys }
 }

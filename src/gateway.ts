@@ -20,7 +20,7 @@ import {
 import { createServices, type Services } from './composition/services.ts'
 import { nameOfDatabase, openStorage, type Storage } from './composition/storage.ts'
 import type { Config } from './config/config.ts'
-import { claimUnowned, followNodes, warnOfMemory } from './credentials/ownership.ts'
+import { claimUnowned, followNodes, warnOfFiles, warnOfMemory } from './credentials/ownership.ts'
 import { createReadiness, type Readiness } from './http/health.ts'
 import { RequestForwarder } from './http/nodes/forwarding.ts'
 import { routesOf } from './http/routes.ts'
@@ -371,7 +371,7 @@ interface TakingParts extends Pick<GatewayOptions, 'config' | 'logger'> {
 async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): Promise<void> {
   const { config, storage, core, nodes, bus, logger } = parts
   const { db, metrics } = storage
-  await warnOfMemory(db, logger)
+  await Promise.all([warnOfMemory(db, logger), warnOfFiles(db, logger)])
   const claiming = { ...core, nodes, metrics }
   const started = await claimUnowned(claiming)
   if (started.length > 0)

@@ -44,7 +44,8 @@ const host = new ActorHost<typeof credentialMachine, CredentialEffects>({
       },
       actions: {
         reply: host.reply,
-        releaseTurn: ({ self }) => host.effectsOf(self).releaseTurn(),
+        releaseTurn: ({ self, event }) =>
+          host.effectsOf(self).releaseTurn(event.type === 'session.lost'),
         forgetSession: ({ self }) => host.effectsOf(self).forgetSession(),
         perform: async ({ self, context }, request) => {
           const { requestId } = request

@@ -12,7 +12,13 @@ import type { CredentialFacts } from '../ports/ports.ts'
 import { type PassCall, pass } from './pass.ts'
 import { perform } from './perform.ts'
 import { type Batches, LONGEST_RETRY_MS, ReportQueue, rejectAll, reportTo } from './report.ts'
-import { type Closing, type CredentialWorld, notConnected, withSettings } from './world.ts'
+import {
+  type Closing,
+  type CredentialWorld,
+  notConnected,
+  type ReleaseTurn,
+  withSettings,
+} from './world.ts'
 
 type Send = (event: CredentialEvent) => void
 
@@ -38,7 +44,7 @@ export class CredentialEffects {
   readonly #batches: Batches = new Map()
   readonly #reports: ReportQueue
   #session: Session | undefined
-  #releaseTurn = () => {}
+  #releaseTurn: ReleaseTurn = () => {}
   readonly #begunAt: number
   /** The session was taken soon after the claim, and was opened once more. */
   #hasReturned = false
@@ -82,7 +88,7 @@ export class CredentialEffects {
     this.#releaseTurn()
     const ask = () => {
       if (isOver) return
-      this.#releaseTurn = this.world.budget.request(() => {
+      this.#releaseTurn = this.world.budget.request(this.#facts, () => {
         isGranted = true
         send({ type: 'turn.granted' })
       })
@@ -96,8 +102,8 @@ export class CredentialEffects {
     }
   }
 
-  releaseTurn(): void {
-    this.#releaseTurn()
+  releaseTurn(hasFailed?: boolean): void {
+    this.#releaseTurn(hasFailed)
   }
 
   awaitStorage(send: Send): () => void {

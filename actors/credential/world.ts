@@ -1,10 +1,12 @@
 /** What the actors of credentials share: ports, time limits, the budget of starts, and how a session is closed. */
 import type { CredentialContext } from '../../machines/credential/setup.ts'
 import { failed } from '../../machines/model/failure.ts'
+import { later } from '../host/time.ts'
 import type { Lease } from '../node/lease.ts'
 import type { LinkedAccount, Platform, WritePermit } from '../ports/platform.ts'
 import type {
   Clock,
+  CredentialFacts,
   CredentialStore,
   Identities,
   Logger,
@@ -74,43 +76,100 @@ export const notConnected = () =>
     retryAfterSeconds: 1,
   })
 
-/** How many credentials of the service may connect at once, so that a restart does not flood the networks. */
+/**
+ * A start that has failed keeps its turn for so long. A network that refuses at once would else be asked by thousands of accounts as
+ * fast as this machine can; and those that still wait for a turn are back soonest when it answers again.
+ */
+const FAILED_MS = 500
+
+/** Gives the turn back. `hasFailed`: the network did not let the account in. */
+export type ReleaseTurn = (hasFailed?: boolean) => void
+
+/** Whose turn it is. */
+type Starter = Pick<CredentialFacts, 'platform' | 'userId'>
+
+/**
+ * How many credentials of one network may connect at once, so that a restart does not flood it. A network that does not answer
+ * keeps its turns for long, and must not keep them from the others.
+ */
 export class StartBudget {
   readonly #size: number
-  readonly #queue = new Set<() => void>()
-  #running = 0
+  readonly #clock: Clock
+  readonly #lines = new Map<string, Line>()
 
-  constructor(size: number) {
+  constructor(size: number, clock: Clock) {
     this.#size = size
+    this.#clock = clock
   }
 
   /** Calls `granted` when a permit is free; the returned function releases the permit, or leaves the queue. */
-  request(granted: () => void): () => void {
+  request({ platform, userId }: Starter, granted: () => void): ReleaseTurn {
+    const line = this.#lines.get(platform) ?? new Line(this.#size, this.#clock)
+    this.#lines.set(platform, line)
+    return line.request(userId, granted)
+  }
+
+  get waiting(): number {
+    return [...this.#lines.values()].reduce((sum, { waiting }) => sum + waiting, 0)
+  }
+}
+
+/** Those of one network: its users take turns, however many accounts one of them has. */
+class Line {
+  readonly #size: number
+  readonly #clock: Clock
+  /** The user who is next stands first. */
+  readonly #waiting = new Map<number, Set<() => void>>()
+  #running = 0
+
+  constructor(size: number, clock: Clock) {
+    this.#size = size
+    this.#clock = clock
+  }
+
+  request(userId: number, granted: () => void): ReleaseTurn {
     let state: 'queued' | 'running' | 'over' = 'queued'
     const begin = () => {
-      this.#queue.delete(begin)
       this.#running++
       state = 'running'
       granted()
     }
-    this.#queue.add(begin)
+    this.#waiting.set(userId, (this.#waiting.get(userId) ?? new Set()).add(begin))
     this.#advance()
-    return () => {
-      if (state === 'running') this.#running--
-      else this.#queue.delete(begin)
-      if (state !== 'over') this.#advance()
+    return (hasFailed = false) => {
+      if (state === 'queued') this.#leave(userId, begin)
+      if (state === 'running' && hasFailed) later(this.#clock, () => this.#free(), FAILED_MS)
+      else if (state === 'running') this.#free()
       state = 'over'
     }
   }
 
+  #free() {
+    this.#running--
+    this.#advance()
+  }
+
   get waiting(): number {
-    return this.#queue.size
+    return [...this.#waiting.values()].reduce((sum, { size }) => sum + size, 0)
   }
 
   #advance() {
-    for (const begin of this.#queue) {
-      if (this.#running >= this.#size) return
+    while (this.#running < this.#size) {
+      const [next] = this.#waiting
+      if (!next) return
+      const [userId, own] = next
+      const [begin = () => undefined] = own
+      own.delete(begin)
+      // The user goes to the end of the line.
+      this.#waiting.delete(userId)
+      if (own.size > 0) this.#waiting.set(userId, own)
       begin()
     }
+  }
+
+  #leave(userId: number, begin: () => void) {
+    const own = this.#waiting.get(userId)
+    own?.delete(begin)
+    if (own?.size === 0) this.#waiting.delete(userId)
   }
 }

@@ -1,6 +1,7 @@
 /** A process of its own that is asked over a channel: what is measured does not share a heap with the load. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
+import { readdirSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 
 interface Question {
@@ -17,6 +18,8 @@ interface Answer {
 
 export interface Child {
   ask<Result>(command: string, options?: unknown): Promise<Result>
+  /** Sends it a signal of the system. */
+  signal(name: NodeJS.Signals): void
   /** Asks it to stop, and waits for its end. */
   stop(): Promise<void>
 }
@@ -47,6 +50,7 @@ export function startChild(file: string, execArgv: readonly string[] = []): Chil
   }
   return {
     ask,
+    signal: (name) => void child.kill(name),
     async stop() {
       // It may have come to its end by itself.
       if (child.exitCode !== null || child.signalCode !== null) return
@@ -59,8 +63,12 @@ export function startChild(file: string, execArgv: readonly string[] = []): Chil
 
 export type Commands = Readonly<Record<string, (options: never) => unknown>>
 
+const LEFT_ALONE_MS = 10_000
+
 /** The other end: answers what the parent asks. */
 export function answerParent(commands: Commands): void {
+  // A parent that has failed leaves nobody behind.
+  process.on('disconnect', () => setTimeout(() => process.exit(1), LEFT_ALONE_MS).unref())
   process.on('message', async ({ id, command, options }: Question) => {
     const answer: Answer = await Promise.resolve()
       .then(() => commands[command]?.(options as never))
@@ -87,6 +95,13 @@ export async function memory(): Promise<Memory> {
   const { rss, heapUsed, external } = process.memoryUsage()
   return { rss, heap: heapUsed + external }
 }
+
+/** Open files, connections among them. */
+export const descriptors = (): number => readdirSync('/proc/self/fd').length
+
+/** Timers that are set, of those that keep a process alive. */
+export const timers = (): number =>
+  process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length
 
 /** Milliseconds of processor time so far. */
 export function processor(): number {

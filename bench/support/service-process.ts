@@ -1,6 +1,8 @@
 /** The whole service in a process of its own, driven by a benchmark. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
+import { writeHeapSnapshot } from 'node:v8'
+import { visibleState } from '../../actors/credential/timeline.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { type Gateway, startGateway } from '../../src/gateway.ts'
@@ -8,7 +10,7 @@ import { createLogger } from '../../src/observability/logger.ts'
 import { telegramPlatform } from '../../src/platforms/telegram/platform.ts'
 import { trust } from '../../test/support/telegram-dc/crypto.ts'
 import { Chatter, type Drizzle, type Speech } from './chatter.ts'
-import { answerParent, memory, processor } from './child.ts'
+import { answerParent, descriptors, memory, processor, timers } from './child.ts'
 import { now } from './statistics.ts'
 import { APPLICATION, type TelegramAddress } from './telegram.ts'
 
@@ -55,13 +57,26 @@ answerParent({
   },
   /** Resolves once so many credentials are online. */
   async online(count: number) {
-    while (online() < count) await pause(50)
+    // A look at thousands of accounts takes as long as the start of one.
+    while (online() < count) await pause(Math.max(50, count / 4))
   },
   memory,
   rss: () => process.memoryUsage.rss(),
   /** The most that it ever took of the machine, in bytes. */
   peak: () => process.resourceUsage().maxRSS * 1024,
   processor,
+  descriptors,
+  timers,
+  /** How many accounts are in each state of their machine. */
+  states() {
+    const counts: Record<string, number> = {}
+    for (const { snapshot } of gateway.core.supervisor.live()) {
+      const [state] = visibleState(snapshot)
+      counts[state] = (counts[state] ?? 0) + 1
+    }
+    return counts
+  },
+  heapSnapshot: (file: string) => writeHeapSnapshot(file),
   /** The longest time in milliseconds, since it began, that the event loop could not turn to anything new. */
   stalls(step: 'begin' | 'end') {
     if (step === 'end') delay.disable()

@@ -30,6 +30,12 @@ export interface Options {
   readonly plans: boolean
   /** Keep the database for the next run of the same benchmark on the same day. */
   readonly keep: boolean
+  /** Numbers of accounts, for benchmarks of many of them. */
+  readonly sizes: readonly number[]
+  /** For these, the only network that they look at. */
+  readonly network?: string | undefined
+  /** They are started a first time, and no second one. */
+  readonly once: boolean
 }
 
 export interface Theatre {

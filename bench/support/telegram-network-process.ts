@@ -3,7 +3,7 @@ import { serverKey } from '../../test/support/telegram-dc/crypto.ts'
 import { TelegramNetwork } from '../../test/support/telegram-dc/network.ts'
 import type { Person } from '../../test/support/telegram-dc/people.ts'
 import { answerParent } from './child.ts'
-import type { TelegramAddress } from './telegram.ts'
+import type { Device, TelegramAddress } from './telegram.ts'
 
 interface Writing {
   readonly to: number
@@ -28,6 +28,33 @@ answerParent({
   person() {
     const { id, phone } = network.person()
     return { id, phone }
+  },
+  /** So many people who have signed in on a device each. */
+  crowd(count: number): Device[] {
+    network.isCrowd = true
+    return Array.from({ length: count }, () => {
+      const person = network.person()
+      return { id: person.id, key: network.device(person).toString('base64') }
+    })
+  },
+  /** Connections that are open, and all that there ever were. */
+  connections() {
+    const sum = (of: (centre: (typeof network.centres)[number]) => number) =>
+      network.centres.reduce((total, centre) => total + of(centre), 0)
+    return {
+      open: sum(({ connections }) => connections.size),
+      ever: sum(({ everyConnection }) => everyConnection.length),
+    }
+  },
+  /** Requests so far, by their names. */
+  requests() {
+    const counts: Record<string, number> = {}
+    for (const { requests } of network.centres)
+      for (const name of requests) counts[name] = (counts[name] ?? 0) + 1
+    return counts
+  },
+  async listen(isListening: boolean) {
+    for (const centre of network.centres) await (isListening ? centre.listen() : centre.stop())
   },
   codeOf: (id: number) => personOf(id).code,
   write({ to, from, count }: Writing) {

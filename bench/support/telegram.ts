@@ -19,6 +19,20 @@ export interface Person {
   readonly phone: string
 }
 
+/** Somebody's device: its key is in base64. */
+export interface Device {
+  readonly id: number
+  readonly key: string
+}
+
+/** As the session of a linked account is stored. */
+export const accountOf = ({ id, key }: Device, { entrance }: TelegramAddress): SeedAccount => ({
+  native: `${id}`,
+  firstName: `Person ${id}`,
+  secrets: { keys: { [entrance.id]: key } },
+  owner: 'bench',
+})
+
 const LINKING_MS = 60_000
 
 /** Its session is what the service would have stored. */

@@ -48,30 +48,34 @@ export interface Chat extends ChatDetails {
   readonly parent?: Chat
 }
 
+/** `message` names the message that a fact is about; `about` is that message, if the network gives it. */
 export type Service =
   | { readonly fact: 'joined'; readonly people: readonly Person[] }
   | { readonly fact: 'left'; readonly person: Person }
   | { readonly fact: 'title'; readonly title: string }
   | { readonly fact: 'photo'; readonly photo: Media | undefined }
   | { readonly fact: 'created'; readonly title: string }
-  | { readonly fact: 'pinned'; readonly message: string }
+  | { readonly fact: 'pinned'; readonly message: string; readonly about?: Message }
   | { readonly fact: 'gift'; readonly gift: OwnedGift }
   /** In a checklist, which a message carries. */
   | {
       readonly fact: 'tasks_done'
       readonly message: string
+      readonly about?: Message
       readonly done: readonly number[]
       readonly undone: readonly number[]
     }
   | {
       readonly fact: 'tasks_added'
       readonly message: string
+      readonly about?: Message
       readonly tasks: readonly ChecklistTask[]
     }
   /** To the poll of a message, which the fact names; `option` is its place. */
   | {
       readonly fact: 'option_added'
       readonly message: string
+      readonly about?: Message
       readonly option: number
       readonly text: Text
     }
@@ -201,6 +205,8 @@ export interface Message {
   /** Messages sent together as one album share this key. */
   readonly album?: string
   readonly signature?: string
+  /** The title or tag that its writer had in the supergroup. */
+  readonly senderTag?: string
   /** The connection of the business on whose behalf it was sent. */
   readonly business?: string
   readonly isProtected?: boolean
@@ -209,6 +215,15 @@ export interface Message {
   readonly suggestion?: SuggestedPost
   /** Somebody has paid for the post. */
   readonly isPaidPost?: boolean
+}
+
+/** The same video played from another second, at 0 from its beginning; anything else as it is. */
+export function startingAt(content: Content, seconds: number | undefined): Content {
+  if (seconds === undefined || content.kind !== 'media' || content.media.kind !== 'video') {
+    return content
+  }
+  const { startSeconds: _, ...media } = content.media
+  return { ...content, media: { ...media, ...(seconds > 0 && { startSeconds: seconds }) } }
 }
 
 export const CONTENT_NAMES = [

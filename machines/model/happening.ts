@@ -218,6 +218,8 @@ const TOLD_FACTS: ReadonlySet<Service['fact']> = new Set<Service['fact']>([
   'post_declined',
   'post_paid',
   'post_refunded',
+  'refunded',
+  'option_added',
 ])
 
 const isToldFact = (happening: Happening): boolean =>

@@ -43,6 +43,10 @@ export interface Media {
   readonly thumbnail?: Media
   /** Only for a live photo: the video of the seconds around it. */
   readonly live?: Media
+  /** Only for a video: the second from which it is played. */
+  readonly startSeconds?: number
+  /** Only for a video: the photo that stands for it in the chat. */
+  readonly cover?: Media
   /** Only for a photo: its smaller sizes, smallest first; the media itself is the largest. */
   readonly sizes?: readonly Media[]
 }

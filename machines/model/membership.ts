@@ -1,4 +1,5 @@
 /** Members of a chat, and the invite links that lead into it. */
+import type { Surface } from './content.ts'
 import type { Person } from './person.ts'
 import type { Permission, Right } from './rights.ts'
 
@@ -9,6 +10,8 @@ export interface Member {
   readonly rights?: readonly Right[]
   readonly title?: string
   readonly isAnonymous?: boolean
+  /** The native id of who made this person an administrator, if the network tells it. */
+  readonly promotedBy?: string
   /** Only for ordinary members. */
   readonly tag?: string
   /** Whether this account may change the administrator's rights. */
@@ -43,3 +46,10 @@ export interface Boost {
   readonly at: number
   readonly expiresAt: number
 }
+
+/** Results of operations about members. `surface`: the kind of the chat, because each kind has its own rights. */
+export type MembershipOutcome =
+  | { readonly kind: 'member'; readonly member: Member; readonly surface: Surface }
+  | { readonly kind: 'members'; readonly members: readonly Member[]; readonly surface: Surface }
+  | { readonly kind: 'invite'; readonly invite: Invite }
+  | { readonly kind: 'boosts'; readonly boosts: readonly Boost[] }

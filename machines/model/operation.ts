@@ -11,7 +11,7 @@ import type { Chat, Content, Message, Reaction, Surface } from './content.ts'
 import { GAME_OPERATIONS, type GameOperation, type GameOutcome } from './game.ts'
 import type { Gift, OwnedGiftPage } from './gift.ts'
 import type { Media, StickerSet } from './media.ts'
-import type { Boost, Invite, Member } from './membership.ts'
+import type { MembershipOutcome } from './membership.ts'
 import {
   ADMINISTRATION_OPERATIONS,
   type AdministrationOperation,
@@ -149,6 +149,8 @@ type MessageOperation<Place, Item> =
       readonly chat: Place
       readonly from: Place
       readonly message: Item
+      /** Only of a video: the second from which it is played from now on. */
+      readonly startSeconds?: number
       /** Only of a copy: replaces the caption. */
       readonly caption?: Text
       /** Only of a copy. */
@@ -221,18 +223,15 @@ export type OperationResult =
   | { readonly kind: 'messages'; readonly messages: readonly Message[] }
   | { readonly kind: 'chat'; readonly chat: Chat }
   | { readonly kind: 'poll'; readonly poll: Poll }
-  | { readonly kind: 'member'; readonly member: Member }
-  | { readonly kind: 'members'; readonly members: readonly Member[] }
+  | MembershipOutcome
   | ReadingOutcome
   /** Absent if no person was found. */
   | { readonly kind: 'person'; readonly person?: Person }
   | { readonly kind: 'number'; readonly number: number }
-  | { readonly kind: 'invite'; readonly invite: Invite }
   | { readonly kind: 'gifts'; readonly gifts: readonly Gift[] }
   | ({ readonly kind: 'owned_gifts' } & OwnedGiftPage)
   | { readonly kind: 'stars'; readonly stars: number }
   | { readonly kind: 'business'; readonly connection: BusinessConnection }
-  | { readonly kind: 'boosts'; readonly boosts: readonly Boost[] }
   | { readonly kind: 'topic'; readonly chat: Chat; readonly topic: Topic }
   | { readonly kind: 'stickers'; readonly set: StickerSet }
   /** Stickers of several sets. */

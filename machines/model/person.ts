@@ -28,6 +28,8 @@ export interface ChatDetails {
   readonly stickerSet?: string
   /** Whether this account may set it. */
   readonly maySetStickers?: boolean
+  /** How long an ordinary member of the supergroup waits between two messages. Absent: not at all. */
+  readonly slowSeconds?: number
   /** Only for a private chat: the person's status; `until` is Unix time in seconds. */
   readonly emojiStatus?: { readonly customEmojiId: string; readonly until?: number }
 }

@@ -51,13 +51,35 @@ const ONLY_IN_CHANNELS: readonly Right[] = [
 ]
 const ONLY_IN_GROUPS: readonly Right[] = ['pin_messages', 'manage_topics', 'manage_tags']
 
-/** The rights that a channel or a group knows. The reference drops all others. */
-export function rightsIn(kind: 'channel' | 'group'): readonly Right[] {
+/** The rights that a chat of this kind knows. The reference neither gives nor shows the others. */
+export function rightsIn(kind: string): readonly Right[] {
   const unknown = kind === 'channel' ? ONLY_IN_GROUPS : ONLY_IN_CHANNELS
-  return RIGHTS.filter((right) => !unknown.includes(right))
+  const hasTopics = kind !== 'group'
+  return RIGHTS.filter(
+    (right) => !unknown.includes(right) && (hasTopics || right !== 'manage_topics'),
+  )
 }
 
 /** Every administrator may manage the chat. */
 export const withManaging = (rights: readonly Right[]): readonly Right[] => [
   ...new Set<Right>(['manage_chat', ...rights]),
 ]
+
+interface Given {
+  readonly rights: readonly Right[]
+  readonly isAnonymous: boolean
+}
+
+/** What is left of these rights in a chat of this kind; none where it knows none of them. In channels nobody is anonymous. */
+export function rightsGiven(
+  kind: string,
+  { rights, isAnonymous = false }: Partial<Given> & Pick<Given, 'rights'>,
+): Given {
+  const known = rightsIn(kind)
+  const given = {
+    rights: rights.filter((right) => known.includes(right)),
+    isAnonymous: isAnonymous && kind !== 'channel',
+  }
+  const isGiven = given.rights.length > 0 || given.isAnonymous
+  return { ...given, rights: isGiven ? withManaging(given.rights) : [] }
+}

@@ -131,6 +131,9 @@ export class Accounts {
   async refresh(refreshToken: string, client: RequestClient): Promise<SignedIn> {
     const owner = await this.#refreshTokens.ownerOf(refreshToken)
     const user = owner === undefined ? undefined : await this.#users.get(owner)
+    // Each use keeps a row for as long as the session lives.
+    const retryAfterSeconds = owner === undefined ? 0 : await this.calls.take(owner)
+    if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
     const sign = await this.#accessTokens.signer()
     const refreshed = await this.#refreshTokens.refresh(refreshToken, client)
     return await signedIn(sign, user ?? (await this.#users.get(refreshed.userId)), refreshed)

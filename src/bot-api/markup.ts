@@ -182,14 +182,23 @@ function inlineButtons(
       'field "inline_keyboard" of the InlineKeyboardMarkup must be an Array of Arrays',
     )
   }
-  const buttons = (row: unknown[]) => row.map((one) => button(one, platform))
-  const rows = value.map(buttons).filter((row) => row.length > 0)
+  const rows = value.map((row: unknown[]) => rowOf(row, platform)).filter((row) => row.length > 0)
   if (rows.flat().length > BUTTONS) throw badRequest('reply markup is too long')
   if (rows.length > 0 && !platform.capabilities.buttons) {
     throw badRequest(`inline keyboards are not supported on ${platform.name}`)
   }
   return rows
 }
+
+/** TDLib's `get_reply_markup` leaves out the buttons of a row beyond these. */
+const IN_ROW = 12
+
+/** Without buttons that have neither a text nor an icon. */
+const rowOf = (row: readonly unknown[], platform: Platform): Button[] =>
+  row
+    .filter((value) => !isObject(value) || value.text !== '' || value.icon_custom_emoji_id)
+    .slice(0, IN_ROW)
+    .map((value) => button(value, platform))
 
 function button(value: unknown, platform: Platform): Button {
   if (!isObject(value)) {
@@ -250,7 +259,26 @@ function actionOf(value: Fields, { name, capabilities }: Platform): Fields {
   }
   const asked = value[action]
   assertAction(action, asked)
-  return { [action]: asked }
+  if (action === 'switch_inline_query_chosen_chat') return chosenChat(asked as Fields)
+  return { [action]: SHAPES[action]?.(asked as Fields) ?? asked }
+}
+
+/** What messages show of an action, whatever else was given. */
+const SHAPES: Readonly<Record<string, (asked: Fields) => unknown>> = {
+  web_app: ({ url }) => ({ url }),
+  copy_text: ({ text }) => ({ text }),
+  callback_game: () => ({}),
+}
+
+const CHOSEN = ['user', 'bot', 'group', 'channel'].map((kind) => `allow_${kind}_chats`)
+
+/** Any chat at all is chosen by the simpler action. */
+function chosenChat({ query = '', ...flags }: Fields): Fields {
+  const allowed = CHOSEN.filter((name) => flags[name])
+  if (allowed.length === 0) throw badRequest('at least one chat type must be allowed')
+  if (allowed.length === CHOSEN.length) return { switch_inline_query: query }
+  const shown = CHOSEN.map((name) => [name, allowed.includes(name)])
+  return { switch_inline_query_chosen_chat: { query, ...Object.fromEntries(shown) } }
 }
 
 const COPIED = 256
@@ -258,9 +286,7 @@ const COPIED = 256
 /** The flags of each action. */
 const FLAGS: Readonly<Record<string, readonly string[]>> = {
   login_url: ['request_write_access'],
-  switch_inline_query_chosen_chat: ['user', 'bot', 'group', 'channel'].map(
-    (kind) => `allow_${kind}_chats`,
-  ),
+  switch_inline_query_chosen_chat: CHOSEN,
 }
 
 function assertAction(action: string, asked: unknown): void {

@@ -57,12 +57,24 @@ export async function mediaOf(
 
 const THUMBNAILED: readonly MediaKind[] = ['video', 'animation', 'audio', 'document', 'video_note']
 
+/** A video with the second from which it is played, and the photo that stands for it. */
+export async function framedVideo(call: Call, media: Media, args: Arguments): Promise<Media> {
+  if (media.kind !== 'video') return media
+  const startSeconds = args.integer('start_timestamp', { min: 0, max: LONGEST_SECONDS })
+  const isCovered =
+    args.has('cover') || (args === call.args && uploadOf(call, args, 'cover') !== undefined)
+  const cover = isCovered ? await mediaOf(call, 'photo', 'cover', args) : undefined
+  if (cover && cover.kind !== 'photo') throw badRequest('IMAGE_PROCESS_FAILED')
+  return { ...media, ...(startSeconds > 0 && { startSeconds }), ...(cover && { cover }) }
+}
+
 /** Elsewhere a part with this name may be the file itself, as of a sticker set. */
 function thumbnailOf(call: Call, kind: MediaKind, args: Arguments): Upload | undefined {
   if (!THUMBNAILED.includes(kind)) return undefined
   return uploadOf(call, args, 'thumbnail') ?? uploadOf(call, args, 'thumb')
 }
 
+const LONGEST_SECONDS = 86_400
 const LIVE_SECONDS = 10
 const LIVE_BYTES = 10_000_000
 
@@ -150,7 +162,7 @@ function undecodable(text: string): string {
 function hintsOf(args: Arguments): NonNullable<Ingestion['hints']> {
   const number = (name: string, max: number) => args.integer(name, { min: 0, max })
   const side = number('length', 10_000)
-  const durationSeconds = number('duration', 86_400)
+  const durationSeconds = number('duration', LONGEST_SECONDS)
   const width = side || number('width', 10_000)
   const height = side || number('height', 10_000)
   const [title, performer] = [args.text('title'), args.text('performer')]

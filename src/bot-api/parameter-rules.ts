@@ -163,11 +163,8 @@ const FORMERLY: Readonly<Record<string, ParameterName>> = {
 /** Ignored on every platform. */
 const COSMETIC: readonly string[] = [
   'cache_time',
-  'cover',
   'disable_content_type_detection',
-  'start_timestamp',
   'supports_streaming',
-  'video_start_timestamp',
 ] satisfies ParameterName[]
 
 /** Values that libraries send for parameters that their caller did not set. */

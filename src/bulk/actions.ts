@@ -1,6 +1,8 @@
 /** Actions on many accounts in PostgreSQL: the accounts are fixed when an action begins, and each gets an outcome. */
 import { failed } from '../../machines/model/failure.ts'
-import type { Queryable } from '../database/database.ts'
+import { useQuota, type WindowLimit } from '../accounts/limits.ts'
+import { holdUser } from '../accounts/users.ts'
+import type { Database, Queryable } from '../database/database.ts'
 
 export const BULK_KINDS = ['restart', 'delete', 'relink'] as const
 export type BulkKind = (typeof BULK_KINDS)[number]
@@ -10,6 +12,8 @@ export type ItemState = 'waiting' | 'done' | 'failed'
 
 /** The largest number of running actions of one user, since each uses a share of the service. */
 const MOST_OPEN = 10
+/** Each of them keeps a row for each of its accounts. */
+const begun: WindowLimit = { count: 200, seconds: 86_400 }
 const DAYS_KEPT = 30
 
 /** The filter that chose the accounts. Search words may name a person, so only the fact of a search is stored. */
@@ -54,13 +58,12 @@ interface NewAction {
   readonly credentialIds: readonly number[]
 }
 
-/** Rejects with `conflict` while too many actions of this user are unfinished. */
+/** Rejects with `conflict` while too many actions of this user are unfinished, and with `rate_limited` after too many in a day. */
 export async function beginAction(
-  db: Queryable,
+  db: Database,
   { userId, kind, filter, credentialIds }: NewAction,
 ): Promise<BulkAction> {
-  const [action] = await db.query<BulkAction>(
-    `with action as (
+  const begin = `with action as (
        insert into bulk_action (user_id, kind, filter, total)
        select $1, $2, $3, cardinality($4::bigint[])
         where (select count(*) from bulk_action where user_id = $1 and state = 'running') < ${MOST_OPEN}
@@ -70,12 +73,16 @@ export async function beginAction(
        select action.id, i.position, i.id
          from action, unnest($4::bigint[]) with ordinality as i (id, position)
      )
-     select ${columns} from action`,
-    [userId, kind, filter && JSON.stringify(filter), credentialIds],
-  )
-  if (action) return action
-  const why = { reason: 'actions_full', params: { count: MOST_OPEN } } as const
-  throw failed('conflict', `${MOST_OPEN} actions on accounts are under way already`, why)
+     select ${columns} from action`
+  return db.transaction(async (tx) => {
+    await holdUser(tx, userId)
+    await useQuota(tx, `bulk:user:${userId}`, begun, new Date())
+    const values = [userId, kind, filter && JSON.stringify(filter), credentialIds]
+    const [action] = await tx.query<BulkAction>(begin, values)
+    if (action) return action
+    const why = { reason: 'actions_full', params: { count: MOST_OPEN } } as const
+    throw failed('conflict', `${MOST_OPEN} actions on accounts are under way already`, why)
+  })
 }
 
 interface Before {

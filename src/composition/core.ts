@@ -178,7 +178,7 @@ export function createCore(options: CoreOptions) {
     updates,
     storage: writes,
     identities: translator,
-    budget: new StartBudget(config.startBudget),
+    budget: new StartBudget(config.startBudget, clock),
     clock,
     logger,
     timing: config.timing,

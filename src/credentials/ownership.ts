@@ -1,5 +1,6 @@
-/** The credentials of this node: claims and starts them all, warns if the heap is too small, drops those claimed by other nodes. */
+/** The credentials of this node: claims and starts them all, warns if the heap or the number of open files is too small, drops those claimed by other nodes. */
 
+import { readFileSync } from 'node:fs'
 import { getHeapStatistics } from 'node:v8'
 import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
 import type { Lease } from '../../actors/node/lease.ts'
@@ -201,7 +202,10 @@ const KILOBYTE = 2 ** 10
 const MEGABYTE = 2 ** 20
 
 /** Measured heap of an idle account, by platform. */
-const ACCOUNT_BYTES: Readonly<Record<string, number>> = { telegram: 250 * KILOBYTE }
+const ACCOUNT_BYTES: Readonly<Record<string, number>> = {
+  telegram: 160 * KILOBYTE,
+  xmpp: 70 * KILOBYTE,
+}
 const OTHER_ACCOUNT_BYTES = 28 * KILOBYTE
 /** The share of the heap for idle accounts: the rest is for their events and operations. */
 const SHARE = 3 / 4
@@ -232,6 +236,44 @@ export async function warnOfMemory(
   const remedy = `give it more: NODE_OPTIONS=--max-old-space-size=${least}, and the container as much again`
   const heapMegabytes = Math.floor(heap.most / MEGABYTE)
   logger.warn({ accounts, heapMegabytes, remedy }, 'the heap is too small for so many accounts')
+}
+
+/** Files, the database, and as many callers as a small service has. */
+const OTHER_FILES = 1_000
+
+/**
+ * Each account of a network keeps a connection, and what the system refuses is told as a failure of the network. Writes one line,
+ * if there are too many for the process.
+ */
+export async function warnOfFiles(
+  db: Queryable,
+  logger: Pick<Logger, 'warn'>,
+  most: number | undefined = mostFiles(),
+): Promise<void> {
+  if (most === undefined) return
+  const [row] = await db.query<{ accounts: number }>(
+    `select count(*) as accounts from credential
+      where deactivated_at is null and platform <> 'sandbox'`,
+  )
+  const accounts = row?.accounts ?? 0
+  if (accounts + OTHER_FILES <= most) return
+  const least = accounts + OTHER_FILES
+  const remedy = `raise the limit to ${least} and one for each connection of a bot: LimitNOFILE= of systemd, --ulimit nofile= of a container, ulimit -n of a shell`
+  logger.warn({ accounts, openFiles: most, remedy }, 'so many connections cannot be open at once')
+}
+
+const OPEN_FILES = 'Max open files'
+
+/** Undefined where the system does not tell. Node has raised the soft limit to the hard one by now. */
+function mostFiles(): number | undefined {
+  try {
+    const lines = readFileSync('/proc/self/limits', 'utf8').split('\n')
+    const limit = lines.find((line) => line.startsWith(OPEN_FILES))?.slice(OPEN_FILES.length)
+    const most = Number.parseInt(limit ?? '', 10)
+    return Number.isNaN(most) ? undefined : most
+  } catch {
+    return undefined
+  }
 }
 
 function heapNow(): Heap {

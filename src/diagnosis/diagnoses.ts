@@ -12,6 +12,7 @@ import { Supervision } from '../../actors/host/supervision.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import { failed } from '../../machines/model/failure.ts'
+import { useQuota, type WindowLimit } from '../accounts/limits.ts'
 import type { Core } from '../composition/core.ts'
 import type { Config } from '../config/config.ts'
 import { findCredential, type RecordSource } from '../credentials/records.ts'
@@ -22,6 +23,9 @@ import type { RequestJournal } from '../observability/request-journal.ts'
 import { examiner } from './examine.ts'
 import { receivingFacts, recentRefusals } from './receiving.ts'
 import type { ExaminerWorld } from './world.ts'
+
+/** Each keeps a row for a week. */
+const started: WindowLimit = { count: 1_000, seconds: 86_400 }
 
 interface StoredDiagnosis extends DiagnosisFacts {
   readonly startedAt: Date
@@ -39,9 +43,10 @@ class DiagnosisStore {
     this.#db = db
   }
 
-  /** Each new diagnosis deletes old ones, which are not read any more. */
+  /** Each new diagnosis deletes old ones, which are not read any more. Rejects with `rate_limited` after too many in a day. */
   async create(facts: DiagnosisFacts): Promise<void> {
     const { diagnosisId: id, userId, apiKeyId, credentialId, sendTo = null, opens = null } = facts
+    await useQuota(this.#db, `diagnosis:user:${userId}`, started, new Date())
     await this.#db.records(async (em) => {
       await em.nativeDelete(Diagnosis, { createdAt: { $lt: databaseNow('7 days') } })
       await em.insert(Diagnosis, { id, userId, apiKeyId, credentialId, sendTo, opens })

@@ -179,7 +179,7 @@ const sideOf = (headers: Iterable<readonly [string, string]>, body: string): Sid
 export const headOf = (text: string): string => text.slice(0, BODY_LENGTH + LONGEST_SECRET)
 
 /** The beginning of a text as it is kept: cut, and without secrets. */
-export const bounded = (head: string): string => redact(head).slice(0, BODY_LENGTH)
+export const bounded = (head: string): string => redact(head).slice(0, BODY_LENGTH).toWellFormed()
 
 export const isLong = (text: string): boolean => text.length > BODY_LENGTH
 

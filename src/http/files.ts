@@ -5,6 +5,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { PassedFile, Session } from '../../actors/ports/platform.ts'
 import { failed } from '../../machines/model/failure.ts'
+import { FairSemaphore } from '../fair-semaphore.ts'
 import type { KeyGate } from '../keys/gate.ts'
 import { atMost, type Download, type Downloads } from '../media/downloads.ts'
 import { giveBackLent } from '../media/give-back.ts'
@@ -66,6 +67,12 @@ function isUnchanged(header: string | undefined, etag: string): boolean {
 const rangeApplies = (ifRange: unknown, etag: string): boolean =>
   ifRange === undefined || ifRange === etag
 
+/**
+ * A client may read as slowly as it likes, and holds a connection to the network meanwhile. One user has fewer than go to
+ * one host.
+ */
+const limits = { places: 2_000, placesPerUser: 32, waitingPerUser: 1_000 }
+
 interface FileRoutesOptions {
   readonly gate: KeyGate
   readonly downloads: Pick<Downloads, 'find'>
@@ -82,12 +89,13 @@ interface Route {
 const ISSUED_PATH = /^[a-z_]{1,20}\/file_\d{1,10}(\.[a-z\d]{1,8})?$/
 
 export async function fileRoutes(app: FastifyInstance, options: FileRoutesOptions) {
+  const places = new FairSemaphore(limits)
   openToEveryOrigin(app)
   app.route<Route>({
     method: ['GET', 'HEAD'],
     url: '/file/bot:token/*',
     schema: { hide: true },
-    handler: (request, reply) => send(request, reply, options),
+    handler: (request, reply) => send(request, reply, { ...options, places }),
   })
 }
 
@@ -122,16 +130,33 @@ export const filePaths = {
 const inert =
   /^(image\/(?!svg)[\w.+-]+|(audio|video)\/[\w.+-]+|application\/(pdf|zip|ogg|json|x-tgsticker)|text\/plain)$/
 
+interface Sending extends FileRoutesOptions {
+  readonly places: FairSemaphore
+}
+
+/** Waits for a place, which is free again once the answer has ended. */
+async function takePlace(places: FairSemaphore, userId: number, ended: AbortSignal) {
+  if (places.isFull(userId)) throw failed('rate_limited', '', { retryAfterSeconds: 5 })
+  const waiting = places.take(userId, ended)
+  if (waiting && !(await waiting)) throw failed('unavailable', 'the client has left')
+  if (ended.aborted) places.release(userId)
+  else ended.addEventListener('abort', () => places.release(userId), { once: true })
+}
+
 async function send(
   request: FastifyRequest<Route>,
   reply: FastifyReply,
-  { gate, downloads, passFile, downloadBytes }: FileRoutesOptions,
+  { gate, downloads, passFile, downloadBytes, places }: Sending,
 ) {
   const key = await gate.admit(request.params.token, request.ip, ofKey(request))
   request.audit.method = 'file'
   await key.admit('bot:receive')
+  const ended = endOf(reply.raw)
+  await takePlace(places, key.facts.userId, ended)
+  // From now on the client has to read.
+  closeStalled(reply.raw)
   const path = request.params['*']
-  const passed = await passFile(key.facts.credentialId, path, ...questionOf(request, reply))
+  const passed = await passFile(key.facts.credentialId, path, ...questionOf(request, ended))
   if (passed) return sendPassed(passed, request, reply, downloadBytes)
   const file = ISSUED_PATH.test(path)
     ? await downloads.find(key.facts.credentialId, path)
@@ -147,7 +172,7 @@ async function send(
   const { size } = file
   if (size === undefined) {
     if (request.method === 'HEAD') return reply.send()
-    return reply.send(await opened(file, reply))
+    return reply.send(await opened(file, reply, ended))
   }
   const mayRange = rangeApplies(request.headers['if-range'], file.etag)
   const span = mayRange ? rangeOf(request.headers.range, size) : undefined
@@ -162,7 +187,7 @@ async function send(
   const { length } = span ?? { length: size }
   reply.header('content-length', length)
   if (request.method === 'HEAD' || length === 0) return reply.send()
-  return reply.send(await opened(file, reply, span ?? { offset: 0, length: size }))
+  return reply.send(await opened(file, reply, ended, span ?? { offset: 0, length: size }))
 }
 
 /** Headers that keep a browser from running anything in a file. */
@@ -176,16 +201,21 @@ const harmless = (mime: string | undefined, name: string) => ({
 const unsatisfiable = { ok: false, error_code: 416, description: 'Range Not Satisfiable' } as const
 
 /** Ends with the connection, so that no file is read for a client that has left. */
-async function opened(file: Download, { raw }: FastifyReply, span?: Span): Promise<Readable> {
-  const stream = await file.open(span?.offset ?? 0, span?.length, untilClosed(raw))
+async function opened(
+  file: Download,
+  { raw }: FastifyReply,
+  ended: AbortSignal,
+  span?: Span,
+): Promise<Readable> {
+  const stream = await file.open(span?.offset ?? 0, span?.length, ended)
   return outgoing(stream, raw)
 }
 
-function untilClosed(raw: ServerResponse): AbortSignal {
-  const gone = new AbortController()
-  onClosed(raw, () => gone.abort())
-  closeStalled(raw)
-  return gone.signal
+/** Aborts once the answer has closed. */
+function endOf(raw: ServerResponse): AbortSignal {
+  const ended = new AbortController()
+  onClosed(raw, () => ended.abort())
+  return ended.signal
 }
 
 /** The file name twice: in ASCII for old clients, and unchanged for others. */
@@ -205,7 +235,7 @@ export type PassFile = (
 ) => Promise<PassedFile | undefined>
 
 /** The question to the network, and the signal that ends it. */
-function questionOf({ method, headers }: FastifyRequest, { raw }: FastifyReply) {
+function questionOf({ method, headers }: FastifyRequest, ended: AbortSignal) {
   const names = ['range', 'if-range', 'if-none-match', 'if-modified-since']
   const given = names.flatMap((name) => {
     const value = headers[name]
@@ -215,7 +245,7 @@ function questionOf({ method, headers }: FastifyRequest, { raw }: FastifyReply) 
     method: method === 'HEAD' ? ('HEAD' as const) : ('GET' as const),
     headers: Object.fromEntries(given),
   }
-  return [request, untilClosed(raw)] as const
+  return [request, ended] as const
 }
 
 const KEPT = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified']

@@ -80,7 +80,8 @@ export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
   const pool = createPool()
   measures.waiting(() => pool.waiting)
   const objects = s3 ? new S3Store(s3) : new DiskStore(join(folder, 'objects'))
-  const agent = createGuardedAgent(guard)
+  // Hardly any address is asked twice.
+  const agent = createGuardedAgent({ ...guard, keepAliveMs: 1_000 })
   const blobs = new BlobStore({
     rows: new BlobRows(db),
     objects,

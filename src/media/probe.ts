@@ -58,8 +58,8 @@ export function readProbe(output: Buffer): Probe | undefined {
     ...(duration > 0 && { durationSeconds: Math.max(1, Math.round(duration)) }),
     ...(film && { video: shown(film, duration) }),
     ...(sound && { audio: { codec: sound.codec_name ?? '' } }),
-    ...(tags.title && { title: tags.title.slice(0, 256) }),
-    ...(tags.artist && { performer: tags.artist.slice(0, 256) }),
+    ...(tags.title && { title: tags.title.slice(0, 256).toWellFormed() }),
+    ...(tags.artist && { performer: tags.artist.slice(0, 256).toWellFormed() }),
   }
 }
 

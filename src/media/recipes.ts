@@ -26,7 +26,7 @@ export const animation = [...firstFilm, '-an', ...h264(evenWithin(1_280))]
 export const NOTE_SIDE = 384
 export const videoNote = [
   ...[...firstFilm, ...perhapsSound, ...aac, '-t', '60'],
-  ...h264(`crop=min(iw\\,ih):min(iw\\,ih),scale=${NOTE_SIDE}:${NOTE_SIDE}`),
+  ...h264(`scale=${NOTE_SIDE}:${NOTE_SIDE}`),
 ]
 /** One frame of a film, as large as it is; none where the film is shorter. */
 export const frameAt = (second: number): string[] => [

@@ -4,8 +4,9 @@ import { blobMoved, isWatched } from '../../actors/credential/perform.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Media, MediaKind } from '../../machines/model/media.ts'
+import { FairSemaphore } from '../fair-semaphore.ts'
 import { UrlRefused } from '../net/fetch.ts'
-import type { GuardedAgent } from '../net/guard.ts'
+import { CONNECTIONS_PER_ORIGIN, type GuardedAgent } from '../net/guard.ts'
 import type { BlobStore } from './blobs.ts'
 import { assertByUrl, assertTaken, fetchUpload, urlFrom } from './by-url.ts'
 import { cleanName, isLookedInto, mimeOf } from './formats.ts'
@@ -30,7 +31,7 @@ import {
   type Upload,
   urlLimit,
 } from './media.ts'
-import type { MediaPool } from './pool.ts'
+import { type MediaPool, withSemaphore } from './pool.ts'
 import type { Spool } from './spool.ts'
 import type { Look } from './tasks/look.ts'
 import { explain, type TempFolder, type TemporaryFiles } from './temporary.ts'
@@ -61,6 +62,13 @@ const kinds: Readonly<Record<MediaKind, Prepare>> = {
 
 export class StoredMediaService implements MediaService {
   readonly #options: MediaServiceOptions
+  /** An address may be as slow as its owner wants. One user leaves half of the connections to an origin to others. */
+  readonly #fetching = new FairSemaphore({
+    places: 256,
+    placesPerUser: CONNECTIONS_PER_ORIGIN / 2,
+    waiting: 4_096,
+    waitingPerUser: 512,
+  })
 
   constructor(options: MediaServiceOptions) {
     this.#options = options
@@ -125,7 +133,7 @@ export class StoredMediaService implements MediaService {
     return this.#options.blobs.release(holder)
   }
 
-  async #receive({ source, kind }: Ingestion, signal: AbortSignal): Promise<Upload> {
+  async #receive({ source, kind, userId }: Ingestion, signal: AbortSignal): Promise<Upload> {
     const { spool, agent, limits } = this.#options
     switch (source.from) {
       case 'upload':
@@ -136,10 +144,13 @@ export class StoredMediaService implements MediaService {
         assertByUrl(kind)
         const limit = urlLimit(kind, limits)
         const options = { agent, spool, takes: limits.urlTakes, limit }
-        return await fetchUpload(source.url, options, signal).catch((error: unknown) => {
-          this.#tell(source.url, error)
-          throw error
-        })
+        const fetching = () => fetchUpload(source.url, options, signal)
+        return await withSemaphore(this.#fetching, { userId, signal }, fetching).catch(
+          (error: unknown) => {
+            this.#tell(source.url, error)
+            throw error
+          },
+        )
       }
     }
   }

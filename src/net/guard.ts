@@ -67,8 +67,7 @@ const patience = { timeout: 1_000, tries: 2 }
  */
 export function publicResolver(servers?: readonly string[]): Resolve {
   return async (hostname) => {
-    const resolver = new Resolver(patience)
-    if (servers) resolver.setServers(servers)
+    const resolver = resolverOf(servers)
     const [four, six] = await Promise.allSettled([
       resolver.resolve4(hostname),
       resolver.resolve6(hostname),
@@ -80,6 +79,45 @@ export function publicResolver(servers?: readonly string[]): Resolve {
 }
 
 export const resolvePublic: Resolve = publicResolver()
+
+function resolverOf(servers?: readonly string[]): Resolver {
+  const resolver = new Resolver(patience)
+  if (servers) resolver.setServers(servers)
+  return resolver
+}
+
+interface Place {
+  readonly service: string
+  readonly host: string
+  readonly port: number
+}
+
+/**
+ * Resolves with the places of services such as `_xmpp-client._tcp.example.org`, the first choice first; with none where
+ * none is named.
+ */
+export type ResolvePlaces = (services: readonly string[]) => Promise<readonly Place[]>
+
+/** The most places that are tried: the owner of a domain may name thousands, anywhere. */
+const MOST_PLACES = 8
+
+export function placesResolver(servers?: readonly string[]): ResolvePlaces {
+  return async (services) => {
+    const resolver = resolverOf(servers)
+    const named = async (service: string) => {
+      const records = await resolver.resolveSrv(service).catch(() => [])
+      return records.map((record) => ({ ...record, service }))
+    }
+    const records = (await Promise.all(services.map(named))).flat()
+    return records
+      .sort((a, b) => a.priority - b.priority || b.weight - a.weight)
+      .filter(({ name }) => name !== '')
+      .slice(0, MOST_PLACES)
+      .map(({ service, name, port }) => ({ service, host: name, port }))
+  }
+}
+
+export const resolvePlaces: ResolvePlaces = placesResolver()
 
 /** Knows the names of this machine and its network too: for where private addresses are allowed. */
 export const resolveAnything: Resolve = (hostname) => lookup(hostname, { all: true })
@@ -95,6 +133,8 @@ export class AddressRefused extends Error {
     super('the address is not public')
   }
 }
+
+export const CONNECTIONS_PER_ORIGIN = 16
 
 export interface GuardOptions {
   /** Lets private addresses pass: for trying out, never where strangers name the address. */
@@ -119,7 +159,25 @@ export type GuardedAgent = Agent
 
 /** Never hand it to the global `fetch`: that one speaks another version of the protocol between the two. */
 export function createGuardedAgent(options: GuardOptions = {}): Agent {
-  return new Agent({ ...poolOptions(options), maxOrigins: 10_000 })
+  return new Agent({ ...poolOptions(options), factory: forgettablePool, maxOrigins: 10_000 })
+}
+
+/**
+ * An agent forgets an origin when its last connection closes. It does not where an answer was cut off, since the request
+ * still counts then, and nothing would make it look once more: strangers could fill it for ever.
+ */
+function forgettablePool(origin: string | URL, options: object): Pool {
+  const pool = new Pool(origin, options)
+  let isSecondLook = false
+  pool.on('disconnect', (...event) => {
+    if (isSecondLook) return
+    setImmediate(() => {
+      isSecondLook = true
+      pool.emit('disconnect', ...event)
+      isSecondLook = false
+    })
+  })
+  return pool
 }
 
 /** The same for who speaks to one origin only, again and again. */
@@ -128,12 +186,13 @@ export function createGuardedPool(origin: string, options: GuardOptions): Pool {
 }
 
 function poolOptions(options: GuardOptions) {
-  const { connections = 16, keepAliveMs = 10_000 } = options
+  const { connections = CONNECTIONS_PER_ORIGIN, keepAliveMs = 10_000 } = options
   return {
     connections,
     pipelining: 1,
     keepAliveTimeout: keepAliveMs,
-    keepAliveMaxTimeout: 30_000,
+    // A server may ask for more.
+    keepAliveMaxTimeout: 3 * keepAliveMs,
     allowH2: false,
     connect: guardedConnector(options),
   }
@@ -169,6 +228,18 @@ function guardedConnector(options: GuardOptions): buildConnector.connector {
       callback(null, socket)
     })
   }
+}
+
+/** For sockets that are opened elsewhere: the host with its lookup; undefined for an address that is not allowed. */
+export function guardedHost(
+  hostname: string,
+  { allowPrivate = false, resolve }: Pick<GuardOptions, 'allowPrivate' | 'resolve'>,
+): { readonly host: string; readonly lookup: LookupFunction } | undefined {
+  const host = hostname.replace(/^\[(.*)\]$/, '$1')
+  const isAllowed = (address: string) => allowPrivate || isPublicAddress(address)
+  if (isIP(host) && !isAllowed(host)) return undefined
+  const known = resolve ?? (allowPrivate ? resolveAnything : resolvePublic)
+  return { host, lookup: guardedLookup(known, isAllowed) }
 }
 
 /** One private address refuses all: a mixture of addresses is an attack. */

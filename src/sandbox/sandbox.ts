@@ -167,7 +167,7 @@ function networkOf(context: NetworkContext, { hub, members, cleaner }: Shared): 
     stickerSets: new StickerSets(context),
     gifts: {
       available: async () => (await availableGifts({ context })).gifts,
-      make: (gift) => makeGift(context, gift),
+      make: (gift) => context.capacity.reserve(network, 1, () => makeGift(context, gift)),
     },
     faults: new FaultControls({ db, hub, now, assertIn }),
     empty: () => cleaner.empty(network),

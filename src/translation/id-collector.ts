@@ -291,14 +291,14 @@ export class IdCollector implements WantedIds {
     if (content.fact === 'managed_bot_created') this.addPerson(content.bot)
     if (content.fact === 'chat_shared') this.addChat(content.chat)
     if ('post' in content && content.post) this.#addMentioned(content.post)
+    if ('about' in content && content.about) this.#addMentioned(content.about)
     if (content.fact === 'gift' && content.gift.sender) this.addPerson(content.gift.sender)
     if (content.fact === 'left') this.addPerson(content.person)
     if (content.fact === 'moved_to') this.chats.set(content.chat, 'supergroup')
     if (content.fact === 'moved_from') this.chats.set(content.chat, 'group')
-    if ('message' in content && content.message !== undefined && content.fact !== 'pinned') {
+    if ('message' in content && content.message !== undefined) {
       put(this.mentioned, chat.native, content.message)
     }
-    if (content.fact === 'pinned') put(this.mentioned, chat.native, content.message)
   }
 
   #addExternal({ origin, chat, message, content }: ExternalReply): void {

@@ -7,7 +7,10 @@ import { isPublicAddress } from '../net/guard.ts'
 
 const PORTS = new Set(['', '80', '88', '443', '8443'])
 const SECRET_BYTES = 256
-const CERTIFICATE_BYTES = 3 * 1024 * 1024
+/** The reference takes three megabytes. But each connection reads all of it anew, and a chain has a few kilobytes. */
+export const CERTIFICATE_BYTES = 65_536
+/** Of one chain. */
+const CERTIFICATES = 10
 const LONGEST_URL = 2_048
 const RESOLVES_WITHIN_MS = 5_000
 
@@ -62,7 +65,11 @@ export function checkCertificate(pem: Buffer): string {
   } catch (cause) {
     throw bad("can't parse the certificate", { cause })
   }
-  return pem.toString('latin1')
+  const text = pem.toString('latin1')
+  if (text.split('-----BEGIN').length - 1 > CERTIFICATES) {
+    throw bad(`the certificate must have a chain of at most ${CERTIFICATES}`)
+  }
+  return text
 }
 
 export interface Reach {

@@ -1,5 +1,6 @@
 /** Sessions: refreshed with tokens for one use, ended by reuse, idleness, age, logging out or too many others. */
 import t from 'tap'
+import { Gcra } from '../../src/security/rate-limits.ts'
 import { accountsRig, client, failureOf, newPhone, noLimits } from '../support/accounts.ts'
 
 const DAY = 86_400
@@ -37,6 +38,20 @@ t.test('of 50 refreshes at once one wins, and the session lives', async (t) => {
   const winners = results.filter((result) => result.status === 'fulfilled')
   t.equal(winners.length, 1)
   t.ok(await accounts.refresh(winners[0]!.value.refreshToken, client))
+})
+
+t.test('refreshes count as calls of their user: each leaves a row', async (t) => {
+  const calls = new Gcra<number>({ perSecond: 0.001, burst: 3 })
+  const { accounts, signIn } = await accountsRig(t, { limits: noLimits, calls })
+  let { refreshToken } = await signIn()
+  for (let n = 1; n <= 3; n++) {
+    refreshToken = (await accounts.refresh(refreshToken, client)).refreshToken
+  }
+  t.match(await failureOf(accounts.refresh(refreshToken, client)), {
+    code: 'rate_limited',
+    retryAfterSeconds: Number,
+  })
+  t.ok(await accounts.refresh((await signIn()).refreshToken, client), 'another user may')
 })
 
 t.test('a token used again later ends the whole session', async (t) => {

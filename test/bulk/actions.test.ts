@@ -1,8 +1,10 @@
 /** Actions on many accounts over HTTP: chosen by id or filter, followed, stopped, resumed; each account has its outcome. */
 import t from 'tap'
 import { failed } from '../../machines/model/failure.ts'
+import { openDatabase } from '../../src/database/database.ts'
 import { refused, scene } from '../service/scene.ts'
 import { until } from '../support/client.ts'
+import { quietLogger } from '../support/logger.ts'
 
 const PATH = '/platforms/credentials/actions'
 const { service, client, credentialId: first } = await scene(t, {})
@@ -167,4 +169,37 @@ t.test('deleted accounts are gone, and restarting them fails with the reason', a
     items: [{ account: null }, { account: null }],
   })
   t.match(await client.ask('GET', `/platforms/credentials/${first}`), { status: 200 })
+})
+
+t.test('at most ten are under way, and two hundred are begun in a day', async (t) => {
+  const other = await service.client()
+  const own = await other.link(await other.person('Ed', 'ed_of_many'))
+  const many = () => other.ask('POST', PATH, { kind: 'restart', credential_ids: [own] })
+  const { supervisor } = service.gateway.core
+  const ready = supervisor.ready.bind(supervisor)
+  const go = Promise.withResolvers<void>()
+  supervisor.ready = async (id, hasLeft) => {
+    await go.promise
+    return ready(id, hasLeft)
+  }
+  const answers = await Promise.all(Array.from({ length: 20 }, many))
+  go.resolve()
+  supervisor.ready = ready
+  t.equal(answers.filter(({ status }) => status === 200).length, 10)
+  t.equal(answers.filter(({ status }) => status === 409).length, 10)
+  const begun = answers.flatMap(({ body }) => (body.ok ? [body.result.action_id as number] : []))
+  await Promise.all(
+    begun.map((id) =>
+      until(async () => (await other.result('GET', `${PATH}/${id}`)).state === 'finished'),
+    ),
+  )
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
+  t.teardown(() => database.close())
+  await database.query(
+    `update quota set uses = array(select now() from generate_series(1, 200))
+     where key like 'bulk:user:%' and cardinality(uses) = 10`,
+  )
+  const late = await many()
+  t.match(late, { status: 429, body: { ok: false, error_code: 429 } })
+  t.ok(late.body.parameters.retry_after > 86_000)
 })

@@ -1,6 +1,6 @@
 /** The line that says that the heap is too small for the accounts, before they begin. */
 import t from 'tap'
-import { warnOfMemory } from '../../src/credentials/ownership.ts'
+import { warnOfFiles, warnOfMemory } from '../../src/credentials/ownership.ts'
 import { stage } from '../updates/stage.ts'
 
 const MEGABYTE = 2 ** 20
@@ -27,12 +27,38 @@ t.test(
 
     lines.length = 0
     await db.query(`update credential set platform = 'telegram'`)
-    await warn(98)
+    await warn(87)
     t.equal(lines.length, 1, 'its accounts take more')
-    await warn(100)
+    await warn(88)
     t.equal(lines.length, 1)
+    await db.query(`update credential set platform = 'xmpp'`)
+    await warn(76)
+    t.equal(lines.length, 1)
+    await warn(75)
+    t.equal(lines.length, 2, 'and those of XMPP less, and more than others')
     await db.query('update credential set deactivated_at = now()')
     await warn(70)
-    t.equal(lines.length, 1, 'those that do not begin need nothing')
+    t.equal(lines.length, 2, 'those that do not begin need nothing')
   },
 )
+
+t.test('another line says how many connections the accounts keep open', async (t) => {
+  const { db, credential } = await stage(t)
+  for (let account = 0; account < 10; account++) await credential()
+  const lines: unknown[] = []
+  const logger = { warn: (...line: unknown[]) => void lines.push(line) }
+  await warnOfFiles(db, logger, 500)
+  t.equal(lines.length, 1, 'so few are too few for the service itself')
+
+  lines.length = 0
+  await db.query(`update credential set platform = 'xmpp'`)
+  await warnOfFiles(db, logger, 1_010)
+  t.same(lines, [])
+  await warnOfFiles(db, logger, 1_009)
+  t.match(lines, [
+    [
+      { accounts: 10, openFiles: 1_009, remedy: /^raise the limit to 1010 .*LimitNOFILE=/ },
+      'so many connections cannot be open at once',
+    ],
+  ])
+})

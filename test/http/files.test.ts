@@ -226,3 +226,33 @@ function rawGet(path: string): Promise<{ status: number | undefined; body: strin
     asked.on('error', reject).end()
   })
 }
+
+t.test('a user who reads slowly keeps the others from nothing', async (t) => {
+  const large = await issued(randomBytes(18_000_000), 'large.bin')
+  const leaving = new AbortController()
+  // Kept: an answer that nobody holds is given up.
+  const begun: Response[] = []
+  const reading = Array.from({ length: 40 }, async () => {
+    const whole = `${service.url}/file/bot${key}/${large}`
+    begun.push(await fetch(whole, { signal: leaving.signal }))
+  })
+  await until(() => begun.length === 32)
+  const other = await service.client()
+  const of = await other.link(await other.person('Bela'))
+  const source = { from: 'stream' as const, stream: Readable.from([content]) }
+  const [row] = await database.query<{ user_id: number }>(
+    'select user_id from credential where id = $1',
+    [of],
+  )
+  const ingestion = { userId: row?.user_id ?? 0, kind: 'document' as const, source }
+  const { media: stored } = await media.service.ingest(ingestion, new AbortController().signal)
+  const about = { credentialId: of, folder: 'documents' as const, file: stored.file }
+  const { path } = await media.paths.issue({ ...about, size: content.length })
+  const theirs = await other.key(of)
+  const answer = await fetch(`${service.url}/file/bot${theirs.key}/${path}`)
+  t.ok(Buffer.from(await answer.arrayBuffer()).equals(content))
+  t.equal(begun.length, 32, 'the others of the first user wait')
+  leaving.abort()
+  await Promise.allSettled(reading)
+  t.equal((await get()).status, 200, 'whoever leaves gives the place back')
+})

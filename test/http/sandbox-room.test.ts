@@ -1,5 +1,6 @@
 /** The network of each user has room for so many people, chats and messages. */
 import t from 'tap'
+import { picture } from '../service/files.ts'
 import { sandboxServer } from './sandbox-rig.ts'
 
 const full = (what: `${number} ${string}`) => ({
@@ -85,4 +86,12 @@ t.test('the room of one user is nothing to another', async (t) => {
   )
   const [made] = await sandbox.network(other!.id).people.create([{ first_name: 'Zoe' }])
   t.equal(made!.first_name, 'Zoe')
+})
+
+t.test('gifts on offer take room, too', async (t) => {
+  const { ask } = await sandboxServer(t, { people: 5, chats: 5, messages: 3 })
+  const sticker = { data: (await picture(200, 200)).toString('base64') }
+  const offer = () => ask('POST /sandbox/gifts', { sticker, star_count: 100 })
+  for (let n = 1; n <= 3; n++) t.equal((await offer()).status, 200, `gift ${n}`)
+  t.strictSame(await offer(), full('3 messages'))
 })

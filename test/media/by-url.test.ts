@@ -115,6 +115,27 @@ t.test('the operator learns why an address gave nothing, without its path', asyn
   t.notMatch(JSON.stringify(line), /secret-path/)
 })
 
+t.test('slow addresses of one user leave connections to the same host to others', async (t) => {
+  const { service, userId, database } = await serviceRig(t)
+  const [other] = await database.query<{ id: number }>(
+    `insert into app_user (phone_index, phone_sealed) values ('other', '') returning id`,
+  )
+  const leaving = new AbortController()
+  const slow = { from: 'url', url: `http://${base}/slow` } as const
+  const fetching = Array.from({ length: 30 }, () =>
+    service.ingest({ userId, kind: 'photo', source: slow }, leaving.signal),
+  )
+  const ended = Promise.any(fetching.map((one) => one.catch(() => 'one of the slow has ended')))
+  const cat = { from: 'url', url: `http://${base}/cat.png` } as const
+  const got = service.ingest({ userId: other?.id ?? 0, kind: 'photo', source: cat }, forever)
+  t.match(await Promise.race([got, ended]), { media: { kind: 'photo', width: 60 } })
+  leaving.abort()
+  t.match(
+    await Promise.allSettled(fetching),
+    fetching.map(() => ({ status: 'rejected' })),
+  )
+})
+
 t.test('where they are not, the inside looks like nothing at all', async (t) => {
   const { service, userId } = await serviceRig(t, { guard: {} })
   const description = 'failed to get HTTP URL content'

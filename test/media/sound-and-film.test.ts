@@ -105,10 +105,17 @@ t.test('with ffmpeg', { skip }, async (t) => {
     t.same(probed(await bytes(media)).codecs, ['h264'])
   })
 
-  t.test('a video note is square', async (t) => {
-    const wide = made('g.mp4', ...screen('640x360'), ...h264)
-    const { media } = await ingest('video_note', wide)
+  t.test('a video note is square, and what is not is a video', async (t) => {
+    const large = made('g.mp4', ...screen('720x720'), ...h264)
+    const { media } = await ingest('video_note', large)
     t.match(media, { kind: 'video_note', width: 384, height: 384, durationSeconds: 2 })
+    const wide = await ingest('video_note', made('w.mp4', ...screen('640x360'), ...h264))
+    t.match(wide.media, { kind: 'video', width: 640, height: 360, durationSeconds: 2 })
+    const reordered = 'its parts were put in order for streaming'
+    t.same(wide.notes, ['sent as a video: it is not square', reordered])
+    const again = await ingest('video_note', await bytes(wide.media))
+    t.match(again.media, { kind: 'video' })
+    t.ok((await bytes(again.media)).equals(await bytes(wide.media)), 'its bytes are untouched')
   })
 
   t.test('what cannot be played is sent as a document, and the result says so', async (t) => {

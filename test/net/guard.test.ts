@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { safeFetch } from '../../src/net/fetch.ts'
+import { openUrl, safeFetch } from '../../src/net/fetch.ts'
 import type { Resolve } from '../../src/net/guard.ts'
 import { AddressRefused, createGuardedAgent, type GuardOptions } from '../../src/net/guard.ts'
+import { until } from '../support/client.ts'
 
 let hits = 0
 const canary = createServer((_, response) => {
@@ -112,6 +113,21 @@ t.test('the name is looked up again for every connection', async (t) => {
   await safeFetch(`http://turn.test:${port}/`, once)
   await safeFetch(`http://turn.test:${port}/`, once)
   t.equal(asked, 2)
+})
+
+t.test('a host whose answer was cut off leaves nothing behind', async (t) => {
+  const endless = createServer((_, response) => response.writeHead(404).write('.')).listen(0)
+  await once(endless, 'listening')
+  t.teardown(() => endless.close())
+  const { port } = endless.address() as AddressInfo
+  const resolve: Resolve = async () => [{ address: '127.0.0.1', family: 4 }]
+  const agent = createGuardedAgent({ allowPrivate: true, resolve })
+  t.teardown(() => agent.destroy())
+  for (let n = 0; n < 20; n++) {
+    const { body } = await openUrl(`http://host${n}.test:${port}/`, { agent, totalMs: 5_000 })
+    body.on('error', () => undefined).destroy()
+  }
+  t.ok(await until(() => Object.keys(agent.stats).length === 0))
 })
 
 t.test('where private addresses are allowed they are reached, by name and by number', async (t) => {

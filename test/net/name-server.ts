@@ -7,13 +7,25 @@ interface Testing {
   teardown(work: () => Promise<void> | void): void
 }
 
-export type Kind = 'A' | 'AAAA'
+export type Kind = 'A' | 'AAAA' | 'SRV'
 
-/** Addresses, or another name with the addresses of that. Undefined: no answer at all. */
+export interface Place {
+  readonly priority: number
+  readonly host: string
+  readonly port: number
+}
+
+/** Addresses, or another name with the addresses of that, or the places of a service. Undefined: no answer at all. */
 export type Zone = (
   name: string,
   kind: Kind,
-) => { readonly alias?: string; readonly addresses: readonly string[] } | undefined
+) =>
+  | {
+      readonly alias?: string
+      readonly addresses: readonly string[]
+      readonly places?: readonly Place[]
+    }
+  | undefined
 
 export interface NameServer {
   /** As `Resolver.setServers` takes it. */
@@ -23,7 +35,7 @@ export interface NameServer {
 }
 
 const CNAME = 5
-const kinds: Readonly<Record<number, Kind>> = { 1: 'A', 28: 'AAAA' }
+const kinds: Readonly<Record<number, Kind>> = { 1: 'A', 28: 'AAAA', 33: 'SRV' }
 /** More than that goes over TCP. */
 const LONGEST_DATAGRAM = 512
 const TRUNCATED = 0x0200
@@ -37,8 +49,11 @@ export async function nameServer(t: Testing, zone: Zone): Promise<NameServer> {
     questions.push({ name, kind })
     const found = zone(name, kind)
     if (!found) return undefined
-    const { alias, addresses } = found
-    const records = addresses.map((address) => record(alias ?? name, type, packed(address)))
+    const { alias, addresses, places = [] } = found
+    const records = [
+      ...addresses.map((address) => record(alias ?? name, type, packed(address))),
+      ...places.map((place) => record(name, type, placed(place))),
+    ]
     if (alias !== undefined) records.unshift(record(name, CNAME, labels(alias)))
     return message(query.subarray(0, end), records)
   }
@@ -102,6 +117,13 @@ function record(name: string, type: number, data: Buffer): Buffer {
   fixed.writeUInt16BE(1, 2)
   fixed.writeUInt16BE(data.length, 8)
   return Buffer.concat([labels(name), fixed, data])
+}
+
+function placed({ priority, host, port }: Place): Buffer {
+  const figures = Buffer.alloc(6)
+  figures.writeUInt16BE(priority, 0)
+  figures.writeUInt16BE(port, 4)
+  return Buffer.concat([figures, labels(host)])
 }
 
 const labels = (name: string): Buffer =>

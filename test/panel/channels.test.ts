@@ -141,6 +141,16 @@ t.test('a person and their channels', { skip: noBrowser, timeout: 240_000 }, asy
       { person: { id: kim.id }, role: 'admin' },
     ])
     t.equal(members.length, 2)
+    await dialog.getByLabel(/^Slow mode/).selectOption('30 seconds')
+    await until(async () => {
+      const { slow_mode_delay } = await client.result('GET', `/sandbox/chats/${id}`)
+      return slow_mode_delay === 30
+    })
+    await dialog.getByLabel(/^Slow mode/).selectOption('off')
+    await until(async () => {
+      const group = await client.result('GET', `/sandbox/chats/${id}`)
+      return !('slow_mode_delay' in group)
+    })
   })
 
   await t.test('chats are put together in a community, and joined by way of it', async (t) => {

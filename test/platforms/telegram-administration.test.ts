@@ -18,6 +18,8 @@ t.test('an account of Telegram administers a forum', async (t) => {
   network.delivery.send(other, forum, { message: 'hello' })
   const elsewhere = network.channel(friend, [person])
   network.delivery.send(friend, elsewhere, { message: 'hello' })
+  const news = network.channel(person, [friend])
+  network.delivery.send(person, news, { message: 'hello' })
   const { key } = await linkOver(client, person)
   const ask = (method: string, parameters: object = {}) =>
     client.bot(key, method, { chat_id, ...parameters })
@@ -76,6 +78,31 @@ t.test('an account of Telegram administers a forum', async (t) => {
       await ask('setChatMemberTag', { user_id: friend.id, tag: 'x' }),
       bad('USER_IS_ADMINISTRATOR'),
     )
+  })
+
+  await t.test('a kind of chat is sent its own rights alone, and shows no others', async (t) => {
+    const ofAll = ['change_info', 'pin_messages', 'manage_topics', 'manage_tags']
+    const ofChannels = ['post_messages', 'edit_messages', 'manage_direct_messages']
+    const all = [...ofAll, ...ofChannels].map((right) => [`can_${right}`, true])
+    const asked = { user_id: friend.id, is_anonymous: true, ...Object.fromEntries(all) }
+    const group = ['pinMessages', 'manageTopics', 'manageRanks', 'anonymous']
+    const channel = ['postMessages', 'editMessages', 'manageDirectMessages']
+    for (const [place, sent, unsent] of [
+      [forum, group, channel],
+      [news, channel, group],
+    ] as const) {
+      const there = { ...asked, chat_id: Number(nativeOfPlace(place)) }
+      t.equal(await done('promoteChatMember', there), true)
+      const { _, ...rights } = place.admins.get(friend.id)!
+      t.same(Object.keys(rights).sort(), ['other', 'changeInfo', ...sent].sort())
+      const shown = await done('getChatMember', there)
+      for (const name of unsent) t.notOk(name in rights, name)
+      t.equal('can_post_messages' in shown, place === news)
+      t.equal('can_pin_messages' in shown, place === forum)
+    }
+    const foreign = { user_id: friend.id, chat_id: Number(nativeOfPlace(news)) }
+    t.equal(await done('promoteChatMember', { ...foreign, can_pin_messages: true }), true)
+    t.notOk(news.admins.has(friend.id), 'a channel knows none of these rights')
   })
 
   await t.test('a channel is kept from writing, and let in again', async (t) => {

@@ -79,7 +79,8 @@ t.test('an account of Telegram', async (t) => {
     if (group.kind === 'channel') group.ranks.set(friend.id, 'Captain')
     const somebody = { chat, person: `${friend.id}` }
     await does({ kind: 'promote', ...somebody, rights: ['pin_messages'] })
-    const title = { status: 'administrator', rights: ['pin_messages'], title: 'Captain' }
+    const rights = ['manage_chat', 'pin_messages']
+    const title = { status: 'administrator', rights, title: 'Captain' }
     t.match(await does({ kind: 'member', ...somebody }), { member: title })
   })
 

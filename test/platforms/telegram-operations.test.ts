@@ -67,6 +67,33 @@ t.test('Telegram accounts do what they are asked', async (t) => {
     })
   })
 
+  await t.test(
+    'a video keeps its beginning and its cover, and is passed on with another',
+    async (t) => {
+      const { friend, open } = await live(t, stage)
+      const session = await open()
+      const chat = `${friend.id}`
+      const { media, ...more } = carrying('video', 'film')
+      const cover = stage.file('photo', Buffer.alloc(1_500, 'cover'))
+      const framed = { ...media, startSeconds: 7, cover }
+      const sent = await sentContent(session, chat, { ...more, media: framed })
+      t.match(sent.content, { media: { kind: 'video', startSeconds: 7, cover: { kind: 'photo' } } })
+      t.match([...friend.messages.values()].at(-1), {
+        media: { videoTimestamp: 7, videoCover: { _: 'photo' } },
+      })
+      const pass = { chat, from: chat, message: sent.native, startSeconds: 9 }
+      for (const changes of [
+        { kind: 'forward' as const },
+        { kind: 'copy' as const },
+        { kind: 'copy' as const, caption: { text: 'again', entities: [] } },
+      ]) {
+        t.match(await perform(session, { ...pass, ...changes }), {
+          message: { content: { media: { kind: 'video', startSeconds: 9 } } },
+        })
+      }
+    },
+  )
+
   await t.test('live photos keep their film, alone, in albums and in edits', async (t) => {
     const { friend, open } = await live(t, stage)
     const session = await open()

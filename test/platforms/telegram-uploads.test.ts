@@ -29,6 +29,8 @@ t.test('an upload is waited for while it moves', async (t) => {
     const { body, took } = await send()
     t.match(body, { ok: true, result: { document: { file_size: PARTS * BYTES_PER_PART } } })
     t.ok(took > LIMIT_MS, `it took ${took} ms`)
+    // The library opens more than one only once they are of use.
+    t.ok(network.connectionsOf(person).length > 2, 'it moves over several connections')
   })
 
   await t.test('and not when it has stopped', async (t) => {

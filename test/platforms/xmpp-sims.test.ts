@@ -56,3 +56,19 @@ t.test('impossible measures count for nothing', async (t) => {
   t.notHas(content, { media: { width: Number } })
   t.notHas(content, { media: { size: Number } })
 })
+
+t.test('a long text is cut between characters', (t) => {
+  const cut = `${'x'.repeat(254)}🏔`
+  const file = read(link, shared([xml('name', {}, cut)]))
+  t.match(file, { media: { name: /^x{254}\ufffd$/ } })
+  const where = xml(
+    'geoloc',
+    'http://jabber.org/protocol/geoloc',
+    xml('lat', {}, '1'),
+    xml('lon', {}, '2'),
+  )
+  where.append(xml('description', {}, cut), xml('street', {}, cut))
+  const place = read('', where)
+  t.match(place, { venue: { title: /^x{254}\ufffd$/, address: /^x{254}\ufffd$/ } })
+  t.end()
+})

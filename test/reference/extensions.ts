@@ -15,7 +15,12 @@ export const extensions: Shapes = {
     ['BusinessConnection', 'can_reply?:boolean'],
     ['Chat', 'all_members_are_administrators?:boolean'],
     ['ChatFullInfo', 'all_members_are_administrators?:boolean'],
-    ['Message', `${olderMembers} ${olderOrigin}`],
+    ['ChatMemberAdministrator', 'can_manage_voice_chats?:boolean'],
+    ['ChatMemberRestricted', 'can_send_media_messages?:boolean'],
+    ['ChatPermissions', 'can_send_media_messages?:boolean'],
+    ['Message', `${olderMembers} ${olderOrigin} user_shared?:UserShared`],
+    ['UserShared', 'user_id:number request_id:number'],
+    ['UsersShared', 'user_ids?:number[]'],
     ['Poll', 'correct_option_id?:number'],
     // Ours.
     [

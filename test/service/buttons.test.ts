@@ -27,12 +27,15 @@ async function next(kind: string) {
 }
 
 t.test('every kind of button is kept, with its looks, and shown', async (t) => {
+  const flags = { user: true, bot: false, group: false, channel: true }
+  const chats = Object.entries(flags).map(([kind, is]) => [`allow_${kind}_chats`, is])
+  const chosen = { query: 'tea', ...Object.fromEntries(chats) }
   const actions: readonly object[] = [
     { web_app: { url: 'https://app.invalid' } },
     { copy_text: { text: 'copied' } },
     { switch_inline_query: 'tea' },
     { switch_inline_query_current_chat: '' },
-    { switch_inline_query_chosen_chat: { query: 'tea', allow_user_chats: true } },
+    { switch_inline_query_chosen_chat: chosen },
     { disabled: {} },
     { callback_data: 'x', style: 'danger', icon_custom_emoji_id: '5368324170671202286' },
     { url: 'https://site.invalid', style: 'success' },
@@ -43,6 +46,57 @@ t.test('every kind of button is kept, with its looks, and shown', async (t) => {
     t.strictSame(body.result?.reply_markup, { inline_keyboard: [[button]] }, JSON.stringify(body))
     const [shown] = (await client.result('GET', `${hand}/inbox?chat=${bot.id}`)).messages
     t.strictSame(shown.inline_keyboard, [[button]])
+  }
+})
+
+t.test('buttons are shown as the reference makes them out', async (t) => {
+  const shown = async (button: object) =>
+    (await send({ text: 'Press', ...button })).body.result?.reply_markup.inline_keyboard[0][0]
+  const all = { user: true, bot: true, group: true, channel: true }
+  const any = Object.fromEntries(Object.keys(all).map((kind) => [`allow_${kind}_chats`, true]))
+  t.strictSame(await shown({ switch_inline_query_chosen_chat: { query: 'tea', ...any } }), {
+    text: 'Press',
+    switch_inline_query: 'tea',
+  })
+  t.match(await shown({ switch_inline_query_chosen_chat: { allow_bot_chats: true } }), {
+    switch_inline_query_chosen_chat: { query: '', allow_user_chats: false, allow_bot_chats: true },
+  })
+  t.match(
+    await send({ text: 'Press', switch_inline_query_chosen_chat: { query: 'tea' } }),
+    bad('at least one chat type must be allowed'),
+  )
+  t.strictSame(await shown({ web_app: { url: 'https://app.invalid', more: 1 } }), {
+    text: 'Press',
+    web_app: { url: 'https://app.invalid' },
+  })
+  const row = (count: number) =>
+    Array.from({ length: count }, (_, place) => ({ text: `${place}`, callback_data: 'x' }))
+  const inline_keyboard = [[{ text: '', callback_data: 'x' }, ...row(13)], [{ text: '' }], row(2)]
+  const sent = await done('sendMessage', {
+    chat_id: ada.id,
+    text: 'rows',
+    reply_markup: { inline_keyboard },
+  })
+  t.same(sent.reply_markup.inline_keyboard, [row(12), row(2)])
+})
+
+t.test('a query of inline mode cannot be begun from a channel', async (t) => {
+  const { id: chat_id } = await client.result('POST', '/sandbox/chats', {
+    kind: 'channel',
+    title: 'News',
+    owner: bot.id,
+  })
+  for (const [name, value] of [
+    ['switch_inline_query', ''],
+    ['switch_inline_query_current_chat', 'tea'],
+  ] as const) {
+    const reply_markup = { inline_keyboard: [[{ text: 'Press', [name]: value }]] }
+    t.match(
+      await call('sendMessage', { chat_id, text: 'x', reply_markup }),
+      bad(
+        `can't use ${name} button in a channel chat, because users will not be able to use the button without knowing bot's username`,
+      ),
+    )
   }
 })
 
@@ -96,11 +150,11 @@ t.test('people and chats are shared where a key asks for them', async (t) => {
   )
   t.equal((await share({ request_id: 1, user_ids: [joe.id, bot.id] })).status, 200)
   const { users_shared } = await next('users_shared')
+  const given = [bot, joe].sort((one, other) => one.id - other.id)
   t.strictSame(users_shared, {
     request_id: 1,
-    users: [bot, joe]
-      .sort((one, other) => one.id - other.id)
-      .map(({ id, first_name }) => ({ user_id: id, first_name })),
+    user_ids: given.map(({ id }) => id),
+    users: given.map(({ id, first_name }) => ({ user_id: id, first_name })),
   })
   const shared = await share({ request_id: 2, chat_id })
   t.match(shared.body.result, { service: 'chat_shared', shared: { request_id: 2, chat_id } })
@@ -129,7 +183,10 @@ t.test('a key that was prepared for a web app shares, too', async (t) => {
   const { id } = await done('savePreparedKeyboardButton', { user_id: ada.id, button })
   const given = { request_id: 9, user_ids: [joe.id], prepared_button_id: id }
   t.equal((await share(given)).status, 200)
-  t.match(await next('users_shared'), { users_shared: { users: [{ user_id: joe.id }] } })
+  t.match(await next('users_shared'), {
+    user_shared: { user_id: joe.id, request_id: 9 },
+    users_shared: { users: [{ user_id: joe.id }] },
+  })
   t.match(await share(given, joe), bad('no key asks for this'), 'it is for one person')
   const saving = { user_id: ada.id, button: { text: 'x' } }
   t.match(await call('savePreparedKeyboardButton', saving), bad('BUTTON_TYPE_INVALID'))

@@ -46,7 +46,7 @@ t.test('people mark tasks and add some, and the bot is told', async (t) => {
     checklist_tasks_done: {
       checklist_message: { message_id },
       marked_as_done_task_ids: [2],
-      marked_as_not_done_task_ids: [],
+      marked_as_not_done_task_ids: undefined,
     },
   })
   await client.result('POST', at(kim, message_id), { text: 'milk' })

@@ -1,6 +1,8 @@
 /** A diagnosis step by step, over a restart, and every mistake that can be made with a key. */
 import t from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { linkedAccount, refused } from './scene.ts'
 
@@ -157,4 +159,17 @@ t.test('bad input is refused and names the field', async (t) => {
       body: { errors: [{ field }] },
     })
   }
+})
+
+t.test('a thousand are begun in a day, and no more', async (t) => {
+  const { client, keyId, diagnose } = await account('often')
+  await diagnose(keyId, {})
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
+  t.teardown(() => database.close())
+  await database.query(
+    `update quota set uses = array(select now() from generate_series(1, 1000))
+     where key = 'diagnosis:user:' || (select user_id from api_key where id = $1)`,
+    [keyId],
+  )
+  t.match(await client.ask('POST', `/api_keys/${keyId}/diagnosis`, {}), { status: 429 })
 })

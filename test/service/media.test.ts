@@ -117,6 +117,46 @@ t.test('a caption above and a cover over the picture stay with it, both ways', a
   await client.bot(key, 'getUpdates', { offset: update_id + 1 })
 })
 
+t.test('a video begins at a second and has a cover, also when it is passed on', async (t) => {
+  const from_chat_id = ada.id
+  const start = (message: { video: { start_timestamp?: number } }) => message.video.start_timestamp
+  const { body } = await upload(
+    'sendVideo',
+    { start_timestamp: 7, cover: 'attach://c' },
+    { video: film, c: photo },
+  )
+  const { message_id, video } = body.result
+  t.match(video, {
+    start_timestamp: 7,
+    cover: [{ width: Number, height: Number, file_id: String }],
+  })
+  t.equal((await bytesOf(video.cover.at(-1).file_id)).length, video.cover.at(-1).file_size)
+  const pass = (method: string, more: object) => call(method, { from_chat_id, message_id, ...more })
+
+  t.match((await pass('forwardMessage', {})).body.result.video, video)
+  t.equal(start((await pass('forwardMessage', { video_start_timestamp: 9 })).body.result), 9)
+  const first = await pass('forwardMessage', { video_start_timestamp: 0 })
+  t.notOk('start_timestamp' in first.body.result.video)
+  const copied = await pass('copyMessage', { video_start_timestamp: 3, caption: 'again' })
+  const [seen] = await inbox()
+  t.match(seen, { message_id: copied.body.result.message_id, media: { start_timestamp: 3 } })
+
+  const again = await call('sendVideo', { video: video.file_id })
+  t.notOk('start_timestamp' in again.body.result.video, 'it belongs to the message, not the file')
+  t.notOk('cover' in again.body.result.video)
+  const media = { type: 'video', media: video.file_id, start_timestamp: 5, cover: ids.photo }
+  const edited = await call('editMessageMedia', { message_id, media })
+  t.match(edited.body.result.video, { start_timestamp: 5, cover: Array })
+  const album = await call('sendMediaGroup', { media: [media, { ...media, start_timestamp: 6 }] })
+  t.same(album.body.result.map(start), [5, 6])
+  const sold = await call('sendPaidMedia', { star_count: 1, media: [media] })
+  t.match(sold.body.result.paid_media.paid_media[0], { video: { start_timestamp: 5 } })
+  t.match(
+    await call('sendVideo', { video: video.file_id, cover: video.file_id }),
+    bad("can't use file of type Video as Photo"),
+  )
+})
+
 t.test('a document keeps its bytes', async (t) => {
   t.same(await bytesOf(ids.document!), files.document)
 })

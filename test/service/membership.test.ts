@@ -162,6 +162,91 @@ t.test('rights are given by those who have them', async (t) => {
   )
 })
 
+t.test('whom an administrator has promoted they may demote, and nobody else', async (t) => {
+  const owner = await client.person('Owner')
+  const { key: ownerKey } = await client.key(await client.link(owner))
+  const [mine, theirs] = (await people(2)).map(({ id }) => id) as [number, number]
+  const chat_id = await makeChat('supergroup', [bot.id, mine, theirs], owner.id)
+  const asOwner = async (method: string, user_id: number, more: object = {}) => {
+    const { body } = await client.bot(ownerKey, method, { chat_id, user_id, ...more })
+    t.match(body, { ok: true }, `${method} by the owner`)
+  }
+  const does = (method: string, user_id: number, more: object = {}) =>
+    call(method, { chat_id, user_id, ...more })
+  const rights = { can_promote_members: true, can_restrict_members: true, can_pin_messages: true }
+  await asOwner('promoteChatMember', bot.id, rights)
+  await asOwner('promoteChatMember', theirs, { can_pin_messages: true })
+  const promotes = { can_pin_messages: true }
+  const quiet = { permissions: { can_send_polls: false } }
+  const ok = { body: { ok: true, result: true } }
+
+  t.match(await does('promoteChatMember', mine, promotes), ok)
+  t.match(await done('getChatMember', { chat_id, user_id: mine }), { can_be_edited: true })
+  t.match(await done('getChatMember', { chat_id, user_id: theirs }), { can_be_edited: false })
+  const told = await toldUntil(other, (each) => each.chat_member?.new_chat_member.user.id === mine)
+  t.match(told.at(-1)?.chat_member.new_chat_member, {
+    status: 'administrator',
+    can_be_edited: true,
+  })
+  t.match(await does('promoteChatMember', theirs, promotes), bad('CHAT_ADMIN_REQUIRED'))
+  t.match(await does('promoteChatMember', theirs), bad('CHAT_ADMIN_REQUIRED'))
+  for (const [method, more] of [
+    ['banChatMember', {}],
+    ['unbanChatMember', {}],
+    ['restrictChatMember', quiet],
+  ] as const) {
+    t.match(await does(method, theirs, more), bad('user is an administrator of the chat'), method)
+  }
+  t.equal(await status(chat_id, theirs), 'administrator')
+
+  await asOwner('promoteChatMember', mine, { can_pin_messages: true, can_invite_users: true })
+  t.match(await does('promoteChatMember', mine, promotes), ok, 'also once the owner changed them')
+  t.match(await does('promoteChatMember', mine), ok)
+  t.equal(await status(chat_id, mine), 'member')
+  t.match(await does('promoteChatMember', mine, promotes), ok)
+  t.match(await does('restrictChatMember', mine, quiet), ok)
+  t.equal(await status(chat_id, mine), 'restricted')
+  t.match(await does('promoteChatMember', mine, promotes), ok)
+  t.match(await does('banChatMember', mine), ok)
+  t.equal(await status(chat_id, mine), 'kicked')
+  await asOwner('banChatMember', theirs)
+  t.equal(await status(chat_id, theirs), 'kicked', 'the owner may do it with every administrator')
+})
+
+t.test('in slow mode ordinary members wait between two messages', async (t) => {
+  const [kim, lee] = (await people(2)).map(({ id }) => id) as [number, number]
+  const chat_id = await makeChat('supergroup', [kim, lee])
+  const slow = (person: number, chat: number, seconds: number) =>
+    client.ask('PUT', `/sandbox/people/${person}/chats/${chat}/slow_mode`, { seconds })
+  const say = (person: number, more: object = { text: 'hi' }) =>
+    client.ask('POST', `/sandbox/people/${person}/messages`, { to: chat_id, ...more })
+  t.notOk('slow_mode_delay' in (await done('getChat', { chat_id })))
+  t.match(await slow(kim, chat_id, 60), bad('not enough rights to change slow mode'))
+  t.match(await slow(bot.id, chat_id, 7), { status: 400 }, 'the delay is one of a few')
+  const group = await makeChat('group', [])
+  const only = bad('method is available only for supergroups')
+  t.match(await slow(bot.id, group, 60), only)
+  t.match(await slow(bot.id, chat_id, 60), { status: 200 })
+  t.equal((await done('getChat', { chat_id })).slow_mode_delay, 60)
+
+  const answers = await Promise.all([say(kim), say(kim), say(kim)])
+  t.equal(answers.filter(({ status }) => status === 200).length, 1, 'one of those sent at once')
+  const waits = await say(kim)
+  t.match(waits, {
+    status: 429,
+    body: { error_code: 429, description: /^Too Many Requests: retry after (5\d|60)$/ },
+  })
+  t.ok(waits.body.parameters.retry_after > 0)
+  t.match(await say(lee), { status: 200 }, 'each waits for themselves')
+  for (let time = 0; time < 2; time++) await done('sendMessage', { chat_id, text: 'mine' })
+  await done('promoteChatMember', { chat_id, user_id: kim, can_pin_messages: true })
+  t.match(await say(kim), { status: 200 }, 'administrators do not')
+  t.match(await say(lee), { status: 429 })
+  t.match(await slow(bot.id, chat_id, 0), { status: 200 })
+  t.match(await say(lee), { status: 200 })
+  t.notOk('slow_mode_delay' in (await done('getChat', { chat_id })))
+})
+
 t.test('what the chat says of a change reaches every key', async (t) => {
   const chat_id = await makeChat('supergroup', [ada.id])
   await done('setChatTitle', { chat_id, title: 'Tea' })
@@ -177,9 +262,11 @@ t.test('what the chat says of a change reaches every key', async (t) => {
     t.equal(titles.length, 1)
     t.match(here.at(-1).pinned_message, {
       message_id,
-      date: 0,
+      from: { id: bot.id },
+      text: 'pin me',
       chat: { id: chat_id, type: 'supergroup' },
     })
+    t.ok(here.at(-1).pinned_message.date > 0, 'it is told as it is')
     t.equal(
       here.some(({ text }) => text === 'pin me'),
       reader === other,

@@ -143,6 +143,10 @@ const RIGHTS = [
   ...['delete_stories', 'post_messages', 'edit_messages', 'pin_messages', 'manage_topics'],
   ...['manage_direct_messages', 'manage_tags'],
 ]
+const MEDIA = [
+  ...['send_audios', 'send_documents', 'send_photos', 'send_videos'],
+  ...['send_video_notes', 'send_voice_notes'],
+]
 const flags = (all: readonly string[], given: (name: string) => boolean) =>
   Object.fromEntries(all.map((name) => [`can_${name}`, given(name)]))
 
@@ -150,7 +154,10 @@ t.test('every permission and right of the reference is given and taken apart', a
   for (const one of PERMISSIONS) {
     const permissions = flags(PERMISSIONS, (name) => name === one)
     await done('setChatPermissions', { chat_id, permissions, ...independent })
-    t.same((await done('getChat', { chat_id })).permissions, permissions, one)
+    // The older name for all kinds of media is told, too.
+    const can_send_media_messages = MEDIA.includes(one)
+    const shown = { ...permissions, can_send_media_messages }
+    t.same((await done('getChat', { chat_id })).permissions, shown, one)
   }
   const { id: user_id } = kim
   const terms = { title: 'Posts', owner: bot.id, members: [kim.id] }
@@ -164,15 +171,92 @@ t.test('every permission and right of the reference is given and taken apart', a
       // Whoever has any right may manage the chat. A right of the other kind of chat alone is dropped.
       const rights = flags(RIGHTS, (name) => name === one || name === 'manage_chat')
       await done('promoteChatMember', { ...asking, is_anonymous: true, ...rights })
-      const shown = {
-        ...rights,
-        [`can_${one}`]: !unknown.some((name) => name === one),
-        is_anonymous: kind === 'group',
-        can_send_welcome_messages: false,
-      }
-      t.match(await done('getChatMember', asking), shown, `${kind}: ${one}`)
+      const known = RIGHTS.filter((name) => !unknown.some((other) => other === name))
+      t.same(
+        await done('getChatMember', asking),
+        {
+          user: { id: user_id, is_bot: false, first_name: 'Kim' },
+          status: 'administrator',
+          can_be_edited: true,
+          ...flags(known, (name) => name === one || name === 'manage_chat'),
+          can_manage_voice_chats: one === 'manage_video_chats',
+          can_send_welcome_messages: false,
+          is_anonymous: kind === 'group',
+        },
+        `${kind}: ${one}`,
+      )
     }
   }
   await done('promoteChatMember', { chat_id: channel.id, user_id, is_anonymous: true })
   t.match(await done('getChatMember', { chat_id: channel.id, user_id }), { status: 'member' })
+})
+
+t.test('administrators of a channel do what they have the right to, and no more', async (t) => {
+  const owner = await client.person('Owner')
+  const { key: ownerKey } = await client.key(await client.link(owner))
+  const { id: channel } = await client.result('POST', '/sandbox/chats', {
+    kind: 'channel',
+    title: 'News',
+    owner: owner.id,
+    members: [bot.id],
+  })
+  const asOwner = async (method: string, parameters: object) =>
+    (await client.bot(ownerKey, method, { chat_id: channel, ...parameters })).body.result
+  const may = (...names: string[]) =>
+    asOwner('promoteChatMember', {
+      user_id: bot.id,
+      can_invite_users: true,
+      ...permissionsOf(names),
+    })
+  const does = (method: string, parameters: object) =>
+    client.bot(key, method, { chat_id: channel, ...parameters })
+  const ok = { body: { ok: true } }
+  const { message_id } = await asOwner('sendMessage', { text: 'first' })
+
+  await may()
+  t.match(await does('sendMessage', text), bad('need administrator rights in the channel chat'))
+  const noPins = bad('not enough rights to manage pinned messages in the chat')
+  t.match(await does('pinChatMessage', { message_id }), noPins)
+  await may('post_messages')
+  const { body } = await does('sendMessage', text)
+  const own = body.result.message_id
+  const edit = { message_id, text: 'second' }
+  t.match(await does('editMessageText', edit), bad("message can't be edited"))
+  t.match(await does('editMessageText', { message_id: own, text: 'mine' }), ok)
+  t.match(await does('deleteMessage', { message_id }), bad("message can't be deleted"))
+  await may('edit_messages')
+  t.match(await does('editMessageText', edit), ok, 'a post of another')
+  t.match(await does('pinChatMessage', { message_id }), ok)
+  t.match(await does('deleteMessage', { message_id: own }), bad("message can't be deleted"))
+  await may('delete_messages')
+  for (const id of [own, message_id]) t.match(await does('deleteMessage', { message_id: id }), ok)
+})
+
+t.test('in a group the messages of others are deleted by right alone', async (t) => {
+  const owner = await client.person('Owner')
+  const { key: ownerKey } = await client.key(await client.link(owner))
+  const { id: group } = await client.result('POST', '/sandbox/chats', {
+    kind: 'supergroup',
+    title: 'Group',
+    owner: owner.id,
+    members: [bot.id, ada.id],
+  })
+  const promote = (...names: string[]) =>
+    client.bot(ownerKey, 'promoteChatMember', {
+      chat_id: group,
+      user_id: bot.id,
+      can_change_info: true,
+      ...permissionsOf(names),
+    })
+  const remove = (message_id: number) =>
+    client.bot(key, 'deleteMessage', { chat_id: group, message_id })
+  const { message_id } = await client.write(ada.id, group, 'hi')
+  await promote()
+  t.match(await remove(message_id), bad("message can't be deleted"))
+  const mine = (await done('sendMessage', { chat_id: group, ...text })).message_id
+  t.match(await remove(mine), { body: { ok: true } }, 'what is its own')
+  await done('setChatTitle', { chat_id: group, title: 'Tea' })
+  t.match(await remove(mine + 1), bad("message can't be deleted"), 'an announcement is not')
+  await promote('delete_messages')
+  for (const id of [message_id, mine + 1]) t.match(await remove(id), { body: { ok: true } })
 })

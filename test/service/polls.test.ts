@@ -115,6 +115,15 @@ t.test('a poll ends when its time is over', async (t) => {
   t.match(await vote(message_id, 0), bad("can't answer closed poll"))
 })
 
+t.test('a poll that ends at a time says for how long it is open, too', async (t) => {
+  const close_date = Math.floor(Date.now() / 1000) + 600
+  const { poll } = await ask({ close_date })
+  t.match(poll, { close_date })
+  t.ok(poll.open_period > 590 && poll.open_period <= 600)
+  const quiz = { type: 'quiz', correct_option_id: 0, explanation: 'So' }
+  t.same((await ask(quiz)).poll.explanation_entities, [], 'an explanation always has them')
+})
+
 t.test('a poll that ended while nobody ran is closed after the start', async (t) => {
   const { scene: anew } = await import('./scene.ts')
   const { service, client, bot, ada, key } = await anew(t, {})

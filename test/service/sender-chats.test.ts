@@ -62,3 +62,53 @@ t.test('a member is not approved once more', async (t) => {
     bad('HIDE_REQUESTER_MISSING'),
   )
 })
+
+/** What the bot is told of a message that Ada writes. */
+async function said(text: string) {
+  await client.write(ada.id, group, text)
+  for (;;) {
+    const { message } = await next()
+    if (message?.text === text) return message
+  }
+}
+
+t.test('members are shown with their tags, administrators with their titles', async (t) => {
+  t.notOk('sender_tag' in (await said('plain')))
+  await done('setChatMemberTag', { chat_id: group, user_id: ada.id, tag: 'Guest' })
+  t.equal((await said('tagged')).sender_tag, 'Guest')
+  await done('promoteChatMember', { chat_id: group, user_id: ada.id, can_pin_messages: true })
+  const title = { chat_id: group, user_id: ada.id, custom_title: 'Brewer' }
+  await done('setChatAdministratorCustomTitle', title)
+  t.match(await said('titled'), { from: { id: ada.id }, sender_tag: 'Brewer' })
+})
+
+t.test('an anonymous administrator writes as the group, and signs with the title', async (t) => {
+  const rights = { can_pin_messages: true, is_anonymous: true }
+  await done('promoteChatMember', { chat_id: group, user_id: ada.id, ...rights })
+  const message = await said('who am I')
+  t.match(message, {
+    from: { id: 1087968824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' },
+    sender_chat: { id: group, type: 'supergroup', title: 'supergroup' },
+    author_signature: 'Brewer',
+    text: 'who am I',
+  })
+  t.notOk('sender_tag' in message)
+  const { message_id } = message
+  const from = { from_chat_id: group, message_id }
+  t.match(await done('forwardMessage', { chat_id: group, ...from }), {
+    forward_origin: { type: 'chat', sender_chat: { id: group }, author_signature: 'Brewer' },
+    forward_from_chat: { id: group },
+    forward_signature: 'Brewer',
+  })
+  const answer = { reply_parameters: { message_id } }
+  t.match(await done('sendMessage', { chat_id: group, text: 'the group', ...answer }), {
+    reply_to_message: { from: { id: 1087968824 }, sender_chat: { id: group } },
+  })
+})
+
+t.test('what was written in the name of a channel is forwarded from it', async (t) => {
+  const { body } = await writeAs(news)
+  const from = { from_chat_id: group, message_id: body.result.message_id }
+  const { forward_origin } = await done('forwardMessage', { chat_id: group, ...from })
+  t.match(forward_origin, { type: 'chat', sender_chat: { id: news } })
+})

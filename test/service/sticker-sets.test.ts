@@ -219,6 +219,26 @@ t.test('a bot makes a set, changes it and deletes it', async (t) => {
   t.match(await client.bot(key, 'deleteStickerSet', { name }), invalid)
 })
 
+t.test('of two equal stickers in a set one is removed, moved or named at a time', async (t) => {
+  const name = 'twins_by_gatebot'
+  const twin = (emoji: string) => ({ sticker: 'attach://a', format: 'static', emoji_list: [emoji] })
+  const other = { ...twin('🐭'), sticker: 'attach://b' }
+  const files = { a: await picture(300, 200, '#1a2b3c'), b: await picture(300, 200, '#3c2b1a') }
+  const set = { user_id: ada.id, name, title: 'Twins', stickers: [twin('🐶'), other, twin('🐱')] }
+  t.match(await withFiles('createNewStickerSet', set, files), done)
+  const emojis = async () => (await api.getStickerSet(name)).stickers.map(({ emoji }) => emoji)
+  const { file_id } = (await api.getStickerSet(name)).stickers[0]!
+  t.equal(await api.setStickerPositionInSet(file_id, 1), true)
+  t.same(await emojis(), ['🐭', '🐶', '🐱'])
+  t.equal(await api.setStickerEmojiList(file_id, ['🦁']), true)
+  t.same(await emojis(), ['🐭', '🦁', '🐱'])
+  t.equal(await api.deleteStickerFromSet(file_id), true)
+  t.same(await emojis(), ['🐭', '🐱'])
+  t.match(await api.sendSticker(ada.id, file_id), { sticker: { set_name: name, emoji: '🐱' } })
+  t.equal(await api.deleteStickerFromSet(file_id), true)
+  t.same(await emojis(), ['🐭'])
+})
+
 t.test('custom emoji are found by their ids, and one of them is the thumbnail', async (t) => {
   const name = 'TopicIcons_by_gatebot'
   const stickers = [{ sticker: 'attach://a', format: 'static', emoji_list: ['🔥'] }]

@@ -1,5 +1,6 @@
 /** A real XMPP server for tests: Prosody from the machine's packages, on free ports, in a directory of its own. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
@@ -92,14 +93,22 @@ export class Prosody implements XmppServer {
     return `${user}@${this.domain}`
   }
 
-  /** Many accounts at once, which `register` would take minutes for. */
+  /** Nothing of it is heard, and its connections stay; or it goes on. */
+  freeze(isFrozen: boolean): void {
+    this.#process?.kill(isFrozen ? 'SIGSTOP' : 'SIGCONT')
+  }
+
+  /**
+   * Many accounts at once, which `register` would take minutes for. They share a salt, so that the server has not to derive a
+   * key for each.
+   */
   async seed(users: readonly string[], password: string): Promise<void> {
     const escaped = (name: string) =>
       name.replace(/[^a-z0-9]/gi, (sign) => `%${sign.charCodeAt(0).toString(16)}`)
     const folder = join(this.#directory, 'data', escaped(this.domain), 'accounts')
     await mkdir(folder, { recursive: true })
-    const account = `return { ["password"] = "${password}"; };\n`
-    await Promise.all(users.map((user) => writeFile(join(folder, `${escaped(user)}.dat`), account)))
+    const account = storedLogin(password)
+    for (const user of users) await writeFile(join(folder, `${escaped(user)}.dat`), account)
   }
 
   /** Ends the account's streams too. */
@@ -122,6 +131,21 @@ export class Prosody implements XmppServer {
       timeout: commandTimeout,
     })
   }
+}
+
+/** How it salts a password of `seed`, as a client is told it. */
+export const seededSalt = {
+  digest: 'sha1',
+  salt: 'of-all-seeded-accounts',
+  iterations: 10_000,
+} as const
+
+function storedLogin(password: string): string {
+  const { digest, salt, iterations } = seededSalt
+  const salted = pbkdf2Sync(password, salt, iterations, 20, digest)
+  const proof = (name: string) => createHmac(digest, salted).update(name).digest()
+  const stored = createHash(digest).update(proof('Client Key')).digest('hex')
+  return `return { ["iteration_count"] = ${iterations}; ["salt"] = "${salt}"; ["stored_key"] = "${stored}"; ["server_key"] = "${proof('Server Key').toString('hex')}"; };\n`
 }
 
 /** `mod_limits` stays out: its throttle makes large stanzas take half a minute. */

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { checkCertificate, checkReachable, parseWebhookUrl } from '../../src/webhooks/address.ts'
+import { opensslMissing, selfSigned } from '../support/certificate.ts'
 
 const told = async (asked: () => unknown) => {
   try {
@@ -36,9 +37,22 @@ t.test('user info is refused in production', async (t) => {
 t.test('a certificate that is none is refused', async (t) => {
   const description = "bad webhook: can't parse the certificate"
   t.equal(await told(() => checkCertificate(Buffer.from('none'))), description)
-  const large = Buffer.alloc(3 * 1024 * 1024 + 1)
+  const large = Buffer.alloc(65_537)
   t.equal(
     await told(() => checkCertificate(large)),
     `certificate size is too big (${large.length} bytes)`,
   )
 })
+
+t.test(
+  'a certificate comes with its chain, and no more',
+  { skip: opensslMissing ?? false },
+  async (t) => {
+    const { cert } = selfSigned('bot.test')
+    t.equal(checkCertificate(Buffer.from(cert.repeat(10))), cert.repeat(10))
+    t.equal(
+      await told(() => checkCertificate(Buffer.from(cert.repeat(11)))),
+      'bad webhook: the certificate must have a chain of at most 10',
+    )
+  },
+)

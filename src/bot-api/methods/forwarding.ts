@@ -40,6 +40,7 @@ const one = {
   chat_id: 'chat',
   from_chat_id: 'chat',
   message_id: 'integer',
+  video_start_timestamp: 'integer',
   ...deliveryParameters,
 } as const
 const many = {
@@ -60,7 +61,8 @@ const forwardMessage: Method = {
   required: ['chat_id', 'from_chat_id', 'message_id'],
   run: async (call) => {
     const message = call.args.messageId('message_id')
-    return result(await passOn(call, 'forward', message, effectOf(call.args)))
+    const changes = { ...effectOf(call.args), ...startOf(call.args) }
+    return result(await passOn(call, 'forward', message, changes))
   },
 }
 
@@ -87,6 +89,7 @@ const copyMessage: Method = {
     const changes = {
       ...reply,
       ...effectOf(args),
+      ...startOf(args),
       // An empty caption removes the existing one.
       ...(args.isGiven('caption') && { caption: captionOf(args) }),
       ...markup,
@@ -136,6 +139,11 @@ const deleteMessages: Method = {
     return result(true)
   },
 }
+
+const startOf = (args: Arguments) =>
+  args.isGiven('video_start_timestamp') && {
+    startSeconds: args.integer('video_start_timestamp', { min: 0, max: 2 ** 31 - 1 }),
+  }
 
 type Changes = Partial<Parameters<Call['perform']>[0] & { kind: 'copy' }>
 

@@ -12,6 +12,7 @@ import {
 import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
 import { outError } from '../../credentials/reasons.ts'
 import {
+  CERTIFICATE_BYTES,
   checkCertificate,
   checkSecretToken,
   givenUrl,
@@ -30,7 +31,6 @@ function wantedBy({ args, platform }: Pick<Call, 'args' | 'platform'>): Wanted |
     : undefined
 }
 
-const CERTIFICATE_BYTES = 3 * 1024 * 1024
 const CONNECTIONS = { min: 1, max: 100 }
 const USUAL_CONNECTIONS = 40
 

@@ -4,7 +4,7 @@ import type { Content } from '../../../machines/model/content.ts'
 import { badRequest, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Media, MediaKind } from '../../../machines/model/media.ts'
 import { Arguments } from '../arguments.ts'
-import { livePhotoOf, mediaOf, uploadOf } from '../media.ts'
+import { framedVideo, livePhotoOf, mediaOf, uploadOf } from '../media.ts'
 import { type Call, type Method, type ParameterType, result } from '../method.ts'
 import {
   assertQuotable,
@@ -54,8 +54,16 @@ async function mediaContent(
   }
 }
 
-const fileOf = (call: Call, kind: ItemKind, parameter: string, args: Arguments): Promise<Media> =>
-  kind === 'live_photo' ? livePhotoOf(call, parameter, args) : mediaOf(call, kind, parameter, args)
+async function fileOf(
+  call: Call,
+  kind: ItemKind,
+  parameter: string,
+  args: Arguments,
+): Promise<Media> {
+  if (kind === 'live_photo') return livePhotoOf(call, parameter, args)
+  const media = await mediaOf(call, kind, parameter, args)
+  return kind === 'video' ? framedVideo(call, media, args) : media
+}
 
 const sender = (name: string, summary: string, kind: ItemKind, more: Parameters): Method => ({
   name,
@@ -82,7 +90,13 @@ export const mediaMethods: readonly Method[] = [
     ...spoiler,
     photo: 'file',
   }),
-  sender('sendVideo', 'Sends a video', 'video', { ...captionParameters, ...spoiler, ...framed }),
+  sender('sendVideo', 'Sends a video', 'video', {
+    ...captionParameters,
+    ...spoiler,
+    ...framed,
+    cover: 'file',
+    start_timestamp: 'integer',
+  }),
   sender('sendAnimation', 'Sends a silent video or a GIF', 'animation', {
     ...captionParameters,
     ...spoiler,

@@ -1,9 +1,14 @@
-/** Chats, people, members, invite links, and service messages about members and communities, in the reference's JSON. */
+/** Chats, people, members, invite links, and service messages about members, shared people and communities, in the reference's JSON. */
 
 import type { Chat, Service, Surface } from '../../../machines/model/content.ts'
 import type { Boost, Invite, Member } from '../../../machines/model/membership.ts'
 import type { Person } from '../../../machines/model/person.ts'
-import { PERMISSIONS, type Permission, RIGHTS } from '../../../machines/model/rights.ts'
+import {
+  PERMISSIONS,
+  type Permission,
+  type Right,
+  rightsIn,
+} from '../../../machines/model/rights.ts'
 import type { Ids } from '../../identities/store.ts'
 import type { NamedFile } from '../file-id.ts'
 
@@ -14,8 +19,8 @@ export interface Names extends Ids {
   readonly self?: string | undefined
 }
 
-/** Members, permissions and invite links in the reference's JSON. */
-export function memberJson(member: Member, ids: Names): object {
+/** Members, permissions and invite links in the reference's JSON. `surface`: the kind of the chat. */
+export function memberJson(member: Member, surface: Surface, ids: Names): object {
   const { status, title, permissions, until = 0 } = member
   const shown = { status, user: userJson(member.person, ids) }
   switch (status) {
@@ -30,7 +35,7 @@ export function memberJson(member: Member, ids: Names): object {
         ...shown,
         can_be_edited: member.isEditable ?? false,
         is_anonymous: member.isAnonymous ?? false,
-        ...flags(RIGHTS, member.rights ?? []),
+        ...rightsJson(rightsIn(surface), member.rights ?? []),
         // No network has this right, and strict libraries read no administrator without it.
         can_send_welcome_messages: false,
         ...present({ custom_title: title }),
@@ -52,8 +57,19 @@ export function memberJson(member: Member, ids: Names): object {
   }
 }
 
-export const permissionsJson = (permissions: readonly Permission[]) =>
-  flags(PERMISSIONS, permissions)
+const MEDIA = PERMISSIONS.filter((name) => /^send_(audio|document|photo|video|voice)/.test(name))
+
+/** With the older name for all kinds of media. */
+export const permissionsJson = (permissions: readonly Permission[]) => ({
+  ...flags(PERMISSIONS, permissions),
+  can_send_media_messages: MEDIA.some((name) => permissions.includes(name)),
+})
+
+/** With the older name for the right to manage video chats. */
+const rightsJson = (known: readonly Right[], given: readonly Right[]) => ({
+  ...flags(known, given),
+  can_manage_voice_chats: given.includes('manage_video_chats'),
+})
 
 export const boostJson = ({ id, person, at, expiresAt }: Boost, ids: Names) => ({
   boost_id: id,
@@ -89,6 +105,12 @@ export function present(shape: Readonly<Record<string, unknown>>): Record<string
   return shown
 }
 
+const OF_ALL = PERMISSIONS.filter((name) => name !== 'manage_topics')
+
+/** Whether a small group leaves everything to its members, as it does at first. */
+const isRunByAll = ({ permissions }: Chat): boolean =>
+  permissions === undefined || OF_ALL.every((name) => permissions.includes(name))
+
 export const chatJson = (chat: Chat, ids: Names) =>
   present({
     id: ids.chat(chat.native),
@@ -99,7 +121,7 @@ export const chatJson = (chat: Chat, ids: Names) =>
     type: chat.surface,
     is_forum: chat.isForum || undefined,
     is_direct_messages: chat.isDirect || (chat.directWith && true),
-    all_members_are_administrators: chat.surface === 'group' ? false : undefined,
+    all_members_are_administrators: chat.surface === 'group' ? isRunByAll(chat) : undefined,
   })
 
 export const userJson = (person: Person, ids: Names) =>
@@ -141,4 +163,31 @@ export function communityFactJson(fact: CommunityFact): object {
   return fact.fact === 'community_added'
     ? { community_chat_added: { community } }
     : { community_chat_joined: { community } }
+}
+
+/** One shared person is told by the older name, too. */
+export function usersSharedJson(
+  { request: request_id, people }: ServiceOf<'users_shared'>,
+  ids: Names,
+): object {
+  const users = people.map(({ native, firstName, lastName, username }) =>
+    present({
+      user_id: ids.chat(native),
+      first_name: firstName,
+      last_name: lastName,
+      username,
+    }),
+  )
+  const user_ids = people.map(({ native }) => ids.chat(native))
+  const [user_id, ...others] = user_ids
+  return {
+    ...(others.length === 0 && { user_shared: { user_id, request_id } }),
+    users_shared: { request_id, user_ids, users },
+  }
+}
+
+export function chatSharedJson({ request, chat }: ServiceOf<'chat_shared'>, ids: Names): object {
+  const { native, title, username } = chat
+  const shared = present({ chat_id: ids.chat(native), title, username })
+  return { chat_shared: { request_id: request, ...shared } }
 }

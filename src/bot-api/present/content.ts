@@ -1,7 +1,7 @@
 /** Contents of messages in the reference's JSON: media, formatted texts, polls, checklists and rich messages. */
 
 import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
-import type { Chat, Content, Service } from '../../../machines/model/content.ts'
+import type { Content, Service } from '../../../machines/model/content.ts'
 import type { Game } from '../../../machines/model/game.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Media, StickerSet } from '../../../machines/model/media.ts'
@@ -13,7 +13,7 @@ import { detectEntities } from '../entities/detect.ts'
 import type { MessageEntity } from '../entities/entity.ts'
 import { mergeDetected } from '../entities/normalize.ts'
 import { type FileKind, uniqueFileId } from '../file-id.ts'
-import { chatJson, type Names, present, userJson } from './chat.ts'
+import { type Names, present, userJson } from './chat.ts'
 
 /** The entities of the network, and those that every text carries by its words. */
 export function entitiesJson(name: string, text: Text, ids: Names): object {
@@ -65,10 +65,11 @@ export function pollJson(poll: Poll, ids: Names): object {
     ...(poll.right && { correct_option_ids: poll.right, correct_option_id: poll.right[0] }),
     ...(poll.explanation && {
       explanation: poll.explanation.text,
-      ...markedJson('explanation_entities', poll.explanation, ids),
+      explanation_entities: entityJsons(poll.explanation, ids),
     }),
     ...pollMediaJson('explanation_media', poll.explanationMedia, ids),
-    ...present({ open_period: poll.openSeconds, close_date: poll.closesAt }),
+    ...(poll.openSeconds &&
+      poll.closesAt && { open_period: poll.openSeconds, close_date: poll.closesAt }),
   }
 }
 
@@ -177,7 +178,7 @@ function memberOf(media: Media, ids: Names): object {
       return media.live ? { live_photo: liveJson(media.live, photo, ids), photo } : { photo }
     }
     case 'video':
-      return { video: { ...framed(media, ids), ...named(media) } }
+      return { video: videoJson(media, ids) }
     case 'animation': {
       const animation = { ...framed(media, ids), ...named(media) }
       // A copy of the animation for clients that know only documents.
@@ -204,6 +205,15 @@ function memberOf(media: Media, ids: Names): object {
       return { sticker: stickerJson(media, ids) }
   }
 }
+
+const videoJson = (media: Media, ids: Names) => ({
+  ...framed(media, ids),
+  ...named(media),
+  ...present({
+    cover: media.cover && photoJson(media.cover, ids),
+    start_timestamp: media.startSeconds,
+  }),
+})
 
 /** The video of a live photo, with the sizes of its still picture. */
 const liveJson = (live: Media, photo: readonly object[], ids: Names) => ({
@@ -304,29 +314,36 @@ export const checklistJson = (checklist: Checklist, ids: Names) => ({
 type FactOf<Fact extends Service['fact']> = Extract<Service, { readonly fact: Fact }>
 type TaskFact = FactOf<'tasks_done' | 'tasks_added'>
 
-/** The checklist's message is included if a client knows its id. */
-export function tasksFactJson(content: TaskFact, chat: Chat, ids: Names): object {
-  const message_id = ids.message(chat.native, content.message)
-  const checklist_message = { message_id, date: 0, chat: chatJson(chat, ids) }
-  const about = message_id === undefined ? {} : { checklist_message }
+/** `checklist_message`: absent if no client knows its id. */
+export function tasksFactJson(
+  content: TaskFact,
+  checklist_message: object | undefined,
+  ids: Names,
+): object {
+  const about = present({ checklist_message })
   if (content.fact === 'tasks_added') {
     const tasks = content.tasks.map((task) => taskJson(task, ids))
     return { checklist_tasks_added: { ...about, tasks } }
   }
-  const { done: marked_as_done_task_ids, undone: marked_as_not_done_task_ids } = content
+  const { done, undone } = content
   return {
-    checklist_tasks_done: { ...about, marked_as_done_task_ids, marked_as_not_done_task_ids },
+    checklist_tasks_done: {
+      ...about,
+      ...(done.length > 0 && { marked_as_done_task_ids: done }),
+      ...(undone.length > 0 && { marked_as_not_done_task_ids: undone }),
+    },
   }
 }
 
-/** The poll's message is included if a client knows its id. */
-export function optionFactJson(content: FactOf<'option_added'>, chat: Chat, ids: Names): object {
-  const message_id = ids.message(chat.native, content.message)
+/** `poll_message`: absent if no client knows its id. */
+export function optionFactJson(
+  content: FactOf<'option_added'>,
+  poll_message: object | undefined,
+  ids: Names,
+): object {
   return {
     poll_option_added: {
-      ...(message_id !== undefined && {
-        poll_message: { message_id, date: 0, chat: chatJson(chat, ids) },
-      }),
+      ...present({ poll_message }),
       option_persistent_id: `${content.option}`,
       option_text: content.text.text,
       ...markedJson('option_text_entities', content.text, ids),

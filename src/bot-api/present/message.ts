@@ -13,11 +13,13 @@ import type { Preview, Quote, Text } from '../../../machines/model/text.ts'
 import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
 import {
   chatJson,
+  chatSharedJson,
   communityFactJson,
   memberFactJson,
   type Names,
   present,
   userJson,
+  usersSharedJson,
 } from './chat.ts'
 import {
   checklistJson,
@@ -90,6 +92,7 @@ function shownJson(message: Message, answered: object | undefined, ids: Names): 
       from: message.from && !isPost ? userJson(message.from, ids) : undefined,
       sender_chat: isPost ? chat : message.fromChat && chatJson(message.fromChat, ids),
       author_signature: message.signature,
+      sender_tag: message.senderTag,
     }),
     chat,
     date: message.at,
@@ -235,17 +238,16 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
     case 'created':
       return { [`${chat.surface === 'private' ? 'group' : chat.surface}_chat_created`]: true }
     case 'pinned': {
-      const message_id = ids.message(chat.native, content.message)
-      if (message_id === undefined) return undefined
-      return { pinned_message: { message_id, date: 0, chat: chatJson(chat, ids) } }
+      const pinned = aboutJson(content, chat, ids)
+      return pinned && { pinned_message: pinned }
     }
     case 'gift':
       return { gift: giftInfoJson(content.gift, ids) }
     case 'tasks_done':
     case 'tasks_added':
-      return tasksFactJson(content, chat, ids)
+      return tasksFactJson(content, aboutJson(content, chat, ids), ids)
     case 'option_added':
-      return optionFactJson(content, chat, ids)
+      return optionFactJson(content, aboutJson(content, chat, ids), ids)
     case 'moved_to':
       return { migrate_to_chat_id: ids.chat(content.chat) }
     case 'moved_from':
@@ -282,7 +284,20 @@ function serviceJson(content: ServiceContent, chat: Chat, ids: Names): object | 
   }
 }
 
-/** A suggested post; only its id and its chat if the network does not send the message along. */
+type AboutMessage = Extract<ServiceContent, { message: string; about?: Message }>
+
+/** The message that a fact is about; of one that the network only names, the id and the chat are told. */
+function aboutJson(
+  { about, message }: Pick<AboutMessage, 'about' | 'message'>,
+  chat: Chat,
+  ids: Names,
+): object | undefined {
+  const bare = { chat, native: message }
+  if (ids.message(chat.native, message) === undefined) return undefined
+  return (about && shownJson(about, undefined, ids)) ?? bareMessageJson(bare, ids)
+}
+
+/** Of a suggestion that the network only names, the id and the chat are told. */
 function suggestedJson(
   { post, message }: Pick<PostFact<Message>, 'post' | 'message'>,
   chat: Chat,
@@ -312,24 +327,6 @@ function topicFactJson(content: ServiceOf<Topical>): object {
     case 'general_topic_unhidden':
       return { general_forum_topic_unhidden: {} }
   }
-}
-
-function usersSharedJson({ request, people }: ServiceOf<'users_shared'>, ids: Names): object {
-  const users = people.map(({ native, firstName, lastName, username }) =>
-    present({
-      user_id: ids.chat(native),
-      first_name: firstName,
-      last_name: lastName,
-      username,
-    }),
-  )
-  return { users_shared: { request_id: request, users } }
-}
-
-function chatSharedJson({ request, chat }: ServiceOf<'chat_shared'>, ids: Names): object {
-  const { native, title, username } = chat
-  const shared = present({ chat_id: ids.chat(native), title, username })
-  return { chat_shared: { request_id: request, ...shared } }
 }
 
 const keyboardJson = (buttons: Buttons) => ({
@@ -383,9 +380,10 @@ function originJson(origin: Origin, ids: Names): object {
     case 'chat': {
       const chat = chatJson(origin.chat, ids)
       const signature = origin.signature ? { author_signature: origin.signature } : {}
-      if (origin.chat.surface !== 'channel')
+      // In the name of a channel, too, it may have been written to a group.
+      if (origin.chat.surface !== 'channel' || origin.message === undefined)
         return { type: 'chat', sender_chat: chat, date, ...signature }
-      const message = origin.message && ids.message(origin.chat.native, origin.message)
+      const message = ids.message(origin.chat.native, origin.message)
       return { type: 'channel', chat, message_id: message ?? 0, date, ...signature }
     }
   }

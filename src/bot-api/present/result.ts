@@ -42,12 +42,14 @@ const fullChatJson = (chat: Chat, ids: Names) => ({
     personal_chat: chat.personal && chatJson(chat.personal, ids),
     parent_chat: chat.parent && chatJson(chat.parent, ids),
     community: chat.community,
+    slow_mode_delay: chat.slowSeconds,
     sticker_set_name: chat.stickerSet,
     can_set_sticker_set: chat.maySetStickers,
     active_usernames: chat.username === undefined ? undefined : [chat.username],
   }),
   accent_color_id: 0,
-  max_reaction_count: 0,
+  // As many kinds as the reference lets stand under one message.
+  max_reaction_count: 11,
   accepted_gift_types: {
     unlimited_gifts: chat.acceptedGifts?.unlimited ?? false,
     limited_gifts: chat.acceptedGifts?.limited ?? false,
@@ -167,9 +169,9 @@ export function resultJson(result: OperationResult, ids: Names): unknown {
     case 'poll':
       return pollJson(result.poll, ids)
     case 'member':
-      return memberJson(result.member, ids)
+      return memberJson(result.member, result.surface, ids)
     case 'members':
-      return result.members.map((member) => memberJson(member, ids))
+      return result.members.map((member) => memberJson(member, result.surface, ids))
     case 'invite':
       return inviteJson(result.invite, ids)
     case 'gifts':

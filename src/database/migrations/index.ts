@@ -80,7 +80,9 @@ import { MessageDays } from './0151-message-days.ts'
 import { KeySearch } from './0157-key-search.ts'
 import { LinkedEpochs } from './0158-linked-epochs.ts'
 import { IncidentsOfOne } from './0159-incidents-of-one.ts'
+import { PromotedBy } from './0160-promoted-by.ts'
 import { PendingSignOuts } from './0161-pending-sign-outs.ts'
+import { SlowMode } from './0162-slow-mode.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -174,5 +176,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0157-key-search', class: KeySearch },
   { name: '0158-linked-epochs', class: LinkedEpochs },
   { name: '0159-incidents-of-one', class: IncidentsOfOne },
+  { name: '0160-promoted-by', class: PromotedBy },
   { name: '0161-pending-sign-outs', class: PendingSignOuts },
+  { name: '0162-slow-mode', class: SlowMode },
 ]

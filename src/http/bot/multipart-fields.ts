@@ -2,7 +2,7 @@
 import { TooLarge } from '../../media/spool.ts'
 
 interface Limits {
-  /** Bytes of all parameters together. */
+  /** Bytes of all parameters together, and of the heads of all parts. */
   readonly parameterBytes: number
   readonly fileBytes: number
   readonly totalBytes: number
@@ -24,6 +24,7 @@ export class MultipartFields {
   #value: Buffer[] = []
   #partBytes = 0
   #parameterBytes = 0
+  #headBytes = 0
   #totalBytes = 0
 
   constructor(contentType: string, limits: Limits) {
@@ -70,6 +71,9 @@ export class MultipartFields {
   }
 
   #begin(head: Buffer): void {
+    // Names are remembered, and there may be a million without a value.
+    this.#headBytes += head.length
+    if (this.#headBytes > this.#limits.parameterBytes) throw new TooLarge()
     const [, quoted, bare] = /[;\s]name=(?:"([^"]*)"|([^;\s]+))/i.exec(head.toString()) ?? []
     this.#name = quoted ?? bare ?? ''
     this.#value = []

@@ -10,7 +10,7 @@ import { waitingByHour } from '../../keys/waiting.ts'
 import { ApiKeyRecord, Backlog } from '../../records/api-key.ts'
 import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
-import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, inTurn, userOf } from './owner.ts'
 import { idBefore, pageOf, timeOf } from './page.ts'
 
 const Scopes = Type.Array(Type.Union([Type.Literal('bot:send'), Type.Literal('bot:receive')]), {
@@ -216,6 +216,7 @@ export const backlogRoute: FastifyPluginAsyncTypebox<BacklogRouteOptions> = asyn
   app.get(
     '/api_keys/:id/backlog',
     {
+      preHandler: inTurn,
       schema: {
         tags: ['api keys'],
         summary: 'What waits for the key, by the hour in which it came',

@@ -1,7 +1,14 @@
 /** The user who makes a request, and the record that its path names. These routes run only after an authenticating hook. */
-import type { FastifyInstance, FastifyRequest, onRequestAsyncHookHandler } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  onRequestAsyncHookHandler,
+  preHandlerAsyncHookHandler,
+} from 'fastify'
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
+import { FairSemaphore } from '../../fair-semaphore.ts'
+import { goneSignal, onClosed } from '../gone-signal.ts'
 
 export interface Authenticated {
   readonly authenticate: onRequestAsyncHookHandler
@@ -34,4 +41,19 @@ export function idOf(text: string): number {
   const id = Number(text)
   if (!/^\d{1,15}$/.test(text) || id === 0) throw failed('not_found')
   return id
+}
+
+/** Of this process, as the connections to the database are: of 20 or 8 these leave most to others. */
+const searches = new FairSemaphore({ places: 4, placesPerUser: 2, waitingPerUser: 50 })
+const BUSY_SECONDS = 5
+
+/** For requests that may keep the database busy for seconds: users take turns, with two requests at once. */
+export const inTurn: preHandlerAsyncHookHandler = async (request, reply) => {
+  const userId = userOf(request)
+  if (searches.isFull(userId)) {
+    throw failed('rate_limited', '', { retryAfterSeconds: BUSY_SECONDS })
+  }
+  const waiting = searches.take(userId, goneSignal(reply))
+  if (waiting && !(await waiting)) throw failed('unavailable', 'the client has left')
+  onClosed(reply.raw, () => searches.release(userId))
 }

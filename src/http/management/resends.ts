@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import { failed, invalidField } from '../../../machines/model/failure.ts'
+import type { Runs } from '../../../machines/webhook/progress.ts'
 import type { Database } from '../../database/database.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ResendRecord } from '../../records/api-key.ts'
@@ -13,7 +14,7 @@ import {
   resendStanding,
 } from '../../webhooks/resends.ts'
 import { answers, ok } from '../envelope.ts'
-import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, inTurn, userOf } from './owner.ts'
 import { timeOf } from './page.ts'
 
 const UpdateId = Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }))
@@ -87,6 +88,17 @@ async function presented(db: Database, apiKeyId: number, isCut = false) {
   }
 }
 
+const counted = (runs: Runs, updates: number, isCut: boolean) => ({
+  state: 'counted' as const,
+  updates,
+  remaining: updates,
+  from_update_id: runs[0]?.[0] ?? null,
+  to_update_id: runs.at(-1)?.[1] ?? null,
+  is_cut: isCut,
+  started_at: null,
+  stopped_at: null,
+})
+
 const path = '/api_keys/:id/webhook/resend'
 const described = (summary: string) => ({
   tags: ['api keys'],
@@ -100,6 +112,7 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
   { authenticate, keyService, db, keys, flush },
 ) => {
   forUsers(app, authenticate)
+  app.addHook('preHandler', inTurn)
 
   app.post(
     path,
@@ -118,18 +131,7 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
       await flush()
       const { runs, isCut } = await chooseRuns(db, key.api_key_id, choice)
       const { updates, delivered } = await countResend(db, key.api_key_id, runs)
-      if (request.body.count_only) {
-        return ok({
-          state: 'counted' as const,
-          updates,
-          remaining: updates,
-          from_update_id: runs[0]?.[0] ?? null,
-          to_update_id: runs.at(-1)?.[1] ?? null,
-          is_cut: isCut,
-          started_at: null,
-          stopped_at: null,
-        })
-      }
+      if (request.body.count_only) return ok(counted(runs, updates, isCut))
       if (updates === 0) throw failed('bad_request', 'there is no such update to send again')
       const actor = await keys.find(key.api_key_id)
       await asOwner(actor.changeWebhook({ kind: 'resend', runs, updates: delivered }))

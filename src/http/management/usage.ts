@@ -11,6 +11,7 @@ import { readUsage, stepMs, type UsageStep, usageSeries } from '../../observabil
 import { ApiRequest, Time, UsageReport } from '../../records/usage.ts'
 import type { Vault } from '../../security/vault.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { inTurn } from './owner.ts'
 import { cursorOf, pageOf, positionOf, timeOf } from './page.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
@@ -40,6 +41,7 @@ export const usageRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async 
     '/user/usage',
     {
       onRequest: authenticate,
+      preHandler: inTurn,
       schema: {
         tags: ['account'],
         summary: 'Usage and error figures',
@@ -122,6 +124,7 @@ export const logRoutes: FastifyPluginAsyncTypebox<LogRoutesOptions> = async (app
     '/user/logs/api-requests',
     {
       onRequest: authenticate,
+      preHandler: inTurn,
       schema: {
         tags: ['account'],
         summary: 'The latest requests, newest first',

@@ -24,7 +24,7 @@ import { storedUpdate, updateFrom, updateSince } from '../../updates/read.ts'
 import { listDeliveries, STATUS_CLASSES, type StoredDelivery } from '../../webhooks/delivery-log.ts'
 import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, inTurn, userOf } from './owner.ts'
 import { cursorOf, pageOf, positionOf, timeOf } from './page.ts'
 import type { UserRecordsOptions } from './usage.ts'
 
@@ -68,6 +68,7 @@ export const webhookLogRoutes: FastifyPluginAsyncTypebox<WebhookLogOptions> = as
     '/user/logs/webhook-deliveries',
     {
       onRequest: authenticate,
+      preHandler: inTurn,
       schema: {
         tags: ['account'],
         summary: 'The latest webhook deliveries, newest first',

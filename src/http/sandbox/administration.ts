@@ -1,6 +1,7 @@
 /** /sandbox/people/{person}/…: photos, music, the general topic, titles, boosts and emoji statuses, as a person sets them. */
 import { type Static, Type } from 'typebox'
 import type { Boost as BoostRecord } from '../../../machines/model/membership.ts'
+import { SLOW_MODE_DELAYS } from '../../sandbox/chats/settings.ts'
 import type { ProfileAudio } from '../../sandbox/people/profile.ts'
 import { answers, Done, done, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
@@ -177,6 +178,27 @@ export const administrationRoutes: SandboxRoutes = async (app, { network }) => {
           ? { kind: 'set_member_title', ...place, title: body.title }
           : { kind: 'set_member_tag', ...place, tag: body.tag },
       )
+      return done
+    },
+  )
+}
+
+export const slowModeRoutes: SandboxRoutes = async (app, { network }) => {
+  app.put(
+    '/people/:person/chats/:chat/slow_mode',
+    {
+      schema: {
+        ...described(
+          'Let ordinary members of a supergroup wait between two messages; 0: no longer',
+        ),
+        params: ChatParams,
+        body: Type.Object({ seconds: Type.Enum([...SLOW_MODE_DELAYS]) }, strict),
+        response: answers(Done),
+      },
+    },
+    async (request) => {
+      const { person, chat } = request.params
+      await network(request).chats.slowDown(chat, person, request.body.seconds)
       return done
     },
   )

@@ -48,20 +48,21 @@ const Membership = Type.Object(
 const ChatParams = Type.Object({ chat: ChatId })
 const MemberParams = Type.Object({ chat: ChatId, person: Id })
 
-const body = ({ chat, members, verification, photo, generalTopic: general }: ChatRecord) => ({
+const body = ({ chat, members, verification, photo, slowSeconds, ...more }: ChatRecord) => ({
   ...chatBody(chat),
   verification,
+  ...(slowSeconds > 0 && { slow_mode_delay: slowSeconds }),
   ...(photo && { photo: mediaBody(photo) }),
   members: members.map(({ person, role, title, tag }) => ({
     person: nameBody(personOf(person)),
     role,
     ...present({ title, tag }),
   })),
-  ...(general && {
+  ...(more.generalTopic && {
     general_topic: {
-      name: general.name,
-      is_closed: general.isClosed,
-      is_hidden: general.isHidden,
+      name: more.generalTopic.name,
+      is_closed: more.generalTopic.isClosed,
+      is_hidden: more.generalTopic.isHidden,
     },
   }),
 })

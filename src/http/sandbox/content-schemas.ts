@@ -47,11 +47,13 @@ const shownFile = {
   ...shownFigures,
   set_name: optional(Type.String()),
   custom_emoji_id: optional(Type.String()),
+  start_timestamp: optional(Type.Integer()),
   has_spoiler: optional(Type.Boolean()),
 }
 
 export const ShownMedia = Type.Object({
   ...shownFile,
+  cover: optional(Type.Object(shownFile, { description: 'The photo that stands for a video' })),
   live: optional(
     Type.Object(shownFile, {
       description: 'Only of a live photo: the video of the seconds around it',

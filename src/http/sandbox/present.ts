@@ -297,6 +297,8 @@ export function mediaBody(media: Media): Static<typeof ShownMedia> {
       emoji: media.emoji,
       set_name: media.setName,
       custom_emoji_id: media.customEmojiId,
+      start_timestamp: media.startSeconds,
+      cover: media.cover && mediaBody(media.cover),
       live: media.live && mediaBody(media.live),
     }),
     ...figuresBody(media),

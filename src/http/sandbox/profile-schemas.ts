@@ -19,6 +19,9 @@ export const ChatWithMembers = Type.Object({
   ...Chat.properties,
   verification: Verification,
   photo: optional(ShownMedia),
+  slow_mode_delay: optional(
+    Type.Integer({ description: 'Seconds that an ordinary member waits between two messages' }),
+  ),
   members: Type.Array(
     Type.Object({
       person: PersonName,

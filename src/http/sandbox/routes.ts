@@ -21,6 +21,7 @@ import {
   boostRoutes,
   emojiStatusRoutes,
   photoRoutes,
+  slowModeRoutes,
 } from './administration.ts'
 import { joinAnswerRoutes, joinQueryRoutes, managedBotRoutes, passportRoutes } from './bot-tasks.ts'
 import { businessRoutes, giftRoutes, ownedGiftRoutes } from './business.ts'
@@ -89,6 +90,7 @@ const ROUTES = [
   audioRoutes,
   administrationRoutes,
   boostRoutes,
+  slowModeRoutes,
   emojiStatusRoutes,
   businessRoutes,
   giftRoutes,

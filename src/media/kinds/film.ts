@@ -32,7 +32,9 @@ const isPlain = ({ video, audio }: Probe, { mime }: Given) =>
   video.pixels === 'yuv420p' &&
   playable.includes(audio?.codec)
 
-export const video = film({ kind: 'video', recipe: recipes.video, fits: isPlain })
+const asVideo: Wanted = { kind: 'video', recipe: recipes.video, fits: isPlain }
+
+export const video = film(asVideo)
 
 export const animation = film({
   kind: 'animation',
@@ -44,18 +46,20 @@ export const videoNote = film({
   kind: 'video_note',
   recipe: recipes.videoNote,
   fits: (probe, given) => {
-    const { width = 0, height = 1 } = probe.video ?? {}
-    return isPlain(probe, given) && width === height && width <= 640
+    const { width = 0 } = probe.video ?? {}
+    return isPlain(probe, given) && isSquare(probe) && width <= 640
   },
 })
 
-function film(wanted: Wanted) {
+const isSquare = ({ video }: Probe) => video !== undefined && video.width === video.height
+
+function film(asked: Wanted) {
   return async (given: Given, tools: MediaTools): Promise<Prepared> => {
     const { transcoder, pool, tempFolder, signal } = tools
-    if (wanted.kind === 'animation' && given.keepsGifs && given.picture && given.mime === GIF) {
+    if (asked.kind === 'animation' && given.keepsGifs && given.picture && given.mime === GIF) {
       return await asGif(given, given.picture, tools)
     }
-    if (!transcoder.isOpen) return await untouched(given, tools, wanted)
+    if (!transcoder.isOpen) return await untouched(given, tools, asked)
     if (given.picture && isTooCostly(given.picture, given.size)) {
       return await asDocument(given, tools, [tooCostly])
     }
@@ -63,9 +67,13 @@ function film(wanted: Wanted) {
     if (!probe?.video) {
       return await asDocument(given, tools, ['sent as a document: it could not be read as a video'])
     }
+    // The reference's network shows a film round only if it is square.
+    const isVideo = asked.kind === 'video_note' && !isSquare(probe)
+    const wanted = isVideo ? asVideo : asked
+    const why = isVideo ? ['sent as a video: it is not square'] : []
     const fits = wanted.fits(probe, given)
     if (fits && (await pool.run('fastStart', { path: given.path }, signal)))
-      return await shown(given, given, tools, wanted, [])
+      return await shown(given, given, tools, wanted, why)
     if (!fits && isTooCostly(probe.video, given.size)) {
       return await asDocument(given, tools, [tooCostly])
     }
@@ -75,7 +83,7 @@ function film(wanted: Wanted) {
       return await asDocument(given, tools, ['sent as a document: it could not be made an MP4'])
     }
     const note = fits ? 'its parts were put in order for streaming' : 'it was made an MP4 (H.264)'
-    return await shown({ path, mime: MP4 }, given, tools, wanted, [note])
+    return await shown({ path, mime: MP4 }, given, tools, wanted, [...why, note])
   }
 }
 

@@ -264,6 +264,9 @@ export function profileOf(person: number) {
     boosts: (chat: number) => call<readonly Boost[]>('GET', boosts(chat)),
     boost: (chat: number) => call<Boost>('POST', boosts(chat), { body: {} }),
     takeBoost: (chat: number, boost: string) => call<true>('DELETE', `${boosts(chat)}/${boost}`),
+    /** Ordinary members of a supergroup wait so long between two messages; 0: not at all. */
+    slowDown: (chat: number, seconds: number) =>
+      call<true>('PUT', `${own}/chats/${chat}/slow_mode`, { body: { seconds } }),
     /** By an invite link or a public name. */
     follow: (invite_link: string) =>
       call<{ membership: 'in' | 'asked' }>('POST', `${own}/follow`, { body: { invite_link } }),

@@ -1,4 +1,4 @@
-/** Asks the network again after a passing failure: waits until a restriction ends, and forgives single failures. */
+/** Asks the network again after a passing failure: waits until a restriction ends, forgives single failures, and lets few come back at once. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Ending } from './session-life.ts'
@@ -61,4 +61,78 @@ export function reportRestriction(
 export function lostBy(ending: Ending | Restriction): Ending {
   if (ending.kind !== 'limited') return ending
   return { kind: 'lost', reason: 'flood_wait', retryAfterSeconds: ending.seconds }
+}
+
+/** How many may try at once where the server answers. */
+const WIDEST = 20
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 2_000
+
+/**
+ * The way back to a server, for all sessions that have lost it: thousands lose it at the same moment. While it does not answer,
+ * one of them tries, and ever later; with each answer twice as many may try.
+ */
+export class Passage {
+  #width = WIDEST
+  #pause = FIRST_PAUSE_MS
+  #opensAt = 0
+  #trying = 0
+  #timer: NodeJS.Timeout | undefined
+  readonly #waiting = new Set<() => void>()
+
+  /** Resolves as soon as one may try, with what to call once it is known whether the server answered. */
+  async enter(signal: AbortSignal): Promise<(hasAnswered: boolean) => void> {
+    signal.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const leave = () => {
+      this.#waiting.delete(resolve)
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    this.#waiting.add(resolve)
+    this.#advance()
+    await promise.finally(() => signal.removeEventListener('abort', leave))
+    return (hasAnswered) => this.#left(hasAnswered)
+  }
+
+  #left(hasAnswered: boolean) {
+    this.#trying -= 1
+    if (hasAnswered) {
+      this.#width = Math.min(this.#width * 2, WIDEST)
+      this.#pause = FIRST_PAUSE_MS
+      this.#opensAt = 0
+    } else {
+      this.#width = 1
+      this.#opensAt = performance.now() + this.#pause
+      this.#pause = Math.min(this.#pause * 2, LONGEST_PAUSE_MS)
+    }
+    this.#advance()
+  }
+
+  #advance() {
+    clearTimeout(this.#timer)
+    if (this.#waiting.size === 0) return
+    const left = this.#opensAt - performance.now()
+    if (left > 0) {
+      this.#timer = setTimeout(() => this.#advance(), left).unref()
+      return
+    }
+    for (const go of this.#waiting) {
+      if (this.#trying >= this.#width) return
+      this.#waiting.delete(go)
+      this.#trying += 1
+      go()
+    }
+  }
+}
+
+/** The passages to servers, by their addresses. */
+export class Passages {
+  readonly #known = new Map<string, Passage>()
+
+  to(address: string): Passage {
+    const passage = this.#known.get(address) ?? new Passage()
+    this.#known.set(address, passage)
+    return passage
+  }
 }

@@ -92,6 +92,7 @@ export function createClient(options: ClientOptions): TelegramClient {
     reconnectionStrategy: backoff(),
   })
   client.onError.add(defect)
+  openForFilesLate(client)
   refuseWhenClosed(client)
   noteNothingLate(client)
   return client
@@ -136,6 +137,28 @@ class PermittedTransport extends TcpTransport {
     // It may have ended meanwhile.
     if (!this.#permit.isValid) connection.close()
     return connection
+  }
+}
+
+/**
+ * The library has eight connections for files ready from the beginning. They connect late, but take a third of its memory, and
+ * most accounts hardly ever move a file: until then there is one of each kind, because the library needs a first one.
+ */
+function openForFilesLate(client: TelegramClient) {
+  const { network } = client.mt
+  const usual = network._connectionCount
+  const used = new Set<Parameters<typeof usual>[0]>(['main'])
+  const count: typeof usual = (kind, ...where) => (used.has(kind) ? usual(kind, ...where) : 1)
+  Object.assign(network, { _connectionCount: count })
+  const getPoolSize = client.getPoolSize.bind(client)
+  // Whatever moves a file asks for this first.
+  client.getPoolSize = (kind, ...where) => {
+    // It counts all connections anew.
+    if (!used.has(kind)) {
+      used.add(kind)
+      network.setIsPremium(network.params.isPremium)
+    }
+    return getPoolSize(kind, ...where)
   }
 }
 

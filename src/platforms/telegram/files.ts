@@ -344,7 +344,7 @@ function filesOf(media: tl.TypeMessageMedia): readonly Shown[] {
     case 'messageMediaPhoto':
       return [media.photo, media.video]
     case 'messageMediaDocument':
-      return [media.document]
+      return [media.document, media.videoCover]
     case 'messageMediaPaidMedia':
       return media.extendedMedia.flatMap((item) => ('media' in item ? filesOf(item.media) : []))
     case 'messageMediaGame':

@@ -63,7 +63,7 @@ interface Facts {
 
 /** A contact is a number with a name. */
 function contactOf({ phone, whole, given, family }: Facts): Contact | undefined {
-  const clean = (value: string | null | undefined) => value?.trim().slice(0, 64)
+  const clean = (value: string | null | undefined) => value?.trim().slice(0, 64).toWellFormed()
   const number = clean(phone)?.replace(/^tel:/i, '')
   const firstName = clean(given) || clean(whole) || clean(family)
   const lastName = clean(given) && clean(family)

@@ -148,12 +148,14 @@ const rooms: Handlers<Context> = {
 
   async administrators(context, { chat }) {
     const { members } = await roomAt(context, chat)
-    return { kind: 'members', members: await members.administrators(context.signal) }
+    const all = await members.administrators(context.signal)
+    return { kind: 'members', members: all, surface: 'supergroup' }
   },
 
   async member(context, { chat, person }) {
     const { members } = await roomAt(context, chat)
-    return { kind: 'member', member: await members.member(person, context.signal) }
+    const member = await members.member(person, context.signal)
+    return { kind: 'member', member, surface: 'supergroup' }
   },
 
   async set_title(context, { chat, title }) {

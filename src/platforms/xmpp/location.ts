@@ -56,7 +56,7 @@ export function readLocation(message: Element, text: string): LocationContent | 
 }
 
 function venueOf(element: Element): Venue | undefined {
-  const field = (name: string) => element.getChildText(name)?.trim().slice(0, 255)
+  const field = (name: string) => element.getChildText(name)?.trim().slice(0, 255).toWellFormed()
   const title = field('description') || field('building')
   const address = field('text') || field('street')
   return title && address ? { title, address } : undefined

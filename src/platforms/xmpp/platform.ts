@@ -2,6 +2,7 @@
 import { type Capabilities, operationsOf, type Platform } from '../../../actors/ports/platform.ts'
 import { createGuardedAgent } from '../../net/guard.ts'
 import { definePlatform } from '../kit/platform.ts'
+import { Passages } from '../kit/steadily.ts'
 import { SUPPORTED, TEXT_LENGTH } from './content.ts'
 import { handlers } from './handlers.ts'
 import { link } from './link.ts'
@@ -26,6 +27,9 @@ export const capabilities: Capabilities = {
     'foursquare_type',
     'google_place_id',
     'google_place_type',
+    'cover',
+    'start_timestamp',
+    'video_start_timestamp',
   ],
   buttons: false,
   entities: ['bold', 'italic', 'strikethrough', 'code', 'pre', 'blockquote'],
@@ -40,7 +44,13 @@ export const capabilities: Capabilities = {
   limits: { textLength: TEXT_LENGTH },
 }
 
-type Optional = 'resumeMilliseconds' | 'confirmMilliseconds' | 'tendMilliseconds' | 'agent' | 'keys'
+type Optional =
+  | 'resumeMilliseconds'
+  | 'confirmMilliseconds'
+  | 'tendMilliseconds'
+  | 'agent'
+  | 'keys'
+  | 'passages'
 
 export type XmppOptions = Omit<SessionOptions, Optional> & Partial<Pick<SessionOptions, Optional>>
 
@@ -50,10 +60,16 @@ const defaults = {
   tendMilliseconds: 60_000,
 }
 
+/** To each origin; more than one user may hold. */
+const CONNECTIONS = 128
+
 export function xmppPlatform(options: XmppOptions): Platform {
-  const agent = createGuardedAgent({ allowPrivate: options.allowPrivate, connections: 4 })
+  const { allowPrivate } = options
+  // For all accounts together: uploads and downloads of many of them go to one host.
+  const agent = createGuardedAgent({ allowPrivate, connections: CONNECTIONS })
   const keys = new SaltedKeys()
-  const sessionOptions: SessionOptions = { agent, keys, ...defaults, ...options }
+  const passages = new Passages()
+  const sessionOptions: SessionOptions = { agent, keys, passages, ...defaults, ...options }
   return definePlatform({
     id: 'xmpp',
     name: 'XMPP',

@@ -210,6 +210,6 @@ const LONGEST_KEY = 64
 
 /** The album that the writer sent the message in. */
 export function albumOf(message: Element): Pick<Message, 'album'> {
-  const album = message.getChild('album', ns.album)?.attrs.id?.slice(0, LONGEST_KEY)
+  const album = message.getChild('album', ns.album)?.attrs.id?.slice(0, LONGEST_KEY).toWellFormed()
   return album ? { album } : {}
 }

@@ -3,7 +3,7 @@ import type { Json } from '../../../machines/model/protocol.ts'
 import { fieldsOf } from '../kit/platform.ts'
 import { parseAddress, parseServer } from './address.ts'
 import { AccountKey, parseStoredKey, type SaltedKeys, type StoredKey } from './sasl/scram.ts'
-import type { Login } from './transport.ts'
+import type { Login, Names } from './transport.ts'
 
 export interface XmppSecrets {
   readonly jid: string
@@ -40,12 +40,14 @@ export interface LoginOptions {
   /** Whether servers may be on this machine, where passwords travel unencrypted, or on a private network. */
   readonly allowPrivate: boolean
   readonly keys: SaltedKeys
+  /** Absent: the name servers of the system are asked. */
+  readonly names?: Names | undefined
 }
 
 /** `derived` gets a key that is worth to be stored with the secrets. */
 export function loginOf(
   secrets: XmppSecrets,
-  { allowPrivate, keys }: LoginOptions,
+  { allowPrivate, keys, names }: LoginOptions,
   derived?: (key: StoredKey) => void,
 ): Login {
   const { jid, password, resource, server: chosen, salted } = secrets
@@ -60,6 +62,7 @@ export function loginOf(
     service: server?.service ?? address.domain,
     plaintextAllowed: server?.loopback === true,
     allowPrivate,
+    names,
     key: new AccountKey(keys, salted, derived),
   }
 }

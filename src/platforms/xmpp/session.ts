@@ -10,6 +10,7 @@ import type {
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { SentRequests } from '../kit/sent-requests.ts'
 import { SessionLife } from '../kit/session-life.ts'
+import type { Passages } from '../kit/steadily.ts'
 import { parseAddress } from './address.ts'
 import { Archive } from './archive.ts'
 import { CatchUp } from './catch-up.ts'
@@ -43,6 +44,7 @@ export interface SessionOptions
   readonly resumeMilliseconds: number
   /** For how long a message waits for its acknowledgement. */
   readonly confirmMilliseconds: number
+  readonly passages: Passages
   /** Through which shared files are fetched. */
   readonly agent: Dispatcher
   readonly rooms: RoomStore
@@ -96,7 +98,11 @@ export class XmppSession implements Session {
     })
     this.#domain = login.domain
     this.#stream = new Stream(
-      { login, resumeMilliseconds: options.resumeMilliseconds },
+      {
+        login,
+        resumeMilliseconds: options.resumeMilliseconds,
+        passage: options.passages.to(login.service),
+      },
       {
         bound: () => this.#bind(),
         resumed: () => this.#options.logger.info({ account: own }, 'the stream was resumed'),

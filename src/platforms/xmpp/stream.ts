@@ -2,7 +2,9 @@
 import type { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Element } from '@xmpp/client'
+import { limited } from '../../../actors/host/time.ts'
 import { unlessAborted } from '../kit/session-life.ts'
+import { Passage } from '../kit/steadily.ts'
 import { endingOf, isDecided, isReplacement } from './endings.ts'
 import { TakenOver } from './failures.ts'
 import { createTransport, type Login, Oversized, type Transport } from './transport.ts'
@@ -26,6 +28,8 @@ interface StreamOptions {
   readonly login: Login
   /** How long a broken connection is resumed before the stream is given up; 0: not at all. */
   readonly resumeMilliseconds: number
+  /** Shared by all streams to the server. */
+  readonly passage?: Passage
 }
 
 /** There is no connection now; the server does not have the stanza, or not whole, and so not at all. */
@@ -45,6 +49,7 @@ const holdMilliseconds = 10_000
 export class Stream {
   readonly #login: Login
   readonly #resumeMilliseconds: number
+  readonly #passage: Passage
   readonly #events: StreamEvents
   readonly #ending = new AbortController()
   readonly #watch: NodeJS.Timeout
@@ -56,8 +61,10 @@ export class Stream {
   /** Came in before the library was done with the login; the server sends none of it again. */
   #early: (() => void)[] = []
 
-  constructor({ login, resumeMilliseconds }: StreamOptions, events: StreamEvents) {
+  constructor(options: StreamOptions, events: StreamEvents) {
+    const { login, resumeMilliseconds, passage = new Passage() } = options
     this.#login = login
+    this.#passage = passage
     this.#resumeMilliseconds = resumeMilliseconds
     this.#events = events
     this.#transport = this.#listen(createTransport(login))
@@ -185,13 +192,30 @@ export class Stream {
         // Resuming acknowledges all that came: what is not stored would be lost with this process.
         await this.#events.settled?.()
         this.#ending.signal.throwIfAborted()
-        // A fresh one: the library goes on waiting for answers of a login that was cut, and takes those of the next.
-        this.#transport = this.#listen(createTransport(this.#login, this.#transport.resumption()))
-        return await this.#attempt(this.#transport)
+        return await this.#resume(deadline - performance.now())
       } catch (cause) {
         const isOver = isDecided(endingOf(cause)) || performance.now() > deadline
         if (isOver || this.#ending.signal.aborted) return this.#end(cause)
       }
+    }
+  }
+
+  /** The passage is waited for so long, and no longer. */
+  async #resume(milliseconds: number): Promise<void> {
+    const leave = await limited([this.#ending.signal], Math.max(0, milliseconds), (limit) =>
+      this.#passage.enter(limit),
+    )
+    let hasAnswered = true
+    try {
+      // A fresh one: the library goes on waiting for answers of a login that was cut, and takes those of the next.
+      this.#transport = this.#listen(createTransport(this.#login, this.#transport.resumption()))
+      await this.#attempt(this.#transport)
+    } catch (cause) {
+      const { kind, reason } = { reason: '', ...endingOf(cause) }
+      hasAnswered = kind !== 'lost' || reason !== 'network' || this.#ending.signal.aborted
+      throw cause
+    } finally {
+      leave(hasAnswered)
     }
   }
 
@@ -234,7 +258,7 @@ export class Stream {
     }
   }
 
-  /** The library asks for acknowledgements every 30 seconds, so a living peer is never silent for long. */
+  /** The library asks for acknowledgements after 60 seconds of silence, so a living peer is never silent for long. */
   #cutSilent() {
     const dead = this.#transport.silence() > silenceMilliseconds
     if (this.#state === 'up' && this.acknowledges && dead) this.#transport.cut()

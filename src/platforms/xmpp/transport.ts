@@ -1,9 +1,24 @@
 /** One connection of the client library, with what its release 0.14 gets wrong put right. */
+import { once } from 'node:events'
 import { isIP } from 'node:net'
 import { StringDecoder } from 'node:string_decoder'
-import { type Client, client, type Element, type StreamManagement, type Way } from '@xmpp/client'
+import { domainToASCII } from 'node:url'
+import {
+  type Client,
+  client,
+  type Element,
+  type LibrarySocket,
+  type StreamManagement,
+  type Way,
+} from '@xmpp/client'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
-import { isPublicAddress } from '../../net/guard.ts'
+import {
+  guardedHost,
+  isPublicAddress,
+  type Resolve,
+  type ResolvePlaces,
+  resolvePlaces,
+} from '../../net/guard.ts'
 import { Acknowledgements } from './acknowledgements.ts'
 import { ns } from './namespaces.ts'
 import { useMechanisms } from './sasl/mechanisms.ts'
@@ -32,6 +47,12 @@ export class Pieces {
 
 const isPause = (text: string) => text.length <= LONGEST_PAUSE && text.trim() === ''
 
+/** How the servers of a domain are found, and their addresses. */
+export interface Names {
+  readonly places: ResolvePlaces
+  readonly resolve: Resolve
+}
+
 export interface Login {
   readonly local: string
   readonly domain: string
@@ -44,6 +65,8 @@ export interface Login {
   readonly plaintextAllowed: boolean
   /** Whether the server may have an address that is not of the internet. */
   readonly allowPrivate: boolean
+  /** Absent: the name servers of the system are asked. */
+  readonly names?: Names | undefined
   /** Absent: no other node can have this account. */
   readonly permit?: WritePermit | undefined
 }
@@ -123,7 +146,10 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   transport.on('error', () => undefined)
   transport.reconnect.stop()
   transport.timeout = STEP_TIMEOUT_MS
-  transport.transports = transport.transports.map((way) => certified(way, login.domain))
+  transport.transports = transport.transports
+    .filter(({ prototype }) => prototype.socketParameters('wss://host') === undefined)
+    .map((way) => guarded(way, login))
+  const search = searchByNames(transport, login.names?.places ?? resolvePlaces)
   useMechanisms(transport, login.key)
   tuneStreamManagement(transport)
   const acknowledgements = new Acknowledgements(transport, resumption?.received ?? 0)
@@ -147,11 +173,76 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     isRenamed: () => isRenamed,
     silence: () => performance.now() - heard.at,
     isWritable: () => socketOf(transport)?.writable === true,
-    cut: () => cut(transport),
+    cut() {
+      search.abort()
+      cut(transport)
+    },
   }
 }
 
-/** Looked at where it counts, on the socket: names may resolve to anything, and to something else the next time. */
+/** Time for one of several servers, within that of the whole attempt. */
+const reachMilliseconds = 5_000
+
+/**
+ * Finds the servers of a domain in place of the library. That one asks the domain's web server for more of them, which may lead
+ * it to any address and answer without end, and looks each name up on a thread that file operations need, too.
+ * Returns what ends the search.
+ */
+function searchByNames(transport: Client, places: ResolvePlaces): AbortController {
+  const search = new AbortController()
+  const connect = transport.connect.bind(transport)
+  transport.connect = async (service) => {
+    if (service.includes('://')) return connect(service)
+    for (const server of await serversOf(service, places)) {
+      search.signal.throwIfAborted()
+      if (await isReached(transport, server, search.signal)) return
+    }
+    throw new Error('No server of the domain can be reached')
+  }
+  return search
+}
+
+const services = { '_xmpps-client._tcp': 'xmpps', '_xmpp-client._tcp': 'xmpp' } as const
+
+/** As RFC 6120 (3.2) and XEP-0368 order them: those that the domain names, and then its own host. */
+async function serversOf(domain: string, places: ResolvePlaces): Promise<readonly string[]> {
+  const host = domainToASCII(domain) || domain
+  const own = [`xmpps://${host}:5223`, `xmpp://${host}:5222`]
+  if (isIP(host.replace(/^\[(.*)\]$/, '$1'))) return own
+  const schemes = new Map(
+    Object.entries(services).map(([name, scheme]) => [`${name}.${host}`, scheme]),
+  )
+  const named = await places([...schemes.keys()])
+  const servers = named.map(
+    ({ service, host, port }) => `${schemes.get(service)}://${host}:${port}`,
+  )
+  return [...servers, ...own]
+}
+
+/** Connects the client only to a server that answers: it would report the others as lost connections. */
+async function isReached(transport: Client, server: string, signal: AbortSignal): Promise<boolean> {
+  const way = transport._findTransport(server)
+  const parameters = way?.prototype.socketParameters(server)
+  if (!way || !parameters) return false
+  const { Socket, Parser } = way.prototype
+  const socket = new Socket()
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(reachMilliseconds)])
+  try {
+    socket.connect(parameters)
+    await once(socket, 'connect', { signal: limit })
+  } catch {
+    // The socket may report more errors, which nobody waits for.
+    socket.on('error', () => undefined)
+    raw(socket)?.destroy()
+    return false
+  }
+  transport._attachSocket(socket)
+  Object.assign(transport, { Transport: way, Socket, Parser })
+  socket.emit('connect')
+  return true
+}
+
+/** Looked at on the socket, too: what counts is where it leads. */
 function refusePrivate(transport: Client): void {
   transport.prependListener('connect', () => {
     if (!isPublicAddress(socketOf(transport)?.remoteAddress ?? '')) cut(transport)
@@ -159,16 +250,21 @@ function refusePrivate(transport: Client): void {
 }
 
 /**
- * The certificate has to be that of the domain (RFC 6120, 13.7.2.1), as it has to with STARTTLS: under which name the
- * server was found proves nothing.
+ * Dials allowed addresses only. The certificate has to be that of the domain (RFC 6120, 13.7.2.1), as it has to with STARTTLS:
+ * under which name the server was found proves nothing.
  */
-function certified(way: Way, domain: string): Way {
+function guarded(way: Way, { domain, allowPrivate, names }: Login): Way {
   return class extends way {
     override socketParameters(service: string) {
       const parameters = super.socketParameters(service)
-      const isEncrypted = service.startsWith('xmpps:') && typeof parameters === 'object'
+      if (!parameters) return undefined
+      const { resolve } = names ?? {}
+      const host = guardedHost(parameters.host, { allowPrivate, ...(resolve && { resolve }) })
+      if (!host) return undefined
+      const dialled = { ...parameters, ...host }
       // A host may go by its number, which has no place in the greeting of TLS.
-      return isEncrypted && !isIP(domain) ? { ...parameters, servername: domain } : parameters
+      const isNamed = service.startsWith('xmpps:') && !isIP(domain)
+      return isNamed ? { ...dialled, servername: domain } : dialled
     }
   }
 }
@@ -176,7 +272,7 @@ function certified(way: Way, domain: string): Way {
 function tuneStreamManagement({ streamManagement }: Client): void {
   // Sends wait for their acknowledgement, so it is asked for right after the burst they are part of.
   streamManagement.requestAckDebounce = 1
-  streamManagement.requestAckInterval = 30_000
+  streamManagement.requestAckInterval = 60_000
   // Its own check ends in a close that can outlive the connection and hit the next one; see `Stream`.
   streamManagement.timeout = 0
 }
@@ -227,7 +323,7 @@ function cut(transport: Client): void {
   transport.emit('error', new Error('The connection was cut'))
 }
 
+const socketOf = ({ socket }: Client) => socket && raw(socket)
+
 /** The library wraps an encrypted socket once more. */
-function socketOf({ socket }: Client) {
-  return socket && !('destroy' in socket) ? socket.socket : socket
-}
+const raw = (socket: LibrarySocket) => ('destroy' in socket ? socket : socket.socket)

@@ -54,11 +54,19 @@ declare module '@xmpp/client' {
     response(credentials: Credentials): string | Promise<string>
   }
 
+  /** One that is encrypted from the first byte wraps that of Node.js. */
+  export type LibrarySocket = EventEmitter & { connect(parameters: object): void } & (
+      | Socket
+      | { readonly socket: TLSSocket | null; readonly secure: true }
+    )
+
   /** A class; the library calls nothing but what its prototype has. */
   export interface Way {
     readonly prototype: {
-      /** The options of `net.connect` or `tls.connect`; for other transports an address. */
-      socketParameters(service: string): object | string | undefined
+      readonly Socket: new () => LibrarySocket
+      readonly Parser: object
+      /** The options of `net.connect` or `tls.connect`; undefined for an address of another form. */
+      socketParameters(service: string): { readonly host: string } | undefined
     }
     new (): Way['prototype']
   }
@@ -67,7 +75,7 @@ declare module '@xmpp/client' {
     status: string
     timeout: number
     readonly jid: { toString(): string } | null
-    readonly socket: Socket | { readonly socket: TLSSocket | null; readonly secure: true } | null
+    readonly socket: LibrarySocket | null
     readonly parser: { write(text: string): void } | null
     readonly reconnect: { stop(): void }
     readonly streamManagement: StreamManagement
@@ -78,6 +86,9 @@ declare module '@xmpp/client' {
     }
     /** The ways to connect, of which the first is taken that knows what a service's address means. */
     transports: Way[]
+    _findTransport(service: string): Way | undefined
+    /** The client takes its events from now on. */
+    _attachSocket(socket: LibrarySocket): void
     isSecure(): boolean
     connect(service: string): Promise<void>
     open(options: { domain: string }): Promise<Element>

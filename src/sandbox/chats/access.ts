@@ -106,6 +106,10 @@ export function assertMay(
   )
 }
 
+/** SQL: whether the member `m` of a chat has a right of administrators. */
+export const hasRight = (right: Right) => `(m.role = 'owner' or m.role = 'admin'
+  and (m.rights is null or '${right}' = any(m.rights)))`
+
 /** Rejects unless the chat is the conversation of this person with a channel. */
 export function assertDirectTopic({ direct }: ChatRow, topic: string | undefined): void {
   if (topic === undefined) return
@@ -127,6 +131,16 @@ export const MEMBER_PERMISSIONS =
 export const MAY_WRITE_WHEN_CLOSED = `(
   m.role = 'owner' or tp.creator_id = m.person_id
   or m.role = 'admin' and (m.rights is null or 'manage_topics' = any(m.rights)))`
+
+/** The newest messages of a chat among which those of a member in slow mode are looked for. */
+const SLOW_MODE_LOOKS_BACK = 10_000
+
+/** SQL: when `member` last wrote to the chat `c`, while slow mode lets them wait for it. */
+export const lastInSlowMode = (member: string) => `case when c.slow_mode > 0 then (
+  select max(sm.at) from sandbox_message sm
+  where sm.chat_id = c.id and sm.id > c.last_message - ${SLOW_MODE_LOOKS_BACK}
+    and sm.sender_id = ${member} and sm.content ->> 'kind' <> 'service'
+    and sm.at > now() - make_interval(secs => c.slow_mode)) end`
 
 /** SQL: whether the one with the id `native` is a bot that keeps `sender` out. */
 export const keepsOut = (native: string, sender: string) => `exists (

@@ -20,6 +20,7 @@ import {
   notifyFirstMembers,
 } from './members.ts'
 import { defaultRightsOf } from './moderation.ts'
+import { setSlowMode } from './settings.ts'
 import { lockChat } from './transaction.ts'
 
 interface NewChat {
@@ -64,6 +65,8 @@ export interface ChatRecord {
   /** Which account verified the chat, and in which words. */
   readonly verification: Verification | null
   readonly photo: Media | null
+  /** 0: no slow mode. */
+  readonly slowSeconds: number
 }
 
 interface OfferedRights extends DefaultRights {
@@ -84,7 +87,7 @@ const selecting = `
       'title', m.title, 'tag', m.tag)
       order by m.person_id), '[]')
     from sandbox_member m join sandbox_person p on p.id = m.person_id where m.chat_id = c.id
-  ) as members, c.verification, c.photo, case when c.is_forum then jsonb_build_object(
+  ) as members, c.verification, c.photo, c.slow_mode as "slowSeconds", case when c.is_forum then jsonb_build_object(
     'name', coalesce(c.general_name, 'General'), 'isClosed', c.general_closed,
     'isHidden', c.general_hidden) end as "generalTopic"
   from sandbox_chat c`
@@ -192,6 +195,16 @@ export class Chats {
     const asked = await defaultRightsOf(this.#context.db, person, kind)
     if (asked) return { ...asked, isAsked: true }
     return { rights: ALL_BUT_PROMOTING, isAnonymous: false, isAsked: false }
+  }
+
+  /** How long ordinary members wait between two messages; 0: not at all. */
+  async slowDown(
+    native: number,
+    person: number,
+    seconds: Parameters<typeof setSlowMode>[3],
+  ): Promise<void> {
+    await this.#assertPeople([person])
+    await setSlowMode(this.#context, person, native, seconds)
   }
 
   async leave(native: number, person: number, how: 'left' | 'kicked'): Promise<ChatRecord> {

@@ -10,6 +10,7 @@ import {
   viewColumns,
   viewJoins,
 } from '../delivery/rows.ts'
+import { hasRight } from './access.ts'
 
 /** `chat` is native to the person who names the message. */
 export interface MessageRef {
@@ -35,6 +36,8 @@ export interface FoundMessage {
   readonly isFinal: boolean
   /** Sent by way of a bot: only the bot can change it. */
   readonly isInline: boolean
+  /** Whether the person who looks may edit it; absent for a bot that looks for its inline message. */
+  readonly mayEdit?: boolean
   /** The native id of the bot that it was sent by way of. */
   readonly via?: string | null
 }
@@ -74,9 +77,14 @@ export async function findInline(
   return found
 }
 
+/** A post is edited by administrators of the channel with the right to, or by its author if they may post. */
+const mayEdit = `case when c.kind = 'channel'
+  then ${hasRight('edit_messages')} or ${hasRight('post_messages')} and t.sender_id = $1
+  else t.sender_id = $1 end`
+
 const finding = {
   name: 'sandbox_look',
-  text: `select ${columns}
+  text: `select ${columns}, ${mayEdit} as "mayEdit"
     from sandbox_chat c
     join sandbox_member m on m.chat_id = c.id and m.person_id = $1
       and m.role not in ('left', 'kicked')

@@ -124,6 +124,7 @@ interface GroupRow {
   readonly isInside: boolean
   readonly parent: ChatRow | null
   readonly community: Community | null
+  readonly slowSeconds: number
 }
 
 async function detailsOf(db: Database, viewer: number, native: number): Promise<Chat> {
@@ -175,7 +176,7 @@ async function ofGroup(
 ): Promise<Partial<Chat>> {
   const [row] = await db.query<GroupRow>(
     `select c.id, c.photo, c.permissions, c.join_by_request as "needsApproval",
-       c.sticker_set as "stickerSet", exists (select from sandbox_member m
+       c.sticker_set as "stickerSet", c.slow_mode as "slowSeconds", exists (select from sandbox_member m
        where m.chat_id = c.id and m.person_id = $2 and m.role not in ('left', 'kicked')) as "isInside",
        (select ${chatJson('pc')} from sandbox_chat pc where pc.id = c.direct_of) as parent,
        (select jsonb_build_object('id', x.id, 'name', x.name) from sandbox_community x
@@ -193,6 +194,7 @@ async function ofGroup(
     ...(row.parent && { parent: chatOf(row.parent, null) }),
     ...(row.community && { community: row.community }),
     ...(row.stickerSet !== null && { stickerSet: row.stickerSet }),
+    ...(row.slowSeconds > 0 && { slowSeconds: row.slowSeconds }),
   }
   if (!row.isInside) return { ...photo, ...permissions, ...approval }
   const access = await accessOf(db, viewer, native)

@@ -19,6 +19,7 @@ interface MemberRow {
   readonly title: string | null
   readonly tag: string | null
   readonly is_anonymous: boolean | null
+  readonly promoted_by: number | null
   readonly permissions: readonly Permission[] | null
   readonly until: number | null
   readonly subscribedUntil: number | null
@@ -51,6 +52,7 @@ const STATUS: Readonly<Record<Role, Member['status']>> = {
 
 /** A ban or limits whose time is over count no more. */
 const member = `${personJson('p')} as person, m.rights, m.title, m.tag, m.is_anonymous,
+  m.promoted_by,
   case when m.until < now() and m.role = 'kicked' then 'left' else m.role end as role,
   case when m.until is null or m.until > now() then m.permissions end as permissions,
   floor(extract(epoch from m.until))::bigint as until,
@@ -101,14 +103,17 @@ export async function countMembers(db: Queryable, chat: number): Promise<number>
 
 const storing = `
   insert into sandbox_member as m
-    (chat_id, person_id, role, rights, is_anonymous, permissions, until, link, read_up_to)
-  values ($1, $2, $3, $4, $5, $6, to_timestamp($7), $9,
+    (chat_id, person_id, role, rights, is_anonymous, permissions, until, link, promoted_by,
+      read_up_to)
+  values ($1, $2, $3, $4, $5, $6, to_timestamp($7), $9, $10,
     (select last_message from sandbox_chat where id = $1))
   on conflict (chat_id, person_id) do update set
     role = excluded.role, rights = excluded.rights, is_anonymous = excluded.is_anonymous,
     permissions = case when $8 then ${MEMBER_PERMISSIONS} else excluded.permissions end,
     until = case when not $8 then excluded.until when m.permissions is not null then m.until end,
     link = case when m.role in ('left', 'kicked') then excluded.link else m.link end,
+    promoted_by = case when m.role = 'admin' and excluded.role = 'admin' then m.promoted_by
+      else excluded.promoted_by end,
     read_up_to = case when m.role in ('left', 'kicked') then excluded.read_up_to else m.read_up_to end`
 
 /** Administrators of a channel who may answer its direct messages are in each conversation. */
@@ -157,6 +162,7 @@ export async function changeMember(
     ...[chat.id, person, change.role, change.rights ?? null, change.isAnonymous ?? false],
     ...[change.permissions ?? null, change.until ?? null, change.keepsLimits ?? false],
     entry.invite?.link ?? null,
+    change.role === 'admin' && by.person !== person ? by.person : null,
   ])
   if (chat.kind === 'channel') await syncDirectMessages(db, chat.id)
   if (change.role !== 'left') {
@@ -251,7 +257,10 @@ function memberFrom(row: MemberRow): Member {
   return {
     person: personOf(row.person),
     status: isRestricted ? 'restricted' : status,
-    ...(status === 'administrator' && { rights: rights ?? ALL_BUT_PROMOTING }),
+    ...(status === 'administrator' && {
+      rights: rights ?? ALL_BUT_PROMOTING,
+      ...(row.promoted_by !== null && { promotedBy: `${row.promoted_by}` }),
+    }),
     ...(title !== null && { title }),
     ...(tag !== null && { tag }),
     ...(row.is_anonymous && { isAnonymous: true }),

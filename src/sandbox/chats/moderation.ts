@@ -3,7 +3,7 @@ import { failed, notFound, type RequestFailed } from '../../../machines/model/fa
 import type { Member } from '../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { DefaultRights } from '../../../machines/model/operation-bots.ts'
-import { PERMISSIONS, type Right, rightsIn, withManaging } from '../../../machines/model/rights.ts'
+import { PERMISSIONS, type Right, rightsGiven } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { messageChange, queueing, woken } from '../delivery/queue.ts'
@@ -40,12 +40,19 @@ export async function listAdministrators(
     throw bad('there are no administrators in the private chat')
   }
   const members = await administratorsOf(db, access.chat.id)
-  return { kind: 'members', members: members.map((each) => seenBy(access, each)) }
+  return {
+    kind: 'members',
+    members: members.map((each) => seenBy(access, by, each)),
+    surface: access.chat.kind,
+  }
 }
 
-/** Only the owner may change the rights of administrators. */
-const seenBy = ({ role }: ChatAccess, member: Member): Member =>
-  role === 'owner' && member.status === 'administrator' ? { ...member, isEditable: true } : member
+/** The owner may change the rights of an administrator, and so may the one who gave them. */
+const isEditableBy = ({ role }: ChatAccess, by: ActingPerson, { status, promotedBy }: Member) =>
+  status === 'administrator' && (role === 'owner' || promotedBy === `${by.person}`)
+
+const seenBy = (access: ChatAccess, by: ActingPerson, member: Member): Member =>
+  isEditableBy(access, by, member) ? { ...member, isEditable: true } : member
 
 export async function countAllMembers(
   { context: { db }, by }: Call,
@@ -60,7 +67,8 @@ export async function describeMember(
   { chat, person }: OperationOf<'member'>,
 ): Promise<OperationResult> {
   const access = await readAccessOf(db, by.person, parseChatId(chat))
-  return { kind: 'member', member: seenBy(access, await knownMember({ db }, access, person)) }
+  const member = seenBy(access, by, await knownMember({ db }, access, person))
+  return { kind: 'member', member, surface: access.chat.kind }
 }
 
 export async function moderate({ context, by }: Call, asked: Moderation): Promise<OperationResult> {
@@ -73,6 +81,7 @@ export async function moderate({ context, by }: Call, asked: Moderation): Promis
     const target = await knownMember(transaction, access, operation.person)
     if (!isMoot(operation, target)) assertOther(by, target, operation.kind)
     assertRights(access, operation)
+    if (!isMoot(operation, target)) assertEditable(access, by, target, operation.kind)
     await change(transaction, by, access.chat, operation, target)
     return operation.kind === 'ban' && operation.deletesMessages
       ? forgetMessages(transaction, by.person, chat.id, person)
@@ -86,17 +95,9 @@ export async function moderate({ context, by }: Call, asked: Moderation): Promis
 const isMoot = (operation: Moderation, { status }: Member) =>
   operation.kind === 'unban' && operation.onlyIfBanned && status !== 'kicked'
 
-/** What the kind of chat does not know is dropped. In channels nobody is anonymous. */
-function suiting({ kind }: ChatAccess['chat'], operation: Moderation): Moderation {
-  if (operation.kind !== 'promote') return operation
-  const isChannel = kind === 'channel'
-  const known = rightsIn(isChannel ? 'channel' : 'group')
-  return {
-    ...operation,
-    rights: operation.rights.filter((right) => known.includes(right)),
-    isAnonymous: !isChannel && operation.isAnonymous === true,
-  }
-}
+/** What the kind of chat does not know is dropped. */
+const suiting = ({ kind }: ChatAccess['chat'], operation: Moderation): Moderation =>
+  operation.kind === 'promote' ? { ...operation, ...rightsGiven(kind, operation) } : operation
 
 /** An administrator can give only rights that they have. */
 function assertRights(access: ChatAccess, operation: Moderation): void {
@@ -136,8 +137,8 @@ async function change(
       if (!isInside(target)) throw bad('USER_NOT_PARTICIPANT')
       const { rights, isAnonymous = false } = operation
       const change =
-        rights.length > 0 || isAnonymous
-          ? { role: 'admin' as const, rights: withManaging(rights), isAnonymous }
+        rights.length > 0
+          ? { role: 'admin' as const, rights, isAnonymous }
           : { role: 'member' as const }
       return changeMember(transaction, by, chat, person, change)
     }
@@ -161,9 +162,16 @@ function assertOther(by: ActingPerson, target: Member, kind: Moderation['kind'])
     throw bad(kind === 'promote' ? "can't promote self" : "can't restrict self")
   }
   if (target.status === 'creator') throw bad("can't remove chat owner")
-  if (target.status === 'administrator' && kind !== 'promote') {
-    throw bad('user is an administrator of the chat')
-  }
+}
+
+function assertEditable(
+  access: ChatAccess,
+  by: ActingPerson,
+  target: Member,
+  kind: Moderation['kind'],
+): void {
+  if (target.status !== 'administrator' || isEditableBy(access, by, target)) return
+  throw bad(kind === 'promote' ? 'CHAT_ADMIN_REQUIRED' : 'user is an administrator of the chat')
 }
 
 async function knownMember(

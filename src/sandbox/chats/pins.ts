@@ -12,7 +12,8 @@ const done: OperationResult = { kind: 'done' }
 /** Resolves with the id of the chat's row. */
 async function assertMayPin({ context, by }: Call, native: string): Promise<number> {
   const access = await accessOf(context.db, by.person, parseChatId(native))
-  assertMay(access, 'manage pinned messages in the chat', 'pin_messages', 'pin_messages')
+  const right = access.chat.kind === 'channel' ? 'edit_messages' : 'pin_messages'
+  assertMay(access, 'manage pinned messages in the chat', right, 'pin_messages')
   return access.chat.id
 }
 

@@ -8,6 +8,8 @@ import { chatOf, messageOf, parseChatId, parseMessageId, personOf } from '../del
 import { notify } from '../delivery/notify.ts'
 import { openPaid } from '../delivery/paid-media.ts'
 import {
+  aboutColumns,
+  aboutJoins,
   byKey,
   type ChatRow,
   chatJson,
@@ -91,8 +93,8 @@ function placeOf(after: string | undefined): readonly (string | null)[] {
 }
 
 const showing = (messages: string) => `
-  select ${messageJson('m')} as message, ${viewColumns}
-  from (${messages}) m ${viewJoins('m', '$1')}
+  select ${messageJson('m')} as message, ${viewColumns}, ${aboutColumns}
+  from (${messages}) m ${viewJoins('m', '$1')} ${aboutJoins('m.chat_id', 'm.content')}
   order by m.id desc`
 
 const NEWEST = `

@@ -59,6 +59,23 @@ export async function setPermissions(
   return done
 }
 
+/** The delays that the reference's network knows, in seconds. */
+export const SLOW_MODE_DELAYS = [0, 5, 10, 30, 60, 300, 900, 3600] as const
+
+export async function setSlowMode(
+  context: NetworkContext,
+  person: number,
+  chat: number,
+  seconds: (typeof SLOW_MODE_DELAYS)[number],
+): Promise<void> {
+  const access = await accessOf(context.db, person, chat)
+  if (access.chat.kind !== 'supergroup') {
+    throw failed('bad_request', 'method is available only for supergroups')
+  }
+  assertMay(access, 'change slow mode', 'restrict_members')
+  await store(context, access.chat.id, 'slow_mode', seconds)
+}
+
 export async function setChatStickers(
   { context, by }: Call,
   { chat, name }: OperationOf<'set_chat_stickers'>,
@@ -88,7 +105,7 @@ export async function leave(
   return done
 }
 
-type Column = 'title' | 'description' | 'photo' | 'permissions' | 'sticker_set'
+type Column = 'title' | 'description' | 'photo' | 'permissions' | 'sticker_set' | 'slow_mode'
 
 async function store(
   { db }: NetworkContext,

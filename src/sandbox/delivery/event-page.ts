@@ -2,7 +2,7 @@
 
 import type { Message } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
-import type { Invite } from '../../../machines/model/membership.ts'
+import type { Invite, Member } from '../../../machines/model/membership.ts'
 import type { Queryable } from '../../database/database.ts'
 import {
   chatOf,
@@ -11,11 +11,14 @@ import {
   messageOf,
   personOf,
   viaOf,
+  withoutAnswer,
   withoutHiddenVotes,
 } from './mapping.ts'
 import type { NewsFields } from './notify.ts'
 import { openPaid } from './paid-media.ts'
 import {
+  aboutColumns,
+  aboutJoins,
   byKey,
   type MessageRow,
   type MessageView,
@@ -58,12 +61,13 @@ export interface EventReader {
 
 const page = {
   name: 'sandbox_page',
-  text: `select e.seq, e.kind, e.actor_id, e.caused_by, e.detail, ${viewColumns},
+  text: `select e.seq, e.kind, e.actor_id, e.caused_by, e.detail, ${viewColumns}, ${aboutColumns},
       ${personJson('a')} as actor, floor(extract(epoch from e.at))::bigint as at
     from sandbox_event e
     cross join lateral jsonb_to_record(e.detail)
       as detail (chat_id bigint, sender_id bigint, reply_to bigint, topic bigint)
     ${viewJoins('detail', 'e.person_id')}
+    ${aboutJoins('detail.chat_id', "(e.detail -> 'content')")}
     cross join ${byKey('sandbox_person', 'x.id = e.actor_id')} a
     where e.person_id = $1 and e.seq > $2
     order by e.seq limit ${PAGE_SIZE}`,
@@ -173,19 +177,24 @@ function eventOf({ person }: EventReader, row: Row, common: object, facts: NewsF
     kind: row.kind,
     sourceKey: `${row.kind}:${row.seq}`,
     ...(!WITHOUT_CHAT.includes(row.kind) && { chat: chatOf(row.chat, row.other) }),
-    ...('after' in facts &&
-      'person' in facts.after && { isSelf: facts.after.person.native === `${person}` }),
+    ...memberFacts(person, facts),
   } as unknown as Happening
+}
+
+/** A change of a member: whose it is, and whether the reader may change the administrator's rights. */
+function memberFacts(person: number, facts: NewsFields): object {
+  if (!('after' in facts) || !('person' in facts.after)) return {}
+  const { before, after } = facts as NewsFields<'member'>
+  const seen = (member: Member): Member =>
+    member.promotedBy === `${person}` ? { ...member, isEditable: true } : member
+  return { isSelf: after.person.native === `${person}`, before: seen(before), after: seen(after) }
 }
 
 /** Hides the right answers of an open quiz from the people who may vote in a group, and votes that nobody may see yet. */
 export function withoutSolution(given: Message, direction: Happening['direction']): Message {
   const message = withoutHiddenVotes(given, direction === 'own')
-  const { content, chat } = message
-  const isSecret = direction === 'incoming' && chat.surface !== 'private'
-  if (content.kind !== 'poll' || content.poll.isClosed || !isSecret) return message
-  const { right: _, explanation: __, explanationMedia: ___, ...poll } = content.poll
-  return { ...message, content: { kind: 'poll', poll } }
+  const isSecret = direction === 'incoming' && message.chat.surface !== 'private'
+  return isSecret ? withoutAnswer(message) : message
 }
 
 export const INVITE_ADDRESS = 'https://sandbox.invalid/+'

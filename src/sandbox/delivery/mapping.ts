@@ -23,7 +23,11 @@ export type MessageAttributes = Pick<
   | 'isPaidPost'
   | 'fromChat'
   | 'effect'
+  | 'signature'
+  | 'senderTag'
 > & {
+  /** Written in the name of the group. */
+  readonly isAnonymous?: true
   /** The bot of `via` wrote it; its sender has called the bot. */
   readonly isGuest?: true
 }
@@ -60,6 +64,7 @@ export function chatOf(row: ChatRow, other: PersonRow | null): Chat {
     ...(row.username !== null && { username: row.username }),
     ...(row.description !== null && { description: row.description }),
     ...(row.is_forum && { isForum: true }),
+    ...(row.permissions && { permissions: row.permissions }),
     ...(row.direct && { directWith: personOf(row.direct) }),
   }
 }
@@ -69,11 +74,29 @@ export function messageOf(view: MessageView): Message {
   const seen = chatOf(chat, other)
   const answered = reply && reply_sender && bareMessage(reply, seen, reply_sender)
   const known = answered && { message: answered }
-  const shown = bareMessage(message, seen, sender)
+  const shown = withAbout(bareMessage(message, seen, sender), view, seen)
   if (message.reply_to !== null) {
     return { ...shown, replyTo: { native: String(message.reply_to), ...known } }
   }
   return shown.topic ? { ...shown, topic: { ...shown.topic, ...known } } : shown
+}
+
+/** A service message with the message that it is about, as everybody may see that one. */
+function withAbout(message: Message, { about, about_sender }: MessageView, seen: Chat): Message {
+  const { content } = message
+  if (!about || !about_sender || content.kind !== 'service' || !('message' in content)) {
+    return message
+  }
+  const shown = withoutHiddenVotes(bareMessage(about, seen, about_sender), false)
+  return { ...message, content: { ...content, about: withoutAnswer(shown) } as Content }
+}
+
+/** Without the right answers of a quiz that is open. */
+export function withoutAnswer(message: Message): Message {
+  const { content } = message
+  if (content.kind !== 'poll' || content.poll.isClosed) return message
+  const { right: _, explanation: __, explanationMedia: ___, ...poll } = content.poll
+  return { ...message, content: { kind: 'poll', poll } }
 }
 
 /** The poll as it is shown to people who may vote in it, where the votes are hidden until it closes. */
@@ -114,7 +137,7 @@ function bareMessage(row: MessageRow, chat: Chat, sender: PersonRow): Message {
     ...(row.buttons !== null && { buttons: row.buttons as Buttons }),
     ...(row.album && { album: row.album }),
     ...(row.is_protected && { isProtected: true }),
-    ...shownAttributes(row, sender),
+    ...shownAttributes(row, chat, sender),
     ...(row.topic && { topic: { native: String(row.topic) } }),
   }
 }
@@ -127,8 +150,22 @@ const CHANNEL_BOT: Person = {
   isBot: true,
 }
 
-function shownAttributes({ attributes }: MessageRow, sender: PersonRow): Partial<Message> {
-  const { isGuest, via, ...shown } = (attributes ?? {}) as MessageAttributes
+/** The reference's stand-in for the author of a message in the name of its group. */
+const GROUP_BOT: Person = {
+  native: '1087968824',
+  firstName: 'Group',
+  username: 'GroupAnonymousBot',
+  isBot: true,
+}
+
+function shownAttributes(
+  { attributes }: MessageRow,
+  chat: Chat,
+  sender: PersonRow,
+): Partial<Message> {
+  const { isGuest, isAnonymous, via, ...shown } = (attributes ?? {}) as MessageAttributes
+  const name = via && !isGuest ? { via } : {}
+  if (isAnonymous) return { ...shown, ...name, from: GROUP_BOT, fromChat: bareChat(chat) }
   if (shown.fromChat) return { ...shown, from: CHANNEL_BOT }
   if (!via) return shown
   return isGuest ? { ...shown, from: via, guestCaller: personOf(sender) } : { ...shown, via }
@@ -138,9 +175,17 @@ function shownAttributes({ attributes }: MessageRow, sender: PersonRow): Partial
 export const viaOf = ({ attributes }: Pick<MessageRow, 'attributes'>): Person | undefined =>
   (attributes as MessageAttributes | null)?.via
 
-/** A message forwarded again keeps its first origin. */
+/** A chat as the sender of a message, without its details. */
+const bareChat = ({ description: _, ...chat }: Chat): Chat => chat
+
+/** A message forwarded again keeps its first origin. What was written in the name of a chat has it as its origin. */
 export function originOf({ message, chat, other, sender }: MessageView): Origin {
   if (message.forward !== null) return message.forward as Origin
+  const { fromChat, isAnonymous, signature } = (message.attributes ?? {}) as MessageAttributes
+  const writer = isAnonymous ? bareChat(chatOf(chat, other)) : fromChat
+  if (writer) {
+    return { from: 'chat', chat: writer, ...(signature && { signature }), at: message.at }
+  }
   if (chat.kind !== 'channel') return { from: 'person', person: personOf(sender), at: message.at }
   return {
     from: 'chat',

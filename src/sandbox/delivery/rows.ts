@@ -1,4 +1,5 @@
 /** People, chats and messages as JSON in SQL: each is one object, so that a row can carry several of them. */
+import type { Permission } from '../../../machines/model/rights.ts'
 
 /** The person that sends the one-time codes. It is in every network, and no user acts as it. */
 export const SERVICE_PERSON = 777_000
@@ -22,6 +23,8 @@ export interface ChatRow {
   readonly username: string | null
   readonly description: string | null
   readonly is_forum: boolean
+  /** Of a small group: the permissions of its members, where they are limited. */
+  readonly permissions?: readonly Permission[] | null
   /** Only for the direct messages of a channel: the person who writes to it. */
   readonly direct?: PersonRow | null
 }
@@ -76,7 +79,8 @@ export const chatJson = (alias: string) =>
   json(
     alias,
     columns.chat,
-    `, 'direct', case when ${alias}.direct_of is not null then
+    `, 'permissions', case when ${alias}.kind = 'group' then ${alias}.permissions end,
+    'direct', case when ${alias}.direct_of is not null then
       (select ${personJson('dp')} from sandbox_person dp where dp.id = ${alias}.direct_person) end`,
   )
 
@@ -96,6 +100,9 @@ export interface MessageView {
   /** The message answered; in a topic otherwise the message that began the topic. */
   readonly reply: MessageRow | null
   readonly reply_sender: PersonRow | null
+  /** The message that a service message is about, where `aboutJoins` has looked for it. */
+  readonly about?: MessageRow | null
+  readonly about_sender?: PersonRow | null
 }
 
 /** Reads one row by its key. Without the limit the planner may keep a plan that it made while the table was small. */
@@ -120,6 +127,18 @@ export const viewJoins = (message: string, viewer: string) => `
 export const viewColumns = `
   ${personJson('s')} as sender, ${chatJson('c')} as chat, ${personJson('o')} as other,
   ${messageJson('r')} as reply, ${personJson('rs')} as reply_sender`
+
+/** Joins the message that a service message with this content is about. */
+export const aboutJoins = (chat: string, content: string) => `
+  left join ${byKey(
+    'sandbox_message',
+    `x.chat_id = ${chat} and x.deleted_at is null and x.id =
+      case when ${content} ->> 'kind' = 'service'
+        then substring(${content} ->> 'message' from '^[0-9]{1,18}$')::bigint end`,
+  )} ab on true
+  left join ${byKey('sandbox_person', 'x.id = ab.sender_id')} aw on true`
+
+export const aboutColumns = `${messageJson('ab')} as about, ${personJson('aw')} as about_sender`
 
 /** Whether the chat `c` is `native` to `me`: a private chat by its two people, any other by its id in the network of `me`. */
 export const chatCondition = (me: string, native: string) => `(

@@ -25,11 +25,15 @@ const wrongFile = (options?: ErrorOptions) =>
 /** Resolves with the media as messages carry it: with native names, and held for `holder`. */
 export async function storedMedia(
   files: Files,
-  { live, ...media }: Media,
+  { live, cover, startSeconds, ...media }: Media,
   holder: string,
 ): Promise<Media> {
-  const stored = await storedFile(files, media, holder)
-  return live ? { ...stored, live: await storedFile(files, live, holder) } : stored
+  return {
+    ...(await storedFile(files, media, holder)),
+    ...(live && { live: await storedFile(files, live, holder) }),
+    ...(cover && { cover: await storedFile(files, cover, holder) }),
+    ...(startSeconds !== undefined && { startSeconds }),
+  }
 }
 
 async function storedFile(files: Files, media: Media, holder: string): Promise<Media> {

@@ -1,5 +1,6 @@
 /** The content of a message before it is stored: checked, prepared, and the permission that it needs. */
 import { randomInt } from 'node:crypto'
+import type { Button, Buttons } from '../../../machines/model/buttons.ts'
 import { type Content, type ContentName, contentName } from '../../../machines/model/content.ts'
 import { failed, messageTooLong } from '../../../machines/model/failure.ts'
 import type { Game } from '../../../machines/model/game.ts'
@@ -204,6 +205,34 @@ function rollDice(emoji: string): number {
   const sides = SIDES[emoji]
   if (sides === undefined) throw failed('bad_request', 'wrong dice emoji specified')
   return randomInt(1, sides + 1)
+}
+
+/** The first button of an invoice pays it, that of a game starts it; no other message has such buttons. */
+export function buttonsFor(content: Content, buttons: Buttons = []): Buttons | undefined {
+  const own = ownButton(content)
+  if (own && buttons.length === 0) return [[own]]
+  const first = buttons[0]?.[0]
+  const special = buttons.flat().filter((button) => OWN_ACTIONS.some((name) => does(button, name)))
+  const isRight = own
+    ? special.length === 1 && special[0] === first && does(first, Object.keys(own.action)[0]!)
+    : special.length === 0
+  if (!isRight) throw failed('bad_request', 'BUTTON_TYPE_INVALID')
+  return buttons.length > 0 ? buttons : undefined
+}
+
+const OWN_ACTIONS = ['pay', 'callback_game'] as const
+
+/** A query that is empty is asked for, too. */
+export const does = (button: Button | undefined, name: string): boolean =>
+  button !== undefined && 'action' in button && (button.action[name] ?? false) !== false
+
+function ownButton(content: Content) {
+  if (content.kind === 'game') {
+    return { text: `Play ${content.game.title}`, action: { callback_game: {} } }
+  }
+  if (content.kind !== 'invoice') return undefined
+  const { total, currency } = content.invoice
+  return { text: `Pay ${total} ${currency}`, action: { pay: true } }
 }
 
 /** By content: the permission, and its name in a refusal. */

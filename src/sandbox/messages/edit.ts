@@ -15,6 +15,7 @@ import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Change } from '../../../machines/model/operation-inline.ts'
 import type { Queryable } from '../../database/database.ts'
+import { hasRight } from '../chats/access.ts'
 import { type FoundMessage, findInline, findMessage } from '../chats/find-message.ts'
 import {
   type MessageKey,
@@ -39,7 +40,8 @@ import { checkedCaption, checkedContent, takesCaption, withStoredFiles } from '.
 
 const target = `
   target as (
-    select t.chat_id, t.id, c.kind, m.role
+    select t.chat_id, t.id, c.kind, ${hasRight('post_messages')} as posts,
+      ${hasRight('delete_messages')} or m.role <> 'member' and c.direct_of is not null as deletes
     from sandbox_chat c
     join sandbox_member m on m.chat_id = c.id and m.person_id = $2 and m.role not in ('left', 'kicked')
     join sandbox_message t on t.chat_id = c.id and t.id = $4 and t.deleted_at is null
@@ -55,7 +57,10 @@ const deleting = {
       from target
       where e.chat_id = target.chat_id and e.id = target.id and e.deleted_at is null
         and e.topic is distinct from e.id
-        and (e.sender_id = $2 or target.kind = 'private' or target.role in ('owner', 'admin'))
+        and (target.kind = 'private' or target.deletes or e.sender_id = $2 and case target.kind
+          when 'channel' then target.posts
+          when 'supergroup' then e.content ->> 'kind' <> 'service'
+          else true end)
       returning e.*
     ),
     change as (${messageChange('1', '$1::bigint', '$2::bigint')}), ${queueing('deleted')}
@@ -117,9 +122,9 @@ export async function edit({ context, by }: Call, operation: Edit): Promise<Oper
   const find = async () => {
     const found = await findMessage(context.db, by.person, ref)
     if (!found) throw messageNotFound('message to edit')
-    const { content, hasKeyboard, isForwarded, isInline, isFinal, sender } = found
+    const { content, hasKeyboard, isForwarded, isInline, isFinal, mayEdit } = found
     const isFixed = isForwarded || isInline || hasKeyboard || isFinal || content.kind === 'service'
-    if (sender !== by.person || isFixed) throw badRequest("message can't be edited")
+    if (!mayEdit || isFixed) throw badRequest("message can't be edited")
     return found
   }
   const edited = await change(context, by, find, operation)

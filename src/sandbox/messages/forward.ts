@@ -1,5 +1,5 @@
 /** Forwards a message with its origin, or copies it without. A repeated request finds the message of the first one. */
-import type { Content } from '../../../machines/model/content.ts'
+import { type Content, startingAt } from '../../../machines/model/content.ts'
 import { messageNotAllowed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Text } from '../../../machines/model/text.ts'
@@ -37,7 +37,7 @@ export async function forwardOrCopy(
   const { sender } = envelope
   const source = await viewOf(context.db, sender, from)
   if (!source) throw noMessageTo(as)
-  const original = forwardableContent(source, as)
+  const original = startingAt(forwardableContent(source, as), operation.startSeconds)
   if (as === 'copy') await assertTakes(context, envelope, original)
   const holder = holderOf(sender, request)
   const message = await withFileHolds(context, [holder], async () => {

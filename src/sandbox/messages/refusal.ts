@@ -2,7 +2,13 @@
 import { failed, messageNotFound, notFound } from '../../../machines/model/failure.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
-import { keepsOut, MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from '../chats/access.ts'
+import {
+  hasRight,
+  keepsOut,
+  lastInSlowMode,
+  MAY_WRITE_WHEN_CLOSED,
+  MEMBER_PERMISSIONS,
+} from '../chats/access.ts'
 import { chatCondition } from '../delivery/rows.ts'
 import type { OutgoingMessage } from '../network/context.ts'
 import { allows, sendingWords } from './content.ts'
@@ -19,6 +25,11 @@ interface Circumstances {
   readonly chatLimits: readonly Permission[] | null
   readonly is_topic_known: boolean
   readonly may_write_there: boolean
+  /** Only for a channel. */
+  readonly may_post: boolean
+  readonly is_slow: boolean
+  /** Seconds until slow mode lets the member write again. */
+  readonly wait: number | null
 }
 
 /** The reason why these messages of one sender to one chat were not admitted. */
@@ -32,7 +43,10 @@ export async function refusalOf(db: Queryable, messages: readonly OutgoingMessag
        ${MEMBER_PERMISSIONS} as "ownLimits", c.permissions as "chatLimits",
        $3::bigint is null or tp.id is not null as is_topic_known,
        (case when tp.id is null then c.general_closed else tp.is_closed end) is not true
-         or coalesce(${MAY_WRITE_WHEN_CLOSED}, false) as may_write_there
+         or coalesce(${MAY_WRITE_WHEN_CLOSED}, false) as may_write_there,
+       coalesce(${hasRight('post_messages')}, false) as may_post,
+       c.slow_mode > 0 as is_slow, ceil(extract(epoch from (${lastInSlowMode('$1')})
+         + make_interval(secs => c.slow_mode) - now()))::int as wait
      from sandbox_chat c
      join sandbox_person me on me.id = $1
      left join sandbox_member m on m.chat_id = c.id and m.person_id = $1
@@ -51,7 +65,7 @@ export async function refusalOf(db: Queryable, messages: readonly OutgoingMessag
   if (role === 'kicked') return failed('forbidden', `bot was kicked from the ${chatWord(kind)}`)
   if (role === null || role === 'left')
     return failed('forbidden', `bot is not a member of the ${chatWord(kind)}`)
-  if (kind === 'channel' && role === 'member')
+  if (kind === 'channel' && !found.may_post)
     return failed('bad_request', 'need administrator rights in the channel chat', {
       reason: 'channel_admin_needed',
     })
@@ -63,9 +77,16 @@ export async function refusalOf(db: Queryable, messages: readonly OutgoingMessag
     const unfit = messages.find((one) => !allows(limits, one))
     if (unfit) return failed('bad_request', `not enough rights to ${sendingWords(unfit)}`)
   }
+  const slowed = role === 'member' && slowModeRefusal(found, messages)
+  if (slowed) return slowed
   if (!found.is_topic_known) return notFound('message thread')
   if (!found.may_write_there) return failed('bad_request', 'TOPIC_CLOSED')
   return messageNotFound('message to be replied')
+}
+
+function slowModeRefusal({ is_slow, wait }: Circumstances, messages: readonly OutgoingMessage[]) {
+  if (is_slow && messages.length > 1) return failed('bad_request', 'SLOWMODE_MULTI_MSGS_DISABLED')
+  return wait !== null && failed('rate_limited', '', { retryAfterSeconds: Math.max(1, wait) })
 }
 
 const chatWord = (kind: string) => `${kind} chat`

@@ -1,7 +1,13 @@
 /** The SQL statement that admits, numbers, stores and queues any number of messages, and what is known before it runs. */
 
 import type { Queryable } from '../../database/database.ts'
-import { keepsOut, MAY_WRITE_WHEN_CLOSED, MEMBER_PERMISSIONS } from '../chats/access.ts'
+import {
+  hasRight,
+  keepsOut,
+  lastInSlowMode,
+  MAY_WRITE_WHEN_CLOSED,
+  MEMBER_PERMISSIONS,
+} from '../chats/access.ts'
 import { queueing, woken } from '../delivery/queue.ts'
 import { byKey, type MessageView, messageJson, viewColumns, viewJoins } from '../delivery/rows.ts'
 import type { OutgoingMessage } from '../network/context.ts'
@@ -15,9 +21,10 @@ const given = `
   )`
 
 const chatOf = `lateral (
-      select id, kind, permissions, general_closed from sandbox_chat where native = given.native
+      select id, kind, permissions, general_closed, slow_mode, last_message from sandbox_chat
+      where native = given.native
       union all
-      select id, kind, permissions, general_closed from sandbox_chat
+      select id, kind, permissions, general_closed, slow_mode, last_message from sandbox_chat
       where low_id = least(given.sender, given.native)
         and high_id = greatest(given.sender, given.native)
       limit 1
@@ -32,10 +39,30 @@ const targetOf = byKey(
 
 const topicOf = byKey('sandbox_topic', 'x.chat_id = c.id and x.id = coalesce(given.topic, t.topic)')
 
+/**
+ * The attributes with what the writer is in a supergroup: their title or tag. Anonymous administrators are shown as the
+ * group, and sign with their title.
+ */
+const marked = `case
+  when c.kind <> 'supergroup' or given.attributes -> 'fromChat' is not null then given.attributes
+  when m.is_anonymous then coalesce(given.attributes, '{}') || jsonb_strip_nulls(
+    jsonb_build_object('isAnonymous', true, 'signature', m.title))
+  when m.title is not null or m.tag is not null then coalesce(given.attributes, '{}')
+    || jsonb_strip_nulls(jsonb_build_object('senderTag',
+      case when m.role = 'member' then m.tag else m.title end))
+  else given.attributes end`
+
+/** In slow mode an ordinary member sends one message at a time, and waits before the next one. */
+const isSlowEnough = `case when c.slow_mode > 0 and m.role = 'member' and given.needs is not null
+  then given.album is null and (${lastInSlowMode('given.sender')}) is null
+    and not exists (select from given earlier where earlier.ord < given.ord
+      and earlier.sender = given.sender and earlier.native = given.native)
+  else true end`
+
 /** A message that is not admitted is left out; `refusal.ts` finds the reason. */
 const place = `
   place as (
-    select given.*, c.id as chat_id, t.id as target, tp.id as thread,
+    select given.*, c.id as chat_id, t.id as target, tp.id as thread, ${marked} as marked,
       row_number() over (partition by c.id order by given.ord) as step
     from given
     cross join ${chatOf} c
@@ -46,12 +73,14 @@ const place = `
     left join ${topicOf} tp on true
     where not me.deactivated and not me.banned and other.deactivated is not true
       and m.role in ('owner', 'admin', case when c.kind <> 'channel' then 'member' end)
+      and (c.kind <> 'channel' or given.needs is null or ${hasRight('post_messages')})
       and (c.kind <> 'channel' or given.keyboard is null)
       and (m.role in ('owner', 'admin') or given.needs is null
         or coalesce(${MEMBER_PERMISSIONS}, array[given.needs]) @> array[given.needs]
           and coalesce(c.permissions, array[given.needs]) @> array[given.needs])
       and (given.reply is null or given."replyOptional" or t.id is not null)
       and (given.topic is null or tp.id is not null)
+      and ${isSlowEnough}
       and ((case when tp.id is null then c.general_closed else tp.is_closed end) is not true
         or given.needs is null or ${MAY_WRITE_WHEN_CLOSED})
       and (select 1 from sandbox_block b
@@ -85,7 +114,7 @@ const stored = `
     select place.ord, place.session, place.request, place.chat_id, ${BASE} + place.step as id,
       place.sender as sender_id, now() as at, null::timestamptz as edited_at, 1 as version,
       place.content, place.target as reply_to, place.forward, place.buttons, place.keyboard,
-      place.album, place.attributes,
+      place.album, place.marked as attributes,
       coalesce(place."isProtected", false) as is_protected,
       case when place.content @> '{"kind": "service", "fact": "topic_created"}'
         then ${BASE} + place.step else place.thread end as topic

@@ -2,7 +2,7 @@
 
 import { randomInt } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import type { Button, Buttons } from '../../../machines/model/buttons.ts'
+import type { Buttons } from '../../../machines/model/buttons.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
 import {
   badRequest,
@@ -28,7 +28,7 @@ import { openPaid, storePaid } from '../delivery/paid-media.ts'
 import { type MessageView, type PersonRow, personJson } from '../delivery/rows.ts'
 import { holderOf, mayHaveFiles, withFileHolds } from '../files/files.ts'
 import type { Call, NetworkContext, Outbox, OutgoingMessage, Wake } from '../network/context.ts'
-import { neededPermission, type PaidContent, prepareContent } from './content.ts'
+import { buttonsFor, does, neededPermission, type PaidContent, prepareContent } from './content.ts'
 import { refusalOf } from './refusal.ts'
 import { replyParts } from './replies.ts'
 import { checkedKeyboard } from './reply-keyboards.ts'
@@ -300,39 +300,25 @@ async function accountOf({
   return row ? { sentBy: personOf(row.person) } : {}
 }
 
-/** The first button of an invoice pays it, that of a game starts it; no other message has such buttons. */
-function buttonsFor(content: Content, buttons: Buttons = []): Buttons | undefined {
-  const own = ownButton(content)
-  if (own && buttons.length === 0) return [[own]]
-  const first = buttons[0]?.[0]
-  const special = buttons.flat().filter((button) => OWN_ACTIONS.some((name) => does(button, name)))
-  const isRight = own
-    ? special.length === 1 && special[0] === first && does(first, Object.keys(own.action)[0]!)
-    : special.length === 0
-  if (!isRight) throw badRequest('BUTTON_TYPE_INVALID')
-  return buttons.length > 0 ? buttons : undefined
-}
-
-const OWN_ACTIONS = ['pay', 'callback_game'] as const
-
-const does = (button: Button | undefined, name: string): boolean =>
-  button !== undefined && 'action' in button && Boolean(button.action[name])
-
-function ownButton(content: Content) {
-  if (content.kind === 'game') {
-    return { text: `Play ${content.game.title}`, action: { callback_game: {} } }
-  }
-  if (content.kind !== 'invoice') return undefined
-  const { total, currency } = content.invoice
-  return { text: `Pay ${total} ${currency}`, action: { pay: true } }
-}
+const SWITCHING = [
+  'switch_inline_query',
+  'switch_inline_query_chosen_chat',
+  'switch_inline_query_current_chat',
+] as const
 
 /** Games go anywhere but to channels; polls that only some people may vote in go to channels alone. */
 export async function assertTakes({ db }: NetworkContext, to: Envelope, content: Content) {
   const isGame = content.kind === 'game'
   const isNarrow = content.kind === 'poll' && (content.poll.isForMembers || content.poll.countries)
-  if (!isGame && !isNarrow) return
+  const buttons = to.native > 0 ? [] : ((to.buttons as Buttons | undefined) ?? []).flat()
+  const switching = SWITCHING.find((name) => buttons.some((one) => does(one, name)))
+  if (!isGame && !isNarrow && !switching) return
   const kind = to.native > 0 ? 'private' : (await accessOf(db, to.sender, to.native)).chat.kind
+  if (switching && kind === 'channel') {
+    const button = switching.replace('_chosen_chat', '')
+    const why = "users will not be able to use the button without knowing bot's username"
+    throw badRequest(`can't use ${button} button in a channel chat, because ${why}`)
+  }
   if (isGame && kind === 'channel') throw badRequest("games can't be sent to channel chats")
   if (isNarrow && kind !== 'channel')
     throw messageNotAllowed('voting can be limited only in channel chats')

@@ -16,7 +16,7 @@ const MOST_AT_ONCE = 10
 const FULL_FOR_MS = 1_000
 const MOST_REMEMBERED = 10_000
 
-/** Rows that stay: messages, also deleted ones, stories, invite links, photos and sticker sets. */
+/** Rows that stay, some for a year: messages, also deleted ones, stories, links, photos, sticker sets, gifts and moved Stars. */
 const counting = {
   name: 'sandbox_room',
   text: `select (coalesce((select sum(last_message) from sandbox_chat where user_id = $1), 0)
@@ -27,7 +27,12 @@ const counting = {
         where p.user_id = $1)
     + (select count(*) from sandbox_ephemeral e join sandbox_chat c on c.id = e.chat_id
         where c.user_id = $1)
-    + (select count(*) from sandbox_sticker_set where user_id = $1))::bigint as used`,
+    + (select count(*) from sandbox_sticker_set where user_id = $1)
+    + (select count(*) from sandbox_gift where user_id = $1)
+    + (select count(*) from sandbox_invoice i join sandbox_person p on p.id = i.bot_id
+        where p.user_id = $1)
+    + (select count(*) from sandbox_star_entry e join sandbox_person p on p.id = e.person_id
+        where p.user_id = $1))::bigint as used`,
 }
 
 interface Allowance {

@@ -42,8 +42,11 @@ export async function openPoll(
 ): Promise<Poll> {
   const closesAt =
     given.closesAt ?? (given.openSeconds && Math.floor(now() / 1000) + given.openSeconds)
+  const left = (closesAt ?? 0) - Math.floor(now() / 1000)
   const unused: Poll = {
     ...given,
+    // A poll that ends at a time says for how long, too.
+    ...(given.openSeconds === undefined && left > 0 && { openSeconds: left }),
     options: given.options.map(({ text, media }) => ({ text, voters: 0, ...(media && { media }) })),
     voters: 0,
     ...(closesAt && { closesAt }),

@@ -117,8 +117,9 @@ export async function editSticker(
   const own = (set: StoredSet | undefined) => assertOwn(call, set)
   const named = { sticker: native, ...inSet(sticker) }
   await changeSet(call.context, named, own, async (set) => {
-    const others = set.stickers.filter((one) => nativeOf(one) !== native)
+    // A set may hold equal stickers: the first of them is meant.
     const found = set.stickers.find((one) => nativeOf(one) === native)!
+    const others = set.stickers.filter((one) => one !== found)
     const kept = (changed: StoredSticker) => ({
       ...set,
       stickers: set.stickers.map((one) => (one === found ? changed : one)),

@@ -271,3 +271,29 @@ t.test('a restriction is not blamed on what was wrong when the service stopped',
     actor.stop()
   }
 })
+
+t.test('accounts that the network does not let in make way for the next ones slowly', async (t) => {
+  const rig = new CredentialRig(t)
+  rig.platform.onOpen = () => undefined
+  const actors = [1, 2, 3].map(() => rig.activate())
+  await settled()
+  const states = () => actors.map(stateOf)
+  t.same(states(), ['live.starting', 'live.starting', 'queued'])
+  rig.platform.sessions[0]?.report.lost('network')
+  await settled()
+  t.same(states(), ['waiting', 'live.starting', 'queued'])
+  await rig.clock.advance(499)
+  t.equal(states()[2], 'queued')
+  await rig.clock.advance(1)
+  t.equal(states()[2], 'live.starting')
+})
+
+t.test('and those that it lets in make way at once', async (t) => {
+  const rig = new CredentialRig(t)
+  rig.platform.onOpen = () => undefined
+  const actors = [1, 2, 3].map(() => rig.activate())
+  await settled()
+  rig.platform.sessions[0]?.report.opened(somebody)
+  await settled()
+  t.same(actors.map(stateOf), ['live.online', 'live.starting', 'live.starting'])
+})

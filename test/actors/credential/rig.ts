@@ -91,7 +91,7 @@ export class TestLease {
 export class CredentialRig {
   readonly clock = new TestClock()
   readonly logger = new FakeLogger()
-  readonly budget = new StartBudget(2)
+  readonly budget = new StartBudget(2, this.clock)
   readonly lease = new TestLease()
   readonly platform: FakePlatform
   readonly store: FakeCredentialStore

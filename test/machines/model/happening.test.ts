@@ -49,7 +49,8 @@ t.test('changes that the account made to a chat are told, as in the reference', 
       message: { native: 'm', chat: { native: 'c', surface }, at: 1, content },
     } as Partial<Happening>)
   const fact = (name: string) => ({ kind: 'service', fact: name })
-  for (const name of ['title', 'photo', 'pinned', 'left', 'topic_closed', 'post_declined']) {
+  const told = ['title', 'photo', 'pinned', 'left', 'topic_closed', 'post_declined', 'refunded']
+  for (const name of [...told, 'option_added']) {
     t.ok(admits(nothing, own('supergroup', fact(name))), name)
     t.notOk(admits(nothing, own('channel', fact(name))), `${name} in a channel`)
   }

@@ -49,6 +49,8 @@ const WRAPPERS = [
   'invokeAfterMsgs',
 ]
 
+/** Connections that wait to be accepted: more than a thousand clients may come at once. */
+const BACKLOG = 4_096
 /** A connection that was heard so lately is in use. */
 const AT_ONCE_MS = 5_000
 
@@ -62,6 +64,8 @@ export class DataCentre implements Hall {
   /** The names of all requests, as they came. */
   readonly requests: string[] = []
   readonly #world: World
+  /** On which connections somebody has spoken with a device's key. */
+  readonly #speaking = new Map<Device, Set<Connection>>()
   #server: Server | undefined
   #port = 0
   #lastMessageId = 0n
@@ -88,9 +92,12 @@ export class DataCentre implements Hall {
       const connection = new Connection(socket, this)
       this.connections.add(connection)
       this.everyConnection.push(connection)
-      socket.on('close', () => this.connections.delete(connection))
+      socket.on('close', () => {
+        this.connections.delete(connection)
+        if (connection.device) this.#speaking.get(connection.device)?.delete(connection)
+      })
     })
-    this.#server.listen(this.#port, '127.0.0.1')
+    this.#server.listen({ port: this.#port, host: '127.0.0.1', backlog: BACKLOG })
     await once(this.#server, 'listening')
     this.#port = (this.#server.address() as AddressInfo).port
   }
@@ -147,13 +154,14 @@ export class DataCentre implements Hall {
     const { client } = connection
     if (client === undefined || device.userId === undefined) return
     const now = performance.now()
+    const speaking = this.#speaking.get(device) ?? new Set()
+    this.#speaking.set(device, speaking.add(connection))
     const isRival = (other: Connection) => {
-      if (other.device !== device || other.client === undefined) return false
-      if (other.client === client) return false
+      if (other.client === undefined || other.client === client) return false
       // Either it still speaks, or it is the next owner's and this one has come back.
       return now - other.heardAt < AT_ONCE_MS || other.openedAt > connection.openedAt
     }
-    if ([...this.connections].some(isRival)) device.isDuplicated = true
+    if ([...speaking].some(isRival)) device.isDuplicated = true
   }
 
   defect(cause: unknown) {

@@ -170,7 +170,7 @@ export class Delivery {
 
   /** Everybody and everything that an update may speak of. */
   along(viewer: Person) {
-    const people = [...this.#network.people.values()]
+    const people = this.#network.isCrowd ? [viewer] : [...this.#network.people.values()]
     const places = [...this.#network.places.values()]
     return {
       users: people.map((person) => userOf(person, viewer)),

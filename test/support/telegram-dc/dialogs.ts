@@ -11,7 +11,8 @@ import { stateOf } from './state.ts'
 
 export function dialogHandlers(network: TelegramNetwork): Handlers {
   const chatsOf = (person: Person): Target[] => {
-    const partners = [...network.people.values()].filter((it) => newest(person, it))
+    const people = network.isCrowd ? [] : [...network.people.values()]
+    const partners = people.filter((it) => newest(person, it))
     const places = [...network.places.values()].filter(({ members }) => members.has(person.id))
     return [...partners, ...places].sort((one, other) => compare(person, other, one))
   }

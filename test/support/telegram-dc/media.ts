@@ -16,7 +16,7 @@ export function mediaOf(files: FileStore, input: tl.TypeInputMedia): tl.TypeMess
       const file = files.finish(uploadId(input.file))
       const document = documentOf(files, file, input)
       files.documents.set(document.id.toString(), document)
-      return { _: 'messageMediaDocument', document }
+      return { _: 'messageMediaDocument', document, ...frameOf(files, input) }
     }
     case 'inputMediaPhoto': {
       if (input.id._ !== 'inputPhoto') break
@@ -32,7 +32,7 @@ export function mediaOf(files: FileStore, input: tl.TypeInputMedia): tl.TypeMess
       if (input.id._ !== 'inputDocument') break
       const document = files.documents.get(input.id.id.toString())
       if (!document) break
-      return { _: 'messageMediaDocument', document }
+      return { _: 'messageMediaDocument', document, ...frameOf(files, input) }
     }
     case 'inputMediaGeoPoint':
       return { _: 'messageMediaGeo', geo: pointOf(input.geoPoint) }
@@ -143,6 +143,18 @@ export const photoOf = (files: FileStore, { id, size }: StoredFile): tl.RawPhoto
     { _: 'photoSize', type: 'x', w: 800, h: 600, size },
   ],
 })
+
+/** What a message says of a video. */
+function frameOf(
+  files: FileStore,
+  { videoCover, videoTimestamp }: tl.RawInputMediaUploadedDocument | tl.RawInputMediaDocument,
+) {
+  const id = videoCover?._ === 'inputPhoto' ? videoCover.id : undefined
+  return {
+    ...(id && { videoCover: photoOf(files, { id, size: files.read(id)?.length ?? 0 }) }),
+    ...(videoTimestamp !== undefined && { videoTimestamp }),
+  }
+}
 
 /** As somebody gets to see it who asks again: with a reference that is good now. */
 export function refreshed<Message extends tl.TypeMessage>(files: FileStore, message: Message) {

@@ -110,7 +110,8 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
       const message = messageOf(person, targetOf(network, origin, request.fromPeer), id)
       if (message._ !== 'message') throw new RpcRefusal(400, 'MESSAGE_ID_INVALID')
       const { entities, media, fromId, date } = message
-      const { topMsgId } = request
+      const { topMsgId, videoTimestamp } = request
+      const isFilm = media?._ === 'messageMediaDocument' && videoTimestamp !== undefined
       const replyTo = topMsgId !== undefined && {
         replyTo: { _: 'inputReplyToMessage' as const, replyToMsgId: topMsgId, topMsgId },
       }
@@ -120,7 +121,7 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
       const told = { ...text, ...replyTo, ...direct }
       const sending = { peer: request.toPeer, randomId, effect, suggestedPost, ...told }
       return send(sending, origin, {
-        ...(media && { media }),
+        ...(media && { media: isFilm ? { ...media, videoTimestamp } : media }),
         ...(!request.dropAuthor && {
           fwdFrom: { _: 'messageFwdHeader', date, ...(fromId && { fromId }) },
         }),

@@ -1,10 +1,11 @@
 /** A small Telegram on loopback: people, groups, and the data centres their clients connect to. */
-import { randomInt } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { tl } from '@mtcute/core'
 import { authHandlers } from './auth.ts'
 import type { Channel, Group, Place } from './channel.ts'
 import type { Connection } from './connection.ts'
+import { sha1 } from './crypto.ts'
 import { DataCentre, type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
 import { Delivery } from './delivery.ts'
 import { dialogHandlers } from './dialogs.ts'
@@ -12,6 +13,7 @@ import { directMessageHandlers } from './direct-messages.ts'
 import { FileStore, fileHandlers } from './files.ts'
 import { giftHandlers } from './gifts.ts'
 import { groupHandlers } from './groups.ts'
+import { longOf } from './handshake.ts'
 import { inviteHandlers } from './invites.ts'
 import { lookupHandlers } from './lookup.ts'
 import { messageHandlers } from './messages.ts'
@@ -47,6 +49,8 @@ export class TelegramNetwork {
   readonly delivery = new Delivery(this)
   /** Defects of the network itself: a test that sees one has found nothing out. */
   readonly defects: unknown[] = []
+  /** There are so many people that nobody knows anybody. */
+  isCrowd = false
   /** Changes whenever somebody could see something new. */
   readonly changes = new EventTarget()
   #centres: DataCentre[] = []
@@ -96,6 +100,17 @@ export class TelegramNetwork {
     const person = newPerson(this.newId(), { centre, secondFactor, email })
     this.people.set(person.id, person)
     return person
+  }
+
+  /** A device of theirs on which they signed in some time ago; returns its key. */
+  device({ id, centre }: Person): Buffer {
+    const key = randomBytes(256)
+    // The library leaves zeros out where a key begins with them.
+    key[0] = Math.max(1, key[0] ?? 1)
+    const auth = { id: sha1(key).subarray(-8).toString('hex'), key, salt: longOf(randomBytes(8)) }
+    const home = this.#centres.find((one) => one.id === centre)
+    home?.devices.set(auth.id, { auth, sessions: new Map(), userId: id })
+    return key
   }
 
   group(members: readonly Person[]): Group {

@@ -2,7 +2,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import {
-  createGift,
   giftsQuery,
   groupsQuery,
   peopleQuery,
@@ -11,7 +10,7 @@ import {
   setRole,
 } from '../../api/sandbox.ts'
 import type { Chat, Gift, GivenRights, Group, Person, Role } from '../../api/sandbox-types.ts'
-import { latinDigits, useFormats } from '../../i18n/formats.ts'
+import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -24,7 +23,7 @@ import { isPicture, Picture } from './attachment.tsx'
 import { OpenRequests } from './links.tsx'
 import { chatName, Face, handlesOf, personName } from './names.tsx'
 import { PickRightsDialog } from './pick.tsx'
-import { base64 } from './sending/files.ts'
+import { NewGift } from './sending/give.tsx'
 
 interface AboutProps {
   readonly person: Person
@@ -163,56 +162,6 @@ function GiveGift({ person, to }: GiveGiftProps) {
   )
 }
 
-/** Adds a gift to those that everybody in the sandbox can give. */
-function NewGift() {
-  const t = useT()
-  const queries = useQueryClient()
-  const [isOpen, setOpen] = useState(false)
-  const [stars, setStars] = useState('100')
-  const [file, setFile] = useState<File>()
-  const close = () => setOpen(false)
-  const making = useMutation({
-    mutationFn: async () => file && createGift(await base64(file), Number(stars)),
-    onSuccess() {
-      queries.invalidateQueries({ queryKey: giftsQuery.queryKey })
-      close()
-    },
-  })
-  return (
-    <>
-      <Button icon="plus" onClick={() => setOpen(true)}>
-        {t('gifts.make')}
-      </Button>
-      <Dialog title={t('gifts.make')} open={isOpen} onClose={close}>
-        <Form by={making} isReady={file !== undefined}>
-          <Field
-            label={t('gifts.picture')}
-            type="file"
-            accept="image/png,image/webp,image/jpeg"
-            required
-            onChange={(event) => setFile(event.target.files?.[0])}
-          />
-          <Field
-            label={t('gifts.price')}
-            inputMode="numeric"
-            pattern="[1-9][0-9]{0,4}"
-            required
-            value={stars}
-            onChange={(event) => setStars(latinDigits(event.target.value))}
-          />
-          <Wrong cause={making.error} />
-          <div className="actions">
-            <Button onClick={close}>{t('cancel')}</Button>
-            <Button type="submit" kind="first" busy={making.isPending}>
-              {t('gifts.make')}
-            </Button>
-          </div>
-        </Form>
-      </Dialog>
-    </>
-  )
-}
-
 export const GiftPicture = ({ gift: { sticker } }: { readonly gift: Gift }) => (
   <span className="gift" aria-hidden="true">
     {isPicture(sticker) ? <Picture media={sticker} /> : (sticker.emoji ?? '🎁')}
@@ -321,11 +270,45 @@ export function Members({ group, person, people, onClose }: MembersProps) {
         </div>
       )}
       <Wrong cause={changing.error} />
+      {runs(group, person) && group.type === 'supergroup' && (
+        <SlowMode person={person} group={group} />
+      )}
       {runs(group, person) && <OpenRequests person={person} chat={group.id} />}
       <div className="actions">
         <Button onClick={onClose}>{t('close')}</Button>
       </div>
     </Dialog>
+  )
+}
+
+interface SlowModeProps {
+  readonly person: Person
+  readonly group: Group
+}
+
+const delays = [0, 5, 10, 30, 60, 300, 900, 3600]
+
+/** How long ordinary members wait between two messages. */
+function SlowMode({ person, group }: SlowModeProps) {
+  const t = useT()
+  const queries = useQueryClient()
+  const changing = useMutation({
+    mutationFn: (seconds: number) => profileOf(person.id).slowDown(group.id, seconds),
+    onSuccess: () => queries.invalidateQueries(groupsQuery),
+  })
+  return (
+    <>
+      <Choice
+        label={t('members.slow')}
+        value={`${group.slow_mode_delay ?? 0}`}
+        options={delays.map((seconds) => [
+          `${seconds}`,
+          seconds === 0 ? t('members.slow.off') : t.count('members.slow.seconds', seconds),
+        ])}
+        onChange={(seconds) => changing.mutate(Number(seconds))}
+      />
+      <Wrong cause={changing.error} />
+    </>
   )
 }
 

@@ -113,6 +113,7 @@ async function groupOrChannel(
     ...(rights && { permissions: permissionsOf(rights) }),
     ...needsApproval,
     ...stickersOf(fullChat),
+    ...slowModeOf(fullChat),
     ...(await newestPin(context, chat.native, fullChat.pinnedMsgId)),
   }
 }
@@ -137,6 +138,9 @@ function stickersOf(chat: tl.TypeChatFull): Pick<Chat, 'stickerSet' | 'maySetSti
     ...(chat.canSetStickers && { maySetStickers: true }),
   }
 }
+
+const slowModeOf = (chat: tl.TypeChatFull): Pick<Chat, 'slowSeconds'> =>
+  chat._ === 'channelFull' && chat.slowmodeSeconds ? { slowSeconds: chat.slowmodeSeconds } : {}
 
 /** The pinned message may be deleted: then the chat is described without it. */
 async function newestPin(

@@ -1,12 +1,13 @@
 /** Members of chats: listed, banned, restricted and promoted; their invite links and join requests. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
+import type { Surface } from '../../../../machines/model/content.ts'
 import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
-import { PERMISSIONS } from '../../../../machines/model/rights.ts'
+import { PERMISSIONS, rightsGiven } from '../../../../machines/model/rights.ts'
 import { inviteOf, memberOf, memberOfGroup } from '../reading/memberships.ts'
-import { personById, type View } from '../reading/peers.ts'
+import { chatOfGroup, personById, type View } from '../reading/peers.ts'
 import { adminRights, bannedRights, shutOut } from '../writing/rights.ts'
 import { type Context, done, readOptions } from './context.ts'
 import { fullChat } from './describe.ts'
@@ -109,9 +110,11 @@ export const members: Handlers<Context> = {
     const peer = await calls.peer(chat, signal)
     if (peer._ === 'inputPeerChat') {
       const all = await membersOfGroup(context, chat, peer)
-      return { kind: 'members', members: all.filter((one) => ADMINISTRATORS.includes(one.status)) }
+      const members = all.filter((one) => ADMINISTRATORS.includes(one.status))
+      return { kind: 'members', members, surface: 'group' }
     }
     const channel = await calls.channel(chat, signal)
+    const surface = await surfaceOf(context, chat)
     const filter = { _: 'channelParticipantsAdmins' } as const
     const page = { offset: 0, limit: 200, hash: Long.ZERO }
     const found = await calls.call(
@@ -119,17 +122,17 @@ export const members: Handlers<Context> = {
       readOptions(context),
     )
     if (found._ === 'channels.channelParticipantsNotModified') {
-      return { kind: 'members', members: [] }
+      return { kind: 'members', members: [], surface }
     }
     const view: View = { self, peers: PeersIndex.from(found) }
     const members = found.participants.map((participant) => memberOf(participant, view))
-    return { kind: 'members', members }
+    return { kind: 'members', members, surface }
   },
 
-  member: async (context, operation) => ({
-    kind: 'member',
-    member: await memberIn(context, operation),
-  }),
+  async member(context, operation) {
+    const member = await memberIn(context, operation)
+    return { kind: 'member', member, surface: await surfaceOf(context, operation.chat) }
+  },
 
   async ban(context, { chat, person, until, deletesMessages }) {
     const { calls, self, signal } = context
@@ -160,14 +163,29 @@ export const members: Handlers<Context> = {
   restrict: (context, operation) =>
     confine(context, operation, bannedRights(operation.permissions, operation.until)),
 
-  async promote({ calls, signal }, { chat, person, rights, isAnonymous = false }) {
+  async promote(context, { chat, person, ...asked }) {
+    const { calls, signal } = context
     const channel = await calls.channel(chat, signal)
     const userId = await calls.user(person, signal)
+    const { rights, isAnonymous } = rightsGiven(await surfaceOf(context, chat), asked)
     const request = { _: 'channels.editAdmin', channel, userId } as const
     const given = { adminRights: adminRights(rights, isAnonymous) }
     calls.take(await calls.call({ ...request, ...given }, { signal }))
     return done
   },
+}
+
+/** A chat that the account may name is usually stored. */
+async function surfaceOf(context: Context, chat: string): Promise<Surface> {
+  const { calls, signal } = context
+  const peer = await calls.peer(chat, signal)
+  if (!('channelId' in peer)) return 'group'
+  const { channelId } = peer
+  const stored = await calls.known([{ _: 'peerChannel', channelId }])
+  const found =
+    stored.chats.get(channelId) ??
+    PeersIndex.from(await fullChat(context, chat, peer)).chats.get(channelId)
+  return found ? chatOfGroup(found).surface : 'supergroup'
 }
 
 type InChat = Pick<OperationOf<'member'>, 'chat' | 'person'>

@@ -1,7 +1,12 @@
 /** Messages that exist already: edited, deleted, forwarded, copied, and reacted to. */
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
-import { type Content, contentName, type Message } from '../../../../machines/model/content.ts'
+import {
+  type Content,
+  contentName,
+  type Message,
+  startingAt,
+} from '../../../../machines/model/content.ts'
 import {
   failed,
   messageNotAllowed,
@@ -177,7 +182,7 @@ export const missing =
 type PassOn = OperationOf<'forward' | 'copy'>
 
 async function passOn(context: Context, operation: PassOn): Promise<OperationResult> {
-  const { kind, chat, from, caption, replyTo, topic, buttons } = operation
+  const { kind, chat, from, caption, replyTo, topic, buttons, startSeconds } = operation
   assertNoButtons(buttons)
   const purpose = kind === 'forward' ? 'message to forward' : 'message to copy'
   const id = messageId(operation.message, purpose)
@@ -185,7 +190,7 @@ async function passOn(context: Context, operation: PassOn): Promise<OperationRes
   if (original.content.kind === 'service') throw messageNotFound(purpose)
   // The network copies messages only unchanged, and not as a reply.
   if (kind === 'copy' && (caption !== undefined || replyTo !== undefined)) {
-    const content = withCaption(original.content, caption)
+    const content = startingAt(withCaption(original.content, caption), startSeconds)
     return { kind: 'message', message: await send(context, { ...copyOf(operation), content }) }
   }
   const { calls, self, signal } = context
@@ -203,6 +208,7 @@ async function passOn(context: Context, operation: PassOn): Promise<OperationRes
           randomId: [randomId(context.requestId)],
           ...(kind === 'copy' && { dropAuthor: true }),
           ...(topic !== undefined && { topMsgId: topicId(topic) }),
+          ...(startSeconds !== undefined && { videoTimestamp: startSeconds }),
           ...(monoforumPeerId && {
             replyTo: { _: 'inputReplyToMonoForum', monoforumPeerId },
           }),

@@ -49,7 +49,7 @@ function mediaContentOf(
     case 'messageMediaPhoto':
       return carried(pictureOf(media, shown), message, media.spoiler)
     case 'messageMediaDocument':
-      return carried(documentOf(media.document, shown), message, media.spoiler)
+      return carried(filmOf(media, shown), message, media.spoiler)
     case 'messageMediaGeo':
     case 'messageMediaGeoLive': {
       const location = locationOf(media)
@@ -140,6 +140,22 @@ function carried(
   return media && { kind: 'media', media, ...captionOf(message), ...(spoiler && { spoiler }) }
 }
 
+/** A file; a video with what the message says of it. */
+function filmOf(
+  { document, videoCover, videoTimestamp }: tl.RawMessageMediaDocument,
+  shown: Shown,
+): Media | undefined {
+  const media = documentOf(document, shown)
+  const cover = photoOf(videoCover, shown)
+  return (
+    media && {
+      ...media,
+      ...(cover && { cover }),
+      ...(videoTimestamp !== undefined && { startSeconds: videoTimestamp }),
+    }
+  )
+}
+
 const captionOf = ({ message, entities, invertMedia }: tl.RawMessage) => ({
   caption: textOf(message, entities),
   ...(invertMedia && { captionAbove: true }),
@@ -202,7 +218,7 @@ function boughtOf(media: tl.TypeMessageMedia, shown: Shown): PaidItem {
   const file =
     media._ === 'messageMediaPhoto'
       ? pictureOf(media, shown)
-      : media._ === 'messageMediaDocument' && documentOf(media.document, shown)
+      : media._ === 'messageMediaDocument' && filmOf(media, shown)
   return file || { kind: 'preview' }
 }
 

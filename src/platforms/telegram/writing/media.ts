@@ -56,9 +56,18 @@ export async function storedMedia(
   }
   if (kept._ === 'messageMediaDocument' && kept.document?._ === 'document') {
     const id = { ...referenceTo(kept.document), _: 'inputDocument' } as const
-    return { _: 'inputMediaDocument', id, ...spoiler }
+    return { _: 'inputMediaDocument', id, ...frameIn(media), ...spoiler }
   }
   throw failed('bad_gateway', 'Telegram did not store the file')
+}
+
+function frameIn(media: tl.TypeInputMedia) {
+  const { videoTimestamp = undefined, videoCover = undefined } =
+    media._ === 'inputMediaUploadedDocument' ? media : {}
+  return {
+    ...(videoTimestamp !== undefined && { videoTimestamp }),
+    ...(videoCover && { videoCover }),
+  }
 }
 
 const referenceTo = ({ id, accessHash, fileReference }: tl.RawPhoto | tl.RawDocument) => ({
@@ -108,9 +117,11 @@ async function carried(
     const file = await locate(context.calls, parseFileName(media.file.native), context.signal)
     const { id, accessHash, fileReference } = file
     const facts = { id, accessHash, fileReference }
-    return file._ === 'photo'
-      ? { _: 'inputMediaPhoto', id: { _: 'inputPhoto', ...facts }, ...spoiler, ...film }
-      : { _: 'inputMediaDocument', id: { _: 'inputDocument', ...facts }, ...spoiler }
+    if (file._ === 'photo') {
+      return { _: 'inputMediaPhoto', id: { _: 'inputPhoto', ...facts }, ...spoiler, ...film }
+    }
+    const frame = await frameOf(context, media)
+    return { _: 'inputMediaDocument', id: { _: 'inputDocument', ...facts }, ...frame, ...spoiler }
   }
   const file = await upload(context, media)
   if (media.kind === 'photo') return { _: 'inputMediaUploadedPhoto', file, ...spoiler, ...film }
@@ -122,7 +133,21 @@ async function carried(
     attributes: attributesOf(media),
     ...(thumb && { thumb }),
     ...(media.kind === 'document' && { forceFile: true }),
+    ...(await frameOf(context, media)),
     ...spoiler,
+  }
+}
+
+/** The second from which a video is played, and the photo that stands for it, which the network stores first. */
+async function frameOf(
+  context: UploadContext,
+  { startSeconds, cover }: Media,
+): Promise<Pick<tl.RawInputMediaDocument, 'videoTimestamp' | 'videoCover'>> {
+  const given = cover && (await carried(context, cover, false))
+  const stored = given && (await storedMedia(context, { _: 'inputPeerSelf' }, given))
+  return {
+    ...(startSeconds !== undefined && { videoTimestamp: startSeconds }),
+    ...(stored?._ === 'inputMediaPhoto' && { videoCover: stored.id }),
   }
 }
 

@@ -1,8 +1,9 @@
-/** Dialogs for what one sends beside text: somebody's contact, a die, a voice message, words that one member alone sees. */
-import { useMutation, useQuery } from '@tanstack/react-query'
+/** Dialogs for what one sends beside text: somebody's contact, a die, a voice message, words that one member alone sees, and a new kind of gift. */
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { groupsQuery } from '../../../api/sandbox.ts'
+import { createGift, giftsQuery, groupsQuery } from '../../../api/sandbox.ts'
 import type { Chat } from '../../../api/sandbox-types.ts'
+import { latinDigits } from '../../../i18n/formats.ts'
 import { useT } from '../../../i18n/language.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
@@ -11,6 +12,7 @@ import { Wrong } from '../../../ui/states.tsx'
 import { useActing } from '../acting.ts'
 import { personName } from '../names.tsx'
 import type { NewContentProps } from '../new-content.tsx'
+import { base64 } from './files.ts'
 
 /** Of one of the people in the sandbox, oneself first. */
 export function ContactDialog({ write, onClose }: NewContentProps) {
@@ -176,5 +178,55 @@ export function QuoteField({ whole, quoted, quote }: QuoteFieldProps) {
       wrong={whole.includes(quoted) ? undefined : t('giving.notThere')}
       onChange={(event) => quote(event.target.value || undefined)}
     />
+  )
+}
+
+/** Adds a gift to those that everybody in the sandbox can give. */
+export function NewGift() {
+  const t = useT()
+  const queries = useQueryClient()
+  const [isOpen, setOpen] = useState(false)
+  const [stars, setStars] = useState('100')
+  const [file, setFile] = useState<File>()
+  const close = () => setOpen(false)
+  const making = useMutation({
+    mutationFn: async () => file && createGift(await base64(file), Number(stars)),
+    onSuccess() {
+      queries.invalidateQueries({ queryKey: giftsQuery.queryKey })
+      close()
+    },
+  })
+  return (
+    <>
+      <Button icon="plus" onClick={() => setOpen(true)}>
+        {t('gifts.make')}
+      </Button>
+      <Dialog title={t('gifts.make')} open={isOpen} onClose={close}>
+        <Form by={making} isReady={file !== undefined}>
+          <Field
+            label={t('gifts.picture')}
+            type="file"
+            accept="image/png,image/webp,image/jpeg"
+            required
+            onChange={(event) => setFile(event.target.files?.[0])}
+          />
+          <Field
+            label={t('gifts.price')}
+            inputMode="numeric"
+            pattern="[1-9][0-9]{0,4}"
+            required
+            value={stars}
+            onChange={(event) => setStars(latinDigits(event.target.value))}
+          />
+          <Wrong cause={making.error} />
+          <div className="actions">
+            <Button onClick={close}>{t('cancel')}</Button>
+            <Button type="submit" kind="first" busy={making.isPending}>
+              {t('gifts.make')}
+            </Button>
+          </div>
+        </Form>
+      </Dialog>
+    </>
   )
 }

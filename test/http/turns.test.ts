@@ -1,0 +1,68 @@
+/** Requests that keep the database busy: two of a user at once, and each user gets a turn. */
+import { setImmediate as tick } from 'node:timers/promises'
+import t from 'tap'
+import { inTurn } from '../../src/http/management/owner.ts'
+import { until } from '../support/client.ts'
+import { bareServer } from './observability-rig.ts'
+
+const app = bareServer(t)
+const busy: { user: string; end(): void }[] = []
+app.get<{ Params: { user: string } }>(
+  '/search/:user',
+  {
+    onRequest: async (request) => {
+      Object.assign(request, { user: { id: Number(request.params.user) } })
+    },
+    preHandler: inTurn,
+  },
+  async ({ params: { user } }) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    busy.push({ user, end: resolve })
+    await promise
+    return { ok: true }
+  },
+)
+const url = await app.listen({ port: 0 })
+const ask = (user: number, signal?: AbortSignal) =>
+  fetch(`${url}/search/${user}`, signal ? { signal } : {}).then(({ status }) => status)
+const searching = () => busy.map(({ user }) => user).sort()
+const endAll = async (asked: readonly Promise<number>[]) => {
+  let isOver = false
+  const all = Promise.all(asked).finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    for (const { end } of busy.splice(0)) end()
+    await tick()
+  }
+  return all
+}
+
+t.test('a user with many leaves places to others, and has to wait after fifty', async (t) => {
+  let refused = 0
+  const first = Array.from({ length: 60 }, async () => {
+    const status = await ask(1)
+    if (status === 429) refused++
+    return status
+  })
+  await until(() => refused === 8)
+  t.same(searching(), ['1', '1'])
+  const other = ask(2)
+  await until(() => busy.length === 3)
+  t.same(searching(), ['1', '1', '2'])
+  const answered = await endAll([...first, other])
+  t.equal(answered.filter((status) => status === 200).length, 53)
+  t.equal(refused, 8)
+})
+
+t.test('who leaves takes no place', async (t) => {
+  const leaving = new AbortController()
+  const left = Array.from({ length: 4 }, () => ask(1, leaving.signal).catch(() => 0))
+  await until(() => busy.length === 2)
+  leaving.abort()
+  t.same(await Promise.all(left), [0, 0, 0, 0])
+  busy.length = 0
+  const next = [ask(1), ask(1)]
+  await until(() => busy.length === 2)
+  t.same(await endAll(next), [200, 200])
+})
