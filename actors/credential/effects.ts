@@ -2,7 +2,7 @@
 import type { CredentialEvent, PerformOperation } from '../../machines/credential/events.ts'
 import type { CredentialContext } from '../../machines/credential/setup.ts'
 import { failed, OwnershipLost, SecretsUnreadable, settle } from '../../machines/model/failure.ts'
-import type { Happening, ReceiveSettings } from '../../machines/model/happening.ts'
+import type { Happening } from '../../machines/model/happening.ts'
 import type { Passed } from '../../machines/model/operation-passing.ts'
 import type { Outcome } from '../../machines/model/protocol.ts'
 import { pause, within } from '../host/time.ts'
@@ -21,6 +21,7 @@ import {
 } from './world.ts'
 
 type Send = (event: CredentialEvent) => void
+type Ends = Readonly<Record<'success' | 'failure', CredentialEvent>>
 
 /** The actor whose effects these are. */
 interface Owner {
@@ -281,14 +282,15 @@ export class CredentialEffects {
 
   storeDeletion(send: Send): () => void {
     const work = this.world.store.saveDeletion(this.#facts)
-    return this.#tellEnd(work, send, { type: 'deletion.stored' }, { type: 'deletion.failed' })
+    const [success, failure] = [{ type: 'deletion.stored' }, { type: 'deletion.failed' }] as const
+    return this.#tellEnd(work, send, { success, failure })
   }
 
   deactivate(send: Send): () => void {
     const isLeft = this.world.platform.signOut !== undefined && !this.#closing.isSignedOut
     const work = this.world.store.deactivate(this.#facts, isLeft)
     const failure = { type: 'deactivation.failed' } as const
-    return this.#tellEnd(work, send, { type: 'deactivation.finished' }, failure)
+    return this.#tellEnd(work, send, { success: { type: 'deactivation.finished' }, failure })
   }
 
   perform(context: CredentialContext, request: PerformOperation): Promise<Outcome> {
@@ -302,7 +304,7 @@ export class CredentialEffects {
   /** Asks the session directly, past the machine, which decides nothing about these calls while the account is online. */
   pass(request: PassCall): Promise<Passed> {
     const [world, facts, session] = [this.world, this.#facts, this.#session]
-    const settings = this.#settings
+    const { settings } = this.#owner.getSnapshot().context
     const assertOwner = () => this.#assertOwner()
     const onDefect = (cause: unknown) => this.onDefect(cause)
     return pass({ world, facts, session, settings, assertOwner, onDefect }, request)
@@ -318,20 +320,11 @@ export class CredentialEffects {
 
   /** Without the machine, which would let all of them through while the session lives. */
   #store(batch: number, happenings: readonly Happening[]): void {
-    this.#reports.push({ batch, happenings, settings: this.#settings })
+    const { settings } = this.#owner.getSnapshot().context
+    this.#reports.push({ batch, happenings, settings })
   }
 
-  /** They may change while the session is open. */
-  get #settings(): ReceiveSettings {
-    return this.#owner.getSnapshot().context.settings
-  }
-
-  #tellEnd(
-    work: Promise<void>,
-    send: Send,
-    success: CredentialEvent,
-    failure: CredentialEvent,
-  ): () => void {
+  #tellEnd(work: Promise<void>, send: Send, { success, failure }: Ends): () => void {
     work.then(
       () => send(success),
       (cause) => {
