@@ -6,7 +6,6 @@ import type { Platform } from '../actors/ports/platform.ts'
 import { Accounts } from './accounts/accounts.ts'
 import { consoleOtpLimits, defaultOtpLimits } from './accounts/limits.ts'
 import { createSender } from './accounts/senders/create.ts'
-import { Operators } from './alerts/operators.ts'
 import { type BulkChange, BulkRunner } from './bulk/runner.ts'
 import { openAlerts } from './composition/alerts.ts'
 import { type Core, createCore } from './composition/core.ts'
@@ -25,7 +24,7 @@ import { claimUnowned, followNodes, warnOfFiles, warnOfMemory } from './credenti
 import { createReadiness, type Readiness } from './http/health.ts'
 import { RequestForwarder } from './http/nodes/forwarding.ts'
 import { routesOf } from './http/routes.ts'
-import { assertFree, FrontDoor, listen } from './http/server.ts'
+import { assertFree, listen, StartupServer } from './http/server.ts'
 import { rearm, webhookReminders } from './jobs/jobs.ts'
 import { everyHalfMinute, everyHour, watchActors } from './maintenance.ts'
 import type { OpenedMedia } from './media/open.ts'
@@ -36,7 +35,7 @@ import type { Logger } from './observability/logger.ts'
 import { concerning, concerningDatabase } from './process/fatal-errors.ts'
 import type { Sandbox } from './sandbox/sandbox.ts'
 import type { CallCount, GuessCount } from './security/rate-limits.ts'
-import { carryBack } from './webhooks/reply-call.ts'
+import { executeReplyCall } from './webhooks/reply-call.ts'
 
 export interface Gateway {
   readonly core: Core
@@ -93,7 +92,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
 
 async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry: AbortSignal) {
   const { config, logger, print } = options
-  const door = await openPorts(options, opened)
+  const startupServer = await openPorts(options, opened)
   const databaseUrl = await options.databaseUrl
   const storage = await openStorage({ ...options, databaseUrl }, opened)
   const ofNodes = { ...options, databaseUrl, storage }
@@ -110,10 +109,10 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   startChores({ config, storage, core, services, bus, logger }, opened)
   const forwarder = openForwarder({ config, storage, core, nodes, logger }, opened)
   const readiness = openReadiness({ storage, nodes, logger })
-  const begun = readiness.beginning('the accounts are being taken over')
-  const [leaving, draining] = [new AbortController(), new AbortController()]
+  const accountsAreTaken = readiness.notReady('the accounts are being taken over')
+  const leaving = new AbortController()
+  const draining = new AbortController()
   const bulk = openBulk({ storage, core, services, nodes, bus, logger })
-  const bulkChanged = (change: BulkChange) => bulk.changed(change)
   const parts = {
     config,
     storage,
@@ -123,14 +122,14 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     sandbox,
     readiness,
     nodes,
-    bulkChanged,
+    bulkChanged: bulk.changed,
     alerts: openAlerts({ config, storage, core, services, nodes, logger }, opened),
   }
   nodes.tellFigures(figuresOf({ core, forwarder }, opened))
   const routes = routesOf({ ...parts, draining: draining.signal })
-  const inService = {
+  const serving = {
     ...parts,
-    door,
+    startupServer,
     logger,
     bus,
     peers,
@@ -140,15 +139,15 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
     draining,
     hurry,
   }
-  const address = await serve(inService, opened)
+  const address = await serve(serving, opened)
   // Requests are answered from here on; a call for an account that is not claimed yet has it claimed.
   await takeAccounts({ config, storage, core, nodes, bus, logger }, opened)
-  opened.defer(moveAccounts(inService, config.rebalanceAfterMs))
-  opened.defer(signOutLeft(inService))
+  opened.defer(moveAccounts(serving, config.rebalanceAfterMs))
+  opened.defer(signOutLeft(serving))
   bulk.start()
   // Before accounts are given away: it would ask for them again.
   opened.defer(() => bulk.stop())
-  begun()
+  accountsAreTaken()
   return { address, core, media: storage.media, sandbox }
 }
 
@@ -168,7 +167,7 @@ function openCore(parts: CoreParts, opened: AsyncDisposableStack) {
   const reminders = webhookReminders(storage.jobs, logger)
   const core = createCore({ ...storage, ...rest, reminders, logger })
   opened.defer(() => core.stop())
-  const remind = (apiKeyId: number) => core.roster.remind(apiKeyId)
+  const remind = (apiKeyId: number) => core.webhookWaker.remind(apiKeyId)
   reminders.onDue((apiKeyId) => {
     if (!remind(apiKeyId)) bus.tell('due', apiKeyId)
   })
@@ -176,13 +175,13 @@ function openCore(parts: CoreParts, opened: AsyncDisposableStack) {
   const services = createServices({ ...parts, core })
   const { execution, uploads } = services
   core.replyCalls.executeBy(async (apiKeyId, call, traceId) =>
-    carryBack(await core.keys.find(apiKeyId), call, traceId, { ...execution, uploads }),
+    executeReplyCall(await core.keys.find(apiKeyId), call, traceId, { ...execution, uploads }),
   )
   return { core, services }
 }
 
 interface ServeParts extends Pick<GatewayOptions, 'config' | 'logger'> {
-  readonly door: FrontDoor | undefined
+  readonly startupServer: StartupServer | undefined
   readonly storage: Storage
   readonly core: Core
   readonly nodes: Nodes
@@ -199,7 +198,7 @@ interface ServeParts extends Pick<GatewayOptions, 'config' | 'logger'> {
 /** Listens; resolves with the address. The end gives the accounts away while requests are still answered. */
 async function serve(parts: ServeParts, opened: AsyncDisposableStack): Promise<string> {
   const { config, logger, storage, core, nodes, bus, peers, forwarder, readiness, routes } = parts
-  const { door, leaving, draining, hurry } = parts
+  const { startupServer, leaving, draining, hurry } = parts
   const { close, address } = await listen({
     config,
     logger,
@@ -207,7 +206,7 @@ async function serve(parts: ServeParts, opened: AsyncDisposableStack): Promise<s
     nodes,
     routes,
     forwarder,
-    ...(door && { door }),
+    ...(startupServer && { startupServer }),
     leaving: leaving.signal,
   })
   peers?.serve(forwarder.receive)
@@ -225,22 +224,22 @@ async function serve(parts: ServeParts, opened: AsyncDisposableStack): Promise<s
 }
 
 /**
- * Listens before anything else, or says that it cannot before accounts are claimed: a failed start would take them from the
- * running service. Processes that share a port listen later, because those that have started can answer meanwhile.
+ * Before accounts are claimed, because a start that fails on its port would take them from the running service. Of processes
+ * that share a port each listens later: those that have started answer meanwhile.
  */
 async function openPorts(
   { config, logger }: Pick<GatewayOptions, 'config' | 'logger'>,
   opened: AsyncDisposableStack,
-): Promise<FrontDoor | undefined> {
+): Promise<StartupServer | undefined> {
   const { host, port, metrics } = config
   if (metrics.port) await concerning('METRICS_PORT, HOST', assertFree(host, metrics.port))
   if (cluster.isWorker) {
     await concerning('PORT, HOST', assertFree(host, port))
     return undefined
   }
-  const door = await concerning('PORT, HOST', FrontDoor.open(config, logger))
-  opened.defer(() => door.close())
-  return door
+  const server = await concerning('PORT, HOST', StartupServer.open(config, logger))
+  opened.defer(() => server.close())
+  return server
 }
 
 interface AccountsParts extends Pick<GatewayOptions, 'config' | 'logger' | 'print'> {
@@ -323,7 +322,7 @@ function openBulk({ storage, core, services, nodes, bus, logger }: BulkParts) {
   bus.on('bulk', (change) => runner.changed(change as BulkChange))
   return {
     start: () => runner.start(),
-    changed(change: BulkChange) {
+    changed: (change: BulkChange) => {
       runner.changed(change)
       bus.tell('bulk', { ...change })
     },
@@ -355,8 +354,7 @@ function startChores(parts: ChoreParts, opened: AsyncDisposableStack): void {
     eraser: services.eraser,
     logger,
   })
-  const operators = new Operators(db, storage.vault, config.operatorPhones)
-  everyHalfMinute(jobs, { db, logger, operators })
+  everyHalfMinute(jobs, { db, logger, operators: services.operators })
   jobs.start()
   opened.defer(rearm(jobs, recurring, logger))
   core.ownership.watch()
@@ -378,7 +376,7 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
   const started = await claimUnowned(claiming)
   if (started.length > 0)
     logger.info({ credentials: started.length }, 'credentials are coming back')
-  const behind = await core.roster.start(started)
+  const behind = await core.webhookWaker.wakeBehind(started)
   if (behind > 0) logger.info({ keys: behind }, 'webhooks have something to deliver')
   opened.defer(
     followNodes({
@@ -386,7 +384,7 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
       owned: () => core.supervisor.owned(),
       logger,
       released: (look) => bus.on('released', look),
-      claimed: (ids) => core.roster.start(ids),
+      claimed: (ids) => core.webhookWaker.wakeBehind(ids),
     }),
   )
   opened.defer(watchActors(core, { db, metrics, config, logger }))

@@ -1,4 +1,4 @@
-/** Starts the service, tells where it is, and stops it in reverse order. */
+/** Starts the service, prints its addresses, and stops it in reverse order. */
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import closeWithGrace from 'close-with-grace'

@@ -1,4 +1,5 @@
 /** Work that is repeated at intervals: retention, passivation, and the census of actors. */
+import { statePath } from '../actors/api-key/actor.ts'
 import { visibleState } from '../actors/credential/timeline.ts'
 import { evaluateIncidents } from './alerts/incidents.ts'
 import type { Operators } from './alerts/operators.ts'
@@ -125,7 +126,7 @@ export function watchActors(
     census(core.supervisor.live(), (actor) => visibleState(actor.snapshot)[0]),
   )
   metrics.actors('api_key', () =>
-    census(core.keys.live(), ([, key]) => stateName(key.snapshot.value)),
+    census(core.keys.live(), ([, key]) => statePath(key.snapshot.value)),
   )
   metrics.owned(() => census(core.supervisor.owned(), ({ platform }) => platform))
   metrics.waitingPolls(core.heldPolls)
@@ -135,21 +136,13 @@ export function watchActors(
       core.keys.passivate(config.timing.passivateAfter)
       core.updates.forgetOld(config.timing.passivateAfter)
       core.links.passivate(LINK_IDLE_MS)
-      core.roster
+      core.webhookWaker
         .wakeDue()
         .catch((err) => logger.warn({ err }, 'webhooks whose rest is over were not looked for'))
     },
     Math.min(SWEEP_MS, config.timing.passivateAfter),
   )
   return () => clearInterval(sweep)
-}
-
-/** A nested state as a path: `usable.held.listening`. */
-function stateName(value: unknown): string {
-  if (typeof value === 'string') return value
-  return Object.entries(value as object)
-    .map(([state, inner]) => `${state}.${stateName(inner)}`)
-    .join()
 }
 
 function census<Actor>(actors: Iterable<Actor>, stateOf: (actor: Actor) => string) {

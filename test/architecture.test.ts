@@ -270,7 +270,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'actors/node/actor.ts': ['beat', 'this.#declare'],
   'actors/node/lease.ts': ['this.#ends.delete'],
   'actors/webhook/delivery.ts': ['this.#attempt', 'this.#feed.read'],
-  'src/composition/core.ts': ['events.emit', 'roster.begin'],
+  'src/composition/core.ts': ['events.emit', 'webhookWaker.claimed'],
   'src/credentials/ownership.ts': ['this.check'],
   'src/database/database.ts': ['client.once'],
   'src/database/write-behind.ts': ['this.#drain', 'this.flush'],
@@ -278,9 +278,9 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/gateway.ts': ['remind'],
   'src/http/nodes/forwarding.ts': [
     'peer.destroy',
-    'this.#pass',
-    'this.#passByBody',
-    'this.#passServed',
+    'this.#forward',
+    'this.#forwardByBody',
+    'this.#forwardServed',
   ],
   'src/http/bot/routes.ts': ['reply.send'],
   'src/http/health.ts': ['checks.push'],
@@ -386,7 +386,7 @@ const partsNotFound = [
 
 t.test('what is not found is refused with a reason, not by a sentence alone', async (t) => {
   const plain =
-    /\b(?:bad|failed)\((?:\s*'bad_request',)?\s*(?:[\w ><=!.]+\? )?(['`])[^'`\n]* not found\1\s*,?\s*[):]/
+    /\b(?:bad|badRequest|failed)\((?:\s*'bad_request',)?\s*(?:[\w ><=!.]+\? )?(['`])[^'`\n]* not found\1\s*,?\s*[):]/
   t.same(
     code.filter((file) => plain.test(read(file))),
     partsNotFound,

@@ -1,6 +1,6 @@
 /** API keys as actors: all that live on this node, and the questions that each of them answers. */
 
-import type { Actor } from 'xstate'
+import type { Actor, StateValue } from 'xstate'
 import { hasExpired, mayCall, type Scope, type UpdatePage } from '../../machines/api-key/events.ts'
 import { apiKeyMachine } from '../../machines/api-key/machine.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
@@ -324,4 +324,11 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     this.#limiter ??= new RateLimiter(this.#world.rates)
     return this.#limiter
   }
+}
+
+/** A state with the states inside it: `usable.held`. */
+export function statePath(value: StateValue): string {
+  if (typeof value === 'string') return value
+  const [name = '', inside] = Object.entries(value)[0] ?? []
+  return inside === undefined ? name : `${name}.${statePath(inside)}`
 }

@@ -79,7 +79,7 @@ export class ApiKeyEffects {
     } catch (cause) {
       found = Promise.reject(cause)
     }
-    // What memory has needs no promise: a thousand keys may be reading.
+    // A page from memory needs no promise, which counts when a thousand keys read at once.
     if (!(found instanceof Promise)) {
       this.#wasRead(poll, found)
       return

@@ -5,7 +5,7 @@ import { failed, OwnershipLost, SecretsUnreadable, settle } from '../../machines
 import type { Happening } from '../../machines/model/happening.ts'
 import type { Passed } from '../../machines/model/operation-passing.ts'
 import type { Outcome } from '../../machines/model/protocol.ts'
-import { within } from '../host/time.ts'
+import { pause, within } from '../host/time.ts'
 import { SessionPermit } from '../node/lease.ts'
 import type { FileStream, PassedFile, Session } from '../ports/platform.ts'
 import type { CredentialFacts } from '../ports/ports.ts'
@@ -21,11 +21,7 @@ import {
 } from './world.ts'
 
 type Send = (event: CredentialEvent) => void
-
-interface Ends {
-  readonly done: 'deletion.stored' | 'deactivation.finished'
-  readonly undone: 'deletion.failed' | 'deactivation.failed'
-}
+type Ends = Readonly<Record<'success' | 'failure', CredentialEvent>>
 
 /** The actor whose effects these are. */
 interface Owner {
@@ -36,8 +32,8 @@ interface Owner {
   send(event: CredentialEvent): void
 }
 
-/** No session waits longer to hear how it ends: the next owner may open its own. */
-const KNOWN_MS = 1_000
+/** No session waits longer for the decision how it ends: the next owner may open its own. */
+const DECIDED_MS = 1_000
 /** For this time after a claim, the earlier owner may still have the session or take it back, however often. */
 const SETTLING_MS = 60_000
 
@@ -57,8 +53,8 @@ export class CredentialEffects {
   #closing: Closing = { signOut: false }
   /** Those that are open, or have not let go of their connection yet. */
   readonly #open = new Set<Closing>()
-  /** Resolves once the last session that was closed has been told how to end. */
-  #isTold = Promise.resolve()
+  /** Resolves once it is known how the last session that was closed is to end. */
+  #closingDecided = Promise.resolve()
   /** The owners before have ended: it was waited for before the first session. */
   #isAlone = false
   /** Resolves once an exclusive session that is over has let go of its connection. */
@@ -76,7 +72,7 @@ export class CredentialEffects {
       session: () => this.#session,
       recovered: (atMostMs) => this.#recovered(atMostMs),
       lost: () => this.#lost(),
-      isTold: () => this.#isTold,
+      closingDecided: () => this.#closingDecided,
       send: (event) => owner.send(event),
       onDefect: (cause) => this.onDefect(cause),
     })
@@ -149,7 +145,7 @@ export class CredentialEffects {
           }),
         onDefect,
         onLost: () => this.#lost(),
-        isTold: () => this.#isTold,
+        closingDecided: () => this.#closingDecided,
         replaced: () => this.#replaced(),
       },
       listening.signal,
@@ -179,7 +175,7 @@ export class CredentialEffects {
       listening.abort()
       const handsOver = own.handsOver && this.#session?.handOver !== undefined
       const closed = this.#close(own, living, permit)
-      rejectAll(this.#batches, this.#isTold)
+      rejectAll(this.#batches, this.#closingDecided)
       if (isExclusive || handsOver) this.disconnected = Promise.all([this.disconnected, closed])
       this.#releaseTurn()
     }
@@ -190,8 +186,8 @@ export class CredentialEffects {
     const leaving = this.#session
     this.#session = undefined
     const wasInDoubt = !this.world.lease.isValid
-    // What waits for the lease is another owner's to say, or not to be said. The lease may be renewed at any moment.
-    if (wasInDoubt && own.isKnown) permit.end()
+    // Writes that wait for the lease belong to the next owner. It may be renewed at any moment, so they end now.
+    if (wasInDoubt && own.decided) permit.end()
     const close = async () => {
       if (wasInDoubt && !own.signOut) permit.end()
       if (own.handsOver && !own.signOut && !wasInDoubt) await leaving?.handOver?.()
@@ -201,8 +197,8 @@ export class CredentialEffects {
       await leaving?.close({ signOut: own.signOut, confirmed })
     }
     // Deferred, because the transition says whether the account was linked again.
-    this.#isTold = own.isKnown ?? Promise.resolve()
-    return this.#isTold
+    this.#closingDecided = own.decided ?? Promise.resolve()
+    return this.#closingDecided
       .then(() => within(this.world.timing.signOutTakes, undefined, close))
       .catch((cause) => this.onDefect(cause))
       .finally(() => {
@@ -248,7 +244,7 @@ export class CredentialEffects {
     const settle = async () => {
       if (await signsOut) closing.signOut = true
     }
-    closing.isKnown = within(KNOWN_MS, undefined, settle).catch((cause) => this.onDefect(cause))
+    closing.decided = within(DECIDED_MS, undefined, settle).catch((cause) => this.onDefect(cause))
   }
 
   probe(send: Send): () => void {
@@ -292,14 +288,15 @@ export class CredentialEffects {
 
   storeDeletion(send: Send): () => void {
     const work = this.world.store.saveDeletion(this.#facts)
-    return this.#tellEnd(work, send, { done: 'deletion.stored', undone: 'deletion.failed' })
+    const [success, failure] = [{ type: 'deletion.stored' }, { type: 'deletion.failed' }] as const
+    return this.#tellEnd(work, send, { success, failure })
   }
 
   deactivate(send: Send): () => void {
     const isLeft = this.world.platform.signOut !== undefined && !this.#closing.isSignedOut
     const work = this.world.store.deactivate(this.#facts, isLeft)
-    const ends = { done: 'deactivation.finished', undone: 'deactivation.failed' } as const
-    return this.#tellEnd(work, send, ends)
+    const failure = { type: 'deactivation.failed' } as const
+    return this.#tellEnd(work, send, { success: { type: 'deactivation.finished' }, failure })
   }
 
   perform(context: CredentialContext, request: PerformOperation): Promise<Outcome> {
@@ -312,8 +309,8 @@ export class CredentialEffects {
 
   /** Asks the session directly, past the machine, which decides nothing about these calls while the account is online. */
   pass(request: PassCall): Promise<Passed> {
-    const { settings } = this.#owner.getSnapshot().context
     const [world, facts, session] = [this.world, this.#facts, this.#session]
+    const { settings } = this.#owner.getSnapshot().context
     const assertOwner = () => this.#assertOwner()
     const onDefect = (cause: unknown) => this.onDefect(cause)
     return pass({ world, facts, session, settings, assertOwner, onDefect }, request)
@@ -327,19 +324,19 @@ export class CredentialEffects {
     )
   }
 
-  /** Past the machine, which would let all of them through while the session lives. */
+  /** Without the machine, which would let all of them through while the session lives. */
   #store(batch: number, happenings: readonly Happening[]): void {
     const { settings } = this.#owner.getSnapshot().context
     this.#reports.push({ batch, happenings, settings })
   }
 
-  #tellEnd(work: Promise<void>, send: Send, { done, undone }: Ends): () => void {
+  #tellEnd(work: Promise<void>, send: Send, { success, failure }: Ends): () => void {
     work.then(
-      () => send({ type: done }),
+      () => send(success),
       (cause) => {
         if (cause instanceof OwnershipLost) return this.world.lost(this.#facts)
         this.onDefect(cause)
-        send({ type: undone })
+        send(failure)
       },
     )
     return () => {}
@@ -347,7 +344,7 @@ export class CredentialEffects {
 
   #lost(): Promise<void> {
     this.world.lost(this.#facts)
-    return this.#isTold
+    return this.#closingDecided
   }
 
   /** Checked before an operation and during it, because the next owner may have sent the same already. */
@@ -391,9 +388,8 @@ export class CredentialEffects {
   }
 
   async #roundTrip(signal: AbortSignal): Promise<number> {
-    if (!this.#session)
-      throw failed('unavailable', 'the credential is reconnecting', { reason: 'reconnecting' })
-    return this.#session.probe(signal)
+    if (this.#session) return this.#session.probe(signal)
+    throw failed('unavailable', 'the credential is reconnecting', { reason: 'reconnecting' })
   }
 
   /** Waits for the storage. If it cannot tell when it is back, another try follows a second later. */
@@ -403,7 +399,7 @@ export class CredentialEffects {
       await storage.recovered(atMostMs)
     } catch (cause) {
       this.onDefect(cause)
-      await new Promise<void>((resolve) => clock.setTimeout(resolve, LONGEST_RETRY_MS))
+      await pause(clock, LONGEST_RETRY_MS)
     }
   }
 }

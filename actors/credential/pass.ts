@@ -3,8 +3,9 @@ import { failed, OwnershipLost, RequestFailed, settle } from '../../machines/mod
 import { admits, type Happening, type ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Passed, Passing } from '../../machines/model/operation-passing.ts'
 import { within } from '../host/time.ts'
-import type { Session } from '../ports/platform.ts'
+import { LONGEST_TRANSFER_MS, type Session } from '../ports/platform.ts'
 import type { Clock, CredentialFacts, Owned, UpdateLog } from '../ports/ports.ts'
+import { NO_ANSWER, reconnecting, unconfirmed } from './perform.ts'
 
 export interface PassCall {
   readonly call: Passing
@@ -29,9 +30,6 @@ interface PassingActor {
   onDefect(cause: unknown): void
 }
 
-/** No call takes longer, however steadily its files move. */
-const TRANSFER_MS = 3_600_000
-
 /** Rejects with `RequestFailed`. */
 export async function pass(actor: PassingActor, request: PassCall): Promise<Passed> {
   const outcome = await settle(() => ask(actor, request), actor.onDefect)
@@ -43,14 +41,11 @@ async function ask(actor: PassingActor, request: PassCall): Promise<Passed> {
   const { session, world } = actor
   const { timing } = world
   const { call, requestId } = request
-  if (!session) {
-    const more = { reason: 'reconnecting', retryAfterSeconds: 1 } as const
-    throw failed('unavailable', 'the credential is reconnecting', more)
-  }
+  if (!session) throw reconnecting()
   actor.assertOwner()
   const work = (signal: AbortSignal, goesOn: () => void) =>
     session.perform(moving(call, goesOn), requestId, signal)
-  const longest = Math.max(timing.performTakes, TRANSFER_MS)
+  const longest = Math.max(timing.performTakes, LONGEST_TRANSFER_MS)
   const answer = await within(timing.performTakes, undefined, work, longest).catch((cause) => {
     const isLate = cause instanceof RequestFailed && cause.failure.code === 'timeout'
     throw isLate ? late(call.method) : cause
@@ -75,12 +70,8 @@ function moving(call: Passing, goesOn: () => void): Passing {
 }
 
 function late(method: string): RequestFailed {
-  const text = 'the platform did not answer in time'
-  if (/^get/i.test(method)) return failed('timeout', text, { reason: 'no_answer' })
-  const isSending = /^(send|forward|copy)/i.test(method)
-  const maybe = isSending ? 'the message may have been sent' : 'it may have been done'
-  const reason = isSending ? 'sent_unconfirmed' : 'done_unconfirmed'
-  return failed('timeout', `${text}; ${maybe}`, { reason, certain: false })
+  if (/^get/i.test(method)) return failed('timeout', NO_ANSWER, { reason: 'no_answer' })
+  return unconfirmed(NO_ANSWER, /^(send|forward|copy)/i.test(method))
 }
 
 async function noteOwn(

@@ -6,7 +6,7 @@ import { admits, endKey, type Happening } from '../../machines/model/happening.t
 import type { Operation, OperationKind, OperationResult } from '../../machines/model/operation.ts'
 import { type Json, type Reply, refused } from '../../machines/model/protocol.ts'
 import { within } from '../host/time.ts'
-import type { Platform, Session } from '../ports/platform.ts'
+import { LONGEST_TRANSFER_MS, type Platform, type Session } from '../ports/platform.ts'
 import type {
   Clock,
   CredentialFacts,
@@ -19,7 +19,7 @@ import type {
 /** Watches stored blobs on their way to a network, so that a call can wait for as long as their bytes move. */
 const watchers = new Map<string, Set<() => void>>()
 
-/** `moved` is called whenever bytes of one of these blobs were taken, until the function that this yields is called. */
+/** Calls `moved` whenever bytes of one of these blobs were taken. Returns how to stop watching. */
 export function watchBlobs(blobs: readonly string[], moved: () => void): () => void {
   for (const blob of blobs) watchers.set(blob, (watchers.get(blob) ?? new Set()).add(moved))
   return () => {
@@ -45,6 +45,7 @@ export function blobsIn(value: unknown): string[] {
   )
 }
 
+/** The actor of the credential, as an operation needs it. */
 interface Performing {
   readonly facts: CredentialFacts
   readonly identities: Identities
@@ -61,21 +62,31 @@ interface Performing {
   onDefect(cause: unknown): void
 }
 
-const DONE_UNTOLD = 'the platform carried it out, but the result could not be stored'
-
-/** No file takes longer, however steadily it moves. */
-const TRANSFER_MS = 3_600_000
+const RESULT_NOT_STORED = 'the platform carried it out, but the result could not be stored'
 
 const SENDS: readonly OperationKind[] = ['send', 'send_album', 'forward', 'copy']
 
-const maybeDone = (kind: OperationKind): string =>
-  SENDS.includes(kind) ? 'the message may have been sent' : 'it may have been done'
+const maybeDone = (isSending: boolean): string =>
+  isSending ? 'the message may have been sent' : 'it may have been done'
 
-const lateAnswer = (kind: OperationKind): string =>
-  `the platform did not answer in time; ${maybeDone(kind)}`
+export const NO_ANSWER = 'the platform did not answer in time'
+
+/** The failure of something that may have been done; `what` says why nobody knows. */
+export function unconfirmed(what: string, isSending: boolean, cause?: unknown): RequestFailed {
+  const reason = isSending ? 'sent_unconfirmed' : 'done_unconfirmed'
+  const description = `${what}; ${maybeDone(isSending)}`
+  return failed('timeout', description, { reason, certain: false }, { cause })
+}
+
+/** The failure while there is no session. */
+export const reconnecting = (): RequestFailed =>
+  failed('unavailable', 'the credential is reconnecting', {
+    reason: 'reconnecting',
+    retryAfterSeconds: 1,
+  })
 
 /** Operations that only read: a late answer leaves no trace on the network. */
-const LOOKS: readonly OperationKind[] = [
+const READS: readonly OperationKind[] = [
   'resolve',
   'describe',
   'administrators',
@@ -93,50 +104,52 @@ const LOOKS: readonly OperationKind[] = [
   'managed_bot_access',
 ]
 
+const NODE_ENDED = 'the node that had the call has ended'
+
 /** Throws where the first try of this operation may have been carried out, and a second one would do it again. */
 export function assertRepeatable(kind: OperationKind, { sends }: Pick<Platform, 'sends'>): void {
-  if (LOOKS.includes(kind) || (SENDS.includes(kind) && sends !== 'blind')) return
-  throw unconfirmed(kind, `the node that had the call has ended; ${maybeDone(kind)}`)
+  const isSending = SENDS.includes(kind)
+  if (READS.includes(kind) || (isSending && sends !== 'blind')) return
+  throw unconfirmed(NODE_ENDED, isSending)
 }
 
 /** The failure of a second try. One that was not made leaves open what became of the first. */
 export function repeatFailed(kind: OperationKind, cause: unknown): unknown {
   if (!(cause instanceof RequestFailed) || cause instanceof OwnershipLost) return cause
   const wasMade = cause.failure.code !== 'unavailable' && cause.failure.code !== 'timeout'
-  if (wasMade || LOOKS.includes(kind)) return cause
-  return unconfirmed(kind, `the node that had the call has ended; ${maybeDone(kind)}`, cause)
+  if (wasMade || READS.includes(kind)) return cause
+  return unconfirmed(NODE_ENDED, SENDS.includes(kind), cause)
 }
 
 /** The reply to an operation whose actor ends first: not `unavailable`, since a second try might do it twice. */
 export function cutShort(event: CredentialEvent): Reply | undefined {
-  if (event.type !== 'operation.perform' || LOOKS.includes(event.operation.kind)) return undefined
-  const description = `the credential stopped before the platform answered; ${maybeDone(event.operation.kind)}`
+  if (event.type !== 'operation.perform' || READS.includes(event.operation.kind)) return undefined
+  const maybe = maybeDone(SENDS.includes(event.operation.kind))
+  const description = `the credential stopped before the platform answered; ${maybe}`
   return refused(event, { code: 'timeout', description, certain: false })
 }
 
-function unconfirmed(kind: OperationKind, description: string, cause?: unknown): RequestFailed {
-  const reason = SENDS.includes(kind) ? 'sent_unconfirmed' : 'done_unconfirmed'
-  return failed('timeout', description, { reason, certain: false }, { cause })
-}
-
-/** The failure of an operation; where it may have been carried out, not one that bots repeat by themselves. */
-function untold(kind: OperationKind, cause: unknown): unknown {
+/** The failure of an operation. If it may have been carried out, it is one that bots do not repeat by themselves. */
+function failureOf(kind: OperationKind, cause: unknown): unknown {
+  const isSending = SENDS.includes(kind)
+  const onlyReads = READS.includes(kind)
   // The network may have been asked before: no other node, and no caller, does it again by itself.
-  if (cause instanceof OwnershipLost && !LOOKS.includes(kind))
-    return unconfirmed(kind, `the account is at another node by now; ${maybeDone(kind)}`, cause)
+  if (cause instanceof OwnershipLost && !onlyReads) {
+    return unconfirmed('the account is at another node by now', isSending, cause)
+  }
   const isLate = timedOut(cause)
   const isCut =
     cause instanceof RequestFailed &&
     cause.failure.code === 'unavailable' &&
     cause.failure.certain === false
   if (!isLate && !isCut) return cause
-  if (!LOOKS.includes(kind)) return unconfirmed(kind, lateAnswer(kind), cause)
+  if (!onlyReads) return unconfirmed(NO_ANSWER, isSending, cause)
   // It only read, perhaps the chat of a message: nothing was sent.
   return isCut ? cause : failed('timeout', cause.failure.description, { reason: 'no_answer' })
 }
 
-/** Whatever the lookup before has stored, the network has not been asked. */
-function nothingSent(cause: unknown): never {
+/** Throws the failure of the lookup before an operation: it is certain, because the network was not asked yet. */
+function throwCertain(cause: unknown): never {
   if (!(cause instanceof RequestFailed) || cause instanceof OwnershipLost) throw cause
   const { certain: _, ...failure } = cause.failure
   throw cause.failure.code === 'unavailable' ? new RequestFailed(failure, { cause }) : cause
@@ -146,25 +159,21 @@ function nothingSent(cause: unknown): never {
 export async function perform(actor: Performing, request: PerformOperation): Promise<Json> {
   const { session, identities, facts } = actor
   const { credentialId } = facts
-  if (!session)
-    throw failed('unavailable', 'the credential is reconnecting', {
-      reason: 'reconnecting',
-      retryAfterSeconds: 1,
-    })
+  if (!session) throw reconnecting()
   const ask = async (operation: Operation, requestId: string) => {
     // The lookup before may have taken long.
     actor.assertOwner()
-    return limited(operation, actor.timing.performTakes, (signal) =>
+    return inTime(operation, actor.timing.performTakes, (signal) =>
       session.perform(operation, requestId, signal, request.isRepeated),
     ).catch((cause) => {
-      throw untold(operation.kind, cause)
+      throw failureOf(operation.kind, cause)
     })
   }
   const { callId = request.requestId } = request
   const resolve = (name: string) => ask({ kind: 'resolve', name }, callId)
   const operation = await identities
     .toNative(credentialId, request.operation, resolve)
-    .catch(nothingSent)
+    .catch(throwCertain)
   const result = await ask(operation, callId)
   try {
     const json = await identities.present(facts, result, SENDS.includes(operation.kind))
@@ -175,12 +184,12 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
     // The network has executed it, so a second try would do it twice.
     if (cause instanceof OwnershipLost) actor.lost(facts)
     else actor.onDefect(cause)
-    throw failed('timeout', DONE_UNTOLD, { certain: false })
+    throw failed('timeout', RESULT_NOT_STORED, { certain: false })
   }
 }
 
-/** A large file may take long, as long as its bytes move. */
-function limited(
+/** Under the time limit of an operation, which a large file may exceed for as long as its bytes move. */
+function inTime(
   operation: Operation,
   milliseconds: number,
   work: (signal: AbortSignal) => Promise<OperationResult>,
@@ -188,14 +197,14 @@ function limited(
   const blobs = blobsIn(operation)
   if (blobs.length === 0) return within(milliseconds, undefined, work)
   const watched = async (signal: AbortSignal, goesOn: () => void) => {
-    const leave = watchBlobs(blobs, goesOn)
+    const stopWatching = watchBlobs(blobs, goesOn)
     try {
       return await work(signal)
     } finally {
-      leave()
+      stopWatching()
     }
   }
-  return within(milliseconds, undefined, watched, Math.max(milliseconds, TRANSFER_MS))
+  return within(milliseconds, undefined, watched, Math.max(milliseconds, LONGEST_TRANSFER_MS))
 }
 
 const timedOut = (cause: unknown): cause is RequestFailed =>

@@ -14,7 +14,6 @@ import type { Session, SessionReport } from '../ports/platform.ts'
 import type { Appended, CredentialStore, Logger, Owned, UpdateLog } from '../ports/ports.ts'
 import type { CredentialWorld } from './world.ts'
 
-/** Stores events in the log; an event that can never be stored is skipped after a few tries, so that the rest is stored. */
 type StoredBatch = Parameters<UpdateLog['append']>[0]
 
 /** Each try but the last ends the session: the next one reports the event again. */
@@ -25,6 +24,7 @@ interface StoringWorld {
   readonly logger: Pick<Logger, 'error'>
 }
 
+/** Stores events in the log; an event that can never be stored is skipped after a few tries, so that the rest is stored. */
 class UnstorableEvents {
   readonly #world: StoringWorld
   readonly #credentialId: number
@@ -80,7 +80,7 @@ interface Batch {
 /** Batches that were reported and are not stored yet. */
 export type Batches = Map<number, Batch>
 
-let begun = 0
+let lastBatch = 0
 
 interface Reporting {
   readonly owned: Owned
@@ -94,10 +94,10 @@ interface Reporting {
   link(): number | undefined
   /** A report that cannot be kept ends the session, which is then opened again. */
   onDefect(cause: unknown): void
-  /** Another node has claimed the credential. Resolves once the session was told how to end. */
+  /** Another node has claimed the credential. Resolves once it is known how the session is to end. */
   onLost(): Promise<void>
-  /** Resolves once a session that is not listened to any more was told how to end. */
-  isTold(): Promise<void>
+  /** Resolves once it is known how a session that is not listened to any more is to end. */
+  closingDecided(): Promise<void>
   /** Resolves with the event for a session that another client has taken; with undefined if there is none. */
   replaced(): Promise<CredentialEvent | undefined>
   /** The network's id of the account. */
@@ -138,13 +138,13 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
       if (link === undefined) return
       await store.saveSecrets(owned, link, changed).catch(async (cause) => {
         if (cause instanceof OwnershipLost) await actor.onLost()
-        else if (signal.aborted) await actor.isTold()
+        else if (signal.aborted) await actor.closingDecided()
         throw cause
       })
     },
     events(happenings, checkpoint) {
-      if (signal.aborted) return actor.isTold().then(refuse)
-      const batch = ++begun
+      if (signal.aborted) return actor.closingDecided().then(refuse)
+      const batch = ++lastBatch
       return new Promise((resolve, reject) => {
         batches.set(batch, { checkpoint, resolve, reject })
         actor.storeEvents(batch, happenings)
@@ -156,13 +156,13 @@ export function reportTo(actor: Reporting, signal: AbortSignal): SessionReport {
 const refuse = () => Promise.reject(failed('unavailable', 'the session is over'))
 
 /**
- * Rejects batches that will not be stored, so that their session does not acknowledge them: once it was told how to end.
- * A session whose events are refused ends by itself, and could not sign out any more.
+ * Rejects batches that will not be stored, so that their session does not acknowledge them. It waits until it is known how
+ * the session ends: a session whose events are refused ends by itself, and could not sign out any more.
  */
-export function rejectAll(batches: Batches, isTold: Promise<void>): void {
+export function rejectAll(batches: Batches, closingDecided: Promise<void>): void {
   const left = [...batches.values()]
   batches.clear()
-  isTold.then(() => {
+  closingDecided.then(() => {
     for (const { reject } of left) reject(failed('unavailable', 'the session is over'))
   })
 }
@@ -189,10 +189,10 @@ interface QueueOwner {
   session(): Session | undefined
   /** Resolves when storage may work again, after at most so many milliseconds. */
   recovered(atMostMs: number): Promise<void>
-  /** Ends what runs for the credential. Resolves once the session was told how to end. */
+  /** Ends what runs for the credential. Resolves once it is known how the session is to end. */
   lost(): Promise<void>
   /** Resolves once a session that is not the open one any more was told how to end. */
-  isTold(): Promise<void>
+  closingDecided(): Promise<void>
   send(event: CredentialEvent): void
   onDefect(cause: unknown): void
 }
@@ -301,7 +301,7 @@ export class ReportQueue {
       for (const { reject } of batches.values()) reject(cause)
     }
     // A session that is refused ends by itself, and could not sign out any more.
-    if (this.#owner.session() !== reporter) return void this.#owner.isTold().then(refuse)
+    if (this.#owner.session() !== reporter) return void this.#owner.closingDecided().then(refuse)
     refuse()
     this.#owner.send({ type: 'session.lost', reason: 'events_not_stored' })
   }

@@ -57,8 +57,8 @@ export interface Closing {
   isSignedOut?: true
   /** Whether it is left to the session of another process, or of a later start of this one. */
   handsOver?: boolean
-  /** Of an account that was lost: resolves once `signOut` is right. */
-  isKnown?: Promise<void>
+  /** Resolves once `signOut` is final; only for an account that was lost. */
+  decided?: Promise<void>
 }
 
 /** An account as its session gets it; the settings are those of each moment. */

@@ -16,15 +16,17 @@ import type {
 } from '../ports/platform.ts'
 import type { Clock, Logger } from '../ports/ports.ts'
 
-/** The effects of one link flow: answers go to the network, and every step is stored before the reply. */
+/** Whether the network has accepted the answer. */
 const isAccepting = (step: LinkStep): boolean =>
   step.kind === 'done' || (step.kind === 'password' && !step.wrong)
 
 const STORE_AGAIN_MS = 1_000
 
-const isPassing = (cause: unknown): boolean =>
+/** Whether the failure may be over in a moment. */
+const isTransient = (cause: unknown): boolean =>
   cause instanceof RequestFailed && cause.failure.code === 'unavailable'
 
+/** The effects of one link flow. */
 class LinkEffects {
   readonly ending: LinkEnding
   readonly #facts: LinkFacts
@@ -132,7 +134,7 @@ class LinkEffects {
       try {
         return await this.#reach('', step)
       } catch (cause) {
-        if (!isPassing(cause)) throw cause
+        if (!isTransient(cause)) throw cause
         this.#world.logger.warn({ err: cause }, 'a step of a link flow is not stored yet')
       }
       await new Promise<void>((resolve) => this.#world.clock.setTimeout(resolve, STORE_AGAIN_MS))

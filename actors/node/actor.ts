@@ -185,7 +185,7 @@ export class Membership {
   /** Resolves once this node has joined and sees the others; rejects if it cannot join at once. */
   join(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    // Of each actor: the others may declare this node gone before its first beat.
+    // Called by each actor in turn, because the others may declare this node gone before its first beat.
     this.#changed = () => {
       const actor = this.#actor
       if (actor?.snapshot.matches('member') && this.view.rows.length > 0) {

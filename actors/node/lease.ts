@@ -3,12 +3,12 @@ import { LEASE_MS } from '../../machines/node/machine.ts'
 import type { WritePermit } from '../ports/platform.ts'
 import type { Clock } from '../ports/ports.ts'
 
-/** The two clocks differ by more than this only if the machine stood still, or if somebody set the time of day. */
+/** The two clocks differ by more than this only if the machine stood still, or if the time of day was set. */
 const JUMP_MS = 2_000
 
 /**
  * Milliseconds that run on evenly. While a machine is suspended only the time of day goes on, so a jump of it counts as
- * time that has passed: also one that somebody made, because nobody can tell.
+ * time that has passed, even if the time of day was only set: the two cannot be told apart.
  */
 export class SteadyTime {
   readonly #even: () => number
@@ -127,7 +127,7 @@ export class SessionPermit implements WritePermit {
     else this.#ends.push(listener)
   }
 
-  /** What waits for the lease is not written any more. */
+  /** Writes that wait for the lease are given up. */
   end(): void {
     if (this.#isOver) return
     this.#isOver = true

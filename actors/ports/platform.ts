@@ -66,6 +66,9 @@ interface LinkMethod {
   readonly mayAskPassword?: boolean
 }
 
+/** No transfer of a file takes longer, however steadily its bytes move. Callers give up earlier if none move. */
+export const LONGEST_TRANSFER_MS = 3_600_000
+
 /** The account on its network. */
 export interface AccountIdentity {
   /** Stable over links: linking the same account again yields the same value. */
@@ -134,7 +137,7 @@ export interface Platform {
   readonly sessions: 'exclusive' | 'displacing' | 'shared'
   /**
    * What a send with the id of an earlier one does. `idempotent`: it gives that one's message. `findable`: the network
-   * would take it for another one, so a session that is told of the repetition finds out whether the first arrived; it
+   * would take it for another one, so for a repeated send the session finds out whether the first arrived; it
    * gives that one's message, sends it if it did not arrive, or rejects with `certain: false` if that cannot be known.
    * `blind`: it sends another one.
    */

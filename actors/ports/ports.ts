@@ -52,7 +52,7 @@ export interface CredentialFacts extends Owned {
   readonly limitedUntil: number | undefined
   /** When the state began, of one that outlasts a restart of the service. */
   readonly stateSince?: number | undefined
-  /** The node that had it before, or this one before its restart; absent if nobody had it. */
+  /** The node that had it before, or this one before its restart; absent if no node had it. */
   readonly former?: FormerOwner
 }
 
@@ -82,12 +82,12 @@ export interface StoredAccount extends Omit<LinkedAccount, 'recoversChannels'> {
   readonly link: number
 }
 
+/** No write changes anything for a credential that another node has claimed since. */
 export interface CredentialStore {
   /** Takes ownership: increments the epoch, which fences earlier owners. Undefined if there is no such credential. */
   claim(credentialId: number): Promise<CredentialFacts | undefined>
   /** The account with its secrets decrypted, read anew for every session. */
   account(credentialId: number): Promise<StoredAccount>
-  /** This and the next three write nothing for a credential that another node has claimed since. */
   saveSecrets(owned: Owned, link: number, secrets: Json): Promise<void>
   saveIdentity(owned: Owned, identity: AccountIdentity): Promise<void>
   /** From here on the credential is gone for its user; the next owner completes the deletion. */
@@ -128,7 +128,7 @@ export interface UpdateLog {
   open(credentialId: number, epoch?: number): Promise<void>
   /**
    * Stores a batch with its ids, mappings and checkpoint in one commit; resolves once committed. Repeated events are
-   * cut by their source key. `apiKeyId` marks what a key sent itself, so that the key does not hear its own echo.
+   * dropped by their source key. `apiKeyId` marks what a key sent itself, so that the key does not hear its own echo.
    * Rejects with `EventsUnstorable` where another try, or another database, would not help.
    */
   append(batch: {
@@ -171,7 +171,7 @@ export interface Identities {
   present(owned: Owned, result: OperationResult, isSent: boolean): Promise<Json>
 }
 
-/** Of which calls or attempts of a key the contents are kept. */
+/** Which calls or attempts of a key are kept with their contents. */
 export type Keeps = 'none' | 'failed' | 'all'
 
 export interface KeyFacts extends OwnedKey {
@@ -186,7 +186,7 @@ export interface KeyFacts extends OwnedKey {
    * from. An old one opens only until its time, in milliseconds.
    */
   readonly secrets: readonly { readonly hash: string; readonly until: number | undefined }[]
-  /** Of which calls parameters and answers are kept; absent: of none. */
+  /** Which calls are kept with their parameters and answers; absent: none. */
   readonly keepsCalls?: Keeps
 }
 

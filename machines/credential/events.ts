@@ -5,8 +5,8 @@ import type { PublicOperation } from '../model/operation.ts'
 import type { Command, Reply, RequestAbandoned } from '../model/protocol.ts'
 import type { Reason } from '../model/reason.ts'
 
-/** A call that came through another node, which may have passed it on before. */
-export interface PassedOn {
+/** A call that came through another node, which may have forwarded it to a node before this one. */
+export interface Forwarded {
   /** The same for each try. */
   readonly id: string
   /** An earlier try may have been carried out. */

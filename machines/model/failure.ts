@@ -24,6 +24,8 @@ export function failed(
   return new RequestFailed({ code, description, ...more }, options)
 }
 
+export const badRequest = (description: string): RequestFailed => failed('bad_request', description)
+
 /** Refuses one field; `problem` goes on from its name: `must not be empty`. */
 export const invalidField = (name: string, problem: string, why: Explanation = {}): RequestFailed =>
   failed('bad_request', `field "${name}" ${problem}`, { field: { name, problem }, ...why })
@@ -31,7 +33,7 @@ export const invalidField = (name: string, problem: string, why: Explanation = {
 export const missingField = (name: string): RequestFailed =>
   invalidField(name, 'is required', { reason: 'required', params: { name } })
 
-/** What a request may name in vain, as the reference writes it, and the reason that goes with it. */
+/** Things that a request names and that do not exist, in the reference's words, with the reason of the refusal. */
 const MISSING = {
   'business connection': 'business_connection_not_found',
   chat: 'chat_not_found',
@@ -92,7 +94,7 @@ export class LinkRefused extends RequestFailed {
   }
 }
 
-/** Known by itself and not by its text: whoever gets it may look for the next owner. */
+/** Recognized by identity, not by its text: code that gets it may look for the next owner. */
 const ownershipLost: Failure = Object.freeze({
   code: 'unavailable',
   description: 'another node owns the credential',

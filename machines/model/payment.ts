@@ -125,7 +125,7 @@ export type PostFact<Post> = AboutPost<Post> &
     | { readonly fact: 'post_approved'; readonly price?: PostPrice; readonly sendAt: number }
     | { readonly fact: 'post_approval_failed'; readonly price: PostPrice }
     | { readonly fact: 'post_declined'; readonly comment?: string }
-    /** What the channel has received; `billionths` of a Telegram Star beside the whole ones. */
+    /** The sum that the channel has received; `billionths` of a Telegram Star are added to the whole ones. */
     | { readonly fact: 'post_paid'; readonly price: PostPrice; readonly billionths?: number }
     | { readonly fact: 'post_refunded'; readonly reason: 'post_deleted' | 'payment_refunded' }
   )

@@ -91,7 +91,8 @@ export class Accounts {
 
   /** Call it before the jobs start. */
   async start(): Promise<void> {
-    const [codes, jobs] = [this.#codes, this.#jobs]
+    const codes = this.#codes
+    const jobs = this.#jobs
     jobs.onSendCode((id, signal) => codes.deliver(id, signal))
     jobs.onReminder('accounts', () => this.#upkeep())
     await this.signingKeys.current()

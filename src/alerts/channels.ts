@@ -2,7 +2,7 @@
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { Arguments } from '../bot-api/arguments.ts'
-import { type CallExecution, execute, passes, preparePass } from '../bot-api/execute.ts'
+import { type CallExecution, execute, isPassedOn, preparePass } from '../bot-api/execute.ts'
 import type { MailSettings } from '../config/sender.ts'
 import { PermanentFailure } from '../jobs/jobs.ts'
 import { safeFetch, UrlRefused } from '../net/fetch.ts'
@@ -109,7 +109,7 @@ async function send(
   const args = Arguments.from(message)
   const platform = await execution.credentials.platformOf(key.facts.credentialId)
   const about = { key, method, traceId, idempotencyKey, leaving: () => signal }
-  if (!passes(platform, method)) {
+  if (!isPassedOn(platform, method)) {
     await execute({ ...about, args, uploads: new Map(), signal: () => signal }, execution)
     return
   }

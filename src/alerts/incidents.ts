@@ -111,7 +111,7 @@ async function join(tx: Queryable, now: Date): Promise<void> {
 
 /**
  * Writes how many accounts are affected, and since when the cause has been away. The incidents of the service hold the
- * sums of all users; they exist only if there is an operator to whom they tell of somebody else.
+ * sums of all users; they exist only if there is an operator who is not the only user concerned.
  */
 async function renew(
   tx: Queryable,

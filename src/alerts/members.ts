@@ -1,4 +1,4 @@
-/** The accounts and keys that an incident of a user concerns now. What an incident of the service holds is of others: nobody sees it. */
+/** The accounts and keys that an incident of a user concerns now. Those of an incident of the service belong to others and are not shown. */
 import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../database/database.ts'
 import { BY_ACCOUNT, MEMBERS, type Rule, SERVICE } from './rules.ts'

@@ -57,7 +57,7 @@ export const behindSince = (now: string) => `
    where c.id = k.credential_id and k.polled and k.last_used_at > ${now} - interval '1 day' and ${ofUsable}
      and first.at <= ${now} - make_interval(mins => coalesce(s.backlog_minutes, ${USUAL_BACKLOG_MINUTES}))`
 
-/** Whom a rule finds; `$1` is the time. */
+/** SQL for the accounts or keys that a rule finds; `$1` is the time. */
 export const MEMBERS: Readonly<Partial<Record<Rule, string>>> = {
   reconnect_loop: `
     select c.user_id, c.id as credential_id, null::bigint as api_key_id, c.last_drop_at as since from credential c

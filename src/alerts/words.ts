@@ -86,7 +86,7 @@ const causeOf = ({ subject }: Due) => states[subject ?? ''] ?? explained(subject
 const shown = (time: Date | null) =>
   `${(time ?? new Date(0)).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
-/** What an operator is told of accounts and keys beside their own. */
+/** Whether a notification to an operator is about accounts or keys of others. */
 const isOfOthers = ({ owner_id: owner, rule }: Due) =>
   owner === SERVICE && rule !== null && !OF_NODES.includes(rule)
 

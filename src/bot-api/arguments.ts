@@ -139,7 +139,16 @@ export class Arguments {
     throw failed('bad_request', problem)
   }
 
-  /** A negative or absent id becomes 0, which no person has. */
+  /** The members of a structured parameter; `what` names it in the refusal of a value that is no object. */
+  members(name: string, what: string): Arguments {
+    const value = this.json(name)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      throw failed('bad_request', `can't parse ${what} JSON object`)
+    }
+    return Arguments.from(value)
+  }
+
+  /** A negative or absent id becomes 0, which no message has. */
   messageId(name: string): number {
     return this.integer(name, { min: 0, max: 2 ** 31 - 1 })
   }

@@ -5,7 +5,7 @@ import { assertRepeatable, repeatFailed } from '../../actors/credential/perform.
 import type { AbortLike } from '../../actors/host/actor.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
-import type { PassedOn } from '../../machines/credential/events.ts'
+import type { Forwarded } from '../../machines/credential/events.ts'
 import { failed, notFound, RequestFailed } from '../../machines/model/failure.ts'
 import type { PublicOperation } from '../../machines/model/operation.ts'
 import type { Passing } from '../../machines/model/operation-passing.ts'
@@ -33,7 +33,7 @@ export interface CallExecution {
   readonly idempotentCalls: IdempotentCalls
 }
 
-export interface Asked {
+export interface BotCall {
   /** The method's name in the caller's spelling. */
   readonly method: string
   readonly key: ApiKeyActor
@@ -42,47 +42,46 @@ export interface Asked {
   readonly traceId: string
   /** The value of the header with this name. Read only for calls that would send or spend again if repeated. */
   readonly idempotencyKey?: string | undefined
-  /** Set for a call that came through another node. */
-  readonly passedOn?: PassedOn | undefined
-  /** Milliseconds since its client made it; absent where it was answered at once. */
+  /** Absent for a call that came to this node at once. */
+  readonly forwarded?: Forwarded | undefined
+  /** Milliseconds since its client made it; absent if it did not wait for the owner of its account. */
   readonly age?: number
-  /** Most methods never ask for either of them. */
+  /** Both abort when the client goes away. They are functions because most methods need neither. */
   signal(): AbortSignal
   leaving(): AbortLike
   /** Called with the method's name in the reference's spelling. */
   named?(name: string): void
 }
 
-/** Only once the account is online again, the caller can be told what became of the first try. */
+/** How long a repeated call waits for its account: only one that is online again can tell what became of the first try. */
 const REPETITION_WAITS_MS = 30_000
 
-export async function execute(asked: Asked, carrier: CallExecution): Promise<Result> {
-  const perform = await prepare(asked, carrier)
-  return perform()
+export async function execute(received: BotCall, execution: CallExecution): Promise<Result> {
+  const run = await prepare(received, execution)
+  return run()
 }
 
 /** Checks a call. Resolves with a function that executes it; rejects with the reason if the call is refused. */
 export async function prepare(
-  asked: Asked,
-  carrier: CallExecution,
+  received: BotCall,
+  execution: CallExecution,
 ): Promise<() => Promise<Result>> {
-  const { key, args, uploads } = asked
-  const { credentials, world, idempotentCalls } = carrier
+  const { key, args, uploads, idempotencyKey } = received
+  const { credentials, world, idempotentCalls } = execution
   const { apiKeyId, credentialId } = key.facts
-  const name = methodName(asked.method)
+  const name = methodName(received.method)
   if (!name) throw failed('not_found', 'method not found')
-  asked.named?.(name)
+  received.named?.(name)
   const platform = await credentials.platformOf(credentialId)
   const method = methods.get(name.toLowerCase())
   if (!method || !canDo(platform, method)) {
     await key.admit(undefined)
     throw methodRefused(platform, name)
   }
-  if (!method.admitsItself) await key.admit(method.scope, rated(method, args))
+  if (!method.admitsItself) await key.admit(method.scope, chatToRate(method, args))
   assertParameters(platform, method, args)
   assertHasPlace(method, args, platform)
   const connection = connectionOf(method, args)
-  const perform = performing(asked, credentials, platform, connection)
   // No getters: each object with some of its own gets a class of its own, which holds on to the whole request until
   // the next collection of the whole heap.
   const call = {
@@ -91,40 +90,39 @@ export async function prepare(
     uploads,
     key,
     platform,
-    signal: asked.signal,
-    leaving: asked.leaving,
-    age: asked.age ?? 0,
-    perform,
+    signal: received.signal,
+    leaving: received.leaving,
+    age: received.age ?? 0,
+    perform: performer(received, credentials, platform, connection),
     world,
   }
-  const { idempotencyKey } = asked
   if (idempotencyKey === undefined || !heedsIdempotencyKey(method)) {
     const run = () => method.run(call)
     return method.unlimited ? run : () => key.inFlight(run)
   }
-  // The id of the first call with this key, also if another node has passed this one on.
-  const runAs = (passedOn: PassedOn) => {
-    const as = performing({ ...asked, passedOn }, credentials, platform, connection)
-    return method.run({ ...call, perform: as })
+  // The id of the first call with this key, also if another node has forwarded this one.
+  const runAs = (forwarded: Forwarded) => {
+    const perform = performer({ ...received, forwarded }, credentials, platform, connection)
+    return method.run({ ...call, perform })
   }
   const isTold = platform.sends !== 'blind'
   const run = () => idempotentCalls.once(apiKeyId, idempotencyKey, runAs, isTold)
   return method.unlimited ? run : () => key.inFlight(run)
 }
 
-/** Hands operations of a call to the account, for `connection` if it is given; each has the same id at every try. */
-function performing(
-  { key, traceId, passedOn, leaving }: Pick<Asked, 'key' | 'traceId' | 'passedOn' | 'leaving'>,
+/** Hands the operations of a call to the account, for `connection` if it is given. Each has the same id at every try. */
+function performer(
+  { key, traceId, forwarded, leaving }: Pick<BotCall, 'key' | 'traceId' | 'forwarded' | 'leaving'>,
   credentials: CallExecution['credentials'],
   platform: Platform,
   connection: string | undefined,
 ): (wanted: PublicOperation) => Promise<Json> {
   const { apiKeyId, credentialId } = key.facts
-  const isRepeated = passedOn?.isRepeated === true
+  const isRepeated = forwarded?.isRepeated === true
   let operations = 0
   return async (wanted) => {
     if (isRepeated) assertRepeatable(wanted.kind, platform)
-    const callId = passedOn && `${passedOn.id}.${operations++}`
+    const callId = forwarded && `${forwarded.id}.${operations++}`
     const operation: PublicOperation =
       connection === undefined ? wanted : { kind: 'for_business', connection, operation: wanted }
     try {
@@ -146,7 +144,7 @@ function performing(
 }
 
 /** The chat whose rate a sending call counts for. */
-const rated = (method: Method, args: Arguments): string | undefined =>
+const chatToRate = (method: Method, args: Arguments): string | undefined =>
   method.sends ? chatOf(args.text('chat_id') ?? args.text('user_id')) : undefined
 
 /** The business on whose behalf the call is made. */
@@ -170,23 +168,23 @@ function assertHasPlace({ parameters }: Method, args: Arguments, platform: Platf
 
 const isPrivate = (chat = '') => /^\d/.test(chat)
 
-/** Methods that are never passed on: each key has its own cursor and webhook here. */
+/** Each key has its own cursor and webhook here. */
 const RECEIVING = ['getUpdates', 'setWebhook', 'deleteWebhook', 'getWebhookInfo', 'logOut', 'close']
 
-const ours: ReadonlySet<string> = new Set(
+const NEVER_PASSED_ON: ReadonlySet<string> = new Set(
   [...RECEIVING, ...METHODS_BEYOND].map((name) => name.toLowerCase()),
 )
 
-export const passes = ({ capabilities }: Platform, method: string): boolean =>
-  capabilities.passesThrough === true && !ours.has(method.toLowerCase())
+export const isPassedOn = ({ capabilities }: Platform, method: string): boolean =>
+  capabilities.passesThrough === true && !NEVER_PASSED_ON.has(method.toLowerCase())
 
-/** One call as it came. */
+/** A call that is to be passed on, as it came. */
 interface ReceivedCall extends Pick<Passing, 'verb' | 'method' | 'query'> {
   readonly body?: Passing['body'] | undefined
   readonly key: ApiKeyActor
   readonly traceId: string
   readonly idempotencyKey?: string | undefined
-  readonly passedOn?: PassedOn | undefined
+  readonly forwarded?: Forwarded | undefined
   /** The value of a parameter, if it stands before all files. */
   parameter(name: string): string | undefined
   leaving(): AbortLike
@@ -211,12 +209,12 @@ export async function preparePass(
   const { apiKeyId, credentialId } = key.facts
   const call = callOf(received)
   // A call that only reads is never marked as repeated.
-  if (received.passedOn?.isRepeated) assertRepeatable('pass', { sends: 'blind' })
+  if (received.forwarded?.isRepeated) assertRepeatable('pass', { sends: 'blind' })
   const run = async (): Promise<Result> => {
     const credential = await credentials.ready(credentialId, () => received.leaving().aborted)
     const requestId = crypto.randomUUID()
     const passed = await passOn(credential, { call, requestId, apiKeyId, traceId })
-    // A name that the network knows is one of few.
+    // Only names that the network knows become labels of metrics: these are few.
     if (!known && passed.status !== 404) received.named?.(method.toLowerCase())
     return { json: '', passed }
   }
@@ -254,19 +252,15 @@ function isCarriedOutOnce(method: string): boolean {
 
 function callOf(received: ReceivedCall): Passing {
   const { verb, method, query, body } = received
-  const deletes = /^deletemessages?$/i.test(method) && deletedBy(received)
-  const call = body
-    ? ({ kind: 'pass', verb, method, query, body } as const)
-    : ({ kind: 'pass', verb, method, query } as const)
-  return deletes ? { ...call, deletes } : call
+  const deletes = /^deletemessages?$/i.test(method) ? deletedBy(received) : undefined
+  return { kind: 'pass', verb, method, query, ...(body && { body }), ...(deletes && { deletes }) }
 }
 
 /** Undefined for a chat given by its public name: its id is not known here, so other keys do not see the deletion. */
-function deletedBy({ parameter }: ReceivedCall): Passing['deletes'] | false {
-  const [chat, ids] = [Number(parameter('chat_id')), list(parameter('message_ids'))]
-  const id = Number(parameter('message_id'))
-  const messages = ids ?? [id]
-  return Number.isSafeInteger(chat) && messages.every(Number.isSafeInteger) && { chat, messages }
+function deletedBy({ parameter }: ReceivedCall): Passing['deletes'] {
+  const chat = Number(parameter('chat_id'))
+  const messages = list(parameter('message_ids')) ?? [Number(parameter('message_id'))]
+  return [chat, ...messages].every(Number.isSafeInteger) ? { chat, messages } : undefined
 }
 
 function list(text: string | undefined): number[] | undefined {

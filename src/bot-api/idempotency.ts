@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from '../../actors/ports/ports.ts'
-import type { PassedOn } from '../../machines/credential/events.ts'
+import type { Forwarded } from '../../machines/credential/events.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import type { Queryable } from '../database/database.ts'
@@ -35,7 +35,7 @@ interface FoundAnswer extends Answer {
 }
 
 /** Carries out the call, which the network gets to know under this id. */
-type Run = (call: PassedOn) => Promise<Result>
+type Run = (call: Forwarded) => Promise<Result>
 
 /** The caller was told that it may have been carried out, or nothing at all. */
 const isOpen = ({ result, failure }: Answer): boolean =>

@@ -1,7 +1,7 @@
 /** Parses what a bot offers in inline mode: results of every type, and the messages that they become. */
 
 import type { Content } from '../../machines/model/content.ts'
-import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { badRequest, RequestFailed } from '../../machines/model/failure.ts'
 import type { MediaKind } from '../../machines/model/media.ts'
 import type { InlineButton, InlineResult, WebMedia } from '../../machines/model/operation-inline.ts'
 import { Arguments } from './arguments.ts'
@@ -16,8 +16,7 @@ import { captionOf, previewOf, textOf } from './text.ts'
 const RESULTS = 50
 const ID_BYTES = 64
 
-const bad = (description: string) => failed('bad_request', description)
-const missing = (name: string) => bad(`Can't find field "${name}"`)
+const missing = (name: string) => badRequest(`Can't find field "${name}"`)
 
 interface MediaType {
   readonly kind: MediaKind
@@ -51,9 +50,9 @@ const OTHERS: Readonly<Record<string, readonly string[]>> = {
 export function inlineResultsOf(call: Call): InlineResult[] {
   if (!call.args.hasJson('results')) return []
   const given = call.args.json('results')
-  if (given === undefined) throw bad("can't parse JSON encoded inline query results")
-  if (!Array.isArray(given)) throw bad('expected an Array of inline query results')
-  if (given.length > RESULTS) throw bad('too many inline query results specified')
+  if (given === undefined) throw badRequest("can't parse JSON encoded inline query results")
+  if (!Array.isArray(given)) throw badRequest('expected an Array of inline query results')
+  if (given.length > RESULTS) throw badRequest('too many inline query results specified')
   const results = given.map((value: unknown) => {
     try {
       return inlineResult(call, value)
@@ -62,46 +61,48 @@ export function inlineResultsOf(call: Call): InlineResult[] {
     }
   })
   results.forEach(assertId)
-  if (new Set(results.map(({ id }) => id)).size < results.length) throw bad('RESULT_ID_DUPLICATE')
+  if (new Set(results.map(({ id }) => id)).size < results.length)
+    throw badRequest('RESULT_ID_DUPLICATE')
   return results
 }
 
 /** `result` of methods that take one alone. */
 export function inlineResultOf(call: Call): InlineResult {
-  if (!call.args.hasJson('result')) throw bad("result isn't specified")
+  if (!call.args.hasJson('result')) throw badRequest("result isn't specified")
   const given = call.args.json('result')
-  if (given === undefined) throw bad("can't parse JSON encoded web view query results")
+  if (given === undefined) throw badRequest("can't parse JSON encoded web view query results")
   const result = inlineResult(call, given)
   assertId(result)
   return result
 }
 
 function assertId({ id }: InlineResult): void {
-  if (Buffer.byteLength(id) > ID_BYTES) throw bad('RESULT_ID_INVALID')
+  if (Buffer.byteLength(id) > ID_BYTES) throw badRequest('RESULT_ID_INVALID')
 }
 
 function explained(cause: unknown): unknown {
   const isRefused = cause instanceof RequestFailed && cause.failure.code === 'bad_request'
   if (!isRefused) return cause
-  return bad(`can't parse inline query result: ${capitalized(cause.failure.description)}`)
+  return badRequest(`can't parse inline query result: ${capitalized(cause.failure.description)}`)
 }
 
 const capitalized = (text: string) => text.replace(/^\w/, (letter) => letter.toUpperCase())
 
 function inlineResult(call: Call, value: unknown): InlineResult {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw bad('inline query result must be an object')
+    throw badRequest('inline query result must be an object')
   }
   const item = Arguments.from(value)
   const type = required(item, 'type').toLowerCase()
   const id = required(item, 'id')
   const media = Object.hasOwn(MEDIA, type) ? MEDIA[type] : undefined
   const needed = Object.hasOwn(OTHERS, type) ? OTHERS[type] : undefined
-  if (!media && !needed) throw bad(`type "${type}" is unsupported for the inline query result`)
+  if (!media && !needed)
+    throw badRequest(`type "${type}" is unsupported for the inline query result`)
   for (const name of needed ?? []) required(item, name)
   const own = media ? mediaOf(call, media, item) : plainOf(type, item)
   const content = messageOf(item, type === 'article') ?? own
-  if (!content) throw bad('Input message content is not specified')
+  if (!content) throw badRequest('Input message content is not specified')
   const buttons = buttonsOf(item, call.platform)
   return {
     id,
@@ -173,7 +174,7 @@ function messageOf(item: Arguments, isRequired: boolean): Content | undefined {
   if (!item.hasJson('input_message_content')) return plainTextOf(item)
   const value = item.json('input_message_content')
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw bad('Field "input_message_content" must be of type Object')
+    throw badRequest('Field "input_message_content" must be of type Object')
   }
   const given = Arguments.from(value)
   const text = plainTextOf(given)
@@ -187,8 +188,9 @@ function messageOf(item: Arguments, isRequired: boolean): Content | undefined {
     return contactOf(given)
   }
   if (given.has('payload')) return { kind: 'invoice', invoice: invoiceOf(given) }
-  if (given.hasJson('rich_message')) throw bad('Rich messages are not supported in inline results')
-  if (isRequired) throw bad('Input message content is not specified')
+  if (given.hasJson('rich_message'))
+    throw badRequest('Rich messages are not supported in inline results')
+  if (isRequired) throw badRequest('Input message content is not specified')
   return undefined
 }
 
@@ -208,8 +210,9 @@ export function inlineButtonOf(args: Arguments): InlineButton | undefined {
     return text === undefined ? undefined : startButton(text, args.text('switch_pm_parameter'))
   }
   const given = args.json('button')
-  if (given === undefined) throw bad("can't parse inline query results button JSON object")
-  const wrong = (problem: string) => bad(`can't parse inline query results button: ${problem}`)
+  if (given === undefined) throw badRequest("can't parse inline query results button JSON object")
+  const wrong = (problem: string) =>
+    badRequest(`can't parse inline query results button: ${problem}`)
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw wrong('InlineQueryResultsButton must be an Object')
   }
@@ -222,12 +225,12 @@ export function inlineButtonOf(args: Arguments): InlineButton | undefined {
     throw wrong('InlineQueryResultsButton must have exactly one optional field')
   }
   if (typeof app?.url !== 'string') throw wrong('Can\'t find field "url"')
-  if (!/^https:\/\/[^\s/]/i.test(app.url)) throw bad('BUTTON_URL_INVALID')
+  if (!/^https:\/\/[^\s/]/i.test(app.url)) throw badRequest('BUTTON_URL_INVALID')
   return { text, webApp: app.url }
 }
 
 function startButton(text: string, start = ''): InlineButton {
-  if (start === '') throw bad('START_PARAM_EMPTY')
-  if (!START.test(start)) throw bad('START_PARAM_INVALID')
+  if (start === '') throw badRequest('START_PARAM_EMPTY')
+  if (!START.test(start)) throw badRequest('START_PARAM_INVALID')
   return { text, start }
 }

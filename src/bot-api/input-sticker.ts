@@ -1,6 +1,6 @@
 /** An InputSticker among the parameters of a call: its file, its format, and the words that it is found by. */
 
-import { failed } from '../../machines/model/failure.ts'
+import { badRequest } from '../../machines/model/failure.ts'
 import type { MaskPosition, Media } from '../../machines/model/media.ts'
 import type { NewSticker, StickerFormat } from '../../machines/model/operation-stickers.ts'
 import { Arguments } from './arguments.ts'
@@ -12,11 +12,9 @@ const EMOJIS = 20
 const FORMATS: readonly StickerFormat[] = ['static', 'animated', 'video']
 const POINTS: readonly MaskPosition['point'][] = ['forehead', 'eyes', 'mouth', 'chin']
 
-const bad = (description: string) => failed('bad_request', description)
-
 export function formatOf(given: string): StickerFormat {
   const format = FORMATS.find((known) => known === given)
-  if (!format) throw bad('invalid sticker format specified')
+  if (!format) throw badRequest('invalid sticker format specified')
   return format
 }
 
@@ -34,7 +32,7 @@ export async function newStickersOf(call: Call): Promise<NewSticker[]> {
   const older = await olderStickerOf(call, 'stickers')
   if (older) return [older]
   const given = args.list('stickers', 'stickers', 'InputSticker')
-  if (given.length > STICKERS) throw bad('too many stickers specified')
+  if (given.length > STICKERS) throw badRequest('too many stickers specified')
   const stickers: NewSticker[] = []
   for (const item of given) {
     stickers.push(
@@ -48,7 +46,7 @@ export async function newStickerOf(call: Call): Promise<NewSticker> {
   const older = await olderStickerOf(call, 'sticker')
   if (older) return older
   const given = call.args.json('sticker')
-  if (given === undefined) throw bad("can't parse sticker JSON object")
+  if (given === undefined) throw badRequest("can't parse sticker JSON object")
   return inputSticker(call, given, "can't parse sticker", 'auto')
 }
 
@@ -85,16 +83,16 @@ async function inputSticker(
   fallback?: string,
 ): Promise<NewSticker> {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw bad(`${problem}: InputSticker must be an Object`)
+    throw badRequest(`${problem}: InputSticker must be an Object`)
   }
   const item = Arguments.from(given)
   const format = item.text('format') ?? fallback
-  if (format === undefined) throw bad(`${problem}: Can't find field "format"`)
+  if (format === undefined) throw badRequest(`${problem}: Can't find field "format"`)
   const isSource = item.has('sticker') && (uploadOf(call, item, 'sticker') || !isUpload(item))
-  if (!isSource) throw bad(`${problem}: sticker not found`)
+  if (!isSource) throw badRequest(`${problem}: sticker not found`)
   const known = format === 'auto' ? undefined : formatOf(format)
   if (known !== undefined && known !== 'static' && isUrl(item)) {
-    throw bad(`${known} sticker must be uploaded as an InputFile`)
+    throw badRequest(`${known} sticker must be uploaded as an InputFile`)
   }
   return {
     emojis: emojisOf(item, problem),
@@ -110,13 +108,13 @@ const isUrl = (item: Arguments) => !isUpload(item) && (item.text('sticker') ?? '
 
 export function emojisOf(args: Arguments, problem: string): readonly string[] {
   const given = args.json('emoji_list')
-  if (given === undefined) throw bad(`${problem}: Can't find field "emoji_list"`)
-  if (!Array.isArray(given)) throw bad(`${problem}: expected an Array of string`)
-  if (given.length === 0) throw bad(`${problem}: emoji list must be non-empty`)
-  if (given.length > EMOJIS) throw bad(`${problem}: too many emoji specified`)
+  if (given === undefined) throw badRequest(`${problem}: Can't find field "emoji_list"`)
+  if (!Array.isArray(given)) throw badRequest(`${problem}: expected an Array of string`)
+  if (given.length === 0) throw badRequest(`${problem}: emoji list must be non-empty`)
+  if (given.length > EMOJIS) throw badRequest(`${problem}: too many emoji specified`)
   return given.map((emoji: unknown) => {
-    if (typeof emoji !== 'string') throw bad(`${problem}: emoji must be a string`)
-    if (!isEmoji(emoji)) throw bad(`${problem}: expected a Unicode emoji`)
+    if (typeof emoji !== 'string') throw badRequest(`${problem}: emoji must be a string`)
+    if (!isEmoji(emoji)) throw badRequest(`${problem}: expected a Unicode emoji`)
     return emoji
   })
 }
@@ -128,10 +126,10 @@ const isEmoji = (text: string) =>
 export function keywordsOf(args: Arguments, problem: string): readonly string[] {
   if (!args.hasJson('keywords')) return []
   const given = args.json('keywords')
-  if (given === undefined) throw bad(`${problem}can't parse keywords JSON object`)
-  if (!Array.isArray(given)) throw bad(`${problem}field "keywords" must be an Array`)
+  if (given === undefined) throw badRequest(`${problem}can't parse keywords JSON object`)
+  if (!Array.isArray(given)) throw badRequest(`${problem}field "keywords" must be an Array`)
   return given.map((keyword: unknown) => {
-    if (typeof keyword !== 'string') throw bad(`${problem}keyword must be a string`)
+    if (typeof keyword !== 'string') throw badRequest(`${problem}keyword must be a string`)
     return keyword
   })
 }
@@ -140,13 +138,13 @@ export function maskOf(args: Arguments, problem: string): { readonly mask?: Mask
   if (!args.hasJson('mask_position')) return {}
   const given = args.json('mask_position')
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw bad(`${problem}: MaskPosition must be an Object`)
+    throw badRequest(`${problem}: MaskPosition must be an Object`)
   }
   const item = Arguments.from(given)
   const point = POINTS.find((known) => known === item.text('point'))
-  if (!point) throw bad(`${problem}: wrong point specified`)
+  if (!point) throw badRequest(`${problem}: wrong point specified`)
   const figure = (name: string) => {
-    if (!item.has(name)) throw bad(`${problem}: Can't find field "${name}"`)
+    if (!item.has(name)) throw badRequest(`${problem}: Can't find field "${name}"`)
     return item.number(name)
   }
   return {

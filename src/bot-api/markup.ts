@@ -8,7 +8,7 @@ import type {
   Key,
   ReplyKeyboard,
 } from '../../machines/model/buttons.ts'
-import { failed, invalidField } from '../../machines/model/failure.ts'
+import { badRequest, invalidField } from '../../machines/model/failure.ts'
 import type { Arguments } from './arguments.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -57,7 +57,7 @@ function rowsOf(value: unknown): Key[][] {
 export function keyFrom(value: unknown): Key {
   if (typeof value === 'string') return { text: value }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw bad("can't parse keyboard button: KeyboardButton must be an Object")
+    throw badRequest("can't parse keyboard button: KeyboardButton must be an Object")
   }
   const { text, ...more } = value as Fields
   if (text === undefined) throw badKey('Can\'t find field "text"')
@@ -68,7 +68,7 @@ export function keyFrom(value: unknown): Key {
   return { text: `${text}`, ...(Object.keys(more).length > 0 && { more }) }
 }
 
-const badKey = (problem: string) => bad(`can't parse keyboard button: ${problem}`)
+const badKey = (problem: string) => badRequest(`can't parse keyboard button: ${problem}`)
 
 /** Flags of what a key asks for, and how many people it may ask for. */
 const REQUESTS = {
@@ -83,7 +83,8 @@ function assertRequest(more: Fields): void {
     if (!isObject(asked)) continue
     if (asked.request_id === undefined) throw badKey('Can\'t find field "request_id"')
     assertFlags(asked, flags, badKey)
-    if (Number(asked.max_quantity ?? 1) > MOST_SHARED) throw bad('BUTTON_QUANTITY_MAX_INVALID')
+    if (Number(asked.max_quantity ?? 1) > MOST_SHARED)
+      throw badRequest('BUTTON_QUANTITY_MAX_INVALID')
   }
   const { web_app: app } = more
   if (isObject(app)) assertWebApp(app.url, 'keyboard button')
@@ -102,7 +103,7 @@ function assertFlags(
 
 function assertWebApp(url: unknown, what: string): void {
   if (/^https:/i.test(`${url}`)) return
-  throw bad(`${what} Web App URL '${url}' is invalid: Only HTTPS links are allowed`)
+  throw badRequest(`${what} Web App URL '${url}' is invalid: Only HTTPS links are allowed`)
 }
 
 const promptOf = (markup: Fields) => ({
@@ -130,8 +131,7 @@ const ACTIONS = [
 /** Buttons that only messages with a certain content may have. */
 const OF_CONTENT: Readonly<Record<string, string>> = { callback_game: 'game', pay: 'invoice' }
 
-const bad = (description: string) => failed('bad_request', description)
-const badButton = (problem: string) => bad(`can't parse inline keyboard button: ${problem}`)
+const badButton = (problem: string) => badRequest(`can't parse inline keyboard button: ${problem}`)
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -151,7 +151,7 @@ export function markupOf(args: Arguments, platform: Platform): Markup {
   if (platform.capabilities.replyKeyboards) return { keyboard }
   // Without reply keyboards there is nothing to remove, so the call succeeds.
   if (keyboard.kind === 'none') return {}
-  throw bad(`this kind of reply markup is not supported on ${platform.name}`)
+  throw badRequest(`this kind of reply markup is not supported on ${platform.name}`)
 }
 
 /** The buttons of a message that is changed; undefined when it has none. */
@@ -159,15 +159,15 @@ export function buttonsOf(args: Arguments, platform: Platform): Buttons | undefi
   const markup = markupIn(args)
   if (!markup) return undefined
   const buttons = inlineButtons(markup, platform)
-  if (!buttons && replyKeyboardFrom(markup)) throw bad('inline keyboard expected')
+  if (!buttons && replyKeyboardFrom(markup)) throw badRequest('inline keyboard expected')
   return buttons
 }
 
 function markupIn(args: Arguments): Record<string, unknown> | undefined {
   if (!args.hasJson('reply_markup')) return undefined
   const markup = args.json('reply_markup')
-  if (markup === undefined) throw bad("can't parse reply keyboard markup JSON object")
-  if (!isObject(markup)) throw bad('object expected as reply markup')
+  if (markup === undefined) throw badRequest("can't parse reply keyboard markup JSON object")
+  if (!isObject(markup)) throw badRequest('object expected as reply markup')
   return markup
 }
 
@@ -176,14 +176,16 @@ function inlineButtons(
   platform: Platform,
 ): Buttons | undefined {
   if (value === undefined) return undefined
-  if (!Array.isArray(value)) throw bad('field "inline_keyboard" must be of type Array')
+  if (!Array.isArray(value)) throw badRequest('field "inline_keyboard" must be of type Array')
   if (!value.every(Array.isArray)) {
-    throw bad('field "inline_keyboard" of the InlineKeyboardMarkup must be an Array of Arrays')
+    throw badRequest(
+      'field "inline_keyboard" of the InlineKeyboardMarkup must be an Array of Arrays',
+    )
   }
   const rows = value.map((row: unknown[]) => rowOf(row, platform)).filter((row) => row.length > 0)
-  if (rows.flat().length > BUTTONS) throw bad('reply markup is too long')
+  if (rows.flat().length > BUTTONS) throw badRequest('reply markup is too long')
   if (rows.length > 0 && !platform.capabilities.buttons) {
-    throw bad(`inline keyboards are not supported on ${platform.name}`)
+    throw badRequest(`inline keyboards are not supported on ${platform.name}`)
   }
   return rows
 }
@@ -200,11 +202,11 @@ const rowOf = (row: readonly unknown[], platform: Platform): Button[] =>
 
 function button(value: unknown, platform: Platform): Button {
   if (!isObject(value)) {
-    throw bad("can't parse inline keyboard button: InlineKeyboardButton must be an Object")
+    throw badRequest("can't parse inline keyboard button: InlineKeyboardButton must be an Object")
   }
   const text = stringField(value, 'text')
   if (text === undefined) throw badButton('Can\'t find field "text"')
-  if (text.trim() === '') throw bad('inline keyboard button text must be non-empty')
+  if (text.trim() === '') throw badRequest('inline keyboard button text must be non-empty')
   const look = lookOf(value)
   const url = stringField(value, 'url')
   if (url !== undefined) return { text, ...look, url: linked(url) }
@@ -212,7 +214,7 @@ function button(value: unknown, platform: Platform): Button {
   const data = stringField(value, 'callback_data') || undefined
   if (data === undefined) return { text, ...look, action: actionOf(value, platform) }
   const bytes = Buffer.byteLength(data)
-  if (bytes > CALLBACK_DATA_BYTES) throw bad('BUTTON_DATA_INVALID')
+  if (bytes > CALLBACK_DATA_BYTES) throw badRequest('BUTTON_DATA_INVALID')
   return { text, ...look, data }
 }
 
@@ -235,7 +237,7 @@ function linked(url: string): string {
     ? /^(https?|tg|ton):\/\/[^\s/]/i.test(url)
     : URL.canParse(`http://${url}`) && /^[^/?#]+\./.test(url)
   if (isLink) return url
-  throw bad(`inline keyboard button URL '${url}' is invalid: ${problemOf(url)}`)
+  throw badRequest(`inline keyboard button URL '${url}' is invalid: ${problemOf(url)}`)
 }
 
 function problemOf(url: string): string {
@@ -253,7 +255,7 @@ function actionOf(value: Fields, { name, capabilities }: Platform): Fields {
   const content = OF_CONTENT[action]
   const isSent = !content || capabilities.content.some((name) => name === content)
   if (!isSent || !capabilities.actionButtons) {
-    throw bad(`${action} buttons are not supported on ${name}`)
+    throw badRequest(`${action} buttons are not supported on ${name}`)
   }
   const asked = value[action]
   assertAction(action, asked)
@@ -273,7 +275,7 @@ const CHOSEN = ['user', 'bot', 'group', 'channel'].map((kind) => `allow_${kind}_
 /** Any chat at all is chosen by the simpler action. */
 function chosenChat({ query = '', ...flags }: Fields): Fields {
   const allowed = CHOSEN.filter((name) => flags[name])
-  if (allowed.length === 0) throw bad('at least one chat type must be allowed')
+  if (allowed.length === 0) throw badRequest('at least one chat type must be allowed')
   if (allowed.length === CHOSEN.length) return { switch_inline_query: query }
   const shown = CHOSEN.map((name) => [name, allowed.includes(name)])
   return { switch_inline_query_chosen_chat: { query, ...Object.fromEntries(shown) } }
@@ -298,7 +300,7 @@ function assertAction(action: string, asked: unknown): void {
   if (action === 'web_app') assertWebApp(url, 'inline keyboard button')
   if (action !== 'copy_text') return
   const length = typeof text === 'string' ? [...text].length : 0
-  if (length === 0 || length > COPIED) throw bad('BUTTON_COPY_TEXT_INVALID')
+  if (length === 0 || length > COPIED) throw badRequest('BUTTON_COPY_TEXT_INVALID')
 }
 
 /** Inside JSON a string may also be given as a number. */

@@ -1,13 +1,11 @@
 /** A file among the parameters of a call, as media to be sent: uploaded, from the web, or known by its file_id. */
 
-import { failed } from '../../machines/model/failure.ts'
+import { badRequest } from '../../machines/model/failure.ts'
 import { MEDIA_KINDS, type Media, type MediaKind } from '../../machines/model/media.ts'
 import type { Ingestion, Source, Upload } from '../media/media.ts'
 import type { Arguments } from './arguments.ts'
 import type { FileKind } from './file-id.ts'
 import type { Call } from './method.ts'
-
-const bad = (description: string) => failed('bad_request', description)
 
 /** The reference's names of the kinds in its errors. */
 const nameOf: Readonly<Record<FileKind, string>> = {
@@ -40,7 +38,7 @@ export async function mediaOf(
     return knownMedia(call, kind, value)
   }
   const source = sourceOf(call, args, parameter)
-  if (!source) throw bad(`there is no ${kind.replace('_', ' ')} in the request`)
+  if (!source) throw badRequest(`there is no ${kind.replace('_', ' ')} in the request`)
   const thumbnail = thumbnailOf(call, kind, args)
   const { media } = await call.world.media.ingest(
     {
@@ -66,7 +64,7 @@ export async function framedVideo(call: Call, media: Media, args: Arguments): Pr
   const isCovered =
     args.has('cover') || (args === call.args && uploadOf(call, args, 'cover') !== undefined)
   const cover = isCovered ? await mediaOf(call, 'photo', 'cover', args) : undefined
-  if (cover && cover.kind !== 'photo') throw bad('IMAGE_PROCESS_FAILED')
+  if (cover && cover.kind !== 'photo') throw badRequest('IMAGE_PROCESS_FAILED')
   return { ...media, ...(startSeconds > 0 && { startSeconds }), ...(cover && { cover }) }
 }
 
@@ -83,18 +81,20 @@ const LIVE_BYTES = 10_000_000
 /** A live photo: `photo` holds the still picture, `parameter` its video. */
 export async function livePhotoOf(call: Call, parameter: string, args: Arguments): Promise<Media> {
   const isGiven = args.has(parameter) || uploadOf(call, args, parameter)
-  if (!isGiven) throw bad('there is no live photo in the request')
+  if (!isGiven) throw badRequest('there is no live photo in the request')
   for (const name of ['photo', parameter]) {
     const value = args.text(name) ?? ''
     if (value.includes('.') && !value.startsWith('attach://')) {
-      throw bad("live photos can't be sent by a URL")
+      throw badRequest("live photos can't be sent by a URL")
     }
   }
   const photo = await mediaOf(call, 'photo', 'photo', args)
   const live = await mediaOf(call, 'video', parameter, args)
-  if (live.kind !== 'video') throw bad('VIDEO_CONTENT_TYPE_INVALID')
+  if (live.kind !== 'video') throw badRequest('VIDEO_CONTENT_TYPE_INVALID')
   if ((live.durationSeconds ?? 0) > LIVE_SECONDS || (live.size ?? 0) > LIVE_BYTES) {
-    throw bad(`the video of a live photo must have at most ${LIVE_SECONDS} seconds and 10 MB`)
+    throw badRequest(
+      `the video of a live photo must have at most ${LIVE_SECONDS} seconds and 10 MB`,
+    )
   }
   return { ...photo, live }
 }
@@ -107,7 +107,7 @@ export async function animatedPhotoOf(
 ): Promise<Media> {
   const source = sourceOf(call, args, 'animation')
   const live = await mediaOf(call, 'animation', 'animation', args)
-  if (!source || live.kind !== 'animation') throw bad('VIDEO_CONTENT_TYPE_INVALID')
+  if (!source || live.kind !== 'animation') throw badRequest('VIDEO_CONTENT_TYPE_INVALID')
   const { media } = await call.world.media.ingest(
     { userId: call.key.facts.userId, kind: 'photo', source, frameAt },
     call.signal(),
@@ -132,23 +132,23 @@ function sourceOf(call: Call, args: Arguments, parameter: string): Source | unde
 /** A file that is there already, by its file_id. */
 export function knownMedia({ key, platform, world }: Call, kind: MediaKind, fileId: string): Media {
   if (!/^[\w-]+$/.test(fileId)) {
-    throw bad('wrong remote file identifier specified: Wrong character in the string')
+    throw badRequest('wrong remote file identifier specified: Wrong character in the string')
   }
   const file = world.fileIds.read(key.facts.credentialId, fileId)
   // The network knows whether it is one of its own.
   if (!file && platform.capabilities.ownFileIds) return { kind, file: { native: fileId } }
-  if (!file) throw bad(`wrong remote file identifier specified: ${undecodable(fileId)}`)
+  if (!file) throw badRequest(`wrong remote file identifier specified: ${undecodable(fileId)}`)
   const { native, unique } = file
   // A known file keeps its kind, whichever method sends it again.
   const taken = kind === 'photo' ? [kind] : DOCUMENTS
   const own = taken.find((one) => one === file.kind)
-  if (!own) throw bad(`can't use file of type ${nameOf[file.kind]} as ${nameOf[kind]}`)
+  if (!own) throw badRequest(`can't use file of type ${nameOf[file.kind]} as ${nameOf[kind]}`)
   return { kind: own, file: { native }, ...(unique !== undefined && { unique }) }
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
-/** What the reference finds wrong with base64url text, or with the bytes that it stands for. */
+/** The reference's words for base64url text that it cannot decode, or whose bytes are no file id. */
 function undecodable(text: string): string {
   const over = text.length % 4
   if (over === 1) return 'Wrong padding length'

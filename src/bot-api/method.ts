@@ -66,7 +66,7 @@ interface CallWebhooks {
   /** Rejects with `rate_limited` when the key sets webhooks too often. */
   pace(apiKeyId: number): void
   ends(apiKeyId: number): Promise<WebhookEnds>
-  /** What its host resolves to now. */
+  /** The address to which its host resolves now. */
   address(url: string): Promise<string | undefined>
 }
 

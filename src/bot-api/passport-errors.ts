@@ -1,5 +1,5 @@
 /** Reads the errors that a bot reports in a person's passport data. */
-import { failed } from '../../machines/model/failure.ts'
+import { badRequest } from '../../machines/model/failure.ts'
 import type { PassportError } from '../../machines/model/operation-bots.ts'
 import { Arguments } from './arguments.ts'
 
@@ -38,28 +38,26 @@ const SIZED = { data_hash: 'DATA_HASH_SIZE_INVALID', element_hash: 'HASH_SIZE_IN
 const HASH_BYTES = 32
 const isHash = (text: string) => Buffer.from(text, 'base64').length === HASH_BYTES
 
-const bad = (description: string) => failed('bad_request', description)
-
 /** Throws `bad_request` for what the reference does not take. */
 export function passportErrorsOf(args: Arguments): PassportError[] {
   const errors = args.json('errors')
-  if (!Array.isArray(errors)) throw bad("can't parse errors JSON object")
+  if (!Array.isArray(errors)) throw badRequest("can't parse errors JSON object")
   return errors.map(errorOf)
 }
 
 function errorOf(value: unknown): PassportError {
-  if (typeof value !== 'object' || value === null) throw bad('expected an Object')
+  if (typeof value !== 'object' || value === null) throw badRequest('expected an Object')
   const given = Arguments.from(value)
   const source = needed(given, 'source')
   const known = Object.hasOwn(SOURCES, source) ? SOURCES[source] : undefined
-  if (!known) throw bad('wrong Passport Element Error source specified')
+  if (!known) throw badRequest('wrong Passport Element Error source specified')
   const type = needed(given, 'type')
   if (known.types && !known.types.includes(type)) {
-    throw bad('wrong Telegram Passport element type specified')
+    throw badRequest('wrong Telegram Passport element type specified')
   }
   const texts = ['message', ...known.texts].map((name) => [name, needed(given, name)])
   for (const [name, problem] of Object.entries(SIZED)) {
-    if (known.texts.includes(name) && !isHash(needed(given, name))) throw bad(problem)
+    if (known.texts.includes(name) && !isHash(needed(given, name))) throw badRequest(problem)
   }
   return {
     source,
@@ -71,13 +69,13 @@ function errorOf(value: unknown): PassportError {
 
 function needed(given: Arguments, name: string): string {
   const text = given.text(name)
-  if (text === undefined) throw bad(`can't find field "${name}"`)
+  if (text === undefined) throw badRequest(`can't find field "${name}"`)
   return text
 }
 
 function hashesOf(given: Arguments): readonly string[] {
   const hashes: unknown = given.json('file_hashes')
   const areTexts = Array.isArray(hashes) && hashes.every((hash) => typeof hash === 'string')
-  if (!areTexts || hashes.length === 0) throw bad('wrong file_hashes specified')
+  if (!areTexts || hashes.length === 0) throw badRequest('wrong file_hashes specified')
   return hashes
 }

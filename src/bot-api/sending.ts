@@ -13,18 +13,18 @@ import { buttonsOf, markupOf } from './markup.ts'
 import type { Call } from './method.ts'
 import { quoteOf } from './text.ts'
 
-export const forBusiness = { business_connection_id: 'string' } as const
+export const businessParameters = { business_connection_id: 'string' } as const
 
 /** The parts of every method that changes a message of a chat. */
-export const changing = {
-  ...forBusiness,
+export const changeParameters = {
+  ...businessParameters,
   chat_id: 'chat',
   message_id: 'integer',
   reply_markup: 'json',
 } as const
 
 /** The same for methods that can also change messages sent in inline mode. */
-export const editing = { ...changing, inline_message_id: 'string' } as const
+export const editParameters = { ...changeParameters, inline_message_id: 'string' } as const
 
 interface InChat {
   readonly chat: PublicChat
@@ -63,35 +63,38 @@ export async function edit(call: Call, change: () => Change | Promise<Change>): 
   return call.perform({ kind: 'edit_inline', inline, change: changed })
 }
 
-export const replying = {
+export const replyParameters = {
   reply_parameters: 'json',
   reply_to_message_id: 'integer',
   allow_sending_without_reply: 'boolean',
 } as const
 
-export const delivery = {
+export const deliveryParameters = {
   message_thread_id: 'integer',
   disable_notification: 'boolean',
   protect_content: 'boolean',
 } as const
 
-export const toDirectTopic = { direct_messages_topic_id: 'integer' } as const
+export const directTopicParameters = { direct_messages_topic_id: 'integer' } as const
 
-export const suggesting = { ...toDirectTopic, suggested_post_parameters: 'json' } as const
+export const suggestParameters = {
+  ...directTopicParameters,
+  suggested_post_parameters: 'json',
+} as const
 
-export const withEffect = { message_effect_id: 'string' } as const
+export const effectParameters = { message_effect_id: 'string' } as const
 
 /** The parameters beside the content itself. */
-export const sending = {
+export const sendParameters = {
   chat_id: 'chat',
-  ...forBusiness,
-  ...delivery,
-  ...replying,
-  ...withEffect,
+  ...businessParameters,
+  ...deliveryParameters,
+  ...replyParameters,
+  ...effectParameters,
   reply_markup: 'json',
 } as const
 
-export const captioned = {
+export const captionParameters = {
   caption: 'string',
   parse_mode: 'string',
   caption_entities: 'json',
@@ -110,7 +113,9 @@ export const deliveryOf = (args: Arguments) => ({
   ...(args.boolean('protect_content') && { isProtected: true }),
 })
 
-const DAYS_30 = 2_678_400
+/** Seconds from now, between which a suggested post may be sent: the reference's 31 days. */
+const SOONEST = 300
+const LATEST = 2_678_400
 const STAR_PRICES = [5, 100_000] as const
 const NANO_PRICES = [10_000_000, 10_000_000_000_000] as const
 
@@ -124,17 +129,14 @@ export function directTopicOf(args: Arguments): Pick<DirectTerms<number>, 'direc
 function directTermsOf(args: Arguments): DirectTerms<number> {
   const topic = directTopicOf(args)
   if (!args.hasJson('suggested_post_parameters')) return topic
-  const given = args.json('suggested_post_parameters')
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw failed('bad_request', "can't parse suggested post parameters JSON object")
-  }
-  return { ...topic, suggested: postTermsOf(Arguments.from(given)) }
+  const terms = args.members('suggested_post_parameters', 'suggested post parameters')
+  return { ...topic, suggested: postTermsOf(terms) }
 }
 
 function postTermsOf(args: Arguments): PostTerms {
   const sendAt = numberOf(args.json('send_date'), 'send_date')
   const ahead = sendAt - Date.now() / 1_000
-  if (sendAt !== 0 && (ahead < 300 || ahead > DAYS_30)) {
+  if (sendAt !== 0 && (ahead < SOONEST || ahead > LATEST)) {
     throw failed('bad_request', 'SCHEDULE_DATE_INVALID')
   }
   const price = args.hasJson('price') && priceFrom(args.json('price'))
@@ -206,11 +208,7 @@ function ephemeralOf(args: Arguments): Ephemeral | undefined {
       ? termsOf(args)
       : undefined
   }
-  const value = args.json(name)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw failed('bad_request', "can't parse ephemeral message parameters JSON object")
-  }
-  return termsOf(Arguments.from(value))
+  return termsOf(args.members(name, 'ephemeral message parameters'))
 }
 
 function termsOf(args: Arguments): Ephemeral {

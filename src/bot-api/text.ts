@@ -16,7 +16,7 @@ import { parseMarkdown, parseMarkdownV2 } from './entities/markdown.ts'
 import { clean, limitEntities, mergeDetected } from './entities/normalize.ts'
 
 /** The link preview that a call asks for: `link_preview_options`, or the older parameter. */
-export const previewed = {
+export const previewParameters = {
   link_preview_options: 'json',
   disable_web_page_preview: 'boolean',
 } as const
@@ -167,14 +167,14 @@ type FormatOptions = {
   kind: 'text' | 'caption'
 }
 
-const maxBytes = 32_768
+const MAX_BYTES = 32_768
 
 /** @throws FormatError and nothing else. */
 export function formatText(source: string, options: FormatOptions): FormattedText {
   const isCaption = options.kind === 'caption'
   if (source === '' && !isCaption) throw new FormatError('message text is empty')
   if (!source.isWellFormed()) throw new FormatError('strings must be encoded in UTF-8')
-  if (Buffer.byteLength(source) > maxBytes) throw new FormatError('text is too long')
+  if (Buffer.byteLength(source) > MAX_BYTES) throw new FormatError('text is too long')
   const parsed = parse(source, options)
   const { text, entities } = clean(parsed.text, parsed.entities)
   if (!isVisible(text)) {

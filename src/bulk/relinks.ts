@@ -22,14 +22,14 @@ interface Place {
   readonly position: number
 }
 
-/** What a link needs, as far as it is known without the owner of the account. */
+/** The part of a link that is known without asking the owner of the account. */
 interface Filled {
   readonly method: string
   /** Values of fields of the method, by their names. */
   readonly known: Readonly<Record<string, string>>
   /** The fields that the reader gives. */
   readonly asks: readonly LinkField[]
-  /** Of a bot, whose names are public. */
+  /** Only for a bot, whose name is public. */
   readonly username: string | undefined
 }
 

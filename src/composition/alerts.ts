@@ -1,7 +1,6 @@
-/** Builds what tells users of incidents, and what looks at this node's disk. */
+/** Builds the notifications of incidents, and watches this node's disk. */
 import { statfs } from 'node:fs/promises'
 import { Notifier } from '../alerts/notifier.ts'
-import { Operators } from '../alerts/operators.ts'
 import { noteDisk } from '../alerts/rules.ts'
 import { AlertSettingsStore } from '../alerts/settings.ts'
 import type { Config } from '../config/config.ts'
@@ -27,7 +26,7 @@ interface AlertsParts {
 
 export type Alerts = ReturnType<typeof openAlerts>
 
-/** Goes on with what was not sent before. */
+/** Begins with the notifications that were not sent before a restart. */
 export function openAlerts(parts: AlertsParts, opened: AsyncDisposableStack) {
   const { config, storage, core, services, nodes, logger } = parts
   const { db, vault } = storage
@@ -52,11 +51,10 @@ export function openAlerts(parts: AlertsParts, opened: AsyncDisposableStack) {
   })
   notifier.start()
   opened.defer(() => notifier.stop())
-  const operators = new Operators(db, vault, config.operatorPhones)
   opened.defer(watchDisk({ ...config, db, logger }))
   return {
     settings,
-    operators,
+    operators: services.operators,
     allowPrivate,
     sendsMail: mail !== undefined,
     poke: () => notifier.poke(),

@@ -41,19 +41,19 @@ import type { Vault } from '../security/vault.ts'
 import { Translator } from '../translation/translator.ts'
 import { PostgresUpdateLog } from '../updates/log.ts'
 import { ReplyCalls } from '../webhooks/reply-call.ts'
-import { Roster } from '../webhooks/roster.ts'
 import type { AttemptCounts } from '../webhooks/states.ts'
 import { openWebhook } from '../webhooks/store.ts'
+import { WebhookWaker } from '../webhooks/waker.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
 
-/** Ends of accounts: nothing comes for them any more. */
+/** Public states of accounts that get nothing any more. */
 const OUT: readonly string[] = ['logged_out', 'invalid', 'failed', 'deactivated']
 
 const LONGEST_MS = 2 ** 31 - 1
 
 const systemClock: Clock = {
   now: Date.now,
-  // Node runs a longer timer at once.
+  // Node would run a longer timer at once.
   setTimeout: (work, milliseconds) => setTimeout(work, Math.min(milliseconds, LONGEST_MS)),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 }
@@ -96,7 +96,7 @@ interface CoreEvents {
 export type Core = ReturnType<typeof createCore>
 
 export function createCore(options: CoreOptions) {
-  const { db, vault, config, platforms, metrics, writes, nodes, logger } = options
+  const { db, vault, config, platforms, metrics, writes, nodes, wanted, logger } = options
   const clock = systemClock
   const events = new EventEmitter<CoreEvents>()
   const fenced: Fenced = (lost) => void events.emit('fenced', lost)
@@ -116,7 +116,7 @@ export function createCore(options: CoreOptions) {
   }
 
   const fileIds = new FileIds(vault.derive('file-id'))
-  const [ids, { wanted }] = [idsOf(platforms, owned), options]
+  const ids = idsOf(platforms, owned)
   const translator = new Translator(db, fileIds, ids, wanted, fencedIn('message_identity'))
   const updates = new PostgresUpdateLog(db, translator, {
     committed(count, seconds) {
@@ -128,9 +128,12 @@ export function createCore(options: CoreOptions) {
     received: (credentialId, count) => void events.emit('received', credentialId, count),
   })
 
-  const webhookOf = openWebhook.bind(undefined, vault)
-  const keyStore = new PostgresKeyStore(db, logger, webhookOf, fencedIn('api_key'), (id) =>
-    wanted.changed(id),
+  const keyStore = new PostgresKeyStore(
+    db,
+    logger,
+    (apiKeyId, row) => openWebhook(vault, apiKeyId, row),
+    fencedIn('api_key'),
+    (apiKeyId) => wanted.changed(apiKeyId),
   )
   const replyCalls = new ReplyCalls()
   const webhooks = createWebhooks({
@@ -210,20 +213,15 @@ export function createCore(options: CoreOptions) {
   const beginKey = keyBeginner({ keyStore, supervisor, ownership, updates, apiKeys, draining })
   const supervision = new Supervision<number>({ kind: 'key', clock, onCrash })
   const keys = new ActorRegistry<number, ApiKeyActor>(beginKey, supervision)
-  const roster = new Roster({
+  const webhookWaker = new WebhookWaker({
     db,
     logger,
     owned,
-    peek: keys.peek.bind(keys),
-    find: keys.find.bind(keys),
+    peek: (apiKeyId) => keys.peek(apiKeyId),
+    find: (apiKeyId) => keys.find(apiKeyId),
   })
-  const gate = new KeyGate(
-    keys,
-    keyStore,
-    clock.now,
-    options.limits.wrongKeys,
-    config.limits.callsPerKey,
-  )
+  const { wrongKeys } = options.limits
+  const gate = new KeyGate(keys, keyStore, clock.now, wrongKeys, config.limits.callsPerKey)
   const links = new LinkFlows({
     store: new PostgresLinkStore({
       db,
@@ -251,20 +249,20 @@ export function createCore(options: CoreOptions) {
     takeovers.lost(credentialIds)
     health.forget(credentialIds)
     for (const id of credentialIds) {
-      roster.forget(id)
+      webhookWaker.forget(id)
       updates.close(id)
       translator.leave(id)
     }
   })
-  events.on('claimed', (credentialId) => void roster.begin(credentialId))
+  events.on('claimed', (credentialId) => void webhookWaker.claimed(credentialId))
   events.on('received', (credentialId, updatesReceived) => {
     const facts = factsOf(credentialId)
     if (facts) options.journal.count({ userId: facts.userId, credentialId }, { updatesReceived })
-    roster.received(credentialId)
+    webhookWaker.received(credentialId)
   })
   events.on('webhookChanged', (apiKeyId, hasWebhook) => {
     const key = keys.peek(apiKeyId)
-    if (key) roster.changed(key, hasWebhook)
+    if (key) webhookWaker.changed(key, hasWebhook)
   })
   events.on('keysRevoked', (apiKeyIds) => {
     for (const id of apiKeyIds) keys.awake(id).then((key) => key?.revoke())
@@ -300,7 +298,7 @@ export function createCore(options: CoreOptions) {
     /** Whether this node runs it, and may act for it now. */
     actsFor: (credentialId: number) => owned.has(credentialId) && lease.isValid,
     webhooks,
-    roster,
+    webhookWaker,
     replyCalls,
 
     /** Ends what this node runs of these; resolves once all that is buffered is stored. */
@@ -336,7 +334,7 @@ export function createCore(options: CoreOptions) {
       ownership.stop()
       lease.stop()
       await supervisor.stop()
-      roster.stop()
+      webhookWaker.stop()
       const delivering = [...keys.live()].map(([, key]) => key)
       await keys.stop()
       await Promise.all(delivering.map((key) => key.settled))
@@ -346,7 +344,7 @@ export function createCore(options: CoreOptions) {
   }
 }
 
-/** Attempts at delivering to a webhook, as usage of the key. */
+/** Counts attempts at delivering to a webhook in the usage of the key. */
 const countAttempts =
   (journal: Pick<RequestJournal, 'count'>) =>
   (key: WebhookKey, { attempts, failures }: AttemptCounts): void =>
@@ -386,7 +384,7 @@ const keyBeginner =
     return key
   }
 
-/** A link flow has ended well: its account is run here, by the epoch under which it was stored. */
+/** Runs the account of a link flow that has ended well, by the epoch under which it was stored. */
 const onLinked =
   (supervisor: CredentialSupervisor, ownership: Ownership, bus: Pick<Bus, 'tell'> | undefined) =>
   async ({ credentialId, relinked, epoch }: Finished): Promise<void> => {

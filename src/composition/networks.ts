@@ -14,6 +14,7 @@ import type { HubNews } from '../sandbox/delivery/hub.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
 import type { Storage } from './storage.ts'
 
+/** A statement whose connection was lost may still be carried out within this time. */
 const LATE_WRITES_MS = 1_000
 
 interface NetworkOptions {
@@ -41,9 +42,11 @@ export async function openNetworks(options: NetworkOptions, opened: AsyncDisposa
   bus.on('sandbox', (news) => sandbox?.hub.heard(news as unknown as HubNews))
   bus.onGap(() => sandbox?.lookAround())
   if (sandbox) opened.defer(() => sandbox.close())
-  // A statement whose connection was lost may still be carried out a moment later.
   const lookAround = () => sandbox?.lookAround()
-  writes.onRecovery(() => [0, LATE_WRITES_MS].map((ms) => setTimeout(lookAround, ms).unref()))
+  writes.onRecovery(() => {
+    lookAround()
+    setTimeout(lookAround, LATE_WRITES_MS).unref()
+  })
 
   const upstreams = [
     createBotApi({ flavour: telegramBot, ...config.botApi.telegram, wanted, logger }),
@@ -66,7 +69,7 @@ export async function openNetworks(options: NetworkOptions, opened: AsyncDisposa
   return { sandbox, platforms: new Map(platforms.map((platform) => [platform.id, platform])) }
 }
 
-/** Its library is a quarter of what a start would load. */
+/** Loads Telegram's library only where it is used: it is a quarter of what a start would load. */
 async function telegramOf(
   application: Config['telegram'],
   options: Omit<TelegramOptions, 'application'>,

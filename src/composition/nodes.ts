@@ -1,4 +1,4 @@
-/** This process among others on its database: where they reach it, what it tells them, and how it gives its accounts away. */
+/** Builds what this process needs among other nodes: their address for it, the bus, shared limits, and the handover of accounts. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config/config.ts'
@@ -7,7 +7,7 @@ import type { RequestForwarder } from '../http/nodes/forwarding.ts'
 import type { RedisConnection } from '../jobs/backend.ts'
 import { Bus } from '../nodes/bus.ts'
 import { type Handover, handOver } from '../nodes/handover.ts'
-import { Moves } from '../nodes/moves.ts'
+import { Moves, SEEN_AFTER_MS } from '../nodes/moves.ts'
 import { joinNodes, type Nodes } from '../nodes/nodes.ts'
 import { listenForPeers } from '../nodes/peers.ts'
 import { SignOuts } from '../nodes/sign-outs.ts'
@@ -16,7 +16,7 @@ import type { Logger } from '../observability/logger.ts'
 import { concerning } from '../process/fatal-errors.ts'
 import { Gcra, Guesses } from '../security/rate-limits.ts'
 import type { Core } from './core.ts'
-import { type Storage, sealAnew } from './storage.ts'
+import { resealAll, type Storage } from './storage.ts'
 
 interface NodesOptions {
   readonly config: Config
@@ -44,7 +44,7 @@ export async function openNodes(options: NodesOptions, opened: AsyncDisposableSt
     logger,
   })
   opened.defer(() => nodes.leave())
-  await sealAnew(storage, logger)
+  await resealAll(storage, logger)
   const incarnation = () => nodes.view().incarnation ?? 0
   const { isAlone, count } = nodes
   const connection = storage.jobs.redis
@@ -53,7 +53,7 @@ export async function openNodes(options: NodesOptions, opened: AsyncDisposableSt
   bus.start()
   opened.defer(() => bus.close())
   storage.metrics.bus(() => bus.carriers())
-  // What is sealed for them is unreadable in the table already, but not for keys in memory.
+  // The table has lost the keys of an erased owner already; other nodes may still hold them in memory.
   storage.vault.onShred(bus.teller('shred'))
   bus.on('shred', (owner) => storage.vault.forget(String(owner)))
   return { peers, nodes, bus, limits: await openLimits({ config, connection, count, logger }) }
@@ -64,7 +64,7 @@ interface LimitsParts extends Pick<NodesOptions, 'config' | 'logger'> {
   count(): number
 }
 
-/** Counted at this node, or with Redis by all nodes together. */
+/** The limits that are counted by this node alone, or with Redis by all nodes together. */
 async function openLimits({ config, connection: redis, count, logger }: LimitsParts) {
   const { callsPerUser, wrongKeys: wrong } = config.limits
   const [calls, wrongKeys] = [new Gcra<number>(callsPerUser), new Guesses(wrong)]
@@ -77,7 +77,7 @@ async function openLimits({ config, connection: redis, count, logger }: LimitsPa
   }
 }
 
-/** Channels are of all databases of a Redis server: several services may share it. */
+/** Several services may share a Redis server, and its channels belong to no database. */
 function channelOf({ redisUrl }: Config, { vault }: Storage): string {
   const { pathname } = new URL(redisUrl ?? '')
   return `chapar:bus:${pathname.slice(1) || 0}:${vault.derive('bus').toString('hex', 0, 8)}`
@@ -128,7 +128,7 @@ export function figuresOf(
     delay.disable()
   })
   return () => {
-    // A timer of the measure itself lies in between.
+    // The measurement includes the interval of its own timer.
     const lagMs = Math.max(0, Math.round(delay.max / 1e6) - LAG_RESOLUTION_MS)
     delay.reset()
     return {
@@ -142,8 +142,6 @@ export function figuresOf(
 
 /** Leaves enough time for the rest of a stop. The other nodes claim accounts that are not handed over by then. */
 const HANDOVER_TAKES_MS = 15_000
-/** The others take accounts once they have seen in a beat that this node does not. */
-const SEEN_AFTER_MS = 600
 
 interface HandoverParts {
   readonly core: Core

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import { Operators } from '../alerts/operators.ts'
 import { IdempotentCalls } from '../bot-api/idempotency.ts'
 import type { CallServices } from '../bot-api/method.ts'
 import { profileStore, profiles } from '../bot-api/methods/profile.ts'
@@ -27,10 +28,11 @@ import { exportUser } from '../privacy/export.ts'
 import type { Core } from './core.ts'
 import type { Storage } from './storage.ts'
 
-/** Time for signing out an account that is deleted with its user. */
+/** The time limit for signing out an account that is deleted with its user. */
 const DELETE_MS = 25_000
-/** Between two looks whether another node has done its part. */
+/** How often this node looks whether another one has done its part. */
 const LOOK_MS = 200
+/** Other nodes write what they have buffered. */
 const FLUSH_TAKES_MS = 300
 /** Other nodes end the links of a user who is erased, and write what they still hold of them. */
 const OTHERS_TAKE_MS = 1_000
@@ -48,13 +50,58 @@ interface ServicesOptions {
 export type Services = ReturnType<typeof createServices>
 
 export function createServices(options: ServicesOptions) {
-  const { config, storage, accounts, core, nodes, bus, logger } = options
-  const { db, journal, media } = storage
-  const { supervisor: credentials, webhooks } = core
-  /** Writes all that is buffered, so that the tables are complete. */
+  const { config, storage, accounts, core, logger } = options
+  const { db, vault, journal, media } = storage
+  const { supervisor: credentials } = core
+  const { flush, flushEverywhere } = flushes(options)
+  const source: RecordSource = {
+    db,
+    flush: (credentialId) => core.store.flush(credentialId),
+    accountId: (credentialId, native) =>
+      core.translator.idOf(credentialId, native, credentials.factsOf(credentialId)),
+    identity: (row) => core.store.identityOf(row),
+    names: new AccountNames(db, (row) => core.store.identityOf(row)),
+  }
+  const { identity } = source
+  const keyService = keyServiceOf(options, source)
+  const downloads = new Downloads({
+    rows: media.paths,
+    service: media.service,
+    limit: media.limits.downloadBytes,
+    download: async (credentialId, native, offset, signal) =>
+      (await credentials.find(credentialId)).effects.download(native, offset, signal),
+  })
+  const world = callServicesOf(options, downloads)
+  const { profile } = world
+  const diagnosing = { core, db, logger, config, keyService, source, journal, profile }
+  const phone = async (userId: number) => (await accounts.user(userId)).phone
+  return {
+    source,
+    keyService,
+    downloads,
+    passFile: filePasser(credentials),
+    downloadBytes: media.limits.downloadBytes,
+    flush,
+    /** How calls of bots are executed, over HTTP and in answers to webhooks. */
+    execution: { credentials, world, idempotentCalls: new IdempotentCalls(db, logger) },
+    uploads: { media: media.service, uploadBytes: media.limits.uploadBytes },
+    pages: new LinkPages(db),
+    views: new SavedViews(db, vault),
+    operators: new Operators(db, vault, config.operatorPhones),
+    relinks: new RelinkPages({ db, vault, platforms: core.platforms, identity }),
+    settings: new ReceiveSettingsService({ db, credentials }),
+    diagnoses: createDiagnoses(diagnosing),
+    exportUser: (userId: number) =>
+      exportUser({ db, phone, identity, flush: flushEverywhere }, userId),
+    eraser: eraserOf(options, flush),
+  }
+}
+
+/** Write all that is buffered by this node, or by every node, so that the tables are complete. */
+function flushes({ storage, core, nodes, bus, logger }: ServicesOptions) {
   const flush = async () => {
-    await Promise.all([core.store.flush(), core.keyStore.flush(), webhooks.flush()])
-    await Promise.all([journal.flush(), storage.callLog?.flush()])
+    await Promise.all([core.store.flush(), core.keyStore.flush(), core.webhooks.flush()])
+    await Promise.all([storage.journal.flush(), storage.callLog?.flush()])
   }
   bus.on('flush', () => {
     flush().catch((err) => logger.warn({ err }, 'what another node asks for was not written'))
@@ -66,42 +113,38 @@ export function createServices(options: ServicesOptions) {
     }
     await flush()
   }
-  const accountId = (credentialId: number, native: string) =>
-    core.translator.idOf(credentialId, native, credentials.factsOf(credentialId))
-  const source: RecordSource = {
-    db,
-    flush: (credentialId) => core.store.flush(credentialId),
-    accountId,
-    identity: (row) => core.store.identityOf(row),
-    names: new AccountNames(db, (row) => core.store.identityOf(row)),
-  }
-  const keyService = new KeyService({
+  return { flush, flushEverywhere }
+}
+
+function keyServiceOf({ config, storage, core }: ServicesOptions, source: RecordSource) {
+  return new KeyService({
     downOf: (id) => core.keys.downOf(id),
-    db,
+    db: storage.db,
     source,
     store: core.keyStore,
     live: (id) => core.keys.awake(id),
     gate: core.gate,
     limits: config.limits.keys,
-    wake: (id) => core.roster.wake(id),
-    whyOut: (credentialId) => credentials.whyOut(credentialId),
+    wake: (id) => core.webhookWaker.wake(id),
+    whyOut: (credentialId) => core.supervisor.whyOut(credentialId),
     wantedChanged: (credentialId) => storage.wanted.changed(credentialId),
     now: () => core.clock.now(),
   })
-  const downloads = new Downloads({
-    rows: media.paths,
-    service: media.service,
-    limit: media.limits.downloadBytes,
-    download: async (credentialId, native, offset, signal) =>
-      (await credentials.find(credentialId)).effects.download(native, offset, signal),
-  })
-  /** A file of a network that calls are passed on to; undefined on other networks. */
-  const passFile: PassFile = async (credentialId, ...asked) => {
+}
+
+/** Passes a file on from networks that calls are passed on to; undefined on other networks. */
+const filePasser =
+  (credentials: Core['supervisor']): PassFile =>
+  async (credentialId, ...asked) => {
     const { capabilities } = await credentials.platformOf(credentialId)
     if (!capabilities.passesThrough) return undefined
     return (await credentials.find(credentialId)).effects.passFile(...asked)
   }
-  const calls: CallServices = {
+
+function callServicesOf({ storage, core }: ServicesOptions, downloads: Downloads): CallServices {
+  const { db, journal, media } = storage
+  const { supervisor: credentials } = core
+  return {
     profile: profiles(core.store, core.translator, credentials),
     profileStore: profileStore(db),
     media: media.service,
@@ -111,50 +154,12 @@ export function createServices(options: ServicesOptions) {
     dropped: (apiKeyId) => droppedUpdates(db, apiKeyId),
     whyOut: (credentialId) => credentials.whyOut(credentialId),
     skipped: (apiKeyId) => messagesSkipped(db, apiKeyId),
-    webhooks: webhooks.calls,
+    webhooks: core.webhooks.calls,
     delivered: ({ facts: { userId, credentialId, apiKeyId } }, updatesDelivered) => {
       if (updatesDelivered > 0) {
         journal.count({ userId, credentialId, apiKeyId }, { updatesDelivered })
       }
     },
-  }
-  const phone = async (userId: number) => (await accounts.user(userId)).phone
-  return {
-    source,
-    keyService,
-    downloads,
-    passFile,
-    downloadBytes: media.limits.downloadBytes,
-    flush,
-    /** How calls of bots are executed, over HTTP and in answers to webhooks. */
-    execution: {
-      credentials,
-      world: calls,
-      idempotentCalls: new IdempotentCalls(db, logger),
-    },
-    uploads: { media: media.service, uploadBytes: media.limits.uploadBytes },
-    pages: new LinkPages(db),
-    views: new SavedViews(db, storage.vault),
-    relinks: new RelinkPages({
-      db,
-      vault: storage.vault,
-      platforms: core.platforms,
-      identity: source.identity,
-    }),
-    settings: new ReceiveSettingsService({ db, credentials }),
-    diagnoses: createDiagnoses({
-      core,
-      db,
-      logger,
-      config,
-      keyService,
-      source,
-      journal,
-      profile: calls.profile,
-    }),
-    exportUser: (userId: number) =>
-      exportUser({ db, phone, identity: source.identity, flush: flushEverywhere }, userId),
-    eraser: eraserOf(options, flush),
   }
 }
 

@@ -1,4 +1,4 @@
-/** Opens what the service stands on: database, vault, metrics, request journal, jobs and files. */
+/** Opens the storage of the service: database, vault, metrics, request journal, jobs and files. */
 import type { Config } from '../config/config.ts'
 import { sealIdentities } from '../credentials/identity.ts'
 import { openDatabase } from '../database/database.ts'
@@ -22,10 +22,11 @@ interface StorageOptions {
 
 export type Storage = Awaited<ReturnType<typeof openStorage>>
 
-const AMONG_OTHERS = 8
+/** Connections of each of several nodes: they share those that the database allows. */
+const CONNECTIONS_AMONG_NODES = 8
 
-/** Brings what is sealed up to date; to be called once this node knows that the others have its keys. */
-export async function sealAnew(
+/** Seals under the newest key what still is under older ones. Call it once this node knows that the others have its keys. */
+export async function resealAll(
   { db, vault }: Pick<Storage, 'db' | 'vault'>,
   logger: Logger,
 ): Promise<void> {
@@ -35,7 +36,7 @@ export async function sealAnew(
   if (sealed > 0) logger.info({ accounts: sealed }, 'names and phones of accounts are sealed now')
 }
 
-/** What a failure of the database is told as: no setting leads to the one that the service runs itself. */
+/** How failures name the database: no setting names the one that the service runs itself. */
 export const nameOfDatabase = ({ databaseUrl }: Pick<Config, 'databaseUrl'>): string =>
   databaseUrl === undefined ? 'the database in DATA_DIR' : 'DATABASE_URL'
 
@@ -43,7 +44,8 @@ export const nameOfDatabase = ({ databaseUrl }: Pick<Config, 'databaseUrl'>): st
 export async function openStorage(options: StorageOptions, opened: AsyncDisposableStack) {
   const { config, databaseUrl, logger } = options
   const store = nameOfDatabase(config)
-  const beside = <T>(variables: string, work: Promise<T>) =>
+  /** For steps that depend on variables of their own and on the database. */
+  const concerningBoth = <T>(variables: string, work: Promise<T>) =>
     concerning(variables, concerningDatabase(store, work))
   const migrated = await concerning(store, migrate(databaseUrl))
   for (const name of migrated) logger.info({ migration: name }, 'migrated')
@@ -54,13 +56,13 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
   const writes = new WriteWatch({ probe: (bytes) => probe.write(bytes), logger })
   opened.defer(() => writes.close())
   const onUnavailable = (cause: unknown) => writes.suspect(cause)
-  // Among several nodes each has to leave connections to the others.
-  const most = config.clusterAddress === undefined ? {} : { maxConnections: AMONG_OTHERS }
-  const db = openDatabase({ url: databaseUrl, logger, onUnavailable, ...most })
+  const isAmongNodes = config.clusterAddress !== undefined
+  const bound = isAmongNodes ? { maxConnections: CONNECTIONS_AMONG_NODES } : {}
+  const db = openDatabase({ url: databaseUrl, logger, onUnavailable, ...bound })
   opened.defer(() => db.close())
 
   const { keyFile } = config
-  const vault = await beside('KEY_FILE', openVault({ db, keyFile, logger }))
+  const vault = await concerningBoth('KEY_FILE', openVault({ db, keyFile, logger }))
 
   const metrics = createMetrics({ ofProcess: true })
   const { requestDays: retentionDays, requestSample: oneIn } = config.retention
@@ -72,7 +74,7 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
 
   const redis = config.redisUrl === undefined ? {} : { redisUrl: config.redisUrl }
   const opening = createJobs({ databaseUrl, logger, ...redis })
-  const jobs = await (config.redisUrl ? beside('REDIS_URL', opening) : opening)
+  const jobs = await (config.redisUrl ? concerningBoth('REDIS_URL', opening) : opening)
   opened.defer(() => jobs.close())
   metrics.jobQueueUp(() => (jobs.trouble() === null ? 1 : 0))
 
@@ -90,7 +92,7 @@ export async function openStorage(options: StorageOptions, opened: AsyncDisposab
     guard: { allowPrivate },
     measures: metrics.media,
   })
-  const media = await beside('DATA_DIR', openingMedia)
+  const media = await concerningBoth('DATA_DIR', openingMedia)
   opened.defer(() => media.close())
   const wanted = new KeysWantedUpdates(db)
   return { db, vault, writes, metrics, journal, callLog, jobs, media, wanted }

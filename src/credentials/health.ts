@@ -6,7 +6,7 @@ import type { Database } from '../database/database.ts'
 import { Latest } from '../database/write-behind.ts'
 import { type Fenced, fencedRows, ownedRows } from './fence.ts'
 
-/** Counts events that sessions report twice or out of order, for the diagnosis. */
+/** How many events sessions have reported twice or out of order, for the diagnosis. */
 interface Irregular {
   readonly repeated: number
   readonly disordered: number

@@ -16,7 +16,7 @@ export interface CredentialQuery {
   readonly reasons: readonly string[] | undefined
   /** One of them is enough. */
   readonly tags: readonly string[] | undefined
-  /** Of these alone; of all where it is not given. */
+  /** Only these accounts; absent: all. */
   readonly ids?: readonly number[] | undefined
   readonly sort: CredentialSort
   readonly order: 'asc' | 'desc'
@@ -24,7 +24,7 @@ export interface CredentialQuery {
   readonly limit: number
 }
 
-/** What rows are sorted by before their ids. */
+/** The first sort key of each order; rows with the same key are sorted by id. */
 const keys: Readonly<Record<Exclude<CredentialSort, 'name'>, string>> = {
   created: `0::float8`,
   state: `state`,
@@ -217,8 +217,9 @@ function after<One>(
   order: 'asc' | 'desc',
   compare: (one: One, other: One) => number,
 ): One[] {
-  let [low, high] = [0, sorted.length]
   if (start === undefined) return order === 'asc' ? [...sorted] : sorted.toReversed()
+  let low = 0
+  let high = sorted.length
   const isBefore = (one: One) => compare(one, start) < (order === 'asc' ? 1 : 0)
   while (low < high) {
     const middle = (low + high) >> 1
@@ -279,7 +280,7 @@ async function pageInOrder(
 }
 
 interface CredentialGroups {
-  /** Those that pass the whole filter. */
+  /** How many accounts pass the whole filter. */
   readonly matching: number
   /** Counts of the accounts that pass the filter without its `reason` part. */
   readonly by_reason: Record<string, number>

@@ -133,7 +133,8 @@ interface Claiming {
 export async function claimUnowned(parts: Claiming, claimed: number[] = []): Promise<number[]> {
   const { store, updates, supervisor, nodes, metrics } = parts
   await nodes.refreshPins()
-  let [after, left] = [0, 0]
+  let after = 0
+  let left = 0
   for (;;) {
     const page = await store.unowned(after, PAGE)
     const here = page.filter(nodes.isPlacedHere)

@@ -1,4 +1,4 @@
-/** The way to PostgreSQL: one bounded pool for plain SQL and for MikroORM, short statements, short transactions. */
+/** Access to PostgreSQL: one bounded pool for plain SQL and for MikroORM, short statements, short transactions. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql'
@@ -96,7 +96,7 @@ const reportedByStatement = () => undefined
 type Explain = (error: unknown) => never
 
 /**
- * Turn the error of an unavailable database into an answer that says when to try again. `untold` is for what commits by
+ * Turn the error of an unavailable database into an answer that says when to try again. `maybeDone` is for what commits by
  * itself: it may have been carried out.
  */
 function explainers(onUnavailable: (cause: unknown) => void = () => undefined) {
@@ -105,30 +105,30 @@ function explainers(onUnavailable: (cause: unknown) => void = () => undefined) {
     onUnavailable(error)
     throw new RequestFailed({ ...databaseFailure(error), ...certainty }, { cause: error })
   }
-  const undone: Explain = (error) => explain(error, {})
-  const untold: Explain = (error) => explain(error, mayBeDone(error) ? { certain: false } : {})
-  return { undone, untold }
+  const notDone: Explain = (error) => explain(error, {})
+  const maybeDone: Explain = (error) => explain(error, mayBeDone(error) ? { certain: false } : {})
+  return { notDone, maybeDone }
 }
 
-/** Whatever a plain `select` of ours does may be done twice. */
+/** A plain `select` of ours may be repeated. */
 const onlyReads = (text: string) => /^\s*select\b/i.test(text)
 
 const queryableOn = (
   target: pg.Pool | pg.ClientBase,
-  { undone, untold }: ReturnType<typeof explainers> = explainers(),
+  { notDone, maybeDone }: ReturnType<typeof explainers> = explainers(),
 ): Queryable => ({
   async query<Row extends object>(statement: string | Statement, values: readonly unknown[] = []) {
     const named = typeof statement === 'string' ? { text: statement } : statement
     const result = await target
       .query<Row>({ ...named, values: [...values] })
-      .catch(onlyReads(named.text) ? undone : untold)
+      .catch(onlyReads(named.text) ? notDone : maybeDone)
     return result.rows
   },
 })
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, logger, maxConnections = 20, onUnavailable } = options
-  const { undone, untold } = explainers(onUnavailable)
+  const { notDone, maybeDone } = explainers(onUnavailable)
   const pool = new pg.Pool({
     ...limits,
     connectionString: url,
@@ -149,21 +149,21 @@ export function openDatabase(options: DatabaseOptions): Database {
     transaction: (work) =>
       inTransaction(
         pool,
-        (client) => work(queryableOn(client, { undone, untold: undone })),
-        untold,
-      ).catch(undone),
+        (client) => work(queryableOn(client, { notDone, maybeDone: notDone })),
+        maybeDone,
+      ).catch(notDone),
     records: async (work) => {
-      const { em } = await orm().catch(undone)
+      const { em } = await orm().catch(notDone)
       const use: RecordsUse = { hasWritten: false }
       return uses
         .run(use, () => work(em.fork()))
-        .catch((error) => (use.hasWritten ? untold : undone)(error))
+        .catch((error) => (use.hasWritten ? maybeDone : notDone)(error))
     },
     close: () => pool.end(),
   }
 }
 
-/** What one use of the records has sent. */
+/** Whether one use of the records has sent a write. */
 interface RecordsUse {
   hasWritten: boolean
 }
@@ -275,13 +275,13 @@ export async function connect(url: string, name: string): Promise<Connection> {
 async function inTransaction<T>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<T>,
-  untold: Explain,
+  maybeDone: Explain,
 ): Promise<T> {
   const client = await pool.connect()
   try {
     await client.query('begin')
     const result = await work(client)
-    await client.query('commit').catch(untold)
+    await client.query('commit').catch(maybeDone)
     client.release()
     return result
   } catch (error) {

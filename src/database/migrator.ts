@@ -43,7 +43,7 @@ export interface WaitingMigration {
 
 export type HeldBack = (waiting: WaitingMigration) => void
 
-/** Returns their names. Those that would harm nodes that are up wait for a later call, and `heldBack` is told of each. */
+/** Returns their names. Migrations that would harm nodes that are up wait for a later call; `heldBack` is called with each. */
 export async function runPending(
   url: string,
   list = migrationsList,
@@ -69,7 +69,7 @@ export async function runPending(
 
 interface Step {
   readonly migrations: string[]
-  /** Of one that takes something away, which is a step of its own. */
+  /** Only for a migration that takes something away, which is a step of its own. */
   readonly since?: string
 }
 
@@ -84,7 +84,7 @@ function stepsOf(list: readonly NamedMigration[]): Step[] {
   return steps
 }
 
-/** What was done before the lock was not to be had has its record, so it is not done again. */
+/** Tries again while a lock cannot be had. Migrations that were run before have their record and are not run again. */
 async function patiently(run: () => Promise<{ readonly name: string }[]>): Promise<string[]> {
   for (let tries = 1; ; tries++) {
     try {

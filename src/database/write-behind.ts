@@ -1,4 +1,4 @@
-/** Statements made for many at a time: of rows and newest values that may be written a moment late, those waited for, and their arrays. */
+/** Statements for many rows: buffered rows and newest values, statements that callers wait for, and the arrays that they take. */
 import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { isRefused } from './failures.ts'
@@ -86,7 +86,7 @@ interface BufferOptions<Item> {
   onFailure?(): void
 }
 
-/** A row that is lost is told. */
+/** Logs a row that is lost. */
 export const refusal =
   ({ rows, logger }: Pick<BufferOptions<never>, 'rows' | 'logger'>) =>
   (err: unknown) =>
@@ -140,12 +140,13 @@ export class WriteBuffer<Item> {
   }
 }
 
-/** Values of one write. */
+/** The largest number of values in one write. */
 const LATEST_AT_ONCE = 500
 
 interface LatestOptions<Key, Value>
   extends Omit<BufferOptions<readonly [Key, Value]>, 'capacity'> {}
 
+/** The newest value of each key, written a moment late: older values of a key are never written. */
 export class Latest<Key, Value> {
   readonly #options: LatestOptions<Key, Value>
   readonly #flusher: Flusher
@@ -161,7 +162,7 @@ export class Latest<Key, Value> {
     this.#flusher.schedule()
   }
 
-  /** Rows that are not written yet. */
+  /** The value that is not written yet. */
   get(key: Key): Value | undefined {
     return this.#values.get(key)
   }

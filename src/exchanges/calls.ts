@@ -48,7 +48,7 @@ const LAG_MS = 500
 const CAPACITY = 1_000
 /** Calls of one key that are kept between two writes, so that one bot leaves room for the others. */
 const OF_KEY = 20
-/** What is kept of one key within an hour: a bot that fails in a loop does not fill the disk. */
+/** Bytes that are kept of one key within an hour, so that a bot that fails in a loop does not fill the disk. */
 const BYTES_OF_KEY = 16 * 2 ** 20
 const HOUR_MS = 3_600_000
 const UPKEEP_MS = HOUR_MS
@@ -237,7 +237,7 @@ export async function searchCalls(
   }
 }
 
-/** Of which calls parameters and answers of a key are kept. */
+/** Which calls of a key are kept with their parameters and answers. */
 export async function keepsCallsOf(db: Database, apiKeyId: number): Promise<Keeps> {
   const [row] = await db.query<{ keeps: Keeps }>(
     'select keeps_calls as keeps from api_key where id = $1',

@@ -178,7 +178,7 @@ const sideOf = (headers: Iterable<readonly [string, string]>, body: string): Sid
 /** The beginning of a text, with more than is kept: a secret that the cut goes through is found all the same. */
 export const headOf = (text: string): string => text.slice(0, BODY_LENGTH + LONGEST_SECRET)
 
-/** What is kept of the beginning of a text. */
+/** The beginning of a text as it is kept: cut, and without secrets. */
 export const bounded = (head: string): string => redact(head).slice(0, BODY_LENGTH).toWellFormed()
 
 export const isLong = (text: string): boolean => text.length > BODY_LENGTH

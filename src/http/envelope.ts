@@ -4,7 +4,7 @@ import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
 import { Nullable } from '../json/nullable.ts'
 import { Values } from '../records/sentence.ts'
-import { onClosed } from './gone-signal.ts'
+import { closeStalled, onClosed } from './gone-signal.ts'
 
 const Code = Type.Optional(
   Type.String({ description: 'Why, for programs; only where `error_code` does not say it' }),
@@ -42,6 +42,10 @@ export const answers = <Result extends TSchema>(result: Result) => ({
 
 export const ok = <Result>(result: Result) => ({ ok: true as const, result })
 
+/** The result of a route that has nothing more to tell, and its answer. */
+export const Done = Type.Literal(true)
+export const done = ok(true as const)
+
 /** A page of a list, newest first; `next_before` goes back as `?before=`. */
 export const PageOf = <Item extends TSchema>(item: Item) =>
   Type.Object({
@@ -54,9 +58,6 @@ export const PageQuery = Type.Object({
   before: Type.Optional(Type.String({ maxLength: 200 })),
 })
 
-/** How long in milliseconds a caller may read nothing of a file while bytes wait. */
-const STALLED_MS = 60_000
-
 /** Makes the answer a download named `name`. The stream ends when the caller leaves or stops reading. */
 export function fileOf(
   reply: FastifyReply,
@@ -65,7 +66,7 @@ export function fileOf(
 ): Readable {
   const stream = Readable.from(pieces, { objectMode: false })
   onClosed(reply.raw, () => stream.destroy())
-  reply.raw.setTimeout(STALLED_MS, () => reply.raw.destroy())
+  closeStalled(reply.raw)
   reply.header('content-disposition', `attachment; filename="${file.name}"`)
   reply.type(`${file.type}; charset=utf-8`)
   return stream

@@ -9,7 +9,7 @@ import { FairSemaphore } from '../fair-semaphore.ts'
 import type { KeyGate } from '../keys/gate.ts'
 import { atMost, type Download, type Downloads } from '../media/downloads.ts'
 import { giveBackLent } from '../media/give-back.ts'
-import { onClosed } from './gone-signal.ts'
+import { closeStalled, onClosed } from './gone-signal.ts'
 import { openToEveryOrigin } from './headers.ts'
 import { ofKey } from './request-log.ts'
 
@@ -85,11 +85,8 @@ interface Route {
   Params: { token: string; '*': string }
 }
 
-/** How long a client may read nothing while bytes wait for it. */
-const STALLED_MS = 60_000
-
 /** The form of the paths that getFile gives out; other paths do not exist. */
-const ours = /^[a-z_]{1,20}\/file_\d{1,10}(\.[a-z\d]{1,8})?$/
+const ISSUED_PATH = /^[a-z_]{1,20}\/file_\d{1,10}(\.[a-z\d]{1,8})?$/
 
 export async function fileRoutes(app: FastifyInstance, options: FileRoutesOptions) {
   const places = new FairSemaphore(limits)
@@ -157,11 +154,13 @@ async function send(
   const ended = endOf(reply.raw)
   await takePlace(places, key.facts.userId, ended)
   // From now on the client has to read.
-  reply.raw.setTimeout(STALLED_MS, () => reply.raw.destroy())
+  closeStalled(reply.raw)
   const path = request.params['*']
-  const passed = await passFile(key.facts.credentialId, path, ...asked(request, ended))
+  const passed = await passFile(key.facts.credentialId, path, ...questionOf(request, ended))
   if (passed) return sendPassed(passed, request, reply, downloadBytes)
-  const file = ours.test(path) ? await downloads.find(key.facts.credentialId, path) : undefined
+  const file = ISSUED_PATH.test(path)
+    ? await downloads.find(key.facts.credentialId, path)
+    : undefined
   if (!file) throw failed('not_found')
 
   reply.headers({
@@ -235,8 +234,8 @@ export type PassFile = (
   ...asked: Parameters<NonNullable<Session['passFile']>>
 ) => Promise<PassedFile | undefined>
 
-/** The request as the network is asked. */
-function asked({ method, headers }: FastifyRequest, ended: AbortSignal) {
+/** The question to the network, and the signal that ends it. */
+function questionOf({ method, headers }: FastifyRequest, ended: AbortSignal) {
   const names = ['range', 'if-range', 'if-none-match', 'if-modified-since']
   const given = names.flatMap((name) => {
     const value = headers[name]

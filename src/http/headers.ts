@@ -1,4 +1,4 @@
-/** What every answer says of the service: the request's id, headers that keep browsers from misusing it; and its version. */
+/** Headers of every answer: the request's id, and protection against misuse by browsers; and the version of the service. */
 import { randomFillSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
@@ -44,8 +44,8 @@ export function openToEveryOrigin(app: FastifyInstance): void {
   })
 }
 
-const idBytes = 16
-const pool = Buffer.alloc(idBytes * 256)
+const ID_BYTES = 16
+const pool = Buffer.alloc(ID_BYTES * 256)
 let used = pool.length
 
 /** 128 random bits. The generator is asked once for many ids: it costs a system call. */
@@ -54,8 +54,8 @@ function newRequestId(): string {
     randomFillSync(pool)
     used = 0
   }
-  used += idBytes
-  return pool.toString('base64url', used - idBytes, used)
+  used += ID_BYTES
+  return pool.toString('base64url', used - ID_BYTES, used)
 }
 
 /** Options of the server. An id from the client is ignored: it could repeat, or carry anything into the log. */

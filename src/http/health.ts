@@ -32,7 +32,7 @@ export interface Readiness {
   /** `failure` is the reason where the check itself fails or takes too long. */
   addCheck(check: Check, failure?: string): void
   /** The node is not ready, for this reason, until the returned function is called. */
-  beginning(reason: string): () => void
+  notReady(reason: string): () => void
   /** From now on the node is not ready, but finishes its requests. */
   drain(): void
   /** Resolves with the first reason why it is not ready, or null. */
@@ -78,11 +78,11 @@ export function createReadiness({
 
   return {
     addCheck: (check, failure = 'a readiness check failed') => void checks.push({ check, failure }),
-    beginning(reason) {
-      let isBegun = false
-      checks.push({ check: () => (isBegun ? null : reason), failure: reason })
+    notReady(reason) {
+      let isOver = false
+      checks.push({ check: () => (isOver ? null : reason), failure: reason })
       return () => {
-        isBegun = true
+        isOver = true
       }
     },
     drain() {

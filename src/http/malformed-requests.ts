@@ -240,7 +240,7 @@ class EscapedConnection extends Duplex {
     return this.#socket.bytesRead
   }
 
-  /** For an answer that nobody takes. */
+  /** For an answer that the client does not read. */
   setTimeout(milliseconds: number): this {
     this.#socket.setTimeout(milliseconds)
     return this
@@ -285,7 +285,7 @@ const NEWLINE = 10
 function unescapedIn(error: ConnectionError, socket: Duplex): Buffer | undefined {
   const bytes = error.rawPacket as unknown as Buffer | undefined
   if (error.code !== 'HPE_INVALID_URL' || !bytes) return undefined
-  // What is wrong in a line that was escaped stays wrong: it would be read anew for ever.
+  // Escaping it once more would change nothing, and it would be read again without an end.
   if (socket instanceof EscapedConnection) return undefined
   const before = bytes.toString('latin1', 0, error.bytesParsed)
   return /^[A-Z]+ \/[^\s]*$/.test(before) ? bytes : undefined

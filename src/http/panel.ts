@@ -14,7 +14,7 @@ import type { Accounts, SignedIn } from '../accounts/accounts.ts'
 import { IDLE_SECONDS } from '../accounts/sessions.ts'
 import { Nullable } from '../json/nullable.ts'
 import { User } from '../records/account.ts'
-import { answers, ok } from './envelope.ts'
+import { answers, Done, done, ok } from './envelope.ts'
 import { VERSION } from './headers.ts'
 import { LoginBody } from './management/auth.ts'
 import { presentUser } from './management/user.ts'
@@ -92,7 +92,7 @@ const policy = [
 
 const pages = ['/login', '/dashboard', '/dashboard/*', '/link/:token']
 
-/** What the build says of itself: the files to begin with, and those that a page or a language needs beside the index. */
+/** The manifest of the build: the first files, and those that a page or a language needs beside the index. */
 interface Preloads {
   readonly first: readonly string[]
   /** By the pattern of the page's address. */
@@ -241,14 +241,14 @@ export const panelSessionRoutes: FastifyPluginAsyncTypebox<PanelSessionOptions> 
 
   app.post(
     '/panel/session/logout',
-    { bodyLimit, schema: { hide, body: NoBody, response: answers(Type.Literal(true)) } },
+    { bodyLimit, schema: { hide, body: NoBody, response: answers(Done) } },
     async (request, reply) => {
       const token = cookieOf(request)
       if (token) await accounts.logout(token)
       reply.header('set-cookie', `${COOKIE}=; ${attributes}; Max-Age=0`)
       // Not "storage": it holds the browser's language and colours, and nothing of a user.
       reply.header('clear-site-data', '"cache"')
-      return ok(true as const)
+      return done
     },
   )
 }

@@ -75,7 +75,7 @@ interface RequestAudit {
   /** Set by code that reads a body without a content length, or that bypasses Fastify's reply. */
   requestBytes?: number | undefined
   responseBytes?: number | undefined
-  /** Of a call whose parameters and answer the key keeps, if it fails or whatever comes of it. */
+  /** Parameters and answer of a call, if the key keeps them: of failed calls, or of all. */
   args?: Arguments | (() => Arguments) | undefined
   keeps?: Keeps | undefined
   answer?: string | undefined
@@ -109,7 +109,7 @@ export interface RequestLogOptions {
 const UNKNOWN_METHOD = 'unknown method'
 
 /** Not a status of HTTP but a common one of logs: the client went away before the answer. */
-const clientClosed = 499
+const CLIENT_CLOSED = 499
 
 const newAudit = (ip: string): RequestAudit => ({
   userId: undefined,
@@ -206,7 +206,7 @@ function keepCall(
 
 /** An event stream was answered with success, and ends when its reader leaves. */
 const statusAtClose = ({ sent, raw }: FastifyReply) =>
-  sent && raw.headersSent ? raw.statusCode : clientClosed
+  sent && raw.headersSent ? raw.statusCode : CLIENT_CLOSED
 
 function noteFailure(audit: RequestAudit, payload: unknown): void {
   if (typeof payload !== 'object' || payload === null) return

@@ -46,7 +46,7 @@ import { type NodesSource, nodesRoute } from './nodes/operating.ts'
 import { describeRoutes } from './openapi.ts'
 import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
 import type { Route } from './routes.ts'
-import { refuseHugeNumbers, refuseNul, serializers, validators } from './validation.ts'
+import { refuseHugeNumbers, refuseUnstorableText, serializers, validators } from './validation.ts'
 
 /** Listens: the public port with every route, and a private one for operators. */
 interface ListenOptions extends Pick<Storage, 'metrics' | 'journal' | 'callLog'> {
@@ -57,7 +57,7 @@ interface ListenOptions extends Pick<Storage, 'metrics' | 'journal' | 'callLog'>
   readonly routes: readonly Route[]
   readonly forwarder: Pick<RequestForwarder, 'serveOn'>
   /** Listens already, on the public port. */
-  readonly door?: FrontDoor
+  readonly startupServer?: StartupServer
   /** Aborted when the service is about to stop: it still answers, and closes each connection after its answer. */
   readonly leaving: AbortSignal
 }
@@ -71,7 +71,7 @@ export async function listen(options: ListenOptions) {
     trustProxy: config.trustProxy,
     limits: { maxConnections: withReserve(config.limits.connections) },
     forwarder: options.forwarder,
-    ...(options.door && { door: options.door }),
+    ...(options.startupServer && { startupServer: options.startupServer }),
   })
   limitConnections(app, { limits: config.limits.connections, isProxy, logger, metrics })
   const openapi = await describeRoutes(app, { version: VERSION, addresses: config.baseUrls })
@@ -172,7 +172,7 @@ export interface ServerOptions {
   /** Sees each request before the routes do; absent: all are answered here. */
   readonly forwarder?: Pick<RequestForwarder, 'serveOn'>
   /** Absent: the server listens from the call of `listen` on. */
-  readonly door?: FrontDoor
+  readonly startupServer?: StartupServer
 }
 
 export const usualLimits = {
@@ -198,7 +198,7 @@ export const usualLimits = {
 
 function httpServer(
   serve: RequestListener,
-  { forwarder, trustProxy, door }: ServerOptions,
+  { forwarder, trustProxy, startupServer }: ServerOptions,
   limits: typeof usualLimits,
 ): Server {
   const attach = (server: Server) => {
@@ -207,7 +207,7 @@ function httpServer(
     else server.on('request', serve)
   }
   // A name may stand for two addresses: the second one has a server of its own.
-  const listening = door?.give(attach)
+  const listening = startupServer?.give(attach)
   if (listening) return listening
   const server = plainServer(limits, trustProxy)
   attach(server)
@@ -228,8 +228,8 @@ const starting = failed('unavailable', 'the service is starting', {
   retryAfterSeconds: 1,
 })
 
-/** Listens from the first moment of a start: says that the process lives, and keeps what comes until the routes are there. */
-export class FrontDoor {
+/** Listens from the first moment of a start: answers health checks, and keeps other requests until the routes are there. */
+export class StartupServer {
   readonly #server: Server
   readonly #holdMs: number
   readonly #kept = new Map<ServerResponse, NodeJS.Timeout>()
@@ -241,11 +241,12 @@ export class FrontDoor {
   static async open(
     { host, port, trustProxy, timing }: Pick<Config, 'host' | 'port' | 'trustProxy' | 'timing'>,
     logger: FastifyBaseLogger,
-  ): Promise<FrontDoor> {
-    const door = new FrontDoor(plainServer(usualLimits, trustProxy), timing.holdFor, logger)
-    door.#server.listen({ host, port, backlog: LISTEN_BACKLOG })
-    await once(door.#server, 'listening')
-    return door
+  ): Promise<StartupServer> {
+    const server = plainServer(usualLimits, trustProxy)
+    const startupServer = new StartupServer(server, timing.holdFor, logger)
+    server.listen({ host, port, backlog: LISTEN_BACKLOG })
+    await once(server, 'listening')
+    return startupServer
   }
 
   private constructor(server: Server, holdMs: number, logger: FastifyBaseLogger) {
@@ -256,7 +257,7 @@ export class FrontDoor {
     this.#holdMs = holdMs
   }
 
-  /** The server, whose requests go where `attach` leads them once it is told to listen; undefined from the second call on. */
+  /** The server. From its call of `listen` on, requests go where `attach` leads them. Undefined from the second call on. */
   give(attach: (server: Server) => void): Server | undefined {
     if (this.#isGiven) return undefined
     this.#isGiven = true
@@ -267,7 +268,7 @@ export class FrontDoor {
       server.off('request', this.#keep).off('connection', this.#note)
       server.off(REPLACED, this.#forgetSocket)
       attach(server)
-      // Listeners that count connections are told of the existing ones.
+      // Listeners that count connections get the existing ones.
       for (const hear of server.listeners('connection')) {
         if (!alreadyHeard.has(hear)) for (const socket of this.#sockets) hear.call(server, socket)
       }
@@ -359,11 +360,11 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   recordRequests(app, options.requestLog)
   drainLeftovers(app, limits)
   refuseUnclearLines(app)
-  // A door has done it already.
-  if (!options.door) answerForNode(app)
+  // The server of the start has done it already.
+  if (!options.startupServer) answerForNode(app)
   forgetTypeOfNothing(app)
   app.addHook('preHandler', refuseHugeNumbers)
-  app.addHook('preValidation', refuseNul)
+  app.addHook('preValidation', refuseUnstorableText)
   app.setErrorHandler(replyWithFailure)
   app.setNotFoundHandler(async (request, reply) => {
     const verbs = verbsOf(request.url.split('?')[0] ?? '')

@@ -9,7 +9,6 @@ import { failed, invalidField } from '../../machines/model/failure.ts'
 import type { FailureReason, Params } from '../../machines/model/reason.ts'
 import { redactKeys } from '../security/redact.ts'
 
-/** Puts the validator's findings into words: one reason for each field, none for the other forms of a union. */
 const LONGEST_NAME = 100
 
 export interface FieldProblem {
@@ -20,7 +19,7 @@ export interface FieldProblem {
   readonly params?: Params
 }
 
-/** A problem with the body as a whole has no field, and is left out. */
+/** One problem for each field. A problem with the body as a whole has no field, and is left out. */
 export function problemsOf(found: readonly FastifySchemaValidationError[]): FieldProblem[] {
   const byField = new Map<string, FieldProblem>()
   for (const problem of withoutUnions(found)) {
@@ -170,17 +169,17 @@ interface Unstorable {
 }
 
 /** Refuses text that the database does not store: U+0000, and halves of characters. One of them would fail a whole batch. */
-export function refuseNul(
+export function refuseUnstorableText(
   { routeOptions, params, query, body }: FastifyRequest,
   _: unknown,
   done: (cause?: Error) => void,
 ): void {
   // Bot calls judge their parameters by themselves, once the key is known.
   const isCall = routeOptions.url?.startsWith('/bot') ?? false
-  done(isCall ? undefined : refusalOfNul(params, [query, body]))
+  done(isCall ? undefined : refusalOfText(params, [query, body]))
 }
 
-function refusalOfNul(params: unknown, values: readonly unknown[]): Error | undefined {
+function refusalOfText(params: unknown, values: readonly unknown[]): Error | undefined {
   // No resource has such a name.
   if (unstorableIn(params)) return failed('not_found')
   const [found] = values.flatMap((value) => unstorableIn(value) ?? [])

@@ -17,10 +17,8 @@ import {
   type WantedIds,
 } from './store.ts'
 
-/** `maxSize` and not `max`: the cache allocates the room for `max` at once. */
-const cached = { maxSize: 200_000, sizeCalculation: () => 1 }
-/** The cache of native ids by public ids. */
-const cachedNatives = { ...cached, maxSize: 50_000 }
+const MOST_IDS = 200_000
+const MOST_NATIVES = 50_000
 /** The reference keeps supergroups and channels below this. */
 const SUPERGROUPS = -1_000_000_000_000
 
@@ -36,10 +34,10 @@ interface Known {
   readonly own: boolean
 }
 
-/** Cache of one ownership of a credential. A new epoch starts empty, because other nodes may have written since. */
-interface Chapter {
+/** The cached ids of one credential in one epoch. A new epoch starts empty, because other nodes may have written since. */
+interface EpochCache {
   readonly epoch: number
-  /** Unique; the prefix of its keys in the caches. */
+  /** Unique; the prefix of its keys in `#chats`, `#messages` and `#newest`. */
   readonly number: number
   /** Given and not committed yet: part of every batch until a commit with them has succeeded. */
   readonly unstored: Set<string>
@@ -47,16 +45,19 @@ interface Chapter {
 
 export class IdentityBook {
   readonly #db: Database
-  readonly #chats = new LRUCache<string, number>(cached)
-  readonly #messages = new LRUCache<string, Known>(cached)
-  readonly #newest = new LRUCache<string, number>(cached)
+  readonly #chats = new LRUCache<string, number>({ maxSize: MOST_IDS, sizeCalculation: () => 1 })
+  readonly #messages = new LRUCache<string, Known>({ maxSize: MOST_IDS, sizeCalculation: () => 1 })
+  readonly #newest = new LRUCache<string, number>({ maxSize: MOST_IDS, sizeCalculation: () => 1 })
   /**
    * By credential and chat, or by credential, chat and message. Holds only stored ids, which never change, also after a
    * change of the owner.
    */
-  readonly #natives = new LRUCache<string, string>(cachedNatives)
-  readonly #chapters = new Map<number, Chapter>()
-  #chaptersBegun = 0
+  readonly #natives = new LRUCache<string, string>({
+    maxSize: MOST_NATIVES,
+    sizeCalculation: () => 1,
+  })
+  readonly #caches = new Map<number, EpochCache>()
+  #cachesBegun = 0
   readonly #last = new Map<number, Promise<unknown>>()
 
   constructor(db: Database) {
@@ -67,7 +68,7 @@ export class IdentityBook {
   async give(owned: Owned, wanted: WantedIds): Promise<GivenIds> {
     const { credentialId } = owned
     const giving = (this.#last.get(credentialId) ?? Promise.resolve()).then(() =>
-      this.#give(credentialId, this.#chapter(owned), wanted),
+      this.#give(credentialId, this.#cacheOf(owned), wanted),
     )
     const settled = giving.catch(() => undefined)
     this.#last.set(credentialId, settled)
@@ -102,28 +103,28 @@ export class IdentityBook {
 
   /** Another node has claimed the credential, or the cached ids are wrong. */
   forget(credentialId: number): void {
-    this.#chapters.delete(credentialId)
+    this.#caches.delete(credentialId)
   }
 
-  #chapter({ credentialId, epoch }: Owned): Chapter {
-    const known = this.#chapters.get(credentialId)
+  #cacheOf({ credentialId, epoch }: Owned): EpochCache {
+    const known = this.#caches.get(credentialId)
     if (known?.epoch === epoch) return known
     if (known && known.epoch > epoch) throw new OwnershipLost()
-    const begun = { epoch, number: ++this.#chaptersBegun, unstored: new Set<string>() }
-    this.#chapters.set(credentialId, begun)
+    const begun = { epoch, number: ++this.#cachesBegun, unstored: new Set<string>() }
+    this.#caches.set(credentialId, begun)
     return begun
   }
 
-  async #give(credentialId: number, chapter: Chapter, wanted: WantedIds): Promise<GivenIds> {
-    const { unstored } = chapter
-    const key = (native: string) => `${chapter.number}\n${native}`
-    const messageKey = (chatId: number, native: string) => `${chapter.number}\n${chatId}\n${native}`
+  async #give(credentialId: number, cache: EpochCache, wanted: WantedIds): Promise<GivenIds> {
+    const { unstored } = cache
+    const key = (native: string) => `${cache.number}\n${native}`
+    const messageKey = (chatId: number, native: string) => `${cache.number}\n${chatId}\n${native}`
     await this.#loadChats(credentialId, [...wanted.chats.keys()], key)
     const newChats: NewChat[] = []
     const chatIds = new Map<string, number>()
     for (const [native, surface] of wanted.chats) {
       const chatId =
-        this.#chats.get(key(native)) ?? (await this.#newChat(chapter, key(native), surface))
+        this.#chats.get(key(native)) ?? (await this.#newChat(cache, key(native), surface))
       chatIds.set(native, chatId)
       if (unstored.has(key(native))) newChats.push({ native, chatId })
     }
@@ -136,8 +137,7 @@ export class IdentityBook {
       const at = messageKey(chatId, native)
       const own = wanted.own.has(native)
       const given =
-        this.#messages.get(at) ??
-        (await this.#newMessage(credentialId, chapter, at, { chatId, own }))
+        this.#messages.get(at) ?? (await this.#newMessage(credentialId, cache, at, { chatId, own }))
       if (unstored.has(at)) newMessages.push({ native, chatId, ...given })
     }
     const find = (chat: string, native: string) =>
@@ -175,7 +175,7 @@ export class IdentityBook {
 
   async #loadMessages(
     credentialId: number,
-    wanted: readonly NewChat[],
+    wanted: readonly MessagePlace[],
     key: (chatId: number, native: string) => string,
   ): Promise<void> {
     const unknown = wanted.filter(({ chatId, native }) => !this.#messages.has(key(chatId, native)))
@@ -190,7 +190,7 @@ export class IdentityBook {
     }
   }
 
-  async #newChat({ unstored }: Chapter, at: string, surface: Surface): Promise<number> {
+  async #newChat({ unstored }: EpochCache, at: string, surface: Surface): Promise<number> {
     const chatId = formOf[surface](await nextChatNumber(this.#db))
     this.#chats.set(at, chatId)
     unstored.add(at)
@@ -199,7 +199,7 @@ export class IdentityBook {
 
   async #newMessage(
     credentialId: number,
-    { number, unstored }: Chapter,
+    { number, unstored }: EpochCache,
     at: string,
     { chatId, own }: { readonly chatId: number; readonly own: boolean },
   ): Promise<Known> {
@@ -215,10 +215,16 @@ export class IdentityBook {
   }
 }
 
+/** A message by its native id, in the chat with this public id. */
+interface MessagePlace {
+  readonly native: string
+  readonly chatId: number
+}
+
 function* pairs(
   messages: ReadonlyMap<string, ReadonlySet<string>>,
   chatIds: ReadonlyMap<string, number>,
-): IterableIterator<NewChat> {
+): IterableIterator<MessagePlace> {
   for (const [chat, natives] of messages) {
     const chatId = chatIds.get(chat)
     if (chatId !== undefined) for (const native of natives) yield { native, chatId }

@@ -19,7 +19,6 @@ export class PermanentFailure extends Error {
   override readonly name = 'PermanentFailure'
 }
 
-/** Sets recurring reminders again every hour, because a queue that was lost has forgotten them. */
 const HOUR_MS = 3_600_000
 /** The delay merges the requests of several nodes into one reminder. */
 const SOON_MS = 30_000
@@ -29,7 +28,7 @@ interface RearmOptions {
   readonly soonMs?: number
 }
 
-/** Returns how to stop. */
+/** Sets reminders again every hour, because a queue that was lost has forgotten them. Returns how to stop. */
 export function rearm(
   jobs: Pick<Jobs, 'remind' | 'onBack'>,
   targets: readonly Pick<Reminder, 'kind' | 'id'>[],

@@ -43,11 +43,9 @@ export async function openQueues(
   process: JobProcessor,
   logger: Logger,
 ): Promise<Queues> {
-  const parts = [
-    open(backend, codes, process, 10, logger),
-    open(backend, reminders, process, 50, logger),
-  ]
-  const [code, reminder] = parts as [Part, Part]
+  const code = open(backend, codes, process, 10, logger)
+  const reminder = open(backend, reminders, process, 50, logger)
+  const parts = [code, reminder]
   const abandon = () => {
     const failed = (err: unknown) => logger.warn({ err }, 'a job queue did not let go')
     for (const { queue, worker } of parts) {

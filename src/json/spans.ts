@@ -76,7 +76,8 @@ function closingQuote(text: string, opening: number): number {
 
 /** JSON's own white space is left out at both ends. */
 function trimmed(text: string, from: number, to: number): Span {
-  let [first, end] = [from, to]
+  let first = from
+  let end = to
   while (text.charCodeAt(first) <= 0x20) first++
   while (text.charCodeAt(end - 1) <= 0x20) end--
   return { from: first, to: end }

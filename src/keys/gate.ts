@@ -44,7 +44,7 @@ export function secretMatches(
   )
 }
 
-/** What the reference takes for a token, before it looks whose it is. */
+/** Whether the reference takes a text for a token, before it looks up its bot. */
 const isToken = (text: string) =>
   /^[^/]*:[^/]*$/.test(text) && !text.startsWith('0') && Buffer.byteLength(text) <= 80
 

@@ -124,7 +124,7 @@ export async function findKey(
   return record
 }
 
-/** What waits for all of them is counted together. */
+/** Counts the pending updates of all keys with one question. */
 async function recordsOf(source: KeySource, rows: readonly Row[]): Promise<StoredApiKey[]> {
   const pending = await pendingOf(source.db, rows)
   return Promise.all(

@@ -1,6 +1,5 @@
 /** Manages API keys: each change goes to the table first, then to the live actor. */
-import type { StateValue } from 'xstate'
-import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import { type ApiKeyActor, statePath } from '../../actors/api-key/actor.ts'
 import type { Keeps } from '../../actors/ports/ports.ts'
 import { keyStanding } from '../../machines/api-key/events.ts'
 import { failed, RequestFailed, readBack } from '../../machines/model/failure.ts'
@@ -97,7 +96,7 @@ export class KeyService {
     return this.find(userId, apiKeyId)
   }
 
-  /** Of which calls parameters and answers are kept. A revoked key has no calls. */
+  /** Sets which calls are kept with their parameters and answers. A revoked key has no calls. */
   async keepCalls(userId: number, apiKeyId: number, keepsCalls: Keeps): Promise<void> {
     await this.usable(userId, apiKeyId)
     const unchanged = { name: undefined, scopes: undefined, expiresAt: undefined }
@@ -211,12 +210,6 @@ function keyState(
   const standing = keyStanding(key, now)
   if (standing !== 'usable') return standing
   if (down) return down
-  if (actor) return pathOf(actor.snapshot.value)
+  if (actor) return statePath(actor.snapshot.value)
   return key.webhook ? 'usable.webhook' : 'usable.quiet'
-}
-
-function pathOf(value: StateValue): string {
-  if (typeof value === 'string') return value
-  const [name = '', inside] = Object.entries(value)[0] ?? []
-  return inside === undefined ? name : `${name}.${pathOf(inside)}`
 }

@@ -105,7 +105,7 @@ export class BlobStore {
     }
   }
 
-  /** A caller who is told to come back says nothing to the operator. */
+  /** Logs the failure for the operator: the caller is only asked to come back. */
   #failed(err: unknown): never {
     this.#options.logger.warn({ err }, 'the store of files failed')
     return explain(err)

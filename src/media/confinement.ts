@@ -65,8 +65,19 @@ exec nice -n ${NICENESS} "$@"`
 
 /** Folders of programs and libraries, without folders in which operators keep data. */
 const SYSTEM = [
-  ...['/bin', '/lib', '/lib32', '/lib64', '/usr/bin', '/usr/lib', '/usr/lib32', '/usr/lib64'],
-  ...['/usr/local/bin', '/usr/local/lib', '/etc/alternatives', '/etc/ld.so.cache', '/nix/store'],
+  '/bin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/usr/bin',
+  '/usr/lib',
+  '/usr/lib32',
+  '/usr/lib64',
+  '/usr/local/bin',
+  '/usr/local/lib',
+  '/etc/alternatives',
+  '/etc/ld.so.cache',
+  '/nix/store',
 ]
 
 const unlimited: Confinement = {

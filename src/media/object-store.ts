@@ -32,10 +32,10 @@ export class ObjectMissing extends Error {
   }
 }
 
-/** Names are our own and lie in 256 folders; anything else would be a way out of them. */
-const ours = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
+/** Any other name could lead out of the folder of the store. */
+const OBJECT_NAME = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/
 
-/** Encrypted files on this machine's disk. A file with its final name is complete. */
+/** Encrypted files on this machine's disk, in 256 folders. A file with its final name is complete. */
 export class DiskStore implements ObjectStore {
   readonly #folder: string
 
@@ -64,7 +64,7 @@ export class DiskStore implements ObjectStore {
   }
 
   #place(object: string): string {
-    if (!ours.test(object)) throw new Error('this is no name of an object')
+    if (!OBJECT_NAME.test(object)) throw new Error('this is no name of an object')
     return join(this.#folder, object.slice(0, 2), object)
   }
 }

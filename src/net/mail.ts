@@ -29,7 +29,7 @@ export function openMailer(url: string, totalMs: number): Mailer {
     async send(mail, signal) {
       const total = AbortSignal.any([signal, AbortSignal.timeout(totalMs)])
       try {
-        // A signal that has aborted before tells nobody, not even of the time limit.
+        // A signal that has aborted already sends no event.
         total.throwIfAborted()
         await Promise.race([transport.sendMail(mail), aborted(total)])
       } catch (error) {

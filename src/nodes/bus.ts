@@ -30,7 +30,7 @@ interface BusOptions {
     /** The same for all nodes of one database, and for no others. */
     readonly channel: string
   }
-  /** Whether there is another node to tell. */
+  /** Whether there is no other node to send to. */
   isAlone(): boolean
   /** How many nodes there are, this one included. */
   count(): number

@@ -16,7 +16,7 @@ interface Ends {
 const CHANNEL = 'chapar'
 const AGAIN_MS = 1_000
 
-/** Listens on one connection after the other, which also tells. */
+/** Listens on one connection after the other, over which it also sends. */
 export class PostgresCarrier {
   readonly #url: string
   readonly #ends: Ends

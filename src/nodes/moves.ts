@@ -9,7 +9,7 @@ const REST_MS = 10_000
 /** The number of accounts to move at each check, so that a node that joins is filled slowly. */
 const AT_ONCE = 20
 /** The others take accounts once they have seen in a beat that this node does not. */
-const SEEN_AFTER_MS = 600
+export const SEEN_AFTER_MS = 600
 
 interface MovesOptions {
   readonly nodes: Pick<

@@ -4,14 +4,14 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { type Dispatcher, Pool } from 'undici'
-import type { PassedOn } from '../../machines/credential/events.ts'
+import type { Forwarded } from '../../machines/credential/events.ts'
 import { LISTEN_BACKLOG } from '../config/limits.ts'
 
 /** The version of this protocol. During an upgrade nodes of the version before are spoken to in theirs, and let in. */
 export const PROTOCOL = 1
 
 const identityOf = (protocol: number) => `chapar-node-${protocol}`
-/** Peers that name another one are not let in. */
+/** The identities of peers that are let in. */
 const spoken: readonly string[] = [PROTOCOL, PROTOCOL - 1].map(identityOf)
 
 // Keys agreed upon in advance, and new ones for each connection: what was recorded stays secret when the key gets known.
@@ -33,11 +33,11 @@ const REQUEST = 'x-chapar-request'
 const REPEATED = 'x-chapar-repeated'
 const AGE = 'x-chapar-age'
 
-/** What a node adds to a request that it forwards: its headers. */
+/** The headers that a node adds to a request that it forwards. */
 export interface Forwarding {
   /** The address of the connection on which the request came to the first node. */
   readonly client: string
-  readonly call: PassedOn
+  readonly call: Forwarded
 }
 
 const FORWARDING = Symbol('forwarding')
@@ -54,7 +54,7 @@ interface Noted extends IncomingMessage {
   [TAKEN_AT]?: number
 }
 
-/** What the forwarding node added to a request; undefined if a client sent it to this node. */
+/** The headers of the forwarding node; undefined if a client sent the request to this node. */
 export const forwardingOf = (request: IncomingMessage): Forwarding | undefined =>
   (request as Noted)[FORWARDING]
 

@@ -12,7 +12,7 @@ const commitLatency = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2
 const commitSizes = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000]
 
 /** The reference has fewer than two hundred methods; more names than this come from a defect. */
-const methodNames = 400
+const METHOD_NAMES = 400
 
 /** Whole numbers by name, read when the metrics are. */
 type Census = () => Readonly<Record<string, number>>
@@ -125,7 +125,7 @@ function requestMetrics(registers: Registers): Pick<Metrics, 'answered' | 'botCa
     buckets: latency,
     registers,
   })
-  const methodLabel = boundedLabel(methodNames)
+  const methodLabel = boundedLabel(METHOD_NAMES)
   return {
     answered: (method, route, status, seconds) =>
       http.observe({ method, route, status: `${Math.floor(status / 100)}xx` }, seconds),
@@ -203,7 +203,7 @@ type OwnershipMetrics =
   | 'handedOverWithin'
   | 'fencedWrites'
 
-/** What happens when accounts change their owner. */
+/** Changes of the owner of accounts. */
 function ownershipMetrics(registers: Registers): Pick<Metrics, OwnershipMetrics> {
   const seconds = (name: string, help: string, buckets: number[]) => {
     const histogram = new Histogram({ name, help, buckets, registers })

@@ -114,7 +114,7 @@ export class RequestJournal {
     const { database, retentionDays } = this.#options
     if (Date.now() >= this.#upkeepDue) {
       await upkeep(database, retentionDays)
-      this.#upkeepDue = Date.now() + upkeepEveryMs
+      this.#upkeepDue = Date.now() + UPKEEP_EVERY_MS
     }
     this.#batch ??= this.#nextBatch()
     for (; this.#batch; this.#batch = this.#nextBatch()) {
@@ -300,7 +300,7 @@ export async function listRequests(
 }
 
 /** Partitions are made two days ahead, so an upkeep that is late does no harm. */
-const upkeepEveryMs = 3_600_000
+const UPKEEP_EVERY_MS = 3_600_000
 
 /** Makes partitions ahead of time and deletes those that are too old. */
 export async function upkeep(database: Queryable, retentionDays: number): Promise<void> {

@@ -65,7 +65,7 @@ export interface UsageRow {
   amount: number
 }
 
-const hourMs = 3_600_000
+const HOUR_MS = 3_600_000
 
 /** A route is named by verb and path, a method of the bot API by its name. */
 const isOfManagement = (method: string) => /^[A-Z]+ \//.test(method)
@@ -158,7 +158,7 @@ export class UsageTally {
   }
 
   #hourOf({ userId, credentialId = 0, apiKeyId = 0 }: UsageOwner, at: number): OwnerHour {
-    const hour = at - (at % hourMs)
+    const hour = at - (at % HOUR_MS)
     const keys = inner(inner(this.#owners, userId), credentialId)
     const known = keys.get(apiKeyId)
     if (known?.hour === hour) return known
@@ -260,7 +260,8 @@ export async function retainUsage(
       if ((step?.rows ?? 0) < rowsAtOnce) return total
     }
   }
-  let [added, removed] = [0, 0]
+  let added = 0
+  let removed = 0
   for (const [table, columns] of Object.entries(columnsBeside)) {
     added += await untilDone(addUpDays(table, columns), HOURS_DAYS)
     removed += await untilDone(removeOld(table), KEPT_DAYS)

@@ -33,7 +33,7 @@ type Load = () => Promise<unknown>
 const loads: (readonly [address: string, load: Load])[] = []
 
 /** A page that is loaded when it is needed, and drawn at once when it is there already. */
-function late<Name extends string>(
+function lazyPage<Name extends string>(
   address: string,
   name: Name,
   load: () => Promise<Readonly<Record<Name, ComponentType>>>,
@@ -45,7 +45,7 @@ function late<Name extends string>(
   }
   loads.push([address, begin])
   const Waited = lazy(begin)
-  return function Late() {
+  return function LazyPage() {
     // React shows a lazy page 300 ms after its placeholder at the earliest. A page that has come meanwhile needs neither.
     const [Shown] = useState(() => loaded ?? Waited)
     return <Shown />
@@ -59,53 +59,57 @@ export function loadPageOf(pathname: string): void {
   found?.[1]().catch(() => undefined)
 }
 
-const CredentialsPage = late(
+const CredentialsPage = lazyPage(
   '/dashboard/accounts',
   'CredentialsPage',
   () => import('./pages/credentials/credentials.tsx'),
 )
-const CredentialPage = late(
+const CredentialPage = lazyPage(
   '/dashboard/accounts/:id',
   'CredentialPage',
   () => import('./pages/credential/credential.tsx'),
 )
-const LinkPage = late('/dashboard/link', 'LinkPage', () => import('./pages/linking/link.tsx'))
-const LinkSessionPage = late(
+const LinkPage = lazyPage('/dashboard/link', 'LinkPage', () => import('./pages/linking/link.tsx'))
+const LinkSessionPage = lazyPage(
   '/dashboard/link/:platform/:session',
   'LinkSessionPage',
   () => import('./pages/linking/session.tsx'),
 )
-const KeysPage = late('/dashboard/keys', 'KeysPage', () => import('./pages/keys/keys.tsx'))
-const KeyPage = late('/dashboard/keys/:id', 'KeyPage', () => import('./pages/key/key.tsx'))
-const TryPage = late('/dashboard/keys/:id/try', 'TryPage', () => import('./pages/explorer/try.tsx'))
-const DiagnosisPage = late(
+const KeysPage = lazyPage('/dashboard/keys', 'KeysPage', () => import('./pages/keys/keys.tsx'))
+const KeyPage = lazyPage('/dashboard/keys/:id', 'KeyPage', () => import('./pages/key/key.tsx'))
+const TryPage = lazyPage(
+  '/dashboard/keys/:id/try',
+  'TryPage',
+  () => import('./pages/explorer/try.tsx'),
+)
+const DiagnosisPage = lazyPage(
   '/dashboard/keys/:id/diagnosis',
   'DiagnosisPage',
   () => import('./pages/diagnosis/diagnosis.tsx'),
 )
-const AccountDiagnosisPage = late(
+const AccountDiagnosisPage = lazyPage(
   '/dashboard/accounts/:id/diagnosis',
   'AccountDiagnosisPage',
   () => import('./pages/diagnosis/of-account.tsx'),
 )
-const AlertsPage = late(
+const AlertsPage = lazyPage(
   '/dashboard/alerts',
   'AlertsPage',
   () => import('./pages/alerts/alerts.tsx'),
 )
-const NodesPage = late('/dashboard/nodes', 'NodesPage', () => import('./pages/nodes/nodes.tsx'))
-const DemoPage = late('/dashboard/demo', 'DemoPage', () => import('./pages/demo/demo.tsx'))
-const SandboxPage = late(
+const NodesPage = lazyPage('/dashboard/nodes', 'NodesPage', () => import('./pages/nodes/nodes.tsx'))
+const DemoPage = lazyPage('/dashboard/demo', 'DemoPage', () => import('./pages/demo/demo.tsx'))
+const SandboxPage = lazyPage(
   '/dashboard/sandbox',
   'SandboxPage',
   () => import('./pages/sandbox/sandbox.tsx'),
 )
-const AccountPage = late(
+const AccountPage = lazyPage(
   '/dashboard/account',
   'AccountPage',
   () => import('./pages/account/account.tsx'),
 )
-const InvitationPage = late(
+const InvitationPage = lazyPage(
   '/link/:token',
   'InvitationPage',
   () => import('./pages/invitation/invitation.tsx'),

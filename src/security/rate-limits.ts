@@ -34,9 +34,6 @@ export class Guesses implements GuessCount {
   }
 }
 
-/** A bound in sizes. For `max` the cache would set aside the memory of all entries at once, at every start. */
-const atMost = (entries: number) => ({ maxSize: entries, sizeCalculation: () => 1 })
-
 class Window {
   readonly #most: number
   readonly #lengthMs: number
@@ -45,7 +42,7 @@ class Window {
   constructor(most: number, lengthMs: number) {
     this.#most = most
     this.#lengthMs = lengthMs
-    this.#counts = new LRUCache({ ...atMost(NETWORKS), ttl: lengthMs })
+    this.#counts = new LRUCache({ maxSize: NETWORKS, sizeCalculation: () => 1, ttl: lengthMs })
   }
 
   add(network: string, units: number): number {
@@ -68,7 +65,7 @@ export class Gcra<Key extends string | number> {
   readonly #tolerance: number
   readonly #now: () => number
   /** For each key the time at which it will have used up nothing. */
-  readonly #due = new LRUCache<Key, number>(atMost(100_000))
+  readonly #due = new LRUCache<Key, number>({ maxSize: 100_000, sizeCalculation: () => 1 })
 
   constructor({ perSecond, burst }: RateLimit, now: () => number = Date.now) {
     this.#interval = 1_000 / perSecond

@@ -1,8 +1,8 @@
 /** Takes secrets and phone numbers out of any text that is about to be logged, stored or shown. */
 
 /**
- * Each pattern here and below is linear in the text, since it may be long and hostile: none begins anew at each character
- * of what it has just read in vain.
+ * Each pattern here and below takes linear time, because the text may be long and hostile: after a failed match none starts
+ * again at each character that it has read.
  */
 const replacements: readonly (readonly [secret: RegExp, replacement: string])[] = [
   // The key in a bot path, also a mistyped one: any text there counts as a secret, except the pattern of a route. It

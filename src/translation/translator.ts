@@ -286,7 +286,8 @@ export class Translator implements Identities, Translation {
       else if (happening.kind === 'deleted')
         drafts.push(...(await this.#deleted(owned.credentialId, happening, ids)))
       else if (!isForged(happening, ids)) {
-        drafts.push(...[draftOf(happening, ids)].filter((draft) => draft !== undefined))
+        const draft = draftOf(happening, ids)
+        if (draft) drafts.push(draft)
       }
     }
     return { drafts, chats: ids.newChats, messages: ids.newMessages, stored: () => ids.stored() }
@@ -325,7 +326,8 @@ export class Translator implements Identities, Translation {
     const until = this.#doubtful.get(credentialId)
     if (until === undefined) return false
     if (performance.now() < until) return true
-    return !this.#doubtful.delete(credentialId)
+    this.#doubtful.delete(credentialId)
+    return false
   }
 
   /** No caller has seen ids that turn out to be taken: the cache is dropped and new ids are given, once. */

@@ -223,7 +223,7 @@ export class PostgresUpdateLog implements UpdateLog {
       return { stored: false }
     }
     const { drafts, firstId } = committed
-    const told = log.tail.next
+    const nextBefore = log.tail.next
     log.tail.reach(firstId)
     for (const { sourceKey } of fresh) recent.add(sourceKey)
     const cause = { apiKeyId: batch.apiKeyId ?? null, traceId: batch.traceId ?? null }
@@ -232,7 +232,7 @@ export class PostgresUpdateLog implements UpdateLog {
     }
     this.#count(credentialId, log)
     if (drafts.length > 0) this.#observer.received(credentialId, drafts.length)
-    if (log.tail.next > told) for (const notify of [...log.listeners.keys()]) notify()
+    if (log.tail.next > nextBefore) for (const notify of [...log.listeners.keys()]) notify()
     return { stored: true, count: drafts.length }
   }
 
@@ -240,7 +240,7 @@ export class PostgresUpdateLog implements UpdateLog {
   async #commit(batch: Append, fresh: readonly Happening[]): Promise<Committed> {
     const { credentialId, epoch } = batch
     for (let isAgain = false; ; isAgain = true) {
-      const translated = await this.#translation.drafts(batch, fresh).catch(blame(true))
+      const translated = await this.#translation.drafts(batch, fresh).catch(translationFailed)
       try {
         const committed = await this.#commits.submit({
           credentialId,
@@ -255,7 +255,7 @@ export class PostgresUpdateLog implements UpdateLog {
         if (!committed.fenced) translated.stored()
         return committed
       } catch (cause) {
-        if (!isIdentityConflict(cause)) return blame(false)(cause)
+        if (!isIdentityConflict(cause)) return commitFailed(cause)
         this.#translation.forget(credentialId)
         if (isAgain) throw cause
       }
@@ -283,8 +283,13 @@ export class PostgresUpdateLog implements UpdateLog {
   }
 }
 
-/** `otherwise`: whether to blame the events if the database gave no SQL error. */
-const blame = (otherwise: boolean) => (cause: unknown) => {
-  if (cause instanceof RequestFailed || !(failedOfItsValues(cause) ?? otherwise)) throw cause
+/** An error of the translation is the fault of the events, unless the database says otherwise. */
+const translationFailed = (cause: unknown) => unstorable(cause, failedOfItsValues(cause) ?? true)
+
+/** An error of the commit is the fault of the events only if the database says so. */
+const commitFailed = (cause: unknown) => unstorable(cause, failedOfItsValues(cause) ?? false)
+
+function unstorable(cause: unknown, isFaultOfEvents: boolean): never {
+  if (cause instanceof RequestFailed || !isFaultOfEvents) throw cause
   throw new EventsUnstorable({ cause })
 }

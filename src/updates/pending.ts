@@ -22,7 +22,7 @@ interface Part extends Segment {
   readonly place: number
 }
 
-/** What one statement counts: rows from id to id, or whole blocks from number to number. */
+/** The part that one statement counts: rows from id to id, or whole blocks from number to number. */
 interface Piece extends Part {
   readonly isWhole: boolean
 }

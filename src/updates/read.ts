@@ -120,8 +120,9 @@ export class ReadRows {
   }
 }
 
-/** Pages of one log that are kept; a longer one is made for each key. */
+/** Pages of one log that are kept. */
 const SHARED_PAGES = 16
+/** A longer page is made for each key. */
 const SHARED_CHARACTERS = 65_536
 /** Text beyond Latin-1 takes two bytes for each character. */
 const CHARACTER_BYTES = 2
@@ -144,8 +145,8 @@ export class SharedPages<Page> {
     const name = `${after} ${limit} ${JSON.stringify(filter)}`
     const known = this.#pages.get(name)
     if (known) return known
-    const { page, depends, characters } = make()
-    if (!depends && characters <= SHARED_CHARACTERS && this.#pages.size < SHARED_PAGES) {
+    const { page, dependsOnKey, characters } = make()
+    if (!dependsOnKey && characters <= SHARED_CHARACTERS && this.#pages.size < SHARED_PAGES) {
       this.#pages.set(name, page)
       this.#characters += characters
     }
@@ -198,11 +199,11 @@ function read<Page>(
 }
 
 interface Sink<Page> {
-  /** Once it is full, or nothing is left to take. */
+  /** To be read once it is full, or nothing is left to take. */
   readonly page: Page
-  /** It looked at a row that a key caused, which that key alone does not get. */
-  readonly depends: boolean
-  /** Of its text. */
+  /** Whether it differs between keys: it looked at a row that one of them caused, and which that key does not get. */
+  readonly dependsOnKey: boolean
+  /** The length of its text. */
   readonly characters: number
   /** Takes rows in order; returns false once it is full. */
   take(rows: readonly Row[]): boolean
@@ -259,7 +260,7 @@ class UpdatePage implements Sink<ReadUpdates> {
   readonly #apiKeyId: number
   readonly #limit: number
   readonly #parts: string[] = []
-  depends = false
+  dependsOnKey = false
   #bytes = 0
   #cursor: number
   #head: number
@@ -275,7 +276,7 @@ class UpdatePage implements Sink<ReadUpdates> {
   take(rows: readonly Row[]): boolean {
     for (const row of rows) {
       if (this.#parts.length >= this.#limit) return false
-      this.depends ||= row.apiKeyId !== null
+      this.dependsOnKey ||= row.apiKeyId !== null
       if (!this.#wants(row)) {
         // Unwanted rows before the first wanted one are not read again.
         if (this.#parts.length === 0) this.#cursor = row.updateId
@@ -317,7 +318,7 @@ class UpdatePage implements Sink<ReadUpdates> {
 class RowPage implements Sink<ReadRows> {
   readonly #reader: Reader
   readonly #rows: Row[] = []
-  depends = false
+  dependsOnKey = false
   #head: number
 
   constructor(reader: Reader) {
@@ -329,7 +330,7 @@ class RowPage implements Sink<ReadRows> {
     const { apiKeyId, filter, limit } = this.#reader
     for (const row of rows) {
       if (this.#rows.length >= limit) return false
-      this.depends ||= row.apiKeyId !== null
+      this.dependsOnKey ||= row.apiKeyId !== null
       const isWanted = row.apiKeyId !== apiKeyId && wants(filter, row)
       if (isWanted) this.#rows.push(row)
       this.#head = row.updateId

@@ -28,7 +28,7 @@ export interface StoredDelivery {
   readonly trace_id: string | null
   /** A later attempt, which has delivered the update after this one failed. */
   readonly delivered_at: Date | null
-  /** What follows is of the update, and null once it is no longer stored; the chat also if it has none. */
+  /** From here on facts about the update: null once it is no longer stored. The chat is also null if there is none. */
   readonly kind: string | null
   readonly chat_id: number | null
   readonly update_at: Date | null
@@ -123,7 +123,7 @@ function contentOf({ kind, chatId, text, traceId }: DeliveryFilter, value: Value
 /** The name of an update's kind is the first word of what is stored. */
 const KIND = `substring(u.payload from '^"(\\w+)"')`
 
-/** Of longer updates a list does not tell what is in them. */
+/** Characters: a list shows no excerpt of longer updates. */
 const LOOKED_INTO = 16_384
 const EXCERPT = 80
 
@@ -237,7 +237,7 @@ const noAttempts = (): Columns => ({
   traceId: [],
 })
 
-/** What `change` makes of each column. */
+/** Applies `change` to each column. */
 const mapColumns = (
   columns: Columns,
   change: (column: readonly unknown[], name: keyof Columns) => unknown[],
@@ -296,7 +296,7 @@ export class DeliveryLog {
     this.#waiting = noAttempts()
     const { settled, cause } = await this.#insert(attempts)
     if (settled === attempts.at.length) return
-    // What was written before the failure would be listed twice.
+    // Attempts that were written before the failure are left out, or they would be listed twice.
     const later = this.#waiting
     this.#waiting = mapColumns(attempts, (column, name) =>
       [...column.slice(settled), ...later[name]].slice(-CAPACITY),

@@ -16,7 +16,7 @@ import { createGuardedPool, type GuardOptions } from '../net/guard.ts'
 import { shownUrl } from './address.ts'
 import type { DeliveryPlace } from './delivery-log.ts'
 import { type EndpointReply, Exchange, type ExchangeResult, TIMED_OUT } from './exchange.ts'
-import { type CallBack, callIn } from './reply-call.ts'
+import { callIn, type ReplyCall } from './reply-call.ts'
 import { type SigningSecrets, secretsInForce, signatures } from './secrets.ts'
 
 interface ConnectionLimits {
@@ -55,7 +55,7 @@ export interface EndpointParts {
   readonly connections: Connections
   readonly logger: Logger
   /** Makes a call that an answer carries. */
-  call(apiKeyId: number, call: CallBack, traceId: string): Promise<unknown>
+  call(apiKeyId: number, call: ReplyCall, traceId: string): Promise<unknown>
   record(place: DeliveryPlace, attempt: AttemptRecord, exchange: WebhookExchange | undefined): void
   /** Whether an attempt tells what went over the wire. */
   keepsExchange(apiKeyId: number, isGood: boolean): boolean

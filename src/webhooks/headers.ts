@@ -10,7 +10,7 @@ interface GivenHeader {
 
 type Refusal = 'header_name' | 'header_empty' | 'header_value'
 
-/** What frames and routes the request, and what tells that it comes from this service. */
+/** Headers that frame and route the request, or prove that it comes from this service. */
 const reserved =
   /^(host|date|expect|connection|keep-alive|te|trailer|transfer-encoding|upgrade|accept-encoding|user-agent|via|forwarded|x-telegram-bot-api-secret-token)$|^(content|proxy|webhook|sec|x-forwarded)-/
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { Arguments, formEntries, utf8 } from '../bot-api/arguments.ts'
-import { type CallExecution, execute, passes, preparePass } from '../bot-api/execute.ts'
+import { type CallExecution, execute, isPassedOn, preparePass } from '../bot-api/execute.ts'
 import { Receiving, releaseAll, type UploadPlace } from '../http/bot/multipart.ts'
 import { jsonEntries } from '../http/bot/parameters.ts'
 import type { EndpointReply } from './exchange.ts'
@@ -16,20 +16,20 @@ const inflaters = new Map([
   ['deflate', promisify(inflate)],
 ])
 
-/** The receiver gets no result, so queries are of no use; and it must not switch itself off by accident. */
-const unheeded = /^(get|(setwebhook|deletewebhook|close|logout)$)/i
+/** Methods that are ignored: the receiver gets no result, so queries are of no use; and it must not switch itself off by accident. */
+const ignored = /^(get|(setwebhook|deletewebhook|close|logout)$)/i
 
-export interface CallBack {
+export interface ReplyCall {
   readonly method: string
   readonly args: Arguments
   /** By the names of their parts. */
   readonly files: ReadonlyMap<string, File>
-  /** The same as it came, but for its compression. */
+  /** The body as it came, decompressed. */
   readonly body: { readonly type: string; readonly bytes: Buffer }
 }
 
 /** The call in an answer; undefined if there is none, or if its method is not allowed here. */
-export async function callIn(reply: EndpointReply): Promise<CallBack | undefined> {
+export async function callIn(reply: EndpointReply): Promise<ReplyCall | undefined> {
   if (reply.body.length === 0) return undefined
   try {
     const { type } = reply
@@ -37,7 +37,7 @@ export async function callIn(reply: EndpointReply): Promise<CallBack | undefined
     const { entries, files } = await contentOf(type, bytes)
     const args = new Arguments(entries)
     const method = args.text('method')
-    if (method === undefined || unheeded.test(method)) return undefined
+    if (method === undefined || ignored.test(method)) return undefined
     return { method, args, files, body: { type, bytes } }
   } catch {
     // An answer that is no valid call is ignored.
@@ -45,24 +45,24 @@ export async function callIn(reply: EndpointReply): Promise<CallBack | undefined
   }
 }
 
-interface CallBackWorld extends CallExecution {
+interface ReplyCallWorld extends CallExecution {
   readonly uploads: UploadPlace
 }
 
 /** Executes the call like any other call of this key, with a time limit of its own. */
-export async function carryBack(
+export async function executeReplyCall(
   key: ApiKeyActor,
-  { method, args, files, body }: CallBack,
+  { method, args, files, body }: ReplyCall,
   traceId: string,
-  { uploads: place, ...carrier }: CallBackWorld,
+  { uploads: place, ...execution }: ReplyCallWorld,
 ): Promise<void> {
   const signal = AbortSignal.timeout(TAKES_MS)
-  const platform = await carrier.credentials.platformOf(key.facts.credentialId)
-  if (passes(platform, method)) {
+  const platform = await execution.credentials.platformOf(key.facts.credentialId)
+  if (isPassedOn(platform, method)) {
     const call = { verb: 'POST', query: '', body: { ...body, length: body.bytes.length } } as const
     const parameter = (name: string) => args.text(name)
     const about = { key, method, traceId, parameter, leaving: () => signal }
-    const pass = await preparePass({ ...call, ...about }, carrier)
+    const pass = await preparePass({ ...call, ...about }, execution)
     await pass()
     return
   }
@@ -74,7 +74,7 @@ export async function carryBack(
     }
     const { uploads } = receiving
     const own = { signal: () => signal, leaving: () => signal }
-    await execute({ method, key, args, uploads, traceId, ...own }, carrier)
+    await execute({ method, key, args, uploads, traceId, ...own }, execution)
   } finally {
     await releaseAll(receiving.uploads)
   }
@@ -115,7 +115,7 @@ async function plain({ body, encoding }: EndpointReply): Promise<Buffer> {
   return unpack ? await unpack(body, { maxOutputLength: INFLATED_BYTES }) : body
 }
 
-type ExecuteReply = (apiKeyId: number, call: CallBack, traceId: string) => Promise<unknown>
+type ExecuteReply = (apiKeyId: number, call: ReplyCall, traceId: string) => Promise<unknown>
 
 /** Hands calls in answers of webhooks to the bot API, which is built after the webhooks. Until then they are dropped. */
 export class ReplyCalls {
@@ -125,7 +125,7 @@ export class ReplyCalls {
     this.#execute = execute
   }
 
-  execute(apiKeyId: number, call: CallBack, traceId: string): Promise<unknown> {
+  execute(apiKeyId: number, call: ReplyCall, traceId: string): Promise<unknown> {
     return this.#execute(apiKeyId, call, traceId)
   }
 }

@@ -59,7 +59,7 @@ const countIn = (db: Database, apiKeyId: number, row: KeyRow, runs: Runs) =>
   countWanted(db, { ...row, apiKeyId }, runs)
 
 /** The chosen updates, cut at what the log still has. */
-export async function choose(
+export async function chooseRuns(
   db: Database,
   apiKeyId: number,
   choice: ResendChoice,
@@ -96,7 +96,7 @@ export async function choose(
 }
 
 /** How many updates the key would get by these runs, and how many of them it would have got before. */
-export async function told(db: Database, apiKeyId: number, runs: Runs) {
+export async function countResend(db: Database, apiKeyId: number, runs: Runs) {
   const row = await keyRow(db, apiKeyId)
   const { progress, cursor } = row
   const sent = common(runs, [[1, progress?.head ?? cursor]])
@@ -117,7 +117,7 @@ interface ResendStanding {
 }
 
 /** How far the last resend has got. */
-export async function standingOf(db: Database, apiKeyId: number): Promise<ResendStanding> {
+export async function resendStanding(db: Database, apiKeyId: number): Promise<ResendStanding> {
   const row = await keyRow(db, apiKeyId)
   const { resend, progress } = row
   if (!resend) return { resend: undefined, updates: 0, remaining: 0, others: 0 }

@@ -12,13 +12,13 @@ import type { Vault } from '../security/vault.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
 import type { ReadRows } from '../updates/read.ts'
 import { type Row, updateJson } from '../updates/row.ts'
-import { addressOf } from './address.ts'
+import { addressOf, type Reach } from './address.ts'
 import { DeliveryLog } from './delivery-log.ts'
 import { Connections, Endpoint, type EndpointParts } from './endpoint.ts'
 import { Notices } from './notices.ts'
 import { ProgressStore } from './progress-store.ts'
 import { webhookEnds } from './record.ts'
-import type { CallBack } from './reply-call.ts'
+import type { ReplyCall } from './reply-call.ts'
 import { SigningSecrets } from './secrets.ts'
 import { type AttemptCounts, AttemptTally, WebhookStates } from './states.ts'
 import { WebhookStore } from './store.ts'
@@ -42,7 +42,7 @@ interface WebhookOptions {
   readonly updates: Pick<PostgresUpdateLog, 'rows'>
   flushCursors(): Promise<void>
   /** Makes a call that an answer carries, like any other call of this key. */
-  call(apiKeyId: number, call: CallBack, traceId: string): Promise<unknown>
+  call(apiKeyId: number, call: ReplyCall, traceId: string): Promise<unknown>
   remind(apiKeyId: number, at: number): void
   counted(key: WebhookKey, counts: AttemptCounts): void
   changed(apiKeyId: number, hasWebhook: boolean): void
@@ -58,24 +58,17 @@ const CRASH_LOOP =
 
 export function createWebhooks(options: WebhookOptions) {
   const { db, vault, logger, config } = options
-  const resolve = options.resolve ?? (config.allowPrivate ? resolveAnything : resolvePublic)
-  const { allowPrivate, timeoutMs } = config
+  const { allowPrivate, timeoutMs, bodyDays = 0 } = config
+  const resolve = options.resolve ?? (allowPrivate ? resolveAnything : resolvePublic)
+  const reach = { allowPrivate, resolve }
   const secrets = new SigningSecrets(db, vault)
   const states = new WebhookStates(db, logger, options.fenced)
   const deliveries = new DeliveryLog(db, logger, config.logDays, config.logSample)
-  const { bodyDays = 0 } = config
   const exchanges =
     bodyDays > 0 ? new ExchangeLog({ db, vault, logger, days: bodyDays }) : undefined
-  const progress = new ProgressStore(db, options.fenced)
-  const notices = new Notices({ db, logger, node: options.node })
   const tally = new AttemptTally(options.counted)
-  const flush = async () => {
-    await Promise.all([states.flush(), options.flushCursors()])
-  }
-  const reach = { allowPrivate, resolve }
-  const store = new WebhookStore({ db, vault, reach, flush })
-
-  const parts: EndpointParts = {
+  const pace = new Pace()
+  const endpointParts: EndpointParts = {
     guard: reach,
     timeoutMs,
     secrets,
@@ -90,8 +83,42 @@ export function createWebhooks(options: WebhookOptions) {
       tally.add(place.key, attempt.ok)
     },
   }
-  const port: Webhooks = {
-    open: (key, target) => new Endpoint(key, target, parts),
+
+  return {
+    port: portOf(options, { endpointParts, reach, states }),
+    secrets,
+    /** For the bot API's methods about webhooks. */
+    calls: {
+      allowPrivate,
+      pace: (apiKeyId: number) => pace.take(apiKeyId),
+      address: (url: string) => addressOf(url, reach),
+      async ends(apiKeyId: number) {
+        await states.flush()
+        return webhookEnds(db, apiKeyId)
+      },
+    },
+    async flush(): Promise<void> {
+      await Promise.all([states.flush(), deliveries.flush(), exchanges?.flush(), tally.flush()])
+    },
+  }
+}
+
+interface PortParts {
+  readonly endpointParts: EndpointParts
+  readonly reach: Reach
+  readonly states: WebhookStates
+}
+
+function portOf(options: WebhookOptions, { endpointParts, reach, states }: PortParts): Webhooks {
+  const { db, vault, logger } = options
+  const progress = new ProgressStore(db, options.fenced)
+  const notices = new Notices({ db, logger, node: options.node })
+  const flush = async () => {
+    await Promise.all([states.flush(), options.flushCursors()])
+  }
+  const store = new WebhookStore({ db, vault, reach, flush })
+  return {
+    open: (key, target) => new Endpoint(key, target, endpointParts),
     async read(key, { filter, after, limit }) {
       const { credentialId, apiKeyId } = key
       const reader = { credentialId, apiKeyId, filter, after, limit }
@@ -121,25 +148,6 @@ export function createWebhooks(options: WebhookOptions) {
       })
       options.changed(key.apiKeyId, changed.webhook !== undefined)
       return changed
-    },
-  }
-  const pace = new Pace()
-
-  return {
-    port,
-    secrets,
-    /** For the bot API's methods about webhooks. */
-    calls: {
-      allowPrivate,
-      pace: (apiKeyId: number) => pace.take(apiKeyId),
-      address: (url: string) => addressOf(url, reach),
-      async ends(apiKeyId: number) {
-        await states.flush()
-        return webhookEnds(db, apiKeyId)
-      },
-    },
-    async flush(): Promise<void> {
-      await Promise.all([states.flush(), deliveries.flush(), exchanges?.flush(), tally.flush()])
     },
   }
 }
@@ -212,7 +220,7 @@ const ofChat: ReadonlySet<UpdateKind | undefined> = new Set([
   'message_read',
 ] as const)
 
-/** The lane of an update: the reference's queue ids. */
+/** The lane of an update, by the queue ids of the reference. */
 function laneOf(row: Row): string {
   const { updateId, kind: number, chatId } = row
   const kind = UPDATE_KINDS[number]

@@ -5,7 +5,7 @@ import type { Platform } from '../../actors/ports/platform.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import { Arguments } from '../../src/bot-api/arguments.ts'
-import { type CallExecution, passes, prepare } from '../../src/bot-api/execute.ts'
+import { type CallExecution, isPassedOn, prepare } from '../../src/bot-api/execute.ts'
 import { markupOf } from '../../src/bot-api/markup.ts'
 import { canDo, type Method } from '../../src/bot-api/method.ts'
 import { methods } from '../../src/bot-api/methods/index.ts'
@@ -62,7 +62,7 @@ t.test('nothing is left to be decided', async (t) => {
 for (const platform of all) {
   t.test(`${platform.id}: a method that is not served is refused with the reason`, async (t) => {
     for (const name of METHOD_NAMES.filter(
-      (one) => !served(platform, one) && !passes(platform, one),
+      (one) => !served(platform, one) && !isPassedOn(platform, one),
     )) {
       const failure = await refusal(platform, name)
       t.equal(failure?.code, 'bad_request', name)
@@ -80,7 +80,7 @@ for (const platform of all) {
         const treatment = treatmentOf(platform, method, parameter)
         if (!treatment) throw new Error(`${name}.${parameter} is not classified`)
         counts[treatment]++
-        if (passes(platform, name)) {
+        if (isPassedOn(platform, name)) {
           t.equal(treatment, 'carried out', 'the network says what it takes')
           continue
         }
@@ -139,7 +139,7 @@ t.test('who sees a message, where, when and at what price is never cosmetic', as
 })
 
 t.test('a method that nobody knows is not found', async (t) => {
-  for (const platform of all.filter((one) => !passes(one, 'sendTelepathy'))) {
+  for (const platform of all.filter((one) => !isPassedOn(one, 'sendTelepathy'))) {
     const failure = await refusal(platform, 'sendTelepathy')
     t.match(failure, { code: 'not_found', description: /^method not found$/ })
   }

@@ -4,7 +4,7 @@ import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { Arguments } from '../../src/bot-api/arguments.ts'
-import { type Asked, type CallExecution, prepare } from '../../src/bot-api/execute.ts'
+import { type BotCall, type CallExecution, prepare } from '../../src/bot-api/execute.ts'
 import { methods } from '../../src/bot-api/methods/index.ts'
 import { only } from '../support/fakes.ts'
 
@@ -40,7 +40,7 @@ async function admitted(t: Parameters<typeof only>[0], method: string, chat: str
   const call = { method, key, args: new Arguments([['chat_id', chat]]), uploads: new Map() }
   const carrier = { credentials: { platformOf: async () => able } } as unknown as CallExecution
   try {
-    await prepare({ ...call, traceId: 't' } as unknown as Asked, carrier)
+    await prepare({ ...call, traceId: 't' } as unknown as BotCall, carrier)
   } catch (cause) {
     if (cause !== refused) throw cause
   }
@@ -88,7 +88,12 @@ t.test(
       } as unknown as CallExecution
       const leaving = () => ({ aborted: false })
       const asked = { method: name, key, args: new Arguments(given), uploads: new Map() }
-      const call = { ...asked, traceId: 't', idempotencyKey: 'a key', leaving } as unknown as Asked
+      const call = {
+        ...asked,
+        traceId: 't',
+        idempotencyKey: 'a key',
+        leaving,
+      } as unknown as BotCall
       const run = await prepare(call, carrier).catch(() => undefined)
       await run?.().catch(() => undefined)
       t.same(heeded, writes(name) || ONCE.test(name) ? ['a key'] : [], name)

@@ -6,7 +6,7 @@ import type { PerformOperation } from '../../machines/credential/events.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import { Arguments } from '../../src/bot-api/arguments.ts'
-import { type Asked, type CallExecution, execute } from '../../src/bot-api/execute.ts'
+import { type BotCall, type CallExecution, execute } from '../../src/bot-api/execute.ts'
 import { methods } from '../../src/bot-api/methods/index.ts'
 
 /** The ids under which the network is asked, or the failure of the call. */
@@ -60,9 +60,9 @@ async function repeated(
     key,
     args,
     uploads: new Map(),
-    passedOn: { id: 'call', isRepeated },
+    forwarded: { id: 'call', isRepeated },
     leaving: () => ({ aborted: false }),
-  } as unknown as Asked
+  } as unknown as BotCall
   const failure = await execute(call, carrier).then(
     () => undefined,
     (cause: RequestFailed) => cause.failure,

@@ -21,8 +21,6 @@ const longFunctions: readonly string[] = [
   'src/panel/pages/sandbox/composer.tsx Composer',
   // Composition: one part after the other, in order of need.
   'src/composition/core.ts createCore',
-  'src/composition/services.ts createServices',
-  'src/webhooks/webhooks.ts createWebhooks',
   'src/platforms/xmpp/session.ts constructor',
   // One case for each kind of event.
   'src/bot-api/present/update.ts changeOf',

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { proxyCheck } from '../../src/config/proxies.ts'
 import { type ConnectionLimits, limitConnections, withReserve } from '../../src/http/connections.ts'
-import { createServer, FrontDoor } from '../../src/http/server.ts'
+import { createServer, StartupServer } from '../../src/http/server.ts'
 import { createLogger } from '../../src/observability/logger.ts'
 import { until } from '../support/client.ts'
 import { freePort } from '../support/ports.ts'
@@ -199,7 +199,7 @@ t.test('one address has its share, and a proxy has that of everybody', async (t)
 t.test('what is written before the routes are there is read like later', async (t) => {
   const logger = createLogger({ level: 'silent' })
   const at = { host: '127.0.0.1', port: await freePort() }
-  const door = await FrontDoor.open(
+  const door = await StartupServer.open(
     { ...at, trustProxy: false, timing: { holdFor: 20_000 } } as never,
     logger,
   )
@@ -225,7 +225,12 @@ t.test('what is written before the routes are there is read like later', async (
   t.match(proxying.text, /^HTTP\/1.1 405 .*"ok":false/is)
   t.same(unescaped, { text: '', isClosed: false }, 'it waits for the routes')
 
-  const app = await createServer({ logger, requestLog: nowhere, trustProxy: false, door })
+  const app = await createServer({
+    logger,
+    requestLog: nowhere,
+    trustProxy: false,
+    startupServer: door,
+  })
   t.teardown(() => app.close())
   let open = () => 0
   limitConnections(app, {

@@ -83,9 +83,17 @@ const core = createCore({
 core.ownership.watch()
 const claiming = { ...core, nodes, metrics }
 await claimUnowned(claiming)
-await core.roster.start([...core.supervisor.owned()].map(({ credentialId }) => credentialId))
+await core.webhookWaker.wakeBehind(
+  [...core.supervisor.owned()].map(({ credentialId }) => credentialId),
+)
 const owned = () => core.supervisor.owned()
-followNodes({ ...claiming, nodes, owned, logger, claimed: (ids) => core.roster.start(ids) })
+followNodes({
+  ...claiming,
+  nodes,
+  owned,
+  logger,
+  claimed: (ids) => core.webhookWaker.wakeBehind(ids),
+})
 
 const server = await createServer({
   logger,

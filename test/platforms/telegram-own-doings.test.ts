@@ -1,7 +1,7 @@
 /** What an account of Telegram does through its session is not told to it as news. */
 import t from 'tap'
 import { createClient } from '../../src/platforms/telegram/client.ts'
-import { keepOwnDoings } from '../../src/platforms/telegram/intake.ts'
+import { recognizeOwnActions } from '../../src/platforms/telegram/intake.ts'
 import { noPeers } from '../../src/platforms/telegram/storage/peers.ts'
 import { SessionStorage } from '../../src/platforms/telegram/storage/session-storage.ts'
 import { UpdateState } from '../../src/platforms/telegram/storage/update-state.ts'
@@ -57,7 +57,7 @@ t.test('the numbers of what was done are forgotten once they are counted', async
   const state = new UpdateState(null)
   const storage = new SessionStorage({ state, peers: noPeers })
   const client = createClient({ application, storage, updates: true, defect: t.error })
-  keepOwnDoings(client)
+  recognizeOwnActions(client)
   const updates = client.updates!
   const done = (pts: number, id: number) =>
     updates._addToNoDispatchIndex({
@@ -80,7 +80,7 @@ t.test('what nobody waits for any more is news', async (t) => {
   const client = createClient({ application, storage, updates: true, defect: t.error })
   const answer = { _: 'updateShortSentMessage', out: true, id: 5, date: 1, pts: 5, ptsCount: 1 }
   client.mt.call = async () => answer as never
-  keepOwnDoings(client)
+  recognizeOwnActions(client)
   const request = { _: 'updates.getState' } as const
   await client.mt.call(request, { abortSignal: AbortSignal.abort() })
   t.equal(client.updates?.noDispatchMsg.size, 0)

@@ -2,12 +2,12 @@
 import { Long } from '@mtcute/core'
 import t, { type Test } from 'tap'
 import type { Queryable } from '../../src/database/database.ts'
-import { PostgresPeers } from '../../src/platforms/telegram/storage/peers.ts'
 import {
   forgetAccount,
   locationWrites,
   MessageLocations,
-} from '../../src/platforms/telegram/storage/places.ts'
+} from '../../src/platforms/telegram/storage/locations.ts'
+import { PostgresPeers } from '../../src/platforms/telegram/storage/peers.ts'
 import { testDatabase } from '../support/database.ts'
 
 async function account(t: Test) {

@@ -71,7 +71,7 @@ function isEmail(text: string): boolean {
   return at > 0 && mailbox.test(text.slice(0, at)) && mailHost.test(text.slice(at + 1))
 }
 
-const maxLabelBytes = 63
+const MAX_LABEL_BYTES = 63
 
 /** Whether the name in a URL can be a host: an IPv4 address or a domain under a known top level. */
 function isHost(name: string, hasProtocol: boolean): boolean {
@@ -83,7 +83,7 @@ function isHost(name: string, hasProtocol: boolean): boolean {
 }
 
 const isLabel = (label: string): boolean =>
-  label !== '' && !label.endsWith('-') && Buffer.byteLength(label) <= maxLabelBytes
+  label !== '' && !label.endsWith('-') && Buffer.byteLength(label) <= MAX_LABEL_BYTES
 
 const isIpv4 = (labels: readonly string[]): boolean =>
   labels.every((label) => /^(?:0|[1-9]\d{0,2})$/.test(label) && Number(label) <= 255)
@@ -128,7 +128,9 @@ const isAddressChar = (char: string): boolean => char === '@' || isHostChar(char
 
 /** The end of the path that begins at a place; the places come in order. Each path is read once, however many dots it has. */
 function pathEnds(text: string): (start: number) => number {
-  let [first, last, trimmed] = [0, -1, 0]
+  let first = 0
+  let last = -1
+  let trimmed = 0
   return (start) => {
     if (start < first || start > last) {
       first = start
@@ -141,7 +143,7 @@ function pathEnds(text: string): (start: number) => number {
 
 function findEnd(text: string, dot: number, endOfPath: (start: number) => number): number {
   let end = runEnd(text, dot, isAddressChar)
-  const port = /^:0*([1-9]\d{0,4})(?!\d)/.exec(text.slice(end, end + maxPortText))
+  const port = /^:0*([1-9]\d{0,4})(?!\d)/.exec(text.slice(end, end + MAX_PORT_TEXT))
   if (port && Number(port[1]) <= 65_535) end += port[0].length
   if ('/?#'.includes(text[end] ?? ' ')) {
     const pathEnd = endOfPath(end + 1)
@@ -151,7 +153,7 @@ function findEnd(text: string, dot: number, endOfPath: (start: number) => number
   return end
 }
 
-const maxPortText = 32
+const MAX_PORT_TEXT = 32
 
 /** Undefined if the text before shows that this is no URL that people open. */
 function findStart(text: string, dot: number, floor: number): number | undefined {
@@ -253,7 +255,7 @@ const cashtag =
   /(?<![\p{L}\p{Nd}_\u00b7\u200c\u0d80-\u0dff$])\$(?:1INCH|[A-Z]{1,8})(?:@[A-Za-z0-9_]{3,32})?(?![\p{L}\p{Nd}_\u00b7\u200c\u0d80-\u0dff$])/gu
 const chatName = /@[A-Za-z0-9_]{3,32}/y
 
-const maxLetters = 256
+const MAX_LETTERS = 256
 
 const findTags = (text: string): MessageEntity[] => [
   ...Array.from(text.matchAll(hashtag)).flatMap((match) => readHashtag(text, match) ?? []),
@@ -264,8 +266,8 @@ const findTags = (text: string): MessageEntity[] => [
 function readHashtag(text: string, match: RegExpExecArray): MessageEntity | undefined {
   const [run] = match
   const letters = Array.from(run.slice(1))
-  const isCut = letters.length > maxLetters
-  const tag = isCut ? `#${letters.slice(0, maxLetters).join('')}` : run
+  const isCut = letters.length > MAX_LETTERS
+  const tag = isCut ? `#${letters.slice(0, MAX_LETTERS).join('')}` : run
   chatName.lastIndex = match.index + run.length
   const [chat = ''] = (isCut ? undefined : chatName.exec(text)) ?? []
   const isChained = text[match.index + run.length + chat.length] === '#'
@@ -277,7 +279,7 @@ const mention = /(?<![\p{L}\p{N}_])@[A-Za-z0-9_]{2,32}(?![\p{L}\p{N}_])/gu
 const command =
   /(?<![\p{L}\p{N}_/<>])\/[A-Za-z0-9_]{1,64}(?:@[A-Za-z0-9_]{3,32}|(?!@))(?![\p{L}\p{N}_/<>])/gu
 
-const minNameLength = 4
+const MIN_NAME_LENGTH = 4
 /** The only names that short: the bots for inline search and collectible names. */
 const shortNames = new Set(['gif', 'nft', 'pic', 'ufc', 'vid'])
 
@@ -290,7 +292,7 @@ const findCommands = (text: string): MessageEntity[] =>
   Array.from(text.matchAll(command), (match) => found('bot_command', match[0], match.index))
 
 const isName = (name: string): boolean =>
-  name.length >= minNameLength || shortNames.has(name.toLowerCase())
+  name.length >= MIN_NAME_LENGTH || shortNames.has(name.toLowerCase())
 
 /** A text without any of its marks need not be searched for an entity: most texts have none. */
 const finders = [

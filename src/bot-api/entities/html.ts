@@ -20,7 +20,7 @@ const named = new Map([
   ['quot', '"'],
 ])
 const reference = /&(?:#x([\dA-Fa-f]*)|#(\d*)|([A-Za-z]*));?/y
-const maxLength = 9
+const MAX_LENGTH = 9
 
 /** Reads the character reference at an `&`; undefined if the `&` is a plain character. */
 function readReference(text: string, start: number): { char: string; end: number } | undefined {
@@ -35,7 +35,7 @@ function numeric(
   decimal: string | undefined,
   matched: string,
 ): string | undefined {
-  if (matched.replace(';', '').length > maxLength) return undefined
+  if (matched.replace(';', '').length > MAX_LENGTH) return undefined
   const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
   return code > 0 && code < 0x10ffff ? String.fromCodePoint(code) : undefined
 }

@@ -56,12 +56,12 @@ function parameters(url: string, host: string): Map<string, string> | undefined 
 }
 
 /** Longer than any address that browsers accept; it also bounds the work on nested links. */
-const maxLength = 4096
+const MAX_LENGTH = 4096
 
 export function readTextLink(
   url: string,
 ): Pick<MessageEntity, 'type' | 'url' | 'user'> | undefined {
-  if (url.length > maxLength || !url.isWellFormed()) return undefined
+  if (url.length > MAX_LENGTH || !url.isWellFormed()) return undefined
   const mention = readMention(url)
   if (mention) return mention
   const checked = checkLink(url)

@@ -11,15 +11,15 @@ import {
   type StyleKind,
 } from './entity.ts'
 
-const maxPosition = 1_000_000
+const MAX_POSITION = 1_000_000
 
 /** Throws for positions that no text can have, before entities are compared with each other. */
 function checkNumbers(entities: readonly MessageEntity[]): void {
   for (const { offset, length } of entities) {
-    if (offset < 0 || offset > maxPosition) {
+    if (offset < 0 || offset > MAX_POSITION) {
       throw new FormatError(`receive an entity with incorrect offset ${offset}`)
     }
-    if (length < 0 || length > maxPosition) {
+    if (length < 0 || length > MAX_POSITION) {
       throw new FormatError(`receive an entity with incorrect length ${length}`)
     }
   }
@@ -145,7 +145,7 @@ const isCode = (kind: EntityKind): kind is CodeKind => codeKinds.some((k) => k =
 
 const endOf = (entity: MessageEntity): number => entity.offset + entity.length
 
-const innermost = 99
+const INNERMOST = 99
 const depths: Partial<Record<EntityKind, number>> = {
   blockquote: 0,
   expandable_blockquote: 0,
@@ -159,10 +159,10 @@ const depths: Partial<Record<EntityKind, number>> = {
   underline: 92,
   strikethrough: 93,
   spoiler: 94,
-  custom_emoji: innermost,
+  custom_emoji: INNERMOST,
 }
-const detectedDepth = 50
-const depth = (entity: MessageEntity): number => depths[entity.type] ?? detectedDepth
+const DETECTED_DEPTH = 50
+const depth = (entity: MessageEntity): number => depths[entity.type] ?? DETECTED_DEPTH
 
 export const sortEntities = (entities: readonly MessageEntity[]): MessageEntity[] =>
   entities.toSorted((a, b) => a.offset - b.offset || b.length - a.length || depth(a) - depth(b))
@@ -248,7 +248,7 @@ function cutRuns(runs: readonly MessageEntity[], cuts: readonly number[]): Messa
   return pieces
 }
 
-const maxEntities = 100
+const MAX_ENTITIES = 100
 
 export function fixEntities(entities: readonly MessageEntity[]): MessageEntity[] {
   const { styles, quotes, runs } = group(entities)
@@ -269,15 +269,15 @@ export function mergeDetected(
 /** Keeps the first entities of each class: those with a meaning before those that are only styles. */
 export function limitEntities(entities: readonly MessageEntity[]): MessageEntity[] {
   if (entities.length === 0) return []
-  const emoji = entities.filter(({ type }) => type === 'custom_emoji').slice(0, maxEntities)
+  const emoji = entities.filter(({ type }) => type === 'custom_emoji').slice(0, MAX_ENTITIES)
   const others = entities
     .filter(({ type }) => !isStyle(type) && type !== 'custom_emoji')
-    .slice(0, maxEntities)
+    .slice(0, MAX_ENTITIES)
   const styles = layStyles(
     entities.filter(({ type }) => isStyle(type)),
     [],
   )
-  return fixEntities([...emoji, ...others, ...styles.slice(0, maxEntities - others.length)])
+  return fixEntities([...emoji, ...others, ...styles.slice(0, MAX_ENTITIES - others.length)])
 }
 
 function group(entities: readonly MessageEntity[]) {

@@ -1,12 +1,10 @@
 /** Methods of administrators that few networks have: general topics, titles, tags, senders, boosts and verification. */
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { PublicChat, PublicOperation } from '../../../machines/model/operation.ts'
 import type { GeneralTopicChange } from '../../../machines/model/operation-administration.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Method, type ParameterType, result } from '../method.ts'
 import { topicNameOf } from './forum-topics.ts'
-
-const bad = (description: string) => failed('bad_request', description)
 
 type Parameters = Readonly<Record<string, ParameterType>>
 
@@ -46,7 +44,7 @@ const general = (
 
 function generalName(args: Arguments): GeneralTopicChange {
   const name = topicNameOf(args)
-  if (name === '') throw bad('title must be non-empty')
+  if (name === '') throw badRequest('title must be non-empty')
   return { do: 'rename', name }
 }
 
@@ -70,7 +68,7 @@ const verifying = (
   })
 
 function verifiedChat(args: Arguments): PublicChat {
-  if (args.text('chat_id') === '0') throw bad('invalid chat identifier specified')
+  if (args.text('chat_id') === '0') throw badRequest('invalid chat identifier specified')
   return args.chat()
 }
 
@@ -78,7 +76,7 @@ const described = { custom_description: 'string' } as const
 
 const comment = (args: Arguments) => {
   const given = args.text('comment') ?? ''
-  if ([...given].length > 128) throw bad('COMMENT_TOO_LONG')
+  if ([...given].length > 128) throw badRequest('COMMENT_TOO_LONG')
   return given === '' ? {} : { comment: given }
 }
 
@@ -140,7 +138,7 @@ export const administrationMethods: readonly Method[] = [
     { ...place, message_thread_id: 'integer' },
     (args) => {
       const [chat, topic] = [args.chat(), args.messageId('message_thread_id')]
-      if (topic === 0) throw bad('invalid message thread identifier specified')
+      if (topic === 0) throw badRequest('invalid message thread identifier specified')
       return { kind: 'unpin_topic', chat, topic }
     },
   ),

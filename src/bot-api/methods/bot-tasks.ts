@@ -1,5 +1,5 @@
 /** Methods of bots with a task of their own: join queries, personal channels, bots that they manage, and passports. */
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import { JOIN_DECISIONS, type JoinDecision } from '../../../machines/model/operation-bots.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Method, result } from '../method.ts'
@@ -7,17 +7,15 @@ import { passportErrorsOf } from '../passport-errors.ts'
 
 const MOST_PERSONAL = 20
 
-const bad = (description: string) => failed('bad_request', description)
-
 function decisionOf(args: Arguments): JoinDecision {
   const decision = JOIN_DECISIONS.find((known) => known === args.text('result'))
-  if (!decision) throw bad('invalid result specified')
+  if (!decision) throw badRequest('invalid result specified')
   return decision
 }
 
 function queryOf(args: Arguments): string {
   const query = args.text('chat_join_request_query_id')
-  if (query === undefined) throw bad('query ID is not specified')
+  if (query === undefined) throw badRequest('query ID is not specified')
   return query
 }
 
@@ -26,7 +24,7 @@ const managing = { user_id: 'integer' } as const
 function addedOf(args: Arguments): readonly number[] {
   const added = args.json('added_user_ids') ?? []
   const areIds = Array.isArray(added) && added.every((id) => Number.isSafeInteger(id) && id > 0)
-  if (!areIds) throw bad('wrong added_user_ids specified')
+  if (!areIds) throw badRequest('wrong added_user_ids specified')
   return added
 }
 
@@ -76,8 +74,8 @@ export const botTaskMethods: readonly Method[] = [
     run: async ({ args, perform }) => {
       const person = args.userId()
       const limit = args.integer('limit', { min: 0, max: MOST_PERSONAL + 1 })
-      if (limit < 1) throw bad('limit must be positive')
-      if (limit > MOST_PERSONAL) throw bad('limit must be between 1 and 20')
+      if (limit < 1) throw badRequest('limit must be positive')
+      if (limit > MOST_PERSONAL) throw badRequest('limit must be between 1 and 20')
       return result(await perform({ kind: 'personal_messages', person, limit }))
     },
   },

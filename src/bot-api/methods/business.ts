@@ -1,16 +1,14 @@
 /** Methods by which an account acts for a business that has connected it. */
 
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { badRequest, notFound } from '../../../machines/model/failure.ts'
 import type { AcceptedGifts } from '../../../machines/model/gift.ts'
 import type { PublicChat, PublicOperation } from '../../../machines/model/operation.ts'
-import { Arguments } from '../arguments.ts'
+import type { Arguments } from '../arguments.ts'
 import { type Call, type Method, onlyOnce, type ParameterType, result } from '../method.ts'
 import { profilePhoto } from './files.ts'
 import { ownedByBusiness } from './gifts.ts'
 
 const MESSAGES = 100
-
-const bad = (description: string) => failed('bad_request', description)
 
 /** Requires a connection, except on networks whose accounts act only for themselves. */
 export function assertBusiness({ args, platform }: Call): void {
@@ -36,7 +34,7 @@ const forBusiness = (
   parameters: { business_connection_id: 'string', ...parameters },
   required: ['business_connection_id', ...required],
   run: async (call) => {
-    // What is missing beside the connection is told first, as in the reference.
+    // As in the reference, other missing parameters are refused before a missing connection.
     const operation = await read(call)
     assertBusiness(call)
     return result(await call.perform(operation))
@@ -45,14 +43,14 @@ const forBusiness = (
 
 const text = ({ args }: Call, name: string, length: number, problem: string): string => {
   const value = (args.text(name) ?? '').trim()
-  if ([...value].length > length) throw bad(problem)
+  if ([...value].length > length) throw badRequest(problem)
   return value
 }
 
 const stars = ({ args }: Call, min: number) => args.integer('star_count', { min, max: 1_000_000 })
 
 function chatIn(args: Arguments, name: string): PublicChat {
-  if (!args.has(name)) throw bad('chat identifier is empty')
+  if (!args.has(name)) throw badRequest('chat identifier is empty')
   return args.chat(name)
 }
 
@@ -99,7 +97,7 @@ export const businessMethods: readonly Method[] = [
     ['first_name'],
     (call) => {
       const firstName = text(call, 'first_name', 64, 'FIRSTNAME_INVALID')
-      if (firstName === '') throw bad('parameter "first_name" is required')
+      if (firstName === '') throw badRequest('parameter "first_name" is required')
       const lastName = text(call, 'last_name', 64, 'LASTNAME_INVALID')
       return { kind: 'set_name', firstName, lastName }
     },
@@ -130,7 +128,7 @@ export const businessMethods: readonly Method[] = [
     { photo: 'json', is_public: 'boolean' },
     ['photo'],
     async (call) => {
-      // No file is looked into for nobody.
+      // Without a connection no file is inspected.
       if (call.args.hasJson('photo')) assertBusiness(call)
       return { kind: 'set_profile_photo', ...(await profilePhoto(call)) }
     },
@@ -173,7 +171,7 @@ export const businessMethods: readonly Method[] = [
       (call) => {
         assertBusiness(call)
         const count = stars(call, 0)
-        if (count < 1 || count > 10_000) throw bad('STARS_AMOUNT_INVALID')
+        if (count < 1 || count > 10_000) throw badRequest('STARS_AMOUNT_INVALID')
         return { kind: 'transfer_stars', stars: count }
       },
     ),
@@ -222,26 +220,22 @@ export const businessMethods: readonly Method[] = [
 ]
 
 function messagesOf({ args }: Call): readonly number[] {
-  if (!args.has('message_ids')) throw bad('message identifiers are not specified')
+  if (!args.has('message_ids')) throw badRequest('message identifiers are not specified')
   const given = args.list('message_ids', 'message_ids', 'message identifiers')
-  if (given.length === 0) throw bad('message identifiers are not specified')
-  if (given.length > MESSAGES) throw bad('too many message identifiers specified')
+  if (given.length === 0) throw badRequest('message identifiers are not specified')
+  if (given.length > MESSAGES) throw badRequest('too many message identifiers specified')
   return given.map((id: unknown) => {
     const number = Number(id)
     if (!Number.isSafeInteger(number) || number <= 0) {
-      throw bad('invalid message identifier specified')
+      throw badRequest('invalid message identifier specified')
     }
     return number
   })
 }
 
 function acceptedOf(args: Arguments): AcceptedGifts {
-  if (!args.hasJson('accepted_gift_types')) throw bad("accepted gift types aren't specified")
-  const given = args.json('accepted_gift_types')
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw bad("can't parse accepted gift types JSON object")
-  }
-  const types = Arguments.from(given)
+  if (!args.hasJson('accepted_gift_types')) throw badRequest("accepted gift types aren't specified")
+  const types = args.members('accepted_gift_types', 'accepted gift types')
   return {
     unlimited: types.boolean('unlimited_gifts'),
     limited: types.boolean('limited_gifts'),

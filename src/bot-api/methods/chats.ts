@@ -3,7 +3,7 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { PublicOperation } from '../../../machines/model/operation.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Method, type ParameterType, result } from '../method.ts'
-import { forBusiness, topicOf } from '../sending.ts'
+import { businessParameters, topicOf } from '../sending.ts'
 import { permissions, permissionsOf } from './members.ts'
 
 const ACTIONS = [
@@ -40,7 +40,12 @@ const sendChatAction: Method = {
   summary: 'Shows that something is being written',
   scope: 'bot:send',
   operation: 'act',
-  parameters: { ...forBusiness, chat_id: 'chat', message_thread_id: 'integer', action: 'string' },
+  parameters: {
+    ...businessParameters,
+    chat_id: 'chat',
+    message_thread_id: 'integer',
+    action: 'string',
+  },
   required: ['chat_id', 'action'],
   run: async ({ args, perform }) => {
     const action = (args.text('action') ?? '').toLowerCase()
@@ -151,7 +156,7 @@ export const chatMethods: readonly Method[] = [
   change(
     'pinChatMessage',
     'Pins a message',
-    { ...forBusiness, message_id: 'integer', disable_notification: 'boolean' },
+    { ...businessParameters, message_id: 'integer', disable_notification: 'boolean' },
     ['message_id'],
     'pin',
     (args) => ({
@@ -164,7 +169,7 @@ export const chatMethods: readonly Method[] = [
   change(
     'unpinChatMessage',
     'Unpins a message; the newest one unless told which',
-    { ...forBusiness, message_id: 'integer' },
+    { ...businessParameters, message_id: 'integer' },
     [],
     'unpin',
     (args) => ({

@@ -1,6 +1,6 @@
 /** Methods about the commands of a bot: kept by the gateway, for each scope and language. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest, failed } from '../../../machines/model/failure.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
 import { Arguments, chatFrom } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
@@ -17,7 +17,6 @@ const SCOPES: Readonly<Record<string, readonly ('chat_id' | 'user_id')[]>> = {
   chat_member: ['chat_id', 'user_id'],
 }
 
-const bad = (description: string) => failed('bad_request', description)
 const where = { scope: 'json', language_code: 'string' } as const
 const local = { scope: undefined, operation: undefined, required: [] } as const
 
@@ -60,16 +59,17 @@ function placeOf(args: Arguments): string {
   const language = languageOf(args)
   const scope = args.hasJson('scope') ? args.json('scope') : { type: 'default' }
   if (typeof scope !== 'object' || scope === null || Array.isArray(scope)) {
-    throw bad("can't parse BotCommandScope: expected an Object")
+    throw badRequest("can't parse BotCommandScope: expected an Object")
   }
   const given = Arguments.from(scope)
   const type = given.text('type') ?? ''
   if (!Object.hasOwn(SCOPES, type)) {
-    throw bad("can't parse BotCommandScope: Unsupported type specified")
+    throw badRequest("can't parse BotCommandScope: Unsupported type specified")
   }
   const names = SCOPES[type] ?? []
   for (const name of names) {
-    if (!given.has(name)) throw bad(`can't parse BotCommandScope: Can't find field "${name}"`)
+    if (!given.has(name))
+      throw badRequest(`can't parse BotCommandScope: Can't find field "${name}"`)
   }
   const [chat = '', person = ''] = names.map((name) => idIn(given, name))
   return `commands ${type} ${chat} ${person} ${language}`
@@ -77,7 +77,7 @@ function placeOf(args: Arguments): string {
 
 function commandsOf(args: Arguments): Json {
   const given = args.list('commands', 'commands', 'BotCommand')
-  if (given.length > COMMANDS) throw bad('BOT_COMMANDS_TOO_MUCH')
+  if (given.length > COMMANDS) throw badRequest('BOT_COMMANDS_TOO_MUCH')
   return given.map((value: unknown) => {
     const {
       command,
@@ -85,15 +85,15 @@ function commandsOf(args: Arguments): Json {
       is_ephemeral: isEphemeral,
     } = (value ?? {}) as Record<string, unknown>
     if (typeof command !== 'string' || typeof description !== 'string') {
-      throw bad("can't parse BotCommand: command and description are needed")
+      throw badRequest("can't parse BotCommand: command and description are needed")
     }
     const name = command.replace(/^\//, '')
-    if (name === '') throw bad('command must be non-empty')
-    if (description.trim() === '') throw bad('command description must be non-empty')
-    if (!/^[a-z0-9_]{1,32}$/.test(name)) throw bad('BOT_COMMAND_INVALID')
-    if ([...description].length > 256) throw bad('BOT_COMMAND_DESCRIPTION_INVALID')
+    if (name === '') throw badRequest('command must be non-empty')
+    if (description.trim() === '') throw badRequest('command description must be non-empty')
+    if (!/^[a-z0-9_]{1,32}$/.test(name)) throw badRequest('BOT_COMMAND_INVALID')
+    if ([...description].length > 256) throw badRequest('BOT_COMMAND_DESCRIPTION_INVALID')
     if (isEphemeral !== undefined && typeof isEphemeral !== 'boolean') {
-      throw bad('field "is_ephemeral" must be of type Boolean')
+      throw badRequest('field "is_ephemeral" must be of type Boolean')
     }
     return { command: name, description, ...(isEphemeral && { is_ephemeral: true }) }
   })

@@ -2,8 +2,8 @@
 import { failed } from '../../../machines/model/failure.ts'
 import { type Method, result } from '../method.ts'
 import { richContent } from '../rich/content.ts'
-import { captioned, edit, editing } from '../sending.ts'
-import { captionOf, previewed, previewOf, textOf } from '../text.ts'
+import { captionParameters, edit, editParameters } from '../sending.ts'
+import { captionOf, previewOf, previewParameters, textOf } from '../text.ts'
 import { liveLocation, locationOf } from './structured.ts'
 
 const required = ['chat_id', 'message_id']
@@ -14,12 +14,12 @@ const editMessageText: Method = {
   scope: 'bot:send',
   operation: 'edit',
   parameters: {
-    ...editing,
+    ...editParameters,
     text: 'string',
     parse_mode: 'string',
     entities: 'json',
     rich_message: 'json',
-    ...previewed,
+    ...previewParameters,
   },
   required: [...required, 'text'],
   run: async (call) => {
@@ -39,7 +39,7 @@ const editMessageCaption: Method = {
   summary: 'Changes the caption of a message',
   scope: 'bot:send',
   operation: 'edit_caption',
-  parameters: { ...editing, ...captioned },
+  parameters: { ...editParameters, ...captionParameters },
   required,
   run: async (call) => {
     const above = call.args.boolean('show_caption_above_media') && { captionAbove: true }
@@ -53,7 +53,7 @@ const editMessageReplyMarkup: Method = {
   summary: 'Changes the buttons of a message',
   scope: 'bot:send',
   operation: 'edit_buttons',
-  parameters: editing,
+  parameters: editParameters,
   required,
   run: async (call) => result(await edit(call, () => ({ kind: 'edit_buttons' }))),
 }
@@ -63,7 +63,7 @@ const editMessageLiveLocation: Method = {
   summary: 'Moves a live location',
   scope: 'bot:send',
   operation: 'edit_location',
-  parameters: { ...editing, ...liveLocation },
+  parameters: { ...editParameters, ...liveLocation },
   required: [...required, 'latitude', 'longitude'],
   run: async (call) => {
     const location = () => locationOf(call.args)
@@ -76,7 +76,7 @@ const stopMessageLiveLocation: Method = {
   summary: 'Ends a live location',
   scope: 'bot:send',
   operation: 'edit_location',
-  parameters: editing,
+  parameters: editParameters,
   required,
   run: async (call) => result(await edit(call, () => ({ kind: 'edit_location' }))),
 }

@@ -3,8 +3,8 @@ import { failed } from '../../../machines/model/failure.ts'
 import { buttonsOf } from '../markup.ts'
 import { type Call, type Method, result } from '../method.ts'
 import { richContent } from '../rich/content.ts'
-import { captioned } from '../sending.ts'
-import { captionOf, previewed, previewOf, textOf } from '../text.ts'
+import { captionParameters } from '../sending.ts'
+import { captionOf, previewOf, previewParameters, textOf } from '../text.ts'
 import { editedMedia } from './send-media.ts'
 
 const target = {
@@ -36,7 +36,7 @@ const editEphemeralMessageText: Method = {
     parse_mode: 'string',
     entities: 'json',
     rich_message: 'json',
-    ...previewed,
+    ...previewParameters,
     reply_markup: 'json',
   },
   required: [...required, 'text'],
@@ -67,7 +67,7 @@ const editEphemeralMessageCaption: Method = {
   name: 'editEphemeralMessageCaption',
   summary: 'Changes the caption of an ephemeral message',
   ...editing,
-  parameters: { ...target, ...captioned, reply_markup: 'json' },
+  parameters: { ...target, ...captionParameters, reply_markup: 'json' },
   run: async (call) => {
     const change = changedOf(call)
     const caption = captionOf(call.args)

@@ -1,14 +1,12 @@
 /** Methods about files that are there already, and about the photos of people and chats. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import { folderOf } from '../../media/media.ts'
 import { Arguments } from '../arguments.ts'
 import { uniqueFileId } from '../file-id.ts'
 import { animatedPhotoOf, mediaOf, uploadOf } from '../media.ts'
 import { type Call, type Method, result } from '../method.ts'
-
-const bad = (description: string) => failed('bad_request', description)
 
 /** Seconds. */
 const LONGEST_ANIMATION = 10
@@ -22,10 +20,10 @@ const getFile: Method = {
   required: ['file_id'],
   run: async ({ args, key, world }) => {
     const fileId = args.text('file_id')
-    if (fileId === undefined) throw bad('file_id not specified')
+    if (fileId === undefined) throw badRequest('file_id not specified')
     const { credentialId } = key.facts
     const file = world.fileIds.read(credentialId, fileId)
-    if (!file) throw bad('invalid file_id')
+    if (!file) throw badRequest('invalid file_id')
     const { path, size } = await world.paths.issue({
       credentialId,
       folder: folderOf[file.kind],
@@ -73,8 +71,9 @@ const setChatPhoto: Method = {
   run: async (call) => {
     const chat = call.args.chat()
     const isGiven = call.args.has('photo') || call.uploads.has('photo')
-    if (!isGiven) throw bad('there is no photo in the request')
-    if (!uploadOf(call, call.args, 'photo')) throw bad('photo must be uploaded as an InputFile')
+    if (!isGiven) throw badRequest('there is no photo in the request')
+    if (!uploadOf(call, call.args, 'photo'))
+      throw badRequest('photo must be uploaded as an InputFile')
     const photo = await mediaOf(call, 'photo')
     return result(await call.perform({ kind: 'set_photo', chat, photo }))
   },
@@ -108,22 +107,24 @@ interface ProfilePhoto {
 
 /** `photo` is an InputProfilePhoto: its file comes along with the call. */
 export async function profilePhoto(call: Call): Promise<ProfilePhoto> {
-  if (!call.args.hasJson('photo')) throw bad("photo isn't specified")
+  if (!call.args.hasJson('photo')) throw badRequest("photo isn't specified")
   const given = call.args.json('photo')
-  if (typeof given !== 'object' || given === null) throw bad("can't parse photo JSON object")
+  if (typeof given !== 'object' || given === null) throw badRequest("can't parse photo JSON object")
   const item = Arguments.from(given)
   const type = item.text('type')
   if (type !== 'static' && type !== 'animated')
-    throw bad('unsupported profile photo type specified')
+    throw badRequest('unsupported profile photo type specified')
   if (type === 'animated') return animatedPhoto(call, item)
-  if (!uploadOf(call, item, 'photo')) throw bad('photo must be uploaded as an InputFile')
+  if (!uploadOf(call, item, 'photo')) throw badRequest('photo must be uploaded as an InputFile')
   return { photo: await mediaOf(call, 'photo', 'photo', item) }
 }
 
 async function animatedPhoto(call: Call, item: Arguments): Promise<ProfilePhoto> {
-  if (!uploadOf(call, item, 'animation')) throw bad('animation must be uploaded as an InputFile')
+  if (!uploadOf(call, item, 'animation'))
+    throw badRequest('animation must be uploaded as an InputFile')
   const frameAt = item.number('main_frame_timestamp')
-  if (frameAt < 0 || frameAt > LONGEST_ANIMATION) throw bad('wrong main frame timestamp specified')
+  if (frameAt < 0 || frameAt > LONGEST_ANIMATION)
+    throw badRequest('wrong main frame timestamp specified')
   return { photo: await animatedPhotoOf(call, item, frameAt), frameAt }
 }
 

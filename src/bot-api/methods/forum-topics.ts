@@ -1,5 +1,5 @@
 /** Methods about the topics of forums. */
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { PublicOperation } from '../../../machines/model/operation.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Method, onlyOnce, type ParameterType, result } from '../method.ts'
@@ -7,8 +7,6 @@ import { type Method, onlyOnce, type ParameterType, result } from '../method.ts'
 const NAME_LENGTH = 128
 /** The icons' colours that the reference knows. */
 const COLORS = [0x6fb9f0, 0xffd67e, 0xcb86db, 0x8eee98, 0xff93b2, 0xfb6f5f]
-
-const bad = (description: string) => failed('bad_request', description)
 
 const place = { chat_id: 'chat', message_thread_id: 'integer' } as const
 const look = { name: 'string', icon_custom_emoji_id: 'string' } as const
@@ -52,7 +50,7 @@ export const forumTopicMethods: readonly Method[] = [
       (args) => {
         const chat = args.chat()
         const name = topicNameOf(args)
-        if (name === '') throw bad('title must be non-empty')
+        if (name === '') throw badRequest('title must be non-empty')
         const icon = iconOf(args)
         return { kind: 'create_topic', chat, name, ...colorOf(args), ...(icon && { icon }) }
       },
@@ -67,7 +65,7 @@ export const forumTopicMethods: readonly Method[] = [
     (args) => {
       const topic = topicOf(args)
       const name = topicNameOf(args)
-      if (args.has('name') && name === '') throw bad('title must be non-empty')
+      if (args.has('name') && name === '') throw badRequest('title must be non-empty')
       return {
         kind: 'edit_topic',
         ...topic,
@@ -87,7 +85,7 @@ export const forumTopicMethods: readonly Method[] = [
 
 function topicOf(args: Arguments) {
   const [chat, topic] = [args.chat(), args.messageId('message_thread_id')]
-  if (topic === 0) throw bad('invalid message thread identifier specified')
+  if (topic === 0) throw badRequest('invalid message thread identifier specified')
   return { chat, topic }
 }
 
@@ -103,6 +101,6 @@ function iconOf(args: Arguments): string {
 function colorOf(args: Arguments): { readonly iconColor?: number } {
   const iconColor = args.integer('icon_color', { min: -1, max: 0x1000000 })
   if (iconColor === 0) return {}
-  if (!COLORS.includes(iconColor)) throw bad('invalid icon color specified')
+  if (!COLORS.includes(iconColor)) throw badRequest('invalid icon color specified')
   return { iconColor }
 }

@@ -1,6 +1,6 @@
 /** Methods that forward, copy and delete messages, one or many. */
 
-import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import { badRequest, failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { PublicChat } from '../../../machines/model/operation.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
 import type { FailureReason } from '../../../machines/model/reason.ts'
@@ -9,32 +9,30 @@ import { markupOf } from '../markup.ts'
 import { type Call, type Method, result } from '../method.ts'
 import {
   assertQuotable,
-  captioned,
-  delivery,
+  captionParameters,
   deliveryOf,
+  deliveryParameters,
+  directTopicParameters,
   effectOf,
-  replying,
+  effectParameters,
   replyOf,
-  suggesting,
-  toDirectTopic,
-  withEffect,
+  replyParameters,
+  suggestParameters,
 } from '../sending.ts'
 import { captionOf } from '../text.ts'
 
 const MESSAGES = 100
 
-const bad = (description: string) => failed('bad_request', description)
-
 /** Numbers, or text in their usual decimal form. */
 export function messageIdsOf(args: Arguments): number[] {
-  if (!args.has('message_ids')) throw bad('message identifiers are not specified')
+  if (!args.has('message_ids')) throw badRequest('message identifiers are not specified')
   const ids = args.list('message_ids', 'message_ids', 'message identifiers')
-  if (ids.length === 0) throw bad('message identifiers are not specified')
-  if (ids.length > MESSAGES) throw bad('too many message identifiers specified')
+  if (ids.length === 0) throw badRequest('message identifiers are not specified')
+  if (ids.length > MESSAGES) throw badRequest('too many message identifiers specified')
   return ids.map((id: unknown) => {
     const number = typeof id === 'string' && /^(0|-?[1-9]\d*)$/.test(id) ? Number(id) : id
     if (typeof number === 'number' && Number.isSafeInteger(number)) return number
-    throw bad('message identifier must be a valid Integer')
+    throw badRequest('message identifier must be a valid Integer')
   })
 }
 
@@ -43,14 +41,14 @@ const one = {
   from_chat_id: 'chat',
   message_id: 'integer',
   video_start_timestamp: 'integer',
-  ...delivery,
+  ...deliveryParameters,
 } as const
 const many = {
   chat_id: 'chat',
   from_chat_id: 'chat',
   message_ids: 'json',
-  ...delivery,
-  ...toDirectTopic,
+  ...deliveryParameters,
+  ...directTopicParameters,
 } as const
 
 const forwardMessage: Method = {
@@ -59,7 +57,7 @@ const forwardMessage: Method = {
   scope: 'bot:send',
   operation: 'forward',
   sends: true,
-  parameters: { ...one, ...suggesting, ...withEffect },
+  parameters: { ...one, ...suggestParameters, ...effectParameters },
   required: ['chat_id', 'from_chat_id', 'message_id'],
   run: async (call) => {
     const message = call.args.messageId('message_id')
@@ -76,10 +74,10 @@ const copyMessage: Method = {
   sends: true,
   parameters: {
     ...one,
-    ...suggesting,
-    ...captioned,
-    ...replying,
-    ...withEffect,
+    ...suggestParameters,
+    ...captionParameters,
+    ...replyParameters,
+    ...effectParameters,
     reply_markup: 'json',
   },
   required: ['chat_id', 'from_chat_id', 'message_id'],
@@ -150,7 +148,7 @@ const startOf = (args: Arguments) =>
 type Changes = Partial<Parameters<Call['perform']>[0] & { kind: 'copy' }>
 
 function sourceOf(args: Arguments): PublicChat {
-  if (!args.has('from_chat_id')) throw bad('parameter "from_chat_id" is required')
+  if (!args.has('from_chat_id')) throw badRequest('parameter "from_chat_id" is required')
   return args.chat('from_chat_id')
 }
 
@@ -179,7 +177,7 @@ async function passOnAll(
     const done = await unlessRefused(passOn(call, kind, message, changes))
     if (done !== undefined) sent.push(idOf(done))
   }
-  if (sent.length === 0) throw bad('there are no messages to forward')
+  if (sent.length === 0) throw badRequest('there are no messages to forward')
   return sent
 }
 

@@ -1,18 +1,16 @@
 /** Methods about games and their scores. */
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { Game } from '../../../machines/model/game.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { isInline, send, sending } from '../sending.ts'
-
-const bad = (description: string) => failed('bad_request', description)
+import { isInline, send, sendParameters } from '../sending.ts'
 
 const HIGHEST = 2 ** 31 - 1
 
 /** Networks other than Telegram keep no games: only the name of a game is known. */
 export function gameOf(args: Arguments): Game {
   const name = args.text('game_short_name') ?? ''
-  if (!/^\w{1,64}$/.test(name)) throw bad('wrong game short name specified')
+  if (!/^\w{1,64}$/.test(name)) throw badRequest('wrong game short name specified')
   return { name, title: name, description: '' }
 }
 
@@ -23,7 +21,7 @@ const sendGame: Method = {
   operation: 'send',
   content: 'game',
   sends: true,
-  parameters: { ...sending, game_short_name: 'string' },
+  parameters: { ...sendParameters, game_short_name: 'string' },
   required: ['chat_id', 'game_short_name'],
   run: async (call) => result(await send(call, { kind: 'game', game: gameOf(call.args) })),
 }
@@ -59,7 +57,7 @@ const setGameScore: Method = {
   run: async (call) => {
     const { args, perform } = call
     const score = args.integer('score', { min: -1, max: HIGHEST })
-    if (score < 0) throw bad('score must be non-negative')
+    if (score < 0) throw badRequest('score must be non-negative')
     // `edit_message` is the older name of the opposite.
     const isShown = args.has('edit_message')
       ? args.boolean('edit_message')

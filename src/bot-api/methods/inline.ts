@@ -1,6 +1,6 @@
 /** Methods of inline and guest mode: answers to queries and to web apps, and prepared messages. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { InlinePlace } from '../../../machines/model/operation-inline.ts'
 import { inlineButtonOf, inlineResultOf, inlineResultsOf } from '../inline-results.ts'
 import { keyFrom } from '../markup.ts'
@@ -8,8 +8,6 @@ import { type Method, result } from '../method.ts'
 
 const USUAL_CACHE_SECONDS = 300
 const OFFSET_BYTES = 64
-
-const bad = (description: string) => failed('bad_request', description)
 
 const answerInlineQuery: Method = {
   name: 'answerInlineQuery',
@@ -32,7 +30,7 @@ const answerInlineQuery: Method = {
     const button = inlineButtonOf(args)
     const results = inlineResultsOf(call)
     const nextOffset = args.text('next_offset') ?? ''
-    if (Buffer.byteLength(nextOffset) > OFFSET_BYTES) throw bad('NEXT_OFFSET_INVALID')
+    if (Buffer.byteLength(nextOffset) > OFFSET_BYTES) throw badRequest('NEXT_OFFSET_INVALID')
     const cacheSeconds = args.has('cache_time')
       ? args.integer('cache_time', { min: 0, max: 86_400 })
       : USUAL_CACHE_SECONDS
@@ -79,7 +77,7 @@ const answerGuestQuery: Method = {
   },
 }
 
-/** By the parameter that allows chats of a kind. The sandbox tells no bots from other people. */
+/** By the parameter that allows chats of a kind. The sandbox does not distinguish bots from other people. */
 const PLACES: Readonly<Record<string, readonly InlinePlace[]>> = {
   allow_user_chats: ['private'],
   allow_bot_chats: ['private', 'sender'],
@@ -108,7 +106,7 @@ const savePreparedInlineMessage: Method = {
     const places = Object.entries(PLACES).flatMap(([name, kinds]) =>
       args.boolean(name) ? kinds : [],
     )
-    if (places.length === 0) throw bad('PEER_TYPES_INVALID')
+    if (places.length === 0) throw badRequest('PEER_TYPES_INVALID')
     return result(
       await perform({
         kind: 'prepare_inline',
@@ -132,9 +130,9 @@ const savePreparedKeyboardButton: Method = {
   run: async ({ args, perform }) => {
     const person = args.userId()
     const given = args.json('button')
-    if (given === undefined) throw bad("can't parse keyboard button JSON object")
+    if (given === undefined) throw badRequest("can't parse keyboard button JSON object")
     const key = keyFrom(given)
-    if (!SHARING.some((name) => key.more?.[name])) throw bad('BUTTON_TYPE_INVALID')
+    if (!SHARING.some((name) => key.more?.[name])) throw badRequest('BUTTON_TYPE_INVALID')
     return result(await perform({ kind: 'prepare_key', person, key }))
   },
 }

@@ -1,5 +1,5 @@
 /** Methods about the members of a chat, and the permissions that they have there. */
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import { PERMISSIONS, type Permission, RIGHTS } from '../../../machines/model/rights.ts'
 import { Arguments } from '../arguments.ts'
 import { type Method, result } from '../method.ts'
@@ -26,14 +26,12 @@ const WITH: readonly (readonly [name: Permission, source: Permission])[] = [
   ['react_to_messages', 'send_messages'],
 ]
 
-const bad = (description: string) => failed('bad_request', description)
-
 /** A ChatPermissions object; `can_send_media_messages` is the older name for all kinds of media. */
 export function permissionsOf(args: Arguments): Permission[] {
   const given = args.json('permissions')
-  if (given === undefined) throw bad("can't parse permissions JSON object")
+  if (given === undefined) throw badRequest("can't parse permissions JSON object")
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw bad('object expected as permissions')
+    throw badRequest('object expected as permissions')
   }
   const wanted = Arguments.from(given)
   const may = new Set(PERMISSIONS.filter((name) => wanted.boolean(`can_${name}`)))

@@ -5,8 +5,8 @@ import type { Arguments } from '../arguments.ts'
 import { type Method, result } from '../method.ts'
 import { richContent, richMessageOf } from '../rich/content.ts'
 import { renderRich } from '../rich/render.ts'
-import { ephemeralParameters, send, sending, suggesting } from '../sending.ts'
-import { previewed, previewOf, textOf } from '../text.ts'
+import { ephemeralParameters, send, sendParameters, suggestParameters } from '../sending.ts'
+import { previewOf, previewParameters, textOf } from '../text.ts'
 
 const draftParameters = {
   chat_id: 'chat',
@@ -32,13 +32,13 @@ const sendMessage: Method = {
   operation: 'send',
   sends: true,
   parameters: {
-    ...sending,
+    ...sendParameters,
     ...ephemeralParameters,
-    ...suggesting,
+    ...suggestParameters,
     text: 'string',
     parse_mode: 'string',
     entities: 'json',
-    ...previewed,
+    ...previewParameters,
   },
   required: ['chat_id', 'text'],
   run: async (call) => {
@@ -72,7 +72,12 @@ const sendRichMessage: Method = {
   scope: 'bot:send',
   operation: 'send',
   sends: true,
-  parameters: { ...sending, ...ephemeralParameters, ...suggesting, rich_message: 'json' },
+  parameters: {
+    ...sendParameters,
+    ...ephemeralParameters,
+    ...suggestParameters,
+    rich_message: 'json',
+  },
   required: ['chat_id', 'rich_message'],
   run: async (call) => result(await send(call, () => richContent(call))),
 }

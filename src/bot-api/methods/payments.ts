@@ -1,6 +1,6 @@
 /** Methods about payments: invoices, answers to buyers, and the Telegram Stars of the account. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import {
   type Invoice,
   type OrderPart,
@@ -10,9 +10,7 @@ import {
 } from '../../../machines/model/payment.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { send, sending, suggesting } from '../sending.ts'
-
-const bad = (description: string) => failed('bad_request', description)
+import { send, sendParameters, suggestParameters } from '../sending.ts'
 
 const MONTH_SECONDS = 2_592_000
 const MOST_STARS = 10_000
@@ -55,23 +53,24 @@ const described = ['title', 'description', 'payload', 'currency', 'prices']
 export function invoiceOf(args: Arguments): Invoice {
   const needed = (name: string) => {
     const value = args.text(name)
-    if (value === undefined) throw bad(`parameter "${name}" is required`)
+    if (value === undefined) throw badRequest(`parameter "${name}" is required`)
     return value
   }
   const title = needed('title')
   const description = needed('description')
   const payload = needed('payload')
-  if ([...title].length > 32) throw bad('TITLE_INVALID')
-  if ([...description].length > 255) throw bad('DESCRIPTION_INVALID')
-  if (Buffer.byteLength(payload) > 128) throw bad('INVOICE_PAYLOAD_INVALID')
+  if ([...title].length > 32) throw badRequest('TITLE_INVALID')
+  if ([...description].length > 255) throw badRequest('DESCRIPTION_INVALID')
+  if (Buffer.byteLength(payload) > 128) throw badRequest('INVOICE_PAYLOAD_INVALID')
   const currency = needed('currency').toUpperCase()
-  if (!/^[A-Z]{3}$/.test(currency)) throw bad('CURRENCY_INVALID')
+  if (!/^[A-Z]{3}$/.test(currency)) throw badRequest('CURRENCY_INVALID')
   const prices = pricesOf(args)
   const total = prices.reduce((sum, { amount }) => sum + amount, 0)
-  if (total <= 0) throw bad('CURRENCY_TOTAL_AMOUNT_INVALID')
+  if (total <= 0) throw badRequest('CURRENCY_TOTAL_AMOUNT_INVALID')
   const isStars = currency === STARS
-  if (isStars && (prices.length !== 1 || total > MOST_STARS)) throw bad('STARS_INVOICE_INVALID')
-  if (!isStars && !args.has('provider_token')) throw bad('PAYMENT_PROVIDER_INVALID')
+  if (isStars && (prices.length !== 1 || total > MOST_STARS))
+    throw badRequest('STARS_INVOICE_INVALID')
+  if (!isStars && !args.has('provider_token')) throw badRequest('PAYMENT_PROVIDER_INVALID')
   const maxTip = isStars ? 0 : args.integer('max_tip_amount', { min: 0, max: LARGE })
   const photoUrl = args.text('photo_url')
   const start = args.text('start_parameter')
@@ -97,18 +96,18 @@ export function invoiceOf(args: Arguments): Invoice {
 function periodOf(args: Arguments, isStars: boolean): number | undefined {
   const seconds = args.integer('subscription_period', { min: 0, max: LARGE })
   if (seconds === 0) return undefined
-  if (seconds !== MONTH_SECONDS || !isStars) throw bad('SUBSCRIPTION_PERIOD_INVALID')
+  if (seconds !== MONTH_SECONDS || !isStars) throw badRequest('SUBSCRIPTION_PERIOD_INVALID')
   return seconds
 }
 
 function pricesOf(args: Arguments): Price[] {
   const given = args.list('prices', 'prices', 'labeled prices')
-  if (given.length === 0) throw bad('there must be at least one price')
+  if (given.length === 0) throw badRequest('there must be at least one price')
   return given.map(priceOf)
 }
 
 function priceOf(value: unknown): Price {
-  const wrong = (problem: string) => bad(`can't parse labeled price: ${problem}`)
+  const wrong = (problem: string) => badRequest(`can't parse labeled price: ${problem}`)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw wrong('LabeledPrice must be an Object')
   }
@@ -121,10 +120,10 @@ function priceOf(value: unknown): Price {
 
 function tipsOf(args: Arguments, maxTip: number): number[] {
   const given = args.json('suggested_tip_amounts') ?? []
-  if (!Array.isArray(given)) throw bad('expected an Array of suggested tip amounts')
+  if (!Array.isArray(given)) throw badRequest('expected an Array of suggested tip amounts')
   const tips = given.map(Number)
   const isRising = tips.every((tip, place) => tip > (tips[place - 1] ?? 0) && tip <= maxTip)
-  if (tips.length > TIPS || !isRising) throw bad('TIP_AMOUNTS_INVALID')
+  if (tips.length > TIPS || !isRising) throw badRequest('TIP_AMOUNTS_INVALID')
   return tips
 }
 
@@ -135,7 +134,7 @@ const sendInvoice: Method = {
   operation: 'send',
   content: 'invoice',
   sends: true,
-  parameters: { ...sending, ...suggesting, ...priced, start_parameter: 'string' },
+  parameters: { ...sendParameters, ...suggestParameters, ...priced, start_parameter: 'string' },
   required: ['chat_id', ...described],
   run: async (call) => result(await send(call, { kind: 'invoice', invoice: invoiceOf(call.args) })),
 }
@@ -156,7 +155,7 @@ const createInvoiceLink: Method = {
 function errorOf(args: Arguments): { readonly error?: string } {
   if (args.boolean('ok')) return {}
   const error = args.text('error_message')
-  if (error === undefined) throw bad('parameter "error_message" is required')
+  if (error === undefined) throw badRequest('parameter "error_message" is required')
   return { error }
 }
 
@@ -181,15 +180,16 @@ const answerShippingQuery: Method = {
 
 function optionsOf(args: Arguments): ShippingOption[] {
   const given = args.list('shipping_options', 'shipping options', 'shipping options')
-  if (given.length === 0) throw bad('there must be at least one shipping option')
+  if (given.length === 0) throw badRequest('there must be at least one shipping option')
   return given.map((value: unknown) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw bad("can't parse shipping option: ShippingOption must be an Object")
+      throw badRequest("can't parse shipping option: ShippingOption must be an Object")
     }
     const option = Arguments.from(value)
     const [id, title] = [option.text('id'), option.text('title')]
-    if (id === undefined) throw bad('can\'t parse shipping option: Can\'t find field "id"')
-    if (title === undefined) throw bad('can\'t parse shipping option: Can\'t find field "title"')
+    if (id === undefined) throw badRequest('can\'t parse shipping option: Can\'t find field "id"')
+    if (title === undefined)
+      throw badRequest('can\'t parse shipping option: Can\'t find field "title"')
     return { id, title, prices: pricesOf(option) }
   })
 }

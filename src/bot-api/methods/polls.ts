@@ -1,6 +1,6 @@
 /** Methods about polls: sending one, and stopping it. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { Location } from '../../../machines/model/location.ts'
 import type { Media, MediaKind } from '../../../machines/model/media.ts'
 import {
@@ -14,11 +14,10 @@ import type { Text } from '../../../machines/model/text.ts'
 import { Arguments } from '../arguments.ts'
 import { livePhotoOf, mediaOf } from '../media.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { changing, send, sending, targetOf } from '../sending.ts'
+import { changeParameters, send, sendParameters, targetOf } from '../sending.ts'
 import { pollTextOf } from '../text.ts'
 import { locationOf, venueOf } from './structured.ts'
 
-const bad = (description: string) => failed('bad_request', description)
 const OPTIONS = { min: 1, max: 12 }
 const LENGTH = { question: 300, option: 100, explanation: 200 }
 const MOST_COUNTRIES = 12
@@ -31,7 +30,7 @@ const sendPoll: Method = {
   content: 'poll',
   sends: true,
   parameters: {
-    ...sending,
+    ...sendParameters,
     question: 'string',
     question_parse_mode: 'string',
     question_entities: 'json',
@@ -73,7 +72,7 @@ const stopPoll: Method = {
   summary: 'Ends the voting of a poll',
   scope: 'bot:send',
   operation: 'stop_poll',
-  parameters: changing,
+  parameters: changeParameters,
   required: ['chat_id', 'message_id'],
   run: async (call) => result(await call.perform({ kind: 'stop_poll', ...targetOf(call) })),
 }
@@ -83,10 +82,10 @@ function pollOf(args: Arguments): Poll {
   // Parsed before anything is looked into, as in the reference: it is refused first.
   const given = optionsOf(args)
   const question = atMost(asked, LENGTH.question, 'question')
-  if (question.text === '') throw bad('text must be non-empty')
+  if (question.text === '') throw badRequest('text must be non-empty')
   const options = fitting(given)
   const type = args.text('type') ?? 'regular'
-  if (type !== 'quiz' && type !== 'regular') throw bad('unsupported poll type specified')
+  if (type !== 'quiz' && type !== 'regular') throw badRequest('unsupported poll type specified')
   const isQuiz = type === 'quiz'
   const openSeconds = args.integer('open_period', { min: 0, max: 2_628_000 })
   const closesAt = args.integer('close_date', { min: 0, max: 2 ** 31 - 1 })
@@ -110,14 +109,14 @@ function pollOf(args: Arguments): Poll {
   }
 }
 
-/** Who may vote, how often, and who sees it. */
+/** The rules of a poll: who may vote, how often, and who sees the votes. */
 function votingOf(
   args: Arguments,
   { isAnonymous, isQuiz }: Pick<Poll, 'isAnonymous' | 'isQuiz'>,
 ): Partial<Poll> {
   const isOpenToOptions = args.boolean('allow_adding_options')
-  if (isOpenToOptions && isAnonymous) throw bad("options can't be added to anonymous polls")
-  if (isOpenToOptions && isQuiz) throw bad("options can't be added to quizzes")
+  if (isOpenToOptions && isAnonymous) throw badRequest("options can't be added to anonymous polls")
+  if (isOpenToOptions && isQuiz) throw badRequest("options can't be added to quizzes")
   const countries = countriesOf(args)
   return {
     ...(args.has('allows_revoting') && { isRevotable: args.boolean('allows_revoting') }),
@@ -132,11 +131,11 @@ function votingOf(
 function countriesOf(args: Arguments): readonly string[] {
   if (!args.hasJson('country_codes')) return []
   const given = args.json('country_codes')
-  if (!Array.isArray(given)) throw bad('expected an Array of String as country_codes')
-  if (given.length > MOST_COUNTRIES) throw bad('too many country codes specified')
+  if (!Array.isArray(given)) throw badRequest('expected an Array of String as country_codes')
+  if (given.length > MOST_COUNTRIES) throw badRequest('too many country codes specified')
   const isCode = (code: unknown): code is string =>
     typeof code === 'string' && /^[A-Z]{2}$/.test(code)
-  if (!given.every(isCode)) throw bad('invalid country code specified')
+  if (!given.every(isCode)) throw badRequest('invalid country code specified')
   return [...new Set(given)]
 }
 
@@ -145,13 +144,13 @@ function optionsOf(args: Arguments): Text[] {
 }
 
 function fitting(given: readonly Text[]): Text[] {
-  if (given.length < OPTIONS.min) throw bad('poll must have at least one answer option')
+  if (given.length < OPTIONS.min) throw badRequest('poll must have at least one answer option')
   if (given.length > OPTIONS.max) {
-    throw bad(`poll can't have more than ${OPTIONS.max} answer options`)
+    throw badRequest(`poll can't have more than ${OPTIONS.max} answer options`)
   }
   return given.map((option) => {
     const text = atMost(option, LENGTH.option, 'option')
-    if (text.text === '') throw bad('poll option text must be non-empty')
+    if (text.text === '') throw badRequest('poll option text must be non-empty')
     return text
   })
 }
@@ -161,13 +160,13 @@ function optionText(option: unknown): Text {
   if (typeof option === 'object' && option !== null && 'text' in option) {
     return pollTextOf(Arguments.from(option), 'text')
   }
-  throw bad('can\'t parse poll option: Can\'t find field "text"')
+  throw badRequest('can\'t parse poll option: Can\'t find field "text"')
 }
 
 type MediaType = MediaKind | 'live_photo' | 'location' | 'venue' | 'link'
 
 const EVERYWHERE = ['live_photo', 'location', 'venue'] as const
-/** What may stand beside a description or an explanation. */
+/** Media that a description or an explanation may have. */
 const BESIDE: readonly MediaType[] = [...EVERYWHERE, ...POLL_MEDIA]
 const IN_OPTIONS: readonly MediaType[] = [...EVERYWHERE, ...OPTION_MEDIA, 'link']
 
@@ -199,15 +198,15 @@ async function pollMediaOf(
   types: readonly MediaType[],
 ): Promise<PollMedia> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw bad("can't parse InputPollMedia: expected an Object")
+    throw badRequest("can't parse InputPollMedia: expected an Object")
   }
   const item = Arguments.from(value)
   const given = item.text('type')
-  if (given === undefined) throw bad('can\'t parse InputPollMedia: can\'t find field "type"')
+  if (given === undefined) throw badRequest('can\'t parse InputPollMedia: can\'t find field "type"')
   const type = types.find((known) => known === given.toLowerCase())
   switch (type) {
     case undefined:
-      throw bad(`can't parse InputPollMedia: type "${given}" can't be used here`)
+      throw badRequest(`can't parse InputPollMedia: type "${given}" can't be used here`)
     case 'link':
       return { kind: 'link', url: linkOf(item) }
     case 'location':
@@ -231,18 +230,18 @@ async function fileOf(
   type: MediaKind | 'live_photo',
   types: readonly MediaType[],
 ): Promise<Media> {
-  if (!item.has('media')) throw bad("can't parse InputPollMedia: media not found")
+  if (!item.has('media')) throw badRequest("can't parse InputPollMedia: media not found")
   if (type === 'live_photo') return livePhotoOf(call, 'media', item)
   const media = await mediaOf(call, type, 'media', item)
   // A file may be of another kind than it was called.
   if (!types.includes(media.kind))
-    throw bad("can't use the media of the specified type in the poll")
+    throw badRequest("can't use the media of the specified type in the poll")
   return media
 }
 
 function linkOf(item: Arguments): string {
   const url = item.text('url') ?? ''
-  if (!isPage(url)) throw bad('WEBPAGE_URL_INVALID')
+  if (!isPage(url)) throw badRequest('WEBPAGE_URL_INVALID')
   return url
 }
 
@@ -255,13 +254,14 @@ function rightOf(args: Arguments, options: number): readonly number[] {
   const isRight = (place: unknown) =>
     Number.isInteger(place) && Number(place) >= 0 && Number(place) < options
   if (right.length === 0 || !right.every(isRight)) {
-    throw bad('wrong correct option identifier specified')
+    throw badRequest('wrong correct option identifier specified')
   }
   return right
 }
 
 function atMost(text: Text, length: number, name: string): Text {
-  if ([...text.text].length > length) throw bad(`poll ${name} length must not exceed ${length}`)
+  if ([...text.text].length > length)
+    throw badRequest(`poll ${name} length must not exceed ${length}`)
   return text
 }
 

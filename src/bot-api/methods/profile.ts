@@ -247,7 +247,7 @@ async function rightsOf({ args, platform, perform }: Call): Promise<Json> {
   }
   const wanted = Arguments.from(asked)
   const rights = rightsKnown(args).filter((right) => wanted.boolean(`can_${right}`))
-  // In channels nobody is anonymous, because posts name no author anyway.
+  // Channels have no such right, because their posts name no author anyway.
   const isAnonymous = !args.boolean('for_channels') && wanted.boolean('is_anonymous')
   // A network without bots shows commands to no one: they are only stored for the bot to read.
   if (platform.capabilities.operations.includes('set_default_rights')) {

@@ -1,11 +1,9 @@
 /** Methods that set the account's reactions, and remove reactions of others. */
 
 import type { Reaction } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
-
-const bad = (description: string) => failed('bad_request', description)
 
 const setMessageReaction: Method = {
   name: 'setMessageReaction',
@@ -62,7 +60,7 @@ const deleteAllMessageReactions: Method = {
 
 function giverOf({ args, platform }: Call): number {
   if (!args.has('user_id') && args.has('actor_chat_id')) {
-    throw bad(`reactions of chats are not supported on ${platform.name}`)
+    throw badRequest(`reactions of chats are not supported on ${platform.name}`)
   }
   return args.userId()
 }
@@ -70,7 +68,7 @@ function giverOf({ args, platform }: Call): number {
 function reactionsOf(args: Arguments): Reaction[] {
   if (!args.hasJson('reaction')) return []
   const given = args.json('reaction')
-  if (!Array.isArray(given)) throw bad('expected an Array of ReactionType')
+  if (!Array.isArray(given)) throw badRequest('expected an Array of ReactionType')
   return given.map(reactionOf)
 }
 
@@ -80,8 +78,8 @@ function reactionOf(value: unknown): Reaction {
   if (type === 'custom_emoji' && typeof custom_emoji_id === 'string') {
     return { customEmojiId: custom_emoji_id }
   }
-  if (type === 'paid') throw bad('REACTION_INVALID')
-  throw bad("can't parse ReactionType: invalid reaction type specified")
+  if (type === 'paid') throw badRequest('REACTION_INVALID')
+  throw badRequest("can't parse ReactionType: invalid reaction type specified")
 }
 
 export const reactionMethods = [

@@ -3,7 +3,7 @@
 import { failed } from '../../../machines/model/failure.ts'
 import type { Arguments } from '../arguments.ts'
 import { type Method, result } from '../method.ts'
-import { directTopicOf, toDirectTopic } from '../sending.ts'
+import { directTopicOf, directTopicParameters } from '../sending.ts'
 
 /** As many as the reference gives in one answer. */
 const PAGE = 100
@@ -37,7 +37,7 @@ const getChatHistory: Method = {
   operation: 'read_history',
   parameters: {
     chat_id: 'chat',
-    ...toDirectTopic,
+    ...directTopicParameters,
     before_message_id: 'integer',
     limit: 'integer',
   },
@@ -56,7 +56,7 @@ const markAsRead: Method = {
   summary: 'Marks a chat as read up to a message, or all of it (beyond the reference)',
   scope: 'bot:send',
   operation: 'mark_read',
-  parameters: { chat_id: 'chat', ...toDirectTopic, message_id: 'integer' },
+  parameters: { chat_id: 'chat', ...directTopicParameters, message_id: 'integer' },
   required: ['chat_id'],
   run: async ({ args, perform }) => {
     const message = args.has('message_id') && { message: args.messageId('message_id') }

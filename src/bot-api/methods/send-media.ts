@@ -1,29 +1,29 @@
 /** Methods that send or replace files: photos, videos, music and documents, alone or as an album. */
 
 import type { Content } from '../../../machines/model/content.ts'
-import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import { badRequest, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Media, MediaKind } from '../../../machines/model/media.ts'
 import { Arguments } from '../arguments.ts'
 import { framedVideo, livePhotoOf, mediaOf, uploadOf } from '../media.ts'
 import { type Call, type Method, type ParameterType, result } from '../method.ts'
 import {
   assertQuotable,
-  captioned,
-  delivery,
+  businessParameters,
+  captionParameters,
   deliveryOf,
+  deliveryParameters,
+  directTopicParameters,
   edit,
-  editing,
+  editParameters,
   effectOf,
+  effectParameters,
   ephemeralParameters,
-  forBusiness,
   isInline,
-  replying,
   replyOf,
+  replyParameters,
   send,
-  sending,
-  suggesting,
-  toDirectTopic,
-  withEffect,
+  sendParameters,
+  suggestParameters,
 } from '../sending.ts'
 import { captionOf } from '../text.ts'
 
@@ -72,44 +72,56 @@ const sender = (name: string, summary: string, kind: ItemKind, more: Parameters)
   operation: 'send',
   content: kind,
   sends: true,
-  parameters: { ...sending, ...ephemeralParameters, ...suggesting, [kind]: 'file', ...more },
+  parameters: {
+    ...sendParameters,
+    ...ephemeralParameters,
+    ...suggestParameters,
+    [kind]: 'file',
+    ...more,
+  },
   required: ['chat_id', kind, ...(kind === 'live_photo' ? ['photo'] : [])],
   run: async (call) => result(await send(call, () => mediaContent(call, kind))),
 })
 
 export const mediaMethods: readonly Method[] = [
-  sender('sendPhoto', 'Sends a photo', 'photo', { ...captioned, ...spoiler }),
+  sender('sendPhoto', 'Sends a photo', 'photo', { ...captionParameters, ...spoiler }),
   sender('sendLivePhoto', 'Sends a photo with a short video of the moment', 'live_photo', {
-    ...captioned,
+    ...captionParameters,
     ...spoiler,
     photo: 'file',
   }),
   sender('sendVideo', 'Sends a video', 'video', {
-    ...captioned,
+    ...captionParameters,
     ...spoiler,
     ...framed,
     cover: 'file',
     start_timestamp: 'integer',
   }),
   sender('sendAnimation', 'Sends a silent video or a GIF', 'animation', {
-    ...captioned,
+    ...captionParameters,
     ...spoiler,
     ...framed,
   }),
   sender('sendAudio', 'Sends a piece of music', 'audio', {
-    ...captioned,
+    ...captionParameters,
     ...thumbnail,
     duration: 'integer',
     performer: 'string',
     title: 'string',
   }),
-  sender('sendVoice', 'Sends a spoken message', 'voice', { ...captioned, duration: 'integer' }),
+  sender('sendVoice', 'Sends a spoken message', 'voice', {
+    ...captionParameters,
+    duration: 'integer',
+  }),
   sender('sendVideoNote', 'Sends a round video message', 'video_note', {
     ...thumbnail,
     duration: 'integer',
     length: 'integer',
   }),
-  sender('sendDocument', 'Sends a file of any kind', 'document', { ...captioned, ...thumbnail }),
+  sender('sendDocument', 'Sends a file of any kind', 'document', {
+    ...captionParameters,
+    ...thumbnail,
+  }),
   sender('sendSticker', 'Sends a sticker', 'sticker', { emoji: 'string' }),
 ]
 
@@ -120,8 +132,6 @@ const EDITABLE: readonly ItemKind[] = [...IN_ALBUMS, 'animation']
 const APART: readonly ItemKind[] = ['audio', 'document']
 const KINDS = { photo: 'Photo', video: 'Video', audio: 'Audio', document: 'Document' } as const
 
-const bad = (description: string) => failed('bad_request', description)
-
 const sendMediaGroup: Method = {
   name: 'sendMediaGroup',
   summary: 'Sends several photos, videos, documents or pieces of music as one album',
@@ -130,12 +140,12 @@ const sendMediaGroup: Method = {
   sends: true,
   parameters: {
     chat_id: 'chat',
-    ...forBusiness,
+    ...businessParameters,
     media: 'json',
-    ...delivery,
-    ...toDirectTopic,
-    ...replying,
-    ...withEffect,
+    ...deliveryParameters,
+    ...directTopicParameters,
+    ...replyParameters,
+    ...effectParameters,
   },
   required: ['chat_id', 'media'],
   run: async (call) => {
@@ -164,15 +174,15 @@ const sendPaidMedia: Method = {
   sends: true,
   parameters: {
     chat_id: 'chat',
-    ...forBusiness,
-    ...delivery,
-    ...replying,
+    ...businessParameters,
+    ...deliveryParameters,
+    ...replyParameters,
     reply_markup: 'json',
-    ...suggesting,
+    ...suggestParameters,
     star_count: 'integer',
     media: 'json',
     payload: 'string',
-    ...captioned,
+    ...captionParameters,
   },
   required: ['chat_id', 'star_count', 'media'],
   run: async (call) => result(await send(call, () => paidContent(call))),
@@ -180,16 +190,16 @@ const sendPaidMedia: Method = {
 
 async function paidContent(call: Call): Promise<Content> {
   const { args } = call
-  if (!args.hasJson('media')) throw bad('parameter "media" is required')
+  if (!args.hasJson('media')) throw badRequest('parameter "media" is required')
   const stars = Number(args.text('star_count'))
   if (!Number.isInteger(stars) || stars < 1 || stars > MOST_STARS) {
-    throw bad('invalid media price specified')
+    throw badRequest('invalid media price specified')
   }
   const payload = args.text('payload') ?? ''
-  if (Buffer.byteLength(payload) > PAYLOAD_BYTES) throw bad('PAYLOAD_INVALID')
+  if (Buffer.byteLength(payload) > PAYLOAD_BYTES) throw badRequest('PAYLOAD_INVALID')
   const given = args.list('media', 'media', 'InputPaidMedia')
   if (given.length === 0 || given.length > ITEMS) {
-    throw bad('invalid number of paid media specified')
+    throw badRequest('invalid number of paid media specified')
   }
   const caption = captionOf(args)
   const items: Media[] = []
@@ -211,7 +221,7 @@ const editMessageMedia: Method = {
   scope: 'bot:send',
   operation: 'edit',
   content: 'photo',
-  parameters: { ...editing, media: 'json' },
+  parameters: { ...editParameters, media: 'json' },
   required: ['chat_id', 'message_id', 'media'],
   run: async (call) => result(await edit(call, () => newMedia(call))),
 }
@@ -226,10 +236,10 @@ export async function editedMedia(call: Call, method: string) {
   const { kind, item } = itemOf(objectIn(call.args), EDITABLE, method)
   // Its bytes would come from a bot that need not be in the chat.
   if (isInline(call) && uploadOf(call, item, 'media')) {
-    throw bad("inline message media can't be uploaded")
+    throw badRequest("inline message media can't be uploaded")
   }
   const content = await mediaContent(call, kind, 'media', item)
-  if (!EDITABLE.includes(content.media.kind)) throw bad("message media can't be edited")
+  if (!EDITABLE.includes(content.media.kind)) throw badRequest("message media can't be edited")
   return content
 }
 
@@ -239,19 +249,19 @@ interface Item {
 }
 
 function itemsOf(args: Arguments): Item[] {
-  if (!args.has('media')) throw bad('parameter "media" is required')
+  if (!args.has('media')) throw badRequest('parameter "media" is required')
   const given = args.list('media', 'media', 'InputMedia')
-  if (given.length === 0) throw bad('there are no messages to send')
-  if (given.length > ITEMS) throw bad('too many messages to send as an album')
+  if (given.length === 0) throw badRequest('there are no messages to send')
+  if (given.length > ITEMS) throw badRequest('too many messages to send as an album')
   const items = given.map((value) => itemOf(value, IN_ALBUMS, 'sendMediaGroup'))
   const [first] = items
   const odd = items.find(({ kind }) => kind !== first?.kind)
   const apart = [first?.kind, odd?.kind].find((kind) => kind && APART.includes(kind))
   if (odd && apart) {
-    throw bad(`${KINDS[apart as keyof typeof KINDS]} can't be mixed with other media types`)
+    throw badRequest(`${KINDS[apart as keyof typeof KINDS]} can't be mixed with other media types`)
   }
   if (items.some(({ item }) => isAbove(item) !== isAbove(items[0]?.item))) {
-    throw bad('parameter show_caption_above_media must be the same for all messages')
+    throw badRequest('parameter show_caption_above_media must be the same for all messages')
   }
   return items
 }
@@ -262,25 +272,25 @@ const inItem = (place: number) => (cause: unknown) => {
   const isRefused = cause instanceof RequestFailed && cause.failure.code === 'bad_request'
   if (!isRefused) throw cause
   const { description } = cause.failure
-  throw bad(`failed to send message #${place + 1} with the error message "${description}"`)
+  throw badRequest(`failed to send message #${place + 1} with the error message "${description}"`)
 }
 
 function objectIn(args: Arguments): unknown {
   const given = args.json('media')
-  if (given === undefined) throw bad("can't parse media JSON object")
+  if (given === undefined) throw badRequest("can't parse media JSON object")
   return given
 }
 
 function itemOf(value: unknown, kinds: readonly ItemKind[], method: string): Item {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw bad("can't parse InputMedia: expected an Object")
+    throw badRequest("can't parse InputMedia: expected an Object")
   }
   const item = Arguments.from(value)
   const type = item.text('type')
-  if (type === undefined) throw bad('can\'t parse InputMedia: Can\'t find field "type"')
+  if (type === undefined) throw badRequest('can\'t parse InputMedia: Can\'t find field "type"')
   const kind = kinds.find((known) => known === type.toLowerCase())
-  if (!kind) throw bad(`can't parse InputMedia: type "${type}" can't be used in ${method}`)
-  if (!item.has('media')) throw bad("can't parse InputMedia: media not found")
+  if (!kind) throw badRequest(`can't parse InputMedia: type "${type}" can't be used in ${method}`)
+  if (!item.has('media')) throw badRequest("can't parse InputMedia: media not found")
   return { kind, item }
 }
 

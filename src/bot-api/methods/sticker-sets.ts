@@ -1,6 +1,6 @@
 /** Methods about sticker sets: making them, changing them and finding their stickers. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { Media, StickerType } from '../../../machines/model/media.ts'
 import type { OperationKind, PublicOperation } from '../../../machines/model/operation.ts'
 import type { StickerChange, StickerSetChange } from '../../../machines/model/operation-stickers.ts'
@@ -19,8 +19,6 @@ import { type Call, type Method, onlyOnce, type ParameterType, result } from '..
 
 const CUSTOM_EMOJI = 200
 const TYPES: readonly StickerType[] = ['regular', 'mask', 'custom_emoji']
-
-const bad = (description: string) => failed('bad_request', description)
 
 const stickerMethod = (
   name: string,
@@ -130,7 +128,8 @@ export const stickerSetMethods: readonly Method[] = [
       const { args } = call
       const person = args.userId()
       const format = formatOf(args.text('sticker_format') ?? '')
-      if (!uploadOf(call, args, 'sticker')) throw bad('sticker must be uploaded as an InputFile')
+      if (!uploadOf(call, args, 'sticker'))
+        throw badRequest('sticker must be uploaded as an InputFile')
       return { kind: 'upload_sticker', person, format, media: await stickerFileOf(call, 'sticker') }
     },
   ),
@@ -219,7 +218,8 @@ export const stickerSetMethods: readonly Method[] = [
     'Gives a sticker its emoji',
     { emoji_list: 'json' },
     (args) => {
-      if (args.json('emoji_list') === undefined) throw bad("can't parse emoji list JSON array")
+      if (args.json('emoji_list') === undefined)
+        throw badRequest("can't parse emoji list JSON array")
       return { do: 'emojis', emojis: emojisOf(args, "can't parse emoji list") }
     },
   ),
@@ -259,19 +259,19 @@ export const stickerSetMethods: readonly Method[] = [
 
 function setNameOf(args: Arguments): string {
   const name = (args.text('sticker_set_name') ?? '').trim()
-  if (name === '') throw bad('sticker_set_name is empty')
+  if (name === '') throw badRequest('sticker_set_name is empty')
   return name
 }
 
 const nameOf = ({ args }: Call): string => (args.text('name') ?? '').trim()
 
 function emojiIdsOf(args: Arguments): readonly string[] {
-  if (!args.has('custom_emoji_ids')) throw bad('parameter "custom_emoji_ids" is required')
+  if (!args.has('custom_emoji_ids')) throw badRequest('parameter "custom_emoji_ids" is required')
   const ids = args.list('custom_emoji_ids', 'custom emoji identifiers', 'custom emoji identifiers')
-  if (ids.length > CUSTOM_EMOJI) throw bad('too many custom emoji identifiers specified')
+  if (ids.length > CUSTOM_EMOJI) throw badRequest('too many custom emoji identifiers specified')
   return ids.map((id: unknown) => {
-    if (typeof id !== 'string') throw bad('custom emoji identifier must be of type String')
-    if (!/^-?\d{1,19}$/.test(id)) throw bad('invalid custom emoji identifier specified')
+    if (typeof id !== 'string') throw badRequest('custom emoji identifier must be of type String')
+    if (!/^-?\d{1,19}$/.test(id)) throw badRequest('invalid custom emoji identifier specified')
     return id
   })
 }
@@ -280,14 +280,14 @@ function typeOf(args: Arguments): StickerType {
   if (args.boolean('contains_masks')) return 'mask'
   const given = args.text('sticker_type') ?? 'regular'
   const type = TYPES.find((known) => known === given)
-  if (!type) throw bad('unsupported sticker type specified')
+  if (!type) throw badRequest('unsupported sticker type specified')
   return type
 }
 
 /** A sticker by its file_id. */
 function stickerNamed(call: Call, parameter: string): Media {
   const fileId = call.args.text(parameter)?.trim()
-  if (fileId === undefined) throw bad('sticker is not specified')
+  if (fileId === undefined) throw badRequest('sticker is not specified')
   return knownMedia(call, 'sticker', fileId)
 }
 

@@ -1,20 +1,18 @@
 /** Methods about the account's own stories. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
-import { Arguments } from '../arguments.ts'
+import type { Arguments } from '../arguments.ts'
 import { mediaOf, uploadOf } from '../media.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { captioned, forBusiness } from '../sending.ts'
+import { businessParameters, captionParameters } from '../sending.ts'
 import { storyCaptionOf } from '../text.ts'
 import { assertBusiness } from './business.ts'
 
 const HOUR = 3_600
 const PERIODS = [6 * HOUR, 12 * HOUR, 24 * HOUR, 48 * HOUR]
 
-const bad = (description: string) => failed('bad_request', description)
-
-const { show_caption_above_media: _, ...caption } = captioned
+const { show_caption_above_media: _, ...caption } = captionParameters
 
 /**
  * The account posts for itself, so that no business connection is needed: `business_connection_id` is left out or
@@ -26,7 +24,7 @@ const postStory: Method = {
   scope: 'bot:send',
   operation: 'post_story',
   parameters: {
-    ...forBusiness,
+    ...businessParameters,
     content: 'json',
     active_period: 'integer',
     ...caption,
@@ -40,7 +38,7 @@ const postStory: Method = {
     const { args, perform } = call
     const [kind, item] = contentOf(call)
     const activeSeconds = args.integer('active_period', { min: 0, max: 2 ** 31 - 1 })
-    if (!PERIODS.includes(activeSeconds)) throw bad('invalid story active period specified')
+    if (!PERIODS.includes(activeSeconds)) throw badRequest('invalid story active period specified')
     assertNoAreas(call)
     const words = storyCaptionOf(args)
     const media = await fileOf(call, kind, item)
@@ -62,7 +60,7 @@ const deleteStory: Method = {
   summary: 'Deletes a story of the account; business_connection_id is left out or empty',
   scope: 'bot:send',
   operation: 'delete_story',
-  parameters: { ...forBusiness, story_id: 'integer' },
+  parameters: { ...businessParameters, story_id: 'integer' },
   required: ['story_id'],
   run: async ({ args, perform }) =>
     result(await perform({ kind: 'delete_story', story: args.messageId('story_id') })),
@@ -72,20 +70,16 @@ type StoryKind = 'photo' | 'video'
 
 /** An InputStoryContent: its file comes along with the call. */
 function contentOf({ args }: Call): readonly [kind: StoryKind, item: Arguments] {
-  if (!args.hasJson('content')) throw bad("story content isn't specified")
-  const given = args.json('content')
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw bad("can't parse story content JSON object")
-  }
-  const item = Arguments.from(given)
+  if (!args.hasJson('content')) throw badRequest("story content isn't specified")
+  const item = args.members('content', 'story content')
   const kind = (['photo', 'video'] as const).find((known) => known === item.text('type'))
-  if (!kind) throw bad('invalid story content type specified')
+  if (!kind) throw badRequest('invalid story content type specified')
   return [kind, item]
 }
 
 /** A video without sound is an animation in other methods. */
 function fileOf(call: Call, kind: StoryKind, item: Arguments): Promise<Media> {
-  if (!uploadOf(call, item, kind)) throw bad(`story ${kind} must be uploaded as a file`)
+  if (!uploadOf(call, item, kind)) throw badRequest(`story ${kind} must be uploaded as a file`)
   const isSilent = kind === 'video' && item.boolean('is_animation')
   return mediaOf(call, isSilent ? 'animation' : kind, kind, item)
 }
@@ -93,8 +87,8 @@ function fileOf(call: Call, kind: StoryKind, item: Arguments): Promise<Media> {
 function assertNoAreas({ args, platform }: Call): void {
   if (!args.hasJson('areas')) return
   const areas = args.json('areas')
-  if (!Array.isArray(areas)) throw bad('expected an Array of StoryArea')
-  if (areas.length > 0) throw bad(`areas of stories are not supported on ${platform.name}`)
+  if (!Array.isArray(areas)) throw badRequest('expected an Array of StoryArea')
+  if (areas.length > 0) throw badRequest(`areas of stories are not supported on ${platform.name}`)
 }
 
 const editStory: Method = {
@@ -102,7 +96,13 @@ const editStory: Method = {
   summary: 'Replaces the content of a story',
   scope: 'bot:send',
   operation: 'edit_story',
-  parameters: { ...forBusiness, story_id: 'integer', content: 'json', ...caption, areas: 'json' },
+  parameters: {
+    ...businessParameters,
+    story_id: 'integer',
+    content: 'json',
+    ...caption,
+    areas: 'json',
+  },
   required: ['story_id', 'content'],
   run: async (call) => {
     const { args, perform } = call
@@ -121,7 +121,7 @@ const repostStory: Method = {
   scope: 'bot:send',
   operation: 'repost_story',
   parameters: {
-    ...forBusiness,
+    ...businessParameters,
     from_chat_id: 'integer',
     from_story_id: 'integer',
     active_period: 'integer',
@@ -132,10 +132,10 @@ const repostStory: Method = {
   once: true,
   run: async (call) => {
     const { args, perform } = call
-    if (!args.has('from_chat_id')) throw bad('parameter "from_chat_id" is required')
+    if (!args.has('from_chat_id')) throw badRequest('parameter "from_chat_id" is required')
     assertBusiness(call)
     const activeSeconds = args.integer('active_period', { min: 0, max: 2 ** 31 - 1 })
-    if (!PERIODS.includes(activeSeconds)) throw bad('invalid story active period specified')
+    if (!PERIODS.includes(activeSeconds)) throw badRequest('invalid story active period specified')
     return result(
       await perform({
         kind: 'repost_story',

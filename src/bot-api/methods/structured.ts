@@ -2,11 +2,18 @@
 
 import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
 import type { Content } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest, failed } from '../../../machines/model/failure.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
-import { changing, edit, ephemeralParameters, send, sending, suggesting } from '../sending.ts'
+import {
+  changeParameters,
+  edit,
+  ephemeralParameters,
+  send,
+  sendParameters,
+  suggestParameters,
+} from '../sending.ts'
 import { taskTextOf, titleOf } from '../text.ts'
 
 const DICE = ['🎲', '🎯', '🏀', '⚽', '🎳', '🎰']
@@ -59,7 +66,7 @@ const sendLocation: Method = {
   summary: 'Sends a place on the map, for a time following whoever is there',
   ...sender,
   content: 'location',
-  parameters: { ...sending, ...ephemeralParameters, ...suggesting, ...liveLocation },
+  parameters: { ...sendParameters, ...ephemeralParameters, ...suggestParameters, ...liveLocation },
   required: ['chat_id', 'latitude', 'longitude'],
   run: async (call) => result(await send(call, { kind: 'location', ...locationOf(call.args) })),
 }
@@ -70,9 +77,9 @@ const sendVenue: Method = {
   ...sender,
   content: 'venue',
   parameters: {
-    ...sending,
+    ...sendParameters,
     ...ephemeralParameters,
-    ...suggesting,
+    ...suggestParameters,
     ...place,
     title: 'string',
     address: 'string',
@@ -109,9 +116,9 @@ const sendContact: Method = {
   ...sender,
   content: 'contact',
   parameters: {
-    ...sending,
+    ...sendParameters,
     ...ephemeralParameters,
-    ...suggesting,
+    ...suggestParameters,
     phone_number: 'string',
     first_name: 'string',
     last_name: 'string',
@@ -137,7 +144,7 @@ const sendDice: Method = {
   summary: 'Throws dice, or one of their relatives',
   ...sender,
   content: 'dice',
-  parameters: { ...sending, ...suggesting, emoji: 'string' },
+  parameters: { ...sendParameters, ...suggestParameters, emoji: 'string' },
   required: ['chat_id'],
   run: async (call: Call) => {
     const emoji = (call.args.text('emoji') ?? '🎲').replaceAll('\ufe0f', '')
@@ -158,24 +165,23 @@ const MOST_TASKS = 30
 const TITLE_LENGTH = 255
 const TASK_LENGTH = 100
 
-const bad = (description: string) => failed('bad_request', description)
-
 const objectOf = (value: unknown, what: string): object => {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  throw bad(`can't parse ${what} JSON object`)
+  throw badRequest(`can't parse ${what} JSON object`)
 }
 
 function checklistOf(args: Arguments): Content {
-  if (!args.hasJson('checklist')) throw bad('parameter "checklist" is required')
+  if (!args.hasJson('checklist')) throw badRequest('parameter "checklist" is required')
   const given = objectOf(args.json('checklist'), 'checklist')
   const { tasks } = given as { tasks?: unknown }
-  if (!Array.isArray(tasks)) throw bad('expected an Array of InputChecklistTask')
-  if (tasks.length === 0) throw bad('a checklist needs at least one task')
-  if (tasks.length > MOST_TASKS) throw bad('the checklist has too many tasks')
+  if (!Array.isArray(tasks)) throw badRequest('expected an Array of InputChecklistTask')
+  if (tasks.length === 0) throw badRequest('a checklist needs at least one task')
+  if (tasks.length > MOST_TASKS) throw badRequest('the checklist has too many tasks')
   const read = Arguments.from(given)
   const title = titleOf(read)
-  if (title.text === '') throw bad('the title of the checklist is empty')
-  if ([...title.text].length > TITLE_LENGTH) throw bad('the title of the checklist is too long')
+  if (title.text === '') throw badRequest('the title of the checklist is empty')
+  if ([...title.text].length > TITLE_LENGTH)
+    throw badRequest('the title of the checklist is too long')
   const checklist: Checklist = {
     title,
     tasks: tasks.map(taskOf),
@@ -183,7 +189,8 @@ function checklistOf(args: Arguments): Content {
     ...(read.boolean('others_can_mark_tasks_as_done') && { othersMayMark: true }),
   }
   const ids = new Set(checklist.tasks.map(({ id }) => id))
-  if (ids.size < tasks.length) throw bad('two tasks of the checklist have the same identifier')
+  if (ids.size < tasks.length)
+    throw badRequest('two tasks of the checklist have the same identifier')
   return { kind: 'checklist', checklist }
 }
 
@@ -191,11 +198,11 @@ function taskOf(value: unknown): ChecklistTask {
   const given = objectOf(value, 'checklist task')
   const { id } = given as { id?: unknown }
   if (typeof id !== 'number' || !Number.isInteger(id) || id < 1 || id >= 2 ** 31) {
-    throw bad('the identifier of a task must be positive')
+    throw badRequest('the identifier of a task must be positive')
   }
   const text = taskTextOf(Arguments.from(given))
-  if (text.text === '') throw bad('the text of a task is empty')
-  if ([...text.text].length > TASK_LENGTH) throw bad('the text of a task is too long')
+  if (text.text === '') throw badRequest('the text of a task is empty')
+  if ([...text.text].length > TASK_LENGTH) throw badRequest('the text of a task is too long')
   return { id, text }
 }
 
@@ -206,7 +213,7 @@ const sendChecklist: Method = {
   operation: 'send',
   content: 'checklist',
   sends: true,
-  parameters: { ...sending, checklist: 'json' },
+  parameters: { ...sendParameters, checklist: 'json' },
   required: ['chat_id', 'checklist'],
   run: async (call) => result(await send(call, checklistOf(call.args))),
 }
@@ -217,7 +224,7 @@ const editMessageChecklist: Method = {
   scope: 'bot:send',
   operation: 'edit',
   content: 'checklist',
-  parameters: { ...changing, checklist: 'json' },
+  parameters: { ...changeParameters, checklist: 'json' },
   required: ['chat_id', 'message_id', 'checklist'],
   run: async (call) =>
     result(await edit(call, () => ({ kind: 'edit', content: checklistOf(call.args) }))),

@@ -220,7 +220,7 @@ class Lines {
     this.#depth = depth
   }
 
-  /** Those within a block of these. */
+  /** The lines of a block inside this one. */
   within(lines: readonly string[]): Lines {
     return new Lines(lines, this.#depth + 1)
   }

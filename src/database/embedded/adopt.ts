@@ -6,7 +6,7 @@ import type { Home } from './home.ts'
 import { commandLine, eventually, isAlive, stopServer } from './processes.ts'
 import { recordedCommand, type Setup, serverArguments } from './setup.ts'
 
-/** Finds a server that already runs on the cluster, as one does after its owner was killed. */
+/** A server that already runs on the cluster, as after its owner was killed. */
 interface Running {
   readonly pid: number
   readonly port: number
@@ -35,8 +35,8 @@ const commandOfRunning = (home: Home): Promise<string | undefined> =>
   readIfPresent(join(home.cluster, 'postmaster.opts'))
 
 /** A dead owner's connection takes a moment to end. */
-const claimLimitMs = 1_500
-const answerLimitMs = 60_000
+const CLAIM_LIMIT_MS = 1_500
+const ANSWER_LIMIT_MS = 60_000
 
 export class DatabaseInUse extends Error {
   override readonly name = 'DatabaseInUse'
@@ -49,8 +49,8 @@ export interface OwnedServer extends Running {
 type Answer = Claim | 'silent' | 'gone'
 
 async function askRunning(setup: Setup, { pid, port }: Running): Promise<Answer> {
-  const claimEnd = performance.now() + claimLimitMs
-  const answer = await eventually<Answer>(answerLimitMs, async () => {
+  const claimEnd = performance.now() + CLAIM_LIMIT_MS
+  const answer = await eventually<Answer>(ANSWER_LIMIT_MS, async () => {
     if (!(await isAlive(pid))) return 'gone'
     try {
       const claim = await claimServer(setup.url(port, 'postgres'))

@@ -13,8 +13,8 @@ import type { Setup } from './setup.ts'
 import { serverArguments } from './setup.ts'
 
 /** The server's own log: kept small, and read back when a start fails. */
-const rotateAboveBytes = 10 * 1024 * 1024
-const quotedBytes = 4_000
+const ROTATE_ABOVE_BYTES = 10 * 1024 * 1024
+const QUOTED_BYTES = 4_000
 
 interface ServerLog {
   readonly handle: FileHandle
@@ -30,14 +30,16 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 async function openLog(path: string): Promise<ServerLog> {
-  if ((await sizeOf(path)) > rotateAboveBytes) await rename(path, `${path}.1`)
+  if ((await sizeOf(path)) > ROTATE_ABOVE_BYTES) await rename(path, `${path}.1`)
   const handle = await open(path, 'a+', 0o600)
   const start = (await handle.stat()).size
   return {
     handle,
     async written() {
-      const from = Math.max(start, (await sizeOf(path)) - quotedBytes)
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(quotedBytes), { position: from })
+      const from = Math.max(start, (await sizeOf(path)) - QUOTED_BYTES)
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(QUOTED_BYTES), {
+        position: from,
+      })
       return buffer.toString('utf8', 0, bytesRead).trim()
     },
   }
@@ -66,7 +68,7 @@ async function choosePort(home: Home): Promise<number> {
 }
 
 /** Replaying the log after a crash may take minutes. */
-const readyLimitMs = 300_000
+const READY_LIMIT_MS = 300_000
 /** The last processes of a killed server may still run, or another process is starting the server. */
 const inTheWay = /shared memory block|lock file "postmaster\.pid"|Address already in use/
 
@@ -88,7 +90,7 @@ async function spawnServer(setup: Setup, port: number, log: ServerLog): Promise<
 }
 
 async function untilReady(child: ChildProcess, url: string): Promise<Claim | undefined> {
-  const claim = await eventually<Claim | 'ended'>(readyLimitMs, async () => {
+  const claim = await eventually<Claim | 'ended'>(READY_LIMIT_MS, async () => {
     if (hasEnded(child)) return 'ended'
     try {
       return await claimServer(url)

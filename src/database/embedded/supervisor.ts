@@ -22,12 +22,12 @@ export interface EmbeddedPostgres {
   readonly onExit: Promise<void>
 }
 
-const obtainLimitMs = 30_000
+const OBTAIN_LIMIT_MS = 30_000
 
 /** Looks for a running server again after each attempt: another process may have been faster. */
 async function obtain(setup: Setup): Promise<OwnedServer> {
   const attempt = async () => (await adopt(setup)) ?? (await launch(setup))
-  const owned = await eventually(obtainLimitMs, attempt, 100)
+  const owned = await eventually(OBTAIN_LIMIT_MS, attempt, 100)
   if (owned === undefined) throw new Error(`PostgreSQL did not start: see ${setup.home.logFile}`)
   return owned
 }
@@ -72,10 +72,10 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   }
 }
 
-const firstPauseMs = 100
-const longestPauseMs = 10_000
+const FIRST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 10_000
 /** A server that ran this long was healthy: the next failure is a new one. */
-const healthyMs = 60_000
+const HEALTHY_MS = 60_000
 
 export interface KeptPostgres {
   url(database?: string): string
@@ -101,16 +101,16 @@ export async function keepRunning(options: EmbeddedOptions): Promise<KeptPostgre
   }
 
   async function watch(): Promise<void> {
-    let pauseMs = firstPauseMs
+    let pauseMs = FIRST_PAUSE_MS
     while (!stopping.signal.aborted) {
       const upSince = performance.now()
       await server?.onExit
       if (stopping.signal.aborted) return
-      if (performance.now() - upSince > healthyMs) pauseMs = firstPauseMs
+      if (performance.now() - upSince > HEALTHY_MS) pauseMs = FIRST_PAUSE_MS
       server = undefined
       logger.error({ pauseMs }, 'PostgreSQL ended unexpectedly and is started again')
       await pause(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined)
-      pauseMs = Math.min(pauseMs * 2, longestPauseMs)
+      pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)
       if (!stopping.signal.aborted) server = await startAgain()
     }
   }
@@ -129,7 +129,7 @@ export async function keepRunning(options: EmbeddedOptions): Promise<KeptPostgre
   }
 }
 
-const retryMs = 100
+const RETRY_MS = 100
 
 interface Hold {
   /** Settles when the server has ended, or when it was released. */
@@ -152,7 +152,7 @@ function hold({ pid, claim }: OwnedServer, url: string, logger: Logger): Hold {
       } catch (error) {
         logger.warn({ pid, error }, 'the database does not answer its owner')
       }
-      await pause(retryMs)
+      await pause(RETRY_MS)
     }
     return undefined
   }

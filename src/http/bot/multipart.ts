@@ -22,8 +22,8 @@ const BEFORE_NAME_LENGTH = 32
 /** No client writes a file name after so many characters of a line. The parser handles such a name. */
 const LINE_LENGTH = 1_024
 
-/** The name as the client meant it. */
-export function nameBehind(name: string): string {
+/** The name as the client wrote it. */
+export function originalName(name: string): string {
   let meant = name
   for (const [byte, standIn] of STAND_INS) {
     meant = meant.replaceAll(String.fromCharCode(standIn), String.fromCharCode(byte))
@@ -31,8 +31,11 @@ export function nameBehind(name: string): string {
   return meant.trim()
 }
 
-/** Scans one multipart body and changes bytes in place, before the parser sees them. */
-export class BareNames {
+/**
+ * File names without quotes: replaces, in place and before the parser sees them, the bytes of such a name that the parser
+ * would misread.
+ */
+export class UnquotedNames {
   readonly #delimiter: Buffer
   /** The end of the chunk before: a delimiter may begin in it. */
   #tail = Buffer.from('\r\n')
@@ -114,7 +117,7 @@ export type Uploads = ReadonlyMap<string, Upload>
 /** The uploads of a call without files, as most calls are. */
 export const noUploads: Uploads = new Map()
 
-/** Bytes of all files of a call: an album has ten files. */
+/** Files of the largest size that one call may bring: as many as an album has. */
 const ALBUM = 10
 
 /** Takes the file parts of one call. */
@@ -157,7 +160,7 @@ export async function partsOf(
   receiving: Receiving,
 ): Promise<[string, string][]> {
   try {
-    const names = new BareNames(request.headers['content-type'] ?? '')
+    const names = new UnquotedNames(request.headers['content-type'] ?? '')
     source.on('data', (chunk: Buffer) => names.guard(chunk))
     // The parser reads each chunk once, in order, and keeps none. The reader of a file may free its bytes.
     if (source === request.raw) source.on('data', lend)
@@ -186,7 +189,7 @@ async function read(
   for await (const part of request.parts()) {
     if (part.type === 'file') {
       const { fieldname, file, filename, mimetype: mime } = part
-      const name = nameBehind(filename)
+      const name = originalName(filename)
       await receiving.take(fieldname, file, { ...(name && { name }), ...(mime && { mime }) })
       continue
     }

@@ -27,13 +27,13 @@ export function membersInOrder(text: string): [name: string, value: unknown][] {
 const DEPTH = 100
 
 /** Bodies without parameters, from clients that always send JSON. */
-const NOTHING = ['null', '[]']
+const NO_PARAMETERS = ['null', '[]']
 
 /** A string member is its text, anything else stays JSON; `null` is absent. */
 export function* jsonEntries(body: string, isNeeded = true): IterableIterator<[string, string]> {
   const trimmed = body.trim()
   // If the method has required parameters, `null` or `[]` instead of them is refused below.
-  if (trimmed === '' || (!isNeeded && NOTHING.includes(trimmed))) return
+  if (trimmed === '' || (!isNeeded && NO_PARAMETERS.includes(trimmed))) return
   const value = parse(body)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw failed('bad_request', "can't parse the request body: a JSON object is expected")
@@ -78,7 +78,7 @@ function encodingOf({ headers }: FastifyRequest): Encoding {
   throw Object.assign(new Error('unknown content encoding'), { statusCode: 415 })
 }
 
-export const isPacked = (request: FastifyRequest): boolean => encodingOf(request) !== 'plain'
+export const isCompressed = (request: FastifyRequest): boolean => encodingOf(request) !== 'plain'
 
 /** The bytes of a call's body, decompressed if necessary, and never more than allowed. */
 export async function wholeBody(request: FastifyRequest, limit: number): Promise<Buffer> {
@@ -105,7 +105,10 @@ function collect(source: Readable, limit: number): Promise<Buffer> {
   let bytes = 0
   const take = (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes <= limit) return chunks.push(chunk)
+    if (bytes <= limit) {
+      chunks.push(chunk)
+      return
+    }
     source.off('data', take).pause()
     reject(Object.assign(new Error('the parameters are too long'), { statusCode: 413 }))
   }
@@ -136,7 +139,7 @@ const limits = {
   headerSize: 16_384,
 }
 
-const usual = ['application/json', 'application/x-www-form-urlencoded']
+const usualTypes = ['application/json', 'application/x-www-form-urlencoded']
 
 type Entries = Iterable<readonly [string, string]>
 
@@ -157,9 +160,9 @@ export async function parseCalls(app: FastifyInstance): Promise<void> {
     isPartAFile: (_field, _type, filename) => filename !== undefined,
     limits,
   })
-  // Bodies are read with the parameters, because Fastify does not read bodies of GET and compressed ones.
-  // The usual types are named as well, since Fastify looks a named one up faster than it parses another.
-  app.addContentTypeParser([...usual, '*'], (_, __, done) => done(null))
+  // Bodies are read with the parameters, because Fastify reads neither bodies of GET nor compressed ones.
+  // The usual types are named as well, because Fastify finds a named type faster.
+  app.addContentTypeParser([...usualTypes, '*'], (_, __, done) => done(null))
 }
 
 interface Parameters {
@@ -197,11 +200,15 @@ export async function parametersOf(
   }
 }
 
+/** The query of a request as it was sent, with its question mark; empty if there is none. */
+export function queryOf({ raw: { url = '' } }: FastifyRequest): string {
+  const at = url.indexOf('?')
+  return at < 0 ? '' : url.slice(at)
+}
+
 /** The method is the parameter `method` if the path names none. */
 function argumentsFrom(request: FastifyRequest, body: Entries): Arguments {
-  const at = request.raw.url?.indexOf('?') ?? -1
-  const query = at < 0 ? [] : formEntries(request.raw.url?.slice(at + 1) ?? '')
-  const entries = [...query, ...body]
+  const entries = [...formEntries(queryOf(request).slice(1)), ...body]
   for (const [name, value] of entries) {
     if (!value.isWellFormed() || value.includes('\u0000') || !name.isWellFormed()) {
       throw failed('bad_request', 'strings must be encoded in UTF-8')
@@ -220,7 +227,7 @@ async function bodyOf(request: CallRequest): Promise<Entries> {
   return []
 }
 
-/** False for unknown methods: that they are unknown is told first. */
+/** False for unknown methods, which are refused as such and not for their parameters. */
 function needsParameters({ params }: CallRequest): boolean {
   const method = methods.get(params['*'].toLowerCase())
   return method !== undefined && method.required.length > 0

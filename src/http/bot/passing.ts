@@ -6,18 +6,20 @@ import { Arguments, formEntries } from '../../bot-api/arguments.ts'
 import { MultipartFields } from './multipart-fields.ts'
 import {
   type CallRequest,
+  isCompressed,
   isMultipart,
-  isPacked,
   jsonEntries,
   PARAMETER_BYTES,
+  queryOf,
   wholeBody,
 } from './parameters.ts'
 
 /** The reference's figure for an album. */
 const FILES = 10
 /** Parameters are read only from this many bytes at the beginning of a body. */
-const LOOK_BYTES = 65_536
+const BEGINNING_BYTES = 65_536
 
+/** A call in the words of its client. */
 interface SentCall extends Pick<Passing, 'verb' | 'query' | 'body'> {
   parameter(name: string): string | undefined
   /** All parameters; absent where a body with files is not read here. */
@@ -31,11 +33,10 @@ interface SentCall extends Pick<Passing, 'verb' | 'query' | 'body'> {
 /** Reads a body that has no files to its end, else its beginning. */
 export async function sentCall(request: CallRequest, uploadBytes: number): Promise<SentCall> {
   const { raw, headers } = request
-  const at = raw.url?.indexOf('?') ?? -1
-  const query = at < 0 ? '' : (raw.url?.slice(at) ?? '')
+  const query = queryOf(request)
   const inQuery = () => formEntries(query.slice(1))
   const type = headers['content-type'] ?? ''
-  if (isMultipart(headers) && !isPacked(request)) {
+  if (isMultipart(headers) && !isCompressed(request)) {
     return { verb: 'POST', query, ...(await streamed(raw, type, uploadBytes, inQuery)) }
   }
   const isRead = isMultipart(headers) || /^application\/(json|x-www-form-urlencoded)/i.test(type)
@@ -83,7 +84,7 @@ async function streamed(
   // The connection stays open for the answer, also if the body fails.
   const pieces = raw.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
   const first: Buffer[] = []
-  while (!form.hasFile && !form.fields.has('chat_id') && form.bytes < LOOK_BYTES) {
+  while (!form.hasFile && !form.fields.has('chat_id') && form.bytes < BEGINNING_BYTES) {
     const { done, value } = await pieces.next()
     if (done) break
     form.take(value)

@@ -6,7 +6,13 @@ import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import type { AbortLike } from '../../../actors/host/actor.ts'
 import type { Passed } from '../../../machines/model/operation-passing.ts'
 import type { Arguments } from '../../bot-api/arguments.ts'
-import { type CallExecution, execute, passes, prepare, preparePass } from '../../bot-api/execute.ts'
+import {
+  type CallExecution,
+  execute,
+  isPassedOn,
+  prepare,
+  preparePass,
+} from '../../bot-api/execute.ts'
 import type { CallServices, Result } from '../../bot-api/method.ts'
 import type { KeyGate } from '../../keys/gate.ts'
 import { ageOf, forwardingOf } from '../../nodes/peers.ts'
@@ -43,7 +49,7 @@ const BYTES_PER_UNIT = 10_000
 /** A byte of a file costs less: files go to the disk and do not pass the main thread's parser. */
 const FILE_BYTES_PER_UNIT = 1_000_000
 
-/** Counted before the body is read, from its announced length; `unitsAfter` counts the rest. */
+/** The cost of a call before its body is read, by the announced length; `unitsAfter` adds the rest. */
 function unitsAhead(headers: IncomingHttpHeaders): number {
   const bytes = Number(headers['content-length'] ?? 0)
   return 1 + Math.floor(bytes / (isMultipart(headers) ? FILE_BYTES_PER_UNIT : BYTES_PER_UNIT))
@@ -55,10 +61,10 @@ function unitsAfter(
   parameterLength: number,
   fileBytes: number,
 ): number {
-  const isTold =
+  const isAnnounced =
     headers['content-length'] !== undefined && headers['content-encoding'] === undefined
-  const parameters = isTold && !isMultipart(headers) ? 0 : parameterLength
-  const files = isTold ? 0 : fileBytes
+  const parameters = isAnnounced && !isMultipart(headers) ? 0 : parameterLength
+  const files = isAnnounced ? 0 : fileBytes
   return Math.floor(parameters / BYTES_PER_UNIT) + Math.floor(files / FILE_BYTES_PER_UNIT)
 }
 
@@ -77,46 +83,47 @@ export async function botRoutes(app: FastifyInstance, options: BotRoutesOptions)
     exposeHeadRoute: false,
     schema: { hide: true },
     handler(request, reply) {
-      begun(request, reply, options)
+      prepareCall(request, reply, options)
         .then(({ key, run }) => answerWith(run(), reply, key, options.world))
         .catch((error) => void reply.send(error))
     },
   })
 }
 
-const nothing = Object.freeze({})
+const noParameters = Object.freeze({})
 
-interface Call {
+interface PreparedCall {
   readonly key: ApiKeyActor
   run(): Promise<Result>
 }
 
-async function begun(
+/** Admits the key, reads the parameters, and checks the call. */
+async function prepareCall(
   request: CallRequest,
   reply: FastifyReply,
   options: BotRoutesOptions,
-): Promise<Call> {
+): Promise<PreparedCall> {
   const { gate, uploads: place } = options
   const { headers, ip, params } = request
   const key = await gate.admit(params.token, ip, ofKey(request), unitsAhead(headers))
   const platform = await options.credentials.platformOf(key.facts.credentialId)
-  const isPassed = passes(platform, params['*'])
-  if (isPassed && params['*'] !== '') return passing(request, reply, key, options)
+  const mayPass = isPassedOn(platform, params['*'])
+  if (mayPass && params['*'] !== '') return preparePassedCall(request, reply, key, options)
   const { args, uploads } = await parametersOf(request, place, {
     signal: () => goneSignal(reply),
     count: (length, fileBytes) =>
       gate.spend(key.facts.apiKeyId, unitsAfter(headers, length, fileBytes)),
   })
   const method = request.params['*'] || args.text('method') || ''
-  keepFor(request.audit, key, { method, args })
-  const asked = {
+  keepParameters(request.audit, key, method, args)
+  const received = {
     method,
     key,
     args,
     uploads,
     traceId: request.id,
     idempotencyKey: headers['idempotency-key']?.toString(),
-    passedOn: forwardingOf(request.raw)?.call,
+    forwarded: forwardingOf(request.raw)?.call,
     age: ageOf(request.raw),
     signal: () => goneSignal(reply),
     leaving: () => new ClientAbort(reply),
@@ -124,18 +131,18 @@ async function begun(
       request.audit.method = name
     },
   }
-  if (isPassed && passes(platform, asked.method)) {
+  if (mayPass && isPassedOn(platform, method)) {
     const call = callOfArguments(args, uploads !== noUploads)
-    return { key, run: await preparePass({ ...asked, ...call }, options) }
+    return { key, run: await preparePass({ ...received, ...call }, options) }
   }
   if (uploads === noUploads) {
     // The call may wait long, and its parameters are not read again: this frees their memory.
-    Object.assign(request, { params: nothing, query: nothing })
-    return { key, run: await prepare(asked, options) }
+    Object.assign(request, { params: noParameters, query: noParameters })
+    return { key, run: await prepare(received, options) }
   }
   const run = async () => {
     try {
-      return await execute(asked, options)
+      return await execute(received, options)
     } finally {
       await releaseAll(uploads)
     }
@@ -143,12 +150,7 @@ async function begun(
   return { key, run }
 }
 
-interface Sent {
-  readonly method: string
-  readonly args: Arguments | (() => Arguments)
-}
-
-/** Their answers have updates, which are kept elsewhere, or secrets: tokens, and the whole address of a webhook. */
+/** Methods whose answers have updates, which are kept elsewhere, or secrets: tokens, and the whole address of a webhook. */
 const NEVER_KEPT: ReadonlySet<string> = new Set([
   'getupdates',
   'getwebhookinfo',
@@ -158,28 +160,29 @@ const NEVER_KEPT: ReadonlySet<string> = new Set([
 /** Somewhat more than the log keeps: a call may wait for minutes, and its parameters may be a megabyte. */
 const KEPT_CHARACTERS = 16_896
 
-/** Hands the log what it may keep of the call. */
-function keepFor(
+/** Hands the request log the parameters, if the key keeps those of its calls. */
+function keepParameters(
   audit: CallRequest['audit'],
   { facts: { keepsCalls: keeps } }: ApiKeyActor,
-  { method, args }: Sent,
+  method: string,
+  args: Arguments | (() => Arguments),
 ): void {
   if (keeps === undefined || keeps === 'none' || NEVER_KEPT.has(method.toLowerCase())) return
   audit.args = typeof args === 'function' ? args : args.upTo(KEPT_CHARACTERS)
   audit.keeps = keeps
 }
 
-/** The same for a call that is passed on to a network which speaks the bot API itself. */
-async function passing(
+/** The same as `prepareCall`, for a call that is passed on to a network which speaks the bot API itself. */
+async function preparePassedCall(
   request: CallRequest,
   reply: FastifyReply,
   key: ApiKeyActor,
   options: BotRoutesOptions,
-): Promise<Call> {
+): Promise<PreparedCall> {
   const { gate, uploads } = options
   const { headers, audit } = request
   const call = await sentCall(request, uploads.uploadBytes)
-  if (call.args) keepFor(audit, key, { method: request.params['*'], args: call.args })
+  if (call.args) keepParameters(audit, key, request.params['*'], call.args)
   const pass = await preparePass(
     {
       verb: call.verb,
@@ -190,7 +193,7 @@ async function passing(
       method: request.params['*'],
       traceId: request.id,
       idempotencyKey: headers['idempotency-key']?.toString(),
-      passedOn: forwardingOf(request.raw)?.call,
+      forwarded: forwardingOf(request.raw)?.call,
       leaving: () => new ClientAbort(reply),
       named: (name) => {
         audit.method = name
@@ -210,7 +213,7 @@ async function passing(
   return { key, run }
 }
 
-/** Everything that memory holds for a call while it waits for its result, which may take minutes. */
+/** Nothing else may hold memory for a call while it waits for its result, which may take minutes. */
 function answerWith(
   result: Promise<Result>,
   reply: FastifyReply,

@@ -17,13 +17,12 @@ import type { RecordSource } from '../../credentials/records.ts'
 import type { Database } from '../../database/database.ts'
 import { IncidentItem, IncidentRecord, IncidentSummary } from '../../records/alert.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
 const MINUTE_MS = 60_000
 const WEEK_MINUTES = 7 * 24 * 60
 
-const IncidentParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const SilenceBody = Type.Object(
   { minutes: Type.Integer({ minimum: 1, maximum: WEEK_MINUTES, default: 60 }) },
   { additionalProperties: false },
@@ -84,7 +83,7 @@ const incidentItemsRoute: Routes = async (app, { db, operators, source, now }) =
         tags,
         summary:
           'Your accounts and keys that your incident concerns now, those with the highest ids first',
-        params: IncidentParams,
+        params: IdParams,
         querystring: PageQuery,
         response: answers(PageOf(IncidentItem)),
       },
@@ -130,7 +129,7 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
       schema: {
         tags,
         summary: 'Says that somebody sees to it',
-        params: IncidentParams,
+        params: IdParams,
         response,
       },
     },
@@ -143,7 +142,7 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
       schema: {
         tags,
         summary: 'Silences it for some minutes; it is open again afterwards',
-        params: IncidentParams,
+        params: IdParams,
         body: SilenceBody,
         response,
       },
@@ -160,7 +159,7 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
       schema: {
         tags,
         summary: 'Takes its silence back: it is open again at once',
-        params: IncidentParams,
+        params: IdParams,
         response,
       },
     },

@@ -8,9 +8,9 @@ import { Nullable } from '../../json/nullable.ts'
 import type { KeyService } from '../../keys/service.ts'
 import { waitingByHour } from '../../keys/waiting.ts'
 import { ApiKeyRecord, Backlog } from '../../records/api-key.ts'
-import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
-import { type Authenticated, forUsers, idOf, inTurn, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, inTurn, userOf } from './owner.ts'
 import { idBefore, pageOf, timeOf } from './page.ts'
 
 const Scopes = Type.Array(Type.Union([Type.Literal('bot:send'), Type.Literal('bot:receive')]), {
@@ -43,7 +43,6 @@ const RotateBody = Nullable(
     { additionalProperties: false },
   ),
 )
-const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const WithKey = Type.Intersect([ApiKeyRecord, Type.Object({ key: Type.String() })])
 
 const ListQuery = Type.Object({
@@ -103,7 +102,7 @@ const readingRoutes: Routes = async (app, { keyService }) => {
 
   app.get(
     '/api_keys/:id',
-    { schema: { tags, summary: 'One key', params: KeyParams, response: answers(ApiKeyRecord) } },
+    { schema: { tags, summary: 'One key', params: IdParams, response: answers(ApiKeyRecord) } },
     async (request) => ok(await keyService.find(userOf(request), idOf(request.params.id))),
   )
 }
@@ -138,7 +137,7 @@ const changingRoute: Routes = async (app, { keyService, now }) => {
       schema: {
         tags,
         summary: 'Renames, rescopes, sets the expiry',
-        params: KeyParams,
+        params: IdParams,
         body: ChangeBody,
         response: answers(ApiKeyRecord),
       },
@@ -159,7 +158,7 @@ const endingRoutes: Routes = async (app, { keyService }) => {
         tags,
         summary: 'A new secret; the old one lives on for the overlap',
         description: 'Of several in a row only the two newest open the key.',
-        params: KeyParams,
+        params: IdParams,
         body: RotateBody,
         response: answers(WithKey),
       },
@@ -176,13 +175,13 @@ const endingRoutes: Routes = async (app, { keyService }) => {
       schema: {
         tags,
         summary: 'Revokes the key at once',
-        params: KeyParams,
-        response: answers(Type.Literal(true)),
+        params: IdParams,
+        response: answers(Done),
       },
     },
     async (request) => {
       await keyService.revoke(userOf(request), idOf(request.params.id))
-      return ok(true as const)
+      return done
     },
   )
 }
@@ -221,7 +220,7 @@ export const backlogRoute: FastifyPluginAsyncTypebox<BacklogRouteOptions> = asyn
       schema: {
         tags: ['api keys'],
         summary: 'What waits for the key, by the hour in which it came',
-        params: Type.Object({ id: Type.String({ maxLength: 20 }) }),
+        params: IdParams,
         response: answers(Backlog),
       },
     },

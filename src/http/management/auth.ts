@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Accounts, SignedIn } from '../../accounts/accounts.ts'
 import { SentCode, User } from '../../records/account.ts'
-import { answers, ok } from '../envelope.ts'
+import { answers, Done, done, ok } from '../envelope.ts'
 import { ONE_TIME_CODE } from '../validation.ts'
 import { presentUser } from './user.ts'
 
@@ -16,7 +16,7 @@ interface AccountRoutesOptions {
 const tags = ['auth']
 
 /** Bodies of these routes are a few hundred bytes. */
-const bodyLimit = 65_536
+const BODY_LIMIT = 65_536
 
 const strict = { additionalProperties: false }
 const Phone = Type.String({ maxLength: 40, description: 'In international form: +14155550123' })
@@ -60,7 +60,7 @@ const sendingRoute: Routes = async (app, { accounts }) => {
   app.post(
     '/auth/sendOtp',
     {
-      bodyLimit,
+      bodyLimit: BODY_LIMIT,
       schema: {
         tags,
         summary: 'Send a one-time code to a phone',
@@ -82,7 +82,7 @@ const loginRoute: Routes = async (app, { accounts }) => {
   app.post(
     '/auth/login',
     {
-      bodyLimit,
+      bodyLimit: BODY_LIMIT,
       schema: {
         tags,
         summary: 'Sign in with the code',
@@ -104,7 +104,7 @@ const refreshRoute: Routes = async (app, { accounts }) => {
   app.post(
     '/auth/refresh',
     {
-      bodyLimit,
+      bodyLimit: BODY_LIMIT,
       schema: {
         tags,
         summary: 'Stay signed in',
@@ -126,17 +126,17 @@ const logoutRoute: Routes = async (app, { accounts }) => {
   app.post(
     '/auth/logout',
     {
-      bodyLimit,
+      bodyLimit: BODY_LIMIT,
       schema: {
         tags,
         summary: 'Sign out',
         body: RefreshBody,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       await accounts.logout(request.body.refresh_token)
-      return ok(true as const)
+      return done
     },
   )
 }

@@ -33,7 +33,7 @@ import { answers, fileOf, ok, PageOf, PageQuery } from '../envelope.ts'
 import { TAG } from '../validation.ts'
 import { csvAnswers, EXPORT_MS, FilterQuery, filterOf, wantedBy } from './credential-list.ts'
 import { type PanelAddresses, pageUrl } from './link-pages.ts'
-import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
 const MOST_ACCOUNTS = 100_000
@@ -81,7 +81,6 @@ const TagResult = Type.Object({
   changed: Type.Integer(),
 })
 
-const ActionParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const ItemsQuery = Type.Object({
   ...PageQuery.properties,
   state: Type.Optional(Type.String({ enum: ['waiting', 'done', 'failed'] })),
@@ -95,7 +94,7 @@ interface BulkRoutesOptions extends Authenticated, PanelAddresses {
 }
 
 const tags = ['credentials']
-const params = ActionParams
+const params = IdParams
 
 type Routes = FastifyPluginAsyncTypebox<BulkRoutesOptions>
 

@@ -193,7 +193,7 @@ export async function wantedBy(
 ) {
   const { incident, ...wanted } = filterOf(given)
   if (incident === undefined) return { ...wanted, ids: undefined }
-  // Of an incident of the whole service, these are the accounts of this user.
+  // An incident of the whole service is shown with the accounts of this user alone.
   const asked = { userId, owners: [userId, SERVICE], id: Number(incident), now: new Date() }
   return { ...wanted, ids: await accountsOf(db, asked) }
 }

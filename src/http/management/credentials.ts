@@ -9,7 +9,7 @@ import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import { codeOf, inWords } from '../../diagnosis/words.ts'
 import { Nullable } from '../../json/nullable.ts'
 import { CredentialRecord, HealthReport } from '../../records/credential.ts'
-import { answers, ok } from '../envelope.ts'
+import { answers, Done, done, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 
 const TestBody = Nullable(
@@ -139,14 +139,14 @@ const deletingRoute: Routes = async (app, { source, credentials }) => {
         tags,
         summary: 'Signs out, wipes the secrets and revokes the keys',
         params,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       const { credential_id } = await ownCredential(source, request)
       const actor = await credentials.find(credential_id)
       await actor.ask({ type: 'credential.delete' }, AbortSignal.timeout(DELETE_MS))
-      return ok(true as const)
+      return done
     },
   )
 }

@@ -10,7 +10,7 @@ import { Nullable } from '../../json/nullable.ts'
 import type { KeyService } from '../../keys/service.ts'
 import { DiagnosisRecord } from '../../records/diagnosis.ts'
 import { answers, ok } from '../envelope.ts'
-import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 
 const SendTo = Type.String({
   minLength: 1,
@@ -41,9 +41,8 @@ const NextBody = Nullable(
   ),
 )
 
-const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const Params = Type.Object({
-  id: Type.String({ maxLength: 20 }),
+  ...IdParams.properties,
   diagnosis_id: Type.String({ maxLength: 64 }),
 })
 
@@ -64,7 +63,7 @@ const startRoute: Routes = async (app, { keyService, diagnoses }) => {
       schema: {
         tags,
         summary: 'Starts a diagnosis; `all` takes every step at once',
-        params: KeyParams,
+        params: IdParams,
         body: StartBody,
         response,
       },

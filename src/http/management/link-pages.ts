@@ -72,7 +72,7 @@ interface LinkPageAnswersOptions {
 type Routes = FastifyPluginAsyncTypebox<LinkPageAnswersOptions>
 
 const tags = ['linking']
-const bodyLimit = 4_096
+const BODY_LIMIT = 4_096
 const response = answers(PageRecord)
 
 const showingRoute: Routes = async (app, options) => {
@@ -94,7 +94,7 @@ const startingRoute: Routes = async (app, options) => {
   app.post(
     '/link-pages/:token/start',
     {
-      bodyLimit,
+      bodyLimit: BODY_LIMIT,
       schema: {
         tags,
         summary: 'Begins the link, on a page that links an account again',
@@ -118,7 +118,7 @@ const answeringRoutes: Routes = async (app, options) => {
   app.post(
     '/link-pages/:token/answer',
     {
-      bodyLimit,
+      bodyLimit: BODY_LIMIT,
       schema: {
         tags,
         summary: 'Gives the code or the password on a link page',
@@ -142,7 +142,7 @@ const answeringRoutes: Routes = async (app, options) => {
   app.post(
     '/link-pages/:token/resend',
     {
-      bodyLimit,
+      bodyLimit: BODY_LIMIT,
       schema: {
         tags,
         summary: 'Sends a new code, asked for on a link page',
@@ -224,7 +224,7 @@ async function begin(
     await relinks.began(page, flow.link.sessionId)
     return flow
   } catch (cause) {
-    // Who mistyped a secret tries again; the limits of links count the tries.
+    // A mistyped secret may be tried again; the limits of links count the tries.
     if (asks.length > 0) await relinks.release(page)
     throw cause
   }

@@ -1,10 +1,11 @@
-/** The user who makes a request. These routes run only after an authenticating hook. */
+/** The user who makes a request, and the record that its path names. These routes run only after an authenticating hook. */
 import type {
   FastifyInstance,
   FastifyRequest,
   onRequestAsyncHookHandler,
   preHandlerAsyncHookHandler,
 } from 'fastify'
+import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
 import { FairSemaphore } from '../../fair-semaphore.ts'
 import { goneSignal, onClosed } from '../gone-signal.ts'
@@ -31,6 +32,9 @@ export function userOf(request: FastifyRequest): number {
   if (id === undefined) throw failed('unauthorized')
   return id
 }
+
+/** The path parameter of routes about one record. */
+export const IdParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 
 /** The number of a path parameter. Text that is no number is answered like an unknown id. */
 export function idOf(text: string): number {

@@ -7,12 +7,16 @@ import type { Runs } from '../../../machines/webhook/progress.ts'
 import type { Database } from '../../database/database.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ResendRecord } from '../../records/api-key.ts'
-import { choose, type ResendChoice, standingOf, told } from '../../webhooks/resends.ts'
+import {
+  chooseRuns,
+  countResend,
+  type ResendChoice,
+  resendStanding,
+} from '../../webhooks/resends.ts'
 import { answers, ok } from '../envelope.ts'
-import { type Authenticated, forUsers, idOf, inTurn, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, inTurn, userOf } from './owner.ts'
 import { timeOf } from './page.ts'
 
-const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const UpdateId = Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }))
 const Time = Type.Optional(Type.String({ format: 'date-time' }))
 
@@ -37,7 +41,7 @@ interface ResendRoutesOptions extends Authenticated {
   flush(): Promise<void>
 }
 
-/** Throws `bad_request` unless exactly one of the ways to choose is used. */
+/** Throws `bad_request` unless exactly one of the ways to chooseRuns is used. */
 function choiceOf(body: Static<typeof ResendBody>): ResendChoice {
   const { update_id: one, from_update_id, to_update_id, since, until, outcome } = body
   const range = [from_update_id, to_update_id, since, until]
@@ -64,7 +68,7 @@ function choiceOf(body: Static<typeof ResendBody>): ResendChoice {
 }
 
 async function presented(db: Database, apiKeyId: number, isCut = false) {
-  const { resend, updates, remaining } = await standingOf(db, apiKeyId)
+  const { resend, updates, remaining } = await resendStanding(db, apiKeyId)
   const state = !resend
     ? ('none' as const)
     : resend.stoppedAt !== undefined
@@ -99,7 +103,7 @@ const path = '/api_keys/:id/webhook/resend'
 const described = (summary: string) => ({
   tags: ['api keys'],
   summary,
-  params: KeyParams,
+  params: IdParams,
   response: answers(ResendRecord),
 })
 
@@ -125,8 +129,8 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
       const choice = choiceOf(request.body)
       if (!key.webhook) throw failed('bad_request', 'the key has no webhook')
       await flush()
-      const { runs, isCut } = await choose(db, key.api_key_id, choice)
-      const { updates, delivered } = await told(db, key.api_key_id, runs)
+      const { runs, isCut } = await chooseRuns(db, key.api_key_id, choice)
+      const { updates, delivered } = await countResend(db, key.api_key_id, runs)
       if (request.body.count_only) return ok(counted(runs, updates, isCut))
       if (updates === 0) throw failed('bad_request', 'there is no such update to send again')
       const actor = await keys.find(key.api_key_id)
@@ -146,7 +150,7 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
     async (request) => {
       const key = await keyService.usable(userOf(request), idOf(request.params.id))
       if (!key.webhook) throw failed('bad_request', 'the key has no webhook')
-      const { others } = await standingOf(db, key.api_key_id)
+      const { others } = await resendStanding(db, key.api_key_id)
       const actor = await keys.find(key.api_key_id)
       await asOwner(actor.changeWebhook({ kind: 'stop resend', waiting: others }))
       return ok(await presented(db, key.api_key_id))

@@ -7,7 +7,7 @@ import type { Accounts } from '../../accounts/accounts.ts'
 import type { PersonalToken } from '../../database/entities.ts'
 import { NewToken, Token } from '../../records/account.ts'
 import { authenticate } from '../authenticate.ts'
-import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
 
 const TokenBody = Type.Object(
@@ -83,12 +83,12 @@ const deleteRoute: Routes = async (app, { tokens, onRequest }) => {
         params: Type.Object({
           id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
         }),
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async ({ user, params }) => {
       await tokens.delete(params.id, user.id)
-      return ok(true as const)
+      return done
     },
   )
 }

@@ -8,7 +8,7 @@ import type { Operators } from '../../alerts/operators.ts'
 import type { UserSession } from '../../database/entities.ts'
 import { OwnUser, Session } from '../../records/account.ts'
 import { authenticate, type RequestUser } from '../authenticate.ts'
-import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
 
 const IdParam = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
@@ -77,12 +77,12 @@ export const userSessionRoutes: FastifyPluginAsyncTypebox<
         summary: 'Sign out elsewhere, or here',
         security,
         params: IdParam,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async ({ user, params }) => {
       await accounts.endSession(params.id, user.id)
-      return ok(true as const)
+      return done
     },
   )
 }

@@ -3,9 +3,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { SavedView, SavedViews } from '../../bulk/views.ts'
 import { SavedViewRecord, ViewQuery } from '../../records/credential.ts'
-import { answers, ok } from '../envelope.ts'
+import { answers, Done, done, ok } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
-import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 
 const ViewBody = Type.Object(
   {
@@ -61,13 +61,13 @@ export const viewRoutes: FastifyPluginAsyncTypebox<ViewRoutesOptions> = async (
       schema: {
         tags,
         summary: 'Deletes a saved view',
-        params: Type.Object({ id: Type.String({ maxLength: 20 }) }),
-        response: answers(Type.Literal(true)),
+        params: IdParams,
+        response: answers(Done),
       },
     },
     async (request) => {
       await views.remove(userOf(request), idOf(request.params.id))
-      return ok(true as const)
+      return done
     },
   )
 }

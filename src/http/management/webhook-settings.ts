@@ -13,9 +13,8 @@ import { ApiKeyRecord, TestAttempt } from '../../records/api-key.ts'
 import { checkSecretToken, givenUrl, parseWebhookUrl, wholeUrl } from '../../webhooks/address.ts'
 import { headersAt, headersFrom } from '../../webhooks/headers.ts'
 import { answers, ok } from '../envelope.ts'
-import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 
-const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const Url = Type.String({ minLength: 1, maxLength: 2_048 })
 const SecretToken = Type.String({ maxLength: 256 })
 
@@ -67,7 +66,7 @@ interface WebhookSettingsOptions extends Authenticated {
 }
 
 const tags = ['api keys']
-const params = KeyParams
+const params = IdParams
 
 type Routes = FastifyPluginAsyncTypebox<WebhookSettingsOptions>
 

@@ -24,7 +24,7 @@ import { storedUpdate, updateFrom, updateSince } from '../../updates/read.ts'
 import { listDeliveries, STATUS_CLASSES, type StoredDelivery } from '../../webhooks/delivery-log.ts'
 import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { type Authenticated, forUsers, idOf, inTurn, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, inTurn, userOf } from './owner.ts'
 import { cursorOf, pageOf, positionOf, timeOf } from './page.ts'
 import type { UserRecordsOptions } from './usage.ts'
 
@@ -116,7 +116,6 @@ const presentDelivery = (delivery: StoredDelivery) => ({
   update_at: delivery.update_at?.toISOString() ?? null,
 })
 
-const KeyParams = Type.Object({ id: Type.String({ maxLength: 20 }) })
 const Time = Type.String({ format: 'date-time' })
 
 const ReplayBody = Type.Object(
@@ -149,7 +148,7 @@ const secretRoutes: Routes = async (app, { keyService, secrets, now }) => {
       schema: {
         tags,
         summary: 'The secret that signs deliveries, once there is one',
-        params: KeyParams,
+        params: IdParams,
         response: answers(SigningSecretRecord),
       },
     },
@@ -167,7 +166,7 @@ const secretRoutes: Routes = async (app, { keyService, secrets, now }) => {
       schema: {
         tags,
         summary: 'A new secret; the one before signs along for 24 hours',
-        params: KeyParams,
+        params: IdParams,
         response: answers(SigningSecretRecord),
       },
     },
@@ -187,7 +186,7 @@ const replayRoute: Routes = async (app, { keyService, db, keys }) => {
       schema: {
         tags,
         summary: 'Delivers again, from an update or from a time on',
-        params: KeyParams,
+        params: IdParams,
         body: ReplayBody,
         response: answers(Type.Object({ from_update_id: Type.Integer() })),
       },
@@ -221,7 +220,7 @@ const exchangeRoutes: Routes = async (app, { keyService, db, vault, flush }) => 
         tags,
         summary:
           'What went over the wire in the newest attempts, or in those at one update; 50 at most',
-        params: KeyParams,
+        params: IdParams,
         querystring: Type.Object({ update_id: Type.Optional(Id) }, { additionalProperties: false }),
         response: answers(WebhookExchanges),
       },
@@ -247,7 +246,7 @@ const exchangeRoutes: Routes = async (app, { keyService, db, vault, flush }) => 
       schema: {
         tags,
         summary: 'Of which attempts headers and bodies are kept',
-        params: KeyParams,
+        params: IdParams,
         body: Type.Object(ExchangeChoice.properties, { additionalProperties: false }),
         response: answers(ExchangeChoice),
       },

@@ -66,10 +66,10 @@ export class ForwardedCall {
   }
 
   /**
-   * Whether this node can answer it only by passing it on to itself: its body is not in it any more, or its routes have
+   * Whether this node can answer it only by forwarding it to itself: its body is not in it any more, or its routes have
    * to learn that an earlier try may have been carried out.
    */
-  get isOnlyPassed(): boolean {
+  get isOnlyForwarded(): boolean {
     return this.#wasServed || this.#hasBegun || this.#isRepeated
   }
 
@@ -177,7 +177,7 @@ const neverSent = (cause: unknown): boolean =>
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>
 
-/** `refused`: not to be told, since a library would make the call once more, and the first try may have been carried out. */
+/** `refused`: hidden from the client, because a library would repeat the call, and the first try may have been carried out. */
 type Relayed = 'answered' | 'elsewhere' | 'refused'
 
 /** The answer of another node on its way to the client: a short one in one piece, any other as it comes. */

@@ -1,4 +1,4 @@
-/** Passes each request on to the node that owns the account it concerns, and decides what a caller sees while that node ends or changes. */
+/** Forwards each request to the node that owns the account it concerns, and decides what a caller sees while that node ends or changes. */
 import { EventEmitter, once } from 'node:events'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -73,7 +73,7 @@ export class RequestForwarder {
   #peers: ReadonlyMap<number, Peer> = new Map()
   #rows: readonly NodeRow[] = []
   #self: number | undefined
-  /** No node could pass a request to another. */
+  /** No node could forward a request to another. */
   #isAlone = true
   #server: Server | undefined
   #parked = 0
@@ -110,9 +110,9 @@ export class RequestForwarder {
     const target = targetOf(url)
     if (target) {
       if (this.#isHere(target)) return this.#serveCounted(target, request, response)
-      void this.#pass(new ForwardedCall(request, response), target)
+      void this.#forward(new ForwardedCall(request, response), target)
     } else if (isNamedInBody(method, url) && isShort(request)) {
-      void this.#passByBody(new ForwardedCall(request, response))
+      void this.#forwardByBody(new ForwardedCall(request, response))
     } else this.#serve(request, response)
   }
 
@@ -181,7 +181,7 @@ export class RequestForwarder {
     copy = forwardingOf(request) ? undefined : new BodyCopy(request, response),
   ): void {
     const leave = this.#count(target, request, response)
-    // A node that passed the request on looks for the owner itself.
+    // A node that forwarded the request looks for the owner itself.
     if (!forwardingOf(request)) {
       noteTaken(request)
       onOwnerLost(request, () => {
@@ -189,7 +189,7 @@ export class RequestForwarder {
         if (response.headersSent || (!copy?.isKept && request.readableDidRead)) return false
         leave()
         const read = isShort(request) || request.readableDidRead ? copy : undefined
-        void this.#passServed(target, request, response, read)
+        void this.#forwardServed(target, request, response, read)
         return true
       })
     }
@@ -197,7 +197,7 @@ export class RequestForwarder {
   }
 
   /** This node has lost the account before anything was done for the request: the next owner answers it. */
-  async #passServed(
+  async #forwardServed(
     target: RequestTarget,
     request: IncomingMessage,
     response: ServerResponse,
@@ -207,13 +207,13 @@ export class RequestForwarder {
     if (copy?.isKept === false) answer(response, unavailable.failure)
     // The client has left.
     else if (copy && !body) response.destroy()
-    else await this.#pass(new ForwardedCall(request, response, { body }), target)
+    else await this.#forward(new ForwardedCall(request, response, { body }), target)
   }
 
   /** Until it is answered; the caller may say earlier that it is under way no more. */
   #count(target: RequestTarget, request: IncomingMessage, response: ServerResponse): () => void {
     const credentialId = this.#options.owners.credentialOf(target)
-    // The caller may have left while the owner was looked up: no end of that call is told any more.
+    // The caller may have left while the owner was looked up: the response then has no 'close' to come.
     const hasLeft = response.destroyed
     if (credentialId === undefined || hasLeft || isStream(request)) return () => undefined
     const underWay = this.#underWay
@@ -231,13 +231,13 @@ export class RequestForwarder {
     return leave
   }
 
-  async #passByBody(call: ForwardedCall): Promise<void> {
+  async #forwardByBody(call: ForwardedCall): Promise<void> {
     const body = await call.keepBody().catch(() => undefined)
     if (!body) return call.leave()
-    await this.#pass(call, targetIn(body) ?? { kind: 'link', id: '' })
+    await this.#forward(call, targetIn(body) ?? { kind: 'link', id: '' })
   }
 
-  async #pass(call: ForwardedCall, target: RequestTarget): Promise<void> {
+  async #forward(call: ForwardedCall, target: RequestTarget): Promise<void> {
     const { owners, holdMs, logger } = this.#options
     let until = performance.now() + holdMs
     let isParked = false
@@ -247,7 +247,7 @@ export class RequestForwarder {
       let place = await owners.find(target)
       for (;;) {
         const to = this.#nodeOf(place, isCurrent)
-        if (to === this.#self && !call.isOnlyPassed) {
+        if (to === this.#self && !call.isOnlyForwarded) {
           return this.#serveCounted(target, call.request, call.response, call.copy)
         }
         if (to !== undefined && call.isSentWhole) await call.keepBody()
@@ -269,9 +269,9 @@ export class RequestForwarder {
         isCurrent = !wasMoving
       }
     } catch (err) {
-      logger.debug({ err }, 'a request could not be passed on')
+      logger.debug({ err }, 'a request could not be forwarded')
       // The database is unavailable: this node answers what it can without it.
-      if (call.isOnlyPassed || call.hasLeft) call.giveUp()
+      if (call.isOnlyForwarded || call.hasLeft) call.giveUp()
       else this.#serveCounted(target, call.request, call.response, call.copy)
     } finally {
       if (isParked) this.#parked--

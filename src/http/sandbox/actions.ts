@@ -1,12 +1,19 @@
 /** /sandbox/people/{person}/…: deletes, forwards, receives, reads, reacts, votes, types and presses buttons as a person. */
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
-import { answers, ok } from '../envelope.ts'
+import { answers, Done, done, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { PollBody } from './content-schemas.ts'
 import { reactionOf } from './parse.ts'
 import { chatBody, messageBody, pollBody } from './present.ts'
-import { deadline, described, MessageParams, PersonParams, type SandboxRoutes } from './route.ts'
+import {
+  ChatParams,
+  deadline,
+  described,
+  MessageParams,
+  PersonParams,
+  type SandboxRoutes,
+} from './route.ts'
 import { Addressee, Chat, ChatId, Id, Message, ReactionBody } from './schemas.ts'
 
 const strict = { additionalProperties: false }
@@ -37,13 +44,14 @@ const Typing = Type.Object(
 )
 
 const Reading = Type.Object({ to: Addressee, message_id: Type.Optional(Id) }, strict)
-interface Pressed {
+
+interface PressedPlace {
   readonly chat: number
   readonly message_id?: number
   readonly ephemeral_message_id?: number
 }
 
-function pressedIn({ chat, message_id: message, ephemeral_message_id: ephemeral }: Pressed) {
+function pressedIn({ chat, message_id: message, ephemeral_message_id: ephemeral }: PressedPlace) {
   if (message !== undefined && ephemeral === undefined) return { chat, message }
   if (ephemeral !== undefined && message === undefined) {
     return { chat, message: ephemeral, isEphemeral: true }
@@ -67,13 +75,13 @@ export const messageRoutes: SandboxRoutes = async (app, { network }) => {
       schema: {
         ...described('Delete a message for all'),
         params: MessageParams,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       const { params } = request
       await network(request).actions.delete(params.person, params)
-      return ok(true as const)
+      return done
     },
   )
 
@@ -90,13 +98,13 @@ export const messageRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { to, from, message_id: message, as_copy: isCopy } = request.body
       const place = { chat: from, message }
-      const passed = await network(request).actions.forward(
+      const forwarded = await network(request).actions.forward(
         request.params.person,
         place,
         to,
         isCopy,
       )
-      return ok(messageBody(passed))
+      return ok(messageBody(forwarded))
     },
   )
 }
@@ -117,7 +125,7 @@ export const typingAndPressRoutes: SandboxRoutes = async (app, { network }) => {
         ...described('Type: shown to the others for six seconds'),
         params: PersonParams,
         body: Typing,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
@@ -128,7 +136,7 @@ export const typingAndPressRoutes: SandboxRoutes = async (app, { network }) => {
         body.action,
         body.message_thread_id,
       )
-      return ok(true as const)
+      return done
     },
   )
 
@@ -173,13 +181,13 @@ export const draftRoutes: SandboxRoutes = async (app, { network }) => {
         ...described('Stop a draft that a bot is writing; the bot is told'),
         params: PersonParams,
         body: Stopping,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       const { chat, draft_id } = request.body
       await network(request).inboxes.stopDraft(request.params.person, chat, draft_id)
-      return ok(true as const)
+      return done
     },
   )
 }
@@ -192,13 +200,13 @@ export const readingRoutes: SandboxRoutes = async (app, { network }) => {
         ...described('Read a chat up to a message, or all of it; its writers are told'),
         params: PersonParams,
         body: Reading,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       const { to, message_id } = request.body
       await network(request).actions.read(request.params.person, to, message_id)
-      return ok(true as const)
+      return done
     },
   )
 
@@ -211,13 +219,13 @@ export const readingRoutes: SandboxRoutes = async (app, { network }) => {
         ),
         params: PersonParams,
         body: Reading,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       const { to, message_id } = request.body
       await network(request).actions.deliver(request.params.person, to, message_id)
-      return ok(true as const)
+      return done
     },
   )
 }
@@ -230,13 +238,13 @@ export const reactionRoutes: SandboxRoutes = async (app, { network }) => {
         ...described('React to a message; with no reactions, take them back'),
         params: MessageParams,
         body: Reactions,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       const { params, body } = request
       await network(request).actions.react(params.person, params, body.reactions.map(reactionOf))
-      return ok(true as const)
+      return done
     },
   )
 }
@@ -303,13 +311,13 @@ export const checklistRoutes: SandboxRoutes = async (app, { network }) => {
         ...described('Mark tasks of a checklist as done, and others as not done'),
         params: MessageParams,
         body: Marks,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       const { params, body } = request
       await network(request).actions.markTasks(params.person, params, body)
-      return ok(true as const)
+      return done
     },
   )
 
@@ -320,18 +328,17 @@ export const checklistRoutes: SandboxRoutes = async (app, { network }) => {
         ...described('Add a task to a checklist'),
         params: MessageParams,
         body: NewText,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       const { params, body } = request
       await network(request).actions.addTask(params.person, params, body.text)
-      return ok(true as const)
+      return done
     },
   )
 }
 
-const ChannelParams = Type.Object({ person: Id, chat: ChatId })
 const PostAnswer = Type.Object(
   {
     approve: Type.Boolean(),
@@ -347,7 +354,7 @@ export const suggestionRoutes: SandboxRoutes = async (app, { network }) => {
     {
       schema: {
         ...described('Open the direct messages of a channel: the chat of this person with it'),
-        params: ChannelParams,
+        params: ChatParams,
         response: answers(Chat),
       },
     },
@@ -364,7 +371,7 @@ export const suggestionRoutes: SandboxRoutes = async (app, { network }) => {
         ...described('Approve or decline a post that the other side suggests'),
         params: MessageParams,
         body: PostAnswer,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
@@ -377,7 +384,7 @@ export const suggestionRoutes: SandboxRoutes = async (app, { network }) => {
           ? { kind: 'approve_post', ...at, ...(sendAt !== undefined && { sendAt }) }
           : { kind: 'decline_post', ...at, ...(comment !== undefined && { comment }) },
       )
-      return ok(true as const)
+      return done
     },
   )
 }

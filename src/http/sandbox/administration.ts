@@ -3,30 +3,27 @@ import { type Static, Type } from 'typebox'
 import type { Boost as BoostRecord } from '../../../machines/model/membership.ts'
 import { SLOW_MODE_DELAYS } from '../../sandbox/chats/settings.ts'
 import type { ProfileAudio } from '../../sandbox/people/profile.ts'
-import { answers, ok } from '../envelope.ts'
+import { answers, Done, done, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { userOf } from '../management/owner.ts'
 import { ShownMedia } from './content-schemas.ts'
 import { mediaIngester } from './parse.ts'
 import { mediaBody, nameBody } from './present.ts'
 import { Boost } from './profile-schemas.ts'
-import { described, PersonParams, type SandboxRoutes } from './route.ts'
+import { ChatParams, described, PersonParams, type SandboxRoutes } from './route.ts'
 import { BODY_LIMIT, ChatId, GivenMedia, Id } from './schemas.ts'
 
 const strict = { additionalProperties: false }
-const Done = Type.Literal(true)
-const done = true as const
 const { data, url, file, file_name, title, performer } = GivenMedia.properties
 const GivenPhoto = Type.Object({ data, url, file }, strict)
 const GivenAudio = Type.Object({ data, url, file, file_name, title, performer }, strict)
-const ChatPlace = Type.Object({ person: Id, chat: ChatId })
-const MemberPlace = Type.Object({ person: Id, chat: ChatId, member: Id })
+const MemberParams = Type.Object({ person: Id, chat: ChatId, member: Id })
 const ShortText = Type.String({ maxLength: 64 })
 
 export const photoRoutes: SandboxRoutes = async (app, { network }) => {
   for (const [path, params, subject] of [
     ['/people/:person/photo', PersonParams, 'the profile'],
-    ['/people/:person/chats/:chat/photo', ChatPlace, 'a chat'],
+    ['/people/:person/chats/:chat/photo', ChatParams, 'a chat'],
   ] as const) {
     app.put(
       path,
@@ -45,7 +42,7 @@ export const photoRoutes: SandboxRoutes = async (app, { network }) => {
         const ingest = mediaIngester(files, userOf(request), goneSignal(reply))
         const photo = await ingest({ type: 'photo', ...body })
         await actions.setPhoto(params.person, photo, 'chat' in params ? params.chat : undefined)
-        return ok(done)
+        return done
       },
     )
     app.delete(
@@ -61,7 +58,7 @@ export const photoRoutes: SandboxRoutes = async (app, { network }) => {
         const { params } = request
         const chat = 'chat' in params ? params.chat : undefined
         await network(request).actions.setPhoto(params.person, undefined, chat)
-        return ok(done)
+        return done
       },
     )
   }
@@ -124,7 +121,7 @@ export const audioRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { person, audio } = request.params
       await network(request).audios.remove(person, audio)
-      return ok(done)
+      return done
     },
   )
 }
@@ -143,7 +140,7 @@ export const administrationRoutes: SandboxRoutes = async (app, { network }) => {
     {
       schema: {
         ...described('Rename, close, open, hide or show the general topic of a forum'),
-        params: ChatPlace,
+        params: ChatParams,
         body: GeneralChange,
         response: answers(Done),
       },
@@ -155,7 +152,7 @@ export const administrationRoutes: SandboxRoutes = async (app, { network }) => {
         chat: String(chat),
         change: request.body,
       })
-      return ok(done)
+      return done
     },
   )
 
@@ -164,7 +161,7 @@ export const administrationRoutes: SandboxRoutes = async (app, { network }) => {
     {
       schema: {
         ...described('Give an administrator a title, or an ordinary member a tag; empty: none'),
-        params: MemberPlace,
+        params: MemberParams,
         body: Type.Union([
           Type.Object({ title: ShortText }, strict),
           Type.Object({ tag: ShortText }, strict),
@@ -181,7 +178,7 @@ export const administrationRoutes: SandboxRoutes = async (app, { network }) => {
           ? { kind: 'set_member_title', ...place, title: body.title }
           : { kind: 'set_member_tag', ...place, tag: body.tag },
       )
-      return ok(done)
+      return done
     },
   )
 }
@@ -194,7 +191,7 @@ export const slowModeRoutes: SandboxRoutes = async (app, { network }) => {
         ...described(
           'Let ordinary members of a supergroup wait between two messages; 0: no longer',
         ),
-        params: ChatPlace,
+        params: ChatParams,
         body: Type.Object({ seconds: Type.Enum([...SLOW_MODE_DELAYS]) }, strict),
         response: answers(Done),
       },
@@ -202,7 +199,7 @@ export const slowModeRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { person, chat } = request.params
       await network(request).chats.slowDown(chat, person, request.body.seconds)
-      return ok(done)
+      return done
     },
   )
 }
@@ -222,7 +219,7 @@ export const boostRoutes: SandboxRoutes = async (app, { network }) => {
     {
       schema: {
         ...described('Boost a supergroup or channel: its administrators are told'),
-        params: ChatPlace,
+        params: ChatParams,
         body: Type.Object(
           { seconds: Type.Integer({ minimum: 1, maximum: 31_536_000, default: MONTH }) },
           strict,
@@ -242,7 +239,7 @@ export const boostRoutes: SandboxRoutes = async (app, { network }) => {
     {
       schema: {
         ...described('The boosts that this person gives a supergroup or channel'),
-        params: ChatPlace,
+        params: ChatParams,
         response: answers(Type.Array(Boost)),
       },
     },
@@ -264,7 +261,7 @@ export const boostRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { person, chat, boost } = request.params
       await network(request).actions.takeBoost(person, chat, boost)
-      return ok(done)
+      return done
     },
   )
 }
@@ -283,7 +280,7 @@ export const emojiStatusRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { person, account } = request.params
       await network(request).actions.allowEmojiStatus(person, account, request.body.allowed)
-      return ok(done)
+      return done
     },
   )
 }

@@ -2,16 +2,13 @@
 import { Type } from 'typebox'
 import type { PassportError } from '../../../machines/model/operation-bots.ts'
 import { Nullable } from '../../json/nullable.ts'
-import { answers, ok } from '../envelope.ts'
+import { answers, Done, done, ok } from '../envelope.ts'
 import { nameBody, present } from './present.ts'
 import { JoinRequest, ManagedBot, OpenRequest } from './profile-schemas.ts'
-import { described, PersonParams, type SandboxRoutes } from './route.ts'
+import { ChatParams, described, PersonParams, type SandboxRoutes } from './route.ts'
 import { ChatId, Id, PersonName, Username } from './schemas.ts'
 
 const strict = { additionalProperties: false }
-const Done = Type.Literal(true)
-const done = true as const
-const ChatPlace = Type.Object({ person: Id, chat: ChatId })
 
 export const joinQueryRoutes: SandboxRoutes = async (app, { network }) => {
   app.put(
@@ -19,7 +16,7 @@ export const joinQueryRoutes: SandboxRoutes = async (app, { network }) => {
     {
       schema: {
         ...described('Let a bot answer those who ask to join a chat; null: the administrators'),
-        params: ChatPlace,
+        params: ChatParams,
         body: Type.Object({ bot: Nullable(Id) }, strict),
         response: answers(Done),
       },
@@ -27,7 +24,7 @@ export const joinQueryRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { person, chat } = request.params
       await network(request).bots.assignJoinBot(person, chat, request.body.bot)
-      return ok(done)
+      return done
     },
   )
 
@@ -64,7 +61,7 @@ export const joinQueryRoutes: SandboxRoutes = async (app, { network }) => {
     },
     async (request) => {
       await network(request).bots.setPersonalChat(request.params.person, request.body.chat)
-      return ok(done)
+      return done
     },
   )
 }
@@ -75,7 +72,7 @@ export const joinAnswerRoutes: SandboxRoutes = async (app, { network }) => {
     {
       schema: {
         ...described('The people who ask to join a chat that this person runs'),
-        params: ChatPlace,
+        params: ChatParams,
         response: answers(Type.Array(OpenRequest)),
       },
     },
@@ -110,7 +107,7 @@ export const joinAnswerRoutes: SandboxRoutes = async (app, { network }) => {
         person: String(asker),
         approves: request.body.approve,
       })
-      return ok(done)
+      return done
     },
   )
 }
@@ -128,7 +125,7 @@ const NewBot = Type.Object(
   strict,
 )
 
-const BotPlace = Type.Object({ person: Id, bot: Id })
+const BotParams = Type.Object({ person: Id, bot: Id })
 
 export const managedBotRoutes: SandboxRoutes = async (app, { network }) => {
   app.post(
@@ -177,14 +174,14 @@ export const managedBotRoutes: SandboxRoutes = async (app, { network }) => {
     {
       schema: {
         ...described('Replace the token of a bot that the person has made; its manager is told'),
-        params: BotPlace,
+        params: BotParams,
         response: answers(Done),
       },
     },
     async (request) => {
       const { person, bot } = request.params
       await network(request).bots.replaceToken(person, bot)
-      return ok(done)
+      return done
     },
   )
 }
@@ -215,14 +212,14 @@ export const passportRoutes: SandboxRoutes = async (app, { network }) => {
     {
       schema: {
         ...described('Correct what a bot has found in the passport'),
-        params: BotPlace,
+        params: BotParams,
         response: answers(Done),
       },
     },
     async (request) => {
       const { person, bot } = request.params
       await network(request).bots.correctPassport(person, bot)
-      return ok(done)
+      return done
     },
   )
 }

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { BusinessConnection as Connection } from '../../../machines/model/business.ts'
 import type { Gift as GiftRecord, OwnedGift as OwnedRecord } from '../../../machines/model/gift.ts'
-import { answers, ok } from '../envelope.ts'
+import { answers, Done, done, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { userOf } from '../management/owner.ts'
 import { mediaIngester } from './parse.ts'
@@ -156,13 +156,13 @@ export const giftRoutes: SandboxRoutes = async (app, { network }) => {
           },
           strict,
         ),
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       const { to, gift_id, text } = request.body
       await network(request).actions.giveGift(request.params.person, to, gift_id, text)
-      return ok(true as const)
+      return done
     },
   )
 }
@@ -187,13 +187,13 @@ export const ownedGiftRoutes: SandboxRoutes = async (app, { network }) => {
       schema: {
         ...described('Convert a gift of this person to Stars'),
         params: Type.Object({ person: Id, gift: Type.String({ maxLength: 64 }) }),
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       const { person, gift } = request.params
       await network(request).actions.convertGift(person, gift)
-      return ok(true as const)
+      return done
     },
   )
 }

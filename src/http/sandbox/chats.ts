@@ -5,10 +5,10 @@ import { failed } from '../../../machines/model/failure.ts'
 import { RIGHTS } from '../../../machines/model/rights.ts'
 import type { ChatRecord } from '../../sandbox/chats/chats.ts'
 import { personOf } from '../../sandbox/delivery/mapping.ts'
-import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
 import { chatBody, mediaBody, nameBody, present } from './present.ts'
 import { ChatWithMembers, Community, InviteLook, OfferedRights } from './profile-schemas.ts'
-import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
+import { beforeId, described, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
 import { ChatId, Id, Username } from './schemas.ts'
 
 const strict = { additionalProperties: false }
@@ -94,7 +94,7 @@ export const chatRoutes: SandboxRoutes = async (app, { network }) => {
     },
     async (request) => {
       const { limit, before } = request.query
-      const found = await network(request).chats.list({ limit, ...idOf(before) })
+      const found = await network(request).chats.list({ limit, ...beforeId(before) })
       return ok(
         pageOf(
           found,
@@ -228,7 +228,6 @@ export const joinRoutes: SandboxRoutes = async (app, { network }) => {
   )
 }
 
-const Done = Type.Literal(true)
 const CommunityPlace = Type.Object({
   person: Id,
   community: Id,
@@ -312,7 +311,7 @@ export const ownCommunityRoutes: SandboxRoutes = async (app, { network }) => {
     async (request) => {
       const { person, community } = request.params
       await network(request).communities.delete(person, community)
-      return ok(true as const)
+      return done
     },
   )
 }
@@ -329,7 +328,7 @@ export const communityChatRoutes: SandboxRoutes = async (app, { network }) => {
       handler: async (request) => {
         const { person, community, chat } = request.params
         await network(request).communities[action](person, community, chat)
-        return ok(true as const)
+        return done
       },
     })
   }

@@ -76,7 +76,7 @@ export const PaidMediaBody = Type.Object({
 
 export const VenueBody = Type.Object({ title: Words(255), address: Words(255) }, strict)
 
-/** What belongs to a part of a poll: one of the three, a place also with its name. */
+/** The media of a part of a poll: one of the three, a place also with its name. */
 export const GivenPollMedia = Type.Object(
   {
     media: optional(Type.Object(givenFile, strict)),

@@ -9,7 +9,7 @@ import { present } from './present.ts'
 import { described, PersonParams, type SandboxRoutes } from './route.ts'
 import { Faults, Id } from './schemas.ts'
 
-const names: readonly FaultName[] = [
+const FAULT_NAMES: readonly FaultName[] = [
   'drop',
   'silence',
   'flood_wait',
@@ -22,15 +22,15 @@ const names: readonly FaultName[] = [
   'ban',
 ]
 
-const whenever = (milliseconds: number) => new Date(milliseconds).toISOString()
+const isoTime = (milliseconds: number) => new Date(milliseconds).toISOString()
 
 /** Faults whose time is over are left out. */
 export function faultsBody(faults: FaultState, isBanned: boolean, now: number) {
   const { downUntil = 0, floodUntil = 0, delayMilliseconds, lostAnswers } = faults
   return present({
-    drop: downUntil > now ? { until: whenever(downUntil) } : undefined,
+    drop: downUntil > now ? { until: isoTime(downUntil) } : undefined,
     silence: faults.isSilent ? {} : undefined,
-    flood_wait: floodUntil > now ? { until: whenever(floodUntil) } : undefined,
+    flood_wait: floodUntil > now ? { until: isoTime(floodUntil) } : undefined,
     delay: delayMilliseconds ? { milliseconds: delayMilliseconds } : undefined,
     duplicate: faults.isDuplicating ? {} : undefined,
     reorder: faults.isReordering ? {} : undefined,
@@ -39,7 +39,7 @@ export function faultsBody(faults: FaultState, isBanned: boolean, now: number) {
   })
 }
 
-const FaultParams = Type.Object({ person: Id, fault: Type.Enum([...names]) })
+const FaultParams = Type.Object({ person: Id, fault: Type.Enum([...FAULT_NAMES]) })
 
 const Details = Type.Object(
   {
@@ -59,9 +59,9 @@ interface FaultDetails {
 function faultOf(fault: FaultName, { seconds, milliseconds, times }: FaultDetails): Fault {
   switch (fault) {
     case 'flood_wait':
-      return { fault, seconds: needed('seconds', seconds) }
+      return { fault, seconds: required('seconds', seconds) }
     case 'delay':
-      return { fault, milliseconds: needed('milliseconds', milliseconds) }
+      return { fault, milliseconds: required('milliseconds', milliseconds) }
     case 'drop':
       return { fault, ...(seconds !== undefined && { seconds }) }
     case 'lose_answers':
@@ -71,12 +71,12 @@ function faultOf(fault: FaultName, { seconds, milliseconds, times }: FaultDetail
   }
 }
 
-function needed(field: string, value: number | undefined): number {
+function required(field: string, value: number | undefined): number {
   if (value === undefined) throw missingField(field)
   return value
 }
 
-const shown = async ({ people }: Network, id: number) => {
+const faultsAnswer = async ({ people }: Network, id: number) => {
   const { faults, banned } = await people.get(id)
   return ok(faultsBody(faults, banned, Date.now()))
 }
@@ -91,7 +91,7 @@ export const faultRoutes: SandboxRoutes = async (app, { network }) => {
         response: answers(Faults),
       },
     },
-    (request) => shown(network(request), request.params.person),
+    (request) => faultsAnswer(network(request), request.params.person),
   )
 
   app.put(
@@ -112,7 +112,7 @@ export const faultRoutes: SandboxRoutes = async (app, { network }) => {
       const own = network(request)
       await own.people.get(person)
       await own.faults.put(person, faultOf(fault, request.body))
-      return shown(own, person)
+      return faultsAnswer(own, person)
     },
   )
 }
@@ -132,7 +132,7 @@ export const faultClearingRoutes: SandboxRoutes = async (app, { network }) => {
       const own = network(request)
       await own.people.get(person)
       await own.faults.clear(person, fault)
-      return shown(own, person)
+      return faultsAnswer(own, person)
     },
   )
 
@@ -150,7 +150,7 @@ export const faultClearingRoutes: SandboxRoutes = async (app, { network }) => {
       const own = network(request)
       await own.people.get(person)
       await own.faults.clearAll(person)
-      return shown(own, person)
+      return faultsAnswer(own, person)
     },
   )
 }

@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { Type } from 'typebox'
-import type { StickerSet as Record } from '../../../machines/model/media.ts'
+import type { StickerSet as StickerSetRecord } from '../../../machines/model/media.ts'
 import { answers, Failed, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { userOf } from '../management/owner.ts'
@@ -62,7 +62,7 @@ const NewStickerSet = Type.Object(
   { additionalProperties: false },
 )
 
-const setBody = ({ name, title, type = 'regular', stickers }: Record) => ({
+const setBody = ({ name, title, type = 'regular', stickers }: StickerSetRecord) => ({
   name,
   title,
   sticker_type: type,

@@ -81,17 +81,16 @@ export const inboxRoutes: SandboxRoutes = async (app, { network }) => {
       const { person } = request.params
       const { people, inboxes } = network(request)
       await people.get(person)
-      const sight = (messages: readonly Received[]) => sightOf(inboxes, person, messages)
       const { chat, after, limit, wait_seconds, known } = query
       const wanted = { limit, ...(chat !== undefined && { chat, after }) }
       const over = deadline(wait_seconds, signal)
       if (known === undefined) {
         const messages = await inboxes.awaitMessages(person, wanted, over)
-        return ok(await sight(messages))
+        return ok(await inboxBody(inboxes, person, messages))
       }
       return ok(
         await inboxes.awaitChange(
-          async () => sight(await inboxes.messages(person, wanted)),
+          async () => inboxBody(inboxes, person, await inboxes.messages(person, wanted)),
           ({ tag }) => tag !== known,
           over,
         ),
@@ -123,7 +122,11 @@ export const storyRoutes: SandboxRoutes = async (app, { network }) => {
   )
 }
 
-async function sightOf(inboxes: Network['inboxes'], person: number, messages: readonly Received[]) {
+async function inboxBody(
+  inboxes: Network['inboxes'],
+  person: number,
+  messages: readonly Received[],
+) {
   const [ephemeral, typing, drafts, keyboards, codes] = await Promise.all([
     inboxes.ephemeral(person),
     inboxes.typing(person),

@@ -11,7 +11,7 @@ import { Answer, OpenWebApp, type Result } from './offer-schemas.ts'
 import { locationOf } from './parse.ts'
 import { contentBody, keyboardBody, messageBody, nameBody, present } from './present.ts'
 import { deadline, described, PersonParams, type SandboxRoutes } from './route.ts'
-import { Addressee, Id, Message, Place } from './schemas.ts'
+import { Addressee, Id, LocationBody, Message } from './schemas.ts'
 
 const strict = { additionalProperties: false }
 const optional = Type.Optional
@@ -24,7 +24,7 @@ const Query = Type.Object(
     chat: Addressee,
     query: Type.String({ maxLength: 256 }),
     offset: Type.String({ maxLength: 64, default: '' }),
-    location: optional(Place),
+    location: optional(LocationBody),
     wait_seconds: WaitSeconds,
   },
   strict,

@@ -103,7 +103,7 @@ export const quoteOf = ({ text, entities, position }: Static<typeof wire.QuoteBo
   position,
 })
 
-export const locationOf = (given: Static<typeof wire.Place>): Location => ({
+export const locationOf = (given: Static<typeof wire.LocationBody>): Location => ({
   latitude: given.latitude,
   longitude: given.longitude,
   ...present({

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Paid, Payable } from '../../sandbox/payments/checkout.ts'
-import { answers, ok } from '../envelope.ts'
+import { answers, Done, done, ok } from '../envelope.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { Pay, Payment } from './offer-schemas.ts'
 import { invoiceBody, nameBody, present } from './present.ts'
@@ -80,14 +80,14 @@ export const paymentRoutes: SandboxRoutes = async (app, { network }) => {
         ...described('End a subscription that this person pays, or take it up again'),
         params: PersonParams,
         body: SubscriptionChange,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       const { charge_id, is_canceled } = request.body
       const { checkout } = network(request)
       await checkout.changeSubscription(request.params.person, charge_id, is_canceled)
-      return ok(true as const)
+      return done
     },
   )
 }

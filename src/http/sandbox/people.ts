@@ -1,10 +1,10 @@
 /** /sandbox/people: registers, lists, changes and blocks people. */
 import { Type } from 'typebox'
 import type { PersonRecord } from '../../sandbox/people/people.ts'
-import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
 import { faultsBody } from './faults.ts'
 import { mediaBody, present } from './present.ts'
-import { described, idOf, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
+import { beforeId, described, PersonParams, pageOf, type SandboxRoutes } from './route.ts'
 import { Id, NewPerson, Person, PersonChange } from './schemas.ts'
 
 const Block = Type.Object({ person: Id, blocked: Id })
@@ -66,7 +66,7 @@ export const peopleRoutes: SandboxRoutes = async (app, { network }) => {
     },
     async (request) => {
       const { limit, before } = request.query
-      const found = await network(request).people.list({ limit, ...idOf(before) })
+      const found = await network(request).people.list({ limit, ...beforeId(before) })
       return ok(pageOf(found, limit, ({ id }) => id, body))
     },
   )
@@ -101,13 +101,13 @@ export const personRoutes: SandboxRoutes = async (app, { network }) => {
       schema: {
         ...described('Block somebody: they can no longer write to this person'),
         params: Block,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       const { person, blocked } = request.params
       await network(request).people.block(person, blocked, true)
-      return ok(true as const)
+      return done
     },
   )
 
@@ -117,13 +117,13 @@ export const personRoutes: SandboxRoutes = async (app, { network }) => {
       schema: {
         ...described('Let somebody write to this person again'),
         params: Block,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
       const { person, blocked } = request.params
       await network(request).people.block(person, blocked, false)
-      return ok(true as const)
+      return done
     },
   )
 }

@@ -18,10 +18,11 @@ export const described = (summary: string) => ({
 })
 
 export const PersonParams = Type.Object({ person: Id })
+export const ChatParams = Type.Object({ person: Id, chat: ChatId })
 export const MessageParams = Type.Object({ person: Id, chat: ChatId, message: Id })
 
-/** Lists under /sandbox are ordered by id. */
-export function idOf(before: string | undefined): { before?: number } {
+/** Lists under /sandbox are ordered by id: their cursor is an id. */
+export function beforeId(before: string | undefined): { before?: number } {
   if (before === undefined) return {}
   if (!/^\d{1,15}$/.test(before)) {
     throw invalidField('before', 'is not a cursor of this list')

@@ -71,7 +71,7 @@ const networkRoutes: SandboxRoutes = async (app, { network }) => {
   )
 }
 
-const all = [
+const ROUTES = [
   peopleRoutes,
   personRoutes,
   chatRoutes,
@@ -134,9 +134,9 @@ export const sandboxRoutes: FastifyPluginAsync<SandboxRoutesOptions> = async (
     request.body ??= {}
   })
   const network = (request: FastifyRequest) => sandbox.network(userOf(request))
-  const under: SandboxRoutes = async (scope, options) => {
-    // Called, not registered one by one: Fastify would make a scope of its own for each, which takes most of a start.
-    for (const routes of all) await routes(scope, options)
+  const allRoutes: SandboxRoutes = async (scope, options) => {
+    // Called, not registered: Fastify would make a scope for each, which would take most of a start.
+    for (const routes of ROUTES) await routes(scope, options)
   }
-  await app.register(under, { network, prefix: '/sandbox' })
+  await app.register(allRoutes, { network, prefix: '/sandbox' })
 }

@@ -156,7 +156,7 @@ const place = {
   heading: optional(Type.Integer({ minimum: 1, maximum: 360 })),
   proximity_alert_radius: optional(Type.Integer({ minimum: 1, maximum: 100_000 })),
 }
-export const Place = Type.Object(place, strict)
+export const LocationBody = Type.Object(place, strict)
 
 const Words = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 
@@ -182,7 +182,7 @@ export const givenContent = {
   entities: optional(Entities),
   media: optional(GivenMedia),
   album: optional(Type.Array(GivenMedia, { minItems: 1, maxItems: 10 })),
-  location: optional(Place),
+  location: optional(LocationBody),
   venue: optional(VenueBody),
   contact: optional(ContactBody),
   poll: optional(GivenPoll),

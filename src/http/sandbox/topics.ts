@@ -1,10 +1,10 @@
 /** /sandbox/…/topics: the topics of a forum, and what a person does with them. */
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
-import { answers, ok } from '../envelope.ts'
+import { answers, Done, done, ok } from '../envelope.ts'
 import { lookBody, present } from './present.ts'
 import { Topic } from './profile-schemas.ts'
-import { described, type SandboxRoutes } from './route.ts'
+import { ChatParams, described, type SandboxRoutes } from './route.ts'
 import { ChatId, Id } from './schemas.ts'
 
 const strict = { additionalProperties: false }
@@ -31,8 +31,7 @@ const TopicChange = Type.Object(
   strict,
 )
 
-const Place = Type.Object({ person: Id, chat: ChatId })
-const TopicPlace = Type.Object({ person: Id, chat: ChatId, topic: Id })
+const TopicParams = Type.Object({ person: Id, chat: ChatId, topic: Id })
 
 export const topicRoutes: SandboxRoutes = async (app, { network }) => {
   app.get(
@@ -61,7 +60,7 @@ export const topicRoutes: SandboxRoutes = async (app, { network }) => {
     {
       schema: {
         ...described('Begin a topic in a forum'),
-        params: Place,
+        params: ChatParams,
         body: NewTopic,
         response: answers(Topic),
       },
@@ -83,9 +82,9 @@ export const topicChangeRoutes: SandboxRoutes = async (app, { network }) => {
     {
       schema: {
         ...described('Change how a topic looks, or close it and open it again'),
-        params: TopicPlace,
+        params: TopicParams,
         body: TopicChange,
-        response: answers(Type.Literal(true)),
+        response: answers(Done),
       },
     },
     async (request) => {
@@ -102,7 +101,7 @@ export const topicChangeRoutes: SandboxRoutes = async (app, { network }) => {
           ? { kind: 'edit_topic', ...place, ...present({ name, icon }) }
           : { kind: closes ? 'close_topic' : 'reopen_topic', ...place },
       )
-      return ok(true as const)
+      return done
     },
   )
 
@@ -111,15 +110,15 @@ export const topicChangeRoutes: SandboxRoutes = async (app, { network }) => {
     {
       schema: {
         ...described('Delete a topic with all its messages'),
-        params: TopicPlace,
-        response: answers(Type.Literal(true)),
+        params: TopicParams,
+        response: answers(Done),
       },
     },
     async (request) => {
       const { person, chat, topic } = request.params
       const place = { chat: String(chat), topic: String(topic) }
       await network(request).actions.changeTopic(person, { kind: 'delete_topic', ...place })
-      return ok(true as const)
+      return done
     },
   )
 }

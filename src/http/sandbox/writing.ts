@@ -28,8 +28,8 @@ import {
   GivenMedia,
   givenContent,
   Id,
+  LocationBody,
   Message,
-  Place,
   QuoteBody,
   Sent,
 } from './schemas.ts'
@@ -80,7 +80,7 @@ const Edit = Type.Object(
     caption_entities: Type.Optional(Entities),
     media: Type.Optional(GivenMedia),
     location: Type.Optional(
-      Type.Union([Place, Type.Null()], { description: 'null: it is no longer live' }),
+      Type.Union([LocationBody, Type.Null()], { description: 'null: it is no longer live' }),
     ),
     inline_keyboard: Type.Optional(Keyboard),
   },

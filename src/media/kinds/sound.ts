@@ -53,7 +53,7 @@ export async function audio(given: Given, tools: MediaTools): Promise<Prepared> 
   }
 }
 
-/** Of sound, the reference believes the sender, of films what it finds in the file. */
+/** As in the reference: for sound the sender's figure counts, for films that of the file. */
 const sounding = (given: Given, probe: Probe | undefined) =>
   lasting(given, given.hints.durationSeconds === undefined ? probe : undefined)
 
@@ -62,7 +62,7 @@ export function lasting({ hints }: Given, probe: Probe | undefined): { durationS
   return durationSeconds === undefined ? {} : { durationSeconds }
 }
 
-/** The name of what it has become. */
+/** The name with the extension of the new type. */
 export const called = (name: string | undefined, extension: string): { name?: string } => {
   const changed = renamed(name, extension)
   return changed === undefined ? {} : { name: changed }

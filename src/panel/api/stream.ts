@@ -2,13 +2,13 @@
 import { accessToken } from './session.ts'
 
 /** Whether the tab is visible. Browsers allow six connections to one server, so a hidden tab closes its stream. */
-const isSeen = () => document.visibilityState !== 'hidden'
+const isVisible = () => document.visibilityState !== 'hidden'
 
 /** Resolves once the tab is visible or the signal is aborted. */
-export function inSight(signal: AbortSignal): Promise<void> {
+export function untilVisible(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const look = () => {
-      if (!isSeen() && !signal.aborted) return
+      if (!isVisible() && !signal.aborted) return
       document.removeEventListener('visibilitychange', look)
       signal.removeEventListener('abort', look)
       resolve()
@@ -19,13 +19,13 @@ export function inSight(signal: AbortSignal): Promise<void> {
   })
 }
 
-/** Aborted with the other signal, or when the tab has been out of sight for so long; `stop` ends the watch. */
-export function whileInSight(signal: AbortSignal, patienceMs: number) {
+/** A signal that aborts with the given one, or once the tab has been hidden for so long; `stop` ends the watch. */
+export function whileVisible(signal: AbortSignal, patienceMs: number) {
   const lost = new AbortController()
   let timer: ReturnType<typeof setTimeout> | undefined
   const look = () => {
     clearTimeout(timer)
-    if (!isSeen()) timer = setTimeout(() => lost.abort(), patienceMs)
+    if (!isVisible()) timer = setTimeout(() => lost.abort(), patienceMs)
   }
   document.addEventListener('visibilitychange', look)
   look()
@@ -100,7 +100,8 @@ interface StreamOptions {
 
 const FIRST_PAUSE_MS = 500
 const LONGEST_PAUSE_MS = 15_000
-const OUT_OF_SIGHT_MS = 30_000
+/** A tab that was hidden for so long closes its stream. */
+const HIDDEN_MS = 30_000
 /** The service says every 15 seconds that it is still there. */
 const SILENT_MS = 40_000
 
@@ -108,17 +109,17 @@ export async function follow(path: string, options: StreamOptions): Promise<void
   const { signal, onLive } = options
   let pause = FIRST_PAUSE_MS
   while (!signal.aborted) {
-    await inSight(signal)
-    const sight = whileInSight(signal, OUT_OF_SIGHT_MS)
+    await untilVisible(signal)
+    const visible = whileVisible(signal, HIDDEN_MS)
     try {
-      await read(path, { ...options, signal: sight.signal }, () => {
+      await read(path, { ...options, signal: visible.signal }, () => {
         pause = FIRST_PAUSE_MS
         onLive(true)
       })
     } catch {
       pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
     } finally {
-      sight.stop()
+      visible.stop()
     }
     if (signal.aborted) return
     onLive(false)

@@ -1,6 +1,6 @@
 /** Requests to one server over HTTP: limited in time and size, and clear about whether one may have been carried out. */
 import type { Dispatcher } from 'undici'
-import type { WritePermit } from '../../../actors/ports/platform.ts'
+import { LONGEST_TRANSFER_MS, type WritePermit } from '../../../actors/ports/platform.ts'
 import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
 import { longIntegerSpans } from '../../json/spans.ts'
 import { AddressRefused, type GuardedAgent } from '../../net/guard.ts'
@@ -20,13 +20,13 @@ export class Unanswered extends Error {
 }
 
 interface HttpClientOptions {
-  /** What the paths of requests are appended to. */
+  /** The address to which the paths of requests are appended. */
   readonly root: string
   /** A guarded one: it dials public addresses only, unless the operator allows others. Its owner closes it. */
   readonly agent: GuardedAgent
   /** Sent with each request, such as the account's token. No error contains them. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Asked as a request begins. Absent: nobody else can have this account. */
+  /** Asked as a request begins. Absent: no other node can have this account. */
   readonly permit?: WritePermit
 }
 
@@ -55,8 +55,6 @@ export interface HttpAnswer {
 }
 
 export const CALL_MS = 60_000
-/** The longest transfer of a file. Callers give up earlier if no bytes move. */
-export const TRANSFER_MS = 3_600_000
 const ANSWER_BYTES = 16 * 1024 * 1024
 export const usualHeaders = { 'user-agent': 'Chapar', 'accept-encoding': 'identity' }
 
@@ -88,7 +86,7 @@ export class HttpClient {
     const headers = [...this.#headers]
     if (type !== undefined) headers.push('content-type', type)
     if (length !== undefined) headers.push('content-length', `${length}`)
-    const patience = Number.isFinite(milliseconds) ? milliseconds : TRANSFER_MS
+    const patience = Number.isFinite(milliseconds) ? milliseconds : LONGEST_TRANSFER_MS
     const request = {
       origin: this.#origin,
       path: this.#prefix + path,

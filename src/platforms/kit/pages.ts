@@ -1,7 +1,7 @@
 /** Reads what a network lists page by page: until it is complete, up to a limit, or until a page comes for the second time. */
 
 interface Page<Cursor> {
-  /** What identifies its items. */
+  /** The keys of its items. */
   readonly keys: readonly string[]
   readonly isLast: boolean
   /** Where the next page begins; undefined: there is none. `hasNews`: the page has items that no page before had. */

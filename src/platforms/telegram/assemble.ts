@@ -16,13 +16,13 @@ import {
 } from './client.ts'
 import type { RecoveryBounds } from './history.ts'
 import { Inquiries } from './inquiries.ts'
-import { Intake, keepOwnDoings, seldom } from './intake.ts'
+import { Intake, recognizeOwnActions, throttled } from './intake.ts'
+import { OwnMemberships } from './own-memberships.ts'
 import { OpinionReader } from './reading/opinions.ts'
 import { KnownPolls } from './reading/polls.ts'
 import { Recovery } from './recovery.ts'
-import { Standings } from './standings.ts'
+import { type LocationWrites, MessageLocations } from './storage/locations.ts'
 import { PostgresPeers } from './storage/peers.ts'
-import { type LocationWrites, MessageLocations } from './storage/places.ts'
 import type { TelegramSecrets } from './storage/secrets.ts'
 import { SessionStorage } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
@@ -51,7 +51,7 @@ export interface Parts {
   readonly client: TelegramClient
   readonly calls: Calls
   readonly intake: Intake
-  readonly places: MessageLocations
+  readonly locations: MessageLocations
   readonly state: UpdateState
   readonly recovery: Recovery
 }
@@ -68,7 +68,7 @@ export function assemble(
   const { checkpoint, identity, permit } = account
   const self = identity.native
   const ending = life.signal
-  const places = new MessageLocations(account, { ...options, unnoted: defect })
+  const locations = new MessageLocations(account, { ...options, unnoted: defect })
   const state = new UpdateState(checkpoint)
   const since = state.date || Math.floor(Date.now() / 1000)
   const polls = new KnownPolls()
@@ -77,7 +77,7 @@ export function assemble(
     opinions: new OpinionReader(since),
     polls,
     state,
-    places,
+    locations,
     report,
     failed: (cause) => life.end(NOT_STORED, cause),
   })
@@ -95,24 +95,24 @@ export function assemble(
     ...(permit && { permit }),
     ...(entrance && { entrance }),
   })
-  keepOwnDoings(client)
+  recognizeOwnActions(client)
   namePeopleRightly(client, storage.peers)
   const calls = new Calls({
     client,
     milliseconds: answerMilliseconds,
     ending,
     ended: (found) => life.end(found),
-    did: (done) => intake.did(done),
+    acted: (updates) => intake.acted(updates),
     limited: (seconds) => reportRestriction(report, seconds),
   })
   const found = (happenings: Parameters<Intake['add']>[0]) => intake.add(happenings)
-  const standings = new Standings(since)
-  const inquiries = new Inquiries({ calls, self, polls, standings, logger, ending, found })
+  const memberships = new OwnMemberships(since)
+  const inquiries = new Inquiries({ calls, self, polls, memberships, logger, ending, found })
   client.onRawUpdate.add((info) => {
     if (!inquiries.take(info)) intake.take(info)
   })
-  const skipped = seldom(ONE_GAP_MS, (what: Skipped) => report.skipped(what))
+  const skipped = throttled(ONE_GAP_MS, (what: Skipped) => report.skipped(what))
   const parts = { client, calls, state, account, bounds, logger, skipped, ending }
   const recovery = new Recovery(parts)
-  return { client, calls, intake, places, state, recovery }
+  return { client, calls, intake, locations, state, recovery }
 }

@@ -16,7 +16,7 @@ interface CallsOptions {
   readonly ending: AbortSignal
   ended(ending: Ending): void
   /** The account itself has done something. */
-  did(done: Done): void
+  acted(updates: AnswerUpdates): void
   /** The network refuses further requests of this kind for so many seconds. */
   limited(seconds: number): void
 }
@@ -24,7 +24,7 @@ interface CallsOptions {
 export interface CallOptions {
   readonly signal: AbortSignal
   /** The request changes nothing, so an uncertain outcome does no harm. */
-  readonly looks?: boolean
+  readonly readsOnly?: boolean
   /** The request sends: a restriction of it is one of the account. */
   readonly sends?: boolean
   readonly kind?: 'main' | 'upload' | 'download'
@@ -36,7 +36,7 @@ export interface CallOptions {
 }
 
 /** The network's updates in an answer, with the people and chats that they name. */
-export interface Done {
+export interface AnswerUpdates {
   readonly updates: readonly tl.TypeUpdate[]
   readonly peers: PeersIndex
 }
@@ -70,7 +70,7 @@ export class Calls {
   /** For what the library does in several requests. */
   async attempt<Result>(
     work: (signal: AbortSignal) => Promise<Result>,
-    { signal, looks = false, sends = false, ...more }: CallOptions,
+    { signal, readsOnly = false, sends = false, ...more }: CallOptions,
   ): Promise<Result> {
     const { ending } = this.#options
     const milliseconds = more.milliseconds ?? this.#options.milliseconds
@@ -85,7 +85,7 @@ export class Calls {
       if (end) this.#options.ended(end)
       const seconds = restrictionOf(cause)
       if (seconds !== undefined && sends) this.#options.limited(seconds)
-      throw requestFailure(cause, { looks })
+      throw requestFailure(cause, { readsOnly })
     }
   }
 
@@ -93,7 +93,7 @@ export class Calls {
   peer(native: string, signal: AbortSignal): Promise<tl.TypeInputPeer> {
     const id = Number(native)
     if (!Number.isSafeInteger(id) || id === 0) throw notFound('chat')
-    return this.attempt(() => resolvePeer(this.client, id), { signal, looks: true })
+    return this.attempt(() => resolvePeer(this.client, id), { signal, readsOnly: true })
   }
 
   async channel(native: string, signal: AbortSignal): Promise<tl.RawInputChannel> {
@@ -141,16 +141,16 @@ export class Calls {
   }
 
   /** Updates in the answer to the account's own request are counted, but not reported. */
-  take(result: tl.TypeUpdates): Done {
+  take(result: tl.TypeUpdates): AnswerUpdates {
     if (result._ === 'updateShortSentMessage') {
       this.count(result.pts, result.ptsCount)
       return { updates: [], peers: new PeersIndex() }
     }
     this.client.handleClientUpdate(result, true)
     if (result._ === 'updates' || result._ === 'updatesCombined') {
-      const done = { updates: result.updates, peers: PeersIndex.from(result) }
-      this.#options.did(done)
-      return done
+      const found = { updates: result.updates, peers: PeersIndex.from(result) }
+      this.#options.acted(found)
+      return found
     }
     const updates = result._ === 'updateShort' ? [result.update] : []
     return { updates, peers: new PeersIndex() }

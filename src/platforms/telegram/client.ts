@@ -60,7 +60,7 @@ interface ClientOptions {
   readonly entrance?: DataCentreAddress
   readonly storage: SessionStorage
   readonly updates: boolean
-  /** Absent: nobody else can have this account. */
+  /** Absent: no other node can have this account. */
   readonly permit?: WritePermit
   /** The library could not do something by itself. */
   defect(cause: Error): void

@@ -100,16 +100,16 @@ const refusals: Readonly<Record<string, () => RequestFailed>> = {
   FILE_ID_INVALID: () => bad('the file is no longer available'),
 }
 
-/** The failure of a request. `looks`: it only reads, so an unknown outcome does no harm. */
-export function requestFailure(cause: unknown, { looks = false } = {}): RequestFailed {
+/** The failure of a request. `readsOnly`: an unknown outcome does no harm. */
+export function requestFailure(cause: unknown, { readsOnly = false } = {}): RequestFailed {
   if (cause instanceof RequestFailed) return cause
   if (cause instanceof MtPeerNotFoundError) return noChat()
   const retryAfterSeconds = waitOf(cause)
   if (retryAfterSeconds !== undefined) return failed('rate_limited', '', { retryAfterSeconds })
   if (isRefusal(cause)) return refused(cause)
-  const uncertain = looks ? {} : ({ certain: false } as const)
+  const uncertain = readsOnly ? {} : ({ certain: false } as const)
   if (cause instanceof MtTimeoutError || isImpatience(cause)) {
-    const remark = looks ? '' : '; the message may have been sent'
+    const remark = readsOnly ? '' : '; the message may have been sent'
     return failed('timeout', `Telegram did not answer in time${remark}`, uncertain, { cause })
   }
   return reconnecting(cause, uncertain)

@@ -4,7 +4,7 @@ import { fileIdToInputDocument, fileIdToInputPhoto } from '@mtcute/core/utils.js
 import { Long, type tl } from '@mtcute/node'
 import { blobMoved } from '../../../actors/credential/perform.ts'
 import { within } from '../../../actors/host/time.ts'
-import type { FileStream } from '../../../actors/ports/platform.ts'
+import { type FileStream, LONGEST_TRANSFER_MS } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { MediaService } from '../../media/media.ts'
@@ -48,9 +48,9 @@ function readFileName(native: string): FileName | undefined {
     /^([\w-]+)\.(\d+|peer|profile|music|set|emoji|gift|upload)\.(-?\d+)(?:\.(\w+))?$/.exec(native)
   if (!found) return foreignFile(native)
   const [, chat = '', place = '', id = '', size] = found
-  const named = { chat, id, ...(size !== undefined && { size }) }
-  if (isPlace(place)) return { ...named, of: place }
-  return { ...named, of: 'message', message: Number(place) }
+  const common = { chat, id, ...(size !== undefined && { size }) }
+  if (isPlace(place)) return { ...common, of: place }
+  return { ...common, of: 'message', message: Number(place) }
 }
 
 /** A file_id in the network's own form: other programs of this account get and give such. */
@@ -65,7 +65,7 @@ function foreignFile(fileId: string): FileName | undefined {
       const size = Buffer.from(fileReference).toString('hex')
       return { of, chat: accessHash.toString(), id: id.toString(), size }
     } catch {
-      // It has not this form.
+      // It does not have this form.
     }
   }
   return undefined
@@ -119,8 +119,6 @@ type Located = tl.RawDocument | tl.RawPhoto
 const STEP = 4096
 /** Bytes of one file held in memory for its reader. */
 const AHEAD_BYTES = 2 ** 21
-/** The longest transfer. Callers give up earlier if no bytes move. */
-const TRANSFER_MS = 3_600_000
 /** The time limit of one piece. */
 const PIECE_MS = 120_000
 
@@ -130,15 +128,19 @@ export async function download(
   offset: number,
   signal: AbortSignal,
 ): Promise<FileStream> {
-  const name = named(native)
+  const name = parseFileName(native)
   if (name.of === 'upload' || name.of === 'photo') throw gone()
-  const { location, centre, size, mime, called } =
+  const { location, centre, size, mime, fileName } =
     name.of === 'peer'
       ? { location: await pictureLocation(calls, name, signal), centre: undefined }
       : fileLocation(await locate(calls, name, signal), name.size)
   // Without the abort, the library would continue to fetch a file whose reader has left.
   const left = new AbortController()
-  const abortSignal = AbortSignal.any([signal, left.signal, AbortSignal.timeout(TRANSFER_MS)])
+  const abortSignal = AbortSignal.any([
+    signal,
+    left.signal,
+    AbortSignal.timeout(LONGEST_TRANSFER_MS),
+  ])
   const ahead = new ReadAhead(AHEAD_BYTES)
   abortSignal.addEventListener('abort', () => ahead.end(), { once: true })
   const chunks = downloadAsIterable(calls.client, location, {
@@ -153,7 +155,7 @@ export async function download(
     stream: webStreamOf(without(offset % STEP, pieces), (reason) => left.abort(reason)),
     ...(size !== undefined && { size }),
     ...(mime !== undefined && { mime }),
-    ...(called !== undefined && { name: called }),
+    ...(fileName !== undefined && { name: fileName }),
   }
 }
 
@@ -166,40 +168,43 @@ export async function locate(calls: Calls, name: FileName, signal: AbortSignal):
 }
 
 async function filesAt(calls: Calls, name: FileName, signal: AbortSignal): Promise<Located[]> {
-  const looking = { signal, looks: true }
+  const readOptions = { signal, readsOnly: true }
   switch (name.of) {
     case 'message':
       return filesIn(await findMessage(calls, name.chat, name.message, signal))
     case 'set': {
       const stickerset = { _: 'inputStickerSetShortName', shortName: name.chat } as const
-      const set = await calls.call({ _: 'messages.getStickerSet', stickerset, hash: 0 }, looking)
+      const set = await calls.call(
+        { _: 'messages.getStickerSet', stickerset, hash: 0 },
+        readOptions,
+      )
       return set._ === 'messages.stickerSet' ? set.documents.filter(isDocument) : []
     }
     case 'emoji': {
       const documentId = [Long.fromString(name.id)]
       const request = { _: 'messages.getCustomEmojiDocuments', documentId } as const
-      return (await calls.call({ ...request, documentId }, looking)).filter(isDocument)
+      return (await calls.call({ ...request, documentId }, readOptions)).filter(isDocument)
     }
     case 'gift':
-      return giftPictures(calls, name, looking)
+      return giftPictures(calls, name, readOptions)
     case 'music':
       return profileMusic(calls, name, signal)
     case 'upload':
       return [uploadedBefore(name)]
     case 'photo':
-      return [{ ...placed(name), _: 'photo', sizes: [] }]
+      return [{ ...referenceOf(name), _: 'photo', sizes: [] }]
     default:
       return profilePhoto(calls, name, signal)
   }
 }
 
-async function giftPictures(calls: Calls, { chat }: FileName, looking: CallOptions) {
+async function giftPictures(calls: Calls, { chat }: FileName, readOptions: CallOptions) {
   if (chat === CATALOGUE) {
-    const found = await calls.call({ _: 'payments.getStarGifts', hash: 0 }, looking)
+    const found = await calls.call({ _: 'payments.getStarGifts', hash: 0 }, readOptions)
     const gifts = found._ === 'payments.starGifts' ? found.gifts : []
     return gifts.flatMap((gift) => ('sticker' in gift ? [gift.sticker].filter(isDocument) : []))
   }
-  const { gift } = await calls.call({ _: 'payments.getUniqueStarGift', slug: chat }, looking)
+  const { gift } = await calls.call({ _: 'payments.getUniqueStarGift', slug: chat }, readOptions)
   const attributes = gift._ === 'starGiftUnique' ? gift.attributes : []
   return attributes.flatMap((one) => ('document' in one ? [one.document].filter(isDocument) : []))
 }
@@ -210,7 +215,7 @@ export const CATALOGUE = 'catalogue'
 const isDocument = (document: tl.TypeDocument): document is tl.RawDocument =>
   document._ === 'document'
 
-const placed = ({ chat, id, size = '' }: FileName) => ({
+const referenceOf = ({ chat, id, size = '' }: FileName) => ({
   id: Long.fromString(id),
   accessHash: Long.fromString(chat),
   fileReference: Buffer.from(size, 'hex'),
@@ -220,14 +225,14 @@ const placed = ({ chat, id, size = '' }: FileName) => ({
 
 /** A document of which only the name is known. */
 const uploadedBefore = (name: FileName): tl.RawDocument => ({
-  ...placed(name),
+  ...referenceOf(name),
   _: 'document',
   mimeType: 'application/octet-stream',
   size: 0,
   attributes: [],
 })
 
-export function named(native: string): FileName {
+export function parseFileName(native: string): FileName {
   const name = readFileName(native)
   if (!name) throw wrongFile()
   return name
@@ -263,7 +268,7 @@ export async function upload(
           progressCallback: () => blobMoved(blob),
           abortSignal,
         }),
-      { signal, looks: true, milliseconds: TRANSFER_MS },
+      { signal, readsOnly: true, milliseconds: LONGEST_TRANSFER_MS },
     )
     return uploaded.inputFile
   } finally {
@@ -284,8 +289,8 @@ function fileLocation(file: Located, size = '') {
   }
   const location = { _: 'inputDocumentFileLocation', ...facts } as const
   if (size !== '') return { location, centre, mime: 'image/jpeg' }
-  const called = file.attributes.find((one) => one._ === 'documentAttributeFilename')?.fileName
-  return { location, centre, size: file.size, mime: file.mimeType, called }
+  const fileName = file.attributes.find((one) => one._ === 'documentAttributeFilename')?.fileName
+  return { location, centre, size: file.size, mime: file.mimeType, fileName }
 }
 
 async function pictureLocation(calls: Calls, { chat, id, size }: FileName, signal: AbortSignal) {
@@ -301,7 +306,7 @@ async function profilePhoto(calls: Calls, { chat, id }: FileName, signal: AbortS
   const userId = await calls.user(chat, signal)
   const photos = await calls.call(
     { _: 'photos.getUserPhotos', userId, offset: -1, maxId: Long.fromString(id), limit: 1 },
-    { signal, looks: true },
+    { signal, readsOnly: true },
   )
   return photos.photos.filter((photo) => photo._ === 'photo')
 }
@@ -311,7 +316,7 @@ async function profileMusic(calls: Calls, { chat, id: sought }: FileName, signal
   const id = await calls.user(chat, signal)
   for (let offset = 0; ; ) {
     const request = { _: 'users.getSavedMusic', id, offset, limit: 100, hash: Long.ZERO } as const
-    const found = await calls.call(request, { signal, looks: true })
+    const found = await calls.call(request, { signal, readsOnly: true })
     const page = found._ === 'users.savedMusic' ? found.documents.filter(isDocument) : []
     if (page.length === 0 || page.some((song) => song.id.toString() === sought)) return page
     offset += page.length
@@ -351,7 +356,7 @@ function filesOf(media: tl.TypeMessageMedia): readonly Shown[] {
   }
 }
 
-/** What belongs to the parts of a poll. */
+/** The media of the parts of a poll. */
 const besides = ({ poll, results, attachedMedia }: tl.RawMessageMediaPoll) => [
   attachedMedia,
   results.solutionMedia,

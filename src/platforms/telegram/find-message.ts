@@ -24,7 +24,7 @@ export async function findMessageWithPeers(
   signal: AbortSignal,
 ): Promise<{ readonly message: ExistingMessage; readonly peers: PeersIndex }> {
   const wanted: tl.TypeInputMessage[] = [{ _: 'inputMessageID', id }]
-  const options = { signal, looks: true }
+  const options = { signal, readsOnly: true }
   const found = isChannel(chat)
     ? await calls.call(
         { _: 'channels.getMessages', channel: await calls.channel(chat, signal), id: wanted },

@@ -140,7 +140,7 @@ export class History {
       hash: Long.ZERO,
     } as const
     const signal = this.#signal
-    const ask = () => this.#calls.call(request, { signal, looks: true })
+    const ask = () => this.#calls.call(request, { signal, readsOnly: true })
     const page = await steadily(ask, { signal, endingOf: shortWait })
     if (page._ !== 'messages.messagesNotModified') return page
     return { messages: [], chats: [], users: [] }

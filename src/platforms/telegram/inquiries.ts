@@ -6,15 +6,15 @@ import { RecentMap } from '../kit/recent-map.ts'
 import type { Calls } from './calls.ts'
 import { findMessage } from './find-message.ts'
 import { nativeOf } from './natives.ts'
+import { type OwnMemberships, ownMembership } from './own-memberships.ts'
 import { chatOf, personById } from './reading/peers.ts'
 import type { KnownPolls } from './reading/polls.ts'
-import { ownMembership, type Standings } from './standings.ts'
 
 interface InquiryOptions {
   readonly calls: Calls
   readonly self: string
   readonly polls: KnownPolls
-  readonly standings: Standings
+  readonly memberships: OwnMemberships
   readonly logger: Logger
   /** Aborts when the session is over. */
   readonly ending: AbortSignal
@@ -39,7 +39,7 @@ export class Inquiries {
     const { update } = info
     if (update._ === 'updateNewChannelMessage') this.#noteOwn(update.message)
     if (update._ === 'updateChannel') {
-      this.#standing(update, info.peers.chats.get(update.channelId))
+      this.#membership(update, info.peers.chats.get(update.channelId))
       return true
     }
     if (update._ === 'updatePendingJoinRequests') {
@@ -63,12 +63,12 @@ export class Inquiries {
       })
   }
 
-  #standing(update: tl.RawUpdateChannel, channel: tl.TypeChat | undefined) {
-    const { calls, self, standings, ending: signal } = this.#options
+  #membership(update: tl.RawUpdateChannel, channel: tl.TypeChat | undefined) {
+    const { calls, self, memberships, ending: signal } = this.#options
     if (channel?._ !== 'channel' && channel?._ !== 'channelForbidden') return
     // Another person's view of a channel does not show the account's role there.
     if (channel._ === 'channel' && channel.min) return
-    const before = standings.exchange(channel)
+    const before = memberships.exchange(channel)
     if (before === undefined) return
     const asking = ownMembership({ calls, self, signal }, channel, before)
     this.#ask(
@@ -80,13 +80,13 @@ export class Inquiries {
   /** A service message announces that the account joined, so it is not reported here. */
   #noteOwn(message: tl.TypeMessage) {
     if (message._ !== 'messageService' || message.peerId._ !== 'peerChannel') return
-    const { self, standings } = this.#options
+    const { self, memberships } = this.#options
     const { action, fromId, peerId } = message
     const isOwn =
       action._ === 'messageActionChatAddUser'
         ? action.users.includes(Number(self))
         : JOINS.includes(action._) && fromId !== undefined && nativeOf(fromId) === self
-    if (isOwn) standings.note(peerId.channelId, 'member')
+    if (isOwn) memberships.note(peerId.channelId, 'member')
   }
 
   async #joinRequests(
@@ -103,7 +103,7 @@ export class Inquiries {
         offsetUser: { _: 'inputUserEmpty' },
         limit: REQUESTS,
       },
-      { signal, looks: true },
+      { signal, readsOnly: true },
     )
     const chats = peers.chats.size > 0 ? peers : await calls.known([peer])
     const chat = chatOf(peer, { self, peers: chats })

@@ -5,10 +5,10 @@ import type { tl } from '@mtcute/node'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { EventLine } from '../kit/event-line.ts'
-import type { Done } from './calls.ts'
+import type { AnswerUpdates } from './calls.ts'
 import type { TelegramClient } from './client.ts'
 import { deletionsOf, type HappeningContext, happeningsOf } from './reading/happenings.ts'
-import type { MessageLocation, MessageLocations } from './storage/places.ts'
+import type { MessageLocation, MessageLocations } from './storage/locations.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
 import { tellsOutcome } from './suggested-posts.ts'
 
@@ -22,7 +22,7 @@ const UPDATES: readonly string[] = [
 ] satisfies readonly tl.TypeUpdates['_'][]
 
 /** Recognizes updates about the account's own actions: from the network's answer until the update is counted. */
-export function keepOwnDoings(client: TelegramClient): void {
+export function recognizeOwnActions(client: TelegramClient): void {
   const { mt, updates } = client
   if (!updates) return
   const call = mt.call.bind(mt)
@@ -63,23 +63,23 @@ function forgetCounted({
 }
 
 /** Calls `tell` for the same value at most once in so many milliseconds. */
-export function seldom<What>(
+export function throttled<What>(
   milliseconds: number,
   tell: (what: What) => void,
   now: () => number = () => performance.now(),
 ): (what: What) => void {
-  const told = new Map<What, number>()
+  const toldAt = new Map<What, number>()
   return (what) => {
-    const last = told.get(what)
+    const last = toldAt.get(what)
     if (last !== undefined && now() - last < milliseconds) return
-    told.set(what, now())
+    toldAt.set(what, now())
     tell(what)
   }
 }
 
 interface IntakeOptions extends Omit<HappeningContext, 'peers'> {
   readonly state: UpdateState
-  readonly places: MessageLocations
+  readonly locations: MessageLocations
   readonly report: Pick<SessionReport, 'events'>
   /** The updates could not be stored: the session is over. */
   failed(cause: unknown): void
@@ -91,8 +91,8 @@ const IDLE_COUNT_MS = 500
 export class Intake {
   readonly #options: IntakeOptions
   readonly #line: EventLine
-  #told: RawUpdateInfo[] = []
-  #found: Happening[] = []
+  #updates: RawUpdateInfo[] = []
+  #completed: Happening[] = []
   #committed: Promise<void> = Promise.resolve()
   #waiting: NodeJS.Timeout | undefined
   #isOver = false
@@ -103,28 +103,28 @@ export class Intake {
   }
 
   take(info: RawUpdateInfo): void {
-    this.#told.push(info)
+    this.#updates.push(info)
   }
 
   /** Adds happenings that were completed by a request: no counter covers them. */
   add(happenings: readonly Happening[]): void {
-    this.#found.push(...happenings)
+    this.#completed.push(...happenings)
     if (!this.#isOver && this.#options.state.isKnown) this.#commit()
   }
 
-  /** What the account itself has done is not told, but for what became of a suggestion that it answered. */
-  did({ updates, peers }: Done): void {
+  /** Takes the updates of the account's own actions: only the outcome of a suggestion that it answered is reported. */
+  acted({ updates, peers }: AnswerUpdates): void {
     const { self, opinions, polls } = this.#options
     polls.noteIn(updates)
-    const told = updates.filter(tellsOutcome)
-    if (told.length === 0) return
-    this.add(told.flatMap((update) => happeningsOf(update, { self, peers, opinions, polls })))
+    const outcomes = updates.filter(tellsOutcome)
+    if (outcomes.length === 0) return
+    this.add(outcomes.flatMap((update) => happeningsOf(update, { self, peers, opinions, polls })))
   }
 
   /** Called when all counted updates were taken. Resolves once they are committed. */
   save(): Promise<void> {
     if (this.#isOver || !this.#options.state.isKnown) return this.#committed
-    if (this.#told.length > 0) return this.#commit()
+    if (this.#updates.length > 0) return this.#commit()
     if (this.#options.state.takeChange()) {
       this.#waiting ??= setTimeout(() => this.#commit(), IDLE_COUNT_MS)
     }
@@ -149,15 +149,15 @@ export class Intake {
     clearTimeout(this.#waiting)
     this.#waiting = undefined
     const { state, failed } = this.#options
-    const told = this.#told.splice(0)
-    const found = this.#found.splice(0)
+    const updates = this.#updates.splice(0)
+    const completed = this.#completed.splice(0)
     state.takeChange()
-    for (const { update } of told) noteMessage(state, update)
+    for (const { update } of updates) noteMessage(state, update)
     const checkpoint = state.checkpoint()
     this.#committed = this.#line
       .run(async () => {
         if (this.#isOver) return
-        await this.#line.store([...(await this.#read(told)), ...found], checkpoint)
+        await this.#line.store([...(await this.#read(updates)), ...completed], checkpoint)
       })
       .catch((cause) => {
         if (this.#isOver) return
@@ -167,14 +167,13 @@ export class Intake {
     return this.#committed
   }
 
-  async #read(told: readonly RawUpdateInfo[]): Promise<Happening[]> {
-    const { places, self, opinions, polls } = this.#options
-    const found = told.flatMap(({ update }) => placeOf(update))
-    await places.remember(found)
+  async #read(updates: readonly RawUpdateInfo[]): Promise<Happening[]> {
+    const { locations, self, opinions, polls } = this.#options
+    await locations.remember(updates.flatMap(({ update }) => locationOf(update)))
     const happenings: Happening[] = []
-    for (const { update, peers } of told) {
+    for (const { update, peers } of updates) {
       if (update._ === 'updateDeleteMessages') {
-        happenings.push(...deletionsOf(update.messages, await places.find(update.messages)))
+        happenings.push(...deletionsOf(update.messages, await locations.find(update.messages)))
       } else {
         happenings.push(...happeningsOf(update, { self, peers, opinions, polls }))
       }
@@ -184,7 +183,7 @@ export class Intake {
 }
 
 /** The chats of messages whose later deletion will name only their ids. */
-function placeOf(update: RawUpdateInfo['update']): MessageLocation[] {
+function locationOf(update: RawUpdateInfo['update']): MessageLocation[] {
   if (update._ !== 'updateNewMessage' || update.message._ === 'messageEmpty') return []
   const { id, peerId } = update.message
   if (peerId._ === 'peerChannel') return []
@@ -194,5 +193,5 @@ function placeOf(update: RawUpdateInfo['update']): MessageLocation[] {
 function noteMessage(state: UpdateState, update: RawUpdateInfo['update']): void {
   if (update._ !== 'updateNewMessage' && update._ !== 'updateNewChannelMessage') return
   const { peerId, id } = update.message
-  if (peerId) state.told(peerId._ === 'peerChannel' ? peerId.channelId : COMMON, id)
+  if (peerId) state.reported(peerId._ === 'peerChannel' ? peerId.channelId : COMMON, id)
 }

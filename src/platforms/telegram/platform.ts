@@ -15,18 +15,16 @@ import { PhoneLink } from './link/phone.ts'
 import { QrLink } from './link/qr.ts'
 import type { SignIn } from './link/sign-in.ts'
 import { TelegramSession } from './session.ts'
+import { locationWrites } from './storage/locations.ts'
 import { noPeers } from './storage/peers.ts'
-import { locationWrites } from './storage/places.ts'
 import { parseSecrets, type TelegramSecrets } from './storage/secrets.ts'
 import { SessionStorage } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
 
+type RequiredOption = 'application' | 'db' | 'media' | 'logger'
 export interface TelegramOptions
-  extends Omit<
-      Partial<SessionOptions>,
-      'application' | 'db' | 'locationWrites' | 'media' | 'logger'
-    >,
-    Pick<SessionOptions, 'application' | 'db' | 'media' | 'logger'> {}
+  extends Pick<SessionOptions, RequiredOption>,
+    Partial<Omit<SessionOptions, RequiredOption | 'locationWrites'>> {}
 
 const defaults = {
   resumeMilliseconds: 20_000,

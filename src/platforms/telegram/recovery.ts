@@ -15,7 +15,7 @@ const SLACK_SECONDS = 300
 /** The number of pages of chats that are searched for missed messages. */
 const PAGES = 50
 
-/** Reads missed messages from the chats, and answers as if the network had listed everything up to these counters. */
+/** Reads missed messages from the chats; returns them in the form of the network's own list up to these counters. */
 async function readAccount(
   options: RecoveryOptions,
   { pts, qts, date, seq }: Counts,
@@ -25,7 +25,7 @@ async function readAccount(
   const chats = new Map<string, Since>()
   const moved: tl.RawUpdateChannelTooLong[] = []
   let isWhole = false
-  for await (const page of dialogPages(calls, { signal, looks: true }, PAGES)) {
+  for await (const page of dialogPages(calls, { signal, readsOnly: true }, PAGES)) {
     let isRecent = false
     for (const dialog of page.dialogs) {
       if (dialog._ !== 'dialog') continue
@@ -36,7 +36,7 @@ async function readAccount(
         if (top && isMissed(top, since)) chats.set(nativeOf(peer), since)
         continue
       }
-      const joined = top && newcomer(options, page, peer.channelId, since)
+      const joined = top && joinedSince(options, page, peer.channelId, since)
       if (joined && isMissed(top, joined)) chats.set(nativeOf(peer), joined)
       moved.push(...movedOf(state, peer.channelId, dialog, joined !== undefined))
     }
@@ -70,15 +70,15 @@ function movedOf(
   state: UpdateState,
   channelId: number,
   { pts = 0 }: tl.RawDialog,
-  isNewcomer: boolean,
+  isJoined: boolean,
 ): tl.RawUpdateChannelTooLong[] {
   const known = state.channelCount(channelId)
-  if (known === undefined ? !isNewcomer : pts <= known) return []
+  if (known === undefined ? !isJoined : pts <= known) return []
   return [{ _: 'updateChannelTooLong', channelId, pts: known ?? pts }]
 }
 
 /** A channel that the account joined meanwhile: messages since then were missed. */
-function newcomer(
+function joinedSince(
   { state, account }: RecoveryOptions,
   { chats }: DialogPage,
   channelId: number,
@@ -94,7 +94,7 @@ type Place = Pick<tl.updates.RawChannelDifference, 'pts' | 'chats' | 'users' | '
 
 const UNCOUNTED = -1
 
-/** Reads missed messages of a channel, and answers as if the network had listed everything up to this counter. */
+/** Reads missed messages of a channel; returns them in the form of the network's own list up to this counter. */
 async function readChannel(
   options: RecoveryOptions,
   channelId: number,
@@ -168,8 +168,8 @@ const CLOSED = ['CHANNEL_PRIVATE', 'CHANNEL_INVALID']
 
 export class Recovery {
   readonly #options: RecoveryOptions
-  /** The stored counters are no longer valid. */
-  #isAstray = false
+  /** The network does not know the stored counters. */
+  #areCountersLost = false
   /** Unix time in seconds. */
   #liveSince = Number.POSITIVE_INFINITY
 
@@ -194,7 +194,7 @@ export class Recovery {
     if (!updates) return
     // The library would adopt the network's current counters, and never fetch the updates before them.
     updates._fetchUpdatesState = async () => {
-      this.#isAstray = true
+      this.#areCountersLost = true
       updates.catchUp()
     }
     updates.cpts = new ChannelCounts((channel) => this.#askAgain(channel))
@@ -215,7 +215,7 @@ export class Recovery {
   /** Fetches updates that could not be fetched or read before. */
   resume(): void {
     const { state, client } = this.#options
-    if (this.#isAstray) client.updates?.catchUp()
+    if (this.#areCountersLost) client.updates?.catchUp()
     for (const channel of state.owed) this.#askAgain(channel)
   }
 
@@ -223,7 +223,7 @@ export class Recovery {
     request: tl.updates.RawGetDifferenceRequest,
     ask: Asking<tl.updates.TypeDifference>,
   ): Promise<tl.updates.TypeDifference> {
-    if (this.#isAstray) return this.#anew()
+    if (this.#areCountersLost) return this.#restart()
     try {
       const answer = await ask()
       if (answer._ !== 'updates.differenceTooLong') return answer
@@ -231,17 +231,17 @@ export class Recovery {
       return await readAccount(this.#options, { ...request, pts: answer.pts, seq })
     } catch (cause) {
       if (wordOf(cause) !== UNKNOWN_COUNT) throw cause
-      return this.#anew()
+      return this.#restart()
     }
   }
 
-  async #anew(): Promise<tl.updates.RawDifferenceSlice> {
+  async #restart(): Promise<tl.updates.RawDifferenceSlice> {
     const { calls, logger, ending: signal } = this.#options
-    this.#isAstray = true
+    this.#areCountersLost = true
     logger.warn({}, 'the network counts events anew: messages are read from the chats')
-    const state = await calls.call({ _: 'updates.getState' }, { signal, looks: true })
+    const state = await calls.call({ _: 'updates.getState' }, { signal, readsOnly: true })
     const read = await readAccount(this.#options, state)
-    this.#isAstray = false
+    this.#areCountersLost = false
     return read
   }
 
@@ -254,7 +254,7 @@ export class Recovery {
     const { channelId } = channel
     const { state } = this.#options
     try {
-      return await this.#listed(channel, ask)
+      return await this.#readListed(channel, ask)
     } catch (cause) {
       if (CLOSED.includes(wordOf(cause) ?? '')) state.settle(channelId)
       else state.owe(channelId)
@@ -262,7 +262,7 @@ export class Recovery {
     }
   }
 
-  async #listed(
+  async #readListed(
     channel: tl.RawInputChannel,
     ask: Asking<tl.updates.TypeChannelDifference>,
   ): Promise<tl.updates.TypeChannelDifference> {
@@ -285,7 +285,7 @@ export class Recovery {
         'the network counts events of a channel anew: its messages are read',
       )
       const request = { _: 'channels.getFullChannel', channel } as const
-      const { fullChat, chats, users } = await calls.call(request, { signal, looks: true })
+      const { fullChat, chats, users } = await calls.call(request, { signal, readsOnly: true })
       if (fullChat._ !== 'channelFull') throw cause
       return readChannel(this.#options, channelId, { pts: fullChat.pts, chats, users })
     }

@@ -18,21 +18,21 @@ import { endingOf } from './failures.ts'
 import { download } from './files.ts'
 import { identityOf } from './natives.ts'
 import { handlers } from './operations/handlers.ts'
-import { forgetAccount } from './storage/places.ts'
+import { forgetAccount } from './storage/locations.ts'
 import type { TelegramSecrets } from './storage/secrets.ts'
 
 /** The position in a channel: its counter of updates, and its newest message. */
-interface ChannelPlace {
+interface ChannelPosition {
   readonly pts: number
   readonly message: number
 }
 
 /** Resolves with the account's channels, and stores the people and chats that it meets. */
-async function getAcquainted(
+async function readDialogs(
   calls: Calls,
   options: CallOptions,
-): Promise<ReadonlyMap<number, ChannelPlace>> {
-  const channels = new Map<number, ChannelPlace>()
+): Promise<ReadonlyMap<number, ChannelPosition>> {
+  const channels = new Map<number, ChannelPosition>()
   await calls.call({ _: 'contacts.getContacts', hash: Long.ZERO }, options)
   for await (const { dialogs } of dialogPages(calls, options)) {
     for (const dialog of dialogs) {
@@ -94,8 +94,8 @@ export class TelegramSession implements Session {
     if (!this.#isOpened || this.#life.isOver) throw sessionOver()
     const { media } = this.#options
     const self = this.#account.identity.native
-    const { calls, places } = this.#parts
-    const context = { calls, self, places, media, requestId, signal }
+    const { calls, locations } = this.#parts
+    const context = { calls, self, locations, media, requestId, signal }
     return handle(handlers, 'Telegram accounts', context, operation)
   }
 
@@ -103,7 +103,7 @@ export class TelegramSession implements Session {
   async probe(signal: AbortSignal): Promise<number> {
     const began = performance.now()
     const { calls, client, recovery } = this.#parts
-    const { pts } = await calls.call({ _: 'updates.getState' }, { signal, looks: true })
+    const { pts } = await calls.call({ _: 'updates.getState' }, { signal, readsOnly: true })
     const latency = performance.now() - began
     if (pts > (client.updates?.pts ?? pts)) client.updates?.catchUp()
     recovery.resume()
@@ -129,11 +129,13 @@ export class TelegramSession implements Session {
     this.#disconnected()
     const { signal } = this.#life
     await this.#parts.client.connect()
-    const options = { signal, looks: true }
-    const wanted = { _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] } as const
-    const [user] = await this.#parts.calls.call({ ...wanted, id: [...wanted.id] }, options)
+    const options = { signal, readsOnly: true }
+    const [user] = await this.#parts.calls.call(
+      { _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] },
+      options,
+    )
     if (user?._ !== 'user') throw new Error('The network does not say who the account is')
-    await this.#findPlace()
+    await this.#findPosition()
     if (signal.aborted) return
     this.#parts.recovery.begin()
     this.#live()
@@ -144,18 +146,18 @@ export class TelegramSession implements Session {
   }
 
   /** An account without a checkpoint begins with the updates from now on. */
-  async #findPlace(): Promise<void> {
+  async #findPosition(): Promise<void> {
     const { updates } = this.#parts.client
     if (!updates || updates.pts !== undefined) return
-    const options = { signal: this.#life.signal, looks: true }
+    const options = { signal: this.#life.signal, readsOnly: true }
     const state = await this.#parts.calls.call({ _: 'updates.getState' }, options)
     updates.pts = state.pts
     updates.qts = state.qts
     updates.date = state.date
     updates.seq = state.seq
-    const channels = await getAcquainted(this.#parts.calls, options).catch((err) => {
+    const channels = await readDialogs(this.#parts.calls, options).catch((err) => {
       this.#options.logger.warn({ err }, 'the chats of the account were not listed')
-      return new Map<number, ChannelPlace>()
+      return new Map<number, ChannelPosition>()
     })
     this.#parts.state.begin(state, channels)
     // Stored before the first update, so that updates from now on can be fetched again.
@@ -180,7 +182,7 @@ export class TelegramSession implements Session {
 
   /** Only an answer proves that the connection works. The library does not fetch missed updates by itself. */
   async #resume(): Promise<void> {
-    const options = { signal: this.#life.signal, looks: true }
+    const options = { signal: this.#life.signal, readsOnly: true }
     await this.#parts.calls.call({ _: 'updates.getState' }, options)
     this.#live()
     this.#parts.client.updates?.catchUp()

@@ -44,7 +44,7 @@ type PostAction =
   | tl.RawMessageActionSuggestedPostSuccess
   | tl.RawMessageActionSuggestedPostRefund
 
-/** Whether the network says with it what became of a suggestion. */
+/** Whether an update reports the outcome of a suggestion. */
 export const tellsOutcome = (update: tl.TypeUpdate): boolean =>
   update._ === 'updateNewChannelMessage' &&
   update.message._ === 'messageService' &&
@@ -113,7 +113,7 @@ export async function conversationFor(
   }
   if (directTopic === undefined) return {}
   if (directTopic === self) {
-    // Who writes to a channel has one conversation with it; who answers for it has none with themselves.
+    // A person who writes to a channel has one conversation with it; an account that answers for it has none with itself.
     if (await answersFor(calls, place)) throw notFound('direct messages topic')
     return {}
   }
@@ -132,7 +132,7 @@ async function directMessagesAt(
   return chat?._ === 'channel' && chat.monoforum === true ? chat : undefined
 }
 
-/** Whether the account writes there in the name of the channel. Its rights are told of the channel, not of this chat. */
+/** Whether the account writes there in the name of the channel. Its rights stand with the channel, not with this chat. */
 async function answersFor(
   calls: Calls,
   { linkedMonoforumId: channelId }: tl.RawChannel,

@@ -1,7 +1,11 @@
 /** Calls of the bot API over HTTP, limited in time and size. The token never appears in errors or logs. */
 import type { Readable } from 'node:stream'
 import { request } from 'undici'
-import type { AccountIdentity, WritePermit } from '../../../actors/ports/platform.ts'
+import {
+  type AccountIdentity,
+  LONGEST_TRANSFER_MS,
+  type WritePermit,
+} from '../../../actors/ports/platform.ts'
 import type { GuardedAgent } from '../../net/guard.ts'
 import {
   type AskOptions,
@@ -9,7 +13,6 @@ import {
   HttpClient,
   jsonIn,
   type Question,
-  TRANSFER_MS,
   Unanswered,
   unanswered,
   usualHeaders,
@@ -22,7 +25,7 @@ interface ClientOptions {
   readonly root: string
   readonly token: string
   readonly agent: GuardedAgent
-  /** Absent: nobody else can have this bot. */
+  /** Absent: no other node can have this bot. */
   readonly permit?: WritePermit
 }
 
@@ -105,7 +108,7 @@ export class BotApiClient {
         headers: { ...usualHeaders, ...headers },
         signal,
         headersTimeout: CALL_MS,
-        bodyTimeout: TRANSFER_MS,
+        bodyTimeout: LONGEST_TRANSFER_MS,
       })
       return { status: answer.statusCode, headers: answer.headers, body: answer.body }
     } catch (cause) {

@@ -32,12 +32,12 @@ export interface PageRange {
 }
 
 /** Servers limit this, Prosody to 50 by default. Larger pages take longer to read from disk. */
-const pageSize = 250
-const pageMilliseconds = 30_000
-const policyMilliseconds = 8_000
-const fewMessages = 100
+const PAGE_SIZE = 250
+const PAGE_MS = 30_000
+const POLICY_MS = 8_000
+const FEW_MESSAGES = 100
 /** The largest weight of a page, see `weightOf`: an archive may send anything before it ends its answer. */
-const heaviest = 32 * 2 ** 20
+const HEAVIEST = 32 * 2 ** 20
 
 interface Answer {
   readonly messages: ArchivedMessage[]
@@ -51,7 +51,7 @@ export class Archive {
   readonly #own: string
   readonly #requests: Pick<Requests, 'ask'>
   readonly #queries = new Map<string, Answer>()
-  #mostAtOnce = pageSize
+  #mostAtOnce = PAGE_SIZE
 
   constructor(address: string, own: string, requests: Pick<Requests, 'ask'>) {
     this.address = address
@@ -62,7 +62,7 @@ export class Archive {
   /** Rejects with `Oversized` when even a single message does not fit into the memory. */
   async page(range: PageRange, signal: AbortSignal): Promise<ArchivePage> {
     for (;;) {
-      const max = Math.min(range.max ?? pageSize, this.#mostAtOnce)
+      const max = Math.min(range.max ?? PAGE_SIZE, this.#mostAtOnce)
       try {
         return await this.#ask({ ...range, max }, signal)
       } catch (cause) {
@@ -83,7 +83,7 @@ export class Archive {
     try {
       const answer = await this.#requests.ask('set', pageQuery(query, range), {
         signal: AbortSignal.any([signal, tooMuch.signal]),
-        milliseconds: pageMilliseconds,
+        milliseconds: PAGE_MS,
         // The server answers its account in the account's own name.
         ...(this.address !== this.#own && { to: this.address }),
       })
@@ -95,7 +95,7 @@ export class Archive {
     }
   }
 
-  /** jackal gives each answer ids of its own. Those by which it finds a message again it tells of the page, and beside the message. */
+  /** jackal gives each answer ids of its own. The ids by which it finds a message again stand in the page and beside the message. */
   #named(messages: ArchivedMessage[], first: string | undefined): ArchivedMessage[] {
     const [oldest] = messages
     if (!oldest || first === undefined || oldest.id === first) return messages
@@ -107,17 +107,17 @@ export class Archive {
   /** The last messages before a place; empty if the archive no longer has the place. */
   async before(place: string, signal: AbortSignal): Promise<readonly ArchivedMessage[]> {
     try {
-      return (await this.page({ before: place, max: fewMessages }, signal)).messages
+      return (await this.page({ before: place, max: FEW_MESSAGES }, signal)).messages
     } catch (cause) {
       if (cause instanceof RequestRefused) return []
       throw cause
     }
   }
 
-  /** By the account's preferences: whether it certainly takes what the account writes to somebody. Undefined: nobody tells. */
+  /** By the account's preferences: whether the archive takes messages to a person for certain. Undefined: it is not known. */
   async policy(signal: AbortSignal): Promise<(peer: string) => boolean | undefined> {
     try {
-      const options = { signal, milliseconds: policyMilliseconds }
+      const options = { signal, milliseconds: POLICY_MS }
       const answer = await this.#requests.ask('get', xml('prefs', ns.archive), options)
       return policyIn(answer.getChild('prefs', ns.archive))
     } catch (cause) {
@@ -142,7 +142,7 @@ export class Archive {
       answer.messages.push({ id: result.attrs.id, at, message })
       answer.weight += weightOf(message)
     }
-    if (answer.weight > heaviest) {
+    if (answer.weight > HEAVIEST) {
       this.#queries.delete(result.attrs.queryid ?? '')
       answer.tooMuch.abort(new Oversized('The archive says too much at a time'))
     }

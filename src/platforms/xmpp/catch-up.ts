@@ -10,16 +10,16 @@ import type { Ledger } from './ledger.ts'
 import { RequestRefused } from './requests.ts'
 
 /** How much the clocks of the server and of this machine may differ. */
-export const clockToleranceSeconds = 60
+export const CLOCK_TOLERANCE_SECONDS = 60
 /** Stored at a time; the pages of an archive may be larger. */
-const batchSize = 100
+const BATCH_SIZE = 100
 /** Pauses before an archive that existed counts as missing: the parts of a stopping server disappear one by one. */
 const askAgainMilliseconds = [1_000, 3_000]
 /** How many messages are read again for the ids that others name them by. */
 const mostRecalled = 100
 /** Pauses after the presence. The first is shorter than the time after which the checkpoint passes a message, see `RecentIds`. */
 const readAgainMilliseconds = [2_500, 7_500]
-const longestPause = 60_000
+const LONGEST_PAUSE_MS = 60_000
 
 /** The conditions by which servers refuse if they have no archive, or none for this account. */
 const missing: ReadonlySet<string> = new Set([
@@ -102,7 +102,7 @@ export class CatchUp {
       } catch (err) {
         if (signal.aborted || err instanceof NotStored) throw err
         this.#logger.warn({ err }, 'the archive could not be read once more, and is asked again')
-        pauses.push(Math.min(2 * pause, longestPause))
+        pauses.push(Math.min(2 * pause, LONGEST_PAUSE_MS))
       }
     }
   }
@@ -125,8 +125,8 @@ export class CatchUp {
           again = messages[index - 1]?.id !== checkpoint.mam
         deliveries.push({ ...this.#deliver(archived), recovered, ...(again && { again }) })
       }
-      for (let start = 0; start < deliveries.length; start += batchSize) {
-        await this.#ledger.commit(deliveries.slice(start, start + batchSize))
+      for (let start = 0; start < deliveries.length; start += BATCH_SIZE) {
+        await this.#ledger.commit(deliveries.slice(start, start + BATCH_SIZE))
         signal.throwIfAborted()
       }
       return {
@@ -162,7 +162,7 @@ export class CatchUp {
         { checkpoint },
         'the archive no longer knows the checkpoint: going by its time',
       )
-      return this.#archive.page({ start: checkpoint.at - clockToleranceSeconds }, signal)
+      return this.#archive.page({ start: checkpoint.at - CLOCK_TOLERANCE_SECONDS }, signal)
     }
   }
 }

@@ -6,7 +6,7 @@ import { isDeclined, type RequestOptions, type Requests } from './requests.ts'
 
 type Contact = Content & { readonly kind: 'contact' }
 
-const longestCard = 2_048
+const LONGEST_CARD = 2_048
 
 /** The text for clients without support for cards. */
 export const writeContact = (contact: Contact): string => `${fullName(contact)}\n${contact.phone}`
@@ -38,7 +38,7 @@ export function readContact(message: Element, text: string): Contact | undefined
 /** Reads a contact from a text that is only a card. */
 function readCard(text: string): Contact | undefined {
   const card = text.trim()
-  if (card.length > longestCard || !/^BEGIN:VCARD\r?\n[\s\S]*\nEND:VCARD$/i.test(card))
+  if (card.length > LONGEST_CARD || !/^BEGIN:VCARD\r?\n[\s\S]*\nEND:VCARD$/i.test(card))
     return undefined
   // A line that begins with a space goes on with the one before.
   const lines = card.replace(/\r?\n[ \t]/g, '').split(/\r?\n/)
@@ -77,7 +77,7 @@ const fullName = ({ firstName, lastName }: Contact) =>
 const unescaped = (value: string | undefined) =>
   value?.replace(/\\n/gi, '\n').replace(/\\([,;\\])/g, '$1')
 
-const cardMilliseconds = 4_000
+const CARD_MS = 4_000
 
 /** `undefined` when there is none or its server is slow; `whom` absent: the account's own. */
 export async function nicknameOf(
@@ -87,7 +87,7 @@ export async function nicknameOf(
 ): Promise<string | undefined> {
   const options: RequestOptions = {
     signal,
-    milliseconds: cardMilliseconds,
+    milliseconds: CARD_MS,
     ...(whom !== undefined && { to: whom }),
   }
   try {

@@ -53,7 +53,7 @@ interface Trust {
 }
 
 /** Larger than any correction of a server's clock. */
-const clockStepSeconds = 600
+const CLOCK_STEP_SECONDS = 600
 
 /** Unwraps a live message; undefined for a forged one, which only the account's own server may send. */
 export function delivered(stanza: Element, trust: Trust): IncomingMessage | undefined {
@@ -71,7 +71,7 @@ function live(message: Element, stamped: Element, trust: Trust): IncomingMessage
   const archived = trust.archive ? stanzaId(message, trust.own) : undefined
   const stamp = stampOf(stamped, trust)
   const isKept =
-    archived && stamp !== undefined && stamp + clockStepSeconds < (trust.readUntil ?? 0)
+    archived && stamp !== undefined && stamp + CLOCK_STEP_SECONDS < (trust.readUntil ?? 0)
   const copy = {
     message,
     archive: trust.own,

@@ -5,7 +5,7 @@ import { serverAway, unreachable } from './failures.ts'
 import { ns } from './namespaces.ts'
 import { RequestRefused, type Requests } from './requests.ts'
 
-const askMilliseconds = 8_000
+const ASK_MS = 8_000
 
 /** Undefined if the address does not exist or does not answer. */
 export async function discover(
@@ -51,7 +51,7 @@ export const hasFeature = (info: Element, feature: string): boolean =>
 
 async function inquire(requests: Requests, to: string, xmlns: string, signal: AbortSignal) {
   const query = xml('query', xmlns)
-  const answer = await requests.ask('get', query, { to, signal, milliseconds: askMilliseconds })
+  const answer = await requests.ask('get', query, { to, signal, milliseconds: ASK_MS })
   return answer.getChild('query', xmlns)
 }
 

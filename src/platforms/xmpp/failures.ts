@@ -11,7 +11,7 @@ export function conditionOf(stanza: Element): string {
   return condition?.name ?? 'undefined-condition'
 }
 
-/** What a server says of another one that it cannot reach now: its name may not resolve for a moment. */
+/** The conditions by which a server says that it cannot reach another one now: its name may not resolve for a moment. */
 export const unreachable: ReadonlySet<string> = new Set([
   'remote-server-not-found',
   'remote-server-timeout',

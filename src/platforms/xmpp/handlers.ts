@@ -196,7 +196,7 @@ export async function perform(context: Context, operation: Operation): Promise<O
   }
 }
 
-/** What is to be posted; where an earlier session may have posted it, that is found out before anything is uploaded. */
+/** The message to post. If an earlier session may have posted it, that is found out before anything is uploaded. */
 async function prepared(
   context: Context,
   place: Place,

@@ -20,13 +20,13 @@ import type { Room } from './rooms/room.ts'
 import type { Rooms } from './rooms/rooms.ts'
 
 /** How many pages back a message is looked for. */
-const mostPages = 20
+const MOST_PAGES = 20
 /** How many pages of the account's archive are read to find recent chats. */
-const recentPages = 4
+const RECENT_PAGES = 4
 /** The page size: enough to find a message among stanzas without content. */
-const fewMessages = 20
+const FEW_MESSAGES = 20
 /** The number of remembered positions in archives, for callers that read the next page. */
-const mostBookmarks = 200
+const MOST_BOOKMARKS = 200
 
 interface HistoryParts {
   readonly own: string
@@ -62,7 +62,7 @@ interface Seen extends PastMessage {
 
 export class History {
   readonly #parts: HistoryParts
-  readonly #bookmarks = new RecentMap<string, Bookmark>(mostBookmarks)
+  readonly #bookmarks = new RecentMap<string, Bookmark>(MOST_BOOKMARKS)
 
   constructor(parts: HistoryParts) {
     this.#parts = parts
@@ -139,7 +139,7 @@ export class History {
   async *#recent(signal: AbortSignal): AsyncGenerator<PastMessage> {
     try {
       for await (const { message, isOwn } of backwards(this.#account(), signal, {
-        pages: recentPages,
+        pages: RECENT_PAGES,
       })) {
         yield { message, isOwn }
       }
@@ -183,7 +183,7 @@ async function newestIn(room: Room, signal: AbortSignal): Promise<PastMessage | 
   try {
     for await (const { message, isOwn } of backwards(sourceOf(room), signal, {
       pages: 1,
-      max: fewMessages,
+      max: FEW_MESSAGES,
     })) {
       return { message, isOwn }
     }
@@ -204,7 +204,7 @@ interface Walk {
 async function* backwards(
   source: Source,
   signal: AbortSignal,
-  { from = NEWEST, pages = mostPages, max }: Walk,
+  { from = NEWEST, pages = MOST_PAGES, max }: Walk,
 ): AsyncGenerator<Seen> {
   const { archive, with: peer } = source
   const changes = new Map(from.changes)

@@ -11,10 +11,10 @@ interface InboxEvents {
   failed(cause: unknown): void
 }
 
-const batchSize = 100
-const mostWaiting = 5_000
+const BATCH_SIZE = 100
+const MOST_WAITING = 5_000
 /** See `weightOf`. */
-const heaviest = 32 * 2 ** 20
+const HEAVIEST = 32 * 2 ** 20
 
 interface Waiting {
   readonly delivery: IncomingMessage
@@ -38,7 +38,7 @@ export class Inbox {
     const waiting = this.#held ?? this.#queue
     waiting.push({ delivery, stored })
     this.#weight += weightOf(delivery.message)
-    const isTooMuch = waiting.length > mostWaiting || this.#weight > heaviest
+    const isTooMuch = waiting.length > MOST_WAITING || this.#weight > HEAVIEST
     if (isTooMuch) this.#fail(new NotStored('Too many messages wait'))
     else if (!this.#held) this.#wake()
     return promise
@@ -77,7 +77,7 @@ export class Inbox {
   async #drain(): Promise<void> {
     try {
       while (this.#queue.length > 0) {
-        const batch = this.#queue.splice(0, batchSize)
+        const batch = this.#queue.splice(0, BATCH_SIZE)
         await this.#events.commit(batch.map(({ delivery }) => delivery))
         for (const { delivery, stored } of batch) {
           this.#weight -= weightOf(delivery.message)

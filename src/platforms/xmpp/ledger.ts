@@ -16,12 +16,12 @@ import {
 } from './checkpoint.ts'
 import type { IncomingMessage } from './delivery.ts'
 import { type Invitation, readInvitation } from './invitation.ts'
-import { isRandom, MessageNames, mostRemembered, targetOf, unchanged } from './message-identity.ts'
+import { isRandom, MessageNames, MOST_REMEMBERED, targetOf, unchanged } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 import { type Known, Opinions, read, repliedTo } from './reading.ts'
 
 /** Within this time, a server delivers all messages to which it gave earlier ids. */
-const settledMilliseconds = 5_000
+const SETTLED_MS = 5_000
 const MOST_ARCHIVE_IDS = 100
 
 export class RecentIds {
@@ -43,7 +43,7 @@ export class RecentIds {
     this.#stored.push({ id, at: now })
     for (;;) {
       const [oldest] = this.#stored
-      const isSettled = oldest !== undefined && now - oldest.at >= settledMilliseconds
+      const isSettled = oldest !== undefined && now - oldest.at >= SETTLED_MS
       if (!oldest || (!isSettled && this.#stored.length <= MOST_ARCHIVE_IDS)) return
       this.#stored.shift()
       this.#before = oldest.id
@@ -73,15 +73,15 @@ interface LedgerStart {
 }
 
 /** More invitations than real people send. */
-const mostInvitations = 20
-const mostUnacknowledged = 100
-/** Of sessions before: a service that is killed again and again soon after its start. */
-const mostOfEarlier = 300
+const MOST_INVITATIONS = 20
+const MOST_UNACKNOWLEDGED = 100
+/** The same, of all earlier sessions together: a service may be killed again and again soon after its start. */
+const MOST_OF_EARLIER = 300
 /**
  * After this time of a session, the server has all acknowledgements of earlier sessions and repeats none of their
  * messages.
  */
-const acknowledgedMilliseconds = 60_000
+const ACKNOWLEDGED_MS = 60_000
 
 export class Ledger {
   readonly #own: string
@@ -89,7 +89,7 @@ export class Ledger {
   readonly #events: LedgerEvents
   readonly #known: Known
   #repeats: Repeats
-  readonly #recent = new RecentMap<string, true>(mostRemembered)
+  readonly #recent = new RecentMap<string, true>(MOST_REMEMBERED)
   readonly #recentIds = new Map<string, RecentIds>()
   /** The newest without a place in an archive: the server may not have seen their acknowledgement. */
   #unarchived: readonly Unarchived[] = []
@@ -108,7 +108,7 @@ export class Ledger {
     this.#checkpoints = start.checkpoints
     this.#invited = start.invited
     this.#repeats = new Repeats(start.unarchived)
-    this.#earlier = start.unarchived.slice(-mostOfEarlier)
+    this.#earlier = start.unarchived.slice(-MOST_OF_EARLIER)
     this.#line = new EventLine(report)
     this.#events = events
     this.#known = {
@@ -201,7 +201,7 @@ export class Ledger {
     const invited = this.#withInvitations(foreign)
     const isInvited = invited !== this.#invited
     if (happenings.length > 0 || last || isInvited) {
-      this.#unarchived = [...this.#unarchived, ...unarchivedOf(news)].slice(-mostUnacknowledged)
+      this.#unarchived = [...this.#unarchived, ...unarchivedOf(news)].slice(-MOST_UNACKNOWLEDGED)
       await this.#store(happenings, checkpoints, invited)
     }
     for (const { key } of news) this.#recent.set(key, true)
@@ -214,7 +214,7 @@ export class Ledger {
     checkpoints: Checkpoints,
     invited: readonly Invitation[],
   ): Promise<void> {
-    const isEarly = performance.now() - this.#startedAt < acknowledgedMilliseconds
+    const isEarly = performance.now() - this.#startedAt < ACKNOWLEDGED_MS
     const unarchived = [...(isEarly ? this.#earlier : []), ...this.#unarchived]
     const checkpoint = checkpointJson(checkpoints, this.#own, { invited, unarchived })
     await this.#line.store(happenings, checkpoint)
@@ -242,7 +242,7 @@ export class Ledger {
     for (const { message, own, room, key, at, again } of deliveries) {
       const invitation = own || room || again ? undefined : readInvitation(message)
       const isKnown = invited.some((other) => other.room === invitation?.room)
-      if (!invitation || isKnown || invited.length >= mostInvitations) continue
+      if (!invitation || isKnown || invited.length >= MOST_INVITATIONS) continue
       invited.push({ ...invitation, key, at })
     }
     return invited.length > this.#invited.length ? invited : this.#invited

@@ -7,9 +7,9 @@ import { idOf, keyOf, marked, networkId, storable, targetOf } from './message-id
 import { RequestRefused } from './requests.ts'
 
 /** How many pages back a message is looked for. */
-const mostPages = 20
+const MOST_PAGES = 20
 /** No call takes longer, also by another clock: what was sent before is not its message. */
-const longestCallSeconds = 2 * 60 * 60
+const LONGEST_CALL_SECONDS = 2 * 60 * 60
 
 /** `id`: what the writer named it, by which it is corrected. */
 export type Found = 'absent' | 'foreign' | { readonly id: string; readonly at?: number }
@@ -81,7 +81,7 @@ export class Lookup {
     return { ...found, message: changesOf('replace', [named]).at(0) ?? found.message }
   }
 
-  /** What this account has sent under this id lately; undefined: nothing. Rejects where the archive cannot tell. */
+  /** The message that this account has sent under this id lately, if any. Rejects if the archive cannot tell. */
   async sent(id: string, signal: AbortSignal): Promise<ArchivedMessage | undefined> {
     // Only who has got the message knows its id; in a room the account may have had another name.
     let isThereAsOthers = false
@@ -97,7 +97,7 @@ export class Lookup {
       isThereAsOthers ||= !isOwn
       return isOwn
     }
-    const start = Math.floor(Date.now() / 1000) - longestCallSeconds
+    const start = Math.floor(Date.now() / 1000) - LONGEST_CALL_SECONDS
     const found = await this.#search(matches, signal, { start })
     if (refused !== undefined) throw bounced(refused)
     if (found === 'unknown' || (!found && isThereAsOthers)) throw unknownOutcome('unavailable')
@@ -125,7 +125,7 @@ export class Lookup {
     const peer = this.#scope.with
     const range = { ...since, ...(peer !== undefined && { with: peer }) }
     try {
-      for (let page = 0, before = ''; page < mostPages; page++) {
+      for (let page = 0, before = ''; page < MOST_PAGES; page++) {
         const { messages, complete } = await this.#archive.page({ before, ...range }, signal)
         // Backwards, as the pages are.
         const found = messages.findLast(matches)

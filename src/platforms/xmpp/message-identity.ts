@@ -18,13 +18,13 @@ interface Copy {
 }
 
 /** Some clients count 1, 2, 3 and begin again in each session; random ids are longer. */
-const shortestRandomId = 16
+const SHORTEST_RANDOM_ID = 16
 /** How many recent messages are known by name, or by the keys under which they were stored. */
-export const mostRemembered = 1_000
+export const MOST_REMEMBERED = 1_000
 /** XML knows no such character, so no id of the network contains it. */
 const separator = '\u001f'
 
-export const isRandom = (id: string): boolean => id.length >= shortestRandomId
+export const isRandom = (id: string): boolean => id.length >= SHORTEST_RANDOM_ID
 
 /** The id by which the network knows a message; see `MessageNames`. */
 export const networkId = (native: string): string => native.split(separator, 1)[0] ?? native
@@ -80,8 +80,8 @@ export function targetOf(message: Element) {
  * name it so. An id that may be, or is, another message's as well gets a mark made of the message's key.
  */
 export class MessageNames {
-  readonly #owners = new RecentMap<string, string>(mostRemembered)
-  readonly #latest = new RecentMap<string, string>(mostRemembered)
+  readonly #owners = new RecentMap<string, string>(MOST_REMEMBERED)
+  readonly #latest = new RecentMap<string, string>(MOST_REMEMBERED)
 
   /** The same for each copy with this key. `isServers`: a server gave the id, and not the writer's client. */
   give(chat: string, id: string, key: string, isServers = false): string {
@@ -118,10 +118,10 @@ export const marked = (id: string, key: string): string => `${id}${separator}${h
 const hash = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 11)
 
 /** The database refuses keys above about 2,700 bytes, and with them the event. Ids of clients are far shorter. */
-const longest = 256
+const LONGEST = 256
 
 /** The same for the same id. */
 export function storable(id: string): string {
-  if (id.length <= longest && !id.includes('\0')) return id
+  if (id.length <= LONGEST && !id.includes('\0')) return id
   return `long:${createHash('sha256').update(id).digest('base64url')}`
 }

@@ -94,7 +94,7 @@ export class Outbox {
     return this.#waiting.size === 0
   }
 
-  /** Whether it has not come out yet what became of a message. */
+  /** Whether the fate of a message is still unknown. */
   isWaiting(id: string): boolean {
     return this.#waiting.has(id)
   }
@@ -108,7 +108,7 @@ export class Outbox {
     }
     // The receiver may still be refused, and is before a later request is answered: by the room, of which a full address
     // means a private message; or by the server, where it is not known that there is such an address. ejabberd
-    // acknowledges a message before it says that nobody has the address.
+    // acknowledges a message before it says that the address does not exist.
     const to = resource === undefined ? this.#parts.domain : bare
     const asked = { to, signal: never, milliseconds: REFUSED_WITHIN_MS }
     const settle = () => {

@@ -27,7 +27,7 @@ interface PlaceParts {
 }
 
 /** A server that puts out a session may still be storing what that has written. */
-const storingMilliseconds = 1_000
+const STORING_MS = 1_000
 
 interface Posted {
   /** The id by which the chat knows the message. */
@@ -36,7 +36,7 @@ interface Posted {
   readonly at: number
 }
 
-/** What an earlier session has posted. */
+/** A message that an earlier session has posted. */
 export interface Recalled extends Posted {
   readonly content: Content
 }
@@ -111,7 +111,7 @@ export class Place {
     if (sent.has(id)) return undefined
     let found = await this.#lookup.sent(id, signal)
     if (!found) {
-      await delay(storingMilliseconds, undefined, { signal })
+      await delay(STORING_MS, undefined, { signal })
       found = await this.#lookup.sent(id, signal)
     }
     if (!found) return undefined
@@ -203,8 +203,8 @@ export class Places {
 }
 
 /**
- * After a restart of its server a room may know its occupants no more, or not be there yet: nobody tells, but the room, or
- * its server, refuses the message.
+ * After a restart of its server a room may have lost its occupants, or not be there yet. Only a refusal of the message, by
+ * the room or by its server, shows it.
  */
 const mayBeOut = (cause: unknown): boolean =>
   cause instanceof RequestFailed &&

@@ -14,7 +14,7 @@ import {
   idOf,
   type MessageNames,
   marked,
-  mostRemembered,
+  MOST_REMEMBERED,
   storable,
   targetOf,
 } from './message-identity.ts'
@@ -148,7 +148,7 @@ type Reacted = Extract<Happening, { kind: 'reaction' }>
 /** What people thought of messages before: they say only what they think now. */
 export class Opinions {
   readonly #known = new RecentMap<string, Pick<Reacted, 'sourceKey' | 'before' | 'after'>>(
-    mostRemembered,
+    MOST_REMEMBERED,
   )
 
   /** Undefined when nothing has changed. The same event gives the same answer again. */
@@ -175,7 +175,7 @@ export function repliedTo(message: Element): string | undefined {
   return id && storable(id)
 }
 
-const mostQuoted = 1024
+const MOST_QUOTED = 1024
 
 /** The part of the message answered that an answer repeats, for clients that do not show that message. */
 export function quoteOf(message: Element): Pick<Message, 'quote'> {
@@ -184,7 +184,7 @@ export function quoteOf(message: Element): Pick<Message, 'quote'> {
     .find(({ attrs }) => attrs.for === ns.reply)
   const { start, end } = rangeOf(fallback?.getChild('body'))
   if (!fallback || !Number.isFinite(end)) return {}
-  const part = [...(message.getChildText('body') ?? '')].slice(start, end).slice(0, mostQuoted)
+  const part = [...(message.getChildText('body') ?? '')].slice(start, end).slice(0, MOST_QUOTED)
   const text = part.join('').replaceAll(/^> ?/gm, '').trim()
   return text === '' ? {} : { quote: { text, entities: [], position: 0 } }
 }
@@ -227,7 +227,7 @@ const understood: ReadonlySet<string> = new Set([
 ])
 
 /** Twice the number of kinds. A limit is needed because every character is compared with every range. */
-const mostRanges = 8
+const MOST_RANGES = 8
 
 /** The text that people see: the body without its parts for older clients (XEP-0428). */
 function bodyOf(message: Element): string | undefined {
@@ -236,7 +236,7 @@ function bodyOf(message: Element): string | undefined {
   const ranges = message
     .getChildren('fallback', ns.fallback)
     .filter(({ attrs }) => attrs.for && understood.has(attrs.for))
-    .slice(0, mostRanges)
+    .slice(0, MOST_RANGES)
     .map((fallback) => rangeOf(fallback.getChild('body')))
   return ranges.length === 0 ? body : without(body, ranges)
 }
@@ -259,10 +259,10 @@ function without(body: string, ranges: readonly Range[]): string {
     .join('')
 }
 
-const longestKey = 64
+const LONGEST_KEY = 64
 
 /** The album that the writer sent the message in. */
 export function albumOf(message: Element): Pick<Message, 'album'> {
-  const album = message.getChild('album', ns.album)?.attrs.id?.slice(0, longestKey).toWellFormed()
+  const album = message.getChild('album', ns.album)?.attrs.id?.slice(0, LONGEST_KEY).toWellFormed()
   return album ? { album } : {}
 }

@@ -25,7 +25,7 @@ import { useMechanisms } from './sasl/mechanisms.ts'
 import type { AccountKey } from './sasl/scram.ts'
 
 /** The longest whitespace keep-alive, in characters. It must be read at once, not together with the next greeting. */
-const longestPause = 16
+const LONGEST_PAUSE = 16
 
 export class Pieces {
   #rest: string[] = []
@@ -45,7 +45,7 @@ export class Pieces {
   }
 }
 
-const isPause = (text: string) => text.length <= longestPause && text.trim() === ''
+const isPause = (text: string) => text.length <= LONGEST_PAUSE && text.trim() === ''
 
 /** How the servers of a domain are found, and their addresses. */
 export interface Names {
@@ -67,7 +67,7 @@ export interface Login {
   readonly allowPrivate: boolean
   /** Absent: the name servers of the system are asked. */
   readonly names?: Names | undefined
-  /** Absent: nobody else can have this account. */
+  /** Absent: no other node can have this account. */
   readonly permit?: WritePermit | undefined
 }
 
@@ -82,7 +82,7 @@ export class Oversized extends Error {
 }
 
 /** The weight of an empty element. */
-const bareElement = 200
+const BARE_ELEMENT = 200
 
 /** Estimates the memory of a stanza, in characters: one may be as large as a thousand others. Not by calls within calls: the depth is the writer's choice. */
 export function weightOf(stanza: Element): number {
@@ -93,7 +93,7 @@ export function weightOf(stanza: Element): number {
       weight += next.length
       continue
     }
-    weight += bareElement
+    weight += BARE_ELEMENT
     for (const value of Object.values(next.attrs)) weight += String(value).length
     for (const child of next.children) rest.push(child)
   }
@@ -130,9 +130,9 @@ export interface Transport {
   cut(): void
 }
 
-const stepTimeout = 10_000
+const STEP_TIMEOUT_MS = 10_000
 /** The largest stanza in bytes. Servers accept half a megabyte from each other; an endless one would fill the memory. */
-const mostBytes = 2 * 2 ** 20
+const MOST_BYTES = 2 * 2 ** 20
 
 export function createTransport(login: Login, resumption?: Resumption): Transport {
   let isRenamed = resumption?.isRenamed ?? false
@@ -153,7 +153,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   // Errors reach those who wait for an attempt; without any listener the emitter would throw.
   transport.on('error', () => undefined)
   transport.reconnect.stop()
-  transport.timeout = stepTimeout
+  transport.timeout = STEP_TIMEOUT_MS
   transport.transports = transport.transports
     .filter(({ prototype }) => prototype.socketParameters('wss://host') === undefined)
     .map((way) => guarded(way, login))
@@ -324,7 +324,7 @@ function decodeAcrossChunks(transport: Client): { at: number } {
     try {
       const text = typeof chunk === 'string' ? chunk : decoder.write(chunk)
       transport.parser?.write(pieces.take(text))
-      if (unfinished > mostBytes) throw new Oversized('The server does not end its stanza')
+      if (unfinished > MOST_BYTES) throw new Oversized('The server does not end its stanza')
     } catch (cause) {
       // The parser and its listeners throw on what they cannot read; up the stack is only the process.
       transport.emit('error', cause)

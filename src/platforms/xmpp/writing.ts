@@ -26,7 +26,7 @@ export interface Body {
 }
 
 /** Servers end the whole stream over a stanza beyond their limit, which is 256 KiB in Prosody and ejabberd. */
-const mostBytes = 250 * 1024
+const MOST_BYTES = 250 * 1024
 
 interface Forwarded {
   readonly from: string
@@ -147,7 +147,7 @@ function chatMessage(
   // Only a whisper goes to a full address.
   const whisper = parseAddress(to)?.resource !== undefined && xml('x', ns.mucUser)
   const message = xml('message', { type, to, id }, ...children, origin, whisper)
-  if (Buffer.byteLength(message.toString()) > mostBytes) {
+  if (Buffer.byteLength(message.toString()) > MOST_BYTES) {
     throw messageTooLong()
   }
   return message

@@ -1,6 +1,6 @@
 /** Boosts: a person boosts a chat for a time, and its administrators are notified. */
 import { randomBytes } from 'node:crypto'
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { badRequest, failed, notFound } from '../../../machines/model/failure.ts'
 import type { Boost } from '../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -22,15 +22,13 @@ interface Row {
   readonly person: PersonRow
 }
 
-const bad = (description: string) => failed('bad_request', description)
-
 export async function listBoosts(
   { context, by }: Call,
   { chat, person }: OperationOf<'boosts'>,
 ): Promise<OperationResult> {
   const access = await accessOf(context.db, by.person, parseChatId(chat))
-  if (access.chat.kind === 'private') throw bad('PEER_ID_INVALID')
-  if (access.role !== 'owner' && access.role !== 'admin') throw bad('CHAT_ADMIN_REQUIRED')
+  if (access.chat.kind === 'private') throw badRequest('PEER_ID_INVALID')
+  if (access.role !== 'owner' && access.role !== 'admin') throw badRequest('CHAT_ADMIN_REQUIRED')
   const giver = parseChatId(person)
   if (!(await memberOf(context.db, access.chat.id, giver))) throw notFound('user')
   return { kind: 'boosts', boosts: await boostsOf(context, access.chat.id, giver) }
@@ -72,7 +70,7 @@ export async function giveBoost(
   return inBoosted(context, person, native, async (transaction, chat) => {
     const { db } = transaction
     if ((await boostsOf({ db, now: context.now }, chat, person)).length >= MOST) {
-      throw bad('BOOSTS_EMPTY')
+      throw badRequest('BOOSTS_EMPTY')
     }
     const id = randomBytes(12).toString('hex')
     const at = Math.floor(context.now() / 1000)

@@ -1,6 +1,6 @@
 /** Bots that people make for an account which manages them: their tokens, and who may write to them. */
 import { randomBytes } from 'node:crypto'
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { badRequest, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -12,8 +12,6 @@ import type { Call, NetworkContext } from '../network/context.ts'
 import { People } from '../people/people.ts'
 
 const MOST_ADDED = 10
-
-const bad = (description: string) => failed('bad_request', description)
 
 export interface NewBot {
   /** The account that manages it. */
@@ -28,7 +26,7 @@ export async function createManagedBot(
   owner: number,
   { manager, firstName, username }: NewBot,
 ): Promise<Person> {
-  if (!/bot$/i.test(username)) throw bad('USERNAME_INVALID')
+  if (!/bot$/i.test(username)) throw badRequest('USERNAME_INVALID')
   const [made] = await new People(context).create([{ first_name: firstName, username }])
   await context.db.query(
     `insert into sandbox_managed_bot (bot_id, manager_id, owner_id, token)
@@ -77,7 +75,7 @@ async function managedBy({ context: { db }, by }: Call, bot: string): Promise<Ma
      where bot_id = $1 and manager_id = $2`,
     [parseChatId(bot), by.person],
   )
-  if (!row) throw bad('BOT_INVALID')
+  if (!row) throw badRequest('BOT_INVALID')
   return row
 }
 
@@ -108,7 +106,7 @@ export async function replaceOwnToken(
     'select manager_id as manager from sandbox_managed_bot where bot_id = $1 and owner_id = $2',
     [bot, owner],
   )
-  if (!row) throw bad('BOT_INVALID')
+  if (!row) throw badRequest('BOT_INVALID')
   await replaceToken(context, bot)
   await tellManager(context, { bot, manager: row.manager, owner })
 }
@@ -148,7 +146,7 @@ export async function setManagedBotAccess(
   await managedBy(call, person)
   const { db, network } = call.context
   const people = isRestricted ? [...new Set(added.map(parseChatId))] : []
-  if (people.length > MOST_ADDED) throw bad('too many users specified')
+  if (people.length > MOST_ADDED) throw badRequest('too many users specified')
   const known = await db.query('select from sandbox_person where id = any($1) and user_id = $2', [
     people,
     network,

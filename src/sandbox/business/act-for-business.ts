@@ -1,7 +1,7 @@
 /** An account acts for a business: with the owner's rights that the connection gives it, in their private chats. */
 import type { BusinessConnection, BusinessRight } from '../../../machines/model/business.ts'
 import type { Message } from '../../../machines/model/content.ts'
-import { failed, messageNotFound } from '../../../machines/model/failure.ts'
+import { badRequest, messageNotFound } from '../../../machines/model/failure.ts'
 import type {
   Operation,
   OperationKind,
@@ -42,8 +42,6 @@ const RIGHTS: Partial<Record<OperationKind, BusinessRight>> = {
   repost_story: 'manage_stories',
 }
 
-const bad = (description: string) => failed('bad_request', description)
-
 /** `run` carries out an operation of a person. */
 export async function actForBusiness(
   call: Call,
@@ -69,15 +67,16 @@ export async function actForBusiness(
 const marked = (message: Message, business: string): Message => ({ ...message, business })
 
 function assertAllowed(connection: BusinessConnection, operation: Operation): void {
-  if (!connection.isEnabled) throw bad('BUSINESS_CONNECTION_INVALID')
+  if (!connection.isEnabled) throw badRequest('BUSINESS_CONNECTION_INVALID')
   const right = RIGHTS[operation.kind]
-  if (!right) throw bad('BUSINESS_CONNECTION_NOT_ALLOWED')
+  if (!right) throw badRequest('BUSINESS_CONNECTION_NOT_ALLOWED')
   const rights: readonly BusinessRight[] = connection.rights
   const mayDeleteAll = right === 'delete_sent_messages' && rights.includes('delete_all_messages')
-  if (!rights.includes(right) && !mayDeleteAll) throw bad('BOT_ACCESS_FORBIDDEN')
+  if (!rights.includes(right) && !mayDeleteAll) throw badRequest('BOT_ACCESS_FORBIDDEN')
   const isElsewhere = 'chat' in operation && operation.chat !== undefined && right === 'reply'
   // The account acts in private chats alone.
-  if (isElsewhere && parseChatId(String(operation.chat)) <= 0) throw bad('BUSINESS_PEER_INVALID')
+  if (isElsewhere && parseChatId(String(operation.chat)) <= 0)
+    throw badRequest('BUSINESS_PEER_INVALID')
 }
 
 /** The messages stand in one private chat of the owner: the newest that has all of them. */
@@ -97,7 +96,8 @@ export async function deleteForBusiness(
   )
   if (!chat || !business) throw messageNotFound('message to delete')
   const { rights } = await connectionFor(context.db, business.account, business.connection)
-  if (!chat.areOwn && !rights.includes('delete_all_messages')) throw bad('BOT_ACCESS_FORBIDDEN')
+  if (!chat.areOwn && !rights.includes('delete_all_messages'))
+    throw badRequest('BOT_ACCESS_FORBIDDEN')
   for (const message of messages) {
     await run(
       { ...call, request: crypto.randomUUID() },

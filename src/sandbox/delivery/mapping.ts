@@ -105,7 +105,7 @@ export const withoutVotes = (poll: Poll): Poll =>
     ? { ...poll, voters: 0, options: poll.options.map((option) => ({ ...option, voters: 0 })) }
     : poll
 
-/** What a message shows to others. */
+/** The content as people other than its author see it. */
 export const votesHidden = (content: Content): Content =>
   content.kind === 'poll' ? { ...content, poll: withoutVotes(content.poll) } : content
 

@@ -1,10 +1,10 @@
-/** The cover of games, one for all of them: nobody uploads one here. */
+/** The cover of all games, because covers cannot be uploaded here. */
 import { createReadStream } from 'node:fs'
 import { join } from 'node:path'
 import type { Content } from '../../../machines/model/content.ts'
 import type { NetworkContext } from '../network/context.ts'
 
-/** Of the size that the reference asks for, 640 × 360 pixels. */
+/** It has the size that the reference asks for, 640 × 360 pixels. */
 const COVER = join(import.meta.dirname, 'game-cover.png')
 const LONGEST_MS = 20_000
 

@@ -1,6 +1,6 @@
 /** The scores of games: a bot sets them and lists them, for each chat on its own. */
 
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { badRequest, notFound } from '../../../machines/model/failure.ts'
 import type { Score } from '../../../machines/model/game.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Text } from '../../../machines/model/text.ts'
@@ -23,8 +23,6 @@ const SHOWN = 10
 const NEIGHBOURS = 2
 const BEST = 3
 
-const bad = (description: string) => failed('bad_request', description)
-
 type Scoring = OperationOf<'set_score' | 'scores'>
 type GameMessage = FoundMessage & { readonly content: { readonly kind: 'game' } }
 
@@ -40,7 +38,7 @@ async function gameMessage(
   }
   const found = await findMessage(db, by.person, refOf(operation))
   if (found && (found.sender !== by.person || found.isForwarded)) {
-    throw bad("message can't be edited")
+    throw badRequest("message can't be edited")
   }
   return withGame(found)
 }
@@ -51,7 +49,7 @@ const refOf = ({ chat, message }: { readonly chat: string; readonly message: str
 })
 
 function withGame(found: FoundMessage | undefined): GameMessage {
-  if (found?.content.kind !== 'game') throw bad('MESSAGE_ID_INVALID')
+  if (found?.content.kind !== 'game') throw badRequest('MESSAGE_ID_INVALID')
   return found as GameMessage
 }
 
@@ -79,7 +77,7 @@ export async function setScore(
     }
     if ('inline' in operation) return { kind: 'done' }
     const view = await viewOf(tx, by.person, refOf(operation))
-    if (!view) throw bad('MESSAGE_ID_INVALID')
+    if (!view) throw badRequest('MESSAGE_ID_INVALID')
     return { kind: 'message', message: messageOf(view) }
   })
   context.wake(woken)
@@ -105,7 +103,7 @@ async function store(
      returning score`,
     [chat, by.person, content.game.name, player.id, score, mayFall],
   )
-  if (rows.length === 0) throw bad('BOT_SCORE_NOT_MODIFIED')
+  if (rows.length === 0) throw badRequest('BOT_SCORE_NOT_MODIFIED')
 }
 
 /** The best first; equal scores in the order in which they were reached. */

@@ -1,6 +1,6 @@
 /** Gifts: people and accounts buy them with Stars; owners keep, sell, upgrade and pass them on. */
 import { randomBytes, randomInt } from 'node:crypto'
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { badRequest, notFound } from '../../../machines/model/failure.ts'
 import type { AcceptedGifts, Gift, OwnedGift } from '../../../machines/model/gift.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
@@ -21,7 +21,6 @@ const CONVERTED = 0.85
 const MONTHS: Readonly<Record<number, number>> = { 3: 1000, 6: 1500, 12: 2500 }
 
 const done: OperationResult = { kind: 'done' }
-const bad = (description: string) => failed('bad_request', description)
 
 interface GiftRow extends Omit<Gift, 'upgradeStars' | 'total' | 'remaining'> {
   readonly upgradeStars: number | null
@@ -74,7 +73,7 @@ interface NewGift {
 
 /** Adds a gift to those that can be sent in this network. */
 export async function makeGift(context: NetworkContext, gift: NewGift): Promise<Gift> {
-  if (gift.sticker.kind !== 'sticker') throw bad('wrong file type')
+  if (gift.sticker.kind !== 'sticker') throw badRequest('wrong file type')
   const id = `5${randomInt(1e9).toString().padStart(9, '0')}${randomInt(1e8, 1e9)}`
   const sticker = await storedMedia(context, gift.sticker, `sandbox:gift:${id}`)
   await context.db.query(
@@ -127,7 +126,7 @@ interface GiftOwner {
 }
 
 function assertAccepted({ accepted }: GiftOwner, group: keyof AcceptedGifts): void {
-  if (accepted && !accepted[group]) throw bad('USER_DISALLOWED_STARGIFTS')
+  if (accepted && !accepted[group]) throw badRequest('USER_DISALLOWED_STARGIFTS')
 }
 
 export async function sendGift(
@@ -144,10 +143,11 @@ export async function sendGift(
        returning ${giftJson} as gift`,
       [id, context.network],
     )
-    if (!row) throw bad('STARGIFT_INVALID')
+    if (!row) throw badRequest('STARGIFT_INVALID')
     const gift = giftOf(row.gift)
     assertAccepted(owner, gift.total === undefined ? 'unlimited' : 'limited')
-    if (paysUpgrade && gift.upgradeStars === undefined) throw bad('STARGIFT_UPGRADE_UNAVAILABLE')
+    if (paysUpgrade && gift.upgradeStars === undefined)
+      throw badRequest('STARGIFT_UPGRADE_UNAVAILABLE')
     const prepaid = paysUpgrade ? (gift.upgradeStars ?? 0) : 0
     const stars = gift.stars + prepaid
     await pay(tx, by.person, stars)
@@ -185,8 +185,8 @@ export async function giftPremium(
   const owner = await ownerOf(context, parseChatId(person))
   assertText(text)
   assertAccepted(owner, 'premium')
-  if (MONTHS[months] === undefined) throw bad('PREMIUM_MONTHS_INVALID')
-  if (MONTHS[months] !== stars) throw bad('STARS_AMOUNT_INVALID')
+  if (MONTHS[months] === undefined) throw badRequest('PREMIUM_MONTHS_INVALID')
+  if (MONTHS[months] !== stars) throw badRequest('STARS_AMOUNT_INVALID')
   await context.db.transaction(async (tx) => {
     await pay(tx, by.person, stars)
     await enter(tx, {
@@ -207,7 +207,7 @@ export async function giftPremium(
 }
 
 function assertText({ text }: Text): void {
-  if ([...text].length > TEXT_LENGTH) throw bad('GIFT_MESSAGE_TOO_LONG')
+  if ([...text].length > TEXT_LENGTH) throw badRequest('GIFT_MESSAGE_TOO_LONG')
 }
 
 /** Remembers Stars that moved without an invoice, for the list of a person's transactions. */
@@ -242,7 +242,7 @@ async function pay(tx: Queryable, person: number, stars: number): Promise<void> 
     'update sandbox_person set stars = stars - $2 where id = $1 and stars >= $2 returning id',
     [person, stars],
   )
-  if (paid.length === 0) throw bad('BALANCE_TOO_LOW')
+  if (paid.length === 0) throw badRequest('BALANCE_TOO_LOW')
 }
 
 const GROUPS: Readonly<Record<GiftGroup, string>> = {
@@ -265,7 +265,7 @@ export async function ownedGifts(
     ['channel', 'supergroup', 'group'],
   )
   const offset = after === undefined ? 0 : Number(/^\d{1,9}$/.exec(after)?.[0] ?? Number.NaN)
-  if (Number.isNaN(offset)) throw bad('OFFSET_INVALID')
+  if (Number.isNaN(offset)) throw badRequest('OFFSET_INVALID')
   const rows = await context.db.query<OwnedRow & { readonly total: number }>(
     `${selecting.replace('select', 'select count(*) over ()::int as total,')}
      where (o.person_id = $1 or o.chat_id = $2)
@@ -290,7 +290,7 @@ async function lockGift(tx: Queryable, owner: number, id: string): Promise<Owned
     `${selecting} where o.id = $1 and o.person_id = $2 for update of o`,
     [id, owner],
   )
-  if (!row) throw bad('STARGIFT_NOT_FOUND')
+  if (!row) throw badRequest('STARGIFT_NOT_FOUND')
   return ownedOf(row)
 }
 
@@ -300,7 +300,7 @@ export async function convertGift(
 ): Promise<OperationResult> {
   await db.transaction(async (tx) => {
     const { convertStars } = await lockGift(tx, by.person, id)
-    if (convertStars === undefined) throw bad('STARGIFT_CONVERT_INVALID')
+    if (convertStars === undefined) throw badRequest('STARGIFT_CONVERT_INVALID')
     await tx.query('delete from sandbox_owned_gift where id = $1', [id])
     await tx.query('update sandbox_person set stars = stars + $2 where id = $1', [
       by.person,
@@ -316,9 +316,9 @@ export async function upgradeGift(
 ): Promise<OperationResult> {
   await db.transaction(async (tx) => {
     const { gift, prepaidStars, unique } = await lockGift(tx, by.person, id)
-    if (unique || gift.upgradeStars === undefined) throw bad('STARGIFT_UPGRADE_UNAVAILABLE')
+    if (unique || gift.upgradeStars === undefined) throw badRequest('STARGIFT_UPGRADE_UNAVAILABLE')
     const price = prepaidStars === undefined ? gift.upgradeStars : 0
-    if (stars !== price) throw bad('STARS_AMOUNT_INVALID')
+    if (stars !== price) throw badRequest('STARS_AMOUNT_INVALID')
     await pay(tx, by.person, price)
     const [row] = await tx.query<{ upgrades: number }>(
       'update sandbox_gift set upgrades = upgrades + 1 where id = $1 returning upgrades',
@@ -340,11 +340,11 @@ export async function transferGift(
   { gift: id, chat, stars }: OperationOf<'transfer_gift'>,
 ): Promise<OperationResult> {
   const owner = await ownerOf(context, parseChatId(chat))
-  if (stars !== 0) throw bad('STARS_AMOUNT_INVALID')
+  if (stars !== 0) throw badRequest('STARS_AMOUNT_INVALID')
   assertAccepted(owner, 'unique')
   await context.db.transaction(async (tx) => {
     const { unique } = await lockGift(tx, by.person, id)
-    if (!unique) throw bad('STARGIFT_TRANSFER_UNAVAILABLE')
+    if (!unique) throw badRequest('STARGIFT_TRANSFER_UNAVAILABLE')
     await tx.query(
       'update sandbox_owned_gift set person_id = $2, chat_id = $3, sender_id = $4 where id = $1',
       [id, owner.person, owner.chat, by.person],
@@ -377,7 +377,7 @@ export async function transferStars(
   { context: { db, now }, by, business }: Call,
   { stars }: OperationOf<'transfer_stars'>,
 ): Promise<OperationResult> {
-  if (!business) throw bad('BUSINESS_CONNECTION_INVALID')
+  if (!business) throw badRequest('BUSINESS_CONNECTION_INVALID')
   await db.transaction(async (tx) => {
     await pay(tx, by.person, stars)
     await tx.query('update sandbox_person set stars = stars + $2 where id = $1', [

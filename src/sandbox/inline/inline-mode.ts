@@ -1,7 +1,7 @@
 /** A person uses a bot within another chat: inline mode, where they pick what it offers, and guest mode, where it writes. */
 
 import type { Message } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { Location } from '../../../machines/model/location.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type {
@@ -58,8 +58,6 @@ interface Pick {
   readonly topic?: number
 }
 
-const bad = (description: string) => failed('bad_request', description)
-
 export class InlineMode {
   readonly #context: NetworkContext
   readonly #hub: Hub
@@ -106,7 +104,7 @@ export class InlineMode {
       [picked.query, person],
     )
     const result = row?.answer?.results?.find(({ id }) => id === picked.result)
-    if (!row || !result) throw bad('RESULT_ID_INVALID')
+    if (!row || !result) throw badRequest('RESULT_ID_INVALID')
     const bot = await botOf(this.#context, row.bot)
     const spot = await spotOf(this.#context, person, bot.id, row.native!)
     const { query: _, result: __, ...terms } = picked
@@ -194,7 +192,7 @@ export async function answerInline(
     [isId ? query : null, by.person, JSON.stringify(storable(answer)), answer.cacheSeconds],
   )
   if (rows.length === 0) {
-    throw bad('query is too old and response timeout expired or query ID is invalid')
+    throw badRequest('query is too old and response timeout expired or query ID is invalid')
   }
   wake([])
   return { kind: 'done' }
@@ -262,7 +260,7 @@ export async function answerGuest(
          as native`,
     [isId ? query : null, by.person],
   )
-  if (!row) throw bad('query is too old and response timeout expired or query ID is invalid')
+  if (!row) throw badRequest('query is too old and response timeout expired or query ID is invalid')
   const { person, native, message: replyTo } = row
   const bot = await botOf(context, by.person)
   const spot = await spotOf(context, person, bot.id, native)

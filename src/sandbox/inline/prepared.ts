@@ -1,7 +1,7 @@
 /** Messages that a bot prepares for a person, who sends them later; and those that a web app sends for the person. */
 import { randomBytes } from 'node:crypto'
 import type { Message } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { InlinePlace, InlineResult } from '../../../machines/model/operation-inline.ts'
 import type { Person } from '../../../machines/model/person.ts'
@@ -19,8 +19,6 @@ import {
 } from './results.ts'
 
 const KEPT_SECONDS = 86_400
-
-const bad = (description: string) => failed('bad_request', description)
 
 export async function prepareInline(
   { context, by }: Call,
@@ -54,10 +52,11 @@ export async function sendPrepared(
      where id = $1 and person_id = $2 and expires_at > to_timestamp($3)`,
     [id, person, context.now() / 1000],
   )
-  if (!row) throw bad('MESSAGE_ID_INVALID')
+  if (!row) throw badRequest('MESSAGE_ID_INVALID')
   const bot = await botOf(context, row.bot)
   const spot = await spotOf(context, person, bot.id, await nativeOf(context, to))
-  if (!row.places.includes(spot.place)) throw bad('the message may not be sent to such a chat')
+  if (!row.places.includes(spot.place))
+    throw badRequest('the message may not be sent to such a chat')
   const { result } = row
   const { message } = await sendResult(context, { person, bot, spot, result }, signal)
   return message
@@ -106,7 +105,7 @@ export async function answerWebApp(
          as native`,
     [query, by.person, context.now() / 1000],
   )
-  if (!row) throw bad('query is too old and response timeout expired or query ID is invalid')
+  if (!row) throw badRequest('query is too old and response timeout expired or query ID is invalid')
   const { person, native } = row
   const bot = await botOf(context, by.person)
   const spot = await spotOf(context, person, bot.id, native)

@@ -1,7 +1,7 @@
 /** Changes that people make to a checklist: they mark tasks as done, and add tasks. All members of the chat are notified. */
 import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
 import type { Service } from '../../../machines/model/content.ts'
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { badRequest, failed, notFound } from '../../../machines/model/failure.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { type FoundMessage, findMessage, type MessageRef } from '../chats/find-message.ts'
@@ -13,8 +13,6 @@ const MOST_TASKS = 30
 const TASK_LENGTH = 100
 /** Another change may come between the read and the write. */
 const TRIES = 10
-
-const bad = (description: string) => failed('bad_request', description)
 
 export interface Marks {
   readonly done: readonly number[]
@@ -70,10 +68,10 @@ export async function addTask(
   text: Text,
 ): Promise<void> {
   if (text.text.trim() === '' || [...text.text].length > TASK_LENGTH) {
-    throw bad('the text of a task has 1 to 100 characters')
+    throw badRequest('the text of a task has 1 to 100 characters')
   }
   await change(context, person, ref, 'othersMayAdd', (checklist) => {
-    if (checklist.tasks.length >= MOST_TASKS) throw bad('the checklist has too many tasks')
+    if (checklist.tasks.length >= MOST_TASKS) throw badRequest('the checklist has too many tasks')
     const task = { id: Math.max(...checklist.tasks.map(({ id }) => id)) + 1, text }
     return {
       checklist: { ...checklist, tasks: [...checklist.tasks, task] },
@@ -94,7 +92,7 @@ async function change(
     const found = await findMessage(context.db, person, ref)
     if (found?.content.kind !== 'checklist') throw notFound('checklist')
     const { checklist: before } = found.content
-    if (found.sender !== person && !before[needs]) throw bad('not enough rights')
+    if (found.sender !== person && !before[needs]) throw badRequest('not enough rights')
     const { checklist, fact } = changed(before)
     if (await stored(context, person, ref, found, { checklist, fact })) return
   }

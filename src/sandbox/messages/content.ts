@@ -280,7 +280,7 @@ export function neededPermission(message: Sendable): Permission | undefined {
   return termsOf(name)?.[0]
 }
 
-/** Undefined for what nobody sends. */
+/** Undefined for content that people cannot send. */
 const termsOf = (name: ReturnType<typeof contentName>) =>
   name === 'story' || name === 'service' || name === 'unsupported' ? undefined : NEEDED[name]
 

@@ -4,7 +4,12 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Buttons } from '../../../machines/model/buttons.ts'
 import type { Checklist } from '../../../machines/model/checklist.ts'
 import type { Content, Message, Surface } from '../../../machines/model/content.ts'
-import { failed, messageNotAllowed, messageNotFound } from '../../../machines/model/failure.ts'
+import {
+  badRequest,
+  failed,
+  messageNotAllowed,
+  messageNotFound,
+} from '../../../machines/model/failure.ts'
 import type { Location } from '../../../machines/model/location.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
@@ -33,7 +38,6 @@ import { holderOf, mayHaveFilesSql, releaseFiles, storedMedia } from '../files/f
 import type { ActingPerson, Call, NetworkContext } from '../network/context.ts'
 import { checkedCaption, checkedContent, takesCaption, withStoredFiles } from './content.ts'
 
-/** Deletes a message for all members of its chat. */
 const target = `
   target as (
     select t.chat_id, t.id, c.kind, ${hasRight('post_messages')} as posts,
@@ -44,6 +48,7 @@ const target = `
     where ${chatCondition('$2', '$3')}
   )`
 
+/** Deletes a message for all members of its chat. */
 const deleting = {
   name: 'sandbox_delete',
   text: `with ${target},
@@ -92,8 +97,6 @@ export async function deleteMessage(
   return { kind: 'done', surface: row.surface }
 }
 
-const bad = (description: string) => failed('bad_request', description)
-
 /** The `liveSeconds` of a location that is shared until it is stopped. */
 const FOREVER = 0x7fffffff
 
@@ -121,7 +124,7 @@ export async function edit({ context, by }: Call, operation: Edit): Promise<Oper
     if (!found) throw messageNotFound('message to edit')
     const { content, hasKeyboard, isForwarded, isInline, isFinal, mayEdit } = found
     const isFixed = isForwarded || isInline || hasKeyboard || isFinal || content.kind === 'service'
-    if (!mayEdit || isFixed) throw bad("message can't be edited")
+    if (!mayEdit || isFixed) throw badRequest("message can't be edited")
     return found
   }
   const edited = await change(context, by, find, operation)
@@ -146,7 +149,7 @@ export async function inlineMessage(
   key: MessageKey | undefined,
 ): Promise<FoundMessage> {
   const found = key && (await findInline(db, bot, key))
-  if (!found) throw bad('MESSAGE_ID_INVALID')
+  if (!found) throw badRequest('MESSAGE_ID_INVALID')
   return found
 }
 
@@ -186,7 +189,8 @@ export async function revise(
   for (let tries = 0; tries < TRIES; tries += 1) {
     const found = await find()
     const { content, buttons = null } = await change(found, now())
-    if (isSame(content, found.content) && isSame(buttons, found.buttons)) throw bad(NOT_MODIFIED)
+    if (isSame(content, found.content) && isSame(buttons, found.buttons))
+      throw badRequest(NOT_MODIFIED)
     const [row] = await db.query<MessageView & { woken: number[] }>(writing, [
       ...[session ?? null, person, found.chat, found.id, found.version],
       ...[JSON.stringify(content), buttons && JSON.stringify(buttons)],
@@ -214,7 +218,7 @@ export async function contentAfter(
     case 'edit_caption': {
       const { content } = target
       if (!hasCaption(content)) {
-        throw bad('there is no caption in the message to edit')
+        throw badRequest('there is no caption in the message to edit')
       }
       const { captionAbove: _, ...rest } = content
       const above = operation.captionAbove && { captionAbove: true }
@@ -239,7 +243,8 @@ async function replaced(
 ): Promise<Content> {
   const before = target.content
   if (content.kind === 'checklist') {
-    if (before.kind !== 'checklist') throw bad('there is no checklist in the message to edit')
+    if (before.kind !== 'checklist')
+      throw badRequest('there is no checklist in the message to edit')
     return { kind: 'checklist', checklist: stillDone(content.checklist, before.checklist) }
   }
   const holder = holderOf(target.sender, target.request)
@@ -249,19 +254,19 @@ async function replaced(
   }
   if (content.kind === 'text' || content.kind === 'rich') {
     if (before.kind !== 'text' && before.kind !== 'rich') {
-      throw bad('there is no text in the message to edit')
+      throw badRequest('there is no text in the message to edit')
     }
     if (content.kind === 'text') return content
     return { ...content, blocks: await withStoredFiles(context, content.blocks, holder) }
   }
   const isMedia = before.kind === 'media' && EXCHANGEABLE.includes(before.media.kind)
   if (content.kind !== 'media' || !(isMedia || before.kind === 'text')) {
-    throw bad("message media can't be edited")
+    throw badRequest("message media can't be edited")
   }
   if (target.album !== null && before.kind === 'media') {
     const [old, given] = [before.media.kind, content.media.kind]
     const mayMix = TOGETHER.includes(old) && TOGETHER.includes(given)
-    if (old !== given && !mayMix) throw bad("can't change media type in the album")
+    if (old !== given && !mayMix) throw badRequest("can't change media type in the album")
   }
   return { ...content, media: await storedMedia(context, content.media, holder) }
 }
@@ -283,11 +288,11 @@ function moved(
   now: number,
 ): Content {
   if (content.kind !== 'location' || content.venue) {
-    throw bad('there is no live location in the message to edit')
+    throw badRequest('there is no live location in the message to edit')
   }
   const { liveSeconds = 0, latitude, longitude, accuracy } = content
   const isOver = liveSeconds !== FOREVER && at.getTime() + liveSeconds * 1000 <= now
-  if (liveSeconds === 0 || isOver) throw bad("message can't be edited")
+  if (liveSeconds === 0 || isOver) throw badRequest("message can't be edited")
   if (location) return { kind: 'location', liveSeconds, ...location }
   return { kind: 'location', latitude, longitude, ...(accuracy !== undefined && { accuracy }) }
 }

@@ -1,6 +1,6 @@
 /** Ephemeral messages: one member of a group sees them, for a day at most, and they can be edited and deleted. */
 import type { Content, Message } from '../../../machines/model/content.ts'
-import { failed, messageNotFound, notFound } from '../../../machines/model/failure.ts'
+import { badRequest, failed, messageNotFound, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Change } from '../../../machines/model/operation-inline.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -20,8 +20,6 @@ import type { Call } from '../network/context.ts'
 import { type PressedButton, pressOf } from './callback.ts'
 import { neededPermission, prepareContent, sendingWords } from './content.ts'
 import { contentAfter, isSame, NOT_MODIFIED } from './edit.ts'
-
-const bad = (description: string) => failed('bad_request', description)
 
 /** An account that is no administrator may answer for so long. */
 const ANSWER_SECONDS = 15
@@ -108,22 +106,22 @@ async function placeOf(
 ): Promise<Place> {
   const native = chat === undefined ? pressed?.native : parseChatId(chat)
   const person = receiver === undefined ? pressed?.person : parseChatId(receiver)
-  if (native == null) throw bad('chat_id is empty')
-  if (person === undefined) throw bad('invalid receiver_user_id specified')
+  if (native == null) throw badRequest('chat_id is empty')
+  if (person === undefined) throw badRequest('invalid receiver_user_id specified')
   // The reference's answer where no chat has administrators.
-  if (native > 0) throw bad('BOT_NOT_ADMIN')
+  if (native > 0) throw badRequest('BOT_NOT_ADMIN')
   const access = await accessOf(db, by.person, native)
   if (access.chat.kind === 'channel') {
-    throw bad('method is available for supergroup and group chats only')
+    throw badRequest('method is available for supergroup and group chats only')
   }
   const isPresser = pressed?.person === person && pressed.chat === access.chat.id
-  if (pressed && !isPresser) throw bad('the callback query belongs to another chat or user')
+  if (pressed && !isPresser) throw badRequest('the callback query belongs to another chat or user')
   const inside = await db.query(
     `select from sandbox_member where chat_id = $1 and person_id = $2
        and role not in ('left', 'kicked')`,
     [access.chat.id, person],
   )
-  if (inside.length === 0) throw bad('USER_NOT_PARTICIPANT')
+  if (inside.length === 0) throw badRequest('USER_NOT_PARTICIPANT')
   return { ...access, receiver: person }
 }
 
@@ -136,10 +134,10 @@ async function assertMaySend(
 ): Promise<void> {
   const needed = neededPermission({ content })
   if (role === 'member' && needed && !permissions.includes(needed)) {
-    throw bad(`not enough rights to ${sendingWords({ content })}`)
+    throw badRequest(`not enough rights to ${sendingWords({ content })}`)
   }
   if (content.kind === 'location' && content.liveSeconds) {
-    throw bad("live locations can't be sent as ephemeral messages")
+    throw badRequest("live locations can't be sent as ephemeral messages")
   }
   if (replyToEphemeral !== undefined) {
     const answered = await db.query(
@@ -152,7 +150,7 @@ async function assertMaySend(
     return
   }
   const isAnswer = pressed !== undefined && pressed.ageSeconds <= ANSWER_SECONDS
-  if (role === 'member' && by.session !== undefined && !isAnswer) throw bad('BOT_NOT_ADMIN')
+  if (role === 'member' && by.session !== undefined && !isAnswer) throw badRequest('BOT_NOT_ADMIN')
 }
 
 async function replyOf(
@@ -178,7 +176,7 @@ async function assertTopic(db: Queryable, chat: number, topic: number | null): P
 function replacedBy({ replaces }: Send, pressed: PressedButton | undefined): number | null {
   if (!replaces) return null
   if (pressed?.message == null) {
-    throw bad('only the message of a callback query can be replaced')
+    throw badRequest('only the message of a callback query can be replaced')
   }
   return pressed.message
 }
@@ -225,7 +223,8 @@ export async function editEphemeral(
   }
   const content = await contentAfter(context, target, changeOf(operation), context.now())
   const buttons = operation.buttons ?? null
-  if (isSame(content, stored.content) && isSame(buttons, stored.buttons)) throw bad(NOT_MODIFIED)
+  if (isSame(content, stored.content) && isSame(buttons, stored.buttons))
+    throw badRequest(NOT_MODIFIED)
   const [row] = await context.db.query<Told>(changing, [
     ...[by.session ?? null, stored.ephemeral_id, stored.version],
     ...[JSON.stringify(content), buttons && JSON.stringify(buttons)],

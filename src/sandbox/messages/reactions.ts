@@ -1,6 +1,6 @@
 /** Reactions of people to messages, at most one of each person. */
 import type { Reaction } from '../../../machines/model/content.ts'
-import { failed, messageNotFound, notFound } from '../../../machines/model/failure.ts'
+import { badRequest, messageNotFound, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf, assertMay, may } from '../chats/access.ts'
@@ -11,8 +11,6 @@ import { notify } from '../delivery/notify.ts'
 import { queueing, woken } from '../delivery/queue.ts'
 import { type PersonRow, personJson } from '../delivery/rows.ts'
 import type { ActingPerson, Call, Wake } from '../network/context.ts'
-
-const bad = (description: string) => failed('bad_request', description)
 
 /** The emoji that the reference lists as reactions. */
 const LISTED = (
@@ -35,13 +33,13 @@ export async function react(
     message: parseMessageId(operation.message, 'react'),
   }
   const { reactions } = operation
-  if (reactions.length > 1) throw bad('REACTIONS_TOO_MANY')
-  if (!reactions.every(isReaction)) throw bad('REACTION_INVALID')
+  if (reactions.length > 1) throw badRequest('REACTIONS_TOO_MANY')
+  if (!reactions.every(isReaction)) throw badRequest('REACTION_INVALID')
   const woken: number[] = []
   await db.transaction(async (tx) => {
     const target = await findMessage(tx, by.person, ref)
     if (!target) throw messageNotFound('message to react')
-    if (target.content.kind === 'service') throw bad('REACTION_INVALID')
+    if (target.content.kind === 'service') throw badRequest('REACTION_INVALID')
     if (reactions.length > 0) await assertMayReact(tx, by, target, ref)
     const before = await exchange(tx, target, by.person, reactions)
     if (JSON.stringify(before) === JSON.stringify(reactions)) return
@@ -84,9 +82,9 @@ async function chatToClear(tx: Queryable, { person }: ActingPerson, chat: number
   const access = await accessOf(tx, person, chat)
   const { kind, id } = access.chat
   if (kind !== 'group' && kind !== 'supergroup') {
-    throw bad('method is available only for groups and supergroups')
+    throw badRequest('method is available only for groups and supergroups')
   }
-  if (!may(access, 'delete_messages')) throw bad('CHAT_ADMIN_REQUIRED')
+  if (!may(access, 'delete_messages')) throw badRequest('CHAT_ADMIN_REQUIRED')
   return id
 }
 

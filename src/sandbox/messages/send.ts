@@ -4,7 +4,12 @@ import { randomInt } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Buttons } from '../../../machines/model/buttons.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
-import { failed, messageNotAllowed, RequestFailed } from '../../../machines/model/failure.ts'
+import {
+  badRequest,
+  failed,
+  messageNotAllowed,
+  RequestFailed,
+} from '../../../machines/model/failure.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
@@ -30,7 +35,6 @@ import { checkedKeyboard } from './reply-keyboards.ts'
 import { isOfOneMessage, sendStatement, sentBefore } from './send-statement.ts'
 import { suggestionOf } from './suggested-posts.ts'
 
-/** Sends messages: those that arrive while a statement is under way go together into the next one. */
 const LARGEST_BATCH = 200
 /** While one statement waits for the disk another one runs. More lanes would make the batches too small. */
 const LANES = 2
@@ -63,6 +67,7 @@ const rememberedChats = (): OpenChats =>
 const keyOf = ({ sender, native }: OutgoingMessage) =>
   sender < native ? `${sender} ${native}` : `${native} ${sender}`
 
+/** Messages that arrive while a statement is under way go together into the next one. */
 export class BatchedOutbox implements Outbox {
   readonly #db: Queryable
   readonly #open: OpenChats
@@ -278,7 +283,7 @@ export async function envelopeOf(
 /** Only private chats show effects. */
 function effectFor({ effect }: { readonly effect?: string }, native: number) {
   if (effect === undefined) return {}
-  if (native < 0) throw bad('message effects can be used only in private chats')
+  if (native < 0) throw badRequest('message effects can be used only in private chats')
   return { effect }
 }
 
@@ -312,9 +317,9 @@ export async function assertTakes({ db }: NetworkContext, to: Envelope, content:
   if (switching && kind === 'channel') {
     const button = switching.replace('_chosen_chat', '')
     const why = "users will not be able to use the button without knowing bot's username"
-    throw bad(`can't use ${button} button in a channel chat, because ${why}`)
+    throw badRequest(`can't use ${button} button in a channel chat, because ${why}`)
   }
-  if (isGame && kind === 'channel') throw bad("games can't be sent to channel chats")
+  if (isGame && kind === 'channel') throw badRequest("games can't be sent to channel chats")
   if (isNarrow && kind !== 'channel')
     throw messageNotAllowed('voting can be limited only in channel chats')
 }
@@ -322,15 +327,14 @@ export async function assertTakes({ db }: NetworkContext, to: Envelope, content:
 /** Web apps open only in the private chat with the bot. */
 function assertButtons(buttons: Buttons = [], chat: number): void {
   for (const button of buttons.flat()) {
-    if ('action' in button && button.action.web_app && chat < 0) throw bad('BUTTON_TYPE_INVALID')
+    if ('action' in button && button.action.web_app && chat < 0)
+      throw badRequest('BUTTON_TYPE_INVALID')
   }
 }
 
 const MOST_IN_ALBUM = 10
 /** The kinds that may stand in one album. */
 const GROUPS: readonly (readonly MediaKind[])[] = [['photo', 'video'], ['audio'], ['document']]
-
-const bad = (description: string) => failed('bad_request', description)
 
 export async function sendAlbum(
   call: Call,
@@ -364,10 +368,10 @@ export async function sendAlbum(
 }
 
 function assertAlbum(kinds: readonly MediaKind[]): void {
-  if (kinds.length === 0) throw bad('there are no messages to send')
-  if (kinds.length > MOST_IN_ALBUM) throw bad('too many messages to send as an album')
+  if (kinds.length === 0) throw badRequest('there are no messages to send')
+  if (kinds.length > MOST_IN_ALBUM) throw badRequest('too many messages to send as an album')
   const fits = GROUPS.some((group) => kinds.every((kind) => group.includes(kind)))
-  if (!fits) throw bad("can't use the media of the specified type in the album")
+  if (!fits) throw badRequest("can't use the media of the specified type in the album")
 }
 
 const inItem = (index: number) => (cause: unknown) => {

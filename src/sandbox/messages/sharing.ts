@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Key } from '../../../machines/model/buttons.ts'
 import type { Content, Service } from '../../../machines/model/content.ts'
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { badRequest, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf } from '../chats/access.ts'
@@ -13,8 +13,6 @@ import { storable } from './content.ts'
 import { keyboardsFor } from './reply-keyboards.ts'
 
 const KEPT_SECONDS = 86_400
-
-const bad = (description: string) => failed('bad_request', description)
 
 /** `to` is the sender of the keyboard; `prepared` the id of a key that the sender keeps for a web app. */
 export interface Share {
@@ -55,7 +53,7 @@ export async function sharedContent(
   if (wanted && chat !== undefined) {
     return { kind: 'service', ...(await chatShared(context.db, person, wanted, chat)) }
   }
-  throw bad('no key asks for this')
+  throw badRequest('no key asks for this')
 }
 
 /** Rejects where no key of the account asks the person to make a bot for it. */
@@ -65,7 +63,7 @@ export async function assertBotAsked(
   share: Pick<Share, 'to' | 'prepared' | 'request'>,
 ): Promise<void> {
   const keys = await keysFor(context, person, share)
-  if (!asked(keys, 'request_managed_bot', share.request)) throw bad('no key asks for this')
+  if (!asked(keys, 'request_managed_bot', share.request)) throw badRequest('no key asks for this')
 }
 
 /** The data that a web app sends; it was opened by a key with this text. */
@@ -76,7 +74,7 @@ export async function webAppData(
 ): Promise<Sharing> {
   const keys = await standingKeys(db, person, to)
   const isOpen = keys.some(({ text, more = {} }) => text === button && more.web_app)
-  if (!isOpen) throw bad('no key opens a web app')
+  if (!isOpen) throw badRequest('no key opens a web app')
   return { kind: 'service', fact: 'web_app_data', button, data }
 }
 
@@ -116,7 +114,8 @@ async function peopleShared(
   { request_id, max_quantity = 1, request_name, request_username }: UsersAsked,
   people: readonly number[],
 ): Promise<Service> {
-  if (people.length === 0 || people.length > max_quantity) throw bad('wrong number of people')
+  if (people.length === 0 || people.length > max_quantity)
+    throw badRequest('wrong number of people')
   const rows = await db.query<{ person: PersonRow }>(
     `select ${personJson('p')} as person from sandbox_person p
      where id = any($1) and user_id = $2 order by id`,
@@ -144,7 +143,7 @@ async function chatShared(
   const { chat } = await accessOf(db, person, native)
   const { kind, title, username } = chat
   if (kind === 'private' || (kind === 'channel') !== chat_is_channel) {
-    throw bad('another kind of chat is asked for')
+    throw badRequest('another kind of chat is asked for')
   }
   return {
     fact: 'chat_shared',

@@ -1,6 +1,6 @@
 /** Direct messages of channels, and the posts that are suggested in them: answered, published when due, and paid after a day. */
 import type { Chat, Content, Message } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { type PostFact, STARS, type SuggestedPost } from '../../../machines/model/payment.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -22,7 +22,6 @@ import { prepareContent } from './content.ts'
 
 const DAY = 86_400
 const LATEST = 31 * DAY
-const bad = (description: string) => failed('bad_request', description)
 
 /** Opens the conversation of a person with a channel, where it is not open yet. */
 export async function openDirectMessages(
@@ -32,8 +31,9 @@ export async function openDirectMessages(
 ): Promise<Chat> {
   const access = await accessOf(db, person, channel)
   const { id, kind, title } = access.chat
-  if (kind !== 'channel') throw bad('only channels take direct messages')
-  if (access.role !== 'member') throw bad('administrators of a channel answer its direct messages')
+  if (kind !== 'channel') throw badRequest('only channels take direct messages')
+  if (access.role !== 'member')
+    throw badRequest('administrators of a channel answer its direct messages')
   return db.transaction(async (tx) => {
     await capacity.assertForChat(tx, network)
     await tx.query(
@@ -63,11 +63,12 @@ export async function suggestionOf(
   { directTopic, suggested }: Pick<OperationOf<'send'>, 'directTopic' | 'suggested'>,
 ): Promise<Pick<MessageAttributes, 'suggestion'>> {
   const { chat } = await accessOf(db, by.person, native)
-  if (!chat.direct) throw bad('suggested posts can be sent only to channel direct messages')
+  if (!chat.direct) throw badRequest('suggested posts can be sent only to channel direct messages')
   assertDirectTopic(chat, directTopic)
   if (!suggested) return {}
   const { price } = suggested
-  if (price && price.currency !== STARS) throw bad('posts on the sandbox are paid with Stars')
+  if (price && price.currency !== STARS)
+    throw badRequest('posts on the sandbox are paid with Stars')
   return { suggestion: { state: 'pending', ...suggested } }
 }
 
@@ -87,7 +88,7 @@ async function pendingIn(
 ): Promise<Suggestion> {
   const access = await accessOf(tx, person, ref.chat)
   const payer = access.chat.direct?.id
-  if (payer === undefined) throw bad('SUGGESTED_POST_PEER_INVALID')
+  if (payer === undefined) throw badRequest('SUGGESTED_POST_PEER_INVALID')
   await tx.query('select from sandbox_message where chat_id = $1 and id = $2 for update', [
     access.chat.id,
     ref.message,
@@ -95,9 +96,9 @@ async function pendingIn(
   const view = await viewOf(tx, person, ref)
   const post = view && answerless(messageOf(view))
   const terms = post?.suggestion
-  if (!view || !post || terms?.state !== 'pending') throw bad('MESSAGE_ID_INVALID')
+  if (!view || !post || terms?.state !== 'pending') throw badRequest('MESSAGE_ID_INVALID')
   const isByPayer = view.message.sender_id === payer
-  if (isByPayer === (person === payer)) throw bad("own suggested posts can't be answered")
+  if (isByPayer === (person === payer)) throw badRequest("own suggested posts can't be answered")
   return { access, payer, post, terms }
 }
 
@@ -129,7 +130,7 @@ export async function approvePost(
     const { access, payer, post, terms } = pending
     assertMay(access, 'approve suggested posts', 'post_messages', 'send_messages')
     const sendAt = Math.max(now, operation.sendAt ?? terms.sendAt ?? now)
-    if (sendAt - now > LATEST) throw bad('SCHEDULE_DATE_TOO_LATE')
+    if (sendAt - now > LATEST) throw badRequest('SCHEDULE_DATE_TOO_LATE')
     const { price } = terms
     if (price && !(await takeStars(tx, payer, price.amount))) {
       await announce({ outbox }, by, chat, { fact: 'post_approval_failed', post, price })

@@ -1,6 +1,6 @@
 /** A person pays an invoice: the bot names the ways of shipping and agrees, then the money moves at once. */
 import { randomBytes } from 'node:crypto'
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { badRequest, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import {
   type Invoice,
@@ -21,7 +21,6 @@ import { storable } from '../messages/content.ts'
 import type { Call, NetworkContext, Outbox } from '../network/context.ts'
 import { buyPaid, moveStars } from './stars.ts'
 
-const bad = (description: string) => failed('bad_request', description)
 const TOO_OLD = 'query is too old and response timeout expired or query ID is invalid'
 const SHIPPING_SECONDS = 60
 /** As in the reference. */
@@ -122,7 +121,7 @@ export class Checkout {
   }
 
   async #sent(person: number, at: MessageRef, found: FoundMessage | undefined): Promise<Bill> {
-    if (found?.content.kind !== 'invoice') throw bad('message is not an invoice')
+    if (found?.content.kind !== 'invoice') throw badRequest('message is not an invoice')
     const { content, chat, sender, via } = found
     const isForeign = found.isForwarded || found.isInline
     const bot = via ? Number(via) : sender
@@ -138,7 +137,7 @@ export class Checkout {
        join sandbox_person p on p.id = i.bot_id where i.slug = $1 and p.user_id = $2`,
       [slug, this.#context.network],
     )
-    if (!row) throw bad('INVOICE_INVALID')
+    if (!row) throw badRequest('INVOICE_INVALID')
     return { ...row, ...(await this.#private(person, row.bot)) }
   }
 
@@ -175,7 +174,7 @@ export class Checkout {
     signal: AbortSignal,
   ): Promise<Paid> {
     const address = order?.shipping_address
-    if (!address) throw bad('ORDER_INFO_INVALID')
+    if (!address) throw badRequest('ORDER_INFO_INVALID')
     const facts = {
       id: `${id}`,
       person: personOf(await this.#person(person)),
@@ -207,7 +206,7 @@ export class Checkout {
       [/^\d{1,15}$/.test(payment) ? payment : null, person],
     )
     const isOffered = row?.answer?.options?.some(({ id }) => id === details.option)
-    if (!row || !isOffered) throw bad('SHIPPING_OPTION_INVALID')
+    if (!row || !isOffered) throw badRequest('SHIPPING_OPTION_INVALID')
     const chosen = { ...row.details, ...details }
     await db.query(
       `update sandbox_payment set step = 'checkout', details = $2, asked_at = $3 where id = $1`,
@@ -303,8 +302,8 @@ function totalOf({ invoice, details, answer }: Row): number {
 }
 
 function assertDetails({ asks, maxTip }: Invoice, { order = {}, tip = 0 }: Details): void {
-  if (asks.some((part) => order[part] === undefined)) throw bad('ORDER_INFO_INVALID')
-  if (tip > maxTip) throw bad('TIP_AMOUNT_INVALID')
+  if (asks.some((part) => order[part] === undefined)) throw badRequest('ORDER_INFO_INVALID')
+  if (tip > maxTip) throw badRequest('TIP_AMOUNT_INVALID')
 }
 
 export async function answerPayment(
@@ -323,7 +322,7 @@ export async function answerPayment(
       ...[JSON.stringify(storable({ ...answer, of: step })), new Date(now() - seconds * 1000)],
     ],
   )
-  if (rows.length === 0) throw bad(TOO_OLD)
+  if (rows.length === 0) throw badRequest(TOO_OLD)
   wake([])
   return { kind: 'done' }
 }
@@ -360,7 +359,7 @@ async function changeOwnSubscription(
      returning t.chat_id as chat, t.bot_id as bot, t.invoice, ${personJson('p')} as person`,
     [person, charge, isCanceled],
   )
-  if (!row) throw bad('CHARGE_ID_INVALID')
+  if (!row) throw badRequest('CHARGE_ID_INVALID')
   const state = isCanceled ? ('canceled' as const) : ('active' as const)
   const facts = { person: personOf(row.person), payload: row.invoice.payload, state }
   const event = { kind: 'subscription' as const, chat: row.chat, actor: person, facts }

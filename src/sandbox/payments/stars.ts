@@ -1,6 +1,6 @@
 /** The Telegram Stars of an account: what came and went, refunds paid media and subscriptions. */
 import { randomBytes } from 'node:crypto'
-import { failed, RequestFailed } from '../../../machines/model/failure.ts'
+import { badRequest, RequestFailed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { StarTransaction } from '../../../machines/model/operation-payments.ts'
 import {
@@ -18,8 +18,6 @@ import { notify } from '../delivery/notify.ts'
 import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
 
-const bad = (description: string) => failed('bad_request', description)
-
 /** Within a transaction. Rejects where the person has too few. */
 export async function moveStars(
   tx: Queryable,
@@ -35,7 +33,7 @@ export async function moveStars(
     'update sandbox_person set stars = stars - $2 where id = $1 and stars >= $2 returning id',
     [from, amount],
   )
-  if (rows.length === 0) throw bad('BALANCE_TOO_LOW')
+  if (rows.length === 0) throw badRequest('BALANCE_TOO_LOW')
   await tx.query('update sandbox_person set stars = stars + $2 where id = $1', [to, amount])
 }
 
@@ -146,14 +144,14 @@ export async function refundStars(
 ): Promise<OperationResult> {
   const { context, by } = call
   const payment = await paymentOf(call, person, charge)
-  if (!payment) throw bad('CHARGE_ID_EMPTY')
+  if (!payment) throw badRequest('CHARGE_ID_EMPTY')
   const { id, receipt, native, isMedia } = payment
   await withOutbox(context, async (tx, outbox) => {
     const rows = await tx.query(
       'update sandbox_payment set refunded_at = $2 where id = $1 and refunded_at is null returning id',
       [id, new Date(context.now())],
     )
-    if (rows.length === 0) throw bad('CHARGE_ALREADY_REFUNDED')
+    if (rows.length === 0) throw badRequest('CHARGE_ALREADY_REFUNDED')
     await moveStars(tx, by.person, payment.person.id, receipt.total)
     // A group is not notified of who has paid for media.
     if (isMedia && native < 0) return
@@ -169,12 +167,12 @@ export async function changeSubscription(
 ): Promise<OperationResult> {
   const { context } = call
   const payment = await paymentOf(call, person, charge)
-  if (payment?.invoice.periodSeconds === undefined) throw bad('CHARGE_ID_INVALID')
+  if (payment?.invoice.periodSeconds === undefined) throw badRequest('CHARGE_ID_INVALID')
   const rows = await context.db.query(
     'update sandbox_payment set is_canceled = $2 where id = $1 and is_canceled <> $2 returning id',
     [payment.id, isCanceled],
   )
-  if (rows.length === 0) throw bad('CHARGE_NOT_MODIFIED')
+  if (rows.length === 0) throw badRequest('CHARGE_NOT_MODIFIED')
   return { kind: 'done' }
 }
 
@@ -242,13 +240,13 @@ export async function buyPaid(
   const later = (people: readonly number[]) => woken.push(...people)
   const paid = await db.transaction(async (tx) => {
     const [offer] = await tx.query<Offer>(offering, [id, person])
-    if (!offer) throw bad('MESSAGE_ID_INVALID')
+    if (!offer) throw badRequest('MESSAGE_ID_INVALID')
     const receipt = receiptOf(offer)
     const values = [person, offer.seller, chat, JSON.stringify(invoiceOf(offer)), new Date(now())]
     const [row] = offer.isOwn
       ? []
       : await tx.query<{ readonly id: number }>(paying, [...values, JSON.stringify(receipt), id])
-    if (!row) throw bad('MEDIA_ALREADY_PAID')
+    if (!row) throw badRequest('MEDIA_ALREADY_PAID')
     await moveStars(tx, person, offer.seller, offer.stars)
     if (offer.payload && !offer.inChannel) {
       const facts = { person: personOf(offer.person), payload: offer.payload }

@@ -1,5 +1,5 @@
 /** Honours that accounts give to people and chats: verification, and an emoji status where the person allows it. */
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { badRequest, failed, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { readAccessOf } from '../chats/access.ts'
 import { parseChatId } from '../delivery/mapping.ts'
@@ -7,7 +7,6 @@ import type { Call, NetworkContext } from '../network/context.ts'
 
 const DESCRIPTION_LENGTH = 70
 const done: OperationResult = { kind: 'done' }
-const bad = (description: string) => failed('bad_request', description)
 
 /** One organization's verification at a time: another account cannot replace it. */
 export async function verify(
@@ -25,7 +24,8 @@ export async function verify(
     [native, context.network],
   )
   if (!row) throw notFound(isPerson ? 'user' : 'chat')
-  if (row.verification && row.verification.by !== by.person) throw bad('BOT_VERIFIER_FORBIDDEN')
+  if (row.verification && row.verification.by !== by.person)
+    throw badRequest('BOT_VERIFIER_FORBIDDEN')
   await context.db.query(
     isPerson
       ? 'update sandbox_person set verification = $3 where id = $1 and user_id = $2'
@@ -38,7 +38,7 @@ export async function verify(
 function verificationBy(person: number, operation: OperationOf<'verify' | 'unverify'>) {
   if (operation.kind === 'unverify') return null
   const description = operation.description.trim().toWellFormed()
-  if ([...description].length > DESCRIPTION_LENGTH) throw bad('DESCRIPTION_TOO_LONG')
+  if ([...description].length > DESCRIPTION_LENGTH) throw badRequest('DESCRIPTION_TOO_LONG')
   return JSON.stringify({ by: person, description })
 }
 
@@ -56,7 +56,7 @@ export async function setEmojiStatus(
   if (!row.isManaged) {
     throw failed('forbidden', "not enough rights to change the user's emoji status")
   }
-  if (until !== undefined && until * 1000 <= now()) throw bad('EMOJI_STATUS_EXPIRED')
+  if (until !== undefined && until * 1000 <= now()) throw badRequest('EMOJI_STATUS_EXPIRED')
   const known =
     customEmojiId === undefined ||
     (
@@ -66,7 +66,7 @@ export async function setEmojiStatus(
         [network, customEmojiId],
       )
     ).length > 0
-  if (!known) throw bad('DOCUMENT_INVALID')
+  if (!known) throw badRequest('DOCUMENT_INVALID')
   const status = customEmojiId === undefined ? null : JSON.stringify({ customEmojiId, until })
   await db.query('update sandbox_person set emoji_status = $2 where id = $1', [person, status])
   return done

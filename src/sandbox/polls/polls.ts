@@ -1,6 +1,6 @@
 /** Polls: a message opens one, votes change it, and it is closed once, by its sender or when its time is over. */
 
-import { failed, messageNotFound } from '../../../machines/model/failure.ts'
+import { badRequest, failed, messageNotFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { Poll } from '../../../machines/model/poll.ts'
@@ -20,8 +20,6 @@ const OPTION_LENGTH = 100
 /** The code for anonymous numbers in a list of countries, and how these begin. */
 const ANONYMOUS = { code: 'FT', prefix: '+888' }
 
-const bad = (description: string) => failed('bad_request', description)
-
 /** A stored poll, locked while it is changed. */
 interface LockedPoll {
   readonly id: string
@@ -29,7 +27,7 @@ interface LockedPoll {
   readonly poll: Poll
 }
 
-/** The transaction in which a change is told. */
+/** The transaction that notifies people of a change. */
 interface Announcing {
   readonly db: Queryable
   readonly wake: Wake
@@ -150,9 +148,9 @@ export async function addOption(
   place: MessageRef,
   text: Text,
 ): Promise<Poll> {
-  if (text.text.trim() === '') throw bad('poll option text must be non-empty')
+  if (text.text.trim() === '') throw badRequest('poll option text must be non-empty')
   if ([...text.text].length > OPTION_LENGTH) {
-    throw bad(`poll option length must not exceed ${OPTION_LENGTH}`)
+    throw badRequest(`poll option length must not exceed ${OPTION_LENGTH}`)
   }
   return changeAsReader(
     context,
@@ -160,13 +158,13 @@ export async function addOption(
     place,
     async ({ id, poll }, tx) => {
       assertOpen(poll, context.now() / 1000)
-      if (!poll.isOpenToOptions) throw bad("options can't be added to the poll")
+      if (!poll.isOpenToOptions) throw badRequest("options can't be added to the poll")
       await assertMayVote(tx, { id, poll }, person)
       if (poll.options.length >= MOST_OPTIONS) {
-        throw bad(`poll can't have more than ${MOST_OPTIONS} answer options`)
+        throw badRequest(`poll can't have more than ${MOST_OPTIONS} answer options`)
       }
       if (poll.options.some((option) => option.text.text === text.text)) {
-        throw bad('POLL_OPTION_DUPLICATE')
+        throw badRequest('POLL_OPTION_DUPLICATE')
       }
       const by = await personBy(tx, person)
       const added = { by, at: Math.floor(context.now() / 1000) }
@@ -196,7 +194,8 @@ async function findPoll(db: Queryable, person: number, place: MessageRef) {
   const target = await findMessage(db, person, place)
   if (!target) throw messageNotFound('message with poll')
   const { content, chat } = target
-  if (content.kind !== 'poll' || content.poll.id === undefined) throw bad('message is not a poll')
+  if (content.kind !== 'poll' || content.poll.id === undefined)
+    throw badRequest('message is not a poll')
   return { chat, poll: content.poll.id }
 }
 
@@ -225,9 +224,9 @@ async function assertMayVote(
      from sandbox_person p where p.id = $1`,
     [person, id],
   )
-  if (poll.isForMembers && !voter?.is_member) throw bad('POLL_MEMBERS_ONLY')
+  if (poll.isForMembers && !voter?.is_member) throw badRequest('POLL_MEMBERS_ONLY')
   if (poll.countries && !isOfCountry(voter?.phone ?? '', poll.countries)) {
-    throw bad('POLL_COUNTRY_RESTRICTED')
+    throw badRequest('POLL_COUNTRY_RESTRICTED')
   }
 }
 
@@ -238,7 +237,7 @@ const isOfCountry = (phone: string, countries: readonly string[]): boolean =>
 
 function assertOpen(poll: Poll, now: number): void {
   const isOver = poll.isClosed || (poll.closesAt !== undefined && poll.closesAt <= now)
-  if (isOver) throw bad("can't answer closed poll")
+  if (isOver) throw badRequest("can't answer closed poll")
 }
 
 function assertVote(
@@ -249,12 +248,13 @@ function assertVote(
 ): void {
   assertOpen(poll, now)
   if (chosen.some((place) => poll.options[place] === undefined)) {
-    throw bad('invalid option ID specified')
+    throw badRequest('invalid option ID specified')
   }
   if (chosen.length > 1 && !poll.isMultiple) {
-    throw bad("can't choose more than 1 option in the poll")
+    throw badRequest("can't choose more than 1 option in the poll")
   }
-  if (!(poll.isRevotable ?? !poll.isQuiz) && before.length > 0) throw bad('REVOTE_NOT_ALLOWED')
+  if (!(poll.isRevotable ?? !poll.isQuiz) && before.length > 0)
+    throw badRequest('REVOTE_NOT_ALLOWED')
 }
 
 async function votesOf(db: Queryable, poll: string, person: number): Promise<readonly number[]> {
@@ -305,14 +305,14 @@ export async function stopPoll(
   const target = await findMessage(context.db, person, ref)
   if (!target) throw messageNotFound('message with poll to stop')
   const { content, sender, isForwarded, chat } = target
-  if (content.kind !== 'poll') throw bad('message is not a poll')
-  if (sender !== person || isForwarded) throw bad("poll can't be stopped")
+  if (content.kind !== 'poll') throw badRequest('message is not a poll')
+  if (sender !== person || isForwarded) throw badRequest("poll can't be stopped")
   const { buttons } = operation
   const { poll } = await changePoll(
     context,
     content.poll.id ?? '',
     async ({ poll }, tx) => {
-      if (poll.isClosed) throw bad('poll has already been closed')
+      if (poll.isClosed) throw badRequest('poll has already been closed')
       await tx.query('update sandbox_message set buttons = $3 where chat_id = $1 and id = $2', [
         ...[chat, target.id],
         buttons ? JSON.stringify(buttons) : null,

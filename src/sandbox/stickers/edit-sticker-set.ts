@@ -1,6 +1,6 @@
 /** The person who made a sticker set changes it: adds, replaces, moves and removes stickers, and their words. */
 import { randomInt } from 'node:crypto'
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { badRequest, notFound } from '../../../machines/model/failure.ts'
 import type { MaskPosition, Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { NewSticker, StickerFormat } from '../../../machines/model/operation-stickers.ts'
@@ -36,7 +36,6 @@ const MISMATCH: Readonly<Record<StickerFormat, string>> = {
 }
 
 const done: OperationResult = { kind: 'done' }
-const bad = (description: string) => failed('bad_request', description)
 const newHolder = () => `sandbox:stickers:${crypto.randomUUID()}`
 
 /** The file can be named in a set later; nothing else happens. */
@@ -60,8 +59,8 @@ export async function createStickerSet(
   const owner = await ownerOf(context, operation.person)
   const title = titleOf(operation.title)
   await assertName(context, creator, name)
-  if (given.length === 0) throw bad('STICKERS_EMPTY')
-  if (given.length > MOST_AT_ONCE) throw bad('too many stickers specified')
+  if (given.length === 0) throw badRequest('STICKERS_EMPTY')
+  if (given.length > MOST_AT_ONCE) throw badRequest('too many stickers specified')
   const holder = newHolder()
   const set = { name, title, type, needsRepainting, owner, creator, holders: [holder] }
   await withFileHolds(context, [holder], async () => {
@@ -127,7 +126,7 @@ export async function editSticker(
     })
     switch (change.do) {
       case 'move': {
-        if (change.position < 0) throw bad('STICKER_POSITION_INVALID')
+        if (change.position < 0) throw badRequest('STICKER_POSITION_INVALID')
         return { ...set, stickers: others.toSpliced(change.position, 0, found) }
       }
       case 'remove':
@@ -135,10 +134,10 @@ export async function editSticker(
       case 'emojis':
         return kept({ ...found, ...emojisOf(change.emojis) })
       case 'keywords':
-        if (set.type === 'mask') throw bad('STICKERSET_INVALID')
+        if (set.type === 'mask') throw badRequest('STICKERSET_INVALID')
         return kept({ ...found, keywords: keywordsOf(change.keywords) })
       case 'mask': {
-        if (set.type !== 'mask') throw bad('STICKER_MASK_COORDS_NOT_SUPPORTED')
+        if (set.type !== 'mask') throw badRequest('STICKER_MASK_COORDS_NOT_SUPPORTED')
         const { mask: _, ...bare } = found
         return kept({ ...bare, ...(change.mask && { mask: change.mask }) })
       }
@@ -173,7 +172,7 @@ async function withAdded(
   const sticker = await stickerFor(context, set, given, holder)
   // The same sticker once more changes nothing.
   if (set.stickers.some((one) => nativeOf(one) === nativeOf(sticker))) return set
-  if (set.stickers.length >= MOST[set.type]) throw bad('STICKERS_TOO_MUCH')
+  if (set.stickers.length >= MOST[set.type]) throw badRequest('STICKERS_TOO_MUCH')
   return { ...set, stickers: [...set.stickers, sticker], holders: [...set.holders, holder] }
 }
 
@@ -184,7 +183,7 @@ async function withReplaced(
   holder: string,
 ): Promise<StoredSet> {
   const place = set.stickers.findIndex((one) => nativeOf(one) === nativeOf(old))
-  if (place < 0) throw bad('STICKER_INVALID')
+  if (place < 0) throw badRequest('STICKER_INVALID')
   const sticker = await stickerFor(context, set, given, holder)
   const others = set.stickers.filter(
     (one, index) => index !== place && nativeOf(one) !== nativeOf(sticker),
@@ -202,7 +201,7 @@ async function withThumbnail(
   { thumbnail, format }: { readonly thumbnail?: Media; readonly format?: StickerFormat },
   holder: string,
 ): Promise<StoredSet> {
-  if (set.type === 'custom_emoji') throw bad('STICKERSET_INVALID')
+  if (set.type === 'custom_emoji') throw badRequest('STICKERSET_INVALID')
   if (!thumbnail) return set
   const media = { media: thumbnail, ...(format && { format }) }
   const stored = await storedSticker(context, media, holder)
@@ -210,10 +209,10 @@ async function withThumbnail(
 }
 
 function withEmojiThumbnail({ thumbnail: _, ...set }: StoredSet, id?: string): StoredSet {
-  if (set.type !== 'custom_emoji') throw bad('STICKERSET_INVALID')
+  if (set.type !== 'custom_emoji') throw badRequest('STICKERSET_INVALID')
   if (id === undefined) return set
   const thumbnail = set.stickers.find(({ customEmojiId }) => customEmojiId === id)
-  if (!thumbnail) throw bad('STICKER_INVALID')
+  if (!thumbnail) throw badRequest('STICKER_INVALID')
   return { ...set, thumbnail }
 }
 
@@ -245,11 +244,11 @@ async function storedSticker(
   { media, format }: { readonly media: Media; readonly format?: StickerFormat },
   holder: string,
 ): Promise<Media> {
-  if (media.kind !== 'sticker') throw bad('wrong file type')
+  if (media.kind !== 'sticker') throw badRequest('wrong file type')
   const stored = await storedMedia(context, media, holder)
   const own = formatOf(stored)
-  if (format !== undefined && format !== own) throw bad(MISMATCH[format])
-  if ((stored.size ?? 0) > BYTES[own]) throw bad('STICKER_FILE_TOO_BIG')
+  if (format !== undefined && format !== own) throw badRequest(MISMATCH[format])
+  if ((stored.size ?? 0) > BYTES[own]) throw badRequest('STICKER_FILE_TOO_BIG')
   return stored
 }
 
@@ -261,21 +260,21 @@ function formatOf({ mime }: Media): StickerFormat {
 function emojisOf(given: readonly string[]) {
   const emojis = given.map((emoji) => emoji.toWellFormed())
   const [emoji] = emojis
-  if (emoji === undefined) throw bad('STICKER_EMOJI_INVALID')
+  if (emoji === undefined) throw badRequest('STICKER_EMOJI_INVALID')
   return { emoji, emojis }
 }
 
 function keywordsOf(given: readonly string[]): readonly string[] {
   const keywords = given.map((keyword) => keyword.trim().toWellFormed()).filter(Boolean)
   const length = keywords.reduce((sum, keyword) => sum + [...keyword].length, 0)
-  if (keywords.length > KEYWORDS || length > KEYWORDS_LENGTH) throw bad('KEYWORDS_TOO_LONG')
+  if (keywords.length > KEYWORDS || length > KEYWORDS_LENGTH) throw badRequest('KEYWORDS_TOO_LONG')
   return keywords
 }
 
 function titleOf(given: string): string {
   const title = given.trim().toWellFormed()
   if (title === '' || [...title].length > TITLE_LENGTH) {
-    throw bad('invalid sticker set title is specified')
+    throw badRequest('invalid sticker set title is specified')
   }
   return title
 }
@@ -289,13 +288,13 @@ async function assertName({ db }: { readonly db: Queryable }, creator: number, n
   const suffix = `_by_${row?.username ?? `user${creator}`}`.toLowerCase()
   const isForm = /^[A-Za-z][A-Za-z0-9_]{0,63}$/.test(name) && !name.includes('__')
   if (!isForm || !name.toLowerCase().endsWith(suffix)) {
-    throw bad('invalid sticker set name is specified')
+    throw badRequest('invalid sticker set name is specified')
   }
 }
 
 /** The caller gets the same answer for a missing set and for a set of another owner. */
 function assertOwn({ by: { person } }: Call, set: StoredSet | undefined): StoredSet {
-  if (!set || set.creator !== person) throw bad('STICKERSET_INVALID')
+  if (!set || set.creator !== person) throw badRequest('STICKERSET_INVALID')
   return set
 }
 

@@ -1,6 +1,6 @@
 /** Sticker sets as the network stores them: found by their names, their stickers by file or custom emoji. */
 
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest, failed } from '../../../machines/model/failure.ts'
 import type { Media, StickerSet } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -31,8 +31,6 @@ interface NewStickerSet {
   readonly stickers: readonly (Media & { readonly emoji: string })[]
 }
 
-const bad = (description: string) => failed('bad_request', description)
-
 export class StickerSets {
   readonly #context: NetworkContext
 
@@ -41,7 +39,7 @@ export class StickerSets {
   }
 
   async create({ name, title, stickers: given }: NewStickerSet): Promise<StickerSet> {
-    if (given.some(({ kind }) => kind !== 'sticker')) throw bad('wrong file type')
+    if (given.some(({ kind }) => kind !== 'sticker')) throw badRequest('wrong file type')
     const holder = `sandbox:stickers:${crypto.randomUUID()}`
     const { capacity, network } = this.#context
     const make = () =>
@@ -81,7 +79,7 @@ export async function stickerSet(
   { name }: OperationOf<'sticker_set'>,
 ): Promise<OperationResult> {
   const set = await findStickerSet(context, name)
-  if (!set) throw bad('STICKERSET_INVALID')
+  if (!set) throw badRequest('STICKERSET_INVALID')
   return { kind: 'stickers', set }
 }
 
@@ -151,7 +149,7 @@ export async function insertSet(tx: Queryable, network: number, set: StoredSet):
       ...[set.needsRepainting, set.owner, set.creator, set.holders],
     ],
   )
-  if (rows.length === 0) throw bad('sticker set name is already occupied')
+  if (rows.length === 0) throw badRequest('sticker set name is already occupied')
   await updateFiles(tx, network, set.name, set.stickers)
 }
 

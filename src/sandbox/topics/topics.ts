@@ -1,6 +1,6 @@
 /** Topics of forums: people create, edit, close, reopen and delete them, and every change is announced in the forum. */
 import type { Service } from '../../../machines/model/content.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { badRequest, failed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Topic, TopicLook } from '../../../machines/model/topic.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -19,14 +19,13 @@ interface Row extends TopicLook {
 
 const DEFAULT_COLOR = 0x6fb9f0
 const done: OperationResult = { kind: 'done' }
-const bad = (description: string) => failed('bad_request', description)
 
 const row = `id, creator_id as creator, name, icon_color as "iconColor", icon, is_closed as "isClosed"`
 
 /** Rejects where the chat is no forum. */
 export async function forumOf({ context, by }: Call, chat: string): Promise<ChatAccess> {
   const access = await accessOf(context.db, by.person, parseChatId(chat))
-  if (!access.chat.is_forum) throw bad('the chat is not a forum')
+  if (!access.chat.is_forum) throw badRequest('the chat is not a forum')
   return access
 }
 
@@ -85,7 +84,7 @@ export async function editTopic(
       ...(name !== undefined && name !== topic.name && { name }),
       ...(icon !== undefined && icon !== (topic.icon ?? '') && { icon }),
     }
-    if (Object.keys(changed).length === 0) throw bad('TOPIC_NOT_MODIFIED')
+    if (Object.keys(changed).length === 0) throw badRequest('TOPIC_NOT_MODIFIED')
     await transaction.db.query(
       `update sandbox_topic set name = coalesce($3, name),
          icon = case when $4::text is null then icon else nullif($4, '') end
@@ -104,7 +103,7 @@ export async function closeOrReopenTopic(
   await changeTopic(call, operation, async (transaction, access, topic) => {
     assertMayChange(access, call.by, topic, 'close or open the topic')
     const isClosed = operation.kind === 'close_topic'
-    if (isClosed === topic.isClosed) throw bad('TOPIC_NOT_MODIFIED')
+    if (isClosed === topic.isClosed) throw badRequest('TOPIC_NOT_MODIFIED')
     await transaction.db.query(
       'update sandbox_topic set is_closed = $3 where chat_id = $1 and id = $2',
       [access.chat.id, topic.id, isClosed],
@@ -179,7 +178,7 @@ async function topicAt(db: Queryable, { chat }: ChatAccess, topic: string): Prom
     `select ${row} from sandbox_topic where chat_id = $1 and id = $2`,
     [chat.id, parseTopicId(topic)],
   )
-  if (!found) throw bad('TOPIC_ID_INVALID')
+  if (!found) throw badRequest('TOPIC_ID_INVALID')
   return found
 }
 
@@ -192,7 +191,7 @@ function assertMayChange(
   right: 'manage_topics' | 'delete_messages' = 'manage_topics',
 ): void {
   if (creator === person || may(access, right)) return
-  throw bad(`not enough rights to ${purpose}`)
+  throw badRequest(`not enough rights to ${purpose}`)
 }
 
 const topicOf = ({ id, name, iconColor, icon }: Row): Topic => ({

@@ -6,7 +6,7 @@ import { useSearchParams } from 'react-router'
 import { call } from '../../api/call.ts'
 import { groupsQuery, peopleQuery } from '../../api/sandbox.ts'
 import type { Inbox, Person } from '../../api/sandbox-types.ts'
-import { inSight } from '../../api/stream.ts'
+import { untilVisible } from '../../api/stream.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -93,7 +93,7 @@ function useInbox(person: number): Seen {
       let inbox: Inbox | undefined
       while (!signal.aborted) {
         try {
-          await inSight(signal)
+          await untilVisible(signal)
           inbox = await look(person, inbox, signal)
           if (!signal.aborted) setSeen({ inbox, failure: undefined, of: person })
         } catch (failure) {

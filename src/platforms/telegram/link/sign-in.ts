@@ -89,6 +89,6 @@ export function refusalStep(cause: unknown): LinkStep {
         { cause },
       )
     default:
-      throw requestFailure(cause, { looks: true })
+      throw requestFailure(cause, { readsOnly: true })
   }
 }

@@ -1,7 +1,7 @@
 /** General topics, titles and tags of members, channels that may not write, boosts, suggested posts, and the account's emoji status. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
-import { failed } from '../../../../machines/model/failure.ts'
+import { badRequest } from '../../../../machines/model/failure.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
 import type { GeneralTopicChange } from '../../../../machines/model/operation-administration.ts'
@@ -9,12 +9,10 @@ import { PERMISSIONS } from '../../../../machines/model/rights.ts'
 import { messageId } from '../natives.ts'
 import { personById } from '../reading/peers.ts'
 import { bannedRights, shutOut } from '../writing/rights.ts'
-import { type Context, done, looking } from './context.ts'
+import { type Context, done, readOptions } from './context.ts'
 import { memberIn } from './members.ts'
 import { missing } from './messages.ts'
 import { topicId } from './send.ts'
-
-const bad = (description: string) => failed('bad_request', description)
 
 /** The network's number of every general topic. */
 const GENERAL = 1
@@ -39,18 +37,19 @@ export const administration: Handlers<Context> = {
   async set_member_title(context, { title, ...member }) {
     const { status } = await memberIn(context, member)
     if (status === 'creator' && member.person !== context.self) {
-      throw bad('only the owner can edit their custom title')
+      throw badRequest('only the owner can edit their custom title')
     }
     if (status !== 'administrator' && status !== 'creator') {
-      throw bad('user is not an administrator')
+      throw badRequest('user is not an administrator')
     }
     return name(context, member, title)
   },
 
   async set_member_tag(context, { tag, ...member }) {
     const { status } = await memberIn(context, member)
-    if (status === 'administrator' || status === 'creator') throw bad('USER_IS_ADMINISTRATOR')
-    if (!ORDINARY.includes(status)) throw bad('USER_NOT_PARTICIPANT')
+    if (status === 'administrator' || status === 'creator')
+      throw badRequest('USER_IS_ADMINISTRATOR')
+    if (!ORDINARY.includes(status)) throw badRequest('USER_NOT_PARTICIPANT')
     return name(context, member, tag)
   },
 
@@ -63,7 +62,10 @@ export const administration: Handlers<Context> = {
     const { calls, self, signal } = context
     const peer = await calls.peer(chat, signal)
     const userId = await calls.user(person, signal)
-    const found = await calls.call({ _: 'premium.getUserBoosts', peer, userId }, looking(context))
+    const found = await calls.call(
+      { _: 'premium.getUserBoosts', peer, userId },
+      readOptions(context),
+    )
     const booster = personById(Number(person), { self, peers: PeersIndex.from(found) })
     const boosts = found.boosts.map(({ id, date: at, expires: expiresAt }) => ({
       id,
@@ -81,7 +83,8 @@ export const administration: Handlers<Context> = {
     answerPost(context, post, { reject: true, ...(comment && { rejectComment: comment }) }),
 
   async set_emoji_status({ calls, self, signal }, { person, customEmojiId, until }) {
-    if (person !== self) throw bad('the emoji status of other people is not supported on Telegram')
+    if (person !== self)
+      throw badRequest('the emoji status of other people is not supported on Telegram')
     const emojiStatus = statusOf(customEmojiId, until)
     await calls.call({ _: 'account.updateEmojiStatus', emojiStatus }, { signal })
     return done
@@ -140,7 +143,7 @@ async function confineSender(
 ): Promise<OperationResult> {
   const channel = await calls.channel(chat, signal)
   const participant = await calls.peer(from, signal)
-  if (participant._ !== 'inputPeerChannel') throw bad('sender_chat_id must be a channel')
+  if (participant._ !== 'inputPeerChannel') throw badRequest('sender_chat_id must be a channel')
   const request = { _: 'channels.editBanned', channel, participant } as const
   calls.take(await calls.call({ ...request, bannedRights: rights }, { signal }))
   return done
@@ -148,7 +151,7 @@ async function confineSender(
 
 function statusOf(emoji: string | undefined, until: number | undefined): tl.TypeEmojiStatus {
   if (emoji === undefined) return { _: 'emojiStatusEmpty' }
-  if (!/^\d{1,20}$/.test(emoji)) throw bad('DOCUMENT_INVALID')
+  if (!/^\d{1,20}$/.test(emoji)) throw badRequest('DOCUMENT_INVALID')
   const documentId = Long.fromString(emoji)
   return { _: 'emojiStatus', documentId, ...(until !== undefined && { until }) }
 }

@@ -4,9 +4,16 @@ import type { Handlers } from '../../../../actors/ports/platform.ts'
 import type { Content, Message } from '../../../../machines/model/content.ts'
 import type { OperationOf } from '../../../../machines/model/operation.ts'
 import { inputMediaOf, storedMedia } from '../writing/media.ts'
-import { type Context, keepPlaces, messagesIn, randomId, sending, writtenText } from './context.ts'
+import {
+  type Context,
+  messagesIn,
+  randomId,
+  sendOptions,
+  storeLocations,
+  writtenText,
+} from './context.ts'
 import { isRepeated, newest } from './repeated.ts'
-import { assertSendable, deliveryOf, untold, withOptionalReply } from './send.ts'
+import { assertSendable, deliveryOf, unidentified, withOptionalReply } from './send.ts'
 
 type Item = OperationOf<'send_album'>['contents'][number]
 
@@ -25,12 +32,12 @@ export const albums: Handlers<Context> = {
       const above = contents.some(({ captionAbove }) => captionAbove) && { invertMedia: true }
       const result = await context.calls.call(
         { ...request, multiMedia, ...above, ...deliveryOf(operation) },
-        sending(context, chat),
+        sendOptions(context, chat),
       )
       return messagesIn(context.calls.take(result), context.self)
     }).catch((cause) => sentBefore(context, peer, contents, cause))
-    if (messages.length !== contents.length) throw untold()
-    await keepPlaces(context, messages)
+    if (messages.length !== contents.length) throw unidentified()
+    await storeLocations(context, messages)
     return { kind: 'messages', messages }
   },
 }

@@ -7,17 +7,17 @@ import { RequestFailed } from '../../../../machines/model/failure.ts'
 import type { OperationResult } from '../../../../machines/model/operation.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import type { MediaService } from '../../../media/media.ts'
-import type { CallOptions, Calls, Done } from '../calls.ts'
+import type { AnswerUpdates, CallOptions, Calls } from '../calls.ts'
 import { entitiesOf } from '../entities.ts'
 import type { ExistingMessage } from '../find-message.ts'
 import { messageOf } from '../reading/message.ts'
-import type { MessageLocations } from '../storage/places.ts'
+import type { MessageLocations } from '../storage/locations.ts'
 
 export interface Context extends Request {
   readonly calls: Calls
   /** The account's own native id. */
   readonly self: string
-  readonly places: MessageLocations
+  readonly locations: MessageLocations
   readonly media: Pick<MediaService, 'open'>
 }
 
@@ -30,17 +30,17 @@ export function randomId(requestId: string, place = 0): Long {
 }
 
 /** Options of a call that changes nothing. */
-export const looking = ({ signal }: Context): CallOptions => ({ signal, looks: true })
+export const readOptions = ({ signal }: Context): CallOptions => ({ signal, readsOnly: true })
 
 /** Sends to one chat reach it in the order in which they were requested. */
-export const sending = ({ signal }: Context, chat: string): CallOptions => ({
+export const sendOptions = ({ signal }: Context, chat: string): CallOptions => ({
   signal,
   sends: true,
   chain: `send:${chat}`,
 })
 
-/** What is only not known, or not allowed, is left out; the request fails where the network does not answer. */
-export const orNobody = (cause: unknown): undefined => {
+/** Leaves out a person who is unknown or whom the account may not see. Any other failure is thrown. */
+export const ignoreUnknownPerson = (cause: unknown): undefined => {
   const code = cause instanceof RequestFailed ? cause.failure.code : undefined
   if (code !== 'bad_request' && code !== 'forbidden') throw cause
 }
@@ -48,11 +48,11 @@ export const orNobody = (cause: unknown): undefined => {
 /** A mention of a person whom the network does not let the account mention stays plain text. */
 export function writtenText(context: Context, text: Text): Promise<tl.TypeMessageEntity[]> {
   const { calls, signal } = context
-  return entitiesOf(text, (native) => calls.user(native, signal).catch(orNobody))
+  return entitiesOf(text, (native) => calls.user(native, signal).catch(ignoreUnknownPerson))
 }
 
 /** The messages in the network's answer, in its order. */
-export function messagesIn({ updates, peers }: Done, self: string): Message[] {
+export function messagesIn({ updates, peers }: AnswerUpdates, self: string): Message[] {
   return updates.flatMap((update) => {
     const written = writtenIn(update)
     return written ? [messageOf(written, { self, peers })] : []
@@ -72,9 +72,12 @@ function writtenIn(update: tl.TypeUpdate): ExistingMessage | undefined {
 }
 
 /** Stores the chats of sent messages: a deletion on another device names the message only. */
-export async function keepPlaces({ places }: Context, messages: readonly Message[]): Promise<void> {
+export async function storeLocations(
+  { locations }: Context,
+  messages: readonly Message[],
+): Promise<void> {
   const known = messages.filter(({ chat }) => ['private', 'group'].includes(chat.surface))
-  await places.note(
+  await locations.note(
     known.map(({ native, chat }) => ({ message: Number(native), chat: Number(chat.native) })),
   )
 }

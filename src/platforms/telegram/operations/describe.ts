@@ -7,13 +7,13 @@ import { findMessageWithPeers } from '../find-message.ts'
 import { permissionsOf } from '../reading/memberships.ts'
 import { messageOf } from '../reading/message.ts'
 import { chatOf, pictureOf, type View } from '../reading/peers.ts'
-import { type Context, looking, orNobody } from './context.ts'
+import { type Context, ignoreUnknownPerson, readOptions } from './context.ts'
 
 export const descriptions: Handlers<Context> = {
   async resolve(context, { name }) {
     const { calls, self } = context
     const request = { _: 'contacts.resolveUsername', username: name } as const
-    const found = await calls.call(request, looking(context))
+    const found = await calls.call(request, readOptions(context))
     return { kind: 'chat', chat: chatOf(found.peer, { self, peers: PeersIndex.from(found) }) }
   },
 
@@ -55,10 +55,10 @@ export async function fullChat(
 ): Promise<tl.messages.RawChatFull> {
   const { calls, signal } = context
   if (peer._ === 'inputPeerChat') {
-    return calls.call({ _: 'messages.getFullChat', chatId: peer.chatId }, looking(context))
+    return calls.call({ _: 'messages.getFullChat', chatId: peer.chatId }, readOptions(context))
   }
   const channel = await calls.channel(chat, signal)
-  return calls.call({ _: 'channels.getFullChannel', channel }, looking(context))
+  return calls.call({ _: 'channels.getFullChannel', channel }, readOptions(context))
 }
 
 function countIn(chat: tl.TypeChatFull): number | undefined {
@@ -70,7 +70,7 @@ function countIn(chat: tl.TypeChatFull): number | undefined {
 async function person(context: Context, native: string): Promise<Chat> {
   const { calls, self, signal } = context
   const id = await calls.user(native, signal)
-  const found = await calls.call({ _: 'users.getFullUser', id }, looking(context))
+  const found = await calls.call({ _: 'users.getFullUser', id }, readOptions(context))
   const { fullUser } = found
   const peers = PeersIndex.from(found)
   const user = peers.users.get(fullUser.id)
@@ -149,6 +149,6 @@ async function newestPin(
   id: number | undefined,
 ): Promise<Pick<Chat, 'pinned'>> {
   if (id === undefined) return {}
-  const found = await findMessageWithPeers(calls, chat, id, signal).catch(orNobody)
+  const found = await findMessageWithPeers(calls, chat, id, signal).catch(ignoreUnknownPerson)
   return found ? { pinned: messageOf(found.message, { self, peers: found.peers }) } : {}
 }

@@ -6,7 +6,7 @@ import type { GiftGroup } from '../../../../machines/model/operation-gifts.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import { giftOf, ownedGiftOf } from '../reading/gifts.ts'
 import type { View } from '../reading/peers.ts'
-import { type Context, done, looking, writtenText } from './context.ts'
+import { type Context, done, readOptions, writtenText } from './context.ts'
 import { pay } from './stars.ts'
 
 /** The network's name of a group that is left out. */
@@ -22,7 +22,7 @@ const without: Readonly<Record<GiftGroup, keyof tl.payments.RawGetSavedStarGifts
 export const gifts: Handlers<Context> = {
   async available_gifts(context) {
     const request = { _: 'payments.getStarGifts', hash: 0 } as const
-    const found = await context.calls.call(request, looking(context))
+    const found = await context.calls.call(request, readOptions(context))
     const listed = found._ === 'payments.starGifts' ? found.gifts : []
     const forSale = listed.filter((gift) => gift._ === 'starGift' && !gift.soldOut && !gift.auction)
     return { kind: 'gifts', gifts: forSale.flatMap((gift) => giftOf(gift) ?? []) }
@@ -54,7 +54,7 @@ export const gifts: Handlers<Context> = {
     const left = Object.fromEntries(groups.map((group) => [without[group], true]))
     const page = { ...left, ...(byPrice && { sortByValue: true }), offset: after, limit }
     const request = { _: 'payments.getSavedStarGifts', peer } as const
-    const found = await calls.call({ ...request, ...page }, looking(context))
+    const found = await calls.call({ ...request, ...page }, readOptions(context))
     const view: View = { self, peers: PeersIndex.from(found) }
     return {
       kind: 'owned_gifts',
@@ -93,7 +93,7 @@ export const gifts: Handlers<Context> = {
 
   async set_gift_settings(context, { showsButton, accepted }) {
     const { calls, signal } = context
-    const before = await calls.call({ _: 'account.getGlobalPrivacySettings' }, looking(context))
+    const before = await calls.call({ _: 'account.getGlobalPrivacySettings' }, readOptions(context))
     const settings: tl.RawGlobalPrivacySettings = {
       ...before,
       displayGiftsButton: showsButton,

@@ -9,7 +9,7 @@ import { PERMISSIONS, rightsGiven } from '../../../../machines/model/rights.ts'
 import { inviteOf, memberOf, memberOfGroup } from '../reading/memberships.ts'
 import { chatOfGroup, personById, type View } from '../reading/peers.ts'
 import { adminRights, bannedRights, shutOut } from '../writing/rights.ts'
-import { type Context, done, looking } from './context.ts'
+import { type Context, done, readOptions } from './context.ts'
 import { fullChat } from './describe.ts'
 
 /** Invite links: created, changed and revoked; and the answers to join requests. */
@@ -119,7 +119,7 @@ export const members: Handlers<Context> = {
     const page = { offset: 0, limit: 200, hash: Long.ZERO }
     const found = await calls.call(
       { _: 'channels.getParticipants', channel, filter, ...page },
-      looking(context),
+      readOptions(context),
     )
     if (found._ === 'channels.channelParticipantsNotModified') {
       return { kind: 'members', members: [], surface }
@@ -198,7 +198,7 @@ export async function memberIn(context: Context, { chat, person }: InChat): Prom
   const participant = await calls.person(person, signal)
   try {
     const request = { _: 'channels.getParticipant', channel, participant } as const
-    const found = await calls.call(request, looking(context))
+    const found = await calls.call(request, readOptions(context))
     const view: View = { self, peers: PeersIndex.from(found) }
     return memberOf(found.participant, view)
   } catch (cause) {

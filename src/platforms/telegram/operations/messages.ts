@@ -25,14 +25,14 @@ import { previewOf } from '../writing/preview.ts'
 import {
   type Context,
   done,
-  keepPlaces,
   messagesIn,
   randomId,
-  sending,
+  sendOptions,
+  storeLocations,
   writtenText,
 } from './context.ts'
 import { repeated } from './repeated.ts'
-import { assertNoButtons, assertSendable, deliveryOf, send, topicId, untold } from './send.ts'
+import { assertNoButtons, assertSendable, deliveryOf, send, topicId, unidentified } from './send.ts'
 
 export const messages: Handlers<Context> = {
   async edit(context, { content, ...target }) {
@@ -214,14 +214,14 @@ async function passOn(context: Context, operation: PassOn): Promise<OperationRes
           }),
           ...deliveryOf(operation),
         },
-        sending(context, chat),
+        sendOptions(context, chat),
       )
       .catch(missing(purpose))
     const [sent] = messagesIn(calls.take(result), self)
     if (sent) return sent
-    throw untold()
+    throw unidentified()
   })
-  await keepPlaces(context, [message])
+  await storeLocations(context, [message])
   return { kind: 'message', message }
 }
 

@@ -6,11 +6,11 @@ import type { Media } from '../../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import { textOf } from '../entities.ts'
-import { locate, named, upload } from '../files.ts'
+import { locate, parseFileName, upload } from '../files.ts'
 import { documentOf, photoOf } from '../reading/media.ts'
 import { chatOf } from '../reading/peers.ts'
 import { inputMediaOf } from '../writing/media.ts'
-import { type Context, done, looking, randomId, writtenText } from './context.ts'
+import { type Context, done, randomId, readOptions, writtenText } from './context.ts'
 import { isRepeated } from './repeated.ts'
 
 /** The account's own stories: posted for everybody, and deleted. */
@@ -29,7 +29,7 @@ export const stories: Handlers<Context> = {
     const { from, story: id } = operation
     const peer = await calls.peer(from, signal)
     const asked = { _: 'stories.getStoriesByID', peer, id: [id] } as const
-    const { stories } = await calls.call({ ...asked, id: [id] }, looking(context))
+    const { stories } = await calls.call({ ...asked, id: [id] }, readOptions(context))
     const story = stories.find((one) => one._ === 'storyItem')
     if (!story) throw notFound('story')
     if (story.noforwards) throw failed('bad_request', "story can't be forwarded")
@@ -119,7 +119,7 @@ const again = ({ id, accessHash, fileReference }: tl.RawDocument): tl.RawInputDo
 /** The network does not say which story used a number: take the newest one with the same caption. */
 async function postedBefore(context: Context, caption: string): Promise<number | undefined> {
   const request = { _: 'stories.getPeerStories', peer: self } as const
-  const { stories } = await context.calls.call(request, looking(context))
+  const { stories } = await context.calls.call(request, readOptions(context))
   const same = stories.stories.filter((story) => story._ === 'storyItem')
   return same.findLast((story) => (story.caption ?? '') === caption)?.id
 }
@@ -134,7 +134,7 @@ export const profile: Handlers<Context> = {
     const userId = await context.calls.user(person, context.signal)
     const found = await context.calls.call(
       { _: 'photos.getUserPhotos', userId, offset, limit, maxId: Long.ZERO },
-      looking(context),
+      readOptions(context),
     )
     const shown = { of: 'profile', chat: person } as const
     const photos = found.photos.flatMap((photo) => photoOf(photo, shown) ?? [])
@@ -146,7 +146,7 @@ export const profile: Handlers<Context> = {
     const id = await context.calls.user(person, context.signal)
     const found = await context.calls.call(
       { _: 'users.getSavedMusic', id, offset, limit, hash: Long.ZERO },
-      looking(context),
+      readOptions(context),
     )
     const documents = found._ === 'users.savedMusic' ? found.documents : []
     const shown = { of: 'music', chat: person } as const
@@ -192,7 +192,8 @@ export async function storedPhoto(
   { calls, signal }: Context,
   { file }: Media,
 ): Promise<tl.RawInputPhoto> {
-  const found = 'native' in file ? await locate(calls, named(file.native), signal) : undefined
+  const found =
+    'native' in file ? await locate(calls, parseFileName(file.native), signal) : undefined
   if (found?._ !== 'photo') throw failed('bad_request', 'the file is no photo')
   const { id, accessHash, fileReference } = found
   return { _: 'inputPhoto', id, accessHash, fileReference }

@@ -10,7 +10,7 @@ import { isChannel, messageId, nativeOf } from '../natives.ts'
 import { isOwn, messageOf } from '../reading/message.ts'
 import { chatOf, personById, type View } from '../reading/peers.ts'
 import { conversationFor } from '../suggested-posts.ts'
-import { type Context, done, keepPlaces, looking } from './context.ts'
+import { type Context, done, readOptions, storeLocations } from './context.ts'
 
 export const readings: Handlers<Context> = {
   async list_chats(context, { limit, after = 'p0' }) {
@@ -41,7 +41,7 @@ export const readings: Handlers<Context> = {
   async personal_messages(context, { person, limit }) {
     const { calls, signal } = context
     const id = await calls.user(person, signal)
-    const found = await calls.call({ _: 'users.getFullUser', id }, looking(context))
+    const found = await calls.call({ _: 'users.getFullUser', id }, readOptions(context))
     const { personalChannelId: channelId } = found.fullUser
     if (channelId === undefined) return { kind: 'history', messages: [] }
     const channel = nativeOf({ _: 'peerChannel', channelId })
@@ -77,7 +77,7 @@ export const readings: Handlers<Context> = {
   async resolve_phone(context, { phone }) {
     const { calls, self } = context
     const request = { _: 'contacts.resolvePhone', phone: phone.slice(1) } as const
-    const found = await calls.call(request, looking(context)).catch(nobody)
+    const found = await calls.call(request, readOptions(context)).catch(nobody)
     if (found?.peer._ !== 'peerUser') return { kind: 'person' }
     const view = { self, peers: PeersIndex.from(found) }
     return { kind: 'person', person: personById(found.peer.userId, view) }
@@ -105,7 +105,7 @@ function pageOf(
   const bounds = { offsetDate: 0, addOffset: 0, maxId: 0, minId: 0, hash: Long.ZERO }
   const kind = place.parentPeer ? 'messages.getSavedHistory' : 'messages.getHistory'
   const request = { _: kind, ...place, offsetId, limit, ...bounds } as const
-  return context.calls.call(request, looking(context))
+  return context.calls.call(request, readOptions(context))
 }
 
 /** The newest messages before `offsetId`; 0: the newest of all. */
@@ -122,7 +122,7 @@ async function historyOf(
   const messages = found.messages
     .filter((one): one is ExistingMessage => one._ !== 'messageEmpty')
     .map((one) => pastOf(one, view))
-  await keepPlaces(
+  await storeLocations(
     context,
     messages.map((past) => past.message),
   )
@@ -150,7 +150,10 @@ async function pinnedChats(context: Context): Promise<ListedChat[]> {
   const { calls, self } = context
   const chats: ListedChat[] = []
   for (const folderId of FOLDERS) {
-    const found = await calls.call({ _: 'messages.getPinnedDialogs', folderId }, looking(context))
+    const found = await calls.call(
+      { _: 'messages.getPinnedDialogs', folderId },
+      readOptions(context),
+    )
     const view = { self, peers: PeersIndex.from(found) }
     const page: DialogPage = { ...found, _: 'messages.dialogs' }
     chats.push(...dialogsIn(page).map((dialog) => chatIn(page, dialog, view)))
@@ -166,7 +169,7 @@ async function otherChats(context: Context, limit: number, after: string): Promi
   const offsetPeer = native === '0' ? none : await calls.peer(native, signal)
   const offset = { offsetDate: Number(date), offsetId: Number(id), offsetPeer }
   const request = { _: 'messages.getDialogs', excludePinned: true, ...offset } as const
-  const found = await calls.call({ ...request, limit, hash: Long.ZERO }, looking(context))
+  const found = await calls.call({ ...request, limit, hash: Long.ZERO }, readOptions(context))
   if (found._ === 'messages.dialogsNotModified') return { chats: [] }
   const view = { self, peers: PeersIndex.from(found) }
   const dialogs = dialogsIn(found)
@@ -201,7 +204,7 @@ async function listed(
   chats: readonly ListedChat[],
   next: string | undefined,
 ): Promise<OperationResult> {
-  await keepPlaces(
+  await storeLocations(
     context,
     chats.flatMap(({ last }) => (last ? [last.message] : [])),
   )

@@ -3,7 +3,7 @@ import { Long, PeersIndex, type tl } from '@mtcute/node'
 import type { Content, Message } from '../../../../machines/model/content.ts'
 import { refusalOf } from '../failures.ts'
 import { messageOf } from '../reading/message.ts'
-import { type Context, looking } from './context.ts'
+import { type Context, readOptions } from './context.ts'
 
 const NEWEST = 50
 
@@ -46,7 +46,7 @@ export async function newest(context: Context, peer: tl.TypeInputPeer): Promise<
       minId: 0,
       hash: Long.ZERO,
     },
-    looking(context),
+    readOptions(context),
   )
   if (history._ === 'messages.messagesNotModified') return []
   const view = { self: context.self, peers: PeersIndex.from(history) }

@@ -20,11 +20,11 @@ import { previewOf } from '../writing/preview.ts'
 import {
   type Context,
   done,
-  keepPlaces,
-  looking,
   messagesIn,
   randomId,
-  sending,
+  readOptions,
+  sendOptions,
+  storeLocations,
   writtenText,
 } from './context.ts'
 import { repeated } from './repeated.ts'
@@ -72,7 +72,7 @@ export const sends: Handlers<Context> = {
     const peer = await context.calls.peer(chat, context.signal)
     const request = { _: 'messages.setTyping', peer, action: shown } as const
     const place = topic !== undefined && { topMsgId: topicId(topic) }
-    await context.calls.call({ ...request, ...place }, looking(context))
+    await context.calls.call({ ...request, ...place }, readOptions(context))
     return done
   },
 }
@@ -90,7 +90,7 @@ export async function send(context: Context, operation: Send): Promise<Message> 
         : sendMedia(context, operation, peer, reply),
     ),
   )
-  await keepPlaces(context, [message])
+  await storeLocations(context, [message])
   return message
 }
 
@@ -225,12 +225,11 @@ async function sendText(
   }
   const result = await context.calls.call(
     media ? { ...request, _: 'messages.sendMedia', media } : request,
-    sending(context, chat),
+    sendOptions(context, chat),
   )
-  const told = context.calls.take(result)
-  const [message] = messagesIn(told, context.self)
+  const [message] = messagesIn(context.calls.take(result), context.self)
   if (message) return message
-  if (result._ !== 'updateShortSentMessage') throw untold()
+  if (result._ !== 'updateShortSentMessage') throw unidentified()
   return completed(context, request, result)
 }
 
@@ -256,11 +255,11 @@ async function sendMedia(
       ...deliveryOf(operation),
       ...reply,
     },
-    sending(context, chat),
+    sendOptions(context, chat),
   )
   const [message] = messagesIn(context.calls.take(result), context.self)
   if (message) return message
-  throw untold()
+  throw unidentified()
 }
 
 /** The network answers a text only with the facts that its sender cannot know: the rest comes from the request. */
@@ -306,7 +305,7 @@ function peerOf(peer: tl.TypeInputPeer, self: tl.RawPeerUser): tl.TypePeer {
   }
 }
 
-export const untold = () =>
+export const unidentified = () =>
   failed('timeout', 'Telegram has sent the message and does not say which it is', {
     certain: false,
   })

@@ -5,7 +5,7 @@ import { failed } from '../../../../machines/model/failure.ts'
 import type { StarTransaction } from '../../../../machines/model/operation-payments.ts'
 import { giftOf } from '../reading/gifts.ts'
 import { chatOf, personById, type View } from '../reading/peers.ts'
-import { type Context, looking } from './context.ts'
+import { type Context, readOptions } from './context.ts'
 
 const self: tl.RawInputPeerSelf = { _: 'inputPeerSelf' }
 
@@ -16,7 +16,7 @@ const PAGE = 100
 export const stars: Handlers<Context> = {
   async star_balance(context) {
     const request = { _: 'payments.getStarsStatus', peer: self } as const
-    const { balance } = await context.calls.call(request, looking(context))
+    const { balance } = await context.calls.call(request, readOptions(context))
     return { kind: 'stars', stars: amountOf(balance) }
   },
 
@@ -28,7 +28,7 @@ export const stars: Handlers<Context> = {
       const request = { _: 'payments.getStarsTransactions', ascending: true, peer: self } as const
       const page: tl.payments.RawStarsStatus = await context.calls.call(
         { ...request, offset: next, limit: PAGE },
-        looking(context),
+        readOptions(context),
       )
       const view: View = { self: context.self, peers: PeersIndex.from(page) }
       transactions.push(...(page.history ?? []).map((one) => transactionOf(one, view)))
@@ -92,7 +92,7 @@ export async function pay(
 ): Promise<void> {
   // Fetching the payment form reserves nothing.
   const asked = { _: 'payments.getPaymentForm', invoice } as const
-  const form = await calls.call(asked, { signal, looks: true })
+  const form = await calls.call(asked, { signal, readsOnly: true })
   const price = form.invoice.prices.reduce((sum, { amount }) => sum + amount.toNumber(), 0)
   if (expected !== undefined && price !== expected) {
     throw failed('bad_request', `the price is ${price} Telegram Stars, not ${expected}`)

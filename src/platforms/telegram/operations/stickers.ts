@@ -1,15 +1,13 @@
 /** Sticker sets and custom emoji: found, made by the account itself, changed, and put into groups. */
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
-import { failed } from '../../../../machines/model/failure.ts'
+import { badRequest } from '../../../../machines/model/failure.ts'
 import type { MaskPosition, Media, StickerSet } from '../../../../machines/model/media.ts'
 import type { NewSticker } from '../../../../machines/model/operation-stickers.ts'
 import { writeFileName } from '../files.ts'
 import { documentOf, type Shown } from '../reading/media.ts'
 import { inputDocumentOf, uploadedDocument } from '../writing/media.ts'
-import { type Context, done, looking } from './context.ts'
-
-const bad = (description: string) => failed('bad_request', description)
+import { type Context, done, readOptions } from './context.ts'
 
 export const stickers: Handlers<Context> = {
   sticker_set: async (context, { name }) => ({
@@ -108,7 +106,8 @@ export const stickers: Handlers<Context> = {
         break
       }
       case 'mask': {
-        if (!change.mask) throw bad('removing the position of a mask is not supported on Telegram')
+        if (!change.mask)
+          throw badRequest('removing the position of a mask is not supported on Telegram')
         const maskCoords = coordsOf(change.mask)
         await calls.call({ _: 'stickers.changeSticker', sticker, maskCoords }, { signal })
       }
@@ -119,7 +118,7 @@ export const stickers: Handlers<Context> = {
   async custom_emoji(context, { ids }) {
     const documentId = ids.filter((id) => /^\d{1,20}$/.test(id)).map((id) => Long.fromString(id))
     const request = { _: 'messages.getCustomEmojiDocuments', documentId } as const
-    const found = await context.calls.call({ ...request, documentId }, looking(context))
+    const found = await context.calls.call({ ...request, documentId }, readOptions(context))
     const shown = { of: 'emoji', chat: '0' } as const
     return { kind: 'sticker_list', stickers: found.flatMap((one) => stickerOf(one, shown) ?? []) }
   },
@@ -142,12 +141,13 @@ const byName = (shortName: string) => ({ _: 'inputStickerSetShortName', shortNam
 
 function numberOf(id: string): string {
   if (/^\d{1,20}$/.test(id)) return id
-  throw bad('STICKER_INVALID')
+  throw badRequest('STICKER_INVALID')
 }
 
 /** A person makes sets only for themselves. */
 function assertOwn({ self }: Context, person: string): void {
-  if (person !== self) throw bad('sticker sets of other people are not supported on Telegram')
+  if (person !== self)
+    throw badRequest('sticker sets of other people are not supported on Telegram')
 }
 
 async function stickerSet(
@@ -155,8 +155,8 @@ async function stickerSet(
   stickerset: tl.TypeInputStickerSet,
 ): Promise<StickerSet> {
   const request = { _: 'messages.getStickerSet', stickerset, hash: 0 } as const
-  const found = await context.calls.call(request, looking(context))
-  if (found._ !== 'messages.stickerSet') throw bad('STICKERSET_INVALID')
+  const found = await context.calls.call(request, readOptions(context))
+  if (found._ !== 'messages.stickerSet') throw badRequest('STICKERSET_INVALID')
   const { shortName: name, title, masks, emojis } = found.set
   const shown = { of: 'set', chat: name } as const
   return {

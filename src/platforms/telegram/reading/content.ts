@@ -180,7 +180,7 @@ function gameOf(
   }
 }
 
-/** What a reader is shown of it; only its bot knows the prices, and what it asks for. */
+/** An invoice as readers see it: only its bot knows the prices, and which data it asks for. */
 const invoiceOf = (media: tl.RawMessageMediaInvoice): Invoice => ({
   title: media.title,
   description: media.description,

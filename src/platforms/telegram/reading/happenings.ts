@@ -5,7 +5,7 @@ import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Person } from '../../../../machines/model/person.ts'
 import type { ExistingMessage } from '../find-message.ts'
 import { nativeOf } from '../natives.ts'
-import type { MessageLocation } from '../storage/places.ts'
+import type { MessageLocation } from '../storage/locations.ts'
 import { membershipOf, membershipsIn } from './memberships.ts'
 import { isOwn, messageOf } from './message.ts'
 import type { OpinionReader } from './opinions.ts'
@@ -66,7 +66,7 @@ export function happeningsOf(update: tl.TypeUpdate, view: HappeningContext): Hap
 const readerOf = (peer: tl.TypePeer, view: View): Person | undefined =>
   peer._ === 'peerUser' ? personById(peer.userId, view) : undefined
 
-/** Of one conversation of a channel's direct messages: others may be read up to the same message. */
+/** A receipt for one conversation of a channel's direct messages; other conversations may be read up to the same message. */
 function readInTopic(
   { channelId, savedPeerId, readMaxId }: tl.RawUpdateReadMonoForumOutbox,
   view: View,
@@ -92,9 +92,9 @@ function read(chat: Chat, maxId: number, person?: Person): Happening {
 /** One event for each chat, and one without a chat for messages whose chat is not stored. */
 export function deletionsOf(
   messages: readonly number[],
-  places: readonly MessageLocation[],
+  locations: readonly MessageLocation[],
 ): Happening[] {
-  const chatOfMessage = new Map(places.map(({ message, chat }) => [message, chat]))
+  const chatOfMessage = new Map(locations.map(({ message, chat }) => [message, chat]))
   const grouped = Map.groupBy(messages, (message) => chatOfMessage.get(message))
   return [...grouped].map(([chat, gone]) => ({
     kind: 'deleted',

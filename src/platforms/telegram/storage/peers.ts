@@ -2,7 +2,7 @@
 import type { IPeersRepository, IReferenceMessagesRepository } from '@mtcute/core'
 import type { Owned } from '../../../../actors/ports/ports.ts'
 import type { Queryable } from '../../../database/database.ts'
-import { forgetIn, isOwned } from './places.ts'
+import { forgetIn, isOwned } from './locations.ts'
 
 type PeerInfo = IPeersRepository.PeerInfo
 type Reference = readonly [chat: number, message: number]

@@ -43,7 +43,7 @@ export class UpdateState {
     for (const name of COUNTERS) this.#values.set(name, counters[name])
     for (const [id, { pts, message }] of channels) {
       this.#values.set(`${CHANNEL}${id}`, pts)
-      this.told(id, message)
+      this.reported(id, message)
     }
   }
 
@@ -86,7 +86,7 @@ export class UpdateState {
   }
 
   /** Part of the next checkpoint: all messages of the box up to this one are reported by then. */
-  told(box: number, message: number): void {
+  reported(box: number, message: number): void {
     this.#newest.set(box, Math.max(message, this.#newest.get(box) ?? 0))
   }
 

@@ -5,7 +5,7 @@ import { failed } from '../../../../machines/model/failure.ts'
 import type { Media } from '../../../../machines/model/media.ts'
 import type { Poll, PollMedia } from '../../../../machines/model/poll.ts'
 import type { Text } from '../../../../machines/model/text.ts'
-import { locate, named, type UploadContext, upload } from '../files.ts'
+import { locate, parseFileName, type UploadContext, upload } from '../files.ts'
 import { inputChecklistOf, inputPollOf, type PollFiles } from './poll.ts'
 
 interface InputMedia {
@@ -47,7 +47,7 @@ export async function storedMedia(
 ): Promise<tl.TypeInputMedia> {
   if (!('file' in media)) return media
   const request = { _: 'messages.uploadMedia', peer, media } as const
-  const kept = await calls.call(request, { signal, looks: true })
+  const kept = await calls.call(request, { signal, readsOnly: true })
   const spoiler = 'spoiler' in media && media.spoiler && { spoiler: true }
   const film = 'video' in media && media.video && { livePhoto: true, video: media.video }
   if (kept._ === 'messageMediaPhoto' && kept.photo?._ === 'photo') {
@@ -114,7 +114,7 @@ async function carried(
     video: await inputDocumentOf(context, media.live),
   }
   if ('native' in media.file) {
-    const file = await locate(context.calls, named(media.file.native), context.signal)
+    const file = await locate(context.calls, parseFileName(media.file.native), context.signal)
     const { id, accessHash, fileReference } = file
     const facts = { id, accessHash, fileReference }
     if (file._ === 'photo') {
@@ -159,7 +159,7 @@ export async function inputDocumentOf(
   const { calls, signal } = context
   const file =
     'native' in media.file
-      ? await locate(calls, named(media.file.native), signal)
+      ? await locate(calls, parseFileName(media.file.native), signal)
       : await uploadedDocument(context, media)
   const { id, accessHash, fileReference } = file
   return { _: 'inputDocument', id, accessHash, fileReference }
@@ -172,7 +172,7 @@ export async function uploadedDocument(
 ): Promise<tl.RawDocument> {
   const media = await carried(context, file, false)
   const request = { _: 'messages.uploadMedia', peer: { _: 'inputPeerSelf' }, media } as const
-  const found = await context.calls.call(request, { signal: context.signal, looks: true })
+  const found = await context.calls.call(request, { signal: context.signal, readsOnly: true })
   const document = found._ === 'messageMediaDocument' ? found.document : undefined
   if (document?._ !== 'document') throw failed('bad_gateway', 'Telegram did not store the file')
   return document

@@ -5,7 +5,7 @@ import type { Poll } from '../../../../machines/model/poll.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import { plainEntitiesOf } from '../entities.ts'
 
-/** What belongs to the parts of a poll. */
+/** The media of the parts of a poll. */
 export interface PollFiles {
   readonly attached?: tl.TypeInputMedia
   readonly solution?: tl.TypeInputMedia

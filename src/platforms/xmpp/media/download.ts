@@ -9,8 +9,8 @@ import { type OpenResponse, openUrl } from '../../../net/fetch.ts'
 import { wrongFile } from '../../kit/failures.ts'
 import { isLink, nameInLink } from './shared.ts'
 
-const downloadMilliseconds = 10 * 60_000
-const redirects = 3
+const DOWNLOAD_MS = 10 * 60_000
+const MOST_REDIRECTS = 3
 
 export async function download(
   agent: Dispatcher,
@@ -28,7 +28,13 @@ export async function download(
 async function open(agent: Dispatcher, link: string, offset: number, signal: AbortSignal) {
   const headers = rangeFrom(offset)
   try {
-    return await openUrl(link, { agent, signal, redirects, headers, totalMs: downloadMilliseconds })
+    return await openUrl(link, {
+      agent,
+      signal,
+      redirects: MOST_REDIRECTS,
+      headers,
+      totalMs: DOWNLOAD_MS,
+    })
   } catch (cause) {
     signal.throwIfAborted()
     throw unavailable(cause)

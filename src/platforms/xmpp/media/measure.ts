@@ -5,11 +5,11 @@ import type { Media } from '../../../../machines/model/media.ts'
 import { download } from './download.ts'
 
 /** Cameras put a preview before the measures. */
-const mostBytes = 128 * 1024
+const MOST_BYTES = 128 * 1024
 /** Messages wait for it. */
-const longestMilliseconds = 2_000
+const LONGEST_MS = 2_000
 /** Pictures of one batch; further ones stay unmeasured. */
-const mostPictures = 8
+const MOST_PICTURES = 8
 
 /** The same happenings, with the measures of those pictures that could be had in time. */
 export async function measured(
@@ -17,9 +17,9 @@ export async function measured(
   agent: Dispatcher,
   signal: AbortSignal,
 ): Promise<readonly Happening[]> {
-  const wanted = happenings.filter((happening) => unmeasured(happening)).slice(0, mostPictures)
+  const wanted = happenings.filter((happening) => unmeasured(happening)).slice(0, MOST_PICTURES)
   if (wanted.length === 0) return happenings
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(longestMilliseconds)])
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(LONGEST_MS)])
   const facts = new Map<Happening, Partial<Media>>()
   const measure = async (happening: Happening) => {
     const media = unmeasured(happening)
@@ -65,7 +65,7 @@ async function beginning(stream: ReadableStream<Uint8Array>, signal: AbortSignal
   signal.addEventListener('abort', stop, { once: true })
   const chunks: Uint8Array[] = []
   try {
-    for (let length = 0; length < mostBytes; ) {
+    for (let length = 0; length < MOST_BYTES; ) {
       const { done, value } = await reader.read()
       if (done) break
       chunks.push(value)

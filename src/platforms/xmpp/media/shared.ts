@@ -143,10 +143,10 @@ const referredMedia = (message: Element): Element | undefined =>
 const uriOf = ({ attrs }: Element): string | undefined => attrs.uri
 
 /** The link becomes a part of the file's public id. */
-const longestLink = 1_500
+const LONGEST_LINK = 1_500
 
 export function isLink(link: string | undefined): link is string {
-  if (!link || link.length > longestLink || !URL.canParse(link)) return false
+  if (!link || link.length > LONGEST_LINK || !URL.canParse(link)) return false
   return /^https?:$/.test(new URL(link).protocol)
 }
 

@@ -12,10 +12,10 @@ import { RequestRefused, type Requests } from '../requests.ts'
 import { isLink, nameFor } from './shared.ts'
 
 /** The longest upload. Callers give up earlier if no bytes move. */
-const uploadMilliseconds = 60 * 60_000
+const UPLOAD_MS = 60 * 60_000
 /** The only ones that a server may ask for. */
 const headersTaken: ReadonlySet<string> = new Set(['authorization', 'cookie', 'expires'])
-const mostRemembered = 100
+const MOST_REMEMBERED = 100
 
 export interface UploadParts {
   readonly requests: Requests
@@ -40,7 +40,7 @@ interface Slot {
 export class HttpUploads {
   readonly #parts: UploadParts
   /** By request and blob: a request that is repeated uploads nothing twice. */
-  readonly #links = new RecentMap<string, string>(mostRemembered)
+  readonly #links = new RecentMap<string, string>(MOST_REMEMBERED)
   #service: Service | undefined
 
   constructor(parts: UploadParts) {
@@ -133,7 +133,7 @@ export class HttpUploads {
         method: 'PUT',
         body,
         headers: { ...headers, 'content-type': mime, 'content-length': `${size}` },
-        totalMs: uploadMilliseconds,
+        totalMs: UPLOAD_MS,
         signal,
       })
       answer.body.on('error', () => undefined).destroy()

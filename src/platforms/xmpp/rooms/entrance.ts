@@ -8,9 +8,9 @@ import { ns } from '../namespaces.ts'
 import type { Stream } from '../stream.ts'
 import type { Bookmark } from './bookmarks.ts'
 
-const enterMilliseconds = 15_000
+const ENTER_MS = 15_000
 /** How often another nick is tried when one is taken. */
-const mostNicks = 5
+const MOST_NICKS = 5
 
 /** The room answered with an error. */
 class Refused extends Error {
@@ -62,7 +62,7 @@ export class Entrance {
         return
       } catch (cause) {
         if (!(cause instanceof Refused)) throw cause
-        if (cause.condition !== 'conflict' || attempt === mostNicks) throw refusal(cause)
+        if (cause.condition !== 'conflict' || attempt === MOST_NICKS) throw refusal(cause)
         this.#nick += '_'
       }
     }
@@ -86,7 +86,7 @@ export class Entrance {
   }
 
   async #ask(since: number | undefined, signal: AbortSignal): Promise<void> {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(enterMilliseconds)])
+    const limit = AbortSignal.any([signal, AbortSignal.timeout(ENTER_MS)])
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const before = this.#waiting
     // The same answer completes an attempt in progress, perhaps one from before an interruption.

@@ -10,7 +10,7 @@ import type { Ledger } from '../ledger.ts'
 import type { Room } from './room.ts'
 
 /** How long an unreachable room is tried again. */
-const mostSeconds = 86_400
+const MOST_SECONDS = 86_400
 
 interface InvitationsParts {
   readonly ledger: Pick<Ledger, 'invited' | 'answered'>
@@ -71,7 +71,7 @@ export class Invitations {
       joined = await this.#join(invitation, signal)
     } catch (err) {
       // An unreachable room is tried again by the next session, for a while.
-      const isOver = isRefusal(err) || at < Date.now() / 1000 - mostSeconds
+      const isOver = isRefusal(err) || at < Date.now() / 1000 - MOST_SECONDS
       logger.info({ err, room, isOver }, 'an invitation led nowhere')
       if (!isOver) return
     }

@@ -1,6 +1,6 @@
 /** Moderation of a room (XEP-0045): affiliations are permanent, roles end with the visit. */
 import { xml } from '@xmpp/client'
-import { failed, notFound } from '../../../../machines/model/failure.ts'
+import { badRequest, failed, notFound } from '../../../../machines/model/failure.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
 import type { Operation } from '../../../../machines/model/operation.ts'
 import { PERMISSIONS } from '../../../../machines/model/rights.ts'
@@ -19,8 +19,7 @@ const SPEAKING = PERMISSIONS.filter((name) => name.startsWith('send_'))
 /** Limits the time of a request that no caller waits for. */
 const BAN_MS = 15_000
 
-const bad = (description: string) => failed('bad_request', description)
-const unknownHere = (what: string) => bad(`${what} is not supported on XMPP`)
+const unknownHere = (what: string) => badRequest(`${what} is not supported on XMPP`)
 
 interface ModerationParts {
   readonly room: string
@@ -42,11 +41,11 @@ export class Moderation {
     const { person } = operation
     const { own, members } = this.#parts
     const isPromotion = operation.kind === 'promote'
-    if (person === own) throw bad(isPromotion ? "can't promote self" : "can't restrict self")
+    if (person === own) throw badRequest(isPromotion ? "can't promote self" : "can't restrict self")
     const member = await members.member(person, signal)
-    if (member.status === 'creator') throw bad("can't remove chat owner")
+    if (member.status === 'creator') throw badRequest("can't remove chat owner")
     if (member.status === 'administrator' && !isPromotion) {
-      throw bad('user is an administrator of the chat')
+      throw badRequest('user is an administrator of the chat')
     }
     const purpose = isPromotion ? 'promote/demote' : 'restrict/unrestrict'
     await this.#change(operation, member, signal).catch((cause) => {
@@ -69,7 +68,7 @@ export class Moderation {
         return operation.onlyIfBanned ? undefined : this.#putOut(person, signal)
       case 'restrict': {
         const role = operation.permissions.includes('send_messages') ? 'participant' : 'visitor'
-        if (!(await this.#give(person, role, signal))) throw bad('USER_NOT_PARTICIPANT')
+        if (!(await this.#give(person, role, signal))) throw badRequest('USER_NOT_PARTICIPANT')
         return
       }
       case 'promote':

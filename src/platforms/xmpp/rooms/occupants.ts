@@ -22,16 +22,16 @@ export type KnownOccupant = readonly [
 ]
 
 /** An occupant who has left may have written a message that is read only now. */
-const mostRemembered = 1_000
+const MOST_REMEMBERED = 1_000
 /** A room may claim any number of occupants; only this many are distinguished. */
-const mostPresent = 20_000
+const MOST_PRESENT = 20_000
 
 export class Occupants {
   readonly #room: string
   /** By nick. */
   readonly #present = new Map<string, Occupant>()
   /** Nicks to bare addresses, also of those who have left. */
-  readonly #addresses = new RecentMap<string, string>(mostRemembered)
+  readonly #addresses = new RecentMap<string, string>(MOST_REMEMBERED)
 
   constructor(room: string) {
     this.#room = room
@@ -89,7 +89,7 @@ export class Occupants {
       this.#present.delete(nick)
       return
     }
-    if (this.#present.size >= mostPresent && !this.#present.has(nick)) return
+    if (this.#present.size >= MOST_PRESENT && !this.#present.has(nick)) return
     const { affiliation = 'none', role = 'participant' } = itemOf(presence)?.attrs ?? {}
     this.#present.set(nick, { nick, affiliation, role })
     const address = shownAddress(presence)

@@ -171,10 +171,10 @@ function actorOf({ jid, nick }: Element['attrs'], { chat, person }: Standing): P
 
 const theRoom = ({ native, title = native }: Chat): Person => ({ native, firstName: title })
 
-const mostRemembered = 1_000
+const MOST_REMEMBERED = 1_000
 
 export class RoomMessageIds {
-  readonly #natives = new RecentMap<string, string>(mostRemembered)
+  readonly #natives = new RecentMap<string, string>(MOST_REMEMBERED)
 
   get isEmpty(): boolean {
     return this.#natives.size === 0

@@ -8,7 +8,7 @@ import type { Member } from '../../../../machines/model/membership.ts'
 import type { Person } from '../../../../machines/model/person.ts'
 import { parseAddress } from '../address.ts'
 import { Archive, type ArchivedMessage } from '../archive.ts'
-import { CatchUp, clockToleranceSeconds } from '../catch-up.ts'
+import { CatchUp, CLOCK_TOLERANCE_SECONDS } from '../catch-up.ts'
 import type { IncomingMessage, RoomReader } from '../delivery.ts'
 import type { RoomFacts } from '../discovery.ts'
 import { Inbox } from '../inbox.ts'
@@ -25,7 +25,7 @@ import { Moderation } from './moderation.ts'
 import { type KnownOccupant, Occupants, shownAddress } from './occupants.ts'
 import { RoomMessageIds, readRoom, removal, stampsOf } from './reading.ts'
 
-const recallMilliseconds = 20_000
+const RECALL_MS = 20_000
 
 export interface RoomParts {
   readonly own: string
@@ -161,7 +161,7 @@ export class Room implements RoomReader {
   }
 
   async recall(): Promise<void> {
-    if (this.#isUnread) await this.#recall(AbortSignal.timeout(recallMilliseconds))
+    if (this.#isUnread) await this.#recall(AbortSignal.timeout(RECALL_MS))
   }
 
   /** The room announces it to its occupants. */
@@ -186,7 +186,7 @@ export class Room implements RoomReader {
     const since = this.#parts.ledger.checkpoint(this.address)?.at
     const hasWords = since !== undefined && !facts.hasArchive
     // A room without an archive repeats its last messages to those who join.
-    await this.#entrance.enter(hasWords ? since - clockToleranceSeconds : undefined, signal)
+    await this.#entrance.enter(hasWords ? since - CLOCK_TOLERANCE_SECONDS : undefined, signal)
     if (!facts.hasArchive && since === undefined) await this.#markNow()
     const caughtUp = facts.hasArchive && (await this.#catchUp.begin(signal))
     if (caughtUp && this.ids.isEmpty) await this.#recall(signal)

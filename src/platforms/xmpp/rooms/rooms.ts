@@ -13,14 +13,14 @@ import { Room, type RoomParts, type RoomState } from './room.ts'
 import { Tending } from './tending.ts'
 
 /** How many rooms are joined at the same time. */
-const mostAtOnce = 5
-const mostDomains = 1_000
-const shareMilliseconds = 30_000
-const forgetMilliseconds = 15_000
+const MOST_AT_ONCE = 5
+const MOST_DOMAINS = 1_000
+const SHARE_MS = 30_000
+const FORGET_MS = 15_000
 /** All of them are joined by every new session. */
-const mostRooms = 1_000
+const MOST_ROOMS = 1_000
 /** Invitations are ignored once the account is in so many rooms. */
-const mostByInvitation = 200
+const MOST_BY_INVITATION = 200
 
 export interface RoomsParts extends Omit<RoomParts, 'putOut'> {
   readonly kept: KeptRooms
@@ -77,7 +77,7 @@ export class Rooms {
         }
       }
     }
-    await Promise.all(Array.from({ length: mostAtOnce }, work))
+    await Promise.all(Array.from({ length: MOST_AT_ONCE }, work))
     this.#invitations.begin(signal)
     void this.#tending.run(signal)
   }
@@ -123,7 +123,7 @@ export class Rooms {
     const known = new Map((await kept.load()).map((room) => [room.room, room]))
     for (const { autojoin, ...bookmark } of await bookmarks(requests, signal)) {
       const before = known.get(bookmark.room)
-      if (autojoin && (before || known.size < mostRooms)) {
+      if (autojoin && (before || known.size < MOST_ROOMS)) {
         const room: KeptRoom = { ...before, ...bookmark, shared: true }
         known.set(bookmark.room, room)
         if (!isDeepStrictEqual(room, before)) await kept.keep(room)
@@ -174,9 +174,9 @@ export class Rooms {
     const known = this.#domains.get(domain)
     if (known !== undefined) return known
     const hosts = await hostsRooms(this.#parts.requests, domain, signal)
-    // What is sent there now comes back anyway.
+    // The server cannot be reached: a message to it would come back.
     if (hosts === undefined) return false
-    if (this.#domains.size >= mostDomains) this.#domains.clear()
+    if (this.#domains.size >= MOST_DOMAINS) this.#domains.clear()
     this.#domains.set(domain, hosts)
     return hosts
   }
@@ -187,7 +187,7 @@ export class Rooms {
     const known = room ? undefined : await this.#bookmarkOf(address)
     const isKept = (known ?? room) !== undefined && !this.#unkept.has(address)
     if (room?.isJoined && isKept && !this.#joining.has(address)) return room
-    if (!room && this.#rooms.size >= mostRooms) throw failed('bad_request', 'too many rooms')
+    if (!room && this.#rooms.size >= MOST_ROOMS) throw failed('bad_request', 'too many rooms')
     const entered = await this.#enter(known ?? { room: address }, signal)
     if (!isKept) await this.#keep({ room: address, nick: entered.self.firstName })
     return entered
@@ -253,7 +253,7 @@ export class Rooms {
   async #follow(invitation: Invitation, signal: AbortSignal): Promise<Room | undefined> {
     const { room, password } = invitation
     if (this.#rooms.get(room)?.isJoined) return undefined
-    if (this.#rooms.size >= mostByInvitation) throw failed('bad_request', 'too many rooms')
+    if (this.#rooms.size >= MOST_BY_INVITATION) throw failed('bad_request', 'too many rooms')
     // A room that did not let the account in again may have another password now.
     this.#rooms.delete(room)
     const secret = password !== undefined && { password }
@@ -267,7 +267,7 @@ export class Rooms {
     const { logger, requests, failed } = this.#parts
     this.#rooms.delete(address)
     this.#forget(address).catch(failed)
-    removeBookmark(requests, address, AbortSignal.timeout(forgetMilliseconds)).catch((err) =>
+    removeBookmark(requests, address, AbortSignal.timeout(FORGET_MS)).catch((err) =>
       logger.info({ err, room: address }, 'a room was not taken from the bookmarks'),
     )
   }
@@ -294,7 +294,7 @@ export class Rooms {
     const { requests, logger, kept, unshared } = this.#parts
     const { room } = bookmark
     try {
-      await addBookmark(requests, bookmark, AbortSignal.timeout(shareMilliseconds))
+      await addBookmark(requests, bookmark, AbortSignal.timeout(SHARE_MS))
     } catch (err) {
       logger.info({ err, room }, 'a room was not added to the bookmarks')
       if (err instanceof RequestRefused && !this.#isUnshared) unshared()

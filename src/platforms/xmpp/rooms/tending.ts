@@ -9,10 +9,10 @@ import type { Bookmark } from './bookmarks.ts'
 import type { Room } from './room.ts'
 
 /** A room without a stanza for this many rounds is asked whether the account is still in it. */
-const quietRounds = 10
+const QUIET_ROUNDS = 10
 /** The longest pause, in rounds, before another attempt at a room that does not admit the account. */
-const mostRounds = 30
-const pingMilliseconds = 15_000
+const MOST_ROUNDS = 30
+const PING_MS = 15_000
 
 interface Care {
   readonly bookmark: Bookmark
@@ -59,7 +59,7 @@ export class Tending {
   /** It has said something to the account in it. */
   heard(room: string) {
     const care = this.#cares.get(room)
-    if (care) Object.assign(care, { failures: 0, rest: quietRounds })
+    if (care) Object.assign(care, { failures: 0, rest: QUIET_ROUNDS })
   }
 
   /** Round after round until `signal` aborts. */
@@ -92,7 +92,7 @@ export class Tending {
       this.heard(address)
     } catch (err) {
       care.failures += 1
-      care.rest = Math.min(2 ** care.failures, mostRounds)
+      care.rest = Math.min(2 ** care.failures, MOST_ROUNDS)
       if (!signal.aborted) logger.info({ err, room: address }, 'a room could not be joined again')
     }
   }
@@ -101,7 +101,7 @@ export class Tending {
   async #isInside({ address, self }: Room, signal: AbortSignal): Promise<boolean> {
     const options = {
       to: `${address}/${self.firstName}`,
-      milliseconds: pingMilliseconds,
+      milliseconds: PING_MS,
       signal,
     }
     try {

@@ -11,9 +11,9 @@ export class ServerUnproven extends Error {
 }
 
 /** A server with more iterations would only keep this machine busy. */
-const mostIterations = 1_000_000
+const MOST_ITERATIONS = 1_000_000
 /** The least that the standard allows. */
-const leastIterations = 4_096
+const LEAST_ITERATIONS = 4_096
 
 /** Without channel binding, and as oneself. */
 const header = 'n,,'
@@ -66,7 +66,9 @@ export class Scram {
     const salt = Buffer.from(fields.get('s') ?? '', 'base64')
     const iterations = Number(fields.get('i'))
     const isSane =
-      Number.isInteger(iterations) && iterations >= leastIterations && iterations <= mostIterations
+      Number.isInteger(iterations) &&
+      iterations >= LEAST_ITERATIONS &&
+      iterations <= MOST_ITERATIONS
     const isAnswer = nonce.startsWith(this.#nonce) && nonce.length > this.#nonce.length
     if (!isAnswer || salt.length === 0 || !isSane || fields.has('m')) {
       throw new ServerUnproven('The server asked for a login that the standard does not know')
@@ -103,11 +105,11 @@ const lengths: Readonly<Record<Digest, number>> = { sha1: 20, sha256: 32 }
 const derive: Derive = (password, { digest, salt, iterations }) =>
   hashing(password, salt, iterations, lengths[digest], digest)
 
-const mostRemembered = 2_000
+const MOST_REMEMBERED = 2_000
 
 export class SaltedKeys {
   readonly #derive: Derive
-  readonly #known = new RecentMap<string, Promise<Buffer>>(mostRemembered)
+  readonly #known = new RecentMap<string, Promise<Buffer>>(MOST_REMEMBERED)
 
   /** `compute`: what takes so long. */
   constructor(compute: Derive = derive) {

@@ -16,13 +16,13 @@ export const isSpace = (character: string | undefined) =>
   character === undefined || /\s/.test(character)
 
 /** A text that is nested deeper is read as plain text. */
-const mostDepth = 8
+const MOST_DEPTH = 8
 /** A text with more of them was made to be large: it stays as it was written. */
-const mostEntities = 2_000
+const MOST_ENTITIES = 2_000
 
 export function readStyled(body: string): Text {
   const styled = readBlocks(body.split('\n'), 0)
-  return styled.entities.length > mostEntities ? { text: body, entities: [] } : styled
+  return styled.entities.length > MOST_ENTITIES ? { text: body, entities: [] } : styled
 }
 
 function readBlocks(lines: readonly string[], depth: number): Text {
@@ -31,7 +31,7 @@ function readBlocks(lines: readonly string[], depth: number): Text {
     const line = lines[at] ?? ''
     const end = line.startsWith(fence)
       ? fenceEnd(lines, at)
-      : line.startsWith('>') && depth < mostDepth
+      : line.startsWith('>') && depth < MOST_DEPTH
         ? quoteEnd(lines, at)
         : at
     if (end === at) {
@@ -92,7 +92,7 @@ function joined(blocks: readonly Text[]): Text {
 }
 
 function readSpans(line: string, depth: number): Text {
-  if (depth === mostDepth) return { text: line, entities: [] }
+  if (depth === MOST_DEPTH) return { text: line, entities: [] }
   // A mark that closes nothing from here on closes nothing further on: long lines are read but once.
   const unclosed = new Set<string>()
   let text = ''

@@ -4,9 +4,9 @@ import type { Text, TextEntity } from '../../../../machines/model/text.ts'
 import { ns } from '../namespaces.ts'
 
 /** A larger body is read as the plain text that comes along. */
-const mostDepth = 24
-const mostElements = 2_000
-const longestText = 65_536
+const MOST_DEPTH = 24
+const MOST_ELEMENTS = 2_000
+const LONGEST_TEXT = 65_536
 
 const types: ReadonlyMap<string, string> = new Map([
   ['strong', 'bold'],
@@ -65,7 +65,7 @@ class Reader {
   /** Says whether it was within the bounds. */
   read(element: Element, depth = 0, isKept = false): boolean {
     this.#elements += 1
-    if (depth > mostDepth || this.#elements > mostElements) return false
+    if (depth > MOST_DEPTH || this.#elements > MOST_ELEMENTS) return false
     const { name } = element
     if (silent.has(name)) return true
     const isBlock = blocks.has(name)
@@ -81,7 +81,7 @@ class Reader {
     }
     this.#note(element, start)
     this.#breaks ||= isBlock && this.#text !== ''
-    return this.#text.length <= longestText
+    return this.#text.length <= LONGEST_TEXT
   }
 
   /** The text so far, ready for a line to end. */

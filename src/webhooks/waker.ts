@@ -1,9 +1,9 @@
-/** The keys that have webhooks. Wakes them for new updates, at the end of a rest, and after a start. */
+/** Wakes the keys that have webhooks: for new updates, at the end of a rest, and after a claim. */
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { Database } from '../database/database.ts'
 
-interface RosterOptions {
+interface WebhookWakerOptions {
   readonly db: Database
   readonly logger: Logger
   /** The credentials that this node owns. */
@@ -12,48 +12,29 @@ interface RosterOptions {
   find(apiKeyId: number): Promise<ApiKeyActor>
 }
 
-interface Row {
+interface WebhookRow {
   readonly id: number
   readonly credential_id: number
   readonly is_behind: boolean
 }
 
-const AGAIN_MS = 1_000
+const RETRY_MS = 1_000
 
-export class Roster {
-  readonly #options: RosterOptions
+export class WebhookWaker {
+  readonly #options: WebhookWakerOptions
   readonly #byCredential = new Map<number, Set<number>>()
   /** Keys that are waking now, or are tried again soon. */
   readonly #waking = new Set<number>()
   #isStopped = false
 
-  constructor(options: RosterOptions) {
+  constructor(options: WebhookWakerOptions) {
     this.#options = options
   }
 
   /** This node has claimed them: wakes their keys that have updates to deliver, and resolves with the number of those. */
-  async start(credentialIds: readonly number[]): Promise<number> {
-    return this.#take(credentialIds)
-  }
-
-  /** This node has claimed the credential: wakes its keys that have updates to deliver. */
-  async begin(credentialId: number): Promise<void> {
-    await this.#take([credentialId]).catch((err) => {
-      this.#options.logger.warn(
-        { err, credentialId },
-        'the webhooks of a credential were not looked for',
-      )
-    })
-  }
-
-  /** Another node has claimed the credential, and delivers its updates. */
-  forget(credentialId: number): void {
-    this.#byCredential.delete(credentialId)
-  }
-
-  async #take(credentialIds: readonly number[]): Promise<number> {
+  async wakeBehind(credentialIds: readonly number[]): Promise<number> {
     if (credentialIds.length === 0) return 0
-    const rows = await this.#options.db.query<Row>(
+    const rows = await this.#options.db.query<WebhookRow>(
       `select k.id, k.credential_id, k.cursor < l.next_update_id - 1 as is_behind
          from webhook w
          join api_key k on k.id = w.api_key_id and k.revoked_at is null
@@ -66,6 +47,21 @@ export class Roster {
     const behind = owned.filter(({ is_behind }) => is_behind)
     for (const { id } of behind) this.wake(id)
     return behind.length
+  }
+
+  /** This node has claimed the credential: wakes its keys that have updates to deliver. */
+  async claimed(credentialId: number): Promise<void> {
+    await this.wakeBehind([credentialId]).catch((err) => {
+      this.#options.logger.warn(
+        { err, credentialId },
+        'the webhooks of a credential were not looked for',
+      )
+    })
+  }
+
+  /** Another node has claimed the credential, and delivers its updates. */
+  forget(credentialId: number): void {
+    this.#byCredential.delete(credentialId)
   }
 
   /** The webhook of a live key was set or deleted. */
@@ -96,7 +92,7 @@ export class Roster {
       },
       (err) => {
         this.#options.logger.warn({ err, apiKeyId }, 'a key with a webhook could not be woken')
-        this.#later(apiKeyId)
+        this.#retryLater(apiKeyId)
       },
     )
   }
@@ -135,7 +131,7 @@ export class Roster {
   #watch(apiKeyId: number, actor: ApiKeyActor) {
     if (actor.snapshot.value === 'revoked') this.changed(actor, false)
     actor.closed.then((cause) => {
-      if (cause !== undefined && !this.#waking.has(apiKeyId)) this.#later(apiKeyId)
+      if (cause !== undefined && !this.#waking.has(apiKeyId)) this.#retryLater(apiKeyId)
     })
   }
 
@@ -144,14 +140,16 @@ export class Roster {
     return false
   }
 
-  #later(apiKeyId: number) {
-    const isKnown = this.#isKnown(apiKeyId)
-    if (isKnown) this.#waking.add(apiKeyId)
-    else this.#waking.delete(apiKeyId)
-    const again = () => {
+  #retryLater(apiKeyId: number) {
+    if (!this.#isKnown(apiKeyId)) {
+      this.#waking.delete(apiKeyId)
+      return
+    }
+    this.#waking.add(apiKeyId)
+    const retry = () => {
       this.#waking.delete(apiKeyId)
       this.wake(apiKeyId)
     }
-    if (isKnown) setTimeout(again, AGAIN_MS).unref()
+    setTimeout(retry, RETRY_MS).unref()
   }
 }

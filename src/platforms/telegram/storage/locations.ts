@@ -13,13 +13,13 @@ export const isOwned = 'not exists (select from credential where id = $1 and epo
 
 interface NewLocations {
   readonly owned: Owned
-  readonly places: readonly MessageLocation[]
+  readonly locations: readonly MessageLocation[]
 }
 
-/** One for all accounts: places that arrive during a write share the next one. */
+/** One for all accounts: locations that arrive during a write share the next one. */
 export type LocationWrites = SharedStatements<NewLocations, undefined>
 
-/** Callers whose places are stored with one statement. */
+/** Callers whose locations are stored with one statement. */
 const MOST_TOGETHER = 500
 
 const insertion = {
@@ -37,12 +37,14 @@ export const locationWrites = (db: Queryable): LocationWrites =>
   new SharedStatements({
     most: MOST_TOGETHER,
     async run(all) {
-      const rows = all.flatMap(({ owned, places }) => places.map((place) => ({ owned, place })))
+      const rows = all.flatMap(({ owned, locations }) =>
+        locations.map((location) => ({ owned, location })),
+      )
       await db.query(insertion, [
         arrayLiteral(rows.map(({ owned }) => owned.credentialId)),
         arrayLiteral(rows.map(({ owned }) => owned.epoch)),
-        arrayLiteral(rows.map(({ place }) => place.message)),
-        arrayLiteral(rows.map(({ place }) => place.chat)),
+        arrayLiteral(rows.map(({ location }) => location.message)),
+        arrayLiteral(rows.map(({ location }) => location.chat)),
       ])
       return all.map(() => undefined)
     },
@@ -51,7 +53,7 @@ export const locationWrites = (db: Queryable): LocationWrites =>
 interface LocationParts {
   readonly db: Queryable
   readonly locationWrites: LocationWrites
-  /** Gets the error if places could not be stored. */
+  /** Gets the error if locations could not be stored. */
   unnoted(cause: unknown): void
 }
 
@@ -64,13 +66,14 @@ export class MessageLocations {
     this.#parts = parts
   }
 
-  /** Stores the places of sent messages. A failure is only logged, because the messages are sent already. */
-  async note(places: readonly MessageLocation[]): Promise<void> {
-    await this.remember(places).catch(this.#parts.unnoted)
+  /** Stores the locations of sent messages. A failure is only logged, because the messages are sent already. */
+  async note(locations: readonly MessageLocation[]): Promise<void> {
+    await this.remember(locations).catch(this.#parts.unnoted)
   }
 
-  async remember(places: readonly MessageLocation[]): Promise<void> {
-    if (places.length > 0) await this.#parts.locationWrites.run({ owned: this.#owned, places })
+  async remember(locations: readonly MessageLocation[]): Promise<void> {
+    if (locations.length > 0)
+      await this.#parts.locationWrites.run({ owned: this.#owned, locations })
   }
 
   async find(messages: readonly number[]): Promise<MessageLocation[]> {

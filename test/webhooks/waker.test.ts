@@ -1,7 +1,7 @@
 /** Waking keys with webhooks: once for all that comes for them, and after a rest without any reminder. */
 import t from 'tap'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
-import { Roster } from '../../src/webhooks/roster.ts'
+import { WebhookWaker } from '../../src/webhooks/waker.ts'
 import { ApiKeyRig } from '../actors/api-key/rig.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
@@ -42,7 +42,7 @@ t.test('whatever comes for a key that cannot be woken, it is tried once at a tim
   const { actor } = new ApiKeyRig(t, { apiKeyId: id, credentialId: account })
   const tries: PromiseWithResolvers<ApiKeyActor>[] = []
   let live: ApiKeyActor | undefined
-  const roster = new Roster({
+  const waker = new WebhookWaker({
     db: database,
     logger: quietLogger,
     owned: new Map([[account, true]]),
@@ -53,9 +53,9 @@ t.test('whatever comes for a key that cannot be woken, it is tried once at a tim
       return next.promise
     },
   })
-  t.equal(await roster.start([account]), 0)
+  t.equal(await waker.wakeBehind([account]), 0)
   const come = () => {
-    for (let update = 0; update < 10; update++) roster.received(account)
+    for (let update = 0; update < 10; update++) waker.received(account)
   }
   come()
   t.equal(tries.length, 1)
@@ -80,7 +80,7 @@ t.test('whatever comes for a key that cannot be woken, it is tried once at a tim
   await tries[2]?.promise
   come()
   t.equal(tries.length, 3, 'never one that is revoked')
-  roster.stop()
+  waker.stop()
 })
 
 t.test('who sleeps though its rest is over is woken, and nobody else', async (t) => {
@@ -93,7 +93,7 @@ t.test('who sleeps though its rest is over is woken, and nobody else', async (t)
   const { actor } = new ApiKeyRig(t)
   const woken: number[] = []
   const owned = new Map<number, true>()
-  const roster = new Roster({
+  const waker = new WebhookWaker({
     db: database,
     logger: quietLogger,
     owned,
@@ -103,10 +103,10 @@ t.test('who sleeps though its rest is over is woken, and nobody else', async (t)
       return actor
     },
   })
-  await roster.wakeDue()
+  await waker.wakeDue()
   t.same(woken, [], 'the account is another node’s')
   owned.set(account, true)
-  await roster.wakeDue()
+  await waker.wakeDue()
   t.same(woken, [due])
 })
 
@@ -117,7 +117,7 @@ t.test(
     const id = await keyWith({})
     const { actor } = new ApiKeyRig(t)
     const woken: number[] = []
-    const roster = new Roster({
+    const waker = new WebhookWaker({
       db: database,
       logger: quietLogger,
       owned: new Map([[account, true]]),
@@ -127,13 +127,13 @@ t.test(
         return actor
       },
     })
-    await roster.start([])
-    await roster.start([account + 1])
-    t.notOk(roster.remind(id), 'another node is to be told')
-    await roster.start([account])
+    await waker.wakeBehind([])
+    await waker.wakeBehind([account + 1])
+    t.notOk(waker.remind(id), 'another node is to be told')
+    await waker.wakeBehind([account])
     t.same(woken, [], 'it is not behind')
-    t.ok(roster.remind(id))
+    t.ok(waker.remind(id))
     t.same(woken, [id])
-    roster.stop()
+    waker.stop()
   },
 )

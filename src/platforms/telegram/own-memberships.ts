@@ -48,7 +48,7 @@ async function now(
   { calls, self, signal }: Asking,
   channel: tl.RawChannel | tl.RawChannelForbidden,
 ): Promise<Now> {
-  const status = standingIn(channel)
+  const status = statusIn(channel)
   const peer = { _: 'peerUser', userId: Number(self) } as const
   if (channel._ === 'channelForbidden' || status === 'left') {
     const person = personById(peer.userId, { self, peers: await calls.known([peer]) })
@@ -62,7 +62,7 @@ async function now(
       channel: await calls.channel(chatOfGroup(channel).native, signal),
       participant: { _: 'inputPeerSelf' },
     },
-    { signal, looks: true },
+    { signal, readsOnly: true },
   )
   const view: View = { self, peers: PeersIndex.from(found) }
   const { participant } = found
@@ -89,7 +89,7 @@ type Status = Member['status']
 
 const OUTSIDE: readonly Status[] = ['left', 'kicked']
 
-export class Standings {
+export class OwnMemberships {
   readonly #known = new Map<number, Status>()
   readonly #since: number
 
@@ -105,7 +105,7 @@ export class Standings {
 
   /** The earlier membership; undefined if no change is known. */
   exchange(channel: tl.RawChannel | tl.RawChannelForbidden): Status | undefined {
-    const status = standingIn(channel)
+    const status = statusIn(channel)
     const before = this.#known.get(channel.id) ?? this.#guess(channel, status)
     this.#known.set(channel.id, status)
     return before === status ? undefined : before
@@ -117,7 +117,7 @@ export class Standings {
   }
 }
 
-function standingIn(channel: tl.RawChannel | tl.RawChannelForbidden): Status {
+function statusIn(channel: tl.RawChannel | tl.RawChannelForbidden): Status {
   if (channel._ === 'channelForbidden') return 'kicked'
   if (channel.left) return 'left'
   if (channel.creator) return 'creator'

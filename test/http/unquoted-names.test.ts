@@ -1,6 +1,6 @@
 /** Names of files that stand without quotes: marked for the parser, however the body arrives, and nothing else is. */
 import t from 'tap'
-import { BareNames, nameBehind } from '../../src/http/bot/multipart.ts'
+import { originalName, UnquotedNames } from '../../src/http/bot/multipart.ts'
 import fc from '../support/fast-check.ts'
 
 const boundary = 'the-boundary'
@@ -8,7 +8,7 @@ const type = `multipart/form-data; boundary=${boundary}`
 
 /** What becomes of a body that arrives in pieces of these lengths. */
 function guarded(body: string, lengths: readonly number[] = [body.length], contentType = type) {
-  const names = new BareNames(contentType)
+  const names = new UnquotedNames(contentType)
   const bytes = Buffer.from(body)
   const sizes = lengths.length === 0 ? [bytes.length] : lengths
   for (let at = 0, turn = 0; at < bytes.length; turn += 1) {
@@ -82,7 +82,7 @@ t.test('what comes before and behind a name does not matter', async (t) => {
 t.test('no line is dearer than another', (t) => {
   const head = Buffer.from(`--${boundary}\r\n`)
   const cost = (text: string) => {
-    const names = new BareNames(type)
+    const names = new UnquotedNames(type)
     const lines = Buffer.from(`content-disposition:${text.padEnd(1_000, text)}\r\n`.repeat(1_000))
     const before = process.cpuUsage()
     names.guard(head)
@@ -99,6 +99,6 @@ t.test('no line is dearer than another', (t) => {
 })
 
 t.test('the marks are taken off again', async (t) => {
-  t.equal(nameBehind(marked('my "last" re\tport .pdf ')), 'my "last" re\tport .pdf')
-  t.equal(nameBehind('plain.txt'), 'plain.txt')
+  t.equal(originalName(marked('my "last" re\tport .pdf ')), 'my "last" re\tport .pdf')
+  t.equal(originalName('plain.txt'), 'plain.txt')
 })

@@ -1,11 +1,11 @@
-/** What a gap has swallowed is told once of each gap, and not only of the first one. */
+/** What was skipped in a gap is reported once for each gap, not only for the first one. */
 import t from 'tap'
-import { seldom } from '../../src/platforms/telegram/intake.ts'
+import { throttled } from '../../src/platforms/telegram/intake.ts'
 
 t.test('what is true of many is told once, and again later', async (t) => {
   let now = 0
   const told: string[] = []
-  const tell = seldom(
+  const tell = throttled(
     1_000,
     (what: string) => told.push(what),
     () => now,
