@@ -8,29 +8,22 @@ import type { Outcome } from '../../machines/model/protocol.ts'
 import { pause, within } from '../host/time.ts'
 import { SessionPermit } from '../node/lease.ts'
 import type { FileStream, PassedFile, Session } from '../ports/platform.ts'
-import type { CredentialFacts } from '../ports/ports.ts'
+import type { CredentialFacts, CredentialStore } from '../ports/ports.ts'
 import { type PassCall, pass } from './pass.ts'
 import { perform } from './perform.ts'
 import { type Batches, LONGEST_RETRY_MS, ReportQueue, rejectAll, reportTo } from './report.ts'
 import {
+  assertOwner,
   type Closing,
   type CredentialWorld,
   notConnected,
+  type Owner,
   type ReleaseTurn,
   withSettings,
 } from './world.ts'
 
 type Send = (event: CredentialEvent) => void
 type Ends = Readonly<Record<'success' | 'failure', CredentialEvent>>
-
-/** The actor whose effects these are. */
-interface Owner {
-  getSnapshot(): {
-    readonly status: string
-    readonly context: Pick<CredentialContext, 'settings'>
-  }
-  send(event: CredentialEvent): void
-}
 
 /** No session waits longer for the decision how it ends: the next owner may open its own. */
 const DECIDED_MS = 1_000
@@ -156,9 +149,7 @@ export class CredentialEffects {
       else report.lost('storage')
     }
     permit.onEnd(() => report.lost('storage'))
-    const account = () => store.account(credentialId)
-    const reading = isExclusive ? this.#alone().then(account) : account()
-    reading
+    this.#account(isExclusive)
       .then((account) => {
         if (listening.signal.aborted) return
         // Some networks end an account that has two sessions at once.
@@ -347,12 +338,8 @@ export class CredentialEffects {
     return this.#closingDecided
   }
 
-  /** Checked before an operation and during it, because the next owner may have sent the same already. */
   #assertOwner(): void {
-    if (this.#owner.getSnapshot().status !== 'active') throw new OwnershipLost()
-    if (this.world.lease.isValid) return
-    const description = 'it is not certain that this node still owns the credential'
-    throw failed('unavailable', description, { retryAfterSeconds: 1 })
+    assertOwner(this.#owner, this.world.lease)
   }
 
   /**
@@ -377,6 +364,11 @@ export class CredentialEffects {
     if (!mayReturn) return { type: 'session.replaced' }
     this.#hasReturned = true
     return { type: 'session.lost', reason: 'replaced_elsewhere' }
+  }
+
+  #account(isExclusive: boolean): ReturnType<CredentialStore['account']> {
+    const read = () => this.world.store.account(this.#facts.credentialId)
+    return isExclusive ? this.#alone().then(read) : read()
   }
 
   /** Resolves once nobody else can have a session of the account. */

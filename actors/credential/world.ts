@@ -1,6 +1,7 @@
 /** What the actors of credentials share: ports, time limits, the budget of starts, and how a session is closed. */
+import type { CredentialEvent } from '../../machines/credential/events.ts'
 import type { CredentialContext } from '../../machines/credential/setup.ts'
-import { failed } from '../../machines/model/failure.ts'
+import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import { later } from '../host/time.ts'
 import type { Lease } from '../node/lease.ts'
 import type { LinkedAccount, Platform, WritePermit } from '../ports/platform.ts'
@@ -61,16 +62,33 @@ export interface Closing {
   decided?: Promise<void>
 }
 
+/** The actor of a credential. */
+export interface Owner {
+  getSnapshot(): {
+    readonly status: string
+    readonly context: Pick<CredentialContext, 'settings'>
+  }
+  send(event: CredentialEvent): void
+}
+
 /** An account as its session gets it; the settings are those of each moment. */
 export const withSettings = (
   { link: _, ...account }: StoredAccount,
   permit: WritePermit,
-  owner: { getSnapshot(): { readonly context: Pick<CredentialContext, 'settings'> } },
+  owner: Owner,
 ): LinkedAccount => ({
   ...account,
   permit,
   recoversChannels: () => owner.getSnapshot().context.settings.includeChannelUpdateRecovery,
 })
+
+/** Checked before an operation and during it, because the next owner may have sent the same already. */
+export function assertOwner(owner: Owner, lease: Pick<Lease, 'isValid'>): void {
+  if (owner.getSnapshot().status !== 'active') throw new OwnershipLost()
+  if (lease.isValid) return
+  const description = 'it is not certain that this node still owns the credential'
+  throw failed('unavailable', description, { retryAfterSeconds: 1 })
+}
 
 export const notConnected = () =>
   failed('unavailable', 'the credential is not connected', {

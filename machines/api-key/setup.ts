@@ -56,35 +56,26 @@ const SAME_OFFSET_WAIT_MS = 3_000
 const SAME_OFFSET_BURST_MS = 500
 const CONFLICT_PACE_MS = 3_000
 
-/** What a new poll confirms and wants from now on, and how it is read. */
+/** A new poll: what it confirms, what the key wants from now on, and what is read for it. */
 function beginning(context: ApiKeyContext, event: PollUpdates) {
-  const { kinds, others, offset, next, now } = event
+  const { requestId, kinds, others, offset, limit, timeoutMs, next, now } = event
+  const { lastPoll } = context
   const cursor = confirm(context.cursor, offset, next)
   const wanted = kinds !== undefined && { kinds, ...(others && { others }) }
   const changed = wanted ? changeFilter(context.filter, wanted, next) : context.filter
   const filter = pruneFilter(changed, cursor)
-  const poll = pollFrom({ cursor, filter, lastPoll: context.lastPoll }, event)
-  return { cursor, filter, poll, lastPoll: { offset, at: now, next } }
-}
-
-type PollStart = Pick<ApiKeyContext, 'cursor' | 'filter' | 'lastPoll'>
-
-function pollFrom(context: PollStart, event: PollUpdates): Poll {
-  const { lastPoll } = context
-  const since = lastPoll?.offset === event.offset ? event.now - lastPoll.at : Infinity
-  return {
-    requestId: event.requestId,
+  const since = lastPoll?.offset === offset ? now - lastPoll.at : Infinity
+  const poll: Poll = {
+    requestId,
     ...madeAt(event),
-    after: context.cursor,
-    keepNewest: event.offset < 0 ? -event.offset : undefined,
+    after: cursor,
+    keepNewest: offset < 0 ? -offset : undefined,
     // A new update since the last poll lifts the brake: the brake is for pages that repeat.
-    limit: since < SAME_OFFSET_BURST_MS && lastPoll?.next === event.next ? 1 : event.limit,
-    timeoutMs:
-      since < SAME_OFFSET_WAIT_MS
-        ? Math.max(event.timeoutMs, SAME_OFFSET_WAIT_MS)
-        : event.timeoutMs,
-    filter: context.filter,
+    limit: since < SAME_OFFSET_BURST_MS && lastPoll?.next === next ? 1 : limit,
+    timeoutMs: since < SAME_OFFSET_WAIT_MS ? Math.max(timeoutMs, SAME_OFFSET_WAIT_MS) : timeoutMs,
+    filter,
   }
+  return { cursor, filter, poll, lastPoll: { offset, at: now, next } }
 }
 
 /** The poll that is held; throws if there is none, which the chart rules out. */

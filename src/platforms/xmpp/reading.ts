@@ -13,8 +13,8 @@ import { sharedFile } from './media/shared.ts'
 import {
   idOf,
   type MessageNames,
-  marked,
   MOST_REMEMBERED,
+  marked,
   storable,
   targetOf,
 } from './message-identity.ts'

@@ -150,9 +150,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
       await authenticate({ username: login.local, password: login.password }, mechanisms[0])
     },
   })
-  // Errors reach those who wait for an attempt; without any listener the emitter would throw.
-  transport.on('error', () => undefined)
-  transport.reconnect.stop()
+  keepToOneConnection(transport)
   transport.timeout = STEP_TIMEOUT_MS
   transport.transports = transport.transports
     .filter(({ prototype }) => prototype.socketParameters('wss://host') === undefined)
@@ -171,8 +169,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   })
   keepToClassicLogin(transport)
   if (login.permit) transport.write = permitted(login.permit, transport.write.bind(transport))
-  // The library would follow the server to any host and log in there, beside our own reconnect.
-  transport._onSeeOtherHost = (error) => transport.emit('error', error)
+  writeTogether(transport)
   if (!login.allowPrivate) refusePrivate(transport)
   const heard = decodeAcrossChunks(transport)
   const resumptionAfter = (received: number): Resumption => {
@@ -194,6 +191,33 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
       search.abort()
       cut(transport)
     },
+  }
+}
+
+/** What follows the end of a connection is not the library's to decide. */
+function keepToOneConnection(transport: Client): void {
+  // Errors reach those who wait for an attempt; without any listener the emitter would throw.
+  transport.on('error', () => undefined)
+  transport.reconnect.stop()
+  // It would follow the server to any host and log in there, beside our own reconnect.
+  transport._onSeeOtherHost = (error) => transport.emit('error', error)
+}
+
+/** Stanzas of one turn of the event loop leave together: to encrypt and to write costs more than to make most of them. */
+function writeTogether(transport: Client): void {
+  const write = transport.write.bind(transport)
+  let isGathering = false
+  transport.write = (text) => {
+    const socket = socketOf(transport)
+    if (socket && !isGathering) {
+      isGathering = true
+      socket.cork()
+      setImmediate(() => {
+        isGathering = false
+        socket.uncork()
+      })
+    }
+    return write(text)
   }
 }
 
