@@ -28,6 +28,7 @@ const mayJoinSignals = [
   'src/platforms/xmpp/media/measure.ts',
   'src/platforms/xmpp/rooms/entrance.ts',
   'src/platforms/xmpp/stream.ts',
+  'src/platforms/xmpp/transport.ts',
 ]
 
 t.test(

@@ -8,7 +8,6 @@ import { EventLine, NotStored } from '../../src/platforms/kit/event-line.ts'
 import { readPages } from '../../src/platforms/kit/pages.ts'
 import { definePlatform, linkInOneStep } from '../../src/platforms/kit/platform.ts'
 import { Poller } from '../../src/platforms/kit/poller.ts'
-import { RecentMap } from '../../src/platforms/kit/recent-map.ts'
 import { SentRequests } from '../../src/platforms/kit/sent-requests.ts'
 import { SessionLife, unlessAborted } from '../../src/platforms/kit/session-life.ts'
 import { reportRestriction } from '../../src/platforms/kit/steadily.ts'
@@ -192,55 +191,6 @@ t.test('a wait is given up when the signal aborts, and not before', async (t) =>
   leaving.abort(new Error('gone'))
   await t.rejects(waiting, { message: 'gone' })
   late.reject(new Error('nobody waits for this any more'))
-})
-
-t.test('the oldest entry goes, and setting a key makes it the newest', async (t) => {
-  const map = new RecentMap<string, number>(2).set('a', 1).set('b', 2).set('a', 3).set('c', 4)
-  t.same(
-    [...map],
-    [
-      ['a', 3],
-      ['c', 4],
-    ],
-  )
-})
-
-/** The same, as an array of pairs: plain, and slow. */
-class PlainMap {
-  entries: [number, number][] = []
-  #without = (key: number) => this.entries.filter(([other]) => other !== key)
-
-  set(key: number, value: number, limit: number) {
-    this.entries = [...this.#without(key), [key, value] as [number, number]].slice(-limit)
-  }
-
-  delete(key: number) {
-    this.entries = this.#without(key)
-  }
-}
-
-t.test('however it was used, it has the newest entries, in their order', async () => {
-  const step = fc.record({ kind: fc.constantFrom('set', 'set', 'set', 'delete'), key: fc.nat(12) })
-  fc.assert(
-    fc.property(
-      fc.integer({ min: 1, max: 8 }),
-      fc.array(step, { maxLength: 80 }),
-      (limit, steps) => {
-        const map = new RecentMap<number, number>(limit)
-        const plain = new PlainMap()
-        for (const [value, { kind, key }] of steps.entries()) {
-          if (kind === 'set') {
-            map.set(key, value)
-            plain.set(key, value, limit)
-          } else {
-            map.delete(key)
-            plain.delete(key)
-          }
-          assert.deepEqual([...map], plain.entries)
-        }
-      },
-    ),
-  )
 })
 
 const bytesOf = (stream: ReadableStream<Uint8Array>) => new Response(stream).text()

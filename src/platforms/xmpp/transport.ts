@@ -169,7 +169,6 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   })
   keepToClassicLogin(transport)
   if (login.permit) transport.write = permitted(login.permit, transport.write.bind(transport))
-  writeTogether(transport)
   if (!login.allowPrivate) refusePrivate(transport)
   const heard = decodeAcrossChunks(transport)
   const resumptionAfter = (received: number): Resumption => {
@@ -201,24 +200,6 @@ function keepToOneConnection(transport: Client): void {
   transport.reconnect.stop()
   // It would follow the server to any host and log in there, beside our own reconnect.
   transport._onSeeOtherHost = (error) => transport.emit('error', error)
-}
-
-/** Stanzas of one turn of the event loop leave together: to encrypt and to write costs more than to make most of them. */
-function writeTogether(transport: Client): void {
-  const write = transport.write.bind(transport)
-  let isGathering = false
-  transport.write = (text) => {
-    const socket = socketOf(transport)
-    if (socket && !isGathering) {
-      isGathering = true
-      socket.cork()
-      setImmediate(() => {
-        isGathering = false
-        socket.uncork()
-      })
-    }
-    return write(text)
-  }
 }
 
 /** Time for one of several servers, within that of the whole attempt. */
