@@ -120,14 +120,28 @@ t.test(
     await new MessageLocations({ credentialId, epoch: 0 }, parts).remember([
       { message: 1, chat: 1 },
     ])
-    await forgetAccount(db, { credentialId, epoch: 0 })
+    await forgetAccount(db, credentialId)
     const now = new PostgresPeers(db, { credentialId, epoch: 1 })
     t.same((await now.peers.getById(1))?.complete, Buffer.from('1 1'))
     t.equal(await now.peers.getById(2), null)
     t.same(await now.refMessages.getByPeer(1), [-1, 1])
     t.same(await db.query('select from telegram_message'), [])
-    await forgetAccount(db, { credentialId, epoch: 1 })
-    t.equal(await now.peers.getById(1), null)
+  },
+)
+
+t.test(
+  'an account that is linked anew keeps the people it knows, a deleted one does not',
+  async (t) => {
+    const { db, credentialId } = await account(t)
+    const peers = new PostgresPeers(db, { credentialId, epoch: 0 })
+    await peers.peers.store(peer(1, 1))
+    await peers.flush()
+    const known = () => new PostgresPeers(db, { credentialId, epoch: 0 }).peers.getById(1)
+    await forgetAccount(db, credentialId)
+    t.match(await known(), { id: 1 })
+    await db.query('update credential set deleting_at = now()')
+    await forgetAccount(db, credentialId)
+    t.equal(await known(), null)
   },
 )
 

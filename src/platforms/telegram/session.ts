@@ -214,7 +214,7 @@ export class TelegramSession implements Session {
         return false
       },
     )
-    await forgetAccount(db, this.#account)
+    await forgetAccount(db, this.#account.credentialId)
     return isDone
   }
 

@@ -87,9 +87,12 @@ export class MessageLocations {
 
 export const TABLES = ['telegram_message', 'telegram_reference', 'telegram_peer']
 
-/** The tables with data of an account besides its updates. */
-export async function forgetAccount(db: Queryable, owned: Owned): Promise<void> {
-  for (const table of TABLES) await forgetIn(db, table, owned)
+/** Removes the data of an account besides its updates once it is being deleted: linked anew, it goes on with them. */
+export async function forgetAccount(db: Queryable, credentialId: number): Promise<void> {
+  const isDeleted = 'exists (select from credential where id = $1 and deleting_at is not null)'
+  for (const table of TABLES) {
+    await db.query(`delete from ${table} where credential_id = $1 and ${isDeleted}`, [credentialId])
+  }
 }
 
 export async function forgetIn(
