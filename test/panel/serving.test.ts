@@ -54,7 +54,7 @@ t.test(
 
     const routes = await readFile(join(panelSource, 'app.tsx'), 'utf8')
     const late = [
-      ...routes.matchAll(/late\(\s*'([^']+)',\s*'\w+',\s*\(\) => import\('\.\/([^']+)'\)/g),
+      ...routes.matchAll(/lazyPage\(\s*'([^']+)',\s*'\w+',\s*\(\) => import\('\.\/([^']+)'\)/g),
     ]
     t.ok(late.length > 10)
     for (const [, address = '', module = ''] of late) {
