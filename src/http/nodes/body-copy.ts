@@ -9,6 +9,8 @@ export const KEPT_BYTES = 65_536
 /** So is a longer one, as long as it does not exceed this, and all of them together do not exceed the second. */
 const LONGEST_KEPT_BYTES = 8 * 2 ** 20
 const ALL_KEPT_BYTES = 64 * 2 ** 20
+/** About what a piece takes besides its bytes: a client may send each byte by itself. */
+const PIECE_BYTES = 256
 /** Of the longer ones. */
 let keptBytes = 0
 
@@ -56,12 +58,15 @@ export class BodyCopy {
 
   #keep(chunk: Buffer): void {
     if (!this.isKept) return
-    this.#chunks.push(chunk)
     this.#length += chunk.length
+    // A copy of its own, because its reader frees the pieces of a file that it has sealed (`lend`).
+    this.#chunks.push(Buffer.from(chunk))
     if (this.#isShort) return
-    keptBytes += chunk.length
-    this.#counted += chunk.length
-    if (this.#length > LONGEST_KEPT_BYTES || keptBytes > ALL_KEPT_BYTES) this.#drop()
+    const bytes = chunk.length + PIECE_BYTES
+    keptBytes += bytes
+    this.#counted += bytes
+    const isTooMuch = this.#length > LONGEST_KEPT_BYTES || this.#counted > 2 * LONGEST_KEPT_BYTES
+    if (isTooMuch || keptBytes > ALL_KEPT_BYTES) this.#drop()
   }
 
   #drop(): void {

@@ -241,6 +241,7 @@ export class RequestForwarder {
     const { owners, holdMs, logger } = this.#options
     let until = performance.now() + holdMs
     let isParked = false
+    let hasLost = false
     let isFresh = false
     let isCurrent = false
     try {
@@ -254,7 +255,8 @@ export class RequestForwarder {
         const end = to === undefined ? 'elsewhere' : await this.#goesTo(to, call)
         if (end === 'ended' || call.hasLeft) return
         // The former owner has ended: from now on the request waits for the next one.
-        if (end === 'lost') until = performance.now() + holdMs
+        if (end === 'lost' && !hasLost) until = performance.now() + holdMs
+        hasLost ||= end === 'lost'
         if (isFresh) {
           if (performance.now() > until) return call.giveUp()
           if (!isParked) this.#parked++
