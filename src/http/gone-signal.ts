@@ -17,7 +17,7 @@ export function closeStalled(response: ServerResponse): void {
 }
 
 /** Fastify's own `request.signal` also aborts once a body was read to its end. */
-export function goneSignal({ raw }: FastifyReply): AbortSignal {
+export function goneSignal({ raw }: Pick<FastifyReply, 'raw'>): AbortSignal {
   const gone = new AbortController()
   onClosed(raw, () => {
     if (!raw.writableFinished) gone.abort()

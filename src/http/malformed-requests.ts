@@ -200,9 +200,24 @@ const answerOn = (socket: Answering): ServerResponse | undefined => socket[ANSWE
  * requests that another node answers.
  */
 export function followAnswers(server: Server): void {
-  server.prependListener('request', ({ socket }: { socket: Answering }, response) => {
+  const follow = ({ socket }: { socket: Answering }, response: ServerResponse) => {
     socket[ANSWER] = response
-  })
+    if (!response.socket) closeWith(socket, response)
+  }
+  server.prependListener('request', follow)
+}
+
+/** Node.js tells an answer that its connection has closed, but not those that wait behind it for their turn. */
+function closeWith(socket: Duplex, response: ServerResponse): void {
+  const close = () => {
+    if (response.destroyed) return
+    // Marked as Node.js marks the others, so that none is told twice.
+    Object.assign(response, { destroyed: true, _closed: true })
+    response.emit('close')
+  }
+  // A client may send any number at once.
+  socket.setMaxListeners(0).once('close', close)
+  response.once('close', () => socket.off('close', close))
 }
 
 /** Connections that are read by another one in their place. */

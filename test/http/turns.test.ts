@@ -13,14 +13,15 @@ app.get<{ Params: { user: string } }>(
     onRequest: async (request) => {
       Object.assign(request, { user: { id: Number(request.params.user) } })
     },
-    preHandler: inTurn,
   },
-  async ({ params: { user } }) => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    busy.push({ user, end: resolve })
-    await promise
-    return { ok: true }
-  },
+  async (request, reply) =>
+    inTurn(request, reply, async () => {
+      const { user } = request.params
+      const { promise, resolve } = Promise.withResolvers<void>()
+      busy.push({ user, end: resolve })
+      await promise
+      return { ok: true }
+    }),
 )
 const url = await app.listen({ port: 0 })
 const ask = (user: number, signal?: AbortSignal) =>
@@ -55,14 +56,18 @@ t.test('a user with many leaves places to others, and has to wait after fifty', 
   t.equal(refused, 8)
 })
 
-t.test('who leaves takes no place', async (t) => {
+t.test('who leaves keeps the places of what is under way, and takes no other', async (t) => {
   const leaving = new AbortController()
   const left = Array.from({ length: 4 }, () => ask(1, leaving.signal).catch(() => 0))
   await until(() => busy.length === 2)
   leaving.abort()
   t.same(await Promise.all(left), [0, 0, 0, 0])
-  busy.length = 0
   const next = [ask(1), ask(1)]
+  const other = ask(2)
+  await until(() => busy.length === 3)
+  t.same(searching(), ['1', '1', '2'])
+  for (const { end } of busy.splice(0)) end()
+  t.equal(await other, 200)
   await until(() => busy.length === 2)
   t.same(await endAll(next), [200, 200])
 })

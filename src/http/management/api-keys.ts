@@ -216,7 +216,6 @@ export const backlogRoute: FastifyPluginAsyncTypebox<BacklogRouteOptions> = asyn
   app.get(
     '/api_keys/:id/backlog',
     {
-      preHandler: inTurn,
       schema: {
         tags: ['api keys'],
         summary: 'What waits for the key, by the hour in which it came',
@@ -224,15 +223,16 @@ export const backlogRoute: FastifyPluginAsyncTypebox<BacklogRouteOptions> = asyn
         response: answers(Backlog),
       },
     },
-    async (request) => {
-      await flush()
-      const { api_key_id } = await keyService.find(userOf(request), idOf(request.params.id))
-      const { oldestAt, hours } = await waitingByHour(db, api_key_id)
-      return ok({
-        pending_update_count: hours.reduce((sum, { updates }) => sum + updates, 0),
-        oldest_at: oldestAt?.toISOString() ?? null,
-        series: hours.map(({ at, updates }) => ({ at: at.toISOString(), updates })),
-      })
-    },
+    async (request, reply) =>
+      inTurn(request, reply, async () => {
+        await flush()
+        const { api_key_id } = await keyService.find(userOf(request), idOf(request.params.id))
+        const { oldestAt, hours } = await waitingByHour(db, api_key_id)
+        return ok({
+          pending_update_count: hours.reduce((sum, { updates }) => sum + updates, 0),
+          oldest_at: oldestAt?.toISOString() ?? null,
+          series: hours.map(({ at, updates }) => ({ at: at.toISOString(), updates })),
+        })
+      }),
   )
 }

@@ -1,14 +1,14 @@
 /** The user who makes a request, and the record that its path names. These routes run only after an authenticating hook. */
 import type {
   FastifyInstance,
+  FastifyReply,
   FastifyRequest,
   onRequestAsyncHookHandler,
-  preHandlerAsyncHookHandler,
 } from 'fastify'
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
 import { FairSemaphore } from '../../fair-semaphore.ts'
-import { goneSignal, onClosed } from '../gone-signal.ts'
+import { goneSignal } from '../gone-signal.ts'
 
 export interface Authenticated {
   readonly authenticate: onRequestAsyncHookHandler
@@ -27,7 +27,7 @@ export function forUsers(
   })
 }
 
-export function userOf(request: FastifyRequest): number {
+export function userOf(request: Pick<FastifyRequest, 'user'>): number {
   const id = request.user?.id
   if (id === undefined) throw failed('unauthorized')
   return id
@@ -47,13 +47,26 @@ export function idOf(text: string): number {
 const searches = new FairSemaphore({ places: 4, placesPerUser: 2, waitingPerUser: 50 })
 const BUSY_SECONDS = 5
 
-/** For requests that may keep the database busy for seconds: users take turns, with two requests at once. */
-export const inTurn: preHandlerAsyncHookHandler = async (request, reply) => {
+/**
+ * Work that may keep the database busy for seconds: users take turns, with two at once. A turn ends with the work, also where
+ * the client has left before.
+ */
+export async function inTurn<Result>(
+  request: Pick<FastifyRequest, 'user'>,
+  reply: Pick<FastifyReply, 'raw' | 'sent'>,
+  work: () => Promise<Result>,
+): Promise<Result> {
   const userId = userOf(request)
   if (searches.isFull(userId)) {
     throw failed('rate_limited', '', { retryAfterSeconds: BUSY_SECONDS })
   }
   const waiting = searches.take(userId, goneSignal(reply))
   if (waiting && !(await waiting)) throw failed('unavailable', 'the client has left')
-  onClosed(reply.raw, () => searches.release(userId))
+  try {
+    // The limit of time may have answered it while it waited.
+    if (reply.sent) throw failed('unavailable', 'it was answered meanwhile')
+    return await work()
+  } finally {
+    searches.release(userId)
+  }
 }

@@ -112,7 +112,6 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
   { authenticate, keyService, db, keys, flush },
 ) => {
   forUsers(app, authenticate)
-  app.addHook('preHandler', inTurn)
 
   app.post(
     path,
@@ -124,36 +123,40 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
         body: ResendBody,
       },
     },
-    async (request) => {
-      const key = await keyService.usable(userOf(request), idOf(request.params.id))
-      const choice = choiceOf(request.body)
-      if (!key.webhook) throw failed('bad_request', 'the key has no webhook')
-      await flush()
-      const { runs, isCut } = await chooseRuns(db, key.api_key_id, choice)
-      const { updates, delivered } = await countResend(db, key.api_key_id, runs)
-      if (request.body.count_only) return ok(counted(runs, updates, isCut))
-      if (updates === 0) throw failed('bad_request', 'there is no such update to send again')
-      const actor = await keys.find(key.api_key_id)
-      await asOwner(actor.changeWebhook({ kind: 'resend', runs, updates: delivered }))
-      return ok(await presented(db, key.api_key_id, isCut))
-    },
+    async (request, reply) =>
+      inTurn(request, reply, async () => {
+        const key = await keyService.usable(userOf(request), idOf(request.params.id))
+        const choice = choiceOf(request.body)
+        if (!key.webhook) throw failed('bad_request', 'the key has no webhook')
+        await flush()
+        const { runs, isCut } = await chooseRuns(db, key.api_key_id, choice)
+        const { updates, delivered } = await countResend(db, key.api_key_id, runs)
+        if (request.body.count_only) return ok(counted(runs, updates, isCut))
+        if (updates === 0) throw failed('bad_request', 'there is no such update to send again')
+        const actor = await keys.find(key.api_key_id)
+        await asOwner(actor.changeWebhook({ kind: 'resend', runs, updates: delivered }))
+        return ok(await presented(db, key.api_key_id, isCut))
+      }),
   )
 
-  app.get(path, { schema: described('How far the last resend has got') }, async (request) => {
-    const { api_key_id } = await keyService.find(userOf(request), idOf(request.params.id))
-    return ok(await presented(db, api_key_id))
-  })
+  app.get(path, { schema: described('How far the last resend has got') }, async (request, reply) =>
+    inTurn(request, reply, async () => {
+      const { api_key_id } = await keyService.find(userOf(request), idOf(request.params.id))
+      return ok(await presented(db, api_key_id))
+    }),
+  )
 
   app.delete(
     path,
     { schema: described('Stops the resend: what it has not delivered yet stays as it was') },
-    async (request) => {
-      const key = await keyService.usable(userOf(request), idOf(request.params.id))
-      if (!key.webhook) throw failed('bad_request', 'the key has no webhook')
-      const { others } = await resendStanding(db, key.api_key_id)
-      const actor = await keys.find(key.api_key_id)
-      await asOwner(actor.changeWebhook({ kind: 'stop resend', waiting: others }))
-      return ok(await presented(db, key.api_key_id))
-    },
+    async (request, reply) =>
+      inTurn(request, reply, async () => {
+        const key = await keyService.usable(userOf(request), idOf(request.params.id))
+        if (!key.webhook) throw failed('bad_request', 'the key has no webhook')
+        const { others } = await resendStanding(db, key.api_key_id)
+        const actor = await keys.find(key.api_key_id)
+        await asOwner(actor.changeWebhook({ kind: 'stop resend', waiting: others }))
+        return ok(await presented(db, key.api_key_id))
+      }),
   )
 }

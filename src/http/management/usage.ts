@@ -41,7 +41,6 @@ export const usageRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async 
     '/user/usage',
     {
       onRequest: authenticate,
-      preHandler: inTurn,
       schema: {
         tags: ['account'],
         summary: 'Usage and error figures',
@@ -50,20 +49,22 @@ export const usageRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async 
         response: answers(UsageReport),
       },
     },
-    async ({ user, query }) => {
-      const step: UsageStep = query.step === 'day' ? 'day' : 'hour'
-      const { from, to } = rangeOf(query, step)
-      const sums = await readUsage(database, {
-        userId: user.id,
-        credentialId: query.credential_id,
-        apiKeyId: query.api_key_id,
-        from: new Date(from),
-        to: new Date(to),
-        step,
-      })
-      const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), step }
-      return ok({ ...range, ...usageSeries(sums, { from, to, step }) })
-    },
+    async (request, reply) =>
+      inTurn(request, reply, async () => {
+        const { user, query } = request
+        const step: UsageStep = query.step === 'day' ? 'day' : 'hour'
+        const { from, to } = rangeOf(query, step)
+        const sums = await readUsage(database, {
+          userId: user.id,
+          credentialId: query.credential_id,
+          apiKeyId: query.api_key_id,
+          from: new Date(from),
+          to: new Date(to),
+          step,
+        })
+        const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), step }
+        return ok({ ...range, ...usageSeries(sums, { from, to, step }) })
+      }),
   )
 }
 
@@ -124,7 +125,6 @@ export const logRoutes: FastifyPluginAsyncTypebox<LogRoutesOptions> = async (app
     '/user/logs/api-requests',
     {
       onRequest: authenticate,
-      preHandler: inTurn,
       schema: {
         tags: ['account'],
         summary: 'The latest requests, newest first',
@@ -135,32 +135,34 @@ export const logRoutes: FastifyPluginAsyncTypebox<LogRoutesOptions> = async (app
         response: answers(PageOf(ApiRequest)),
       },
     },
-    async ({ user, query }) => {
-      const { limit } = query
-      const at = (field: 'since' | 'until') => {
-        const text = query[field]
-        return text === undefined ? undefined : new Date(timeOf(field, text))
-      }
-      const filter = {
-        userId: user.id,
-        apiKeyId: query.api_key_id,
-        credentialId: query.credential_id,
-        errorCode: query.error_code,
-        status: query.status,
-        since: at('since'),
-        until: at('until'),
-        method: query.method,
-        requestId: query.request_id,
-        before: query.before === undefined ? undefined : positionOf(query.before),
-        limit: limit + 1,
-      }
-      const among = await keptAmong(options, filter, { text: query.text, chatId: query.chat_id })
-      const { requests, reached } = await listRequests(database, { ...filter, among })
-      const page = pageOf(requests, limit, ({ at, id }) => cursorOf({ at: at.getTime(), id }))
-      const end = among?.reached ? { at: among.reached.getTime(), id: 0 } : reached
-      if (end) page.next_before ??= cursorOf(end)
-      return ok({ ...page, items: page.items.map(present) })
-    },
+    async (request, reply) =>
+      inTurn(request, reply, async () => {
+        const { user, query } = request
+        const { limit } = query
+        const at = (field: 'since' | 'until') => {
+          const text = query[field]
+          return text === undefined ? undefined : new Date(timeOf(field, text))
+        }
+        const filter = {
+          userId: user.id,
+          apiKeyId: query.api_key_id,
+          credentialId: query.credential_id,
+          errorCode: query.error_code,
+          status: query.status,
+          since: at('since'),
+          until: at('until'),
+          method: query.method,
+          requestId: query.request_id,
+          before: query.before === undefined ? undefined : positionOf(query.before),
+          limit: limit + 1,
+        }
+        const among = await keptAmong(options, filter, { text: query.text, chatId: query.chat_id })
+        const { requests, reached } = await listRequests(database, { ...filter, among })
+        const page = pageOf(requests, limit, ({ at, id }) => cursorOf({ at: at.getTime(), id }))
+        const end = among?.reached ? { at: among.reached.getTime(), id: 0 } : reached
+        if (end) page.next_before ??= cursorOf(end)
+        return ok({ ...page, items: page.items.map(present) })
+      }),
   )
 }
 

@@ -68,7 +68,6 @@ export const webhookLogRoutes: FastifyPluginAsyncTypebox<WebhookLogOptions> = as
     '/user/logs/webhook-deliveries',
     {
       onRequest: authenticate,
-      preHandler: inTurn,
       schema: {
         tags: ['account'],
         summary: 'The latest webhook deliveries, newest first',
@@ -79,32 +78,34 @@ export const webhookLogRoutes: FastifyPluginAsyncTypebox<WebhookLogOptions> = as
         response: answers(PageOf(Delivery)),
       },
     },
-    async ({ user, query }) => {
-      const { limit } = query
-      await flush()
-      const at = (field: 'since' | 'until') => {
-        const text = query[field]
-        return text === undefined ? undefined : new Date(timeOf(field, text))
-      }
-      const { deliveries, reached } = await listDeliveries(database, {
-        userId: user.id,
-        apiKeyId: query.api_key_id,
-        updateId: query.update_id,
-        outcome: query.outcome,
-        status: query.status,
-        since: at('since'),
-        until: at('until'),
-        kind: query.kind,
-        chatId: query.chat_id,
-        text: query.text,
-        traceId: query.trace_id,
-        before: query.before === undefined ? undefined : positionOf(query.before),
-        limit: limit + 1,
-      })
-      const page = pageOf(deliveries, limit, ({ at, id }) => cursorOf({ at: at.getTime(), id }))
-      if (reached) page.next_before = cursorOf(reached)
-      return ok({ ...page, items: page.items.map(presentDelivery) })
-    },
+    async (request, reply) =>
+      inTurn(request, reply, async () => {
+        const { user, query } = request
+        const { limit } = query
+        await flush()
+        const at = (field: 'since' | 'until') => {
+          const text = query[field]
+          return text === undefined ? undefined : new Date(timeOf(field, text))
+        }
+        const { deliveries, reached } = await listDeliveries(database, {
+          userId: user.id,
+          apiKeyId: query.api_key_id,
+          updateId: query.update_id,
+          outcome: query.outcome,
+          status: query.status,
+          since: at('since'),
+          until: at('until'),
+          kind: query.kind,
+          chatId: query.chat_id,
+          text: query.text,
+          traceId: query.trace_id,
+          before: query.before === undefined ? undefined : positionOf(query.before),
+          limit: limit + 1,
+        })
+        const page = pageOf(deliveries, limit, ({ at, id }) => cursorOf({ at: at.getTime(), id }))
+        if (reached) page.next_before = cursorOf(reached)
+        return ok({ ...page, items: page.items.map(presentDelivery) })
+      }),
   )
 }
 
