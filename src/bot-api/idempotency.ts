@@ -78,8 +78,9 @@ export class IdempotentCalls {
       if (await this.#begin(apiKeyId, key, begun.id)) {
         return await this.#execute(apiKeyId, key, () => run(begun))
       }
-      const first = await this.#find(apiKeyId, key)
+      // Before it is read: a call that ends meanwhile is not taken for one that was given up.
       const isUnderWay = (this.#underWay.get(id) ?? 0) > 1
+      const first = await this.#find(apiKeyId, key)
       const callId = isTold && !isUnderWay && first?.isRecent && isOpen(first) && first.callId
       if (!callId) return answered(first, isUnderWay)
       return await this.#resolve(apiKeyId, key, first, () => run({ id: callId, isRepeated: true }))
@@ -129,9 +130,8 @@ export class IdempotentCalls {
       return result
     } catch (cause) {
       if (!(cause instanceof RequestFailed) || leavesNoTrace(cause.failure)) throw cause
-      if (cause.failure.certain === false) return answered(first, false)
-      await this.#keep(apiKeyId, key, { result: null, failure: cause.failure })
-      throw cause
+      // A refusal of now, perhaps before the network was asked, says nothing of the first try.
+      return answered(first, false)
     }
   }
 
