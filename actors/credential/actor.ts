@@ -45,8 +45,10 @@ const host = new ActorHost<typeof credentialMachine, CredentialEffects>({
       actions: {
         reply: host.reply,
         releaseTurn: ({ self, event }) =>
-          host.effectsOf(self).releaseTurn(event.type === 'session.lost'),
-        forgetSession: ({ self }) => host.effectsOf(self).forgetSession(),
+          host
+            .effectsOf(self)
+            .releaseTurn(event.type === 'session.lost' || event.type === 'session.revoked'),
+        forgetSession: ({ self }, link) => host.effectsOf(self).forgetSession(link),
         perform: async ({ self, context }, request) => {
           const { requestId } = request
           const outcome = await host.effectsOf(self).perform(context, request)

@@ -220,9 +220,10 @@ export class CredentialEffects {
     throw notConnected()
   }
 
-  /** The session that is left belongs to a link that was replaced: it ends on the network too. */
-  forgetSession(): void {
-    this.#closing.signOut = true
+  /** A session of a link that was replaced ends on the network too; one opened just now may be of the new link already. */
+  forgetSession(newLink: number): void {
+    const { link = 0 } = this.#closing
+    if (link < newLink) this.#closing.signOut = true
   }
 
   /**

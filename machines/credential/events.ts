@@ -39,6 +39,8 @@ interface RestartCredential extends Command {
 /** The account was linked again: its stored secrets are new. */
 interface CredentialRelinked extends Command {
   readonly type: 'credential.relinked'
+  /** The number of the new link. */
+  readonly link: number
 }
 
 /** Asks for a round trip now; the reply is its latency in milliseconds. */

@@ -31,7 +31,7 @@ export const credentialMachine = credential.createMachine({
     'credential.relinked': {
       target: '.queued',
       actions: [
-        'forgetSession',
+        { type: 'forgetSession', params: ({ event }) => event.link },
         'absolve',
         'forgetCrashes',
         'forgetReclaim',

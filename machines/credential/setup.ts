@@ -78,7 +78,8 @@ export const credential = setup({
     perform: port.action<PerformOperation>('perform'),
     check: port.action<Command>('check'),
     releaseTurn: port.action('releaseTurn'),
-    forgetSession: port.action('forgetSession'),
+    /** The session belongs to a link before this one. */
+    forgetSession: port.action<number>('forgetSession'),
     reply: emit((_, reply: Reply) => reply),
     adopt: assign({ settings: (_, settings: ReceiveSettings) => settings }),
     blame: assign({ reason: (_, reason: Reason) => reason }),
@@ -99,7 +100,11 @@ export const credential = setup({
       limit,
       reason: limit.reason,
     })),
-    keepLimit: assign({ reason: ({ context }) => context.limit?.reason, failedProbes: 0 }),
+    keepLimit: assign({
+      reason: ({ context }) => context.limit?.reason,
+      failedProbes: 0,
+      isDoubted: false,
+    }),
     awaitDeletion: assign({ deletion: (_, command: Command) => command }),
   },
   guards: {

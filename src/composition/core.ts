@@ -387,12 +387,12 @@ const keyBeginner =
 /** Runs the account of a link flow that has ended well, by the epoch under which it was stored. */
 const onLinked =
   (supervisor: CredentialSupervisor, ownership: Ownership, bus: Pick<Bus, 'tell'> | undefined) =>
-  async ({ credentialId, relinked, epoch }: Finished): Promise<void> => {
+  async ({ credentialId, relinked, epoch, link }: Finished): Promise<void> => {
     const held = supervisor.factsOf(credentialId)
     const wasElsewhere = held?.epoch !== epoch
     if (relinked && wasElsewhere) bus?.tell('relinked', { credentialId, epoch })
     if (held && wasElsewhere) ownership.lost([held])
     const actor = relinked ? supervisor.peek(credentialId) : undefined
-    if (actor?.isActive) await actor.ask({ type: 'credential.relinked' })
+    if (actor?.isActive) await actor.ask({ type: 'credential.relinked', link })
     else await supervisor.start(credentialId)
   }

@@ -21,6 +21,8 @@ export interface Finished {
   readonly relinked: boolean
   /** An owner with another epoch has lost the credential. */
   readonly epoch: number
+  /** The number of its link. */
+  readonly link: number
 }
 
 export type Held = (credentialId: number) => Owned | undefined
@@ -80,6 +82,8 @@ async function finishOnce(
   const session = await db.records((em) => em.findOne(LinkSession, { id: sessionId }))
   if (!session) throw failed('not_found')
   const { userId, platform, relinks } = session
+  const stored = await storedBefore(db, session)
+  if (stored) return stored
   const nativeId = nativeIndex(vault, account.native)
   const linked = { userId, platform, nativeId, deletingAt: null }
   const known = (await db.records((em) => em.findOne(Credential, linked, { fields: ['id'] })))?.id
@@ -95,20 +99,37 @@ async function finishOnce(
   // The network may have given the same session again.
   const isOther = (before: Json) => !isDeepStrictEqual(before, secrets)
   const replaced = isLeft ? await sealOwn(db, vault, known, isOther) : undefined
-  let epoch = 0
+  let standing = { epoch: 0, link: 0 }
   await db.transaction(async (tx) => {
     await holdUser(tx, userId)
     if (known === undefined) await insert(tx, credentialId, { userId, platform, owner }, sealed)
     else {
       const taking = { credentialId, owner, held: held(credentialId)?.epoch, replaced }
-      epoch = await revive(tx, taking, sealed)
+      standing = await revive(tx, taking, sealed)
     }
     await tx.query(
       `update link_session set state = 'linked', credential_id = $2, stored = null where id = $1`,
       [sessionId, credentialId],
     )
   })
-  return { credentialId, relinked: known !== undefined, epoch }
+  return { credentialId, relinked: known !== undefined, ...standing }
+}
+
+/** The link is stored, but the answer of its commit was lost: its session may be open already. */
+async function storedBefore(
+  db: Database,
+  {
+    state,
+    credentialId,
+  }: { readonly state: string; readonly credentialId?: number | null | undefined },
+): Promise<Finished | undefined> {
+  if (state !== 'linked' || typeof credentialId !== 'number') return undefined
+  const [row] = await db.query<{ epoch: number; link: number }>(
+    'select epoch, links as link from credential where id = $1 and deleting_at is null',
+    [credentialId],
+  )
+  if (!row) throw deleted()
+  return { credentialId, relinked: true, ...row }
 }
 
 async function refusal(db: Database, relinks: number): Promise<LinkRefused> {
@@ -162,9 +183,9 @@ async function revive(
   tx: Queryable,
   { credentialId, owner, held, replaced }: Taking,
   { account, secrets }: Sealed,
-): Promise<number> {
+): Promise<{ epoch: number; link: number }> {
   if (replaced) await keepReplaced(tx, credentialId, replaced)
-  const [revived] = await tx.query<{ epoch: number }>(
+  const [revived] = await tx.query<{ epoch: number; link: number }>(
     `with taken as (
        update credential_log set epoch = epoch + 1, owner = $5
         where credential_id = $1 and epoch is distinct from $4 returning epoch
@@ -172,11 +193,11 @@ async function revive(
      update credential set epoch = coalesce((select epoch from taken), epoch),
             linked_epoch = coalesce((select epoch from taken), epoch), account = null, account_sealed = $2, secrets = $3, state = 'connecting', reason = null,
             machine_state = 'queued', action = 'none', links = links + 1
-      where id = $1 and deleting_at is null returning epoch`,
+      where id = $1 and deleting_at is null returning epoch, links as link`,
     [credentialId, account, secrets, held ?? null, owner],
   )
   if (!revived) throw deleted()
-  return revived.epoch
+  return revived
 }
 
 /** Locks the rows in the order of a claim. */

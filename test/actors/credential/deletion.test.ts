@@ -39,7 +39,7 @@ t.test('a session is kept for later unless the network has confirmed its end', a
     const relinked = await online(confirms)
     t.ok(relinked.effects.uses(0))
     t.notOk(relinked.effects.uses(-1), 'only its link, and those before')
-    await relinked.ask({ type: 'credential.relinked' })
+    await relinked.ask({ type: 'credential.relinked', link: 1 })
     await settled()
     t.same(left.splice(0), confirms ? [[1, 0]] : [])
   }

@@ -154,6 +154,11 @@ t.test('a refusal that may pass is believed the second time', async (t) => {
   t.equal(back.state, 'live.online.quiet', 'it had passed')
   t.equal(back.send(doubted).state, 'waiting', 'and the next one is another')
   t.equal(online().send(doubted, command('relinked')).send(granted, doubted).state, 'waiting')
+
+  const held = online().send(limited(30_000, 130_000), doubted).elapse('backoff')
+  held.send(granted, opened, passed)
+  t.equal(held.state, 'live.limited.quiet', 'let in, though the restriction goes on')
+  t.equal(held.send(doubted).state, 'waiting')
 })
 
 t.test('reports of a session that is gone change nothing', async (t) => {

@@ -43,7 +43,10 @@ export const perform = (requestId = 'p1', now = 0): PerformOperation => ({
 export const command = (
   what: 'restart' | 'relinked' | 'delete' | 'check',
   requestId: string = what,
-): CredentialEvent => ({ type: `credential.${what}`, requestId })
+): CredentialEvent =>
+  what === 'relinked'
+    ? { type: 'credential.relinked', requestId, link: 1 }
+    : { type: `credential.${what}`, requestId }
 
 export const begin = (input: Partial<CredentialInput> = {}): Walk<CredentialEvent> =>
   new Walk(credentialMachine, { credentialId: 1, settings: nothing, resume: 'queued', ...input })
