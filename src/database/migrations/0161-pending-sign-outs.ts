@@ -8,8 +8,8 @@ export class PendingSignOuts extends Migration {
     this.addSql(`
       create table pending_sign_out (
         id uuid primary key,
-        user_id bigint not null references app_user,
-        credential_id bigint not null references credential,
+        user_id bigint not null references app_user on delete cascade,
+        credential_id bigint not null references credential on delete cascade,
         platform text not null,
         link integer not null,
         owner integer,
