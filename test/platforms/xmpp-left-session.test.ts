@@ -126,6 +126,23 @@ t.test('a stream of XMPP that is handed over', { skip: serverUnderTest().skip },
     t.same(store.texts('edited'), ['before'])
   })
 
+  await t.test('tells what a room said before it put the account out', async (t) => {
+    const { account, friend, store, first, next } = await begun(t, network)
+    const room = `out-${account.user}@rooms.xmpp.test`
+    await friend.join(room, 'friend')
+    await sent(first, room, 'hello')
+    await handsOver(first)
+    friend.send(room, 'the last words')
+    await friend.sees(({ body }) => body === 'the last words')
+    const ban = `<item jid="${account.jid}" affiliation="outcast"/>`
+    friend.ask(room, `<query xmlns="http://jabber.org/protocol/muc#admin">${ban}</query>`)
+    friend.send(room, 'without it')
+    await friend.sees(({ body }) => body === 'without it')
+    const second = await next()
+    await store.message('the last words')
+    t.match(second.answered(), /<resumed /)
+  })
+
   await t.test('gets again what the process before it had not stored', async (t) => {
     const { account, friend, store, first, next } = await begun(t, network)
     await delay(AT_REST_MS)

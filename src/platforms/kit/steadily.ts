@@ -1,6 +1,7 @@
 /** Asks the network again after a passing failure: waits until a restriction ends, forgives single failures, and lets few come back at once. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
+import { RecentMap } from './recent-map.ts'
 import type { Ending } from './session-life.ts'
 
 /** The network accepts nothing for so many seconds; the session goes on afterwards. */
@@ -80,6 +81,11 @@ export class Passage {
   #timer: NodeJS.Timeout | undefined
   readonly #waiting = new Set<() => void>()
 
+  /** The server answered the last who tried, or nobody has tried yet. */
+  get answers(): boolean {
+    return this.#opensAt === 0
+  }
+
   /** Resolves as soon as one may try, with what to call once it is known whether the server answered. */
   async enter(signal: AbortSignal): Promise<(hasAnswered: boolean) => void> {
     signal.throwIfAborted()
@@ -126,9 +132,12 @@ export class Passage {
   }
 }
 
+/** The least recently used are forgotten, with at most a hurried try for each. */
+const MOST_SERVERS = 10_000
+
 /** The passages to servers, by their addresses. */
 export class Passages {
-  readonly #known = new Map<string, Passage>()
+  readonly #known = new RecentMap<string, Passage>(MOST_SERVERS)
 
   to(address: string): Passage {
     const passage = this.#known.get(address) ?? new Passage()

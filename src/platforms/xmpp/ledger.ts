@@ -18,7 +18,7 @@ import type { IncomingMessage } from './delivery.ts'
 import { type Invitation, readInvitation } from './invitation.ts'
 import { isRandom, MessageNames, MOST_REMEMBERED, targetOf, unchanged } from './message-identity.ts'
 import { ns } from './namespaces.ts'
-import { type Known, Opinions, read, repliedTo } from './reading.ts'
+import { type Known, Opinions, reactionsIn, read, repliedTo } from './reading.ts'
 
 /** Within this time, a server delivers all messages to which it gave earlier ids. */
 const SETTLED_MS = 5_000
@@ -271,6 +271,6 @@ export class Ledger {
 
 /** The message names another one by a reused id: earlier sessions may have stored that one. */
 function namesUnknown(message: Element): boolean {
-  const named = targetOf(message)?.id ?? repliedTo(message)
+  const named = targetOf(message)?.id ?? repliedTo(message) ?? reactionsIn(message)?.id
   return named !== undefined && !isRandom(named)
 }

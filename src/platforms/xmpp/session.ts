@@ -75,6 +75,8 @@ export class XmppSession implements Session {
   #binding = new AbortController()
   #hasArchive = false
   #isOpened = false
+  /** The stream is one of its own: what the session before has left is of no use any more. */
+  #isBound = false
   /** All that a new stream begins with is done. */
   #isSettled = false
   #secrets: XmppSecrets
@@ -114,7 +116,7 @@ export class XmppSession implements Session {
         bound: () => this.#bind(),
         resumed: () => {
           options.logger.info({ account: own }, 'the stream was resumed')
-          if (left && !this.#isOpened) this.#goOn(left)
+          if (left && !this.#isBound && !this.#isOpened) this.#goOn(left)
         },
         stanza: (stanza) => this.#receive(stanza),
         settled: () => this.#inbox.settled(),
@@ -265,6 +267,7 @@ export class XmppSession implements Session {
   }
 
   #bind() {
+    this.#isBound = true
     this.#isSettled = false
     this.#binding.abort()
     this.#binding = new AbortController()
@@ -317,10 +320,7 @@ export class XmppSession implements Session {
   #receive(stanza: Element): Promise<void> | undefined {
     if (this.#requests.take(stanza) || this.#rooms.take(stanza)) return undefined
     if (!stanza.is('message') || this.#archive.take(stanza)) return undefined
-    if (stanza.attrs.type === 'error') {
-      this.#bounce(stanza)
-      return undefined
-    }
+    if (stanza.attrs.type === 'error') return this.#bounce(stanza)
     const { readUntil } = this.#catchUp
     const trust = { own: this.#own, domain: this.#domain, archive: this.#hasArchive, readUntil }
     const delivery = delivered(stanza, trust)
@@ -358,7 +358,7 @@ export class XmppSession implements Session {
     this.#outbox.found(id)
   }
 
-  #bounce(stanza: Element) {
+  #bounce(stanza: Element): undefined {
     const { id, from } = stanza.attrs
     const condition = conditionOf(stanza)
     if (id && this.#outbox.bounced(id, condition, from)) return

@@ -52,6 +52,8 @@ const closeMilliseconds = 1_500
 const noticeMilliseconds = 50
 const firstPause = 100
 const longestPause = 2_000
+/** Servers keep a broken stream for some minutes. */
+const queueMilliseconds = 120_000
 /** A connection that breaks sooner did not hold: the next one waits for longer. */
 const holdMilliseconds = 10_000
 
@@ -137,7 +139,10 @@ export class Stream {
     if (this.#state !== 'up' || !enabled || !id) return false
     this.#stop(new Error('The session is left to another process'))
     // Nobody could say whether the server has got what was being written.
-    const written = Promise.allSettled(this.#sending).then(() => true)
+    const written = Promise.all(this.#sending).then(
+      () => true,
+      () => false,
+    )
     const late = delay(closeMilliseconds, false, { ref: false })
     const isWritten = await Promise.race([written, late])
     this.#transport.cut()
@@ -240,11 +245,10 @@ export class Stream {
     }
   }
 
-  /** The passage is waited for so long, and no longer. */
+  /** The passage is waited for so long; longer where its server answers, and only others stand before it. */
   async #resume(milliseconds: number): Promise<void> {
-    const leave = await limited([this.#ending.signal], Math.max(0, milliseconds), (limit) =>
-      this.#passage.enter(limit),
-    )
+    const most = this.#passage.answers ? queueMilliseconds : Math.max(0, milliseconds)
+    const leave = await limited([this.#ending.signal], most, (limit) => this.#passage.enter(limit))
     let hasAnswered = true
     try {
       // A fresh one: the library goes on waiting for answers of a login that was cut, and takes those of the next.
@@ -290,6 +294,7 @@ export class Stream {
   }
 
   async #attempt({ client, cut }: Transport, service = this.#login.service): Promise<void> {
+    this.#ending.signal.throwIfAborted()
     const limit = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(attemptMilliseconds)])
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     let isOver = false

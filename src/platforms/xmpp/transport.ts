@@ -162,7 +162,8 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   let { max, location } = resumption ?? {}
   if (resumption) {
     const { id, outbound, outbound_q } = resumption
-    Object.assign(transport.streamManagement, { id, outbound, outbound_q })
+    // A copy: where this attempt breaks, the next one needs the queue as it was.
+    Object.assign(transport.streamManagement, { id, outbound, outbound_q: [...outbound_q] })
   }
   transport.prependListener('element', (element: Element) => {
     if (element.is('enabled', ns.streamManagement)) ({ max, location } = element.attrs)

@@ -42,6 +42,10 @@ export class Occupants {
     return new Set(this.all.map(({ nick }) => this.#addresses.get(nick) ?? `/${nick}`)).size
   }
 
+  get presentCount(): number {
+    return this.#present.size
+  }
+
   get all(): Occupant[] {
     return [...this.#present.values()]
   }

@@ -155,6 +155,11 @@ export class Room implements RoomReader {
     this.#inbox.release(new Set())
   }
 
+  /** One who is there with two clients counts twice. */
+  get peopleCount(): number {
+    return this.#occupants.presentCount
+  }
+
   /** Resolves once what the room has said is stored, or when that has failed. */
   settled(): Promise<void> {
     return this.#inbox.settled()

@@ -30,6 +30,9 @@ export interface RoomsParts extends Omit<RoomParts, 'putOut'> {
   readonly tendMilliseconds: number
 }
 
+/** More take longer to be stored and read than a login; see `leftText`. */
+const MOST_LEFT_PEOPLE = 3_000
+
 export class Rooms {
   readonly #parts: RoomParts & RoomsParts
   #isUnshared = false
@@ -38,6 +41,9 @@ export class Rooms {
   /** Joined, but not stored: the database was away. */
   readonly #unkept = new Set<string>()
   readonly #joining = new Map<string, Promise<Room>>()
+  /** Those of the session before: their words wait for `goOn`, also where the account is put out meanwhile. */
+  #restored: readonly Room[] = []
+  #leaving = 0
   /** Whether the addresses of a domain are rooms. */
   readonly #domains = new Map<string, boolean>()
   readonly #invitations: Invitations
@@ -59,6 +65,7 @@ export class Rooms {
   /** The stream is a new one: the account is in no room any more. */
   left() {
     for (const room of this.#rooms.values()) room.left()
+    this.#restored = []
     this.#joining.clear()
   }
 
@@ -82,9 +89,12 @@ export class Rooms {
     void this.#tending.run(signal)
   }
 
-  /** Whether no room is being joined or stored: only then `states` says all. */
+  /** Whether no room is being joined, left or stored: only then `states` says all, and not too much. */
   get isAtRest(): boolean {
-    return this.#joining.size === 0 && this.#unkept.size === 0 && !this.#invitations.isBusy
+    const isMoving = this.#joining.size > 0 || this.#leaving > 0
+    const people = this.joined.reduce((sum, { peopleCount }) => sum + peopleCount, 0)
+    const isBusy = isMoving || this.#unkept.size > 0 || this.#invitations.isBusy
+    return !isBusy && people <= MOST_LEFT_PEOPLE
   }
 
   /** The rooms that the account is in, for the session that goes on with the stream. */
@@ -94,11 +104,12 @@ export class Rooms {
 
   /** The account is in these, on the stream of the session before. */
   restore(states: readonly RoomState[]) {
-    for (const state of states) {
+    this.#restored = states.map((state) => {
       const room = new Room(state.bookmark, state.facts, this.#parts)
       this.#rooms.set(room.address, room)
       room.restore(state)
-    }
+      return room
+    })
   }
 
   /** As `begin`, but nothing is to be joined. Resolves once it is known that the server answers. */
@@ -107,7 +118,12 @@ export class Rooms {
     for (const { shared: _, ...bookmark } of await kept.load()) this.#tending.want(bookmark)
     // Who gets what was said meanwhile may answer at once, which takes an account that was heard of.
     await ping(requests, parseAddress(own)?.domain ?? own, signal)
-    for (const room of this.joined) room.goOn()
+    for (const room of this.#restored) {
+      // One that is entered anew tells what was missed first.
+      const isEntered = this.#joining.has(room.address) && this.#rooms.get(room.address) === room
+      if (!isEntered) room.goOn()
+    }
+    this.#restored = []
     this.#invitations.begin(signal)
     void this.#tending.run(signal)
   }
@@ -206,8 +222,13 @@ export class Rooms {
     const room = this.#rooms.get(address)
     this.#rooms.delete(address)
     this.#tending.forget(address)
-    await this.#parts.kept.forget(address)
-    await room?.leave(signal)
+    this.#leaving += 1
+    try {
+      await this.#parts.kept.forget(address)
+      await room?.leave(signal)
+    } finally {
+      this.#leaving -= 1
+    }
     await removeBookmark(this.#parts.requests, address, signal)
   }
 
