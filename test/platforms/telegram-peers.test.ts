@@ -120,7 +120,7 @@ t.test(
     await new MessageLocations({ credentialId, epoch: 0 }, parts).remember([
       { message: 1, chat: 1 },
     ])
-    await forgetAccount(db, credentialId)
+    await forgetAccount(db, { credentialId, epoch: 0 })
     const now = new PostgresPeers(db, { credentialId, epoch: 1 })
     t.same((await now.peers.getById(1))?.complete, Buffer.from('1 1'))
     t.equal(await now.peers.getById(2), null)
@@ -137,10 +137,10 @@ t.test(
     await peers.peers.store(peer(1, 1))
     await peers.flush()
     const known = () => new PostgresPeers(db, { credentialId, epoch: 0 }).peers.getById(1)
-    await forgetAccount(db, credentialId)
+    await forgetAccount(db, { credentialId, epoch: 0 })
     t.match(await known(), { id: 1 })
     await db.query('update credential set deleting_at = now()')
-    await forgetAccount(db, credentialId)
+    await forgetAccount(db, { credentialId, epoch: 0 })
     t.equal(await known(), null)
   },
 )

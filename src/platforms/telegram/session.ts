@@ -214,7 +214,7 @@ export class TelegramSession implements Session {
         return false
       },
     )
-    await forgetAccount(db, this.#account.credentialId)
+    await forgetAccount(db, this.#account)
     return isDone
   }
 

@@ -88,10 +88,13 @@ export class MessageLocations {
 export const TABLES = ['telegram_message', 'telegram_reference', 'telegram_peer']
 
 /** Removes the data of an account besides its updates once it is being deleted: linked anew, it goes on with them. */
-export async function forgetAccount(db: Queryable, credentialId: number): Promise<void> {
+export async function forgetAccount(db: Queryable, { credentialId, epoch }: Owned): Promise<void> {
   const isDeleted = 'exists (select from credential where id = $1 and deleting_at is not null)'
   for (const table of TABLES) {
-    await db.query(`delete from ${table} where credential_id = $1 and ${isDeleted}`, [credentialId])
+    await db.query(
+      `delete from ${table} where credential_id = $1 and ${isOwned} and ${isDeleted}`,
+      [credentialId, epoch],
+    )
   }
 }
 
