@@ -255,8 +255,13 @@ t.test('a former owner learns whether its session is of a link before', async (t
     credentialId,
     nativeIndex(vault, account.native),
   ])
-  const link = (held?: Owned) =>
-    finishLink(db, vault, { sessionId: 'again', owner: 1, account, secrets: 'anew' }, () => held)
+  const link = async (held?: Owned) => {
+    await db.query(`update link_session set state = 'waiting' where id = 'again'`)
+    const ending = { sessionId: 'again', owner: 1, account, secrets: 'anew' }
+    const linked = await finishLink(db, vault, ending, () => held)
+    t.same((await finishLink(db, vault, ending, () => held)).link, linked.link, 'only once')
+    return linked
+  }
 
   t.same(await lost(before), undefined, 'it is the owner')
   const second = (await node.store.claim(credentialId)) ?? before

@@ -72,7 +72,12 @@ t.test('an account that is linked once more is the same credential', async (t) =
   const { link, db, vault } = await rig(t)
   const first = await link({ native: 'bird@canary.example', ...bird })
   const again = await link({ native: 'bird@canary.example', ...bird, firstName: 'Renamed' })
-  t.same(again, { credentialId: first.credentialId, epoch: first.epoch + 1, relinked: true })
+  t.same(again, {
+    credentialId: first.credentialId,
+    epoch: first.epoch + 1,
+    link: 1,
+    relinked: true,
+  })
   t.not((await link({ native: 'other@canary.example', ...bird })).credentialId, first.credentialId)
   const [row] = await db.query<Parameters<typeof openIdentity>[1]>(
     'select id, account, account_sealed from credential where id = $1',
@@ -95,7 +100,7 @@ t.test('what older versions stored is sealed at the start, and read as before', 
   const relinked = await link({ ...bird, native: old[7]!.account.native })
   t.same(
     relinked,
-    { credentialId: old[7]!.id, epoch: 0, relinked: true },
+    { credentialId: old[7]!.id, epoch: 0, link: 1, relinked: true },
     'linked again, it is found',
   )
   const found = await searchCredentials(source, userId, query({ search: 'vogel 1002' }))
