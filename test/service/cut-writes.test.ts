@@ -43,7 +43,7 @@ const makings = [
   ],
   [
     'an action on accounts',
-    [/insert into bulk_item\W/i],
+    [/insert into bulk_item\W/i, /commit/i],
     '/platforms/credentials/actions',
     { kind: 'restart', credential_ids: [credential_id] },
     '/platforms/credentials/actions',
