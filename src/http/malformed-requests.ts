@@ -7,6 +7,7 @@ import { failed } from '../../machines/model/failure.ts'
 import { isDeeperThan } from '../bot-api/arguments.ts'
 import { REPLACED } from './connections.ts'
 import { plainFailure } from './failure.ts'
+import { onClosed } from './gone-signal.ts'
 import { requestIds, securityHeaders } from './headers.ts'
 
 /** Bounds for reading away the rest of a body after the answer: it stands in front of the connection's next request. */
@@ -217,7 +218,7 @@ function closeWith(socket: Duplex, response: ServerResponse): void {
   }
   // A client may send any number at once.
   socket.setMaxListeners(0).once('close', close)
-  response.once('close', () => socket.off('close', close))
+  onClosed(response, () => socket.off('close', close))
 }
 
 /** Connections that are read by another one in their place. */
