@@ -120,7 +120,7 @@ function heapLimit(NODE_OPTIONS: string): number {
 
 t.test('the service has small spaces of young objects', async (t) => {
   const old = '--max-old-space-size=256'
-  t.equal(heapLimit(serviceOptions(old)), 256 + 3 * 8)
-  t.equal(heapLimit(serviceOptions()) - heapLimit('--max-semi-space-size=1'), 3 * 7)
+  t.equal(heapLimit(serviceOptions(old)), 256 + 3 * 16)
+  t.equal(heapLimit(serviceOptions()) - heapLimit('--max-semi-space-size=1'), 3 * 15)
   t.equal(heapLimit(serviceOptions(`${old} --max-semi-space-size=4`)), 256 + 3 * 4, 'as wanted')
 })
