@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 import { accounts } from './accounts.ts'
 import { attacks } from './attacks.ts'
 import { backlog } from './backlog.ts'
+import { beside } from './beside.ts'
 import { burst } from './burst.ts'
 import { fanout } from './fanout.ts'
 import { files } from './files.ts'
@@ -59,6 +60,7 @@ const all: Readonly<Record<string, Benchmark>> = {
   uploads,
   accounts,
   outages,
+  beside,
 }
 
 const print = (line: string) => process.stdout.write(`${line}\n`)
@@ -72,6 +74,8 @@ const { values: options, positionals: named } = parseArgs({
     sizes: { type: 'string', default: '1000,10000' },
     network: { type: 'string' },
     once: { type: 'boolean', default: false },
+    tree: { type: 'string' },
+    node: { type: 'string' },
   },
 })
 const unknown = named.filter((name) => !(name in all))

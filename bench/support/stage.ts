@@ -23,6 +23,8 @@ export interface Stage {
   /** The rows that an earlier run of today has seeded are there. */
   readonly isSeeded: boolean
   note(text: string): void
+  /** Another stage of the same server, beside this one. */
+  readonly perform: Theatre['perform']
 }
 
 export interface Options {
@@ -36,6 +38,10 @@ export interface Options {
   readonly network?: string | undefined
   /** They are started a first time, and no second one. */
   readonly once: boolean
+  /** Another checkout of the project, to compare with. */
+  readonly tree?: string | undefined
+  /** Options of Node.js to compare with. */
+  readonly node?: string | undefined
 }
 
 export interface Theatre {
@@ -57,7 +63,7 @@ export async function openTheatre(
   const server = await startEmbeddedPostgres({ dir: join(dataDir, 'postgres'), logger })
   const admin = new pg.Pool({ connectionString: server.url('postgres'), max: 1 })
   admin.on('error', ended)
-  return {
+  const theatre: Theatre = {
     async perform(name, play) {
       const database = `bench_${name}`
       const ownDir = join(dataDir, name)
@@ -75,7 +81,7 @@ export async function openTheatre(
       let isWhole = false
       try {
         const vault = await openVault({ db, keyFile: join(ownDir, 'keys'), logger })
-        const dir = { dataDir: ownDir, options, isSeeded }
+        const dir = { dataDir: ownDir, options, isSeeded, perform: theatre.perform }
         const result = await play({ databaseUrl, db, sql, vault, ...dir, note })
         isWhole = true
         return result
@@ -94,6 +100,7 @@ export async function openTheatre(
       await server.stop()
     },
   }
+  return theatre
 }
 
 /** Seeded rows are as old as their day: the logs have a partition for each day. */
