@@ -187,16 +187,25 @@ async function advance(tx: Queryable, now: Date, awaySince: Date): Promise<numbe
   return resolved
 }
 
+interface ListedIncidents {
+  /** Only resolved ones, or only those that are not. */
+  readonly isResolved?: boolean | undefined
+  readonly before: number | undefined
+  readonly limit: number
+}
+
 /** Incidents of the owners, newest first, with an id below `before`. */
 export function listIncidents(
   db: Queryable,
   owners: readonly number[],
-  { before, limit }: { readonly before: number | undefined; readonly limit: number },
+  { isResolved, before, limit }: ListedIncidents,
 ): Promise<Incident[]> {
   return db.query<Incident>(
     `select ${columnsFor('$1')} from incident i
-      where ${seenBy('$1')} and ($2::bigint is null or i.id < $2) order by i.id desc limit $3`,
-    [owners, before ?? null, limit],
+      where ${seenBy('$1')} and ($2::bigint is null or i.id < $2)
+        and ($4::boolean is null or (i.state = 'resolved') = $4)
+      order by i.id desc limit $3`,
+    [owners, before ?? null, limit, isResolved ?? null],
   )
 }
 

@@ -80,9 +80,13 @@ export async function beginAction(
     const values = [userId, kind, filter && JSON.stringify(filter), credentialIds]
     const [action] = await tx.query<BulkAction>(begin, values)
     if (action) return action
-    const why = { reason: 'actions_full', params: { count: MOST_OPEN } } as const
-    throw failed('conflict', `${MOST_OPEN} actions on accounts are under way already`, why)
+    throw tooMany()
   })
+}
+
+function tooMany() {
+  const why = { reason: 'actions_full', params: { count: MOST_OPEN } } as const
+  return failed('conflict', `${MOST_OPEN} actions on accounts are under way already`, why)
 }
 
 interface Before {
@@ -145,31 +149,39 @@ export async function failedAccounts(db: Queryable, action: OneAction): Promise<
   return rows.map((row) => row.id)
 }
 
-/** Stops a running action, or resumes a stopped one. Rejects with `conflict` if it is finished. */
-export async function setRunning(
-  db: Queryable,
-  action: OneAction,
-  runs: boolean,
-): Promise<BulkAction> {
-  const [changed] = await db.query<BulkAction>(
-    `update bulk_action set state = $3 where id = $2 and user_id = $1 and state <> 'finished'
-     returning ${columns}`,
-    [action.userId, action.id, runs ? 'running' : 'stopped'],
-  )
-  if (changed) return changed
-  await findAction(db, action)
-  throw failed('conflict', 'the action is finished')
+/**
+ * Stops a running action, or resumes a stopped one. Rejects with `conflict` if it is finished, or if too many others run
+ * meanwhile.
+ */
+export function setRunning(db: Database, action: OneAction, runs: boolean): Promise<BulkAction> {
+  const { userId, id } = action
+  return db.transaction(async (tx) => {
+    await holdUser(tx, userId)
+    const [changed] = await tx.query<BulkAction>(
+      `update bulk_action set state = $3
+        where id = $2 and user_id = $1 and state <> 'finished'
+          and (state = $3 or $3 = 'stopped' or ${MOST_OPEN} >
+               (select count(*) from bulk_action where user_id = $1 and state = 'running'))
+       returning ${columns}`,
+      [userId, id, runs ? 'running' : 'stopped'],
+    )
+    if (changed) return changed
+    const { state } = await findAction(tx, action)
+    throw state === 'finished' ? failed('conflict', 'the action is finished') : tooMany()
+  })
 }
 
 export interface RunningAction {
   readonly id: number
+  readonly userId: number
   readonly kind: BulkKind
 }
 
-/** Running actions of all users, the oldest first. */
+/** Running actions, the oldest one of each user first. */
 export const runningActions = (db: Queryable, limit: number): Promise<RunningAction[]> =>
   db.query<RunningAction>(
-    `select id, kind from bulk_action where state = 'running' order by id limit $1`,
+    `select id, user_id as "userId", kind from bulk_action where state = 'running'
+      order by row_number() over (partition by user_id order by id), id limit $1`,
     [limit],
   )
 

@@ -15,8 +15,9 @@ import {
   waitingItems,
 } from './actions.ts'
 
-/** The number of concurrent actions, and of concurrent accounts in each. */
+/** The number of concurrent actions, of those of one user, and of concurrent accounts in each. */
 const ACTIONS_AT_ONCE = 8
+const ACTIONS_OF_USER = 4
 const ACCOUNTS_AT_ONCE = 20
 const PAGE = 500
 /** The interval of writing outcomes. After a crash, the work of one interval is repeated. */
@@ -46,11 +47,17 @@ interface RunnerOptions {
 /** The change as other nodes receive it. */
 export type BulkChange = Readonly<{ actionId: number; isRunning: boolean }>
 
+/** An action that this node works on. */
+interface Walk {
+  readonly userId: number
+  readonly ended: Promise<void>
+}
+
 export class BulkRunner {
   readonly #options: RunnerOptions
   readonly #closing = new AbortController()
   readonly #closed: Promise<void>
-  readonly #walks = new Map<number, Promise<void>>()
+  readonly #walks = new Map<number, Walk>()
   /** Actions that were stopped while they are walked: no further account is begun. */
   readonly #halted = new Set<number>()
   #timer: NodeJS.Timeout | undefined
@@ -84,7 +91,7 @@ export class BulkRunner {
     clearInterval(this.#timer)
     this.#closing.abort()
     await this.#looking
-    await Promise.all(this.#walks.values())
+    await Promise.all([...this.#walks.values()].map(({ ended }) => ended))
   }
 
   async #look(): Promise<void> {
@@ -93,19 +100,25 @@ export class BulkRunner {
     try {
       for (const action of await runningActions(db, 100)) {
         if (this.#walks.size >= ACTIONS_AT_ONCE) return
-        if (this.#walks.has(action.id)) continue
-        const walk = this.#walk(action)
+        if (this.#walks.has(action.id) || this.#isFullFor(action)) continue
+        const ended = this.#walk(action)
           .catch((err) => logger.error({ err, action: action.id }, 'an action was interrupted'))
           .then(() => {
             this.#walks.delete(action.id)
             // It may have been resumed meanwhile.
             if (this.#halted.delete(action.id)) this.poke()
           })
-        this.#walks.set(action.id, walk)
+        this.#walks.set(action.id, { userId: action.userId, ended })
       }
     } catch (err) {
       logger.warn({ err }, 'actions on accounts were not looked for')
     }
+  }
+
+  /** Others do not wait for all that one user has begun. */
+  #isFullFor({ userId }: RunningAction): boolean {
+    const theirs = [...this.#walks.values()].filter((walk) => walk.userId === userId)
+    return theirs.length >= ACTIONS_OF_USER
   }
 
   /** Ends when no accounts are left for this node, or when the action was stopped. */

@@ -13,7 +13,10 @@ interface TagChange {
   readonly remove: readonly string[]
 }
 
-/** Resolves with the number of changed accounts. An account that would have too many tags is not changed. */
+/**
+ * Resolves with the number of changed accounts. An account that would have too many tags is not changed. The rows are held
+ * before their tags are read: of two changes at once, the second one would otherwise undo the first.
+ */
 export async function changeTags(
   db: Queryable,
   userId: number,
@@ -24,10 +27,11 @@ export async function changeTags(
   for (let at = 0; at < credentialIds.length; at += AT_ONCE) {
     const rows = await db.query(
       `update credential c set tags = n.tags
-         from (select id, array(select distinct tag from unnest(tags || $3::text[]) as tag
+         from (select id, tags as former, array(select distinct tag from unnest(tags || $3::text[]) as tag
                                  where tag <> all ($4::text[]) order by tag) as tags
-                 from credential where user_id = $1 and id = any($2)) n
-        where c.id = n.id and c.user_id = $1 and c.tags <> n.tags
+                 from (select id, tags from credential where user_id = $1 and id = any($2)
+                        order by id for no key update) held) n
+        where c.id = n.id and c.user_id = $1 and n.tags <> n.former
           and cardinality(n.tags) <= ${MOST_TAGS}
        returning c.id`,
       [userId, credentialIds.slice(at, at + AT_ONCE), add, remove],

@@ -139,9 +139,9 @@ export class OpenedIdentities {
 /** A name as lists are searched and sorted by it. */
 interface AccountName {
   readonly id: number
-  /** First and last, in small letters. */
+  /** The beginning of first and last, in small letters: the cursors of a list sorted by names carry it. */
   readonly name: string
-  /** Name, username and phone, folded, a line each. */
+  /** Name, username with its sign, and phone, folded, a line each. */
   readonly folded: string
 }
 
@@ -152,6 +152,9 @@ export const folded = (text: string): string =>
     .replace(/\p{Mn}/gu, '')
     .replace(/[۰-۹٠-٩]/g, (digit) => `${digit.charCodeAt(0) & 15}`)
     .toLowerCase()
+
+/** Accounts whose names differ only behind it are sorted by their ids. */
+const SORTED_CHARACTERS = 100
 
 const collator = new Intl.Collator('und')
 
@@ -276,8 +279,14 @@ class NameList {
     }
     const { firstName, lastName = '', username = '', phone = '' } = identity
     const name = (lastName === '' ? firstName : `${firstName} ${lastName}`).toLowerCase()
-    const texts = [name, username, phone].map(folded).join('\n')
-    this.#names.set(row.id, { id: row.id, name, folded: texts })
+    // As lists show it, and as people paste it.
+    const handle = username === '' ? '' : `@${username}`
+    const texts = [name, handle, phone].map(folded).join('\n')
+    this.#names.set(row.id, {
+      id: row.id,
+      name: name.slice(0, SORTED_CHARACTERS),
+      folded: texts,
+    })
   }
 
   /** Merges changed names into the sorted list, so that a change does not sort the whole list again. */

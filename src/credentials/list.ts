@@ -4,7 +4,7 @@ import { credentialCells, credentialColumns, csvLine } from '../bulk/csv.ts'
 import type { CredentialRecord } from '../records/credential.ts'
 import { byName } from './identity.ts'
 import type { CredentialRow } from './records.ts'
-import { type RecordSource, recordOf, recordsOf, shownColumns } from './records.ts'
+import { type RecordSource, recordsOf, shownColumns } from './records.ts'
 
 export type CredentialSort = 'created' | 'name' | 'state' | 'last_event' | 'urgency'
 
@@ -68,7 +68,7 @@ export async function searchCredentials(
   const page = rows.slice(0, limit)
   const last = rows.length > limit ? page.at(-1) : undefined
   return {
-    items: await Promise.all(page.map((row) => recordOf(source, row))),
+    items: await recordsOf(source, page),
     next_before: last ? cursorOf(last, sort) : null,
   }
 }
@@ -361,9 +361,17 @@ const cursorOf = (row: { id: number; sort_key: string | number }, sort: Credenti
 
 function positionOf(cursor: string, sort: CredentialSort): { key: string | number; id: number } {
   const [key, id] = sort === 'created' ? [0, Number(cursor)] : decoded(cursor)
-  const isKey = typeof key === (typeOf(sort) === 'text' ? 'string' : 'number')
-  if (isKey && Number.isSafeInteger(id)) return { key: key as string | number, id: id as number }
+  if (isKeyOf(sort, key) && Number.isSafeInteger(id)) return { key, id: id as number }
   throw invalidField('before', 'is not a cursor of this list')
+}
+
+/** The end of the year 9999 in seconds: the database takes no time for which there is no date. */
+const LAST_SECONDS = 253_402_300_799
+
+/** Anybody may write a cursor, and the database refuses some values. Names are compared here. */
+function isKeyOf(sort: CredentialSort, key: unknown): key is string | number {
+  if (typeOf(sort) === 'float8') return typeof key === 'number' && Math.abs(key) <= LAST_SECONDS
+  return typeof key === 'string' && (sort === 'name' || !key.includes('\u0000'))
 }
 
 function decoded(cursor: string): unknown[] {

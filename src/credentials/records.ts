@@ -112,10 +112,7 @@ export async function recordsOf(
   return (await Promise.all(found)).filter((record) => record !== undefined)
 }
 
-export async function recordOf(
-  source: RecordSource,
-  row: CredentialRow,
-): Promise<CredentialRecord> {
+async function recordOf(source: RecordSource, row: CredentialRow): Promise<CredentialRecord> {
   const identity = await source.identity(row)
   // Deleted since the row was read.
   if (!identity) throw failed('not_found')

@@ -88,9 +88,12 @@ async function checkCredential(
     const seen = [...evidence, say('explained', { reason }), say('no_round_trip')]
     return failing('credential', reason, seen, remedyOf(reason, 'wait'))
   }
+  const took = say('round_trip', { count: latency })
+  const odd = irregular(world, credentialId)
   return passed(
     'credential',
-    [...evidence, say('round_trip', { count: latency }), ...irregular(world, credentialId)],
+    // What the remark speaks of comes last: it is told as the cause.
+    latency > world.slowAfterMs ? [...evidence, ...odd, took] : [...evidence, took, ...odd],
     remarkable(world, credentialId, latency),
   )
 }
@@ -122,8 +125,8 @@ async function roundTrip(
 function irregular({ irregularities }: ExaminerWorld, credentialId: number): Sentence[] {
   const { repeated, disordered } = irregularities.of(credentialId)
   return [
-    ...(repeated > 0 ? [say('events_repeated', { count: repeated })] : []),
     ...(disordered > 0 ? [say('events_disordered', { count: disordered })] : []),
+    ...(repeated > 0 ? [say('events_repeated', { count: repeated })] : []),
   ]
 }
 
@@ -171,7 +174,8 @@ async function checkSending(
 function refusedBy(failure: Failure, to: string): Finding {
   const { code, seen, remedy } = sendingRefusal(failure)
   if (code === 'outcome_unknown') {
-    return failing('send', code, [say('message_unconfirmed', { to }), seen], remedy)
+    const words = failure.description ? [seen] : []
+    return failing('send', code, [...words, say('message_unconfirmed', { to })], remedy)
   }
   if (seen.code === 'refusal') {
     return failing('send', code, [say('message_refused', { to, ...seen.params })], remedy)

@@ -91,9 +91,7 @@ export async function checkReceiveMode(
   { facts: { userId, apiKeyId }, earlier }: Examination,
 ): Promise<Finding> {
   const key = await world.key(userId, apiKeyId)
-  if (!mayReceive(key)) {
-    return skipped('receive_mode', say('may_not_receive', { scope: 'bot:receive' }))
-  }
+  if (!mayReceive(key)) return withoutScope(key)
   const receiving = await world.receiving(key)
   const refusals = await world.refusals(apiKeyId)
   const because = (...reasons: readonly Refusal['reason'][]) =>
@@ -123,6 +121,14 @@ export async function checkReceiveMode(
   const isIdle = receiving.mode === 'none' && receiving.pending > 0
   const remark = { code: 'nobody_receives', remedy: say('start_receiving') } as const
   return passed('receive_mode', [mode], isIdle ? remark : undefined)
+}
+
+/** No call is refused for want of a scope where a webhook should get the updates: it just gets none. */
+function withoutScope({ api_key_id: key, webhook }: ApiKeyRecord): Finding {
+  const scope = 'bot:receive'
+  if (!webhook) return skipped('receive_mode', say('may_not_receive', { scope }))
+  const seen = [say('receives_by_webhook', { url: webhook.url }), say('may_not_receive', { scope })]
+  return failing('receive_mode', 'missing_scope', seen, say('add_scope', { scope, key }))
 }
 
 function modeOf({ mode, webhook }: ReceivingFacts): Sentence {

@@ -1,7 +1,7 @@
 /** The routes of the panel. Pages other than the first ones are loaded when they are needed. */
 
 import { type ComponentType, lazy, Suspense, useState } from 'react'
-import { matchPath, Navigate, Route, Routes, useLocation } from 'react-router'
+import { matchPath, Navigate, Route, Routes, useLocation, useParams } from 'react-router'
 import { ApiFailure } from './api/failure.ts'
 import { useSession } from './api/queries.ts'
 import { startSession } from './api/session.ts'
@@ -48,7 +48,8 @@ function lazyPage<Name extends string>(
   return function LazyPage() {
     // React shows a lazy page 300 ms after its placeholder at the earliest. A page that has come meanwhile needs neither.
     const [Shown] = useState(() => loaded ?? Waited)
-    return <Shown />
+    // Another record begins another page: what was typed or found for one would pass for that of the other.
+    return <Shown key={Object.values(useParams()).join('/')} />
   }
 }
 

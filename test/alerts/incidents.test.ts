@@ -160,6 +160,24 @@ t.test('nobody sees or changes the incidents of others, and bad input is refused
   t.equal((await ask('DELETE', '/alerts/x/silence')).status, 404)
 })
 
+t.test('incidents that are over are listed apart from those that are not', async (t) => {
+  const { out, evaluate, ask, database } = await rig(t)
+  await out([1])
+  await out([2], 1, 'banned')
+  await evaluate(5)
+  await database.query(
+    `update incident set state = 'resolved', resolved_at = now() where subject = 'banned'`,
+  )
+  const listed = async (query: string) =>
+    (await ask('GET', `/alerts?${query}`)).result.items.map(
+      ({ subject }: { readonly subject: string }) => subject,
+    )
+  t.same(await listed('resolved=true'), ['banned'])
+  t.same(await listed('resolved=false&limit=1'), ['signed_out'])
+  t.equal((await listed('')).length, 2)
+  t.equal((await ask('GET', '/alerts?resolved=some')).status, 400)
+})
+
 t.test('the database notes since when an account is out', async (t) => {
   const { out, database } = await rig(t)
   await out([1])

@@ -171,6 +171,41 @@ t.test('deleted accounts are gone, and restarting them fails with the reason', a
   t.match(await client.ask('GET', `/platforms/credentials/${first}`), { status: 200 })
 })
 
+t.test('one user who has begun many lets others go on, and resumes none beyond ten', async (t) => {
+  const [many, one] = [await service.client(), await service.client()]
+  const slow = await many.link(await many.person('Fi', 'fi_of_many'))
+  const quick = await one.link(await one.person('Gil', 'gil_of_one'))
+  const { supervisor } = service.gateway.core
+  const ready = supervisor.ready.bind(supervisor)
+  const go = Promise.withResolvers<void>()
+  t.teardown(() => {
+    go.resolve()
+    supervisor.ready = ready
+  })
+  supervisor.ready = async (id, hasLeft) => {
+    if (id === slow) await go.promise
+    return ready(id, hasLeft)
+  }
+  const restart = (by: typeof many, id: number) =>
+    by.result('POST', PATH, { kind: 'restart', credential_ids: [id] })
+  const begun: number[] = []
+  for (let n = 0; n < 10; n++) begun.push((await restart(many, slow)).action_id)
+  const [oldest = 0] = begun
+  const { action_id } = await restart(one, quick)
+  await until(async () => (await one.result('GET', `${PATH}/${action_id}`)).state === 'finished')
+  await many.result('POST', `${PATH}/${oldest}/stop`)
+  begun.push((await restart(many, slow)).action_id)
+  t.match(await many.ask('POST', `${PATH}/${oldest}/resume`), {
+    status: 409,
+    body: { code: 'actions_full' },
+  })
+  t.match(await many.result('POST', `${PATH}/${begun.at(-1)}/resume`), { state: 'running' })
+  go.resolve()
+  const states = () =>
+    Promise.all(begun.map(async (id) => (await many.result('GET', `${PATH}/${id}`)).state))
+  await until(async () => (await states()).slice(1).every((state) => state === 'finished'))
+})
+
 t.test('at most ten are under way, and two hundred are begun in a day', async (t) => {
   const other = await service.client()
   const own = await other.link(await other.person('Ed', 'ed_of_many'))

@@ -176,6 +176,21 @@ t.test('a list is searched and sorted by what is sealed, page by page', async (t
   t.same(await shown({ search: 'adam', sort: 'name', order: 'desc' }), ['ADAM', 'adam'])
 })
 
+t.test('an account that is deleted while a list is read is left out', async (t) => {
+  const { userId, link, source } = await rig(t)
+  for (let n = 0; n < 3; n++) await link({ native: `${n}`, firstName: `Person ${n}` })
+  // Its row was read before, its names were wiped since.
+  const identity = async (row: IdentityRow) => {
+    const known = await source.identity(row)
+    return known?.native === '1' ? undefined : known
+  }
+  const { items } = await searchCredentials({ ...source, identity }, userId, query({}))
+  t.same(
+    items.map(({ account }) => account.first_name),
+    ['Person 0', 'Person 2'],
+  )
+})
+
 t.test('a list by the last event is in its order, page by page, to the microsecond', async (t) => {
   const { db, userId, link, source } = await rig(t)
   const times = ['.000002', '.000001', '.000003', undefined, '.000001', '.999999']

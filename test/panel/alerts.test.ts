@@ -134,6 +134,7 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
   await t.test('incidents are listed, the current ones first', async () => {
     await page.getByRole('link', { name: 'Alerts', exact: true }).click()
     await row('1 account is out').waitFor()
+    await row('Bots were behind').waitFor()
     const shown = await page.locator('.card').first().locator('.record .label').allInnerTexts()
     t.same(shown, ['2 webhooks are failing', '1 account is out', 'Bots were behind'])
     t.strictSame(await seriousIn(page), [])
@@ -185,6 +186,22 @@ t.test('alerts are seen, answered and sent', { skip: noBrowser }, async (t) => {
       await page.getByRole('link', { name: 'Alerts', exact: true }).click()
     },
   )
+
+  await t.test('one that is not over is seen, however many newer ones are', async () => {
+    await database.query(
+      `insert into incident (user_id, rule, subject, state, affected, opened_at, resolved_at)
+       select $1, 'backlog_old', 'backlog_old', 'resolved', 0, now(), now() from generate_series(1, 60)`,
+      [userId],
+    )
+    await page.reload()
+    await row('Bots were behind').first().waitFor()
+    await row('1 account is out').waitFor()
+    await database.query(
+      `delete from incident where state = 'resolved' and id > (select min(id) + 2 from incident)`,
+    )
+    await page.reload()
+    await row('Bots were behind').waitFor()
+  })
 
   const telling = { client, receiver, keyId, chat: ada.id }
   await t.test('where to tell is set, and tried out', (t) =>

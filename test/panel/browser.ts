@@ -22,6 +22,8 @@ export interface Looks {
   readonly theme?: 'light' | 'dark'
   readonly width?: number
   readonly height?: number
+  /** The zone of the reader's clock. */
+  readonly zone?: string
   /** Instead of `localhost`. */
   readonly origin?: string
 }
@@ -54,6 +56,7 @@ export async function visit(
     theme = 'light',
     width = 1280,
     height = 860,
+    zone,
     origin = originOf(service),
   }: Looks = {},
 ): Promise<Visitor> {
@@ -62,6 +65,7 @@ export async function visit(
     colorScheme: theme,
     locale: language === 'fa' ? 'fa-IR' : 'en-GB',
     reducedMotion: 'reduce',
+    ...(zone !== undefined && { timezoneId: zone }),
     baseURL: origin,
   })
   // A browser beside a database and other tests on two cores is slow at times.

@@ -117,6 +117,19 @@ t.test('the usage of a key is charted', { skip: noBrowser, timeout: 240_000 }, a
     t.match(await table.innerText(), /\t0\t0\t3/, 'what was asked 40 days ago')
   })
 
+  await t.test('days are those of the figures, wherever the reader is', async (t) => {
+    const american = await visit(browser, service, { zone: 'America/New_York' })
+    await signIn(american, service, phone)
+    await american.page.goto(`${address}&range=30d`)
+    await american.page.getByText('As a table').click()
+    const days = american.page.getByRole('table', { name: 'Requests' }).getByRole('rowheader')
+    await days.last().waitFor()
+    t.equal(await days.count(), 30, 'no day counts for the time before, too')
+    const inUtc = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+    t.equal(await days.last().innerText(), inUtc.format(Date.now()))
+    await american.context.close()
+  })
+
   await t.test('in Persian, on a phone', async () => {
     const phoneVisitor = await visit(browser, service, {
       language: 'fa',

@@ -1,7 +1,8 @@
-/** Numbers with their units, in the words and the plurals of each language. */
+/** Numbers with their units, in the words and the plurals of each language; and answers laid out with theirs as they are. */
 import { registerHooks } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
+import fc from '../support/fast-check.ts'
 
 interface Formats {
   bytes(count: number): string
@@ -100,4 +101,30 @@ t.test('large numbers and money', async (t) => {
   t.equal(plain(en.money(1_050, 'USD')), 'US$10.50')
   t.equal(en.money(50, 'XTR'), '⭐ 50')
   t.equal(fa.money(50, 'XTR'), '⭐ ۵۰')
+})
+
+const sending = join(import.meta.dirname, '../../src/panel/pages/explorer/sending.ts')
+const { laidOut } = (await import(sending)) as { laidOut(body: string): string }
+
+t.test('an answer is laid out, and its numbers stay as they were written', async (t) => {
+  t.equal(
+    laidOut('{"id":1234567890123456789,"sum":1.50,"of":[-1e400,{}, [ ]],"\\u0633":"\\u0633: {,}"}'),
+    `{
+  "id": 1234567890123456789,
+  "sum": 1.50,
+  "of": [
+    -1e400,
+    {},
+    []
+  ],
+  "س": "س: {,}"
+}`,
+  )
+  for (const text of ['', 'no JSON {', '{"cut":"of']) t.equal(laidOut(text), text)
+  fc.assert(
+    fc.property(fc.jsonValue(), fc.constantFrom(0, 1, '\t'), (value, indent) => {
+      const text = JSON.stringify(value, null, indent)
+      return laidOut(text) === JSON.stringify(JSON.parse(text), null, 2)
+    }),
+  )
 })

@@ -33,6 +33,8 @@ const list = async (query: string, who: Client = client): Promise<string[]> => {
 t.test('accounts are found by name, username, phone and number', async (t) => {
   t.same(await list('search=cyr'), ['Cyrus'])
   t.same(await list('search=DARYA_acc'), ['Darya'])
+  t.same(await list('search=%40cyr'), ['Cyrus'], 'as the list shows a username')
+  t.same(await list('search=%40acc'), [], 'it begins with the sign')
   t.same(await list(`search=${Cyrus}`), ['Cyrus'])
   t.same(await list('search=%25'), [], 'a percent sign is a percent sign')
   t.same(await list('search=ada', stranger), [])
@@ -153,6 +155,32 @@ t.test('every order goes by pages without a gap or a repetition', async (t) => {
   }
 })
 
+t.test('a list sorted by names goes on after long ones, in any script', async (t) => {
+  const long: number[] = []
+  for (const [place, sign] of ['ع', '😀', '"'].entries()) {
+    const [first_name, last_name] = [sign.repeat(64 / sign.length), sign.repeat(64 / sign.length)]
+    const phone = `+165055577${20 + place}`
+    long.push(await client.link(await client.person(first_name, undefined, { last_name, phone })))
+  }
+  for (const order of ['asc', 'desc']) {
+    const seen: number[] = []
+    let before: string | null = null
+    do {
+      const from: string = before === null ? '' : `&before=${before}`
+      const query = `limit=1&sort=name&order=${order}${from}`
+      const page = await client.result('GET', `/platforms/credentials?${query}`)
+      seen.push(...page.items.map((item: Item) => item.credential_id))
+      before = page.next_before
+    } while (before !== null)
+    t.equal(seen.length, 7, order)
+    t.equal(new Set(seen).size, 7, order)
+  }
+  for (const id of long) await client.result('DELETE', `/platforms/credentials/${id}`)
+})
+
+const cursor = (...position: unknown[]) =>
+  Buffer.from(JSON.stringify(position)).toString('base64url')
+
 t.test('what is no search is refused', async (t) => {
   for (const query of [
     'sort=age',
@@ -161,7 +189,11 @@ t.test('what is no search is refused', async (t) => {
     `search=${'x'.repeat(101)}`,
     'before=x',
     'sort=name&before=x',
-    `sort=name&before=${Buffer.from('[1,2]').toString('base64url')}`,
+    `sort=name&before=${cursor(1, 2)}`,
+    `sort=state&before=${cursor('\u0000', 2)}`,
+    `sort=last_event&before=${cursor(1e300, 2)}`,
+    `sort=last_event&before=${cursor(-1e300, 2)}`,
+    `sort=last_event&before=${Buffer.from('[1e400,2]').toString('base64url')}`,
   ]) {
     const answer = await client.ask('GET', `/platforms/credentials?${query}`)
     t.match(answer, { status: 400, body: { ok: false, errors: [{}] } }, query)

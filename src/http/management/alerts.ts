@@ -40,6 +40,13 @@ const response = answers(IncidentRecord)
 
 type Routes = FastifyPluginAsyncTypebox<AlertRoutesOptions>
 
+const ListQuery = Type.Object({
+  ...PageQuery.properties,
+  resolved: Type.Optional(
+    Type.Boolean({ description: 'Only resolved incidents, or only those that are not' }),
+  ),
+})
+
 const incidentListRoute: Routes = async (app, { db, operators }) => {
   app.get(
     '/alerts',
@@ -47,13 +54,13 @@ const incidentListRoute: Routes = async (app, { db, operators }) => {
       schema: {
         tags,
         summary: 'Incidents, newest first',
-        querystring: PageQuery,
+        querystring: ListQuery,
         response: answers(PageOf(IncidentRecord)),
       },
     },
     async (request) => {
-      const { limit, before } = request.query
-      const asked = { limit: limit + 1, before: idBefore(before) }
+      const { limit, before, resolved } = request.query
+      const asked = { limit: limit + 1, before: idBefore(before), isResolved: resolved }
       const rows = await listIncidents(db, await operators.ownersFor(userOf(request)), asked)
       const page = pageOf(rows, limit, ({ id }) => `${id}`)
       return ok({ ...page, items: page.items.map(presentIncident) })

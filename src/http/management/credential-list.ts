@@ -159,6 +159,8 @@ export const FilterQuery = Type.Object({
 const ListQuery = Type.Object({
   ...PageQuery.properties,
   ...FilterQuery.properties,
+  // Sorted by names, it carries the beginning of one, in any script.
+  before: Type.Optional(Type.String({ maxLength: 1_000 })),
   sort: Type.String({
     enum: ['created', 'name', 'state', 'last_event', 'urgency'],
     default: 'created',

@@ -1,6 +1,7 @@
 /** One call of the management API with the current access token. */
 import { ApiFailure, resultOf } from './failure.ts'
 import { accessToken } from './session.ts'
+import { piecesOf, within } from './stream.ts'
 
 interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | undefined>>
@@ -15,10 +16,23 @@ export async function call<Result>(
   path: string,
   options: CallOptions = {},
 ): Promise<Result> {
-  const response = await send(method, path, options, await accessToken())
-  if (response.status !== 401) return resultOf<Result>(response)
-  return resultOf<Result>(await send(method, path, options, await accessToken(true)))
+  const { signal } = options
+  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+  const ends = signal ? AbortSignal.any([signal, timeout]) : timeout
+  const response = await send(method, path, { ...options, signal: ends }).catch((cause) => {
+    throw signal?.aborted ? cause : unanswered(cause)
+  })
+  return resultOf<Result>(response)
 }
+
+/** The session may have been renewed elsewhere, or the service may sign with another key now. */
+async function send(method: string, path: string, options: CallOptions): Promise<Response> {
+  const response = await sendAs(await accessToken(), method, path, options)
+  return response.status === 401 ? sendAs(await accessToken(true), method, path, options) : response
+}
+
+const unanswered = (cause: unknown): unknown =>
+  cause instanceof ApiFailure ? cause : new ApiFailure(0, 'no answer')
 
 export function addressOf(path: string, query: CallOptions['query'] = {}): string {
   const given = Object.entries(query).filter(
@@ -28,33 +42,37 @@ export function addressOf(path: string, query: CallOptions['query'] = {}): strin
   return text === '' ? path : `${path}?${text}`
 }
 
-function send(
+const sendAs = (
+  token: string,
   method: string,
   path: string,
   { query, body, signal }: CallOptions,
-  token: string,
-): Promise<Response> {
-  const timeout = AbortSignal.timeout(TIMEOUT_MS)
-  return fetch(addressOf(path, query), {
+): Promise<Response> =>
+  fetch(addressOf(path, query), {
     method,
     headers: {
       authorization: `Bearer ${token}`,
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { body: JSON.stringify(body) }),
-    signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
-  }).catch((cause: unknown) => {
-    if (signal?.aborted) throw cause
-    throw new ApiFailure(0, 'no answer')
+    ...(signal && { signal }),
   })
-}
 
-/** Saves the answer as a file of this name. */
+/** Saves the answer as a file of this name. It may take as long as it comes: only silence ends it. */
 export async function save(path: string, options: CallOptions, name: string): Promise<void> {
-  const method = options.body ? 'POST' : 'GET'
-  const response = await send(method, path, options, await accessToken())
-  if (!response.ok) return resultOf<void>(response)
-  const address = URL.createObjectURL(await response.blob())
+  const over = new AbortController()
+  const pieces: Uint8Array<ArrayBuffer>[] = []
+  try {
+    const asked = send(options.body ? 'POST' : 'GET', path, { ...options, signal: over.signal })
+    const response = await within(asked, TIMEOUT_MS)
+    if (!response.ok || !response.body) return await resultOf<void>(response)
+    for await (const piece of piecesOf(response.body, TIMEOUT_MS)) pieces.push(piece)
+  } catch (cause) {
+    throw unanswered(cause)
+  } finally {
+    over.abort()
+  }
+  const address = URL.createObjectURL(new Blob(pieces))
   Object.assign(document.createElement('a'), { href: address, download: name }).click()
   URL.revokeObjectURL(address)
 }

@@ -64,7 +64,7 @@ function eventOf(block: string): ServerEvent[] {
 }
 
 /** Limits the wait for data, because a connection can break silently. */
-async function within<Value>(work: Promise<Value>, milliseconds: number): Promise<Value> {
+export async function within<Value>(work: Promise<Value>, milliseconds: number): Promise<Value> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`nothing for ${milliseconds} ms`)), milliseconds)

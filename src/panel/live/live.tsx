@@ -86,7 +86,7 @@ const LiveContext = createContext(false)
 const TOLD_AFTER_MS = 3_000
 
 function readAgain(queries: QueryClient): void {
-  for (const key of ['credentials', 'groups', 'urgent']) {
+  for (const key of ['credentials', 'credential', 'groups', 'urgent']) {
     queries.invalidateQueries({ queryKey: [key] })
   }
 }

@@ -72,7 +72,9 @@ function useFound(text: string): readonly Section[] {
     list
       .map(([to, icon, title]): Entry => ({ value: to, label: t(title), note: '', icon }))
       .filter((one) => isAbout(one, text))
-  const foundAccounts = (accounts.data?.items ?? []).slice(0, SHOWN).map(
+  /** What was found for other letters stays only if it fits these: Enter opens the first entry. */
+  const fits = (one: Entry) => isAbout(one, text)
+  const foundAccounts = (accounts.data?.items ?? []).map(
     (one): Entry => ({
       value: `/dashboard/accounts/${one.credential_id}`,
       label: nameOf(one),
@@ -88,11 +90,15 @@ function useFound(text: string): readonly Section[] {
       icon: 'key',
     }),
   )
+  const isOld = asked !== text
+  const ofAccounts =
+    isOld || accounts.isPlaceholderData ? foundAccounts.filter(fits) : foundAccounts
+  const ofKeys = isOld || keys.isPlaceholderData ? foundKeys.filter(fits) : foundKeys
   return [
     { value: t('nav'), items: own(isOperator ? [...pages, ...ofOperators] : pages) },
     { value: t('palette.actions'), items: own(actions) },
-    { value: t('nav.accounts'), items: isAsked ? foundAccounts : [] },
-    { value: t('nav.keys'), items: isAsked ? foundKeys : [] },
+    { value: t('nav.accounts'), items: isAsked ? ofAccounts.slice(0, SHOWN) : [] },
+    { value: t('nav.keys'), items: isAsked ? ofKeys : [] },
   ].filter(({ items }) => items.length > 0)
 }
 

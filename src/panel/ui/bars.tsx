@@ -65,10 +65,10 @@ export function Bars(props: BarsProps) {
 
 /** The time of a bar in words, and the values of a bar with their names. */
 function useWords({ title, step = 'hour', part, before, format }: BarsProps) {
-  const { number, day, moment } = useFormats()
+  const { number, dayOfUtc, moment } = useFormats()
   const shown = format ?? number
   return {
-    time: (at: string) => (step === 'hour' ? moment(at) : day(at)),
+    time: (at: string) => (step === 'hour' ? moment(at) : dayOfUtc(at)),
     values: (bar: Bar) => [
       { name: title, value: shown(bar.value), className: 'whole' },
       ...(part ? [{ name: part.name, value: shown(bar.part ?? 0), className: 'part' }] : []),
@@ -145,7 +145,7 @@ interface PointedAt {
 /** Draws on a canvas in `place`; returns the bar under the pointer. The library comes with the first chart. */
 function usePlot(place: RefObject<HTMLDivElement | null>, props: BarsProps): PointedAt | undefined {
   const [pointed, setPointed] = useState<PointedAt>()
-  const { compact, hour, date } = useFormats()
+  const { compact, hour, date, dateOfUtc } = useFormats()
   const { bars, step, part, before, format } = props
   // As text, because the objects are new with each answer.
   const text = JSON.stringify({ bars, step, part, before })
@@ -162,8 +162,8 @@ function usePlot(place: RefObject<HTMLDivElement | null>, props: BarsProps): Poi
     const themes = new MutationObserver(redraw)
     import('uplot').then(({ default: Plot }) => {
       if (look.signal.aborted) return
-      const isNamedByHour = step === 'hour' && bars.length <= HOURS_NAMED
-      const label = (seconds: number) => (isNamedByHour ? hour : date)(seconds * 1_000)
+      const named = step === 'day' ? dateOfUtc : bars.length <= HOURS_NAMED ? hour : date
+      const label = (seconds: number) => named(seconds * 1_000)
       const options = optionsOf(Plot, root, drawn, { label, value: format ?? compact })
       const setCursor = ({ cursor: { idx, left = -1 }, over }: UPlot) =>
         tell.current(
@@ -184,7 +184,7 @@ function usePlot(place: RefObject<HTMLDivElement | null>, props: BarsProps): Poi
       plot?.destroy()
       tell.current(undefined)
     }
-  }, [text, place, compact, hour, date, format])
+  }, [text, place, compact, hour, date, dateOfUtc, format])
   return pointed
 }
 

@@ -1,7 +1,8 @@
 /** /dashboard/account: the signed-in user, their sign-ins, and the tokens of their scripts. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
+import { isGone } from '../../api/failure.ts'
 import { signInsQuery, useSession } from '../../api/queries.ts'
 import { forgetSession, signOut } from '../../api/session.ts'
 import type { SignIn } from '../../api/types.ts'
@@ -41,11 +42,19 @@ function deviceOf(userAgent: string): string {
   return known || userAgent.split(/[\s(]/)[0] || userAgent
 }
 
-const end = ({ session_id }: SignIn) => call('DELETE', `/user/sessions/${session_id}`)
+/** One that was ended elsewhere meanwhile is ended, too. */
+const end = ({ session_id }: SignIn) =>
+  call('DELETE', `/user/sessions/${session_id}`).catch((cause: unknown) => {
+    if (!isGone(cause)) throw cause
+  })
 
-/** Ends this sign-in last, because afterwards no other one can be ended. */
-async function endAll(signIns: readonly SignIn[]): Promise<void> {
-  await Promise.all(signIns.filter(({ current }) => !current).map(end))
+/**
+ * Asks anew who is signed in, because somebody may have come since the list was read. Ends this sign-in last, because
+ * afterwards no other one can be ended.
+ */
+async function endAll(queries: QueryClient): Promise<void> {
+  const { items } = await queries.fetchQuery({ ...signInsQuery, staleTime: 0 })
+  await Promise.all(items.filter(({ current }) => !current).map(end))
   await signOut()
 }
 
@@ -56,7 +65,8 @@ export function SignIns() {
   const [isAsking, setAsking] = useState(false)
   const list = useQuery(signInsQuery)
   const signIns = list.data?.items ?? []
-  const endingAll = useMutation({ mutationFn: () => endAll(signIns) })
+  const queries = useQueryClient()
+  const endingAll = useMutation({ mutationFn: () => endAll(queries) })
   return (
     <Card
       title={t('signIns.title')}

@@ -17,7 +17,7 @@ import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Choice, Form } from '../../ui/form.tsx'
 import { Card, Page } from '../../ui/page.tsx'
-import { Records } from '../../ui/records.tsx'
+import { Records, recordsOf } from '../../ui/records.tsx'
 import { Empty, useReason, Wrong } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
@@ -25,34 +25,41 @@ import { Items } from './items.tsx'
 import { AlertSettingsCards } from './settings.tsx'
 import { Told } from './told.tsx'
 
-const incidentsQuery = infiniteQueryOptions({
-  queryKey: ['incidents'],
-  queryFn: ({ pageParam, signal }) =>
-    call<RecordPage<Incident>>('GET', '/alerts', {
-      query: { limit: 50, before: pageParam },
-      signal,
-    }),
-  initialPageParam: undefined as string | undefined,
-  getNextPageParam: ({ next_before }) => next_before ?? undefined,
-  refetchInterval: 15_000,
-})
+/** Those that are over are many with time, and would push one that is not off the first page. */
+const incidentsQuery = (isOver: boolean) =>
+  infiniteQueryOptions({
+    queryKey: ['incidents', isOver ? 'over' : 'current'],
+    queryFn: ({ pageParam, signal }) =>
+      call<RecordPage<Incident>>('GET', '/alerts', {
+        query: { resolved: `${isOver}`, limit: 50, before: pageParam },
+        signal,
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_before }) => next_before ?? undefined,
+    refetchInterval: 15_000,
+  })
 
 export function AlertsPage() {
   const t = useT()
-  const log = useInfiniteQuery(incidentsQuery)
+  const current = useInfiniteQuery(incidentsQuery(false))
+  const over = useInfiniteQuery(incidentsQuery(true))
+  const hasNone = over.data !== undefined && recordsOf(over).length === 0
+  const row = (incident: Incident) => <IncidentRow key={incident.incident_id} incident={incident} />
   return (
     <Page title={t('nav.alerts')} lead={t('alerts.lead')}>
       <Card title={t('alerts.incidents')}>
         <Records
-          log={log}
+          log={current}
           none={
-            <Empty icon="check" title={t('alerts.none')}>
-              {t('alerts.noneText')}
-            </Empty>
+            hasNone && (
+              <Empty icon="check" title={t('alerts.none')}>
+                {t('alerts.noneText')}
+              </Empty>
+            )
           }
-          record={(incident) => <IncidentRow key={incident.incident_id} incident={incident} />}
-          arrange={(items, record) => [...items].sort(currentFirst).map(record)}
+          record={row}
         />
+        {current.data && <Records log={over} none={null} record={row} />}
       </Card>
       <AlertSettingsCards />
       <Told />
@@ -61,7 +68,6 @@ export function AlertsPage() {
 }
 
 const isOver = ({ state }: Incident) => state === 'resolved'
-const currentFirst = (a: Incident, b: Incident) => Number(isOver(a)) - Number(isOver(b))
 
 const tones: Readonly<Record<Incident['state'], Tone>> = {
   open: 'bad',
@@ -222,7 +228,7 @@ function useChange({ incident_id }: Incident, change: keyof typeof changes) {
       }),
     async onSuccess() {
       toast(t(`alerts.${change}.done`))
-      await queries.invalidateQueries(incidentsQuery)
+      await queries.invalidateQueries({ queryKey: ['incidents'] })
     },
     onError: (cause) => toast(reason(cause), 'bad'),
   })

@@ -28,7 +28,12 @@ export type Selection = ReturnType<typeof useSelection>
 export function useSelection({ sort, order, ...filter }: ListFilter, rows: readonly Credential[]) {
   const under = JSON.stringify(filter)
   const [kept, setKept] = useState<Chosen>({ under, ...nothing })
-  const { ids, isAll } = kept.under === under ? kept : nothing
+  const { ids: picked, isAll } = kept.under === under ? kept : nothing
+  // One that has left the list, because it passes the filter no more, is not seen either.
+  const ids = useMemo(
+    () => new Set(rows.map(({ credential_id }) => credential_id).filter((id) => picked.has(id))),
+    [rows, picked],
+  )
   const now = useRef({ rows, under })
   useEffect(() => {
     now.current = { rows, under }

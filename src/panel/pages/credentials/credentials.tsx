@@ -177,17 +177,28 @@ function Export({ filter }: { readonly filter: ListFilter }) {
 
 type List = UseInfiniteQueryResult<InfiniteData<RecordPage<Credential>>>
 
+/** Each account once: one that has changed may have moved to a page that was read later. */
+function useRows({ data }: Pick<List, 'data'>): readonly Credential[] {
+  return useMemo(() => {
+    const byId = new Map<number, Credential>()
+    for (const one of recordsOf({ data })) {
+      if (!byId.has(one.credential_id)) byId.set(one.credential_id, one)
+    }
+    return [...byId.values()]
+  }, [data])
+}
+
 interface AccountsProps {
   readonly list: List
+  readonly rows: readonly Credential[]
   readonly total: number
   readonly matching: number | undefined
 }
 
 /** The rows, with what can be done to several of them. */
-function Accounts({ list, total, matching }: AccountsProps) {
+function Accounts({ list, rows, total, matching }: AccountsProps) {
   const { filter } = useFilter()
   const [, begun] = useBegun()
-  const rows = recordsOf(list)
   const selection = useSelection(filter, rows)
   return (
     <div className="listing">
@@ -236,7 +247,8 @@ export function CredentialsPage() {
   const list = useInfiniteQuery(credentialsQuery(filter))
   const summary = useQuery(summaryQuery)
   const groups = useQuery(groupsQuery(filter))
-  const loaded = recordsOf(list).length
+  const rows = useRows(list)
+  const loaded = rows.length
   const matching = groups.isPlaceholderData ? undefined : groups.data?.matching
   const known = matching ?? (isFiltered ? undefined : summary.data?.total)
   const count = Math.max(loaded, known ?? 0)
@@ -268,7 +280,7 @@ export function CredentialsPage() {
       ) : !list.data ? (
         <Loading lines={8} />
       ) : loaded > 0 ? (
-        <Accounts list={list} total={count} matching={matching} />
+        <Accounts list={list} rows={rows} total={count} matching={matching} />
       ) : (
         <NoAccounts />
       )}

@@ -171,9 +171,13 @@ export function Course({ apiKey, diagnosisId, runs, anew }: CourseProps) {
   const stepping = useMutation({
     mutationFn: (from: Diagnosis) => takeStep(from),
     onSuccess: (next) => queries.setQueryData(wanted.queryKey, next),
+    // Another page may have taken the step, or be taking it.
+    onError: () => diagnosis.refetch(),
   })
-  const { mutate, isPending, error } = stepping
+  const { mutate, isPending } = stepping
   const { data } = diagnosis
+  /** Why the step that comes next was not taken. */
+  const error = stepping.variables?.step === data?.step ? stepping.error : null
   /** A step that failed is tried again only on request. */
   const taken = useRef('')
 
@@ -189,7 +193,7 @@ export function Course({ apiKey, diagnosisId, runs, anew }: CourseProps) {
     <>
       {data.step === null && <Result diagnosis={data} apiKey={apiKey} anew={anew} />}
       <Steps diagnosis={data} busy={isPending} />
-      <Wrong cause={error} />
+      {data.step !== null && <Wrong cause={error} />}
       {data.step !== null && (!runs || error) && (
         <div className="actions">
           <Button onClick={anew}>{t('cancel')}</Button>

@@ -7,6 +7,7 @@ import { useT } from '../../i18n/language.tsx'
 import { CopyButton } from '../../ui/copy.tsx'
 import { Choice } from '../../ui/form.tsx'
 import { Failed, Loading, Wrong } from '../../ui/states.tsx'
+import { laidOut } from './sending.ts'
 
 export function Exchanges({ delivery }: { readonly delivery: Delivery }) {
   const t = useT()
@@ -144,12 +145,4 @@ export function Text({ title, body, isCut, children }: TextProps) {
       {isCut && <p className="quiet small">{t('exchange.cut')}</p>}
     </section>
   )
-}
-
-function laidOut(body: string): string {
-  try {
-    return JSON.stringify(JSON.parse(body), null, 2)
-  } catch {
-    return body
-  }
 }

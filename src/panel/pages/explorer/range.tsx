@@ -4,6 +4,7 @@ import { Choice } from '../../ui/form.tsx'
 import { useInAddress } from '../../ui/use-in-address.ts'
 
 const HOUR_MS = 3_600_000
+const stepMs = { hour: HOUR_MS, day: 24 * HOUR_MS } as const
 
 const ranges = {
   '24h': { step: 'hour', hours: 24 },
@@ -20,8 +21,9 @@ export function useRange() {
   const [given, setRange] = useInAddress('range')
   const range = isRange(given) ? given : '24h'
   const { step, hours } = ranges[range]
-  // Rounded, or each moment would ask a question of its own.
-  const end = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
+  // Whole steps: the service widens others, so that the first day would count for the time before as well. And each moment
+  // would ask a question of its own.
+  const end = Math.ceil(Date.now() / stepMs[step]) * stepMs[step]
   const until = (to: number) => ({
     step,
     from: new Date(to - hours * HOUR_MS).toISOString(),

@@ -8,6 +8,33 @@ export interface Answer {
 
 const TIMEOUT_MS = 60_000
 
+const TOKENS = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g
+
+/** JSON laid out to be read, anything else as it is. Numbers stay as they were written: a script would round long ones. */
+export function laidOut(body: string): string {
+  try {
+    JSON.parse(body)
+  } catch {
+    return body
+  }
+  let text = ''
+  let depth = 0
+  let before = ''
+  const line = () => `\n${'  '.repeat(depth)}`
+  for (const [token] of body.matchAll(TOKENS)) {
+    const opens = before === '{' || before === '['
+    const closes = token === '}' || token === ']'
+    if (closes) depth--
+    if (opens !== closes) text += line()
+    text += token.startsWith('"') ? JSON.stringify(JSON.parse(token)) : token
+    if (token === ',') text += line()
+    if (token === ':') text += ' '
+    if (token === '{' || token === '[') depth++
+    before = token
+  }
+  return text
+}
+
 export async function ask(key: string, method: string, body: object): Promise<Answer> {
   // The panel is served where the bot API is, so the call crosses no border between sites.
   const response = await fetch(`/bot${encodeURIComponent(key)}/${method}`, {

@@ -175,8 +175,8 @@ interface Listed {
 function useChats(keyId: number, key: string): readonly Chat[] {
   const whole = key.trim()
   const chats = useQuery({
-    // The name must not hold the key: names of queries are shown by tools.
-    queryKey: ['try', 'chats', keyId],
+    // The name must not hold the key: names of queries are shown by tools. Its last letters are no secret.
+    queryKey: ['try', 'chats', keyId, whole.slice(-4)],
     queryFn: async () => {
       const { body } = await ask(whole, 'getChats', { limit: 100 })
       const { ok, result } = JSON.parse(body) as Listed

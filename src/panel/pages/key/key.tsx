@@ -200,15 +200,17 @@ export function ChangeKey({ apiKey, close }: { readonly apiKey: ApiKey; close():
   const toast = useToast()
   const { moment } = useFormats()
   const queries = useQueryClient()
-  const [name, setName] = useState(apiKey.name)
-  const [scopes, setScopes] = useState<readonly string[]>(apiKey.scopes)
+  /** As it was when the dialog opened: what is left as it was is not sent, since it may be changed elsewhere meanwhile. */
+  const [shown] = useState(apiKey)
+  const [name, setName] = useState(shown.name)
+  const [scopes, setScopes] = useState<readonly string[]>(shown.scopes)
   const [lifetime, setLifetime] = useState<string>(KEPT)
   const changing = useMutation({
     mutationFn: () =>
       call<ApiKey>('PATCH', `/api_keys/${apiKey.api_key_id}`, {
         body: {
-          name: name.trim(),
-          scopes,
+          ...(name !== shown.name && { name: name.trim() }),
+          ...(`${scopes}` !== `${shown.scopes}` && { scopes }),
           ...(lifetime !== KEPT && { expires_at: expiryIn(lifetime) }),
         },
       }),

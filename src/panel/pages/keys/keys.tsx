@@ -44,6 +44,7 @@ function useAccounts(chosen: string) {
     /** Undefined while the list of accounts is loading. */
     account: options.find(isChosen) ?? (chosen === '' || own.isError ? usual : undefined),
     failure: found.data ? undefined : found.error,
+    lookAgain: () => found.refetch(),
     hasNone: search === '' && found.data !== undefined && options.length === 0,
     isLong: search !== '' || (found.data?.next_before ?? null) !== null,
   }
@@ -71,7 +72,7 @@ export function CreateKey({ credentialId, close }: CreateKeyProps) {
   return (
     <Dialog title={t('account.keys.create')} open isFirm={creating.isPending} onClose={close}>
       {accounts.failure ? (
-        <Failed cause={accounts.failure} />
+        <Failed cause={accounts.failure} retry={accounts.lookAgain} />
       ) : accounts.hasNone ? (
         <Empty
           icon="link"
