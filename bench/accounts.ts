@@ -1,7 +1,7 @@
 /** Thousands of accounts of a network on one node: started, resting, stopped, and what each takes beside its bare library. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Child, Memory } from './support/child.ts'
-import { type Crowd, crowds } from './support/crowd.ts'
+import { type Crowd, ofEachCrowd } from './support/crowd.ts'
 import { atMost, below, type Finding } from './support/finding.ts'
 import { seedCredentials, seedUser } from './support/seed.ts'
 import { type Service, startService } from './support/service.ts'
@@ -20,19 +20,8 @@ const LISTENING_MS = 2_500
 const START_MS: Readonly<Record<string, number>> = { 'Telegram 1000': 4_000 }
 const IDLE_MS: Readonly<Record<string, number>> = { 'Telegram 1000': 30 }
 
-export async function accounts(stage: Stage): Promise<Finding[]> {
-  const found: Finding[] = []
-  for (const [name, open] of Object.entries(crowds)) {
-    if (stage.options.network && stage.options.network !== name) continue
-    for (const count of stage.options.sizes) {
-      await using opened = new AsyncDisposableStack()
-      const crowd = await open(count, opened)
-      if (typeof crowd === 'string') found.push({ what: name, ours: `not run: ${crowd}` })
-      else found.push(...(await measure(stage, name, crowd)))
-    }
-  }
-  return found
-}
+export const accounts = (stage: Stage): Promise<Finding[]> =>
+  ofEachCrowd(stage, (name, crowd) => measure(stage, name, crowd))
 
 /** For each account. */
 interface Cost {

@@ -1,6 +1,6 @@
 /** A network goes away under thousands of accounts and comes back: how soon they are online again, and who feels it. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Crowd, crowds, processOf } from './support/crowd.ts'
+import { type Crowd, ofEachCrowd, processOf } from './support/crowd.ts'
 import { below, type Finding } from './support/finding.ts'
 import { seedCredentials, seedKeys, seedUser } from './support/seed.ts'
 import { seedLinked } from './support/seed-sandbox.ts'
@@ -14,19 +14,8 @@ const SILENT_MS = 120_000
 const CALM_MS = 10_000
 const RETURNS_MS = 600_000
 
-export async function outages(stage: Stage): Promise<Finding[]> {
-  const found: Finding[] = []
-  for (const [name, open] of Object.entries(crowds)) {
-    if (stage.options.network && stage.options.network !== name) continue
-    for (const count of stage.options.sizes) {
-      await using opened = new AsyncDisposableStack()
-      const crowd = await open(count, opened)
-      if (typeof crowd === 'string') found.push({ what: name, ours: `not run: ${crowd}` })
-      else found.push(...(await breakOff(stage, name, crowd, opened)))
-    }
-  }
-  return found
-}
+export const outages = (stage: Stage): Promise<Finding[]> =>
+  ofEachCrowd(stage, (name, crowd, opened) => breakOff(stage, name, crowd, opened))
 
 async function breakOff(
   stage: Stage,

@@ -357,6 +357,10 @@ function startChores(parts: ChoreParts, opened: AsyncDisposableStack): void {
   everyHalfMinute(jobs, { db, logger, operators: services.operators })
   jobs.start()
   opened.defer(rearm(jobs, recurring, logger))
+  storage.writes.onRecovery(() => {
+    const line = 'updates whose commit was not answered were not looked for yet'
+    core.updates.lookAgain().catch((err) => logger.warn({ err }, line))
+  })
   core.ownership.watch()
 }
 

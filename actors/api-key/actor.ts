@@ -250,6 +250,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   async dropPending(): Promise<void> {
     const next = this.#world.updates.next(this.facts.credentialId)
     await this.ask({ type: 'updates.drop', next, now: this.#world.clock.now() })
+    await this.#stored()
   }
 
   /** The key was changed in the store: new terms, perhaps other secrets. */
@@ -265,6 +266,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   async allow(wanted: Wanted): Promise<void> {
     const next = this.#world.updates.next(this.facts.credentialId)
     await this.ask({ type: 'updates.allow', ...wanted, next })
+    await this.#stored()
   }
 
   async changeWebhook(change: WebhookChange): Promise<void> {
@@ -313,6 +315,11 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   /** Refuses all waiting callers, because their secret is not valid any more. */
   async rotated(): Promise<void> {
     await this.ask({ type: 'key.rotated' })
+  }
+
+  /** Bots ask for it once, and not again after a crash: it is stored before they are told. */
+  #stored(): Promise<void> {
+    return this.#world.keys.stored(this.facts.apiKeyId)
   }
 
   /** A call may have looked the key up before it was lost. */

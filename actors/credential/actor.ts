@@ -8,7 +8,7 @@ import type { Json } from '../../machines/model/protocol.ts'
 import { HostedActor } from '../host/actor.ts'
 import { ActorHost } from '../host/host.ts'
 import { jitteredCrashDelays } from '../host/supervision.ts'
-import { jittered } from '../host/time.ts'
+import { jittered, notBefore } from '../host/time.ts'
 import type { CredentialFacts } from '../ports/ports.ts'
 import { CredentialEffects } from './effects.ts'
 import type { PassCall } from './pass.ts'
@@ -28,7 +28,10 @@ const host = new ActorHost<typeof credentialMachine, CredentialEffects>({
         probeEvery: ({ self }) => jittered(host.effectsOf(self).world.timing.probeEvery),
         probeAgain: ({ self }) => jittered(host.effectsOf(self).world.timing.probeAgain),
         backoff: ({ context }) =>
-          Math.max(context.retryAfterMs, jittered(Math.min(60_000, 500 * 2 ** context.losses))),
+          Math.max(
+            notBefore(context.retryAfterMs),
+            jittered(Math.min(60_000, 500 * 2 ** context.losses)),
+          ),
         // The rest of it: a lost session or a wait for its turn may have come in between.
         limitEnds: ({ self, context }) =>
           Math.max(0, (context.limit?.until ?? 0) - host.effectsOf(self).world.clock.now()),

@@ -1,11 +1,11 @@
 /** Passes a call on to a network that speaks the bot API itself, and logs for the other keys what it did. */
-import { failed, OwnershipLost, RequestFailed, settle } from '../../machines/model/failure.ts'
+import { failed, RequestFailed, settle } from '../../machines/model/failure.ts'
 import { admits, type Happening, type ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Passed, Passing } from '../../machines/model/operation-passing.ts'
 import { within } from '../host/time.ts'
 import { LONGEST_TRANSFER_MS, type Session } from '../ports/platform.ts'
-import type { Clock, CredentialFacts, Owned, UpdateLog } from '../ports/ports.ts'
-import { NO_ANSWER, reconnecting, unconfirmed } from './perform.ts'
+import type { Clock, CredentialFacts, Owned, Storage, UpdateLog } from '../ports/ports.ts'
+import { NO_ANSWER, reconnecting, storeOwn, unconfirmed } from './perform.ts'
 
 export interface PassCall {
   readonly call: Passing
@@ -21,6 +21,7 @@ interface PassingActor {
   /** Without a copy, because a copy for each call would cost measurable time. */
   readonly world: {
     readonly updates: Pick<UpdateLog, 'append'>
+    readonly storage: Storage
     readonly clock: Pick<Clock, 'now'>
     readonly timing: { readonly performTakes: number }
     lost(owned: Owned): void
@@ -80,7 +81,7 @@ async function noteOwn(
   answer: Passed,
 ): Promise<void> {
   const { deletes } = call
-  const { updates, clock } = world
+  const { clock } = world
   const deleted: Happening[] = deletes
     ? [
         {
@@ -96,9 +97,7 @@ async function noteOwn(
   const happenings = [...answer.own(requestId), ...deleted].filter((one) => admits(settings, one))
   if (happenings.length === 0) return
   const { credentialId, epoch } = facts
-  // The network has executed it, so the caller gets the answer in any case.
-  const appended = await updates
-    .append({ credentialId, epoch, happenings, apiKeyId, traceId })
-    .catch((cause) => (cause instanceof OwnershipLost ? world.lost(facts) : onDefect(cause)))
-  if (appended?.stored === false) world.lost(facts)
+  const batch = { credentialId, epoch, happenings, apiKeyId, traceId }
+  const { updates, storage } = world
+  await storeOwn({ updates, storage, lost: (owned) => world.lost(owned), onDefect }, batch)
 }

@@ -13,6 +13,7 @@ import type {
   CredentialStore,
   Identities,
   Owned,
+  Storage,
   UpdateLog,
 } from '../ports/ports.ts'
 
@@ -49,7 +50,8 @@ export function blobsIn(value: unknown): string[] {
 interface Performing {
   readonly facts: CredentialFacts
   readonly identities: Identities
-  readonly updates: UpdateLog
+  readonly updates: Pick<UpdateLog, 'append'>
+  readonly storage: Storage
   readonly store: Pick<CredentialStore, 'account' | 'saveIdentity'>
   readonly clock: Pick<Clock, 'now'>
   readonly timing: { readonly performTakes: number }
@@ -220,29 +222,72 @@ async function noteName(
   await store.saveIdentity(facts, named)
 }
 
+type OwnBatch = Parameters<UpdateLog['append']>[0]
+
+const STORE_AGAIN_MS = 1_000
+const STORE_TRIES = 30
+
+/**
+ * Stores what the account did itself. The network has carried it out, so the caller gets the answer in any case, and does
+ * not wait longer than for the first try. Nothing else tells the other keys, so more follow while the database is away.
+ */
+export async function storeOwn(
+  {
+    updates,
+    storage,
+    lost,
+    onDefect,
+  }: Pick<Performing, 'updates' | 'storage' | 'lost' | 'onDefect'>,
+  batch: OwnBatch,
+): Promise<void> {
+  // The end of the actor would cut the answer short.
+  const leave = () => void setImmediate(() => lost(batch))
+  const failure = async (): Promise<unknown> => {
+    try {
+      if (!(await updates.append(batch)).stored) leave()
+    } catch (cause) {
+      if (!(cause instanceof OwnershipLost)) return cause
+      leave()
+    }
+    return undefined
+  }
+  let cause = await failure()
+  if (cause !== undefined) onDefect(cause)
+  if (!isAway(cause)) return
+  const goOn = async () => {
+    for (let tries = 2; isAway(cause) && tries <= STORE_TRIES; tries++) {
+      await storage.recovered(STORE_AGAIN_MS)
+      cause = await failure()
+    }
+    if (cause !== undefined) onDefect(cause)
+  }
+  goOn().catch(onDefect)
+}
+
+const isAway = (cause: unknown): boolean =>
+  cause instanceof RequestFailed && cause.failure.code === 'unavailable'
+
 /** Logs an operation as an update for the other keys, if the settings include the account's own updates. */
 async function noteOwn(
-  { context, facts, updates, clock, lost, onDefect }: Performing,
+  actor: Performing,
   request: PerformOperation & { readonly callId: string },
   operation: Operation,
   result: OperationResult,
 ): Promise<void> {
+  const { context, facts, clock } = actor
   const at = Math.floor(clock.now() / 1000)
   const happenings = ownHappenings(request.callId, operation, result, at).filter((happening) =>
     admits(context.settings, happening),
   )
   if (happenings.length === 0) return
   const { credentialId, epoch } = facts
-  const appended = await updates
-    .append({
-      credentialId,
-      epoch,
-      happenings,
-      ...(request.apiKeyId !== undefined && { apiKeyId: request.apiKeyId }),
-      ...(request.traceId !== undefined && { traceId: request.traceId }),
-    })
-    .catch(onDefect)
-  if (appended?.stored === false) lost(facts)
+  await storeOwn(actor, {
+    credentialId,
+    epoch,
+    happenings,
+    ...(request.apiKeyId !== undefined && { apiKeyId: request.apiKeyId }),
+    ...(request.traceId !== undefined && { traceId: request.traceId }),
+  })
 }
 
 function ownHappenings(

@@ -193,7 +193,7 @@ export class HostedActor<Machine extends AnyStateMachine, Effects> {
   }
 
   /** Something other than a command was asked of it: it is not idle. */
-  protected noteUse(): void {
+  noteUse(): void {
     this.#usedAt = this.#clock.now()
   }
 

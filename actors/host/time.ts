@@ -33,6 +33,13 @@ export class Alarm {
 /** Spreads a delay by ±20 %, so that what failed together does not come back together. */
 export const jittered = (milliseconds: number): number => milliseconds * (0.8 + 0.4 * Math.random())
 
+/** Most that is added to a delay which others have chosen. */
+const LONGEST_SPREAD_MS = 10_000
+
+/** The same for a delay that must not be shortened. */
+export const notBefore = (milliseconds: number): number =>
+  milliseconds + Math.random() * Math.min(0.2 * milliseconds, LONGEST_SPREAD_MS)
+
 /** Runs `work` after so many milliseconds; returns how to cancel it. */
 export function later(clock: Clock, work: () => void, milliseconds: number): () => void {
   const timer = clock.setTimeout(work, milliseconds)

@@ -194,6 +194,8 @@ export interface KeyStore {
   load(apiKeyId: number): Promise<KeyFacts | undefined>
   /** Buffered, at most 100 ms behind; a crash repeats updates and loses none. */
   saveCursor(key: OwnedKey, cursor: number, changedFilter: Filter | undefined): void
+  /** Resolves once what was saved of the key is stored; rejects where the database does not take it now. */
+  stored(apiKeyId: number): Promise<void>
 }
 
 export type Platforms = ReadonlyMap<string, Platform>

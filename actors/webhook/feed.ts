@@ -182,9 +182,10 @@ export class Feed {
     const { key, world, reading, changed } = this.#options
     this.#unlisten = world.updates.listen(key.owned.credentialId, reading.head, () => {
       this.#unlisten?.()
+      // At once: a key that seems to have read all may be put to sleep before its turn comes.
+      this.#hasMore = true
       this.#unlisten = world.turns.soon(() => {
         this.#unlisten = undefined
-        this.#hasMore = true
         changed(false)
       })
     })

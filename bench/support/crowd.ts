@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { Prosody, prosodyMissing } from '../../test/support/prosody.ts'
 import type { Telegram, Xmpp } from './bare-crowd-process.ts'
 import { type Child, startChild } from './child.ts'
+import type { Finding } from './finding.ts'
 import type { SeedAccount } from './seed.ts'
+import type { Stage } from './stage.ts'
 import { accountOf, type Device, type TelegramAddress } from './telegram.ts'
 import { accountsOf } from './xmpp.ts'
 
@@ -30,7 +32,7 @@ export const processOf = (name: string): Child =>
 type Open = (count: number, opened: AsyncDisposableStack) => Promise<Crowd | string>
 
 /** Each resolves with a sentence where its network cannot be had. */
-export const crowds: Readonly<Record<string, Open>> = {
+const crowds: Readonly<Record<string, Open>> = {
   async Telegram(count, opened) {
     const network = processOf('telegram-network-process')
     opened.defer(() => network.stop())
@@ -81,4 +83,28 @@ async function established(port: number): Promise<number> {
     const [, own = '', state] = CONNECTION.exec(line) ?? []
     return Number.parseInt(own, 16) === port && state === ESTABLISHED
   }).length
+}
+
+type Measure = (
+  name: string,
+  crowd: Crowd,
+  opened: AsyncDisposableStack,
+) => Promise<readonly Finding[]>
+
+/** Of each network and size that is wanted. */
+export async function ofEachCrowd(
+  { options }: Pick<Stage, 'options'>,
+  measure: Measure,
+): Promise<Finding[]> {
+  const found: Finding[] = []
+  for (const [name, open] of Object.entries(crowds)) {
+    if (options.network && options.network !== name) continue
+    for (const count of options.sizes) {
+      await using opened = new AsyncDisposableStack()
+      const crowd = await open(count, opened)
+      if (typeof crowd === 'string') found.push({ what: name, ours: `not run: ${crowd}` })
+      else found.push(...(await measure(name, crowd, opened)))
+    }
+  }
+  return found
 }

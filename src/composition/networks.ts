@@ -14,9 +14,6 @@ import type { HubNews } from '../sandbox/delivery/hub.ts'
 import { createSandbox } from '../sandbox/sandbox.ts'
 import type { Storage } from './storage.ts'
 
-/** A statement whose connection was lost may still be carried out within this time. */
-const LATE_WRITES_MS = 1_000
-
 interface NetworkOptions {
   readonly config: Config
   readonly storage: Storage
@@ -42,11 +39,7 @@ export async function openNetworks(options: NetworkOptions, opened: AsyncDisposa
   bus.on('sandbox', (news) => sandbox?.hub.heard(news as unknown as HubNews))
   bus.onGap(() => sandbox?.lookAround())
   if (sandbox) opened.defer(() => sandbox.close())
-  const lookAround = () => sandbox?.lookAround()
-  writes.onRecovery(() => {
-    lookAround()
-    setTimeout(lookAround, LATE_WRITES_MS).unref()
-  })
+  writes.onRecovery(() => sandbox?.lookAround())
 
   const upstreams = [
     createBotApi({ flavour: telegramBot, ...config.botApi.telegram, wanted, logger }),

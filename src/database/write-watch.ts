@@ -65,6 +65,8 @@ const LAST_PROBE_AGAIN_MS = 500
 const ROOM_BYTES = 65_536
 /** Commits are retried within a second, and one may wait for locks for two. */
 const STILL_FAILING_MS = 4_000
+/** A statement whose connection was lost may still be carried out within this time. */
+export const LATE_WRITES_MS = 1_000
 
 export class WriteWatch implements Storage {
   readonly #probe: WriteWatchOptions['probe']
@@ -134,7 +136,10 @@ export class WriteWatch implements Storage {
     return (await this.#try()) ? null : databaseFailure(this.#cause).description
   }
 
-  /** Calls back after each trouble: the outcome of what failed in it may be unknown. */
+  /**
+   * Calls back after each trouble, and once more a moment later: the outcome of what failed in it may be unknown, or
+   * may still come.
+   */
   onRecovery(listener: () => void): void {
     this.#recoveries.add(listener)
   }
@@ -188,7 +193,12 @@ export class WriteWatch implements Storage {
     this.#workedAt = this.#now()
     if (!this.#isSuspected) return
     this.#isSuspected = false
-    for (const listener of this.#recoveries) listener()
+    const tell = () => {
+      for (const listener of this.#recoveries) listener()
+    }
+    tell()
+    // A little more than that: what was in doubt until just now is then out of it.
+    setTimeout(tell, LATE_WRITES_MS * 1.1).unref()
   }
 
   #wake(): void {

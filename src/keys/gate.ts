@@ -102,6 +102,8 @@ export class KeyGate {
       throw cause
     })
     opened(facts)
+    // Its body may take long to come: no sweep puts the actor to sleep meanwhile.
+    actor.noteUse()
     this.spend(given.id, units)
     if (actor.isEnded) throw failed('unauthorized')
     this.#stored.noteUse(given.id)

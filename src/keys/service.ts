@@ -89,10 +89,12 @@ export class KeyService {
   }
 
   async change(userId: number, apiKeyId: number, change: KeyChange): Promise<ApiKeyRecord> {
-    const { credential_id } = await this.usable(userId, apiKeyId)
+    const { credential_id, webhook } = await this.usable(userId, apiKeyId)
     await changeKey(this.#options.db, apiKeyId, change)
     this.#options.wantedChanged?.(credential_id)
     await this.#refresh(apiKeyId)
+    // It may receive again, and no call starts the actor of a key with a webhook.
+    if (webhook && !(await this.#options.live(apiKeyId))) this.#options.wake(apiKeyId)
     return this.find(userId, apiKeyId)
   }
 

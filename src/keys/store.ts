@@ -8,6 +8,7 @@ import type {
   OwnedKey,
 } from '../../actors/ports/ports.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { WebhookFacts } from '../../machines/webhook/terms.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
@@ -135,6 +136,15 @@ export class PostgresKeyStore implements KeyStore {
     this.#positions.set(apiKeyId, { cursor, key, filter: changedFilter ?? earlier })
     // Other kinds of updates may have to be asked for: what happens before that is missed.
     if (changedFilter !== undefined) void this.#positions.flush()
+  }
+
+  async stored(apiKeyId: number): Promise<void> {
+    const unwritten = this.#positions.get(apiKeyId)
+    if (!unwritten) return
+    await this.#positions.flush()
+    if (this.#positions.get(apiKeyId) !== unwritten) return
+    const description = 'the database does not answer'
+    throw failed('unavailable', description, { reason: 'database_away', retryAfterSeconds: 1 })
   }
 
   /** A position from before the last claim still counts, but the table's filter is newer. */

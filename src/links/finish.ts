@@ -5,6 +5,7 @@ import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { Owned } from '../../actors/ports/ports.ts'
 import { failed, LinkRefused } from '../../machines/model/failure.ts'
 import type { Json } from '../../machines/model/protocol.ts'
+import type { LinkReason } from '../../machines/model/reason.ts'
 import { holdUser } from '../accounts/users.ts'
 import { nativeIndex, sealIdentity, sealSecrets } from '../credentials/identity.ts'
 import type { Database, Queryable } from '../database/database.ts'
@@ -54,7 +55,7 @@ export async function finishLink(
     try {
       return await finishOnce(db, vault, ending, held)
     } catch (cause) {
-      if (cause instanceof LinkRefused) await leaveNew(db, vault, ending)
+      if (cause instanceof Unlinked) await leaveNew(db, vault, ending, cause.credentialId)
       // Another flow was faster with the same account: this one links it again.
       const isChanged = cause instanceof SecretsChanged || isLinkedMeanwhile(cause)
       if (!isChanged || tries === TRIES) throw cause
@@ -67,6 +68,16 @@ const TRIES = 5
 /** The session of the link before has stored new secrets since they were read. */
 class SecretsChanged extends Error {
   override readonly name = 'SecretsChanged'
+}
+
+/** A refusal that leaves the new session without an account; `credentialId`: the one that it was meant for. */
+class Unlinked extends LinkRefused {
+  readonly credentialId: number
+
+  constructor(reason: LinkReason, description: string, credentialId: number) {
+    super(reason, description)
+    this.credentialId = credentialId
+  }
 }
 
 const isLinkedMeanwhile = (cause: unknown): boolean =>
@@ -128,22 +139,23 @@ async function storedBefore(
     'select epoch, links as link from credential where id = $1 and deleting_at is null',
     [credentialId],
   )
-  if (!row) throw deleted()
+  if (!row) throw deleted(credentialId)
   return { credentialId, relinked: true, ...row }
 }
 
-async function refusal(db: Database, relinks: number): Promise<LinkRefused> {
+async function refusal(db: Database, relinks: number): Promise<Unlinked> {
   if ((await db.records((em) => em.count(Credential, { id: relinks, deletingAt: null }))) > 0) {
     const description = 'this is another account than the one to be linked again'
-    return new LinkRefused('other_account', description)
+    return new Unlinked('other_account', description, relinks)
   }
-  return deleted()
+  return deleted(relinks)
 }
 
-const deleted = () =>
-  new LinkRefused(
+const deleted = (credentialId: number) =>
+  new Unlinked(
     'credential_deleted',
     'the credential to be linked again was deleted; start again',
+    credentialId,
   )
 
 async function nextCredentialId(db: Database): Promise<number> {
@@ -196,7 +208,7 @@ async function revive(
       where id = $1 and deleting_at is null returning epoch, links as link`,
     [credentialId, account, secrets, held ?? null, owner],
   )
-  if (!revived) throw deleted()
+  if (!revived) throw deleted(credentialId)
   return revived
 }
 
@@ -223,7 +235,12 @@ async function keepReplaced(
 }
 
 /** The network has signed in a session that nothing is linked with. */
-async function leaveNew(db: Database, vault: Vault, ending: Ending): Promise<void> {
+async function leaveNew(
+  db: Database,
+  vault: Vault,
+  ending: Ending,
+  credentialId: number,
+): Promise<void> {
   const { sessionId, secrets, leavesSession } = ending
   const session = await db.records((em) => em.findOne(LinkSession, { id: sessionId }))
   if (!session || !leavesSession?.(session.platform)) return
@@ -231,6 +248,6 @@ async function leaveNew(db: Database, vault: Vault, ending: Ending): Promise<voi
   await db.query(
     `with old as (select id, user_id, platform, -1 as links from credential where id = $1)
      ${keepLeft('$2', '$3', '$4')}`,
-    [session.relinks, left.id, left.secrets, null],
+    [credentialId, left.id, left.secrets, null],
   )
 }

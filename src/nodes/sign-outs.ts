@@ -74,7 +74,9 @@ export async function forgetLeft(
 }
 
 const LOOK_MS = 5_000
-const AT_ONCE = 100
+const ROWS_AT_ONCE = 100
+/** Networks that do not answer take the whole time for each: others are not to wait behind them. */
+const LANES = 10
 const TAKES_MS = 25_000
 /** Longer than a try takes, so that two nodes never try at once. It doubles each time. */
 const FIRST_PAUSE_SECONDS = 60
@@ -106,7 +108,7 @@ const due = `
     from pending_sign_out p left join node n on n.id = p.owner
    where p.due_at <= now()
      and (p.owner is null or p.owner = $1 or n.id is null or n.ended_at < now() - interval '10 seconds')
-   order by p.due_at limit ${AT_ONCE}`
+   order by p.due_at limit ${ROWS_AT_ONCE}`
 
 const take = `
   update pending_sign_out set tries = tries + 1,
@@ -168,11 +170,18 @@ export class SignOuts {
     const rows = await db.query<Due>(due, [self])
     const isUsed = ({ owner, credentialId, link }: Due) =>
       owner === self && uses(credentialId, link)
-    for (const row of rows) {
-      if (this.#stopping.signal.aborted) return
-      if (isUsed(row)) await this.#postpone(row)
-      else await this.#take(row)
+    // All lanes take from one iterator.
+    const left = rows.values()
+    const lane = async () => {
+      for (const row of left) {
+        if (this.#stopping.signal.aborted) return
+        if (isUsed(row)) await this.#postpone(row)
+        else await this.#take(row)
+      }
     }
+    const lanes = await Promise.allSettled(Array.from({ length: LANES }, lane))
+    const failed = lanes.find((ended) => ended.status === 'rejected')
+    if (failed) throw failed.reason
   }
 
   async #postpone({ id }: Due): Promise<void> {

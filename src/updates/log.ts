@@ -5,6 +5,8 @@ import { EventsUnstorable, failed, RequestFailed } from '../../machines/model/fa
 import type { Happening } from '../../machines/model/happening.ts'
 import type { Database } from '../database/database.ts'
 import { failedOfItsValues, isIdentityConflict } from '../database/failures.ts'
+import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
+import { LATE_WRITES_MS } from '../database/write-watch.ts'
 import type { NewChat, NewMessage } from '../identities/store.ts'
 import { onceEach, RecentKeys } from './commit.ts'
 import { type CommitObserver, type Committed, GroupCommit } from './group-commit.ts'
@@ -48,6 +50,8 @@ class OpenLog implements Holder {
   recent: RecentKeys | undefined = undefined
   /** When it was last written or read past; an idle log lets go of its memory. */
   usedAt = Date.now()
+  /** When a commit failed last: it may be stored all the same. By the clock of `performance`. */
+  doubtedAt: number | undefined
   /** Batches of one credential are stored one after another. */
   last: Promise<unknown>
   /** Each is poked for updates after this id. */
@@ -90,6 +94,22 @@ interface LogObserver extends CommitObserver {
   received(credentialId: number, updates: number): void
 }
 
+/** The position of a log in its table. */
+interface Position {
+  readonly id: number
+  readonly epoch: number
+  readonly next: number
+}
+
+const LOOKED_AT_ONCE = 1_000
+
+const positions = (db: Database, ids: readonly number[]) =>
+  db.query<Position>(
+    `select credential_id as id, epoch, next_update_id as next
+       from credential_log where credential_id = any($1::bigint[])`,
+    [ids],
+  )
+
 type Append = Parameters<UpdateLog['append']>[0]
 
 export class PostgresUpdateLog implements UpdateLog {
@@ -100,6 +120,7 @@ export class PostgresUpdateLog implements UpdateLog {
   readonly #logs = new Map<number, OpenLog>()
   readonly #held: HeldMemory<OpenLog>
   readonly #room: EventSemaphore
+  readonly #positions: SharedStatements<number, Position | undefined>
 
   constructor(
     db: Database,
@@ -113,6 +134,11 @@ export class PostgresUpdateLog implements UpdateLog {
     this.#commits = new GroupCommit(db, observer)
     this.#held = new HeldMemory(bounds.held)
     this.#room = new EventSemaphore(bounds.storing)
+    this.#positions = sharedLookup(
+      LOOKED_AT_ONCE,
+      (ids) => positions(db, ids),
+      ({ id }) => id,
+    )
   }
 
   async open(credentialId: number, epoch?: number): Promise<void> {
@@ -162,6 +188,21 @@ export class PostgresUpdateLog implements UpdateLog {
   forgetOld(idleMs: number): void {
     const before = Date.now() - idleMs
     for (const log of this.#logs.values()) if (log.usedAt <= before) this.#letGo(log)
+  }
+
+  /**
+   * Looks for updates whose commit was not answered, and that nobody has handed in again: their session may have ended with the
+   * connection to the database. Rejects where the database does not answer; the next call looks again.
+   */
+  async lookAgain(): Promise<void> {
+    const looking = [...this.#logs].flatMap(([credentialId, log]) => {
+      if (log.doubtedAt === undefined || !log.isOpen) return []
+      // After the commits that are under way: their updates come with them.
+      const looked = log.last.then(() => this.#look(credentialId, log))
+      log.last = looked.catch(() => undefined)
+      return [looked]
+    })
+    await Promise.all(looking)
   }
 
   /** Estimated bytes held in memory, and the number of batches that wait for room. */
@@ -217,7 +258,10 @@ export class PostgresUpdateLog implements UpdateLog {
     const fresh = onceEach(batch.happenings, (key) => recent.has(key))
     if (fresh.length === 0 && batch.checkpoint === undefined) return { stored: true, count: 0 }
 
-    const committed = await this.#commit(batch, fresh)
+    const committed = await this.#commit(batch, fresh).catch((cause) => {
+      log.doubtedAt = performance.now()
+      throw cause
+    })
     if (committed.fenced) {
       this.#observer.fenced?.()
       return { stored: false }
@@ -231,9 +275,28 @@ export class PostgresUpdateLog implements UpdateLog {
       log.tail.push({ updateId: firstId + place, kind, chatId, ...cause, payload })
     }
     this.#count(credentialId, log)
-    if (drafts.length > 0) this.#observer.received(credentialId, drafts.length)
-    if (log.tail.next > nextBefore) for (const notify of [...log.listeners.keys()]) notify()
+    this.#tell(credentialId, log, nextBefore)
     return { stored: true, count: drafts.length }
+  }
+
+  async #look(credentialId: number, log: OpenLog): Promise<void> {
+    const { doubtedAt = 0 } = log
+    const lookedAt = performance.now()
+    const found = await this.#positions.run(credentialId)
+    if (!log.isOpen || found?.epoch !== log.epoch) return
+    const nextBefore = log.tail.next
+    log.tail.reach(found.next)
+    this.#count(credentialId, log)
+    this.#tell(credentialId, log, nextBefore)
+    if (lookedAt - doubtedAt >= LATE_WRITES_MS) log.doubtedAt = undefined
+  }
+
+  /** Counts what is new with it since then, also what a commit without an answer has stored, and wakes who reads it. */
+  #tell(credentialId: number, { tail, listeners }: OpenLog, nextBefore: number): void {
+    const updates = tail.next - nextBefore
+    if (updates <= 0) return
+    this.#observer.received(credentialId, updates)
+    for (const notify of [...listeners.keys()]) notify()
   }
 
   /** If new ids turn out to be taken, the cache is dropped and ids are given again: no caller has seen the first ones. */

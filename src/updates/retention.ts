@@ -115,9 +115,10 @@ async function tellKeys(tx: Queryable, credentialId: number, last: number): Prom
 }
 
 /**
- * Looks at each update once, not once for each key: a key has missed, in each part of the log that one of its filters
- * holds for (`segment`), the updates of each kind (`listed`, found by binary search) that the filter names, less those
- * that it caused itself.
+ * Looks at each update once, not once for each key: a key has missed, in each part of the log that it has not read
+ * (`unread`: a webhook is ahead of its cursor where a chat fails and others go on) and that one of its filters holds for
+ * (`segment`), the updates of each kind (`listed`, found by binary search) that the filter names, less those that it caused
+ * itself.
  */
 const tell = `
   with gone as materialized (
@@ -125,10 +126,18 @@ const tell = `
       from update_log u where credential_id = $1 and update_id <= $2
   ), listed as materialized (
     select kind, name, array_agg(update_id order by update_id) as ids from gone group by kind, name
+  ), unread as materialized (
+    select id, greatest(cursor, coalesce((webhook_progress->>'head')::bigint, 0)) as past, $2 as last
+      from api_key where id = any($3)
+     union all
+    select id, greatest(cursor, (runs->>(2 * n))::bigint - 1), least($2, (runs->>(2 * n + 1))::bigint)
+      from api_key, lateral (select webhook_progress->'open' as runs) progress,
+           generate_series(0, jsonb_array_length(runs) / 2 - 1) n
+     where id = any($3)
   ), segment as materialized (
-    select id, greatest(cursor, start - 1) as past, least($2, until - 1) as last, kinds, others
-      from (
-        select k.id, k.cursor, e.start, e.kinds, e.others,
+    select id, greatest(past, start - 1) as past, least(last, until - 1) as last, kinds, others
+      from unread join (
+        select k.id, e.start, e.kinds, e.others,
                lead(e.start, 1, $2 + 1) over (partition by k.id order by e.start) as until
           from api_key k, lateral (
             select 0::bigint as start, ${DEFAULT_KINDS}::bigint as kinds, null::jsonb as others
@@ -136,8 +145,8 @@ const tell = `
             select (entry->>'from')::bigint, coalesce((entry->>'kinds')::bigint, ${DEFAULT_KINDS}),
                    entry->'others'
               from jsonb_array_elements(k.filter) entry) e
-         where k.id = any($3)) part
-     where greatest(cursor, start - 1) < least($2, until - 1)
+         where k.id = any($3)) part using (id)
+     where greatest(past, start - 1) < least(last, until - 1)
   ), missed as (
     select s.id, width_bucket(s.last, l.ids) - width_bucket(s.past, l.ids) as updates
       from segment s join listed l on ${isOneOf('l', 's.kinds', 's.others', 'l.name')}

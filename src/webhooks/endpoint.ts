@@ -128,6 +128,8 @@ export class Endpoint implements WebhookEndpoint {
     // The time limit of an attempt begins after this wait.
     if (waiting && !(await waiting)) return nowhere
     try {
+      // The delivery may have ended while the secrets, or the update, were read.
+      if (signal.aborted) return nowhere
       const now = Date.now()
       const began = performance.now()
       // The same for every attempt, so that a receiver recognizes an update that it has seen.

@@ -49,13 +49,15 @@ export class WebhookWaker {
     return behind.length
   }
 
-  /** This node has claimed the credential: wakes its keys that have updates to deliver. */
+  /** This node has claimed the credential: wakes its keys that have updates to deliver, once the database names them. */
   async claimed(credentialId: number): Promise<void> {
+    if (this.#isStopped || !this.#options.owned.has(credentialId)) return
     await this.wakeBehind([credentialId]).catch((err) => {
       this.#options.logger.warn(
         { err, credentialId },
-        'the webhooks of a credential were not looked for',
+        'the webhooks of a credential were not looked for yet',
       )
+      setTimeout(() => void this.claimed(credentialId), RETRY_MS).unref()
     })
   }
 

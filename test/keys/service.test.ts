@@ -59,3 +59,47 @@ t.test('of two changes at once the newer one is what the key goes on with', asyn
   await Promise.all([first, second])
   t.same(told, [1, 2])
 })
+
+t.test('a sleeping key whose expiry moves delivers to its webhook again', async (t) => {
+  const woken: number[] = []
+  let isLive = true
+  const row = { id: 100_000, created_at: new Date(), revoked_at: null, filter: [] }
+  const serviceOf = (webhook: object) =>
+    new KeyService({
+      db: { query: async () => [{ ...row, ...webhook }], records: async () => 1 } as never,
+      source: {
+        db: { query: async () => [{ ...row, ...webhook }] } as never,
+        identity: async () => undefined,
+        names: { of: () => Promise.reject(new Error('nobody searches')) },
+      },
+      store: { flush: async () => undefined, load: async () => undefined } as never,
+      live: async () =>
+        isLive ? ({ snapshot: { value: { usable: 'webhook' } } } as never) : undefined,
+      gate: {} as KeyServiceOptions['gate'],
+      limits: { perCredential: 100, perUser: 1_000 },
+      wake: (id) => woken.push(id),
+      whyOut: () => undefined,
+      now: Date.now,
+    })
+  const change = { name: undefined, scopes: undefined, expiresAt: null }
+  const [polled, delivered] = [
+    serviceOf({}),
+    serviceOf({
+      webhook: {
+        url: 'https://bot.example/',
+        header_names: [],
+        due_at: null,
+        failing_since: null,
+        error_at: null,
+        success_at: null,
+      },
+    }),
+  ]
+  await delivered.change(1, 100_000, change)
+  t.same(woken, [], 'one that is awake is told')
+  isLive = false
+  await polled.change(1, 100_000, change)
+  t.same(woken, [], 'one that is polled is woken by its polls')
+  await delivered.change(1, 100_000, change)
+  t.same(woken, [100_000])
+})

@@ -43,6 +43,18 @@ async function nodeThatLoses(t: Test, serve: Serve) {
   return { table, taken, post }
 }
 
+/** A node that loses the account after the first piece of a body; how to post to it. */
+async function losingAfterTheFirstPiece(t: Test) {
+  const scene = await nodeThatLoses(t, async (request) => {
+    request.on('data', () => undefined)
+    await once(request, 'data')
+    scene.table.owner = NEXT
+    t.ok(ownerLost(request))
+  })
+  scene.table.asked.resolve()
+  return scene.post
+}
+
 t.test('what came of a body while the table was read is in the copy of it', async (t) => {
   const { table, taken, post } = await nodeThatLoses(t, async (request) => {
     await request.toArray()
@@ -90,13 +102,7 @@ const framings = (bytes: Buffer) => [
 t.test('a longer body goes on whole, also when it was read', async (t) => {
   const bytes = Buffer.alloc(300_000, 'long file  ')
   for (const headers of framings(bytes)) {
-    const { table, post } = await nodeThatLoses(t, async (request) => {
-      request.on('data', () => undefined)
-      await once(request, 'data')
-      table.owner = NEXT
-      t.ok(ownerLost(request))
-    })
-    table.asked.resolve()
+    const post = await losingAfterTheFirstPiece(t)
     const { sent, answer } = post(headers)
     sent.write(bytes.subarray(0, 200_000))
     await pause(50)
@@ -109,13 +115,7 @@ t.test(
   'one that turns out too long to be kept is refused as one that may be repeated',
   async (t) => {
     const bytes = Buffer.alloc(9 * 2 ** 20, 'long file  ')
-    const { table, post } = await nodeThatLoses(t, async (request) => {
-      request.on('data', () => undefined)
-      await once(request, 'data')
-      table.owner = NEXT
-      t.ok(ownerLost(request))
-    })
-    table.asked.resolve()
+    const post = await losingAfterTheFirstPiece(t)
     const { sent, answer } = post({ 'transfer-encoding': 'chunked' })
     sent.end(bytes)
     t.match(JSON.parse(await answer), { error_code: 503, parameters: { retry_after: 1 } })

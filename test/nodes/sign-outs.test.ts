@@ -9,6 +9,7 @@ import { TimelineBuffer } from '../../src/credentials/timeline.ts'
 import { finishLink } from '../../src/links/finish.ts'
 import { steadyClock } from '../../src/nodes/nodes.ts'
 import { SignOuts } from '../../src/nodes/sign-outs.ts'
+import { until } from '../support/client.ts'
 import { only } from '../support/fakes.ts'
 import { quietLogger } from '../support/logger.ts'
 import { testVault } from '../support/vault.ts'
@@ -42,10 +43,11 @@ async function scene(t: Test) {
   const owned = { credentialId, epoch: 0 }
   await store.saveSecrets(owned, 0, 'first')
   const ended: unknown[] = []
-  const network = { isAway: false, uses: false }
+  const network = { isAway: false, uses: false, answers: async (_secrets: unknown) => {} }
   const platform = only<Platform>(t, 'Platform', {
     async signOut(secrets) {
       if (network.isAway) throw new Error('the network is away')
+      await network.answers(secrets)
       ended.push(secrets)
     },
   })
@@ -70,7 +72,13 @@ async function scene(t: Test) {
     ended,
     network,
     /** Linked again while that node owns it. */
-    async link(secrets: string, owner: number | null = HERE, relinks?: number, who = account) {
+    async link(
+      secrets: string,
+      owner: number | null = HERE,
+      relinks?: number,
+      who = account,
+      through = db,
+    ) {
       const sessionId = `link ${++links}`
       await db.query(`update credential_log set owner = $2 where credential_id = $1`, [
         credentialId,
@@ -82,7 +90,7 @@ async function scene(t: Test) {
         [credentialId, sessionId, relinks ?? null],
       )
       const ending = { sessionId, owner: HERE, account: who, secrets, leavesSession: () => true }
-      return finishLink(db, vault, ending, () => owned)
+      return finishLink(through, vault, ending, () => owned)
     },
     /** Time has passed since it was left. */
     async look(passed = '1 minute') {
@@ -209,4 +217,58 @@ t.test('an account that was signed in for another one is signed out', async (t) 
   t.match(refusal, { reason: 'other_account' })
   await look()
   t.same(ended, ['of another'])
+})
+
+t.test('an account that is deleted while it is linked again is signed out', async (t) => {
+  const { link, look, ended, pending, db } = await scene(t)
+  const deletedMeanwhile: typeof db = {
+    ...db,
+    async transaction(work) {
+      await db.query('update credential set deleting_at = now()')
+      return db.transaction(work)
+    },
+  }
+  const refusal = await link('too late', HERE, undefined, account, deletedMeanwhile).catch(
+    (cause) => cause,
+  )
+  t.match(refusal, { reason: 'credential_deleted' })
+  t.same(await pending(), [[-1, 0]])
+  await look()
+  t.same([ended, await pending()], [['too late'], []])
+})
+
+t.test('a link that is finished again after its account was deleted is signed out', async (t) => {
+  const { link, look, ended, db, vault, pending } = await scene(t)
+  await link('second')
+  await db.query('update credential set deleting_at = now()')
+  const ending = { sessionId: 'link 1', owner: HERE, account, secrets: 'second' }
+  const again = finishLink(db, vault, { ...ending, leavesSession: () => true })
+  t.match(await again.catch((cause) => cause), { reason: 'credential_deleted' })
+  t.same(await pending(), [
+    [-1, 0],
+    [0, 0],
+  ])
+  await look()
+  t.same(ended.toSorted(), ['first', 'second'])
+})
+
+t.test('whom a network keeps waiting keeps nobody else waiting', async (t) => {
+  const { link, look, ended, network, pending } = await scene(t)
+  const held = Promise.withResolvers<void>()
+  for (let session = 1; session <= 12; session++) await link(`session ${session}`)
+  let waiting = 0
+  let most = 0
+  network.answers = async (secrets) => {
+    most = Math.max(most, ++waiting)
+    if (secrets === 'first') await held.promise
+    else await new Promise(setImmediate)
+    waiting--
+  }
+  const looking = look()
+  await until(() => ended.length === 11)
+  t.notOk(ended.includes('first'))
+  t.ok(most > 1 && most <= 10, `${most} at once`)
+  held.resolve()
+  await looking
+  t.same([ended.length, await pending()], [12, []])
 })

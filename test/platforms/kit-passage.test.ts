@@ -63,3 +63,30 @@ t.test('whoever gives up takes no place, and nobody is forgotten', async (t) => 
   t.type(await next, 'function')
   await t.rejects(passage.enter(leaving.signal), { message: 'no more time' })
 })
+
+t.test('a try that was cut short says nothing of the server', async (t) => {
+  const { signal } = new AbortController()
+  const passage = new Passage()
+  const [first, ...others] = await Promise.all(
+    Array.from({ length: 20 }, () => passage.enter(signal)),
+  )
+  first?.(false)
+  t.notOk(passage.answers)
+  for (const leave of others) leave(undefined)
+  t.notOk(passage.answers, 'it does not answer because others gave up')
+  const trying: ((hasAnswered?: boolean) => void)[] = []
+  for (let number = 0; number < 5; number++) {
+    passage.enter(signal).then((leave) => trying.push(leave as (hasAnswered?: boolean) => void))
+  }
+  await pause(0)
+  t.equal(trying.length, 0, 'nor does anybody try sooner')
+  while (trying.length === 0) await pause(10)
+  await pause(20)
+  t.equal(trying.length, 1, 'and it is one who tries')
+  trying[0]?.(undefined)
+  await pause(0)
+  t.equal(trying.length, 2, 'the place goes to the next')
+  trying[1]?.(true)
+  await pause(0)
+  t.equal(trying.length, 4, 'with an answer twice as many')
+})

@@ -192,6 +192,17 @@ t.test('a stream of XMPP that is handed over', { skip: serverUnderTest().skip },
     })
   }
 
+  await t.test('is forgotten where the next session cannot use it', async (t) => {
+    const { store, first, next } = await begun(t, network)
+    await handsOver(first)
+    const { left, ...secrets } = fieldsOf(store.secrets)
+    const stored = JSON.parse(`${left}`)
+    store.secrets = { ...secrets, left: JSON.stringify({ ...stored, at: stored.at - 86_400 }) }
+    const second = await next()
+    t.match(second.asked(), /xmpp-bind/)
+    t.same(Object.keys(fieldsOf(store.secrets)).sort(), Object.keys(secrets).sort())
+  })
+
   await t.test('is not left while a send is unconfirmed: the next session looks', async (t) => {
     const { account, friend, chat, store, first, next } = await begun(t, network)
     await delay(AT_REST_MS)

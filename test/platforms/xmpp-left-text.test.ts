@@ -46,7 +46,7 @@ t.test('it is in the secrets until they are written without it', async (t) => {
   const secrets = { jid: 'me@test', password: 'x', resource: 'r' }
   const stored = secretsJson(secrets, leftText(left))
   const parsed = parseSecrets(stored)!
-  t.match(parsed.left, { hasArchive: true })
+  t.match(parsed.left?.session, { hasArchive: true })
   t.same(secretsJson(parsed), secrets)
 })
 
@@ -68,4 +68,14 @@ t.test('too many people are not stored', async (t) => {
     return [`occupant ${at}`, 'none', 'participant'] as const
   })
   t.equal(leftText({ ...left, rooms: [{ ...room!, occupants }] }), undefined)
+})
+
+t.test('what cannot be used is known to be there, so that it is taken out', async (t) => {
+  const secrets = { jid: 'me@test', password: 'x', resource: 'r' }
+  const stored = JSON.parse(leftText(left) ?? '')
+  for (const change of [{ form: 2 }, { at: stored.at - 600 - 61 }]) {
+    const text = JSON.stringify({ ...stored, ...change })
+    t.same(parseSecrets({ ...secrets, left: text })?.left, { session: undefined })
+  }
+  t.equal(parseSecrets(secrets)?.left, undefined)
 })

@@ -2,7 +2,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../support/client.ts'
-import { scene } from './scene.ts'
+import { testDatabase } from '../support/database.ts'
+import { Relay } from '../support/relay.ts'
+import { startService } from '../support/service.ts'
+import { Receiver } from '../webhooks/receiver.ts'
+import { linkedAccount, scene } from './scene.ts'
 
 t.test('an idle key goes to sleep and wakes with its cursor and filter', async (t) => {
   const env = { PASSIVATE_AFTER_MS: '200' }
@@ -39,4 +43,29 @@ t.test('an idle key goes to sleep and wakes with its cursor and filter', async (
   t.ok(keys.peek(keyId), 'a waiting poll keeps its key awake')
   await write('four')
   t.match((await waiting).body.result, [{ message: { text: 'four' } }])
+})
+
+t.test('a key that sleeps gets what a commit without an answer has stored', async (t) => {
+  const { url } = await testDatabase(t)
+  const address = new URL(url)
+  const port = Number(address.port)
+  const relay = await Relay.start(() => port)
+  address.port = `${relay.port}`
+  const env = { PASSIVATE_AFTER_MS: '200' }
+  const service = await startService(t, { env, databaseUrl: address.href })
+  t.teardown(() => relay.stop())
+  const { client, ada, key } = await linkedAccount(service)
+  const { keys } = service.gateway.core
+  const receiver = await Receiver.open(t)
+  t.equal((await client.bot(key, 'setWebhook', { url: receiver.url })).status, 200)
+  await client.write(ada.id, '@gatebot', 'before')
+  await receiver.count(1)
+  await until(() => keys.size === 0)
+  relay.cutAnswerTo(/log-append/)
+  await client.write(ada.id, '@gatebot', 'unanswered')
+  t.same(
+    (await receiver.count(2)).map(({ update }) => update.message.text),
+    ['before', 'unanswered'],
+  )
+  t.ok(relay.hasCut)
 })

@@ -59,6 +59,50 @@ t.test('keys are told of what was removed before they read it, and only of that'
   t.equal((await told())[keys.all]?.[0], 4)
 })
 
+t.test('a webhook of which a chat fails has missed only what that chat did not get', async (t) => {
+  const { credential, key, node, db } = await stage(t)
+  const id = await credential()
+  const keys = {
+    failing: await key(id),
+    edits: await key(id, FIRST - 1, onlyEdits),
+    ahead: await key(id, FIRST + 14),
+    behind: await key(id),
+  }
+  const { append, updates } = await node([id])
+  await append(id, many(6, 'm'), { apiKeyId: keys.failing })
+  await append(id, [...many(5, 'n'), written('e', { kind: 'edited' }), ...many(8, 'o')])
+  const progress = async (apiKeyId: number, head: number, ...open: number[]) =>
+    db.query('update api_key set webhook_progress = $2 where id = $1', [
+      apiKeyId,
+      JSON.stringify({
+        cursor: 0,
+        head: FIRST + head,
+        waiting: 1,
+        open: open.map((n) => FIRST + n),
+      }),
+    ])
+  await progress(keys.failing, 19, 4, 7, 10, 12, 17, 18)
+  await progress(keys.edits, 9, 3, 3)
+  await progress(keys.ahead, 19, 15, 16)
+  await progress(keys.behind, 8, 2, 2)
+  await retainUpdates(db, { days: 7, updates: 6 }, (...removed) => updates.removed(...removed))
+  const dropped = await db.query<{ id: number; dropped_updates: number }>(
+    'select id, dropped_updates from api_key order by id',
+  )
+  t.same(
+    dropped.map(({ id, dropped_updates }) => [id, dropped_updates]),
+    [
+      // Of 4 to 7 and 10 to 12, less two that it caused itself.
+      [keys.failing, 5],
+      // The one after the head.
+      [keys.edits, 1],
+      [keys.ahead, 0],
+      // One, and all from the head to the fourteenth.
+      [keys.behind, 6],
+    ],
+  )
+})
+
 t.test('what is too old goes, in steps, and the log goes on where it was', async (t) => {
   const { credential, key, node, db } = await stage(t)
   const id = await credential()

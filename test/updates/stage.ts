@@ -17,6 +17,8 @@ export interface Node {
   readonly updates: PostgresUpdateLog
   /** Updates of each commit that stored any or none. */
   readonly commits: number[]
+  /** What it tells of new updates: the account, and how many. */
+  readonly received: [credentialId: number, updates: number][]
   append(credentialId: number, happenings: readonly Happening[], more?: AppendMore): Promise<number>
   /** Everything after `after`, by update id. */
   read(credentialId: number, after: number, more?: ReadMore): Promise<Read>
@@ -109,13 +111,18 @@ async function openNode(
   bounds?: Bounds,
 ): Promise<Node> {
   const commits: number[] = []
-  const observer = { committed: (updates: number) => commits.push(updates), received() {} }
+  const received: [number, number][] = []
+  const observer = {
+    committed: (updates: number) => commits.push(updates),
+    received: (credentialId: number, count: number) => received.push([credentialId, count]),
+  }
   const translator = new Translator(db, testFileIds, () => 'mapped')
   const updates = new PostgresUpdateLog(db, translator, observer, bounds)
   for (const credentialId of credentialIds) await updates.open(credentialId)
   return {
     updates,
     commits,
+    received,
     /** Resolves with how many were stored, -1 when fenced. */
     async append(credentialId, happenings, { epoch = 0, ...more } = {}) {
       const appended = await updates.append({ credentialId, epoch, happenings, ...more })

@@ -6,8 +6,10 @@ import t, { type Test } from 'tap'
 import { DeliveryLog, listDeliveries } from '../../src/webhooks/delivery-log.ts'
 import { Endpoint } from '../../src/webhooks/endpoint.ts'
 import { callIn } from '../../src/webhooks/reply-call.ts'
+import type { SigningSecrets } from '../../src/webhooks/secrets.ts'
 import { webhookFacts } from '../actors/webhook/rig.ts'
 import { until } from '../support/client.ts'
+import { only } from '../support/fakes.ts'
 import { quietLogger } from '../support/logger.ts'
 import { exemptFromReference } from '../support/reference-check.ts'
 import { endpointParts } from './parts.ts'
@@ -108,4 +110,28 @@ t.test('a reason that no database takes is told without what it does not take', 
     deliveries.map(({ update_id }) => update_id),
     [10, 9],
   )
+})
+
+t.test('a delivery that has ended while its secrets were read posts nothing', async (t) => {
+  const receiver = await Receiver.open(t)
+  const cut = new AbortController()
+  const loaded = Promise.withResolvers<never>()
+  const parts = endpointParts(t, {
+    secrets: only<SigningSecrets>(t, 'SigningSecrets', {
+      known: () => undefined,
+      load: () => loaded.promise,
+    }),
+  })
+  const made = new Endpoint(
+    { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 },
+    webhookFacts({ url: receiver.url }),
+    parts,
+  )
+  t.teardown(() => made.close())
+  const delivering = made.deliver({ updateId: 9, body: '{}' }, cut.signal)
+  cut.abort()
+  loaded.resolve({ found: undefined } as never)
+  t.match(await delivering, { ok: false, status: undefined })
+  t.same(receiver.received, [])
+  t.equal(parts.connections.for(false).take(1, AbortSignal.timeout(1)), undefined)
 })

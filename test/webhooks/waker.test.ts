@@ -137,3 +137,47 @@ t.test(
     waker.stop()
   },
 )
+
+t.test(
+  'an account that is claimed while the database is away has its webhooks looked for later',
+  async (t) => {
+    await database.query('delete from webhook')
+    const id = await keyWith({})
+    const { actor } = new ApiKeyRig(t, { apiKeyId: id, credentialId: account })
+    const woken: number[] = []
+    let looks = 0
+    const waker = new WebhookWaker({
+      db: {
+        ...database,
+        query: <Row extends object>(...asked: Parameters<typeof database.query>) => {
+          if (++looks <= 2) return Promise.reject(new Error('the database is away'))
+          return database.query<Row>(...asked)
+        },
+      },
+      logger: quietLogger,
+      owned: new Map([[account, true]]),
+      peek: () => undefined,
+      find: async (id) => {
+        woken.push(id)
+        return actor
+      },
+    })
+    await waker.claimed(account)
+    waker.received(account)
+    t.same(woken, [], 'nobody knows of them')
+    await until(() => looks === 3)
+    await until(() => {
+      waker.received(account)
+      return woken.length > 0
+    })
+    t.same(woken, [id])
+
+    looks = 0
+    await waker.claimed(account)
+    waker.stop()
+    const { promise, resolve } = Promise.withResolvers<void>()
+    setTimeout(resolve, 1_500)
+    await promise
+    t.equal(looks, 1, 'one that is stopped looks for nothing')
+  },
+)

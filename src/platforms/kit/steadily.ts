@@ -86,8 +86,11 @@ export class Passage {
     return this.#opensAt === 0
   }
 
-  /** Resolves as soon as one may try, with what to call once it is known whether the server answered. */
-  async enter(signal: AbortSignal): Promise<(hasAnswered: boolean) => void> {
+  /**
+   * Resolves as soon as one may try, with what to call once it is known whether the server answered; undefined where the
+   * try was cut short, which says nothing of the server.
+   */
+  async enter(signal: AbortSignal): Promise<(hasAnswered: boolean | undefined) => void> {
     signal.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const leave = () => {
@@ -101,8 +104,9 @@ export class Passage {
     return (hasAnswered) => this.#left(hasAnswered)
   }
 
-  #left(hasAnswered: boolean) {
+  #left(hasAnswered: boolean | undefined) {
     this.#trying -= 1
+    if (hasAnswered === undefined) return this.#advance()
     if (hasAnswered) {
       this.#width = Math.min(this.#width * 2, WIDEST)
       this.#pause = FIRST_PAUSE_MS

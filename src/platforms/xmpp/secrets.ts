@@ -14,8 +14,11 @@ export interface XmppSecrets {
   readonly server?: string
   /** The salted key of the last login, which spares the next node to derive it again. */
   readonly salted?: StoredKey
-  /** What the last session left to the next one, which takes it out before it uses it: then nobody else can. */
-  readonly left?: LeftSession
+  /**
+   * What the last session left to the next one, which takes it out before it uses it: then nobody else can. It also takes
+   * out what it cannot use.
+   */
+  readonly left?: { readonly session: LeftSession | undefined }
 }
 
 /**
@@ -37,14 +40,13 @@ export function parseSecrets(stored: Json): XmppSecrets | undefined {
   if (typeof jid !== 'string' || !parseAddress(jid)?.local) return undefined
   if (typeof password !== 'string' || typeof resource !== 'string') return undefined
   const salted = parseStoredKey(fields.salted)
-  const left = parseLeft(fields.left)
   return {
     jid,
     password,
     resource,
     ...(typeof server === 'string' && { server }),
     ...(salted && { salted }),
-    ...(left && { left }),
+    ...(typeof fields.left === 'string' && { left: { session: parseLeft(fields.left) } }),
   }
 }
 

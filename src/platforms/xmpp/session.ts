@@ -110,13 +110,13 @@ export class XmppSession implements Session {
         login,
         resumeMilliseconds: options.resumeMilliseconds,
         passage: options.passages.to(login.service),
-        ...(left && { inherited: () => this.#take(left) }),
+        ...(left && { inherited: () => this.#take(left.session) }),
       },
       {
         bound: () => this.#bind(),
         resumed: () => {
           options.logger.info({ account: own }, 'the stream was resumed')
-          if (left && !this.#isBound && !this.#isOpened) this.#goOn(left)
+          if (left?.session && !this.#isBound && !this.#isOpened) this.#goOn(left.session)
         },
         stanza: (stanza) => this.#receive(stanza),
         settled: () => this.#inbox.settled(),
@@ -236,10 +236,10 @@ export class XmppSession implements Session {
   }
 
   /** Makes sure that no later session uses what was left: the counters are right only once. */
-  async #take(left: LeftSession): Promise<LeftSession['stream'] | undefined> {
+  async #take(left: LeftSession | undefined): Promise<LeftSession['stream'] | undefined> {
     try {
       await this.#save({})
-      return left.stream
+      return left?.stream
     } catch (err) {
       this.#options.logger.info({ account: this.#own, err }, 'a stream that was left is not used')
       return undefined

@@ -249,14 +249,16 @@ export class Stream {
   async #resume(milliseconds: number): Promise<void> {
     const most = this.#passage.answers ? queueMilliseconds : Math.max(0, milliseconds)
     const leave = await limited([this.#ending.signal], most, (limit) => this.#passage.enter(limit))
-    let hasAnswered = true
+    let hasAnswered: boolean | undefined = true
     try {
       // A fresh one: the library goes on waiting for answers of a login that was cut, and takes those of the next.
       this.#transport = this.#listen(createTransport(this.#login, this.#transport.resumption()))
       await this.#attempt(this.#transport)
     } catch (cause) {
       const { kind, reason } = { reason: '', ...endingOf(cause) }
-      hasAnswered = kind !== 'lost' || reason !== 'network' || this.#ending.signal.aborted
+      hasAnswered = this.#ending.signal.aborted
+        ? undefined
+        : kind !== 'lost' || reason !== 'network'
       throw cause
     } finally {
       leave(hasAnswered)

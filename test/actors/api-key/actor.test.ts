@@ -1,6 +1,6 @@
 /** An API key's actor: polls that wait, are woken, gather a burst, and always end. */
 import t from 'tap'
-import { OwnershipLost } from '../../../machines/model/failure.ts'
+import { failed, OwnershipLost } from '../../../machines/model/failure.ts'
 import { settled } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
 import { ApiKeyRig, keyFacts } from './rig.ts'
@@ -149,6 +149,7 @@ t.test('a store that throws ends the actor and answers its callers', async (t) =
         saveCursor: () => {
           throw new Error('boom')
         },
+        stored: () => Promise.reject(new Error('unused')),
       },
     },
   )
@@ -220,3 +221,26 @@ t.test('a key whose account another node has claimed takes no call', async (t) =
   await t.rejects(rig.poll(), new OwnershipLost())
   await t.rejects(rig.actor.revoke(), new OwnershipLost())
 })
+
+t.test(
+  'a bot is told that it dropped something, or wants other kinds, once that is stored',
+  async (t) => {
+    const rig = new ApiKeyRig(t)
+    const stored = Promise.withResolvers<void>()
+    rig.onStored = () => stored.promise
+    const told: string[] = []
+    const asked = [
+      rig.actor.dropPending().then(() => told.push('dropped')),
+      rig.actor.allow({ kinds: 1 }).then(() => told.push('allowed')),
+    ]
+    await settled()
+    t.same([rig.saved, told], [[100, 100], []])
+    stored.resolve()
+    await Promise.all(asked)
+    t.same(told.toSorted(), ['allowed', 'dropped'])
+    const away = failed('unavailable', 'away', { retryAfterSeconds: 1 })
+    rig.onStored = () => Promise.reject(away)
+    await t.rejects(rig.actor.dropPending(), away)
+    await t.rejects(rig.actor.allow({ kinds: 2 }), away)
+  },
+)

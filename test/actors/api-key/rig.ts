@@ -27,6 +27,8 @@ export class ApiKeyRig {
   readonly clock = new TestClock()
   readonly logger = new FakeLogger()
   readonly saved: number[] = []
+  /** Whether what is saved gets to the table. */
+  onStored: () => Promise<void> = async () => undefined
   readonly polls: Poll[] = []
   readonly listeners = new Set<() => void>()
   readonly keys: ApiKeys
@@ -54,6 +56,7 @@ export class ApiKeyRig {
       updates: new FakeUpdateLog(t, calls).port,
       keys: only<KeyStore>(t, 'KeyStore', {
         saveCursor: (_, cursor) => this.saved.push(cursor),
+        stored: () => this.onStored(),
       }),
       clock: this.clock,
       logger: this.logger,

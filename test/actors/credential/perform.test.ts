@@ -201,3 +201,45 @@ t.test(
     })
   },
 )
+
+const deletes = {
+  ...send,
+  operation: { kind: 'delete', chat: 'c', message: 'm' },
+} as unknown as typeof send
+
+const plain = {
+  toNative: async (_: number, operation: Operation) => operation,
+  present: async () => true,
+  identified: () => undefined,
+} as unknown as Identities
+
+t.test('other keys learn what was done, though the database was away just then', async (t) => {
+  const rig = new CredentialRig(t, { identities: plain })
+  const actor = await rig.online()
+  rig.platform.session.onPerform = async () => ({ kind: 'done' }) as OperationResult
+  const away = failed('unavailable', 'away', { certain: false })
+  rig.updates.onAppend = () => Promise.reject(away)
+  t.equal(await perform(actor, deletes), true, 'the caller does not wait for it')
+  t.equal(rig.updates.appended.length, 1)
+  await rig.clock.advance(1_000)
+  t.equal(rig.updates.appended.length, 2)
+  rig.updates.onAppend = async () => ({ stored: true, count: 1 })
+  await rig.clock.advance(1_000)
+  await rig.clock.advance(60_000)
+  t.equal(rig.updates.appended.length, 3, 'and no more once it is stored')
+  t.equal(new Set(rig.updates.appended.map(({ happenings }) => happenings[0]?.sourceKey)).size, 1)
+})
+
+t.test('what another try cannot store is not handed in again', async (t) => {
+  for (const cause of [new OwnershipLost(), new Error('boom')]) {
+    const rig = new CredentialRig(t, { identities: plain })
+    const actor = await rig.online()
+    rig.platform.session.onPerform = async () => ({ kind: 'done' }) as OperationResult
+    rig.updates.onAppend = () => Promise.reject(cause)
+    t.equal(await perform(actor, deletes).catch((cause) => cause.failure.code), true)
+    await rig.clock.advance(60_000)
+    await new Promise(setImmediate)
+    t.equal(rig.updates.appended.length, 1)
+    t.equal(rig.lost.length, cause instanceof OwnershipLost ? 1 : 0)
+  }
+})

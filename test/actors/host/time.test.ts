@@ -2,7 +2,7 @@
 import { getEventListeners } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { jittered, limited, within } from '../../../actors/host/time.ts'
+import { jittered, limited, notBefore, within } from '../../../actors/host/time.ts'
 import { refused } from '../refused.ts'
 
 /** The timers of a limit do not keep the process alive by themselves. */
@@ -106,3 +106,15 @@ t.test(
     t.match(await seen, /it is over/, 'of a signal that has aborted before')
   },
 )
+
+t.test('what must not come early is spread behind its time, and not far behind it', async (t) => {
+  for (const [time, latest] of [
+    [0, 0],
+    [20_000, 24_000],
+    [3_600_000, 3_610_000],
+  ] as const) {
+    const delays = Array.from({ length: 1_000 }, () => notBefore(time))
+    t.ok(delays.every((delay) => delay >= time && delay <= latest))
+    if (time > 0) t.ok(Math.max(...delays) > (time + latest) / 2, `up to ${latest}`)
+  }
+})

@@ -327,3 +327,13 @@ t.test('an attempt that cannot be recorded has ended all the same', async (t) =>
   t.equal(rig.mostInFlight, 1)
   t.ok(rig.logger.errors.length > 0)
 })
+
+t.test('a delivery that has heard of an update is not idle before its turn has come', async (t) => {
+  const rig = new WebhookRig(t)
+  await rig.settle()
+  t.ok(rig.delivery.isIdle(0))
+  const written = rig.write('a')
+  t.notOk(rig.delivery.isIdle(0), 'nobody wakes it again')
+  await written
+  t.same(rig.sent, [101])
+})

@@ -1,0 +1,26 @@
+/** The gate of a bot API key: whoever is let in finds the actor awake when the body of the call has come. */
+import t from 'tap'
+import { KeyGate } from '../../src/keys/gate.ts'
+import { formatApiKey, hashSecret, newApiKeySecret } from '../../src/security/secrets.ts'
+import { ApiKeyRig } from '../actors/api-key/rig.ts'
+
+t.test('a key that was about to sleep stays awake for the call that it lets in', async (t) => {
+  const secret = newApiKeySecret()
+  const hash = hashSecret(secret).toString('base64')
+  const { actor, clock } = new ApiKeyRig(t, { secrets: [{ hash, until: undefined }] })
+  const gate = new KeyGate(
+    { peek: () => actor, find: async () => actor },
+    { load: async () => undefined, noteUse: () => undefined },
+    () => clock.now(),
+  )
+  await clock.advance(300_000)
+  t.ok(actor.isIdle(300_000))
+  const admit = (token: string) => gate.admit(token, '127.0.0.1', () => undefined)
+  const refusal = await admit(formatApiKey({ id: 100_000, secret: newApiKeySecret() })).catch(
+    (cause) => cause,
+  )
+  t.match(refusal, { failure: { code: 'unauthorized' } })
+  t.ok(actor.isIdle(300_000), 'a wrong secret does not count')
+  t.equal(await admit(formatApiKey({ id: 100_000, secret })), actor)
+  t.notOk(actor.isIdle(300_000))
+})
