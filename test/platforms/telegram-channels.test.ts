@@ -1,6 +1,7 @@
 /** Posts of channels that a Telegram account missed are told or not as the receive settings say. */
 import t from 'tap'
 import type { Channel } from '../support/telegram-dc/channel.ts'
+import { clock } from '../support/telegram-dc/clock.ts'
 import { patience } from './contract/recorder.ts'
 import { live } from './telegram/live.ts'
 import { Stage } from './telegram/stage.ts'
@@ -65,23 +66,45 @@ t.test('Telegram accounts recover channels as they are told to', async (t) => {
     t.equal(store.texts().length, 6)
   })
 
-  await t.test('what was written while the account was away from a group is no news', async (t) => {
+  await t.test('nor is it where the network is behind by its clock', async (t) => {
+    clock.aheadSeconds = -200
+    t.teardown(() => {
+      clock.aheadSeconds = 0
+    })
     const { person, friend, store, open } = await live(t, stage)
-    person.mostMissed = 3
-    const group = network.channel(friend, [person], false)
-    const post = (message: string) => delivery.send(friend, group, { message })
-    const first = await open()
-    await first.session.probe(patience())
-    post('before')
-    await store.message('before')
-    await first.stop()
-    for (let i = 0; i < 5; i++) post(`away ${i}`)
-    age(group)
-    group.joinedAt = LONG_AGO + 1
-    post('back')
-    await open()
-    await store.message('back')
-    t.strictSame(store.texts(), ['before', 'back'])
+    const channel = network.channel(friend, [person])
+    const post = (message: string) => delivery.send(friend, channel, { message })
+    const opened = await open({ recoverChannels: false })
+    await opened.session.probe(patience())
+    post('first')
+    await store.message('first')
+    person.isHushed = true
+    for (let i = 0; i < 4; i++) post(`unheard ${i}`)
+    person.isHushed = false
+    post('heard')
+    await store.message('heard')
+    t.equal(store.texts().length, 6)
+  })
+
+  await t.test('what was written while the account was away from a group is no news', async (t) => {
+    for (const mostMissed of [3, Number.POSITIVE_INFINITY]) {
+      const { person, friend, store, open } = await live(t, stage)
+      person.mostMissed = mostMissed
+      const group = network.channel(friend, [person], false)
+      const post = (message: string) => delivery.send(friend, group, { message })
+      const first = await open()
+      await first.session.probe(patience())
+      post('before')
+      await store.message('before')
+      await first.stop()
+      for (let i = 0; i < 5; i++) post(`away ${i}`)
+      age(group)
+      group.joinedAt = LONG_AGO + 1
+      post('back')
+      await open()
+      await store.message('back')
+      t.strictSame(store.texts(), ['before', 'back'])
+    }
   })
 
   await t.test('a channel joined in a gap that was too long tells what came since', async (t) => {

@@ -49,6 +49,29 @@ t.test('an account of Telegram', async (t) => {
     })
   })
 
+  await t.test('says where a small group has gone that became a supergroup', async (t) => {
+    const { person, friend, store, group, chat, does } = await inGroup(t, true)
+    if (group.kind !== 'group') throw new Error('not a small group')
+    const send = {
+      kind: 'send',
+      chat,
+      content: { kind: 'text', text: 'hi', entities: [] },
+    } as const
+    t.match(await does(send), { message: { chat: { native: chat } } })
+    const large = network.channel(friend, [person], false)
+    group.movedTo = large
+    const action = { _: 'messageActionChatMigrateTo', channelId: large.id } as const
+    network.delivery.announce(friend, group, action)
+    await store.until(() =>
+      store.happenings.find((it) => it.kind === 'message' && it.message.content.kind === 'service'),
+    )
+    t.match(await refusalOf(does(send)), {
+      code: 'bad_request',
+      description: /^group chat was upgraded to a supergroup chat$/,
+      migrateToChatId: Number(nativeOfPlace(large)),
+    })
+  })
+
   await t.test('does not take somebody unknown for a chat', async (t) => {
     for (const isSmall of [true, false]) {
       const { chat, does } = await inGroup(t, isSmall)

@@ -4,6 +4,7 @@ import type { LinkAttempt, LinkStep } from '../../actors/ports/platform.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import { unconfiguredTelegram } from '../../src/platforms/telegram/facts.ts'
 import { acceptLogin } from '../support/telegram-dc/auth.ts'
+import { clock } from '../support/telegram-dc/clock.ts'
 import type { PersonOptions } from '../support/telegram-dc/network.ts'
 import { patience, run, Store } from './contract/recorder.ts'
 import { accountOf, refusalOf } from './contract/scene.ts'
@@ -89,6 +90,20 @@ t.test('Telegram accounts are linked', async (t) => {
     acceptLogin(network, person, tokenOf(attempt.step.value))
     t.equal(accountOf(await changed).identity.native, `${person.id}`)
   })
+
+  await t.test(
+    'a QR code is shown for as long as it counts, whatever the clock says',
+    async (t) => {
+      clock.aheadSeconds = 600
+      t.teardown(() => {
+        clock.aheadSeconds = 0
+      })
+      const attempt = await stage.platform().startLink('qr', {}, patience())
+      t.teardown(() => attempt.close())
+      if (attempt.step.kind !== 'show') throw new Error('no code is shown')
+      t.ok(attempt.step.expiresInSeconds <= 30, `for ${attempt.step.expiresInSeconds} seconds`)
+    },
+  )
 
   await t.test('a QR code is followed by a second factor', async (t) => {
     const person = network.person({ password: 'correct horse', hint: 'staple' })

@@ -94,6 +94,32 @@ t.test('Telegram accounts do what they are asked', async (t) => {
     },
   )
 
+  await t.test('a message is found in its own chat alone', async (t) => {
+    const { person, friend, store, open, write } = await live(t, stage)
+    const other = network.person()
+    network.delivery.send(other, person, { message: 'elsewhere' })
+    const before = [...person.messages.keys()].at(-1)!
+    const session = await open()
+    write('hello')
+    await store.message('hello')
+    network.delivery.send(other, person, { message: 'and here' })
+    await store.message('and here')
+    const known = [...person.messages.keys()].at(-1)!
+    for (const id of [before, known]) {
+      const message = { chat: `${friend.id}`, message: `${id}` }
+      t.match(await refusalOf(perform(session, { kind: 'delete', ...message })), {
+        description: /^message to delete not found$/,
+      })
+      const forward = { kind: 'forward', chat: `${friend.id}`, from: `${friend.id}` } as const
+      const passedOn = perform(session, { ...forward, message: `${id}` })
+      t.match(await refusalOf(passedOn), { description: /^message to forward not found$/ })
+    }
+    t.equal(other.messages.size, 2)
+    const target = { kind: 'delete', chat: `${other.id}` } as const
+    for (const id of [before, known]) await perform(session, { ...target, message: `${id}` })
+    t.equal(other.messages.size, 0)
+  })
+
   await t.test('live photos keep their film, alone, in albums and in edits', async (t) => {
     const { friend, open } = await live(t, stage)
     const session = await open()

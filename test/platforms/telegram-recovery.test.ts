@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { Happening } from '../../machines/model/happening.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
-import { patience, type Store } from './contract/recorder.ts'
+import { patience, run, type Store } from './contract/recorder.ts'
 import { perform, refusalOf, sending } from './contract/scene.ts'
 import { live } from './telegram/live.ts'
 import { Stage } from './telegram/stage.ts'
@@ -119,6 +119,14 @@ t.test('Telegram accounts miss nothing', async (t) => {
     t.match(failure, { code: 'rate_limited', retryAfterSeconds: 300 })
     t.strictSame(await session.reported('limited'), ['flood_wait', 300])
     t.ok((await session.session.probe(patience())) >= 0)
+  })
+
+  await t.test('a session that the network tells to wait comes back only then', async (t) => {
+    const { person, store } = await live(t, stage)
+    person.shySeconds = 300
+    const session = run(stage.platform(), store)
+    t.teardown(() => session.stop())
+    t.strictSame(await session.reported('lost'), ['flood_wait', 300])
   })
 
   await t.test('a file is opened although its reference is too old', async (t) => {

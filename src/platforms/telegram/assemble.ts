@@ -14,9 +14,10 @@ import {
   namePeopleRightly,
   type TelegramClient,
 } from './client.ts'
+import { UNKNOWN_KEY } from './failures.ts'
 import type { RecoveryBounds } from './history.ts'
 import { Inquiries } from './inquiries.ts'
-import { Intake, recognizeOwnActions, throttled } from './intake.ts'
+import { Intake, processEach, recognizeOwnActions, throttled } from './intake.ts'
 import { OwnMemberships } from './own-memberships.ts'
 import { OpinionReader } from './reading/opinions.ts'
 import { KnownPolls } from './reading/polls.ts'
@@ -72,6 +73,7 @@ export function assemble(
   const state = new UpdateState(checkpoint)
   const since = state.date || Math.floor(Date.now() / 1000)
   const polls = new KnownPolls()
+  const notStored = (cause: unknown) => life.end(NOT_STORED, cause)
   const intake = new Intake({
     self,
     opinions: new OpinionReader(since),
@@ -79,13 +81,20 @@ export function assemble(
     state,
     locations,
     report,
-    failed: (cause) => life.end(NOT_STORED, cause),
+    known: (peers) => calls.known(peers),
+    failed: notStored,
   })
   const storage = new SessionStorage({
     secrets,
     state,
     peers: new PostgresPeers(db, account),
     keysChanged: ({ keys, home }) => report.secrets({ keys, ...(home !== undefined && { home }) }),
+    // The network may know it again later, and another one would be nobody's.
+    keepsKey(centre) {
+      if (centre !== client.mt.network.getPrimaryDcId()) return false
+      life.end(UNKNOWN_KEY)
+      return true
+    },
     saved: () => intake.save(),
     unsaved: defect,
   })
@@ -96,6 +105,7 @@ export function assemble(
     ...(entrance && { entrance }),
   })
   recognizeOwnActions(client)
+  processEach(client, { failed: notStored, leftOut: defect })
   namePeopleRightly(client, storage.peers)
   const calls = new Calls({
     client,

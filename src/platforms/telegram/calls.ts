@@ -8,6 +8,7 @@ import { sessionOver } from '../kit/failures.ts'
 import { type Ending, unlessAborted } from '../kit/session-life.ts'
 import type { TelegramClient } from './client.ts'
 import { endingOf, requestFailure, restrictionOf } from './failures.ts'
+import { isChannel, nativeOf } from './natives.ts'
 
 interface CallsOptions {
   readonly client: TelegramClient
@@ -102,6 +103,22 @@ export class Calls {
       return { _: 'inputChannel', channelId: peer.channelId, accessHash: peer.accessHash }
     }
     throw failed('bad_request', 'method is available only for supergroups and channels')
+  }
+
+  /** Throws the error, or where a small group has become a supergroup, the reference's error that names it. */
+  async refuse(native: string, cause: unknown): Promise<never> {
+    const chatId = -Number(native)
+    const failure = cause instanceof RequestFailed ? cause.failure : undefined
+    const isClosed = failure?.reason === 'chat_not_found' || failure?.code === 'forbidden'
+    if (!isClosed || chatId <= 0 || isChannel(native)) throw cause
+    const { chats } = await this.known([{ _: 'peerChat', chatId }])
+    const chat = chats.get(chatId)
+    const movedTo = chat?._ === 'chat' ? chat.migratedTo : undefined
+    if (movedTo?._ !== 'inputChannel') throw cause
+    const { channelId } = movedTo
+    const migrateToChatId = Number(nativeOf({ _: 'peerChannel', channelId }))
+    const description = 'group chat was upgraded to a supergroup chat'
+    throw failed('bad_request', description, { migrateToChatId }, { cause })
   }
 
   /** A person in a chat: an unknown one is refused as a user, not as a chat. */

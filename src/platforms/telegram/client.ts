@@ -1,7 +1,7 @@
 /** Creates the library's client, and corrects how it waits, ends, and names people to the network. */
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { IPeersRepository, RpcCallMiddleware } from '@mtcute/core'
-import { longFromFastString } from '@mtcute/core/utils.js'
+import { longFromFastString, toggleChannelIdMark } from '@mtcute/core/utils.js'
 import { BaseTelegramClient, networkMiddlewares, TcpTransport, type tl } from '@mtcute/node'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { unlessAborted } from '../kit/session-life.ts'
@@ -70,6 +70,8 @@ interface ClientOptions {
 const PATIENCE_MS = 3_000
 const SHORTEST_RETRY_MS = 250
 const LONGEST_RETRY_MS = 5_000
+/** For so long the network's list of data centres counts at least. */
+const LEAST_CONFIG_MS = 60_000
 
 export function createClient(options: ClientOptions): TelegramClient {
   const { application, entrance, storage, updates, permit, defect } = options
@@ -96,9 +98,11 @@ export function createClient(options: ClientOptions): TelegramClient {
     reconnectionStrategy: backoff(),
   })
   client.onError.add(defect)
+  reachCentres(client)
+  refreshConfig(client, defect)
   openForFilesLate(client)
   refuseWhenClosed(client)
-  noteNothingLate(client)
+  notePeersRightly(client)
   return client
 }
 
@@ -166,6 +170,51 @@ function openForFilesLate(client: TelegramClient) {
   }
 }
 
+/** What the library does not declare of its data centres. */
+interface Centres {
+  readonly _dcConnections: ReadonlyMap<number, unknown>
+  readonly _pendingExports: Map<number, Promise<void>>
+  _findDcOptions(id: number): Promise<unknown>
+  _exportAuthTo(centre: { readonly dcId: number }): Promise<void>
+}
+
+/**
+ * The library looks for a data centre that it cannot find again and again, without a pause. And it remembers for ever that
+ * another data centre did not let the account in.
+ */
+function reachCentres(client: TelegramClient) {
+  const { network } = client.mt
+  const centres = network as unknown as Centres
+  const reach = network._getOtherDc.bind(network)
+  network._getOtherDc = async (id) => {
+    if (!centres._dcConnections.has(id)) await centres._findDcOptions(id)
+    return reach(id)
+  }
+  const signIn = centres._exportAuthTo.bind(centres)
+  centres._exportAuthTo = async (centre) => {
+    const signedIn = signIn(centre)
+    // Perhaps nobody else waits for it.
+    centres._pendingExports.get(centre.dcId)?.catch(() => undefined)
+    try {
+      await signedIn
+    } catch (cause) {
+      centres._pendingExports.delete(centre.dcId)
+      throw cause
+    }
+  }
+}
+
+/** The library compares the network's clock with its own: where this one is an hour ahead, it asks without a pause. */
+function refreshConfig(client: TelegramClient, defect: (cause: Error) => void) {
+  const { params } = client.mt._config
+  const fetcher = params.fetcher
+  params.onError = (cause) => defect(cause as Error)
+  params.fetcher = async (context) => {
+    const { data } = await fetcher(context)
+    return { data, expiresIn: Math.max(LEAST_CONFIG_MS, (data.expires - data.date) * 1000) }
+  }
+}
+
 /** The library's own loop may ask once more after the end, and its rejection would be unhandled. */
 function refuseWhenClosed(client: TelegramClient) {
   const call = client.call.bind(client)
@@ -194,13 +243,20 @@ function gathering(isClosed: () => boolean): RpcCallMiddleware {
 
 /**
  * It may also store a peer after the end and set a timer to write it, which would keep the process alive for half a
- * minute.
+ * minute. And it caches groups and channels under two numbers, of which it renews one.
  */
-function noteNothingLate(client: TelegramClient) {
+function notePeersRightly(client: TelegramClient) {
   const { peers } = client.storage
   const store = peers.store.bind(peers)
+  const { _cache: cache } = peers as unknown as { readonly _cache: Map<number, object> }
   peers.store = async (peer) => {
     await store(peer)
+    if (!isPerson(peer)) {
+      const isSmall = peer._ === 'chat' || peer._ === 'chatForbidden'
+      const marked = isSmall ? -peer.id : toggleChannelIdMark(peer.id)
+      const renewed = cache.get(peer.id)
+      if (renewed && cache.has(marked)) cache.set(marked, renewed)
+    }
     if (client.destroyed) await peers.close()
   }
 }

@@ -11,9 +11,11 @@ import {
 import { isImpatience, reconnecting } from '../kit/failures.ts'
 import type { Ending } from '../kit/session-life.ts'
 
+/** Unlike other ends it does not say who did it: a data centre that is out of order may give it, too. */
+export const UNKNOWN_KEY: Ending = { kind: 'revoked', reason: 'session_revoked', mayPass: true }
+
 const endings: Readonly<Record<string, Ending>> = {
-  // Unlike the next ones it does not say who did it: a data centre that is out of order may give it, too.
-  AUTH_KEY_UNREGISTERED: { kind: 'revoked', reason: 'session_revoked', mayPass: true },
+  AUTH_KEY_UNREGISTERED: UNKNOWN_KEY,
   AUTH_KEY_INVALID: { kind: 'revoked', reason: 'session_revoked' },
   SESSION_REVOKED: { kind: 'revoked', reason: 'session_revoked' },
   SESSION_EXPIRED: { kind: 'revoked', reason: 'session_expired' },

@@ -2,7 +2,7 @@
 import { PeersIndex, type tl } from '@mtcute/node'
 import { messageNotFound } from '../../../machines/model/failure.ts'
 import type { Calls } from './calls.ts'
-import { isChannel } from './natives.ts'
+import { isChannel, nativeOf } from './natives.ts'
 
 /** A message that exists: its text and media, or what happened in its chat. */
 export type ExistingMessage = tl.RawMessage | tl.RawMessageService
@@ -35,5 +35,7 @@ export async function findMessageWithPeers(
   if (!message || message._ === 'messageEmpty' || found._ === 'messages.messagesNotModified') {
     throw messageNotFound('message')
   }
+  // Private chats and small groups share one numbering.
+  if (nativeOf(message.peerId) !== chat) throw messageNotFound('message')
   return { message, peers: PeersIndex.from(found) }
 }

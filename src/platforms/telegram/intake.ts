@@ -1,14 +1,16 @@
 /** Gathers the library's updates, drops repeats and own actions, and commits them with the counters that cover them. */
 
 import type { RawUpdateInfo } from '@mtcute/core'
-import type { tl } from '@mtcute/node'
+import type { PeersIndex, tl } from '@mtcute/node'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { EventLine } from '../kit/event-line.ts'
 import type { AnswerUpdates } from './calls.ts'
 import type { TelegramClient } from './client.ts'
+import { wordOf } from './failures.ts'
 import { deletionsOf, type HappeningContext, happeningsOf } from './reading/happenings.ts'
 import type { MessageLocation, MessageLocations } from './storage/locations.ts'
+import { PeerUnread } from './storage/peers.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
 import { tellsOutcome } from './suggested-posts.ts'
 
@@ -41,6 +43,31 @@ export function recognizeOwnActions(client: TelegramClient): void {
     forgetCounted(updates)
     return save(isWhole)
   }
+}
+
+interface Processing {
+  /** The update is not processed, and must be fetched again: the session is over. */
+  failed(cause: unknown): void
+  /** The update is left out. */
+  leftOut(cause: unknown): void
+}
+
+/**
+ * After an error the library forgets the update and counts it all the same, and the updates before it wait for the next one.
+ * An error of the database is no fault of the update; any other would come again with it.
+ */
+export function processEach({ updates }: TelegramClient, { failed, leftOut }: Processing): void {
+  if (!updates) return
+  const process = updates._onUpdate.bind(updates)
+  updates._onUpdate = (...given) =>
+    process(...given).catch((cause) => (cause instanceof PeerUnread ? failed : leftOut)(cause))
+  const complete = updates._fetchMissingPeers.bind(updates)
+  // Only bots may ask for a channel that they do not know: without its name the message is told all the same.
+  updates._fetchMissingPeers = (...given) =>
+    complete(...given).catch((cause) => {
+      if (wordOf(cause) === undefined) throw cause
+      return new Set<number>()
+    })
 }
 
 const isUpdates = (answer: unknown): answer is tl.TypeUpdates =>
@@ -81,6 +108,8 @@ interface IntakeOptions extends Omit<HappeningContext, 'peers'> {
   readonly state: UpdateState
   readonly locations: MessageLocations
   readonly report: Pick<SessionReport, 'events'>
+  /** The stored people and chats among these. */
+  known(peers: readonly tl.TypePeer[]): Promise<PeersIndex>
   /** The updates could not be stored: the session is over. */
   failed(cause: unknown): void
 }
@@ -172,6 +201,7 @@ export class Intake {
     await locations.remember(updates.flatMap(({ update }) => locationOf(update)))
     const happenings: Happening[] = []
     for (const { update, peers } of updates) {
+      await this.#complete(update, peers)
       if (update._ === 'updateDeleteMessages') {
         happenings.push(...deletionsOf(update.messages, await locations.find(update.messages)))
       } else {
@@ -179,6 +209,32 @@ export class Intake {
       }
     }
     return happenings
+  }
+
+  /** Adds those whom the update is about and whom the network left out. */
+  async #complete(update: RawUpdateInfo['update'], peers: PeersIndex): Promise<void> {
+    const missing = subjectsOf(update).filter((peer) => !peers.has(peer))
+    if (missing.length === 0) return
+    const known = await this.#options.known(missing)
+    for (const [id, user] of known.users) peers.users.set(id, user)
+    for (const [id, chat] of known.chats) peers.chats.set(id, chat)
+  }
+}
+
+/** The chat of an update that is no message, and the people in it: the library completes only messages. */
+function subjectsOf(update: RawUpdateInfo['update']): readonly tl.TypePeer[] {
+  switch (update._) {
+    case 'updateDeleteChannelMessages':
+    case 'updateReadChannelOutbox':
+      return [{ _: 'peerChannel', channelId: update.channelId }]
+    case 'updateReadMonoForumOutbox':
+      return [{ _: 'peerChannel', channelId: update.channelId }, update.savedPeerId]
+    case 'updateReadHistoryOutbox':
+      return [update.peer]
+    case 'updateMessageReactions':
+      return [update.peer, ...(update.reactions.recentReactions ?? []).map(({ peerId }) => peerId)]
+    default:
+      return []
   }
 }
 

@@ -126,6 +126,18 @@ function joinedOf(channelId: number, chats: readonly tl.TypeChat[]) {
   return chat?._ === 'channel' && { joined: chat.date }
 }
 
+/** Without messages from before the account joined the channel: it may have been there before, and away meanwhile. */
+function sinceJoined(
+  channelId: number,
+  answer: tl.updates.TypeChannelDifference,
+): tl.updates.TypeChannelDifference {
+  if (answer._ !== 'updates.channelDifference') return answer
+  const { joined = 0 } = joinedOf(channelId, answer.chats) || {}
+  const isSince = (message: tl.TypeMessage) =>
+    message._ === 'messageEmpty' || message.date >= joined
+  return { ...answer, newMessages: answer.newMessages.filter(isSince) }
+}
+
 /** Keeps only posts from while the account was connected: they were not missed, even if the library fetches them again. */
 function onlyLive(
   difference: tl.updates.RawChannelDifference,
@@ -159,6 +171,12 @@ async function isBroadcast(
   return chat?._ === 'channel' && chat.broadcast === true
 }
 
+/** The network's time of an answer that lists everything. */
+function dateOf(answer: tl.updates.TypeDifference): number | undefined {
+  if (answer._ === 'updates.differenceEmpty') return answer.date
+  return answer._ === 'updates.difference' ? answer.state.date : undefined
+}
+
 type Asking<Answer> = () => Promise<Answer>
 type ChannelRequest = tl.updates.RawGetChannelDifferenceRequest
 
@@ -172,6 +190,8 @@ export class Recovery {
   #areCountersLost = false
   /** Unix time in seconds. */
   #liveSince = Number.POSITIVE_INFINITY
+  /** How far the network's clock is ahead of this one, in seconds. */
+  #ahead = 0
 
   constructor(options: RecoveryOptions) {
     this.#options = options
@@ -226,6 +246,8 @@ export class Recovery {
     if (this.#areCountersLost) return this.#restart()
     try {
       const answer = await ask()
+      const date = dateOf(answer)
+      if (date !== undefined) this.#ahead = date - Math.floor(Date.now() / 1000)
       if (answer._ !== 'updates.differenceTooLong') return answer
       const { seq = 0 } = this.#options.client.updates ?? {}
       return await readAccount(this.#options, { ...request, pts: answer.pts, seq })
@@ -269,7 +291,7 @@ export class Recovery {
     const { calls, account, logger, ending: signal } = this.#options
     const { channelId } = channel
     try {
-      const answer = await ask()
+      const answer = sinceJoined(channelId, await ask())
       if (answer._ === 'updates.channelDifferenceTooLong') {
         const { dialog } = answer
         if (dialog._ !== 'dialog' || dialog.pts === undefined) return answer
@@ -277,7 +299,7 @@ export class Recovery {
       }
       if (answer._ === 'updates.channelDifferenceEmpty' || account.recoversChannels()) return answer
       if (!(await isBroadcast(calls, channelId, answer.chats))) return answer
-      return onlyLive(answer, this.#liveSince)
+      return onlyLive(answer, this.#liveSince + this.#ahead)
     } catch (cause) {
       if (wordOf(cause) !== UNKNOWN_COUNT) throw cause
       logger.warn(

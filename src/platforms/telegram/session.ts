@@ -7,9 +7,11 @@ import {
   type Session,
   type SessionReport,
 } from '../../../actors/ports/platform.ts'
+import { RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { sessionOver } from '../kit/failures.ts'
-import { SessionLife } from '../kit/session-life.ts'
+import { type Ending, SessionLife } from '../kit/session-life.ts'
+import { lostBy } from '../kit/steadily.ts'
 import { assemble, type Parts, type SessionOptions } from './assemble.ts'
 import type { CallOptions, Calls } from './calls.ts'
 import { signOut } from './client.ts'
@@ -42,6 +44,14 @@ async function readDialogs(
     }
   }
   return channels
+}
+
+/** The end of a session that could not begin. */
+function lossOf(cause: unknown): Ending {
+  const failure = cause instanceof RequestFailed ? cause.failure : undefined
+  const seconds = failure?.code === 'rate_limited' ? failure.retryAfterSeconds : undefined
+  if (seconds !== undefined) return lostBy({ kind: 'limited', seconds })
+  return endingOf(cause) ?? { kind: 'lost', reason: 'network' }
 }
 
 const SIGN_OUT_MS = 5_000
@@ -80,10 +90,7 @@ export class TelegramSession implements Session {
   }
 
   open(): void {
-    this.#begin().catch((cause) => {
-      const ending = endingOf(cause) ?? { kind: 'lost' as const, reason: 'network' }
-      this.#life.end(ending, cause)
-    })
+    this.#begin().catch((cause) => this.#life.end(lossOf(cause), cause))
   }
 
   async perform(
@@ -96,7 +103,9 @@ export class TelegramSession implements Session {
     const self = this.#account.identity.native
     const { calls, locations } = this.#parts
     const context = { calls, self, locations, media, requestId, signal }
-    return handle(handlers, 'Telegram accounts', context, operation)
+    const done = handle(handlers, 'Telegram accounts', context, operation)
+    const chat = 'chat' in operation ? operation.chat : undefined
+    return chat === undefined ? done : done.catch((cause) => calls.refuse(chat, cause))
   }
 
   /** The network's counter of updates shows whether some did not arrive. */

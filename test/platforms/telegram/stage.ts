@@ -18,12 +18,14 @@ export const application = { id: 12_345, hash: 'hash of the application' }
 
 export class Stage {
   readonly network: TelegramNetwork
+  readonly db: TelegramOptions['db']
   /** What waits in the gateway's store to be sent. */
   readonly blobs = new Map<string, { open(): OpenBlob; readonly bytes: Buffer }>()
   readonly #options: TelegramOptions
 
   private constructor(network: TelegramNetwork, options: Omit<TelegramOptions, 'media'>) {
     this.network = network
+    this.db = options.db
     this.#options = { ...options, media: { open: async (blob) => this.#open(blob) } }
   }
 

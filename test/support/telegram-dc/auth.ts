@@ -1,7 +1,8 @@
 /** Signing in and out, as the data centres of the test network do it. */
 import { randomBytes, randomInt } from 'node:crypto'
-import type { tl } from '@mtcute/core'
+import { Long, type tl } from '@mtcute/core'
 import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
+import { now } from './delivery.ts'
 import type { TelegramNetwork } from './network.ts'
 import { type Person, userOf } from './people.ts'
 
@@ -27,6 +28,8 @@ export function authHandlers(network: TelegramNetwork): Handlers {
       timeout: 60,
     }
   }
+  /** Who may sign in at another data centre with these bytes. */
+  const exported = new Map<string, number>()
   const welcome = (person: Person, { device }: Origin): tl.auth.RawAuthorization => {
     device.userId = person.id
     delete device.pendingUserId
@@ -34,7 +37,8 @@ export function authHandlers(network: TelegramNetwork): Handlers {
   }
 
   return {
-    'help.getConfig': (_, { centre }) => configOf(network, centre.id),
+    'help.getConfig': (_, { centre }) =>
+      network.isConfigLost ? undefined : configOf(network, centre.id),
     'help.getNearestDc': (_, { centre }) => ({
       _: 'nearestDc',
       country: 'XX',
@@ -87,8 +91,20 @@ export function authHandlers(network: TelegramNetwork): Handlers {
         return { _: 'auth.loginTokenSuccess', authorization }
       }
       if (device.pendingUserId) throw new RpcRefusal(401, 'SESSION_PASSWORD_NEEDED')
-      const expires = Math.floor(Date.now() / 1000) + 30
+      const expires = now() + 30
       return { _: 'auth.loginToken', expires, token: Buffer.from(device.auth.id, 'hex') }
+    },
+    'auth.exportAuthorization': (_, origin) => {
+      const { id } = network.asker(origin)
+      const bytes = randomBytes(16)
+      exported.set(bytes.toString('hex'), id)
+      return { _: 'auth.exportedAuthorization', id: Long.fromNumber(id), bytes }
+    },
+    'auth.importAuthorization': ({ bytes }, origin) => {
+      const person = network.people.get(exported.get(Buffer.from(bytes).toString('hex')) ?? 0)
+      const isRefused = network.importsRefused-- > 0
+      if (!person || isRefused) throw new RpcRefusal(400, 'AUTH_BYTES_INVALID')
+      return welcome(person, origin)
     },
     'auth.logOut': (_, { device }) => {
       delete device.userId
@@ -106,7 +122,7 @@ export function acceptLogin(network: TelegramNetwork, person: Person, token: Uin
     if (person.secondFactor) device.pendingUserId = person.id
     else device.userId = person.id
     const update = { _: 'updateLoginToken' }
-    const news = { _: 'updateShort', update, date: Math.floor(Date.now() / 1000) }
+    const news = { _: 'updateShort', update, date: now() }
     for (const connection of centre.connections) {
       if (connection.device === device) connection.notify(news)
     }
@@ -116,7 +132,7 @@ export function acceptLogin(network: TelegramNetwork, person: Person, token: Uin
 const hashOf = ({ id, code }: Person) => `hash-${id}-${code.length}`
 
 function configOf(network: TelegramNetwork, thisDc: number): tl.RawConfig {
-  const at = Math.floor(Date.now() / 1000)
+  const at = now()
   return {
     _: 'config',
     date: at,

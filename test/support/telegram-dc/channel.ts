@@ -17,6 +17,8 @@ export interface Group {
   photo?: tl.RawPhoto
   readonly members: Set<number>
   readonly admins: Set<number>
+  /** The supergroup that it has become. */
+  movedTo?: Channel
 }
 
 export interface Channel {
@@ -71,7 +73,7 @@ export interface Channel {
 
 export type Place = Group | Channel
 
-const channelHash = (id: number) => new Long(id, 79)
+export const channelHash = (id: number) => new Long(id, 79)
 
 /** In the reference's form. */
 export const nativeOfPlace = ({ kind, id }: Place): string =>
@@ -90,6 +92,14 @@ export function chatOf(place: Place): tl.RawChat | tl.RawChannel {
       participantsCount: place.members.size,
       date: 1,
       version: 1,
+      ...(place.movedTo && {
+        deactivated: true,
+        migratedTo: {
+          _: 'inputChannel',
+          channelId: place.movedTo.id,
+          accessHash: channelHash(place.movedTo.id),
+        },
+      }),
     }
   }
   return {

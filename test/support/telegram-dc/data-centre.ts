@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { Long, type tl } from '@mtcute/core'
+import { clock } from './clock.ts'
 import { Connection, type Device, type Hall } from './connection.ts'
 import { type ServerKey, serverKey } from './crypto.ts'
 import type { TlObject } from './schema.ts'
@@ -113,9 +114,10 @@ export class DataCentre implements Hall {
   }
 
   nextMessageId(kind: number): Long {
-    const now = (BigInt(Date.now()) * 4_294_967_296n) / 1000n
-    let id = now - (now % 4n) + BigInt(kind)
-    while (id <= this.#lastMessageId) id += 4n
+    const now = (BigInt(clock.now()) * 4_294_967_296n) / 1000n
+    const last = this.#lastMessageId
+    const from = now - (now % 4n)
+    const id = (from > last ? from : last - (last % 4n) + 4n) + BigInt(kind)
     this.#lastMessageId = id
     return Long.fromString(id.toString())
   }

@@ -1,6 +1,7 @@
 /** Puts messages and what becomes of them into the boxes of those who are to see them, and tells their clients. */
 import type { tl } from '@mtcute/core'
 import { asSeenBy, type Channel, type Place } from './channel.ts'
+import { clock } from './clock.ts'
 import type { Connection } from './connection.ts'
 import type { TelegramNetwork } from './network.ts'
 import { type Person, userOf } from './people.ts'
@@ -18,7 +19,7 @@ export type Draft = Omit<
 /** One message, as each of those who have it calls it. */
 type Copies = Map<number, number>
 
-export const now = () => Math.floor(Date.now() / 1000)
+export const now = () => Math.floor(clock.now() / 1000)
 export const isPlace = (target: Target): target is Place => 'kind' in target
 
 export class Delivery {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Long, type tl } from '@mtcute/core'
-import { type Handlers, RpcRefusal } from './data-centre.ts'
+import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
 import type { TelegramNetwork } from './network.ts'
 
 export interface StoredFile {
@@ -27,6 +27,8 @@ export class FileStore {
   goneFrom = Number.POSITIVE_INFINITY
   /** References written before it changes are refused. */
   reference = randomBytes(16)
+  /** The data centre that has a file, by its id; any has the others. */
+  readonly centres = new Map<string, number>()
 
   /** Undefined: nobody says that it has arrived. */
   async take(id: Long, part: number, bytes: Uint8Array): Promise<true | undefined> {
@@ -63,16 +65,25 @@ export class FileStore {
   expireReferences() {
     this.reference = randomBytes(16)
   }
+
+  /** Refuses whoever asks at another data centre, or has not signed in at this one. */
+  assertHere(id: Long, { centre, device }: Origin) {
+    const home = this.centres.get(id.toString())
+    if (home === undefined) return
+    if (home !== centre.id) throw new RpcRefusal(303, `FILE_MIGRATE_${home}`)
+    if (device.userId === undefined) throw new RpcRefusal(401, 'AUTH_KEY_UNREGISTERED')
+  }
 }
 
 export function fileHandlers({ files }: TelegramNetwork): Handlers {
   return {
     'upload.saveFilePart': ({ fileId, filePart, bytes }) => files.take(fileId, filePart, bytes),
     'upload.saveBigFilePart': ({ fileId, filePart, bytes }) => files.take(fileId, filePart, bytes),
-    'upload.getFile': ({ location, offset, limit }) => {
+    'upload.getFile': ({ location, offset, limit }, origin) => {
       if (!('fileReference' in location) || !('id' in location)) {
         throw new RpcRefusal(400, 'LOCATION_INVALID')
       }
+      files.assertHere(location.id, origin)
       if (!Buffer.from(location.fileReference).equals(files.reference)) {
         throw new RpcRefusal(400, 'FILE_REFERENCE_EXPIRED')
       }

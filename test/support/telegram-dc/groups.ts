@@ -1,6 +1,6 @@
 /** What owners and administrators do with supergroups of the test network. */
 import { Long, type tl } from '@mtcute/core'
-import { asSeenBy, type Channel } from './channel.ts'
+import { asSeenBy, type Channel, channelHash } from './channel.ts'
 import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
 import { now } from './delivery.ts'
 import { targetOf } from './lookup.ts'
@@ -31,6 +31,9 @@ export function groupHandlers(network: TelegramNetwork): Handlers {
   return {
     'channels.getChannels': ({ id }, origin) => {
       const { id: asker } = network.asker(origin)
+      const isNumbered = (one: tl.TypeInputChannel) =>
+        one._ !== 'inputChannel' || one.accessHash.eq(channelHash(one.channelId))
+      if (!id.every(isNumbered)) throw new RpcRefusal(400, 'CHANNEL_INVALID')
       const found = id.map(named).filter(({ members }) => members.has(asker))
       return { _: 'messages.chats', chats: found.map((place) => asSeenBy(place, asker)) }
     },

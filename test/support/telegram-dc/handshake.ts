@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { Long } from '@mtcute/core'
 import { generateKeyAndIvFromNonce } from '@mtcute/node/utils.js'
+import { clock } from './clock.ts'
 import {
   PRIME,
   power,
@@ -72,7 +73,7 @@ export class Handshake {
       g: Number(G),
       dhPrime: toBytes(PRIME),
       gA: toBytes(power(G, this.#secret, PRIME)),
-      serverTime: Math.floor(Date.now() / 1000),
+      serverTime: Math.floor(clock.now() / 1000),
     })
     const plain = Buffer.concat([sha1(offer), offer])
     const padded = Buffer.concat([plain, randomBytes((16 - (plain.length % 16)) % 16)])

@@ -10,6 +10,8 @@ export function lookupHandlers(network: TelegramNetwork): Handlers {
   return {
     'users.getUsers': ({ id }, origin) => {
       const asker = network.asker(origin)
+      const { shySeconds } = asker
+      if (shySeconds > 0) throw new RpcRefusal(420, `FLOOD_WAIT_${shySeconds}`)
       return id.map((input) => {
         if (input._ === 'inputUserSelf') return userOf(asker, asker)
         const person = input._ === 'inputUser' ? network.people.get(input.userId) : undefined

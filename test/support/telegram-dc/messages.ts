@@ -35,6 +35,7 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
     const person = network.asker(origin)
     if (person.floodSeconds > 0) throw new RpcRefusal(420, `FLOOD_WAIT_${person.floodSeconds}`)
     const target = targetOf(network, origin, request.peer)
+    if ('movedTo' in target) throw new RpcRefusal(400, 'PEER_ID_INVALID')
     if (isPlace(target) && !mayWrite(person, target)) {
       throw new RpcRefusal(403, 'CHAT_WRITE_FORBIDDEN')
     }

@@ -49,6 +49,10 @@ export class TelegramNetwork {
   readonly delivery = new Delivery(this)
   /** Defects of the network itself: a test that sees one has found nothing out. */
   readonly defects: unknown[] = []
+  /** So often nobody may sign in at another data centre. */
+  importsRefused = 0
+  /** Nobody learns where the data centres are. */
+  isConfigLost = false
   /** There are so many people that nobody knows anybody. */
   isCrowd = false
   /** Changes whenever somebody could see something new. */

@@ -50,6 +50,8 @@ export interface Person {
   isBanned: boolean
   /** Every request to send is told to wait that long. */
   floodSeconds: number
+  /** Whoever asks who they are is told to wait that long. */
+  shySeconds: number
   /** The answers to that many sends get lost. */
   lostAnswers: number
   /** Their texts to people are answered with no more than what they cannot know. */
@@ -108,6 +110,7 @@ export function newPerson(
     isCodeOld: false,
     isBanned: false,
     floodSeconds: 0,
+    shySeconds: 0,
     lostAnswers: 0,
     isAnsweredShortly: false,
     isSeenBriefly: false,

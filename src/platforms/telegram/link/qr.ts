@@ -9,6 +9,10 @@ import { unlessAborted } from '../../kit/session-life.ts'
 import { wordOf } from '../failures.ts'
 import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from './sign-in.ts'
 
+/** For so many seconds a code is shown at least and at most: the network renews it after half a minute. */
+const SHORTEST = 5
+const LONGEST = 60
+
 export class QrLink implements LinkAttempt {
   step: LinkStep = { kind: 'show', form: 'qr', value: '', expiresInSeconds: 0, stored: null }
   readonly #signIn: SignIn
@@ -92,16 +96,18 @@ export class QrLink implements LinkAttempt {
     }
   }
 
-  #stepOf(token: tl.auth.TypeLoginToken): LinkStep {
+  async #stepOf(token: tl.auth.TypeLoginToken): Promise<LinkStep> {
     if (token._ === 'auth.loginTokenSuccess') return doneStep(this.#signIn, token.authorization)
     if (token._ === 'auth.loginTokenMigrateTo') {
       throw failed('bad_gateway', 'Telegram sends the link around in circles')
     }
+    // The network's clock: where this one is slow, the code would be shown for longer than it counts.
+    const now = (await this.#signIn.client.getMtprotoMessageId()).getHighBitsUnsigned()
     return {
       kind: 'show',
       form: 'qr',
       value: `tg://login?token=${Buffer.from(token.token).toString('base64url')}`,
-      expiresInSeconds: Math.max(1, token.expires - Math.floor(Date.now() / 1000)),
+      expiresInSeconds: Math.min(Math.max(SHORTEST, token.expires - now), LONGEST),
       stored: this.#stored(),
     }
   }

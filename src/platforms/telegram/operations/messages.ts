@@ -15,7 +15,7 @@ import {
 } from '../../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
 import { refusalOf } from '../failures.ts'
-import { findMessageWithPeers } from '../find-message.ts'
+import { findMessage, findMessageWithPeers } from '../find-message.ts'
 import { isChannel, messageId } from '../natives.ts'
 import { messageOf } from '../reading/message.ts'
 import { conversationFor } from '../suggested-posts.ts'
@@ -82,9 +82,11 @@ export const messages: Handlers<Context> = {
     return { kind: 'poll', poll: result.message.content.poll }
   },
 
-  async delete({ calls, signal }, { chat, message }) {
+  async delete(context, { chat, message }) {
+    const { calls, signal } = context
     const id = messageId(message, 'message to delete')
     const channel = isChannel(chat) ? await calls.channel(chat, signal) : undefined
+    if (!channel) await assertThere(context, chat, id)
     const { pts, ptsCount } = channel
       ? await calls.call({ _: 'channels.deleteMessages', channel, id: [id] }, { signal })
       : await calls.call({ _: 'messages.deleteMessages', id: [id], revoke: true }, { signal })
@@ -131,6 +133,18 @@ export const messages: Handlers<Context> = {
     await calls.call(request, { signal })
     return done
   },
+}
+
+/** Private chats and small groups share one numbering, and the network deletes by the number alone. */
+async function assertThere(
+  { calls, locations, signal }: Context,
+  chat: string,
+  id: number,
+): Promise<void> {
+  const purpose = 'message to delete'
+  const [known] = await locations.find([id])
+  if (!known) await findMessage(calls, chat, id, signal).catch(missing(purpose))
+  else if (`${known.chat}` !== chat) throw messageNotFound(purpose)
 }
 
 type Target = Pick<OperationOf<'edit'>, 'chat' | 'message'>

@@ -1,4 +1,5 @@
 /** Reads updates of the network into neutral happenings. */
+import { createHash } from 'node:crypto'
 import type { tl } from '@mtcute/node'
 import type { Chat } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
@@ -35,7 +36,7 @@ export function happeningsOf(update: tl.TypeUpdate, view: HappeningContext): Hap
       return [
         {
           kind: 'deleted',
-          sourceKey: `d:${chat.native}:${update.messages.join(',')}`,
+          sourceKey: deletionKey(`d:${chat.native}:${update.messages.join(',')}`),
           direction: 'incoming',
           at: seconds(),
           chat: chat.native,
@@ -89,6 +90,14 @@ function read(chat: Chat, maxId: number, person?: Person): Happening {
   }
 }
 
+/** Longer keys could not be stored: one deletion may name thousands of messages. */
+const LONGEST_KEY = 200
+
+const deletionKey = (named: string): string =>
+  named.length <= LONGEST_KEY
+    ? named
+    : `d:${createHash('sha256').update(named).digest('base64url')}`
+
 /** One event for each chat, and one without a chat for messages whose chat is not stored. */
 export function deletionsOf(
   messages: readonly number[],
@@ -98,7 +107,7 @@ export function deletionsOf(
   const grouped = Map.groupBy(messages, (message) => chatOfMessage.get(message))
   return [...grouped].map(([chat, gone]) => ({
     kind: 'deleted',
-    sourceKey: `d:${gone.join(',')}`,
+    sourceKey: deletionKey(`d:${gone.join(',')}`),
     direction: 'incoming',
     at: seconds(),
     ...(chat !== undefined && {

@@ -15,6 +15,15 @@ interface Row {
   readonly updated_at: Date
 }
 
+/** The database did not say who somebody is. */
+export class PeerUnread extends Error {
+  override readonly name = 'PeerUnread'
+}
+
+const unread = (cause: unknown): never => {
+  throw new PeerUnread('A person or chat could not be looked up', { cause })
+}
+
 export interface PeerStorage {
   readonly peers: IPeersRepository
   readonly refMessages: IReferenceMessagesRepository
@@ -137,11 +146,13 @@ export class PostgresPeers implements PeerStorage {
   async #find(id: number): Promise<PeerInfo | null> {
     const seen = this.#seen.get(id)
     if (seen && !seen.isMin) return seen
-    const [row] = await this.#db.query<Row>(
-      `select id, access_hash, is_min, complete, updated_at from telegram_peer
+    const [row] = await this.#db
+      .query<Row>(
+        `select id, access_hash, is_min, complete, updated_at from telegram_peer
         where credential_id = $1 and id = $2`,
-      [this.#owned.credentialId, id],
-    )
+        [this.#owned.credentialId, id],
+      )
+      .catch(unread)
     if (!row) return seen ?? null
     return {
       id: row.id,
@@ -156,11 +167,13 @@ export class PostgresPeers implements PeerStorage {
   async #reference(peer: number): Promise<[number, number] | null> {
     const seen = this.#references.get(peer)
     if (seen) return [...seen]
-    const [row] = await this.#db.query<{ chat_id: number; message_id: number }>(
-      `select chat_id, message_id from telegram_reference
+    const [row] = await this.#db
+      .query<{ chat_id: number; message_id: number }>(
+        `select chat_id, message_id from telegram_reference
         where credential_id = $1 and peer_id = $2`,
-      [this.#owned.credentialId, peer],
-    )
+        [this.#owned.credentialId, peer],
+      )
+      .catch(unread)
     return row ? [row.chat_id, row.message_id] : null
   }
 

@@ -15,6 +15,8 @@ interface StorageOptions {
   readonly secrets?: TelegramSecrets
   readonly state: UpdateState
   readonly peers: PeerStorage
+  /** Whether the key of this data centre stays, although the network does not know it and asks for another one. */
+  keepsKey?(centre: number): boolean
   /** Resolves once the changed secrets are stored. */
   keysChanged?(secrets: TelegramSecrets): Promise<void>
   /** Called when the counters cover every update that the library has reported. */
@@ -74,6 +76,7 @@ export class SessionStorage implements ITelegramStorageProvider {
     return {
       get: (centre) => this.#keys.get(centre) ?? null,
       set: async (centre, key) => {
+        if (this.#options.keepsKey?.(centre)) return
         if (key) this.#keys.set(centre, key)
         else this.#keys.delete(centre)
         await this.#tell()

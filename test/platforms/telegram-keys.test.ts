@@ -1,0 +1,28 @@
+/** Keys that a data centre does not know: the account's own is kept, because the network may know it again later. */
+import t from 'tap'
+import { run } from './contract/recorder.ts'
+import { live } from './telegram/live.ts'
+import { Stage } from './telegram/stage.ts'
+
+t.test('an account goes on with its key once the network knows it again', async (t) => {
+  const stage = await Stage.start(t)
+  const { person, store, open, write } = await live(t, stage)
+  const first = await open()
+  write('before')
+  await store.message('before')
+  await first.stop()
+
+  const devices = stage.network.centres[0]!.devices
+  const [name, device] = [...devices].find(([, { userId }]) => userId === person.id)!
+  devices.delete(name)
+  const { secrets } = store
+  const refused = run(stage.platform(), store)
+  t.teardown(() => refused.stop())
+  t.strictSame(await refused.reported('revoked'), ['session_revoked'])
+  t.strictSame(store.secrets, secrets, 'its key stays')
+
+  devices.set(name, device)
+  write('meanwhile')
+  await open()
+  await store.message('meanwhile')
+})

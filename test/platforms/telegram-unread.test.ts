@@ -1,0 +1,97 @@
+/** Updates that the client library fails to process: none is counted that was not told, and none holds up others. */
+import type { tl } from '@mtcute/core'
+import t from 'tap'
+import type { Queryable } from '../../src/database/database.ts'
+import type { Person } from '../support/telegram-dc/people.ts'
+import { patience } from './contract/recorder.ts'
+import { live } from './telegram/live.ts'
+import { Stage } from './telegram/stage.ts'
+
+t.test('Telegram accounts miss nothing that is hard to process', async (t) => {
+  const stage = await Stage.start(t)
+  const { network } = stage
+  const { delivery } = network
+  const push = (person: Person, update: Omit<tl.RawUpdates, '_' | 'date' | 'seq'>) => {
+    const pushed = { _: 'updates', date: 0, seq: 0, ...update } as const
+    for (const connection of network.connectionsOf(person)) {
+      if (connection.wantsUpdates) connection.notify(pushed)
+    }
+  }
+
+  await t.test('a channel of which the network says nothing holds up no message', async (t) => {
+    const { person, store, listen, write } = await live(t, stage)
+    await listen()
+    person.isHushed = true
+    write('beside it')
+    person.isHushed = false
+    const { update } = person.events.at(-1)!
+    const unknown = { _: 'updateChannel', channelId: network.newId() } as const
+    push(person, { updates: [update, unknown], ...delivery.along(person) })
+    await store.message('beside it')
+  })
+
+  await t.test('a message from a channel that only its writer knows', async (t) => {
+    const { person, friend, store, listen } = await live(t, stage)
+    const elsewhere = network.channel(friend, [])
+    friend.isSeenBriefly = true
+    const { session } = await listen()
+    const savedFromPeer = { _: 'peerChannel', channelId: elsewhere.id } as const
+    const fwdFrom = { _: 'messageFwdHeader', date: 1, savedFromPeer, savedFromMsgId: 1 } as const
+    const group = network.channel(friend, [person], false)
+    delivery.send(friend, group, { message: 'from elsewhere', fwdFrom })
+    await session.probe(patience())
+    await store.message('from elsewhere')
+  })
+
+  await t.test('what cannot be looked up is told by the next session', async (t) => {
+    let isAway = false
+    const { db } = stage
+    const stranger = network.newId()
+    const flaky: Queryable = {
+      query: (statement, values) =>
+        isAway && `${statement}`.includes('from telegram_peer') && values?.[1] === stranger
+          ? Promise.reject(new Error('the database is away'))
+          : db.query(statement, values),
+    }
+    const { person, friend, store, open, listen, write } = await live(t, stage, { db: flaky })
+    const first = await listen()
+    write('before')
+    await store.message('before')
+    await first.stop()
+    friend.isSeenBriefly = true
+    const fromId = { _: 'peerUser', userId: stranger } as const
+    const fwdFrom = { _: 'messageFwdHeader', date: 1, fromId } as const
+    delivery.send(friend, person, { message: 'of a stranger', fwdFrom })
+    const second = await open()
+    isAway = true
+    t.strictSame(await second.reported('lost'), ['events_not_stored', undefined])
+    isAway = false
+    await listen()
+    await store.message('of a stranger')
+  })
+
+  await t.test('what is about a chat names it, though the network does not', async (t) => {
+    const { person, friend, store, listen, write } = await live(t, stage)
+    const channel = network.channel(friend, [person])
+    await listen()
+    write('hello')
+    delivery.send(friend, channel, { message: 'a post' })
+    await store.message('a post')
+    await store.message('hello')
+    const nobody = { users: [], chats: [] }
+    const upTo = { maxId: 1, pts: person.pts + 1, ptsCount: 1 }
+    const peer = { _: 'peerUser', userId: friend.id } as const
+    push(person, { updates: [{ _: 'updateReadHistoryOutbox', peer, ...upTo }], ...nobody })
+    const gone = { channelId: channel.id, messages: [1], pts: channel.pts + 1, ptsCount: 1 }
+    push(person, { updates: [{ _: 'updateDeleteChannelMessages', ...gone }], ...nobody })
+    const read = await store.until(() => store.happenings.find(({ kind }) => kind === 'receipt'))
+    t.match(read, {
+      chat: { firstName: friend.firstName },
+      person: { firstName: friend.firstName },
+    })
+    const deleted = await store.until(() => store.happenings.find(({ kind }) => kind === 'deleted'))
+    t.match(deleted, { surface: 'channel' })
+    person.pts += 1
+    channel.pts += 1
+  })
+})
