@@ -277,7 +277,9 @@ interface ReadinessParts extends Pick<GatewayOptions, 'logger'> {
 function openReadiness({ storage, nodes, logger }: ReadinessParts): Readiness {
   const readiness = createReadiness({ database: storage.db, logger })
   readiness.addCheck(() => storage.writes.trouble(), 'the database takes no writes')
-  readiness.addCheck(() => (nodes.view().state === 'draining' ? 'the node drains' : null))
+  // Where no other node takes accounts, those that drain take them again.
+  const drains = () => nodes.view().state === 'draining' && nodes.hasSuccessors()
+  readiness.addCheck(() => (drains() ? 'the node drains' : null))
   return readiness
 }
 
@@ -385,6 +387,7 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
   opened.defer(
     followNodes({
       ...claiming,
+      db,
       owned: () => core.supervisor.owned(),
       logger,
       released: (look) => bus.on('released', look),

@@ -26,6 +26,8 @@ interface NodeWorld {
   /** A monotonic clock. */
   readonly clock: Clock
   readonly logger: Logger
+  /** The database has counted a beat that was sent at this time. */
+  heard?(sentAt: number): void
   /** The set of nodes, or the state of one of them, has changed. */
   membersChanged?(): void
   /** The others have declared this node gone: they may own its accounts now. */
@@ -78,17 +80,29 @@ class NodeEffects {
     }
   }
 
-  /** The next beat is sent a quarter of a second after the last, or once that one has been answered. */
+  /**
+   * The next beat is sent a quarter of a second after the last, or at once where that one took longer: in a busy process a
+   * timer, even of no time, would wait for everything else that came meanwhile.
+   */
   beat(send: Send): () => void {
-    const { clock } = this.#world
+    const { clock, logger } = this.#world
     let timer: unknown
     let hasEnded = false
+    // Without beats the others would declare this node gone.
+    const onDefect = (err: unknown): NodeEvent[] => {
+      logger.error({ err }, 'a beat of this node has met a defect')
+      return []
+    }
     const beat = async () => {
-      const sentAt = clock.now()
-      const events = await this.#beatOnce(sentAt)
-      if (hasEnded) return
-      timer = clock.setTimeout(beat, Math.max(0, sentAt + BEAT_MS - clock.now()))
-      for (const event of events) send(event)
+      for (let restMs = 0; restMs <= 0; ) {
+        const sentAt = clock.now()
+        const events = await this.#beatOnce(sentAt).catch(onDefect)
+        if (hasEnded) return
+        for (const event of events) send(event)
+        if (hasEnded) return
+        restMs = sentAt + BEAT_MS - clock.now()
+        if (restMs > 0) timer = clock.setTimeout(beat, restMs)
+      }
     }
     void beat()
     return () => {
@@ -114,10 +128,12 @@ class NodeEffects {
     if (now - this.heardAt > GAP_MS) this.observer.interrupted()
     this.heardAt = sentAt
     this.#isHeard = true
+    this.#world.heard?.(sentAt)
     for (const verdict of this.observer.saw(rows, incarnation, now)) void this.#declare(verdict)
     const members = rows.map((row) => `${row.incarnation} ${row.state}`).join()
-    if (members !== this.#members) this.#world.membersChanged?.()
+    const haveChanged = members !== this.#members
     this.#members = members
+    if (haveChanged) this.#world.membersChanged?.()
     const order = this.#orderOf(rows.find((row) => row.incarnation === incarnation))
     return [{ type: 'beat.answered', tookMs: now - sentAt }, ...order]
   }

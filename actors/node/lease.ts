@@ -35,29 +35,48 @@ export class SteadyTime {
 
 /** How often a lease looks whether it has ended: a timer alone would not notice that the machine stood still. */
 const LOOK_MS = 500
+/** A look that comes later than this shows that the process, or the machine, stood still. */
+const LATE_MS = 1_000
+/**
+ * So many late looks in a row leave open whether the lease has ended: the answers of the database that have come meanwhile,
+ * and those to the next questions, are heard first.
+ */
+const LATE_LOOKS = 3
 
-/** How long this node may act for what it claimed, once it no longer hears from the database that it still owns it. */
+/**
+ * How long this node may act for what it claimed, once it no longer hears from the database: that its beats count, and what it
+ * owns. Both are as old as the questions.
+ */
 export class Lease {
   readonly #clock: Clock
   readonly #ends = new Set<() => void>()
-  #until: number
+  /** When the last beat was sent that was counted. */
+  #heardAt: number
+  /** When it was last asked for what it owns. */
+  #confirmedAt: number
   #timer: unknown
+  /** When the next look is due. */
+  #lookAt = 0
+  #lateLooks = 0
   #renewed = Promise.withResolvers<void>()
   #isStopped = false
 
   constructor(clock: Clock) {
     this.#clock = clock
-    this.#until = clock.now() + LEASE_MS
+    this.#heardAt = this.#confirmedAt = this.#lookAt = clock.now()
     this.#look()
   }
 
-  /** `askedAt` is when the question was sent whose answer confirms the ownership: the answer may have taken long. */
-  renew(askedAt: number): void {
-    this.#until = Math.max(this.#until, askedAt + LEASE_MS)
-    if (!this.isValid) return
-    this.#renewed.resolve()
-    this.#renewed = Promise.withResolvers()
-    this.#look()
+  /** A beat was counted: so by this time no other node had declared this one gone. */
+  heard(sentAt: number): void {
+    this.#heardAt = Math.max(this.#heardAt, sentAt)
+    this.#renew()
+  }
+
+  /** The database has said what this node owns. */
+  confirmed(askedAt: number): void {
+    this.#confirmedAt = Math.max(this.#confirmedAt, askedAt)
+    this.#renew()
   }
 
   get isValid(): boolean {
@@ -84,30 +103,47 @@ export class Lease {
     this.#clock.clearTimeout(this.#timer)
   }
 
+  get #until(): number {
+    return Math.min(this.#heardAt, this.#confirmedAt) + LEASE_MS
+  }
+
+  #renew(): void {
+    if (!this.isValid) return
+    this.#renewed.resolve()
+    this.#renewed = Promise.withResolvers()
+    this.#lateLooks = 0
+    this.#lookIn(this.#until - this.#clock.now())
+  }
+
   #look(): void {
+    const now = this.#clock.now()
+    const leftMs = this.#until - now
+    const isLate = now - this.#lookAt > LATE_MS
+    if (leftMs > 0) this.#lookIn(leftMs)
+    else if (isLate && ++this.#lateLooks <= LATE_LOOKS) this.#lookIn(LOOK_MS)
+    else for (const listener of [...this.#ends]) listener()
+  }
+
+  #lookIn(milliseconds: number): void {
     this.#clock.clearTimeout(this.#timer)
     if (this.#isStopped) return
-    if (!this.isValid) {
-      for (const listener of [...this.#ends]) listener()
-      return
-    }
-    const leftMs = Math.max(1, Math.min(LOOK_MS, this.#until - this.#clock.now()))
-    this.#timer = this.#clock.setTimeout(() => this.#look(), leftMs)
+    const pauseMs = Math.max(1, Math.min(LOOK_MS, milliseconds))
+    this.#lookAt = this.#clock.now() + pauseMs
+    this.#timer = this.#clock.setTimeout(() => this.#look(), pauseMs)
   }
 }
 
 /** The permit of one session: it follows the lease, and ends with the session. */
 export class SessionPermit implements WritePermit {
   readonly #lease: Pick<Lease, 'isValid' | 'valid' | 'onEnd'>
-  readonly #isExclusive: boolean
   readonly #ends: (() => void)[] = []
+  readonly #over = Promise.withResolvers<void>()
   #leave = () => {}
   #isOver = false
 
   /** An exclusive one ends with the lease: the next owner will open a session, and there must never be two. */
   constructor(lease: Pick<Lease, 'isValid' | 'valid' | 'onEnd'>, isExclusive: boolean) {
     this.#lease = lease
-    this.#isExclusive = isExclusive
     if (isExclusive) this.#leave = lease.onEnd(() => this.end())
   }
 
@@ -116,9 +152,8 @@ export class SessionPermit implements WritePermit {
   }
 
   async valid(): Promise<void> {
-    // After a pause of the process a write may come before the lease has noticed its end.
-    if (this.#isExclusive && !this.#lease.isValid) this.end()
-    if (!this.#isOver) await this.#lease.valid()
+    // After a pause of the process a write may come before it is known whether the session goes on.
+    if (!this.#isOver) await Promise.race([this.#lease.valid(), this.#over.promise])
     if (this.#isOver) throw new Error('This node may not speak for the account any more')
   }
 
@@ -131,6 +166,7 @@ export class SessionPermit implements WritePermit {
   end(): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#over.resolve()
     this.#leave()
     for (const listener of this.#ends.splice(0)) listener()
   }

@@ -11,7 +11,6 @@ import type { Platform } from '../../actors/ports/platform.ts'
 import type { Clock, LostCredential, Owned } from '../../actors/ports/ports.ts'
 import type { WebhookKey } from '../../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
-import { LEASE_MS } from '../../machines/node/machine.ts'
 import { FileIds } from '../bot-api/file-id.ts'
 import type { Config } from '../config/config.ts'
 import type { Fenced } from '../credentials/fence.ts'
@@ -70,7 +69,8 @@ interface CoreOptions {
   readonly journal: Pick<RequestJournal, 'count'>
   readonly wanted: Pick<KeysWantedUpdates, 'changed' | 'names'>
   readonly writes: WriteWatch
-  readonly nodes: Pick<Nodes, 'view'> & Partial<Pick<Nodes, 'endedForCertain' | 'silentMs'>>
+  readonly nodes: Pick<Nodes, 'view' | 'onHeard'> &
+    Partial<Pick<Nodes, 'endedForCertain' | 'silentMs'>>
   readonly limits: { readonly wrongKeys: GuessCount }
   /** Absent: there are no other nodes. */
   readonly bus?: Pick<Bus, 'tell' | 'on' | 'onGap'>
@@ -165,6 +165,7 @@ export function createCore(options: CoreOptions) {
     claimed: ({ credentialId, epoch, next }) => updates.opened(credentialId, epoch, next),
   })
   const lease = new Lease(steadyClock)
+  nodes.onHeard((sentAt) => lease.heard(sentAt))
   const takeovers = new Takeovers({
     name: config.node,
     silentMs: (name) => nodes.silentMs?.(name),
@@ -194,7 +195,6 @@ export function createCore(options: CoreOptions) {
     supervisor,
     lease,
     logger,
-    isHeard: () => nodes.view().beatAgeMs < LEASE_MS,
     lost: (credentialIds) => void events.emit('lost', credentialIds),
   })
 

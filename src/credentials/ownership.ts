@@ -16,8 +16,6 @@ interface OwnershipOptions {
   readonly supervisor: Pick<CredentialSupervisor, 'owned' | 'lose' | 'factsOf'>
   readonly lease: Lease
   readonly logger: Logger
-  /** Whether the other nodes have seen beats of this node lately. They may have declared a silent node gone. */
-  isHeard(): boolean
   /** Ends everything else that this process runs for these credentials. Their actors have ended already. */
   lost(credentialIds: ReadonlySet<number>): void
 }
@@ -29,6 +27,7 @@ export class Ownership {
   readonly #options: OwnershipOptions
   #timer: NodeJS.Timeout | undefined
   #checking: Promise<void> | undefined
+  #isStopped = false
 
   constructor(options: OwnershipOptions) {
     this.#options = options
@@ -90,6 +89,7 @@ export class Ownership {
   }
 
   stop(): void {
+    this.#isStopped = true
     clearInterval(this.#timer)
   }
 
@@ -102,12 +102,21 @@ export class Ownership {
   }
 
   async #check(): Promise<void> {
-    const { store, supervisor, lease, logger, isHeard } = this.#options
-    const askedAt = lease.now()
+    const { lease } = this.#options
+    // An answer that took long, as in a process that stood still, says too little of how things are now.
+    for (let isLate = true; isLate && !this.#isStopped; ) {
+      const askedAt = lease.now()
+      await this.#ask(askedAt)
+      isLate = lease.now() - askedAt >= CHECK_MS
+    }
+  }
+
+  async #ask(askedAt: number): Promise<void> {
+    const { store, supervisor, lease, logger } = this.#options
     try {
       const owned = [...supervisor.owned()]
       if (owned.length > 0) this.lost(await store.fenced(owned))
-      if (isHeard()) lease.renew(askedAt)
+      lease.confirmed(askedAt)
     } catch (err) {
       if (lease.isValid) return
       logger.warn({ err }, 'nothing is sent before the database says what this node owns')
@@ -123,6 +132,7 @@ interface Claiming {
   readonly updates: Pick<PostgresUpdateLog, 'opened'>
   readonly supervisor: Pick<CredentialSupervisor, 'adopt' | 'factsOf'>
   readonly nodes: Pick<Nodes, 'isPlacedHere' | 'refreshPins'>
+  readonly ownership: Pick<Ownership, 'lost'>
   readonly metrics: Pick<Metrics, 'unowned'>
 }
 
@@ -131,7 +141,7 @@ interface Claiming {
  * at once. Resolves with `claimed` and their ids, which stand there also when a later page fails.
  */
 export async function claimUnowned(parts: Claiming, claimed: number[] = []): Promise<number[]> {
-  const { store, updates, supervisor, nodes, metrics } = parts
+  const { store, updates, supervisor, nodes, ownership, metrics } = parts
   await nodes.refreshPins()
   let after = 0
   let left = 0
@@ -142,6 +152,8 @@ export async function claimUnowned(parts: Claiming, claimed: number[] = []): Pro
       // A call may have claimed it once more before this answer came.
       const held = supervisor.factsOf(facts.credentialId)
       if (held && held.epoch > facts.epoch) continue
+      // It had another owner meanwhile, which this node has not noticed: what runs here would never write again.
+      if (held && held.epoch < facts.epoch) ownership.lost([held])
       updates.opened(facts.credentialId, facts.epoch, facts.next)
       supervisor.adopt(facts)
       claimed.push(facts.credentialId)
@@ -158,13 +170,55 @@ export async function claimUnowned(parts: Claiming, claimed: number[] = []): Pro
 const LOOK_AGAIN_MS = 30_000
 
 interface Following extends Claiming {
-  readonly nodes: Claiming['nodes'] & Pick<Nodes, 'onMembersChanged' | 'onDeclaredGone'>
-  readonly ownership: Pick<Ownership, 'lost'>
+  readonly db: Queryable
+  readonly store: Claiming['store'] & Pick<PostgresCredentialStore, 'release'>
+  readonly nodes: Claiming['nodes'] & Pick<Nodes, 'view' | 'onMembersChanged' | 'onDeclaredGone'>
   readonly owned: () => Iterable<Owned>
   readonly logger: Logger
   /** Calls back once another node has given credentials away. */
   released?(look: () => void): void
   claimed(credentialIds: readonly number[]): Promise<unknown>
+}
+
+/**
+ * What belongs to this node by the table and does not run here: the answer to a claim was lost, or an account that is given
+ * away could not be released. Nobody else may claim these.
+ */
+const straysOf = (db: Queryable, incarnation: number | undefined, held: Iterable<Owned>) =>
+  db.query<Owned>(
+    `select l.credential_id as "credentialId", l.epoch
+       from credential_log l join credential c on c.id = l.credential_id
+       left join unnest($2::bigint[]) as h (id) on h.id = l.credential_id
+      where l.owner = $1 and c.deactivated_at is null and h.id is null`,
+    [incarnation, Array.from(held, ({ credentialId }) => credentialId)],
+  )
+
+type StrayParts = Pick<Following, 'db' | 'owned' | 'logger'> & {
+  readonly store: Pick<Following['store'], 'release'>
+  readonly nodes: Pick<Nodes, 'view'>
+}
+
+/**
+ * Releases strays, so that they can be claimed again: those that two looks in a row have found, because a claim may be under
+ * way. Returns how to look.
+ */
+export function strayReleaser({
+  db,
+  store,
+  nodes,
+  owned,
+  logger,
+}: StrayParts): () => Promise<void> {
+  let before = new Set<string>()
+  const textOf = ({ credentialId, epoch }: Owned) => `${credentialId} ${epoch}`
+  return async () => {
+    const strays = await straysOf(db, nodes.view().incarnation, owned())
+    const lasting = strays.filter((one) => before.has(textOf(one)))
+    before = new Set(strays.map(textOf))
+    if (lasting.length === 0) return
+    const credentials = (await store.release(lasting)).length
+    logger.warn({ credentials }, 'credentials that belonged to this node did not run: released')
+  }
 }
 
 /** Claims accounts of ended nodes, and drops all accounts if this node was declared gone. Returns how to stop. */
@@ -174,8 +228,10 @@ export function followNodes(parts: Following): () => void {
   let claiming = Promise.resolve()
   /** They are claimed, but their webhooks are not looked for yet: a failure must not leave them asleep. */
   let waiting: number[] = []
-  const claim = async () => {
+  const releaseStrays = strayReleaser(parts)
+  const claim = async (isRegular: boolean) => {
     if (isStopped) return
+    if (isRegular) await releaseStrays()
     await claimUnowned(parts, waiting)
     if (waiting.length === 0) return
     const facts = { credentials: waiting.length }
@@ -183,15 +239,19 @@ export function followNodes(parts: Following): () => void {
     await claimed(waiting)
     waiting = []
   }
-  const look = () => {
-    claiming = claiming.then(claim).catch((err) => {
-      logger.warn({ err }, 'credentials that belong to no node could not be claimed')
-    })
+  const look = (isRegular = false) => {
+    claiming = claiming
+      .then(() => claim(isRegular))
+      .catch((err) => {
+        logger.warn({ err }, 'credentials that belong to no node could not be claimed')
+      })
   }
-  nodes.onMembersChanged(look)
-  released?.(look)
+  nodes.onMembersChanged(() => look())
+  released?.(() => look())
+  // The nodes may have changed while the start claimed its accounts.
+  look()
   nodes.onDeclaredGone(() => ownership.lost([...owned()]))
-  const timer = setInterval(look, LOOK_AGAIN_MS)
+  const timer = setInterval(() => look(true), LOOK_AGAIN_MS)
   return () => {
     isStopped = true
     clearInterval(timer)

@@ -79,11 +79,11 @@ interface StoreOptions {
 }
 
 /**
- * The row belongs to no living node, or to this one; `$2` is the incarnation of this node. The condition names only the
- * table that is updated, because PostgreSQL checks only such a condition again after another node has changed the row.
+ * The row belongs to no living node, or to this one, `$2`, which was not declared gone. The first condition names only the
+ * table that is updated, because PostgreSQL checks only such a one again after another node has changed the row.
  */
-const isFree = `(l.owner = any (array(
-  select n.id from node n where n.ended_at is null and n.id is distinct from $2))) is not true`
+const isFree = `(l.owner = any (array(select n.id from node n where n.ended_at is null and n.id is distinct from $2))) is not true
+  and not exists (select from node n where n.id = $2 and n.ended_at is not null)`
 
 /**
  * Raises the epoch of every matching credential, which fences its earlier owner. The update waits for writes in

@@ -113,15 +113,18 @@ function explainers(onUnavailable: (cause: unknown) => void = () => undefined) {
 /** A plain `select` of ours may be repeated. */
 const onlyReads = (text: string) => /^\s*select\b/i.test(text)
 
+type Waiting = <Result>(answer: Promise<Result>) => Promise<Result>
+
 const queryableOn = (
   target: pg.Pool | pg.ClientBase,
   { notDone, maybeDone }: ReturnType<typeof explainers> = explainers(),
+  wait: Waiting = (answer) => answer,
 ): Queryable => ({
   async query<Row extends object>(statement: string | Statement, values: readonly unknown[] = []) {
     const named = typeof statement === 'string' ? { text: statement } : statement
-    const result = await target
-      .query<Row>({ ...named, values: [...values] })
-      .catch(onlyReads(named.text) ? notDone : maybeDone)
+    const result = await wait(target.query<Row>({ ...named, values: [...values] })).catch(
+      onlyReads(named.text) ? notDone : maybeDone,
+    )
     return result.rows
   },
 })
@@ -245,13 +248,27 @@ export interface Connection extends Queryable {
 /** Shorter than the lease of a node, so that one silent connection does not suspend the node. */
 const CONNECTION_TAKES_MS = 2_000
 
+/**
+ * Rejects an answer that takes too long. After a pause of the process its timers come before what arrived meanwhile, so the
+ * time is over only once that was read without the answer: pg's own `query_timeout` would give up a living connection.
+ */
+const inTime: Waiting = async (answer) => {
+  const late = Promise.withResolvers<never>()
+  const reject = () => late.reject(new Error('Query read timeout'))
+  const timer = setTimeout(() => setImmediate(reject), CONNECTION_TAKES_MS)
+  try {
+    return await Promise.race([answer, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 export async function connect(url: string, name: string): Promise<Connection> {
   const client = new pg.Client({
     connectionString: url,
     application_name: name,
     connectionTimeoutMillis: CONNECTION_TAKES_MS,
     statement_timeout: CONNECTION_TAKES_MS,
-    query_timeout: CONNECTION_TAKES_MS,
     keepAlive: true,
     types,
   })
@@ -259,13 +276,13 @@ export async function connect(url: string, name: string): Promise<Connection> {
   const ended = new Promise<void>((resolve) => void client.once('end', () => resolve()))
   await client.connect()
   return {
-    ...queryableOn(client),
+    ...queryableOn(client, explainers(), inTime),
     ended,
     async listen(channel, heard) {
       client.on('notification', (notice) => {
         if (notice.channel === channel) heard(notice.payload ?? '')
       })
-      await client.query(`listen ${client.escapeIdentifier(channel)}`)
+      await inTime(client.query(`listen ${client.escapeIdentifier(channel)}`))
     },
     close: () => client.end(),
   }

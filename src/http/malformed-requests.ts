@@ -16,6 +16,11 @@ interface LeftoverLimits {
   readonly leftoverTimeout: number
 }
 
+export const usualLeftovers: LeftoverLimits = {
+  leftoverBytes: 64 * 2 ** 20,
+  leftoverTimeout: 10_000,
+}
+
 const LOOK_MS = 100
 
 /**
@@ -43,7 +48,8 @@ const mayHaveBody = ({ headers }: IncomingMessage): boolean =>
 const isOver = ({ complete, readableEnded, destroyed }: IncomingMessage): boolean =>
   complete || readableEnded || destroyed
 
-function drain(request: IncomingMessage, limits: LeftoverLimits): void {
+/** Of a request that has its answer. */
+export function drain(request: IncomingMessage, limits = usualLeftovers): void {
   if (isOver(request)) return
   const { socket } = request
   const [bytesBefore, startedAt] = [socket.bytesRead, performance.now()]
@@ -115,19 +121,23 @@ export function refuseUnclearLines(app: FastifyInstance): void {
   app.addHook('onRequest', ({ raw }, _, done) => {
     if (raw.url?.startsWith('/') !== true) {
       done(failed('not_found', 'absolute URI is specified in the Request-Line'))
-    } else done(refusalOfHost(raw.rawHeaders, raw.httpVersion))
+    } else done(refusalOfHost(raw))
   })
 }
 
 /** Node would refuse a request without a Host with an answer of its own, which has no body, and take the first of two. */
-function refusalOfHost(rawHeaders: readonly string[], version: string): Error | undefined {
+export function refusalOfHost({
+  rawHeaders,
+  httpVersion,
+}: Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>): Error | undefined {
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
     if (name.length === 4 && name.toLowerCase() === 'host') hosts++
   }
   if (hosts > 1) return failed('bad_request', 'the header Host is there twice')
-  if (hosts === 0 && version === '1.1') return failed('bad_request', 'the header Host is missing')
+  if (hosts === 0 && httpVersion === '1.1')
+    return failed('bad_request', 'the header Host is missing')
   return undefined
 }
 

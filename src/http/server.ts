@@ -39,6 +39,7 @@ import {
   forgetTypeOfNothing,
   parseJsonBodies,
   refuseUnclearLines,
+  usualLeftovers,
 } from './malformed-requests.ts'
 import { answer, ForwardedCall, reply } from './nodes/call.ts'
 import { believe, type RequestForwarder } from './nodes/forwarding.ts'
@@ -187,9 +188,8 @@ export const usualLimits = {
   maxConnections: 15_000,
   /** For an answer of the management API. */
   handlerTimeout: 60_000,
-  /** Bytes of a body that are read after its answer: an upload of usual size may be refused early. */
-  leftoverBytes: 64 * 2 ** 20,
-  leftoverTimeout: 10_000,
+  /** Of a body, after its answer: an upload of usual size may be refused early. */
+  ...usualLeftovers,
   maxHeaderSize: 16_384,
   bodyLimit: 262_144,
   /** The last answer says that the connection ends, so that no next request is lost. */

@@ -96,8 +96,12 @@ async function give(parts: Handover, batch: readonly Owned[], since: number): Pr
   const { park, unpark, end, release, announce, logger, metrics } = parts
   const ids = idsOf(batch)
   park(ids)
+  const ended = end(batch).catch((err) => {
+    // They run here no more, so nobody would if they were kept.
+    logger.warn({ err, credentials: ids.length }, 'credentials are given away with writes left')
+  })
   try {
-    await Promise.race([end(batch), pause(CLOSING_TAKES_MS)])
+    await Promise.race([ended, pause(CLOSING_TAKES_MS)])
     const released = await release(batch)
     announce()
     metrics.handedOverWithin((performance.now() - since) / 1000)

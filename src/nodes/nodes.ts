@@ -55,6 +55,8 @@ export interface Nodes {
   hasPins(): boolean
   /** Reads what operators have chosen. */
   refreshPins(): Promise<void>
+  /** Calls back with the time at which a beat was sent that was counted. */
+  onHeard(listener: (sentAt: number) => void): void
   /** Calls back when the set of nodes or a state has changed. */
   onMembersChanged(listener: () => void): void
   /** Calls back when the others have declared this node gone: it owns nothing any more. */
@@ -78,7 +80,7 @@ function placesIn({ rows, incarnation, state }: NodesView) {
 /** Resolves once this node has joined; rejects where the database does not let it. */
 export async function joinNodes(options: NodesOptions): Promise<Nodes> {
   const { db, logger, metrics } = options
-  const events = new EventEmitter<{ changed: []; gone: [] }>()
+  const events = new EventEmitter<{ heard: [sentAt: number]; changed: []; gone: [] }>()
   let isAlone = true
   let pins = await pinnedAccounts(db)
   const table = new PostgresNodes(options)
@@ -87,6 +89,7 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
     table,
     clock: steadyClock,
     logger,
+    heard: (sentAt) => void events.emit('heard', sentAt),
     membersChanged() {
       isAlone = nodes.view.rows.length <= 1
       events.emit('changed')
@@ -118,6 +121,7 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
     async refreshPins() {
       pins = await pinnedAccounts(db)
     },
+    onHeard: (listener) => void events.on('heard', listener),
     onMembersChanged: (listener) => void events.on('changed', listener),
     onDeclaredGone: (listener) => void events.on('gone', listener),
     tellFigures(read) {

@@ -1,6 +1,7 @@
 /** Which node owns what a request concerns. The table is the truth; what is remembered of it is a guess that the owner corrects. */
 import { LRUCache } from 'lru-cache'
 import type { Queryable } from '../database/database.ts'
+import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
 import { hashSecret } from '../security/secrets.ts'
 
 /** The key, account or link flow that a request concerns, from its path or its body. */
@@ -62,14 +63,22 @@ export interface OwnerRecord {
   readonly owner: number | null
 }
 
-const statements = {
-  key: `select k.credential_id as "credentialId", l.owner
+interface NumberedOwner extends OwnerRecord {
+  readonly id: number
+}
+
+/** Of many keys or accounts at once: every request that waits for an owner asks ten times a second. */
+const manyStatements = {
+  key: `select k.id, k.credential_id as "credentialId", l.owner
           from api_key k join credential_log l on l.credential_id = k.credential_id
           join credential c on c.id = k.credential_id
-         where k.id = $1 and k.revoked_at is null and c.deactivated_at is null`,
-  credential: `select l.credential_id as "credentialId", l.owner
+         where k.id = any($1::bigint[]) and k.revoked_at is null and c.deactivated_at is null`,
+  credential: `select l.credential_id as id, l.credential_id as "credentialId", l.owner
                  from credential_log l join credential c on c.id = l.credential_id
-                where l.credential_id = $1 and c.deactivated_at is null`,
+                where l.credential_id = any($1::bigint[]) and c.deactivated_at is null`,
+}
+
+const statements = {
   link: `select node as owner from link_session where id = $1 and node is not null`,
   // A page for linking again has no flow before it is opened: that begins where the account is.
   page: `select s.node as owner from link_page p join link_session s on s.id = p.session_id
@@ -82,9 +91,13 @@ const statements = {
 }
 
 const MOST = 200_000
+const AT_ONCE = 500
 
 export class Owners {
   readonly #db: Queryable
+  readonly #numbered: Readonly<
+    Record<keyof typeof manyStatements, SharedStatements<number, NumberedOwner | undefined>>
+  >
   /** A key stays with its credential for ever. */
   readonly #credentials = new LRUCache<number, number>({ maxSize: MOST, sizeCalculation: () => 1 })
   readonly #places = new LRUCache<number | string, OwnerRecord>({
@@ -94,6 +107,14 @@ export class Owners {
 
   constructor(db: Queryable) {
     this.#db = db
+    const lookup = (kind: keyof typeof manyStatements) =>
+      sharedLookup(
+        AT_ONCE,
+        (ids: readonly number[]) =>
+          db.query<NumberedOwner>({ name: `owner-${kind}`, text: manyStatements[kind] }, [ids]),
+        ({ id }) => id,
+      )
+    this.#numbered = { key: lookup('key'), credential: lookup('credential') }
   }
 
   /** The credential of a key that was looked up before. */
@@ -116,14 +137,21 @@ export class Owners {
 
   /** The present owner in the table. */
   async look(target: RequestTarget): Promise<OwnerRecord | undefined> {
-    const { kind, id } = target
-    const [place] = await this.#db.query<OwnerRecord>(
-      { name: `owner-${kind}`, text: statements[kind] },
-      [id],
-    )
+    const place = await this.#read(target)
     if (!place) return undefined
-    if (kind === 'key' && place.credentialId) this.#credentials.set(id, place.credentialId)
-    this.#places.set(place.credentialId ?? id, place)
+    const { credentialId } = place
+    if (target.kind === 'key' && credentialId) this.#credentials.set(target.id, credentialId)
+    this.#places.set(credentialId ?? target.id, place)
+    return place
+  }
+
+  async #read(target: RequestTarget): Promise<OwnerRecord | undefined> {
+    if (target.kind === 'key' || target.kind === 'credential') {
+      return this.#numbered[target.kind].run(target.id)
+    }
+    const { kind, id } = target
+    const named = { name: `owner-${kind}`, text: statements[kind] }
+    const [place] = await this.#db.query<OwnerRecord>(named, [id])
     return place
   }
 }

@@ -25,6 +25,8 @@ const CONNECT_MS = 1_000
 /** The other side closes later, so that no request meets a connection that is being closed. */
 const IDLE_MS = 30_000
 const SERVER_IDLE_MS = 72_000
+/** A request that the public port has taken comes with more headers. */
+const MAX_HEADER_BYTES = 32_768
 /** The connections to each peer for calls that are answered at once. Calls that wait have connections of their own. */
 const CALLS_AT_ONCE = 64
 
@@ -96,7 +98,11 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
   const url = new URL(address)
   let serve: Serve = (_, response) => misdirect(response)
   const server = createServer(
-    { ...tls, pskCallback: (_, identity) => (spoken.includes(identity) ? key : null) },
+    {
+      ...tls,
+      pskCallback: (_, identity) => (spoken.includes(identity) ? key : null),
+      maxHeaderSize: MAX_HEADER_BYTES,
+    },
     (request: Noted, response) => {
       // The clocks of nodes differ, so a request tells its age.
       request[TAKEN_AT] = performance.now() - (Number(request.headers[AGE]) || 0)

@@ -98,7 +98,7 @@ async function runRounds(
   return {
     suite,
     rounds: count,
-    violations: [...unpromised(suites[suite], rounds, counts.cut)],
+    violations: [...unpromised(suites[suite], rounds, counts)],
     failed: answers.filter(isFailure),
     told: answers.filter((answer) => !isFailure(answer)),
     ...counts,
@@ -116,7 +116,13 @@ function countsOf({ balancer, load }: Stage): Counts {
   return { cut, calls, written: sumOf('written'), sent: sumOf('sent'), skipped: load.skipped }
 }
 
-function* unpromised({ cuts }: Suite, rounds: readonly Round[], cut: number) {
+function* unpromised(
+  { cuts }: Suite,
+  rounds: readonly Round[],
+  { cut, written, sent }: Pick<Counts, 'cut' | 'written' | 'sent'>,
+) {
+  // Without load nothing can be lost.
+  if (written === 0 || sent === 0) yield `${written} texts were written, and ${sent} sent`
   const needless = rounds.reduce((sum, round) => sum + round.needless, 0)
   if (needless > 0) yield `${needless} accounts changed their owner for nothing`
   if (!cuts && cut > 0) yield `${cut} connections were lost under a call`

@@ -11,6 +11,7 @@ import { type SuiteName, suites } from './suites.ts'
 const ROUNDS = {
   crash: 100,
   freeze: 30,
+  stall: 20,
   rolling: 20,
   handover: 5,
   postgres: 20,

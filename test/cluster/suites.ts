@@ -107,6 +107,29 @@ const freeze: Suite = {
   },
 }
 
+const LEAST_STALLED_MS = 2_200
+const MOST_STALLED_MS = 6_500
+
+/** A process stands still now and then, for less than its lease: its database answers, and the others are to wait. */
+const stall: Suite = {
+  name: 'process too busy',
+  promisesCalls: false,
+  // The server's own timers close connections that were idle for long before their next request is read.
+  cuts: true,
+  async round(stage, random) {
+    const before = await placedOwners(stage)
+    const victim = anyOf(stage.nodes, random)
+    for (let time = 0; time < 3; time++) {
+      victim.process.signal('SIGSTOP')
+      await pause(LEAST_STALLED_MS + random() * (MOST_STALLED_MS - LEAST_STALLED_MS))
+      victim.process.signal('SIGCONT')
+      await pause(random() * 1_000)
+    }
+    const recoveries = await healed(stage, victim)
+    return { recoveries, needless: movedBetween(before, await stage.owners()) }
+  },
+}
+
 /** Stops a node in order and tells when each of its accounts, also those without load, had another owner. */
 async function stopInOrder(stage: Stage, node: StageNode): Promise<Recovery[]> {
   const left = new Set(await ownedBy(stage, node))
@@ -316,6 +339,7 @@ const redis: Suite = {
 export const suites = {
   crash,
   freeze,
+  stall,
   rolling,
   handover,
   postgres,

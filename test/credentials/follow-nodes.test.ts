@@ -1,9 +1,17 @@
 /** Accounts of ended nodes are claimed, and their webhooks looked for, also when one of both fails at first. */
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
-import { followNodes } from '../../src/credentials/ownership.ts'
-import type { PostgresCredentialStore } from '../../src/credentials/store.ts'
+import type { NodesView } from '../../actors/node/actor.ts'
+import type { CredentialFacts, LostCredential, Owned } from '../../actors/ports/ports.ts'
+import { HealthBuffer } from '../../src/credentials/health.ts'
+import { followNodes, strayReleaser } from '../../src/credentials/ownership.ts'
+import { PostgresCredentialStore } from '../../src/credentials/store.ts'
+import { TimelineBuffer } from '../../src/credentials/timeline.ts'
 import { until } from '../support/client.ts'
+import { FakeLogger } from '../support/fakes.ts'
+import { quietLogger } from '../support/logger.ts'
+import { testVault } from '../support/vault.ts'
+import { stage } from '../updates/stage.ts'
 
 const PAGE = 500
 
@@ -17,6 +25,9 @@ function following(
   isPlacedHere = (_: number) => true,
 ) {
   const unowned: number[] = []
+  const held = new Map<number, Owned>()
+  const adopted: Owned[] = []
+  const lost: LostCredential[] = []
   let free = Array.from({ length: accounts }, (_, index) => index + 1)
   const woken: number[] = []
   let changed: () => void = () => undefined
@@ -31,12 +42,18 @@ function following(
       },
       async claimAll(ids) {
         free = free.filter((id) => !ids.includes(id))
-        return ids.map((credentialId) => ({ credentialId, epoch: 1, next: 1 }) as Claimed)
+        return ids.map((credentialId) => ({ credentialId, epoch: 5, next: 1 }) as Claimed)
       },
+      release: async () => [],
     },
+    db: { query: async () => [] },
     updates: { opened: () => undefined },
-    supervisor: { adopt: () => undefined, factsOf: () => undefined },
+    supervisor: {
+      adopt: (facts) => void adopted.push(facts),
+      factsOf: (id) => held.get(id) as CredentialFacts | undefined,
+    },
     nodes: {
+      view: () => ({ incarnation: 1 }) as NodesView,
       isPlacedHere,
       refreshPins: async () => undefined,
       onMembersChanged(listener) {
@@ -45,8 +62,13 @@ function following(
       onDeclaredGone: () => undefined,
     },
     metrics: { unowned: (count) => void unowned.push(count) },
-    ownership: { lost: () => undefined },
-    owned: () => [],
+    ownership: {
+      lost(some) {
+        for (const one of some) held.delete(one.credentialId)
+        lost.push(...some)
+      },
+    },
+    owned: () => held.values(),
     logger: pino({ level: 'silent' }),
     async claimed(ids) {
       if (failures.webhooks) {
@@ -57,14 +79,13 @@ function following(
     },
   })
   t.teardown(stop)
-  return { woken, unowned, look: () => changed() }
+  return { woken, unowned, held, adopted, lost, look: () => changed() }
 }
 
 t.test(
   'a later page that cannot be claimed keeps no webhook of the first one asleep',
   async (t) => {
     const { woken, look } = following(t, PAGE + 1, { page: 1 })
-    look()
     look()
     await until(() => woken.length === PAGE + 1)
     t.equal(new Set(woken).size, PAGE + 1, 'each once')
@@ -74,15 +95,67 @@ t.test(
 t.test('webhooks that could not be looked for are looked for again', async (t) => {
   const { woken, look } = following(t, 3, { webhooks: 1 })
   look()
-  look()
   await until(() => woken.length === 3)
   look()
   t.strictSame(woken, [1, 2, 3])
 })
 
 t.test('accounts that are left to other nodes are counted, until they have an owner', async (t) => {
-  const { unowned, look } = following(t, PAGE + 3, {}, (id) => id > 2)
-  look()
-  await until(() => unowned.length === 1)
+  const { unowned } = following(t, PAGE + 3, {}, (id) => id > 2)
+  await until(() => unowned.length === 1, 5_000)
   t.same(unowned, [2])
+})
+
+t.test('accounts that became free while the node started are claimed at once', async (t) => {
+  const { woken } = following(t, 2, {})
+  await until(() => woken.length === 2)
+})
+
+t.test('what had another owner unnoticed is dropped, and runs again', async (t) => {
+  const { held, adopted, lost } = following(t, 2, {})
+  held.set(1, { credentialId: 1, epoch: 3 })
+  await until(() => adopted.length === 2)
+  t.match(lost, [{ credentialId: 1, epoch: 3 }])
+  t.match(adopted, [
+    { credentialId: 1, epoch: 5 },
+    { credentialId: 2, epoch: 5 },
+  ])
+})
+
+t.test('what belongs to the node and does not run is released at the second look', async (t) => {
+  const { db, credential } = await stage(t)
+  const [run, stray] = [await credential(), await credential()]
+  const [node] = await db.query<{ id: number }>(
+    `insert into node (name, version, weight, schema, state) values ('here', 'test', 1, '', 'up') returning id`,
+  )
+  const incarnation = node?.id ?? 0
+  const vault = await testVault(t, db)
+  const store = new PostgresCredentialStore({
+    db,
+    vault,
+    node: { name: 'here', incarnation: () => incarnation },
+    timeline: new TimelineBuffer(db, 'here', quietLogger),
+    health: new HealthBuffer(db, quietLogger),
+    keysRevoked: async () => undefined,
+  })
+  await store.claimAll([run, stray])
+  const logger = new FakeLogger()
+  const look = strayReleaser({
+    db,
+    store,
+    nodes: { view: () => ({ incarnation }) as NodesView },
+    owned: () => [{ credentialId: run, epoch: 1 } as CredentialFacts],
+    logger,
+  })
+  await look()
+  t.same(await store.unowned(0, 10), [], 'its claim may be under way')
+  // So it was: this claim is another one.
+  await store.claim(stray)
+  await look()
+  t.same(await store.unowned(0, 10), [])
+  await look()
+  t.same(await store.unowned(0, 10), [stray])
+  t.same(logger.warnings, ['credentials that belonged to this node did not run: released'])
+  await look()
+  t.equal(logger.warnings.length, 1)
 })

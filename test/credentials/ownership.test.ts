@@ -18,6 +18,10 @@ function node(t: Test, ...ids: readonly number[]) {
     fenced: [] as readonly LostCredential[],
     isAway: false,
     asked: [] as number[][],
+    now: 0,
+    /** How long each answer takes. */
+    takesMs: [] as number[],
+    confirmed: [] as number[],
     /** How sessions ended, by account. */
     signedOut: new Map<number, boolean>(),
     dropped: [] as number[],
@@ -26,6 +30,7 @@ function node(t: Test, ...ids: readonly number[]) {
     store: {
       fenced: async (owned: readonly Owned[]) => {
         scene.asked.push(owned.map(({ credentialId }) => credentialId))
+        scene.now += scene.takesMs.shift() ?? 0
         if (scene.isAway) throw new Error('the database does not answer')
         return scene.fenced
       },
@@ -39,9 +44,12 @@ function node(t: Test, ...ids: readonly number[]) {
         return true
       },
     },
-    lease: only<Lease>(t, 'Lease', { now: () => 0, renew: () => undefined }),
+    lease: only<Lease>(t, 'Lease', {
+      now: () => scene.now,
+      isValid: true,
+      confirmed: (askedAt) => void scene.confirmed.push(askedAt),
+    }),
     logger,
-    isHeard: () => true,
     lost: (some) => scene.dropped.push(...some),
   })
   return { scene, ownership }
@@ -68,6 +76,22 @@ t.test('the check finds accounts lost, and how their sessions end, in one questi
   )
   t.same([...scene.held.keys()], [3])
   t.same(scene.dropped, [1, 2])
+})
+
+t.test('an answer that took long is followed by the next question at once', async (t) => {
+  const { scene, ownership } = node(t, 1)
+  scene.takesMs = [8_000, 3_000, 10]
+  await ownership.check()
+  t.same(scene.confirmed, [0, 8_000, 11_000])
+  scene.isAway = true
+  scene.takesMs = [8_000, 10]
+  await ownership.check()
+  t.equal(scene.asked.length, 5, 'also one that did not come')
+  t.equal(scene.confirmed.length, 3)
+  scene.takesMs = [8_000]
+  ownership.stop()
+  await ownership.check()
+  t.equal(scene.asked.length, 5)
 })
 
 t.test('whoever finds accounts lost without a reason has the database asked, once', async (t) => {

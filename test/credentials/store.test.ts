@@ -134,6 +134,20 @@ t.test('the owner may claim again, and an owner whose row is removed has ended',
   t.match(await theirs.claim(id), { epoch: 3 })
 })
 
+t.test('a node that was declared gone and does not know it claims nothing', async (t) => {
+  const { db, credential } = await stage(t)
+  const id = await credential()
+  const [one, other] = [await nodeOn(db, 'one'), await nodeOn(db, 'other')]
+  const storeOf = await storesOn(t, db)
+  const [mine, theirs] = [storeOf(one), storeOf(other)]
+  await mine.claim(id)
+  await db.query(`update node set state = 'gone', ended_at = now() where id = $1`, [one])
+  t.same(await mine.unowned(0, 10), [])
+  t.same(await mine.claimAll([id]), [])
+  await t.rejects(mine.claim(id), new OwnershipLost())
+  t.match(await theirs.claim(id), { epoch: 2 })
+})
+
 t.test('an account whose owner ends during a claim is there all the same', async (t) => {
   const { db, credential } = await stage(t)
   const id = await credential()

@@ -89,7 +89,7 @@ await core.webhookWaker.wakeBehind(
 const owned = () => core.supervisor.owned()
 followNodes({
   ...claiming,
-  nodes,
+  db,
   owned,
   logger,
   claimed: (ids) => core.webhookWaker.wakeBehind(ids),

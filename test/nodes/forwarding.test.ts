@@ -254,3 +254,17 @@ t.test('the port for nodes is closed to whoever lacks the key file', async (t) =
   await t.rejects(asked, { code: /^ERR_SSL/ })
   await t.rejects(fetch(`${row?.address}/bot${key}/getMe`), 'nor does it speak to a browser')
 })
+
+t.test('a node that was drained is ready again once no other takes accounts', async (t) => {
+  const { one, two } = await twoNodes(t, 'drainedbot')
+  const db = openDatabase({ url: one.databaseUrl, logger: quietLogger })
+  t.teardown(() => db.close())
+  const becomes = (status: number) =>
+    until(async () => (await fetch(`${one.url}/health/ready`)).status === status)
+  await db.query(`update node set drain = true where name = 'one'`)
+  await becomes(503)
+  await two.gateway.stop()
+  await becomes(200)
+  const [row] = await db.query<{ state: string }>(`select state from node where name = 'one'`)
+  t.equal(row?.state, 'draining', 'its order stands')
+})

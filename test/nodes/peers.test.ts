@@ -1,6 +1,7 @@
 /** Nodes of this version and of the one before speak with each other; others, and those without the key, do not. */
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
+import { usualLimits } from '../../src/http/server.ts'
 import { listenForPeers, Peer, PROTOCOL } from '../../src/nodes/peers.ts'
 
 async function answered(address: string, key: Buffer, protocol: number): Promise<number> {
@@ -24,4 +25,22 @@ t.test('a peer is spoken to in the newest protocol that both know', async (t) =>
   }
   await t.rejects(answered(server.address, key, PROTOCOL - 2), 'of two versions before')
   await t.rejects(answered(server.address, randomBytes(32), PROTOCOL), 'of another service')
+})
+
+t.test('what the public port takes is not too long between nodes', async (t) => {
+  const key = randomBytes(32)
+  const server = await listenForPeers('https://127.0.0.1:0', key)
+  const peer = new Peer(server.address, key)
+  t.teardown(async () => {
+    await peer.destroy()
+    await server.close()
+  })
+  server.serve((_, response) => response.end())
+  const { statusCode, body } = await peer.pool(false).request({
+    method: 'GET',
+    path: '/',
+    headers: { cookie: 'c'.repeat(usualLimits.maxHeaderSize), 'x-chapar-request': 'added' },
+  })
+  await body.dump()
+  t.equal(statusCode, 200)
 })

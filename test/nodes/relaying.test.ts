@@ -217,3 +217,39 @@ t.test('a client that leaves amid its body is not passed on', async (t) => {
   t.equal((await next.response).statusCode, 200)
   t.same(bodies, ['a short one'])
 })
+
+t.test('an answer that comes before the body lets the rest of it come', async (t) => {
+  const { port } = await edgeOf(t, (_, response) => {
+    response.writeHead(413, { 'content-length': 2 }).end('no')
+  })
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8')
+  t.teardown(() => socket.destroy())
+  let received = ''
+  socket.on('data', (text: string) => {
+    received += text
+  })
+  const length = 20 * 2 ** 20
+  const head = (bytes: number) =>
+    `POST /bot9:secret/sendDocument HTTP/1.1\r\nhost: a\r\ncontent-length: ${bytes}\r\n\r\n`
+  socket.write(head(length))
+  // Most clients read nothing before they have sent all.
+  const isSent = new Promise((resolve) => socket.write(Buffer.alloc(length), resolve))
+  await until(() => received.includes('413'))
+  await isSent
+  received = ''
+  socket.write(head(0))
+  await until(() => received.includes('413'))
+})
+
+t.test('a request with two hosts is refused where it came', async (t) => {
+  let passed = 0
+  const { port } = await edgeOf(t, (_, response) => {
+    passed++
+    response.end()
+  })
+  const socket = connect(port, '127.0.0.1').setEncoding('utf8')
+  t.teardown(() => socket.destroy())
+  socket.write('GET /bot9:secret/getMe HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: close\r\n\r\n')
+  t.match((await socket.toArray()).join(''), /served here/)
+  t.equal(passed, 0)
+})

@@ -1,4 +1,5 @@
 /** The statement that declares a node gone, in a race with the beats of that node. */
+import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { NodeRow } from '../../actors/node/observer.ts'
 import { PostgresNodes } from '../../src/nodes/table.ts'
@@ -32,4 +33,30 @@ t.test('a node that beats at the last moment is not declared gone', async (t) =>
   // Its connection was closed with the verdict.
   await two.beat().catch(() => undefined)
   t.equal(await two.beat(), undefined, 'and it learns that it is gone')
+})
+
+t.test('the answer that came while the process stood still counts', async (t) => {
+  const { beat } = await joined(t, await testDatabase(t), 'busy')
+  await beat()
+  for (let round = 0; round < 3; round++) {
+    const sent = beat()
+    // The question is written, then the process does something else for longer than an answer may take.
+    await setImmediate()
+    const until = performance.now() + 2_500
+    while (performance.now() < until);
+    t.ok(await sent)
+  }
+})
+
+t.test('an answer that does not come is not waited for', async (t) => {
+  const on = await testDatabase(t)
+  const { beat, incarnation } = await joined(t, on, 'locked')
+  const before = rowOf(await beat(), incarnation).beats
+  const began = performance.now()
+  await on.database.transaction(async (tx) => {
+    await tx.query('select from node for update')
+    await t.rejects(beat())
+  })
+  t.ok(performance.now() - began < 2_900)
+  t.ok(rowOf(await beat(), incarnation).beats > before, 'the next one goes over a new connection')
 })

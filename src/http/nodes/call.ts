@@ -10,6 +10,7 @@ import { type Forwarding, headersFor, noteTaken, type Peer } from '../../nodes/p
 import { failureBody } from '../failure.ts'
 import { onClosed } from '../gone-signal.ts'
 import { securityHeaders } from '../headers.ts'
+import { drain } from '../malformed-requests.ts'
 import { BodyCopy, isShort, joined, KEPT_BYTES } from './body-copy.ts'
 
 /** The outcome of one attempt to forward a request. `lost`: it is unknown whether it was executed. */
@@ -112,6 +113,8 @@ export class ForwardedCall {
     try {
       peer.pool(isLong).dispatch(wanted, relay)
       const outcome = await relay.outcome
+      // The owner may have answered before it had all of the body: the rest of it stands before the next request.
+      if (outcome === 'answered' && !request.complete) drain(request)
       if (outcome !== 'refused') return outcome
       answer(response, unconfirmed.failure)
       return 'answered'

@@ -23,6 +23,7 @@ import {
 } from '../../nodes/peers.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
+import { refusalOfHost } from '../malformed-requests.ts'
 import { BodyCopy, isShort } from './body-copy.ts'
 import { answer, ForwardedCall, isStream, unavailable } from './call.ts'
 
@@ -108,8 +109,10 @@ export class RequestForwarder {
   readonly take: Serve = (request, response) => {
     const { url = '', method = '' } = request
     const target = targetOf(url)
+    if (target && this.#isHere(target)) return this.#serveCounted(target, request, response)
+    // The routes refuse it. Between nodes it would have one host, that of the owner.
+    if (refusalOfHost(request)) return this.#serve(request, response)
     if (target) {
-      if (this.#isHere(target)) return this.#serveCounted(target, request, response)
       void this.#forward(new ForwardedCall(request, response), target)
     } else if (isNamedInBody(method, url) && isShort(request)) {
       void this.#forwardByBody(new ForwardedCall(request, response))

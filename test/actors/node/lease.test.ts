@@ -13,12 +13,45 @@ function hold() {
   return { clock, lease, ends: () => ends }
 }
 
+/** A beat and a question that were sent at this time are answered. */
+function renew(lease: Lease, askedAt = lease.now()) {
+  lease.confirmed(askedAt)
+  lease.heard(askedAt)
+}
+
+/** A process that can stand still: its timers come late then, one after the other. */
+function stalling() {
+  let now = 0
+  let due: { readonly at: number; readonly work: () => void } | undefined
+  const lease = new Lease({
+    now: () => now,
+    setTimeout(work, milliseconds) {
+      due = { at: now + milliseconds, work }
+      return 0
+    },
+    clearTimeout() {
+      due = undefined
+    },
+  })
+  const permit = new SessionPermit(lease, true)
+  let ended = 0
+  permit.onEnd(() => ended++)
+  /** The next timer comes so late. */
+  const look = (lateMs: number) => {
+    const { at = 0, work } = due ?? {}
+    due = undefined
+    now = at + lateMs
+    work?.()
+  }
+  return { lease, permit, look, ended: () => ended }
+}
+
 t.test('it ends seven seconds after the question that was answered last', async (t) => {
   const { clock, lease, ends } = hold()
   await clock.advance(3_000)
   const askedAt = lease.now()
   await clock.advance(2_000)
-  lease.renew(askedAt)
+  renew(lease, askedAt)
   await clock.advance(4_999)
   t.ok(lease.isValid)
   t.equal(ends(), 0)
@@ -27,7 +60,7 @@ t.test('it ends seven seconds after the question that was answered last', async 
   t.equal(ends(), 1)
   await clock.advance(60_000)
   t.equal(ends(), 1, 'told once')
-  lease.renew(lease.now())
+  renew(lease)
   await clock.advance(LEASE_MS)
   t.equal(ends(), 2, 'and again when it ends again')
   t.equal(clock.timers, 0)
@@ -39,12 +72,12 @@ t.test('an answer that took longer than the lease renews nothing', async (t) => 
   await clock.advance(LEASE_MS)
   let isValid = false
   lease.valid().then(() => (isValid = true))
-  lease.renew(askedAt)
+  renew(lease, askedAt)
   await settled()
   t.notOk(lease.isValid)
   t.notOk(isValid)
   t.equal(ends(), 1)
-  lease.renew(lease.now())
+  renew(lease)
   await settled()
   t.ok(isValid)
   lease.stop()
@@ -60,7 +93,7 @@ t.test('a session that may share waits while the node is in doubt, and then goes
   permit.valid().then(() => (isValid = true))
   await settled()
   t.notOk(isValid)
-  lease.renew(lease.now())
+  renew(lease)
   await settled()
   t.ok(isValid)
   t.ok(permit.isValid)
@@ -73,7 +106,7 @@ t.test('what waits is not written once the session is over', async (t) => {
   await clock.advance(LEASE_MS)
   const waiting = permit.valid()
   permit.end()
-  lease.renew(lease.now())
+  renew(lease)
   await t.rejects(waiting)
   t.notOk(permit.isValid)
   await t.rejects(permit.valid())
@@ -92,23 +125,72 @@ t.test('an exclusive session ends with the lease, for good', async (t) => {
   t.equal(ended, 0)
   await clock.advance(1)
   t.equal(ended, 1)
-  lease.renew(lease.now())
+  renew(lease)
   t.ok(lease.isValid)
   t.notOk(permit.isValid)
   await t.rejects(permit.valid())
   lease.stop()
 })
 
-t.test('an exclusive session whose process stood still ends with its first write', async (t) => {
-  let now = 0
-  // The process stands still: no timer comes, and the first to run is a write.
-  const lease = new Lease({ now: () => now, setTimeout: () => 0, clearTimeout: () => undefined })
-  const permit = new SessionPermit(lease, true)
-  let ended = 0
-  permit.onEnd(() => ended++)
-  now = LEASE_MS
-  await t.rejects(permit.valid())
-  t.equal(ended, 1)
+t.test('it needs both: that beats count, and what this node owns', async (t) => {
+  for (const [name, other] of [
+    ['heard', 'confirmed'],
+    ['confirmed', 'heard'],
+  ] as const) {
+    const { clock, lease, ends } = hold()
+    await clock.advance(6_900)
+    lease[name](lease.now())
+    await clock.advance(100)
+    t.notOk(lease.isValid, `${name} alone`)
+    t.equal(ends(), 1)
+    lease[other](lease.now() - 50)
+    t.ok(lease.isValid)
+    lease.stop()
+  }
+})
+
+t.test('a process that stood still writes nothing, and goes on if it still counts', async (t) => {
+  const { lease, permit, look, ended } = stalling()
+  look(20_000)
+  t.notOk(permit.isValid)
+  let mayWrite = false
+  const written = permit.valid().then(() => {
+    mayWrite = true
+  })
+  await settled()
+  t.notOk(mayWrite)
+  t.equal(ended(), 0, 'the answers that have come meanwhile are not read yet')
+  renew(lease)
+  await written
+  t.ok(permit.isValid)
+  look(0)
+  t.equal(ended(), 0)
+})
+
+t.test('it ends the session where no answer has come half a second later', async (t) => {
+  const { permit, look, ended } = stalling()
+  look(20_000)
+  const written = permit.valid()
+  look(0)
+  t.equal(ended(), 1)
+  await t.rejects(written)
+})
+
+t.test('or where it stands still again and again', async (t) => {
+  const { lease, look, ended } = stalling()
+  look(20_000)
+  for (const more of [0, 0]) {
+    look(3_000)
+    t.equal(ended(), more)
+  }
+  renew(lease, lease.now() - 6_999)
+  t.ok(lease.isValid, 'then the count begins anew')
+  for (const more of [0, 0, 0]) {
+    look(9_000)
+    t.equal(ended(), more)
+  }
+  look(3_000)
+  t.equal(ended(), 1)
 })
 
 t.test('a pause of the whole machine counts as time, and small differences do not', async (t) => {

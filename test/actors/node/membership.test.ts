@@ -3,6 +3,7 @@ import t from 'tap'
 import { Membership, type NodeTable } from '../../../actors/node/actor.ts'
 import type { NodeRow, Verdict } from '../../../actors/node/observer.ts'
 import { settled, TestClock } from '../../support/clock.ts'
+import { FakeLogger } from '../../support/fakes.ts'
 import { quietLogger } from '../../support/logger.ts'
 
 interface Kept extends Omit<NodeRow, 'state'> {
@@ -194,6 +195,54 @@ t.test('a crashed node is gone within a second; the others stay', async (t) => {
   Object.assign(rows.all[2] ?? {}, { isLocked: false })
   await clock.advance(1_000)
   t.same(rows.states(), ['up', 'up', 'gone'])
+})
+
+t.test(
+  'a late answer is followed by the next beat at once, and counts from its sending',
+  async (t) => {
+    const rows = new Rows()
+    const way = new Way(rows)
+    const heard: number[] = []
+    const { clock } = rows
+    const started = clock.now()
+    const node = new Membership({
+      table: way,
+      clock,
+      logger: quietLogger,
+      heard: (sentAt) => void heard.push(sentAt - started),
+    })
+    await node.join()
+    const { beat } = way
+    way.beat = async (...sent) => {
+      await new Promise<void>((resolve) => clock.setTimeout(resolve, 2_000))
+      return beat.apply(way, sent)
+    }
+    await clock.advance(6_500)
+    t.same(heard, [0, 250, 2_250, 4_250])
+    t.equal(clock.timers, 2, 'the answer to the fourth, and the lease')
+    await node.leave()
+  },
+)
+
+t.test('whoever fails at news of the nodes does not stop the beats', async (t) => {
+  const rows = new Rows()
+  const logger = new FakeLogger()
+  let news = 0
+  const node = new Membership({
+    table: new Way(rows),
+    clock: rows.clock,
+    logger,
+    membersChanged() {
+      if (++news === 1) throw new Error('a defect of whoever hears it')
+    },
+  })
+  const joined = node.join()
+  await rows.clock.advance(10_000)
+  await joined
+  t.match(node.view, { state: 'up' })
+  t.equal(rows.of(node)?.beats, 41)
+  t.match(logger.errors, [{ text: 'a beat of this node has met a defect' }])
+  await node.leave()
 })
 
 t.test('a silent node is gone after ten seconds; it comes back as another', async (t) => {
