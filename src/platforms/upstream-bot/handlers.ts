@@ -42,8 +42,8 @@ export const handlers: Handlers<Context> = {
     const failure = passedOn(refused, flavour.name)
     // The caller's API key is valid, but the account behind it is out: so this is no `unauthorized`.
     if (refused.code === 401) throw failure
-    const { description } = refused
-    return { ...passedFrom(answer, method), failure: failure.failure, description }
+    const { code, description } = refused
+    return { ...passedFrom(answer, method), failure: failure.failure, code, description }
   },
 
   /** Texts of the service itself. */
