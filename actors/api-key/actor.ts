@@ -97,14 +97,17 @@ export class RateLimiter {
     this.#rates = rates
   }
 
-  /** Counts one sending call at `now` (milliseconds); if it is too many, says in how many seconds it is not. */
+  /**
+   * Counts one sending call at `now` (milliseconds); if it is too many, says in how many seconds it is not. `chat` is empty
+   * where nobody knows it yet: such calls go to many, so only the rate of the key counts.
+   */
   take(chat: string, now: number): number | undefined {
     const key = advance(this.#rates.key, this.#key, now)
-    const perChat = advance(this.#rates.chat, this.#chats.get(chat) ?? 0, now)
+    const perChat = advance(this.#rates.chat, (chat && this.#chats.get(chat)) || 0, now)
     const overMs = Math.max(key.overMs, perChat.overMs)
     if (overMs > 0) return Math.ceil(overMs / 1000)
     this.#key = key.theoretical
-    this.#chats.set(chat, perChat.theoretical)
+    if (chat !== '') this.#chats.set(chat, perChat.theoretical)
     if (this.#chats.size > CHATS) this.#forget(now)
     return undefined
   }

@@ -32,6 +32,8 @@ export interface Passed {
   readonly failure?: Failure
   /** The same in its own words. */
   readonly description?: string
+  /** The code that it states, which some servers say under a status that is none of a failure. */
+  readonly code?: number
   /** The text of the result, for a call that was not refused. */
   result(): string
   /** The messages that the call sent or changed, as updates for the account's other keys. */

@@ -205,7 +205,9 @@ export async function preparePass(
   if (known) received.named?.(known)
   const isSending = sends(method)
   const chat = received.parameter('chat_id') ?? received.parameter('user_id')
-  await key.admit(scopeOf(method), isSending ? chatOf(chat) : undefined)
+  // A chat that stands behind a file is not known yet.
+  const rated = chat === undefined ? '' : chatOf(chat)
+  await key.admit(scopeOf(method), isSending ? rated : undefined)
   const { apiKeyId, credentialId } = key.facts
   const call = callOf(received)
   // A call that only reads is never marked as repeated.

@@ -248,7 +248,15 @@ function questionOf({ method, headers }: FastifyRequest, ended: AbortSignal) {
   return [request, ended] as const
 }
 
-const KEPT = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified']
+const KEPT = [
+  'content-length',
+  'content-range',
+  // Some servers compress what they were asked to send as it is.
+  'content-encoding',
+  'accept-ranges',
+  'etag',
+  'last-modified',
+]
 const ERROR_BYTES = 65_536
 
 async function sendPassed(
@@ -274,16 +282,27 @@ async function sendRefusal(status: number, body: PassedFile['body'], reply: Fast
   const pieces: Uint8Array[] = []
   for await (const piece of atMost(ERROR_BYTES, body)) pieces.push(piece)
   const text = Buffer.concat(pieces).toString()
-  if (isEnvelope(text)) return reply.code(status).type('application/json').send(text)
+  const refusal = refusalIn(text)
+  if (refusal && status < 600) {
+    const { retry_after } = refusal.parameters ?? {}
+    if (Number.isSafeInteger(retry_after)) reply.header('retry-after', retry_after)
+    return reply.code(status).type('application/json').send(text)
+  }
   if (status === 404) throw failed('not_found')
   if (status === 416) return reply.code(416).type('application/json').send(unsatisfiable)
   throw failed('bad_gateway', `the file was answered with ${status}`)
 }
 
-function isEnvelope(text: string): boolean {
+interface Refusal {
+  readonly parameters?: { readonly retry_after?: number }
+}
+
+/** Undefined for what is no envelope of the bot API. */
+function refusalIn(text: string): Refusal | undefined {
   try {
-    return JSON.parse(text).ok === false
+    const envelope = JSON.parse(text)
+    return envelope.ok === false ? envelope : undefined
   } catch {
-    return false
+    return undefined
   }
 }

@@ -13,26 +13,21 @@ interface MemberSpan extends Span {
 }
 
 /** The members of the object that begins at or after `start`, each with the place of its value. */
-export function* memberSpans(text: string, start = 0): IterableIterator<MemberSpan> {
-  for (const { from, to } of partsOf(text, text.indexOf('{', start))) {
+export function memberSpans(text: string, start = 0): MemberSpan[] {
+  return partsOf(text, text.indexOf('{', start)).map(({ from, to }) => {
     const opening = text.indexOf('"', from)
     const closing = closingQuote(text, opening)
     const name = JSON.parse(text.slice(opening, closing + 1)) as string
-    yield { name, start: opening, ...trimmed(text, text.indexOf(':', closing) + 1, to) }
-  }
+    return { name, start: opening, ...trimmed(text, text.indexOf(':', closing) + 1, to) }
+  })
 }
 
 /** How many members the first object has. */
-export function memberCount(text: string): number {
-  let count = 0
-  for (const _ of partsOf(text, text.indexOf('{'))) count++
-  return count
-}
+export const memberCount = (text: string): number => partsOf(text, text.indexOf('{')).length
 
 /** The items of the array that begins at or after `start`. */
-export function* itemSpans(text: string, start = 0): IterableIterator<Span> {
-  for (const { from, to } of partsOf(text, text.indexOf('[', start))) yield trimmed(text, from, to)
-}
+export const itemSpans = (text: string, start = 0): Span[] =>
+  partsOf(text, text.indexOf('[', start)).map(({ from, to }) => trimmed(text, from, to))
 
 /** Integers outside of strings that have more digits than every number can hold exactly. */
 export function* longIntegerSpans(text: string): IterableIterator<Span> {
@@ -49,7 +44,8 @@ export function* longIntegerSpans(text: string): IterableIterator<Span> {
 const LONG = /\d{16}/
 
 /** Between the commas of the object or array whose bracket stands at `opening`. */
-function* partsOf(text: string, opening: number): IterableIterator<Span> {
+function partsOf(text: string, opening: number): Span[] {
+  const parts: Span[] = []
   let depth = 0
   let from = opening + 1
   for (let at = opening; at < text.length; at++) {
@@ -59,19 +55,22 @@ function* partsOf(text: string, opening: number): IterableIterator<Span> {
     else if (code === 0x7d || code === 0x5d) {
       if (--depth > 0) continue
       // An empty one has no parts.
-      if (text.slice(from, at).trim() !== '') yield { from, to: at }
-      return
+      if (parts.length > 0 || text.slice(from, at).trim() !== '') parts.push({ from, to: at })
+      break
     } else if (code === 0x2c && depth === 1) {
-      yield { from, to: at }
+      parts.push({ from, to: at })
       from = at + 1
     }
   }
+  return parts
 }
 
 function closingQuote(text: string, opening: number): number {
-  let at = opening + 1
-  while (text.charCodeAt(at) !== 0x22) at += text.charCodeAt(at) === 0x5c ? 2 : 1
-  return at
+  for (let at = text.indexOf('"', opening + 1); ; at = text.indexOf('"', at + 1)) {
+    let before = at - 1
+    while (text.charCodeAt(before) === 0x5c) before--
+    if ((at - before) % 2 === 1) return at
+  }
 }
 
 /** JSON's own white space is left out at both ends. */

@@ -1,4 +1,5 @@
 /** Taking updates from a bot API that misbehaves: what ends the bot, what is waited out, what is passed over. */
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
 import { quietLogger } from '../support/logger.ts'
@@ -106,6 +107,28 @@ t.test('the poll', async (t) => {
     t.ok(tookMs > 6 * 18, `six polls in ${tookMs} ms`)
     t.strictSame(open.texts(), ['the same', 'after it'])
   })
+
+  await t.test(
+    'a wait that is none, or longer than timers are, is no reason to ask at once',
+    async (t) => {
+      for (const retry_after of [0, -7, 0.2]) {
+        const stub = await startStub(t)
+        const answer = refusal(429, 'Too Many Requests', { retry_after })
+        stub.next('getUpdates', ...Array.from({ length: 50 }, () => answer))
+        const open = await session(t, stub.url, telegramBot)
+        t.strictSame(await open.reported('limited'), ['flood_wait', 1])
+        await pause(300)
+        t.equal(stub.asked.filter(({ method }) => method === 'getUpdates').length, 1)
+      }
+      const stub = await startStub(t)
+      const answer = refusal(429, 'Too Many Requests', { retry_after: 1e9 })
+      stub.next('getUpdates', answer, answer, answer)
+      const open = await session(t, stub.url, telegramBot)
+      t.strictSame(await open.reported('limited'), ['flood_wait', 86_400])
+      await pause(100)
+      t.equal(stub.asked.filter(({ method }) => method === 'getUpdates').length, 1)
+    },
+  )
 
   await t.test('a restriction is told and waited out', async (t) => {
     const stub = await startStub(t)

@@ -1,6 +1,8 @@
 /** Calls of a bot behind the gateway: its network is asked in the bot's own words, and answers in its own. */
+import { readdir } from 'node:fs/promises'
 import { request } from 'node:http'
 import { connect } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { reference } from '../../src/bot-api/reference.ts'
 import { linkBot } from '../platforms/upstream-bot/chain.ts'
@@ -18,6 +20,14 @@ const { key, api_key_id } = await client.key(credentialId)
 const OURS = ['getUpdates', 'setWebhook', 'deleteWebhook', 'getWebhookInfo', 'logOut', 'close']
 const call = (method: string, init: RequestInit = {}, by: string = key) =>
   fetch(`${service.url}/bot${by}/${method}`, init)
+
+/** The line of the request log with this code, once it is there. */
+const logged = (code: number, of = 'sendMessage') =>
+  until(async () => {
+    const query = `api_key_id=${api_key_id}&error_code=${code}`
+    const { items } = await client.result('GET', `/user/logs/api-requests?${query}`)
+    return items.find(({ method }: { method: string }) => method === of)
+  })
 
 /** A value of each type, in a form that a parser that prints again would change. */
 const values: Readonly<Record<string, string>> = {
@@ -102,6 +112,42 @@ t.test('what is ours never goes on, however it is written', async (t) => {
   )
 })
 
+t.test('a form whose path names no method goes on, and its files are not kept', async (t) => {
+  stub.next('getStarTransactions', ok({ transactions: [] }))
+  const named = new FormData()
+  named.set('method', 'getStarTransactions')
+  named.set('limit', '3')
+  t.equal((await call('', { method: 'POST', body: named })).status, 200)
+  t.match(stub.last('getStarTransactions')?.bytes.toString(), /limit=3/)
+  const filed = new FormData()
+  filed.set('method', 'sendDocument')
+  filed.set('document', new File([new Uint8Array(100_000)], 'a.bin'))
+  t.match(await (await call('', { method: 'POST', body: filed })).json(), {
+    error_code: 404,
+    description: 'Not Found: method not found',
+  })
+  const all = await readdir(service.dataDir, { recursive: true, withFileTypes: true })
+  const left = all.filter((one) => one.isFile() && one.parentPath.includes('/temporary/'))
+  t.strictSame(left, [])
+})
+
+t.test('an upload whose chat stands behind the file counts for no other chat', async (t) => {
+  const rated = await startService(t, {
+    env: { ...env, CHAT_RATE: '1', CHAT_BURST: '2', SEND_RATE: '1000', SEND_BURST: '6' },
+  })
+  const owner = await rated.client()
+  const { key } = await owner.key(await linkBot(owner, { token }))
+  const statuses: number[] = []
+  for (let chat = 1; chat <= 7; chat++) {
+    const form = new FormData()
+    form.set('document', new File(['x'], 'a.bin'))
+    form.set('chat_id', `${chat}`)
+    const init = { method: 'POST', body: form }
+    statuses.push((await fetch(`${rated.url}/bot${key}/sendDocument`, init)).status)
+  }
+  t.strictSame(statuses.slice(0, 6), [200, 200, 200, 200, 200, 200])
+})
+
 t.test('refusals come as they came', async (t) => {
   const texts = [
     [400, '{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}'],
@@ -122,6 +168,13 @@ t.test('refusals come as they came', async (t) => {
     t.equal(answer.headers.get('retry-after'), status === 429 ? '17' : null)
     t.match(answer.headers.get('content-type'), 'application/json')
   }
+  const soft = '{"ok":false,"error_code":422,"description":"Bad Request: odd","parameters":[]}'
+  stub.next('sendMessage', raw(200, soft))
+  const said = await call('sendMessage?chat_id=1&text=x')
+  t.equal(await said.text(), soft, 'under the status of a success, with a list for an object')
+  await logged(422)
+  stub.next('sendMessage', raw(999, '{"ok":false,"error_code":400,"description":"x"}'))
+  t.match(await (await call('sendMessage?chat_id=1&text=x')).json(), { error_code: 502 })
   stub.next('sendMessage', html)
   t.match(await (await call('sendMessage?chat_id=1&text=x')).json(), { error_code: 502 })
   stub.next('sendMessage', raw(200, '{"ok":true,"result":{'))
@@ -184,6 +237,29 @@ t.test('limits of bodies hold', async (t) => {
   t.equal((await call('getMe')).status, 200, 'and the next call is served')
 })
 
+t.test('no call is refused that was carried out', async (t) => {
+  const poor = await startService(t, { env: { ...env, CALL_RATE: '0.01', CALL_BURST: '4' } })
+  const owner = await poor.client()
+  const { key } = await owner.key(await linkBot(owner, { token }))
+  const form = new FormData()
+  form.set('chat_id', '42')
+  for (const name of ['a', 'b', 'c', 'd']) {
+    form.set(name, new File([new Uint8Array(1_900_000)], name))
+  }
+  const { body, headers } = new Response(form)
+  const before = stub.asked.length
+  // Of unknown length: only as it comes it shows that it is more than the key has left.
+  const answer = await fetch(`${poor.url}/bot${key}/sendMediaGroup`, {
+    method: 'POST',
+    headers: { 'content-type': headers.get('content-type') ?? '' },
+    body,
+    duplex: 'half',
+  })
+  t.equal(answer.status, 429)
+  const sent = stub.asked.slice(before).filter(({ method }) => method === 'sendMediaGroup')
+  t.strictSame(sent, [])
+})
+
 t.test('a file that is too large leaves its connection to the next call', async (t) => {
   const boundary = 'boundary-of-parts'
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="document"; filename="a"\r\n\r\n`
@@ -232,8 +308,25 @@ t.test('files of the network are served at our address', async (t) => {
     error_code: 404,
     description: 'Not Found',
   })
+  const later = { retry_after: 17 }
+  stub.next('file%203.jpg', refusal(429, 'Too Many Requests: retry after 17', later))
+  const refused = await fetch(address)
+  t.match([refused.status, refused.headers.get('retry-after')], [429, '17'])
   stub.next('file%203.jpg', html)
   t.match(await (await fetch(address)).json(), { error_code: 502 })
+  stub.next('file%203.jpg', raw(503, '<p>'.repeat(40_000)))
+  t.match(await (await fetch(address)).json(), { error_code: 502 }, 'however long it is')
+  stub.next('file%203.jpg', refusal(403, `Forbidden: /bot${token}/photos`))
+  t.match(await (await fetch(address)).json(), { description: 'Forbidden: /bot<token>/photos' })
+  const packed = gzipSync('bytes')
+  stub.next('file%203.jpg', (response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(packed)
+  })
+  t.equal(await (await fetch(address)).text(), 'bytes', 'compressed without being asked for')
+  const ownDisk = `{"ok":true,"result":{"file_path":"/var/lib/${token}/photos/file_1.jpg"}}`
+  stub.next('getFile', raw(200, ownDisk))
+  const { result } = (await (await call('getFile?file_id=AgAC')).json()) as never
+  t.match(result, { file_path: '/var/lib/<token>/photos/file_1.jpg' })
   const { key: deaf } = await client.key(credentialId, ['bot:send'])
   t.equal((await fetch(address.replace(key, deaf))).status, 403)
   t.equal((await fetch(`${service.url}/file/bot${key}/..%2f..%2fbot1:x/getMe`)).status, 404)
@@ -251,12 +344,7 @@ t.test('scopes, rates and the request log are of the key', async (t) => {
   t.equal((await call('getMyStarBalance', {}, reader)).status, 200)
   stub.next('sendInvoice', refusal(400, 'Bad Request: CURRENCY_INVALID'))
   await call('sendInvoice', { method: 'POST', body: new URLSearchParams({ chat_id: '1' }) })
-  const line = await until(async () => {
-    const query = `api_key_id=${api_key_id}&error_code=400`
-    const { items } = await client.result('GET', `/user/logs/api-requests?${query}`)
-    return items.find(({ method }: { method: string }) => method === 'sendInvoice')
-  })
-  t.match(line, {
+  t.match(await logged(400, 'sendInvoice'), {
     method: 'sendInvoice',
     status: 400,
     description: 'Bad Request: CURRENCY_INVALID',
@@ -293,3 +381,19 @@ t.test('a token that was taken back logs the account out', async (t) => {
   await client.state(credentialId, 'logged_out')
   t.equal((await call('getChat?chat_id=1')).status, 403)
 })
+
+t.test('so does one that is taken back while a file is asked for', async (t) => {
+  const { key, credential } = await relinked()
+  stub.next('file_9', refusal(401, 'Unauthorized'))
+  const answer = await fetch(`${service.url}/file/bot${key}/documents/file_9`)
+  t.match(await answer.json(), {
+    error_code: 403,
+    description: 'Forbidden: the credential is logged out; link it again',
+  })
+  await client.state(credential, 'logged_out')
+})
+
+async function relinked() {
+  const credential = await linkBot(client, { token })
+  return { ...(await client.key(credential)), credential }
+}

@@ -20,7 +20,7 @@ import {
 /** `text` is an object in valid JSON. */
 export function membersInOrder(text: string): [name: string, value: unknown][] {
   const value = ({ from, to }: Span) => JSON.parse(text.slice(from, to))
-  return [...memberSpans(text)].map((member) => [member.name, value(member)])
+  return memberSpans(text).map((member) => [member.name, value(member)])
 }
 
 /** The reference's nesting limit. */

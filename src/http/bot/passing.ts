@@ -30,19 +30,33 @@ interface SentCall extends Pick<Passing, 'verb' | 'query' | 'body'> {
   bytes(): number
 }
 
-/** Reads a body that has no files to its end, else its beginning. */
-export async function sentCall(request: CallRequest, uploadBytes: number): Promise<SentCall> {
+/** Reads a body that has no files to its end, else its beginning. `count` gets the bytes so far, and may throw. */
+export async function sentCall(
+  request: CallRequest,
+  uploadBytes: number,
+  count: (bytes: number) => void,
+): Promise<SentCall> {
   const { raw, headers } = request
   const query = queryOf(request)
   const inQuery = () => formEntries(query.slice(1))
   const type = headers['content-type'] ?? ''
   if (isMultipart(headers) && !isCompressed(request)) {
-    return { verb: 'POST', query, ...(await streamed(raw, type, uploadBytes, inQuery)) }
+    const form = new MultipartFields(type, {
+      parameterBytes: PARAMETER_BYTES,
+      fileBytes: uploadBytes,
+      totalBytes: FILES * uploadBytes + PARAMETER_BYTES,
+    })
+    const take = (piece: Buffer) => {
+      form.take(piece)
+      count(form.bytes)
+    }
+    return { verb: 'POST', query, ...(await streamed(raw, { type, form, take, inQuery })) }
   }
   const isRead = isMultipart(headers) || /^application\/(json|x-www-form-urlencoded)/i.test(type)
   // The reference reads any other body as a file without a name.
   if (!isRead) raw.resume()
   const bytes = isRead ? await wholeBody(request, PARAMETER_BYTES) : undefined
+  count(bytes?.length ?? 0)
   const hasBody = bytes !== undefined && bytes.length > 0
   let known: Arguments | undefined
   const args = () => {
@@ -70,24 +84,22 @@ function entriesOf(type: string, bytes: Buffer | undefined): Iterable<readonly [
   }
 }
 
-async function streamed(
-  raw: IncomingMessage,
-  type: string,
-  uploadBytes: number,
-  inQuery: () => Iterable<readonly [string, string]>,
-) {
-  const form = new MultipartFields(type, {
-    parameterBytes: PARAMETER_BYTES,
-    fileBytes: uploadBytes,
-    totalBytes: FILES * uploadBytes + PARAMETER_BYTES,
-  })
+interface Streaming {
+  readonly type: string
+  readonly form: MultipartFields
+  /** Called with each piece in turn. Throws where the body may not go on. */
+  take(piece: Buffer): void
+  inQuery(): Iterable<readonly [string, string]>
+}
+
+async function streamed(raw: IncomingMessage, { type, form, take, inQuery }: Streaming) {
   // The connection stays open for the answer, also if the body fails.
   const pieces = raw.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>
   const first: Buffer[] = []
   while (!form.hasFile && !form.fields.has('chat_id') && form.bytes < BEGINNING_BYTES) {
     const { done, value } = await pieces.next()
     if (done) break
-    form.take(value)
+    take(value)
     first.push(value)
   }
   const broken = Promise.withResolvers<never>()
@@ -96,7 +108,7 @@ async function streamed(
     yield* first
     try {
       for (let piece = await pieces.next(); !piece.done; piece = await pieces.next()) {
-        form.take(piece.value)
+        take(piece.value)
         yield piece.value
       }
     } catch (cause) {

@@ -68,6 +68,17 @@ function unitsAfter(
   return Math.floor(parameters / BYTES_PER_UNIT) + Math.floor(files / FILE_BYTES_PER_UNIT)
 }
 
+/** Gets the bytes of a body so far, and counts them as they come: a call that was carried out must not be refused. */
+function meter(headers: IncomingHttpHeaders, spend: (units: number) => void) {
+  let spent = 0
+  return (bytes: number) => {
+    const [parameters, files] = isMultipart(headers) ? [0, bytes] : [bytes, 0]
+    const units = unitsAfter(headers, parameters, files)
+    spend(units - spent)
+    spent = units
+  }
+}
+
 interface BotRoutesOptions extends CallExecution {
   readonly gate: KeyGate
   readonly uploads: UploadPlace
@@ -132,8 +143,12 @@ async function prepareCall(
     },
   }
   if (mayPass && isPassedOn(platform, method)) {
-    const call = callOfArguments(args, uploads !== noUploads)
-    return { key, run: await preparePass({ ...received, ...call }, options) }
+    try {
+      const call = callOfArguments(args, uploads.size > 0)
+      return { key, run: await preparePass({ ...received, ...call }, options) }
+    } finally {
+      await releaseAll(uploads)
+    }
   }
   if (uploads === noUploads) {
     // The call may wait long, and its parameters are not read again: this frees their memory.
@@ -181,7 +196,8 @@ async function preparePassedCall(
 ): Promise<PreparedCall> {
   const { gate, uploads } = options
   const { headers, audit } = request
-  const call = await sentCall(request, uploads.uploadBytes)
+  const spend = (units: number) => gate.spend(key.facts.apiKeyId, units)
+  const call = await sentCall(request, uploads.uploadBytes, meter(headers, spend))
   if (call.args) keepParameters(audit, key, request.params['*'], call.args)
   const pass = await preparePass(
     {
@@ -205,9 +221,7 @@ async function preparePassedCall(
     try {
       return await (call.broken ? Promise.race([pass(), call.broken]) : pass())
     } finally {
-      const [parameters, files] = isMultipart(headers) ? [0, call.bytes()] : [call.bytes(), 0]
       audit.requestBytes ??= call.bytes()
-      gate.spend(key.facts.apiKeyId, unitsAfter(headers, parameters, files))
     }
   }
   return { key, run }
@@ -236,11 +250,12 @@ function answerWith(
   result.then(send, fail)
 }
 
-function sendPassed({ status, text, failure, description }: Passed, reply: FastifyReply): void {
+function sendPassed(passed: Passed, reply: FastifyReply): void {
+  const { status, text, failure, code, description } = passed
   const { audit } = reply.request
   if (failure) {
     const { reason, params, retryAfterSeconds } = failure
-    Object.assign(audit, { errorCode: status, description, reason, params })
+    Object.assign(audit, { errorCode: code ?? status, description, reason, params })
     if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
   }
   if (audit.args) audit.answer = text

@@ -1,5 +1,5 @@
 /** Calls of the bot API over HTTP, limited in time and size. The token never appears in errors or logs. */
-import type { Readable } from 'node:stream'
+import { Readable } from 'node:stream'
 import { request } from 'undici'
 import {
   type AccountIdentity,
@@ -18,7 +18,16 @@ import {
   usualHeaders,
 } from '../kit/http-client.ts'
 import { Refused } from './failures.ts'
-import { type Fields, fields, integer, maybeText, number, present, text } from './fields.ts'
+import {
+  type Fields,
+  fields,
+  integer,
+  maybeFields,
+  maybeText,
+  number,
+  present,
+  text,
+} from './fields.ts'
 
 interface ClientOptions {
   /** Without a slash at its end. */
@@ -71,12 +80,13 @@ export class BotApiClient {
     throw refusalIn(answer)
   }
 
-  /** Resolves with the answer as it came; without the token, which some servers quote. Rejects with `Unanswered`. */
+  /** Resolves with the answer as it came, but for the token. Rejects with `Unanswered`. */
   async ask(question: Question, options: AskOptions): Promise<BotApiAnswer> {
     const { status, text } = await this.#http.ask(question, options)
     const answer = answerIn(text, status)
-    if (answer.envelope.ok || !text.includes(this.#token)) return answer
-    return answerIn(text.replaceAll(this.#token, '<token>'), status)
+    const mayQuote = !answer.envelope.ok || GIVES_PATH.test(question.path)
+    if (!mayQuote || !text.includes(this.#token)) return answer
+    return answerIn(this.#withoutToken(text), status)
   }
 
   /** Calls under way count as not answered, and no more are made. */
@@ -94,7 +104,10 @@ export class BotApiClient {
     }
   }
 
-  /** A file at the path that getFile gave out. Rejects with `Unanswered`. */
+  /**
+   * A file at the path that getFile gave out, or why there is none. Rejects with `Refused` where the token is refused, and
+   * with `Unanswered`.
+   */
   async file(
     path: string,
     { method, headers }: { method: 'GET' | 'HEAD'; headers: Readonly<Record<string, string>> },
@@ -110,18 +123,46 @@ export class BotApiClient {
         headersTimeout: CALL_MS,
         bodyTimeout: LONGEST_TRANSFER_MS,
       })
-      return { status: answer.statusCode, headers: answer.headers, body: answer.body }
+      const { statusCode: status, headers: told, body } = answer
+      if (FILE_STATUSES.includes(status)) return { status, headers: told, body }
+      const text = this.#withoutToken((await textOf(body)) ?? '')
+      if (status === 401) throw refusalIn(answerIn(text, status))
+      return { status, headers: {}, body: Readable.from([Buffer.from(text)]) }
     } catch (cause) {
-      throw unanswered(cause)
+      throw cause instanceof Refused || cause instanceof Unanswered ? cause : unanswered(cause)
     }
   }
+
+  #withoutToken(text: string): string {
+    return text.replaceAll(this.#token, '<token>')
+  }
+}
+
+/** A server that runs for one owner (`--local`) gives out paths on its disk, with the token in them. */
+const GIVES_PATH = /^getfile(?![a-z])/i
+
+/** Of an answer that is a file, a part of one, or nothing newer. */
+const FILE_STATUSES = [200, 206, 304]
+const REFUSAL_BYTES = 65_536
+
+/** Undefined for more text than any bot API has for a refusal. */
+async function textOf(body: Readable): Promise<string | undefined> {
+  const pieces: Buffer[] = []
+  let left = REFUSAL_BYTES
+  for await (const piece of body as AsyncIterable<Buffer>) {
+    left -= piece.length
+    // Ends the answer, too.
+    if (left < 0) return undefined
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces).toString()
 }
 
 /** An answer of a bot API is an object with `ok`, under any content type. */
 function answerIn(text: string, status: number): BotApiAnswer {
   try {
     const envelope = fields(jsonIn({ status, text }))
-    if (typeof envelope.ok === 'boolean') return { status, text, envelope }
+    if (typeof envelope.ok === 'boolean' && status < 600) return { status, text, envelope }
   } catch {
     // Without its cause, since an error of the parser quotes the text.
   }
@@ -129,15 +170,25 @@ function answerIn(text: string, status: number): BotApiAnswer {
 }
 
 export function refusalIn({ status, envelope }: BotApiAnswer): Refused {
-  const parameters = envelope.parameters == null ? {} : fields(envelope.parameters)
+  const parameters = maybeFields(envelope.parameters)
   const code = number(envelope.error_code)
   return new Refused({
     code: code ?? status,
     isStated: code !== undefined,
     description: maybeText(envelope.description) ?? '',
-    retryAfterSeconds: number(parameters.retry_after),
+    retryAfterSeconds: secondsIn(parameters.retry_after),
     migrateToChatId: number(parameters.migrate_to_chat_id),
   })
+}
+
+const LONGEST_WAIT_SECONDS = 86_400
+
+/** A wait that is none would be asked for at once and for ever; a timer that is too long ends at once. */
+function secondsIn(value: unknown): number | undefined {
+  const seconds = number(value)
+  return seconds === undefined
+    ? undefined
+    : Math.min(Math.max(1, Math.ceil(seconds)), LONGEST_WAIT_SECONDS)
 }
 
 function identityOf(result: unknown): AccountIdentity {

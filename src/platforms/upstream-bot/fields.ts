@@ -12,6 +12,10 @@ export function fields(value: unknown): Fields {
   throw new Malformed('an object was expected')
 }
 
+/** What is no object has no fields: some servers write an empty list for an empty object. */
+export const maybeFields = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null ? (value as Fields) : {}
+
 export function integer(value: unknown): number {
   if (Number.isSafeInteger(value)) return value as number
   throw new Malformed('an integer was expected')

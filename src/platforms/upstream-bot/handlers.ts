@@ -42,8 +42,8 @@ export const handlers: Handlers<Context> = {
     const failure = passedOn(refused, flavour.name)
     // The caller's API key is valid, but the account behind it is out: so this is no `unauthorized`.
     if (refused.code === 401) throw failure
-    const { description } = refused
-    return { ...passedFrom(answer, method), failure: failure.failure, description }
+    const { code, description } = refused
+    return { ...passedFrom(answer, method), failure: failure.failure, code, description }
   },
 
   /** Texts of the service itself. */
@@ -69,7 +69,7 @@ function passedFrom({ status, text, envelope }: BotApiAnswer, method: string): P
 const slice = (text: string, { from, to }: Span) => text.slice(from, to)
 
 function resultIn(text: string): string {
-  const result = [...memberSpans(text)].findLast(({ name }) => name === 'result')
+  const result = memberSpans(text).findLast(({ name }) => name === 'result')
   return result ? slice(text, result) : 'true'
 }
 
@@ -87,9 +87,7 @@ function ownUpdates(
   if (!isChange && !SENDS.test(method)) return []
   const json = resultIn(text)
   const values = Array.isArray(result) ? result : [result]
-  const texts = Array.isArray(result)
-    ? [...itemSpans(json)].map((item) => slice(json, item))
-    : [json]
+  const texts = Array.isArray(result) ? itemSpans(json).map((item) => slice(json, item)) : [json]
   const now = Math.floor(Date.now() / 1000)
   return values.flatMap((value, place) => {
     if (!isMessage(value)) return []

@@ -108,6 +108,7 @@ export class BotApiSession implements Session {
       return await client.file(safe(path), request, either)
     } catch (cause) {
       if (cause instanceof RequestFailed) throw cause
+      this.#learn(cause)
       throw requestFailed(cause, flavour.name)
     }
   }

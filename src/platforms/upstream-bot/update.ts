@@ -1,9 +1,9 @@
 /** The updates in an answer to getUpdates: each keeps its own text, since parsing and printing would change it. */
 import type { Surface } from '../../../machines/model/content.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
-import { itemSpans, memberSpans } from '../../json/spans.ts'
+import { itemSpans, memberSpans, type Span } from '../../json/spans.ts'
 import { payloadOf } from '../../updates/row.ts'
-import { type Fields, fields, integer, Malformed, number } from './fields.ts'
+import { type Fields, fields, integer, Malformed, maybeFields, number } from './fields.ts'
 
 export interface ReceivedUpdate {
   readonly id: number
@@ -22,11 +22,26 @@ interface Reader {
 export function updatesIn(body: string, envelope: Fields, reader: Reader): ReceivedUpdate[] {
   const values = envelope.result
   if (!Array.isArray(values)) throw new Malformed('an array was expected')
-  const result = [...memberSpans(body)].findLast(({ name }) => name === 'result')
-  if (!result) throw new Malformed('a result was expected')
-  return [...itemSpans(body, result.from)].map(({ from, to }, place) =>
+  return itemsIn(body).map(({ from, to }, place) =>
     updateOf(body.slice(from, to), fields(values[place]), reader),
   )
+}
+
+/** As most servers begin and end their answers. */
+const USUAL_BEGINNING = /^\s*\{\s*"ok"\s*:\s*true\s*,\s*"result"\s*:\s*(?=\[)/
+const USUAL_END = /^\s*\]\s*\}\s*$/
+
+/** The places of the updates. A look through the members of the answer, which may come in any order, costs half of the rest. */
+function itemsIn(body: string): Span[] {
+  const usual = USUAL_BEGINNING.exec(body)
+  if (usual) {
+    const [{ length: start }] = usual
+    const items = itemSpans(body, start)
+    if (USUAL_END.test(body.slice(items.at(-1)?.to ?? start + 1))) return items
+  }
+  const result = memberSpans(body).findLast(({ name }) => name === 'result')
+  if (!result) throw new Malformed('a result was expected')
+  return itemSpans(body, result.from)
 }
 
 /** Kinds that may report the account's own actions. */
@@ -89,17 +104,27 @@ function partiesOf(about: Fields) {
   return { chat: { ...chatId, ...surface }, by: by === undefined ? undefined : String(by) }
 }
 
-const maybeFields = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null ? (value as Fields) : {}
+/** As servers write an update: its id, and what stands around it. */
+const USUAL_ID = /^(\{\s*"update_id"\s*:\s*)\d+(\s*,\s*)(?=")/
 
 /** The update as the log stores it: without its id, and with its white space. */
 function payloadIn(text: string): string {
-  const [first, ...rest] = [...memberSpans(text)]
+  const usual = USUAL_ID.exec(text)
+  if (!usual) return payloadOfMembers(text)
+  const [{ length }, before = '', between = ''] = usual
+  // The bracket, and the white space before it.
+  const end = text.slice(text.slice(0, -1).trimEnd().length)
+  return payloadOf(text.slice(length, -end.length), [before, between, end])
+}
+
+/** The same, by a look through all of it. */
+function payloadOfMembers(text: string): string {
+  const [first, ...rest] = memberSpans(text)
   const [kind, last] = [rest[0], rest.at(-1)]
   if (first?.name === 'update_id' && kind && last) {
     const [before, between] = [text.slice(0, first.from), text.slice(first.to, kind.start)]
     return payloadOf(text.slice(kind.start, last.to), [before, between, text.slice(last.to)])
   }
-  const others = [...memberSpans(text)].filter(({ name }) => name !== 'update_id')
+  const others = memberSpans(text).filter(({ name }) => name !== 'update_id')
   return others.map(({ start, to }) => text.slice(start, to)).join()
 }

@@ -27,6 +27,15 @@ t.test('chats do not slow each other, but share the rate of their key', async (t
   t.equal(limiter.take('c', START), 1)
 })
 
+t.test('calls to an unknown chat share the rate of their key, and no other', async (t) => {
+  const limiter = new RateLimiter({
+    key: { perSecond: 1, burst: 3 },
+    chat: { perSecond: 1, burst: 1 },
+  })
+  const at = () => limiter.take('', START)
+  t.same([at(), at(), at(), at()], [undefined, undefined, undefined, 1])
+})
+
 t.test('the wait that is named is enough, and rounded up to seconds', async (t) => {
   const limiter = new RateLimiter({ key: free, chat: { perSecond: 0.3, burst: 1 } })
   t.equal(limiter.take('a', START), undefined)

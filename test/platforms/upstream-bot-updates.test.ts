@@ -1,0 +1,68 @@
+/** The updates of an answer, however a server writes them: each keeps its bytes, but for the id. */
+import t from 'tap'
+import { updatesIn } from '../../src/platforms/upstream-bot/update.ts'
+import { updateJson } from '../../src/updates/row.ts'
+import fc from '../support/fast-check.ts'
+
+const reader = { self: '1', now: 0 }
+const read = (body: string) => updatesIn(body, JSON.parse(body), reader)
+
+/** The payloads as updates with the id 7. */
+const shown = (body: string) =>
+  read(body).map(({ happening }) =>
+    happening?.kind === 'update' ? updateJson({ updateId: 7, payload: happening.payload }) : '',
+  )
+
+const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/)
+/** Strings that look like the marks of JSON, too. */
+const odd = fc.stringMatching(/^["\\{}[\],:update_id result/]{0,12}$/)
+const value = fc.oneof(fc.jsonValue(), odd, fc.array(odd), fc.dictionary(odd, odd))
+const kind = fc.stringMatching(/^[a-z]{3,8}$/).filter((name) => name !== 'update_id')
+
+const update = fc
+  .tuple(fc.nat(), kind, value, fc.array(space, { minLength: 7, maxLength: 7 }), fc.nat(3))
+  .map(([id, name, about, [a, b, c, d, e, f, g], newer]) => {
+    const more = newer === 0 ? `,"newer":{"update_id":${id}}` : ''
+    const rest = `"${name}"${e}:${f}${JSON.stringify(about)}${more}${g}}`
+    const before = `{${a}"update_id"${b}:${c}`
+    return { id, text: `${before}${id}${d},${rest}`, expected: `${before}7${d},${rest}` }
+  })
+
+const wrappers: readonly ((result: string, blank: string) => string)[] = [
+  (result, blank) =>
+    `${blank}{${blank}"ok"${blank}:true,"result":${blank}${result}${blank}}${blank}`,
+  (result, blank) => `{"result":${result},${blank}"ok":true}`,
+  (result, blank) => `{"ok":true,"result":[{"update_id":1}],${blank}"result":${result}}`,
+  (result, blank) => `{"ok":true,"result":${result},${blank}"more":{"result":[5]}}`,
+  (result, blank) => `{"ok":true,${blank}"about":"\\"result\\":[","result":${result}}`,
+]
+
+t.test('whatever stands in them and around them', async (t) => {
+  const updates = fc.array(update, { maxLength: 4 })
+  const wrapper = fc.constantFrom(...wrappers)
+  fc.assert(
+    fc.property(updates, wrapper, space, space, (updates, wrap, between, blank) => {
+      const result = `[${blank}${updates.map(({ text }) => text).join(`${between},${between}`)}${blank}]`
+      const body = wrap(result, blank)
+      t.strictSame(
+        read(body).map(({ id }) => id),
+        updates.map(({ id }) => id),
+      )
+      t.strictSame(
+        shown(body),
+        updates.map(({ expected }) => expected),
+      )
+    }),
+  )
+})
+
+t.test(
+  'an id behind the rest moves to the front, and one that stands twice counts once',
+  async (t) => {
+    const last = '{"ok":true,"result":[{"message":{"n":1.50},"update_id":5}]}'
+    t.strictSame(shown(last), ['{"update_id":7,\n"message":{"n":1.50}}'])
+    const bare = '{"ok":true,"result":[{"update_id":5},{"update_id":6 }]}'
+    t.strictSame(read(bare), [{ id: 5 }, { id: 6 }])
+    t.strictSame(read('{"ok":true,"result":[ ]}'), [])
+  },
+)
