@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { pageFile, readResults, withLibraries } from '../libraries/page.ts'
+import { readSuiteResults, withSuites } from '../libraries/suites/page.ts'
 import { sourceFolder } from '../libraries/toolchains.ts'
 
 const results = readResults()
@@ -11,6 +12,14 @@ t.test('the page is what `npm run test:libraries -- --write` makes of the result
   const page = readFileSync(pageFile, 'utf8')
   t.equal(withLibraries(page, results), page)
 })
+
+t.test(
+  'the suites are what `npm run test:libraries -- --suites --write` makes of the results',
+  async (t) => {
+    const page = readFileSync(pageFile, 'utf8')
+    t.equal(withSuites(page, readSuiteResults()), page)
+  },
+)
 
 t.test('no library of the page has failed a step', async (t) => {
   for (const [name, { polling, webhook, sending }] of Object.entries(results)) {

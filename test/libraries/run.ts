@@ -1,4 +1,4 @@
-/** `npm run test:libraries [-- --quick] [--only NAME,…] [--verbose] [--write]`, or `-- --suites [--only NAME,…] [NAME=CHECKOUT …]`. */
+/** `npm run test:libraries [-- --quick] [--only NAME,…] [--verbose] [--write]`, or `-- --suites [--only NAME,…] [--write] [NAME=CHECKOUT …]`. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { joinTestServer, leaveTestServer } from '../support/postgres.ts'
@@ -14,6 +14,7 @@ import {
   summary,
   versionOf,
 } from './round.ts'
+import { readSuiteResults, suiteResultsFile, withSuites } from './suites/page.ts'
 import { runSuites } from './suites/run.ts'
 
 const { values, positionals } = parseArgs({
@@ -39,6 +40,9 @@ function tell(report: Pick<Report, 'counts'>, [first = '', ...more]: readonly st
   counts.skipped += report.counts.skipped
 }
 
+const writeJson = (file: string, content: object) =>
+  writeFileSync(file, `${JSON.stringify(content, null, 2)}\n`)
+
 async function judgeByLibraries() {
   const chosen = libraries.filter((library) =>
     names ? names.includes(library.name) : !values.quick || isQuick(library),
@@ -55,7 +59,7 @@ async function judgeByLibraries() {
     }
     // After each, because all of them take half an hour and the last ones may be stopped.
     if (values.write) {
-      writeFileSync(resultsFile, `${JSON.stringify(results, null, 2)}\n`)
+      writeJson(resultsFile, results)
       writeFileSync(pageFile, withLibraries(readFileSync(pageFile, 'utf8'), results))
     }
   }
@@ -66,7 +70,15 @@ async function judgeBySuites() {
     const [name = '', folder = ''] = text.split(/=(.*)/)
     return [name, folder] as const
   })
-  for await (const report of runSuites(names, new Map(checkouts))) tell(report, report.lines)
+  const results = { ...readSuiteResults() }
+  for await (const report of runSuites(names, new Map(checkouts))) {
+    tell(report, report.lines)
+    if (report.result) results[report.name] = report.result
+    if (values.write) {
+      writeJson(suiteResultsFile, results)
+      writeFileSync(pageFile, withSuites(readFileSync(pageFile, 'utf8'), results))
+    }
+  }
 }
 
 // Held until the end: services come and go meanwhile.

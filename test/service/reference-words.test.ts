@@ -287,4 +287,10 @@ t.test('a person can be banned and let back by the name of a sender', async (t) 
   t.equal(await status(), 'kicked')
   t.match(await call('unbanChatSenderChat', sender), { body: { result: true } })
   t.equal(await status(), 'left')
+  const unknown = { chat_id: group, sender_chat_id: 1000 }
+  t.match(await call('unbanChatSenderChat', unknown), { body: { result: true } })
+  t.match(
+    await call('banChatSenderChat', unknown),
+    refused(400, 'Bad Request: PARTICIPANT_ID_INVALID'),
+  )
 })

@@ -31,6 +31,17 @@ t.test('places and contacts arrive as they were sent', async (t) => {
   t.match(await seen(), { contact })
 })
 
+t.test(
+  'a contact shows the digits of its number, with or without a plus before them',
+  async (t) => {
+    const shown = async (phone_number: string) =>
+      (await done('sendContact', { phone_number, first_name: 'Eve' })).contact.phone_number
+    t.equal(await shown('+0 0000 000 00 00'), '+000000000000')
+    t.equal(await shown('06-1803 (5176)'), '0618035176')
+    t.equal(await shown('ask me'), 'ask me')
+  },
+)
+
 t.test('dice are thrown by the messenger, within their sides', async (t) => {
   const sides = { '🎲': 6, '🎯': 6, '🎳': 6, '🏀': 5, '⚽': 5, '🎰': 64 }
   for (const [emoji, most] of Object.entries(sides)) {

@@ -106,7 +106,7 @@ const savePreparedInlineMessage: Method = {
     const places = Object.entries(PLACES).flatMap(([name, kinds]) =>
       args.boolean(name) ? kinds : [],
     )
-    if (places.length === 0) throw badRequest('PEER_TYPES_INVALID')
+    if (places.length === 0) throw badRequest('at least one chat type must be allowed')
     return result(
       await perform({
         kind: 'prepare_inline',

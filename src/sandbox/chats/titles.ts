@@ -76,22 +76,25 @@ export async function banSender(
   call: Call,
   { kind, chat, from }: OperationOf<'ban_sender' | 'unban_sender'>,
 ): Promise<OperationResult> {
-  // Somebody who writes in their own name is their own sender.
-  if (parseChatId(from) > 0) {
-    const target = { chat, person: from }
-    return moderate(
-      call,
-      kind === 'ban_sender'
-        ? { kind: 'ban', ...target, deletesMessages: false }
-        : { kind: 'unban', ...target, onlyIfBanned: false },
-    )
-  }
   const { context, by } = call
   const access = await accessOf(context.db, by.person, parseChatId(chat))
   if (access.chat.kind !== 'supergroup' && access.chat.kind !== 'channel') {
     throw bad('method is available for supergroup and channel chats only')
   }
+  const [isBan, person] = [kind === 'ban_sender', parseChatId(from)]
+  // Somebody who writes in their own name is their own sender.
+  if (person > 0 && (isBan || (await memberOf(context.db, access.chat.id, person)))) {
+    const target = { chat, person: from }
+    return moderate(
+      call,
+      isBan
+        ? { kind: 'ban', ...target, deletesMessages: false }
+        : { kind: 'unban', ...target, onlyIfBanned: false },
+    )
+  }
   assertMay(access, 'restrict/unrestrict chat member', 'restrict_members')
+  // Who is unknown is not banned.
+  if (person > 0) return done
   const [sender] = await context.db.query<{ id: number }>(
     `select id from sandbox_chat where native = $1 and user_id = $2
        and kind in ('channel', 'supergroup')`,

@@ -41,6 +41,8 @@ export function checkedContent(given: Content): Content {
     case 'paid_media':
       checkCaption(content.caption)
       return content
+    case 'contact':
+      return { ...content, phone: digitsOf(content.phone) }
     case 'story':
     case 'unsupported': {
       const kind = contentName(content)
@@ -53,6 +55,10 @@ export function checkedContent(given: Content): Content {
       return content
   }
 }
+
+/** A phone number as the network shows it. One without digits stays as it is. */
+const digitsOf = (phone: string) =>
+  /\d/.test(phone) ? phone.trim().replaceAll(/(?!^\+)\D/g, '') : phone
 
 export function checkedCaption(caption: Text, limit: number = CAPTION_LENGTH): Text {
   const stored = storable(caption) as Text

@@ -8,9 +8,11 @@ import { type Environment, type Outcome, type Replaced, run, type Suite } from '
 
 type Place = Awaited<ReturnType<typeof openPlace>>
 
-interface GoSuite extends Pick<Suite, 'name' | 'bot' | 'changed'> {
+interface GoSuite extends Pick<Suite, 'name' | 'title' | 'bot' | 'changed'> {
   readonly module: string
   readonly version: string
+  /** Where the version says nothing to a reader. */
+  readonly from?: string
   /** The name of the channel, where tests expect one. */
   readonly channel?: string
   /** The folder of its tests in the module. */
@@ -25,6 +27,7 @@ interface GoSuite extends Pick<Suite, 'name' | 'bot' | 'changed'> {
 
 const goSuite = (suite: GoSuite): Suite => ({
   ...suite,
+  source: suite.from ?? suite.version.slice(1),
   published: () => goSource(suite.module, suite.version),
   prepare: async (scene) => {
     const place = await openPlace(scene, suite.channel)
@@ -128,6 +131,7 @@ const official = 'https://api.telegram.org'
 
 const telebot: GoSuite = {
   name: 'telebot',
+  title: '[telebot](https://github.com/tucnak/telebot)',
   module: 'gopkg.in/telebot.v4',
   version: 'v4.0.0-beta.10',
   changed: ['telebot.go', 'bot_test.go', 'sticker_test.go'],
@@ -150,6 +154,7 @@ const telebot: GoSuite = {
 const telebot3 = goSuite({
   ...telebot,
   name: 'telebot-v3',
+  title: 'the same, `telebot-v3`',
   module: 'gopkg.in/telebot.v3',
   version: 'v3.3.8',
   // It also makes links to the chat.
@@ -181,6 +186,7 @@ const botApiConstants = ({ address, person, forum, letter, fileIds, files }: Pla
 
 const telegramBotApi: GoSuite = {
   name: 'telegram-bot-api',
+  title: '[telegram-bot-api](https://github.com/go-telegram-bot-api/telegram-bot-api)',
   module: 'github.com/go-telegram-bot-api/telegram-bot-api/v5',
   version: 'v5.5.1',
   channel: 'tgbotapitest',
@@ -196,14 +202,17 @@ const telegramBotApi: GoSuite = {
 const telegramBotApiFork = goSuite({
   ...telegramBotApi,
   name: 'OvyFlash/telegram-bot-api',
+  title: '[its fork by OvyFlash](https://github.com/OvyFlash/telegram-bot-api)',
   module: 'github.com/OvyFlash/telegram-bot-api',
   version: 'v0.0.0-20260826195316-83c4eada97a1',
+  from: 'of 2026-08-26',
   replaced: botApiConstants,
   env: ({ key }) => ({ TEST_TOKEN: key }),
 })
 
 const telego = goSuite({
   name: 'telego',
+  title: '[telego](https://github.com/mymmrac/telego)',
   module: 'github.com/mymmrac/telego',
   version: 'v1.6.0',
   tests: 'internal/integration',
@@ -224,6 +233,7 @@ const telego = goSuite({
 
 const echotron = goSuite({
   name: 'echotron',
+  title: '[echotron](https://github.com/NicoNex/echotron)',
   bot: 'echotron_coverage_bot',
   module: 'github.com/NicoNex/echotron/v3',
   version: 'v3.45.0',

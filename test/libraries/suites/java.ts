@@ -103,6 +103,8 @@ const callbackQuery = (person: number) => ({
 
 export const javaTelegramBotApi: Suite = {
   name: 'java-telegram-bot-api',
+  title: '[java-telegram-bot-api](https://github.com/pengrad/java-telegram-bot-api)',
+  source: `checkout \`c607c79\` (tests of 9.5.0 with the library ${version})`,
   // Part of the names of the sticker sets that it makes.
   bot: 'pengrad_test_bot',
   changed: [tests],

@@ -49,6 +49,8 @@ const ownLinksInPatterns: Replaced = [['https:\\/\\/t\\.me', 'https:\\/\\/sandbo
 /** Its texts are those that the reference's server gave when the library came to be of version 10.2. */
 export const typescriptTelegramBotApi: Suite = {
   name: 'typescript-telegram-bot-api',
+  title: '[typescript-telegram-bot-api](https://github.com/Borodin/typescript-telegram-bot-api)',
+  source: 'checkout `f98ba88` (0.18.0, API 10.2)',
   changed: ['src/index.ts', 'tests'],
   run: byNpm(
     [
@@ -100,6 +102,8 @@ export const typescriptTelegramBotApi: Suite = {
 /** The last version before the library was written anew, whose suite looks at more. */
 export const nodeTelegramBotApi: Suite = {
   name: 'node-telegram-bot-api',
+  title: '[node-telegram-bot-api](https://github.com/yagop/node-telegram-bot-api)',
+  source: 'checkout `770cfc0^` (0.68.0)',
   changed: ['src/telegram.js', 'test/telegram.js'],
   run: byNpm(
     ['mocha@3.5.3', 'is@3', 'is-ci@1', 'concat-stream@1', 'node-static@0.7'],
@@ -139,6 +143,8 @@ const rights = [
 /** Compares the words of refusals with those of the reference's server, for nearly all methods. */
 export const effectTelegramApi: Suite = {
   name: 'effect-telegram-api',
+  title: '[effect-telegram-api](https://github.com/atahanyorganci/effect-telegram-api)',
+  source: 'checkout `9d935d3`',
   changed: ['src', 'test'],
   run: byNpm(
     [

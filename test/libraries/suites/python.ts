@@ -1,4 +1,5 @@
 /** The suites of Python libraries. */
+import { readFileSync } from 'node:fs'
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
@@ -11,23 +12,28 @@ import type { Replaced, Suite } from './suite.ts'
 /** Each test once: a second try would hide what is amiss now and then. */
 const once = ['-p', 'on_chapar', '-p', 'no:flaky', '-p', 'no:cacheprovider', '-o', 'addopts=', '-q']
 
-/** Of the version that the other tests of the library use. */
-async function publishedSource(name: string): Promise<string> {
-  const pins = await readFile(join(sourceFolder('python'), 'requirements.txt'), 'utf8')
-  const pin = pins.split('\n').find((line) => line.replace(/\[.*\]/, '').startsWith(`${name}==`))
+const pins = readFileSync(join(sourceFolder('python'), 'requirements.txt'), 'utf8').split('\n')
+
+/** The one that the other tests of the library use. */
+function versionOf(name: string): string {
+  const pin = pins.find((line) => line.replace(/\[.*\]/, '').startsWith(`${name}==`))
   const version = pin?.split('==')[1]
   if (!version) throw new Error(`${name} is not pinned`)
-  return pythonSource(name, version)
+  return version
 }
 
-interface PythonSuite extends Pick<Suite, 'name' | 'prepare'> {
+const publishedSource = (name: string) => pythonSource(name, versionOf(name))
+
+interface PythonSuite extends Pick<Suite, 'name' | 'title' | 'prepare'> {
   /** Where pytest is started in the source, and with which words. */
   readonly at: string
   readonly words: readonly string[]
 }
 
-const pythonSuite = ({ name, at, words, prepare }: PythonSuite): Suite => ({
+const pythonSuite = ({ name, title, at, words, prepare }: PythonSuite): Suite => ({
   name,
+  title,
+  source: versionOf(name),
   published: () => publishedSource(name),
   changed: ['tests'],
   prepare: async (scene, folder) => {
@@ -82,6 +88,7 @@ async function openChats({ bot, ada, key, chat, administer, asAda, write }: Scen
 
 export const pythonTelegramBot = pythonSuite({
   name: 'python-telegram-bot',
+  title: '[python-telegram-bot](https://python-telegram-bot.org), those that ask the server',
   at: '.',
   words: ['-m', 'req', 'tests'],
   async prepare(scene, folder) {
@@ -148,7 +155,8 @@ async function addFiles({ served }: Scene, data: string): Promise<void> {
     // As long as the tests say that it is.
     'telegram.ogg': await recorded('ogg', await readFile(join(others, 'record.ogg')), 3),
     'telegram.mp4': film,
-    'telegram2.mp4': film,
+    // A video note is as wide as it is high.
+    'telegram2.mp4': await recorded('mp4', film, 3),
     'game.gif': await readFile(join(data, 'telegram.gif')),
     'telegram.gif': await readFile(join(data, 'telegram.gif')),
   }
@@ -162,6 +170,7 @@ async function addFiles({ served }: Scene, data: string): Promise<void> {
 
 export const pyTelegramBotApi = pythonSuite({
   name: 'pyTelegramBotAPI',
+  title: '[pyTelegramBotAPI](https://github.com/eternnoir/pyTelegramBotAPI), `test_telebot.py`',
   at: 'tests',
   words: ['test_telebot.py', '-k', 'TestTeleBot'],
   async prepare({ ada, key, files, chat }) {

@@ -15,6 +15,8 @@ const tests = `
 
 export const rTelegramBot: Suite = {
   name: 'telegram.bot',
+  title: '[telegram.bot](https://github.com/ebeneditos/telegram.bot), in R',
+  source: 'checkout `11965b8` (3.0.2)',
   changed: ['R/bot.R', 'tests/testthat/test-bot.R'],
   run: async (folder, env) => {
     const library = join(folder, 'library')

@@ -6,27 +6,16 @@ import { stripVTControlCharacters } from 'node:util'
 import { startService } from '../../support/service.ts'
 import { withTeardown } from '../../support/teardown.ts'
 import { Missing } from '../toolchains.ts'
-import { goSuites } from './go.ts'
-import { javaTelegramBotApi } from './java.ts'
-import { effectTelegramApi, nodeTelegramBotApi, typescriptTelegramBotApi } from './javascript.ts'
+import { suites } from './catalogue.ts'
 import { leftOutOf } from './left-out.ts'
-import { pyTelegramBotApi, pythonTelegramBot } from './python.ts'
-import { rTelegramBot } from './r.ts'
+import type { SuiteResult } from './page.ts'
 import { openScene } from './scene.ts'
 import { type Outcome, type Replaced, run, type Suite } from './suite.ts'
 
-const suites: readonly Suite[] = [
-  pythonTelegramBot,
-  pyTelegramBotApi,
-  ...goSuites,
-  typescriptTelegramBotApi,
-  nodeTelegramBotApi,
-  effectTelegramApi,
-  javaTelegramBotApi,
-  rTelegramBot,
-]
-
 export interface SuiteReport {
+  readonly name: string
+  /** Of a suite that ran to its end with no failure but those that are known. */
+  readonly result?: SuiteResult
   readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number }
   readonly lines: readonly string[]
 }
@@ -46,18 +35,23 @@ export async function* runSuites(
 }
 
 async function runSuite(suite: Suite, checkout?: string): Promise<SuiteReport> {
+  const { name } = suite
   try {
     return await report(suite, await outcomesOf(suite, checkout))
   } catch (error) {
-    const { name } = suite
     const reason = error instanceof Error ? error.message : String(error)
     // The others are run all the same.
     return error instanceof Missing
       ? {
+          name,
           counts: { passed: 0, failed: 0, skipped: 1 },
           lines: [`suite ${name} skipped: ${reason}`],
         }
-      : { counts: { passed: 0, failed: 1, skipped: 0 }, lines: [`suite ${name} failed: ${reason}`] }
+      : {
+          name,
+          counts: { passed: 0, failed: 1, skipped: 0 },
+          lines: [`suite ${name} failed: ${reason}`],
+        }
   }
 }
 
@@ -88,7 +82,9 @@ const outcomesOf = (suite: Suite, checkout?: string): Promise<readonly Outcome[]
 async function filesIn(path: string): Promise<string[]> {
   if (!(await stat(path)).isDirectory()) return [path]
   const names = await readdir(path, { recursive: true })
-  return names.filter((name) => /\.(ts|js|java|py)$/.test(name)).map((name) => join(path, name))
+  return names
+    .filter((name) => /\.(ts|js|java|py|php|rb)$/.test(name))
+    .map((name) => join(path, name))
 }
 
 /** Each text is in one of the files: one that the authors have changed is to be put in anew. */
@@ -113,7 +109,7 @@ async function replaceIn(
   if (unused.size > 0) throw new Error(`no test names ${[...unused].map(([from]) => from)}`)
 }
 
-async function report({ name }: Suite, outcomes: readonly Outcome[]): Promise<SuiteReport> {
+async function report({ name, source }: Suite, outcomes: readonly Outcome[]): Promise<SuiteReport> {
   const leftOut = await leftOutOf(name)
   const having = (verdict: Outcome['verdict']) =>
     outcomes.filter((outcome) => outcome.verdict === verdict)
@@ -130,8 +126,11 @@ async function report({ name }: Suite, outcomes: readonly Outcome[]): Promise<Su
     `${known} left out`,
     `${skipped} skipped by their authors`,
   ]
+  const result = { source, passed, leftOut: known, skipped }
   return {
+    name,
     counts,
+    ...(counts.failed === 0 && { result }),
     lines: [
       `suite ${name}: ${told.join(', ')}`,
       ...failed.map(({ name, reason }) => `  ${name} failed: ${firstLines(reason)}`),

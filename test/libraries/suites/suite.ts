@@ -14,6 +14,9 @@ export type Environment = Readonly<Record<string, string>>
 
 export interface Suite {
   readonly name: string
+  /** On the page of results: the name with its link, and where the tests are from. */
+  readonly title: string
+  readonly source: string
   /** The bot's name, where tests expect one. */
   readonly bot?: string
   /** Fetches the source as it is published with its tests; without it, only a checkout has them. */
