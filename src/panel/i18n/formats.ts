@@ -52,6 +52,18 @@ const unitFormat = (locale: string, name: string, digits: number) =>
     maximumFractionDigits: digits,
   })
 
+function unitsOf(locale: string) {
+  const formats = new Map<string, Intl.NumberFormat>()
+  return (value: number, name: string, digits = 0): string => {
+    const key = `${name} ${digits}`
+    const known = formats.get(key) ?? unitFormat(locale, name, digits)
+    formats.set(key, known)
+    return known.format(value)
+  }
+}
+
+const short = { month: 'short', day: 'numeric' } as const
+
 function formatsOf(locale: string) {
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
   const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
@@ -59,23 +71,13 @@ function formatsOf(locale: string) {
   const dayOfUtc = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
   const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
   const hour = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
-  const date = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' })
-  const dateOfUtc = new Intl.DateTimeFormat(locale, {
-    month: 'short',
-    day: 'numeric',
-    timeZone: 'UTC',
-  })
+  const date = new Intl.DateTimeFormat(locale, short)
+  const dateOfUtc = new Intl.DateTimeFormat(locale, { ...short, timeZone: 'UTC' })
   const shares = new Intl.NumberFormat(locale, { style: 'percent' })
   const changes = new Intl.NumberFormat(locale, { style: 'percent', signDisplay: 'exceptZero' })
   const numbers = new Intl.NumberFormat(locale)
   const compact = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
-  const units = new Map<string, Intl.NumberFormat>()
-  const unit = (value: number, name: string, digits = 0) => {
-    const key = `${name} ${digits}`
-    const known = units.get(key) ?? unitFormat(locale, name, digits)
-    units.set(key, known)
-    return known.format(value)
-  }
+  const unit = unitsOf(locale)
 
   return {
     number: (value: number) => numbers.format(value),

@@ -195,10 +195,30 @@ export function KeyPage() {
 
 const KEPT = 'kept'
 
+interface LifetimeProps {
+  readonly until: string | null
+  readonly chosen: string
+  onChange(lifetime: string): void
+}
+
+function Lifetime({ until, chosen, onChange }: LifetimeProps) {
+  const t = useT()
+  const { moment } = useFormats()
+  const end = until === null ? t('keys.lifetime.never') : moment(until)
+  const kept = [KEPT, t('keys.lifetime.kept', { until: end })] as const
+  return (
+    <Choice
+      label={t('keys.lifetime')}
+      value={chosen}
+      options={[kept, ...lifetimeOptions(t)]}
+      onChange={onChange}
+    />
+  )
+}
+
 export function ChangeKey({ apiKey, close }: { readonly apiKey: ApiKey; close(): void }) {
   const t = useT()
   const toast = useToast()
-  const { moment } = useFormats()
   const queries = useQueryClient()
   /** As it was when the dialog opened: what is left as it was is not sent, since it may be changed elsewhere meanwhile. */
   const [shown] = useState(apiKey)
@@ -221,7 +241,6 @@ export function ChangeKey({ apiKey, close }: { readonly apiKey: ApiKey; close():
       close()
     },
   })
-  const until = apiKey.expires_at === null ? t('keys.lifetime.never') : moment(apiKey.expires_at)
   return (
     <Dialog title={t('keys.change.title')} open onClose={close}>
       <Form by={changing}>
@@ -234,12 +253,7 @@ export function ChangeKey({ apiKey, close }: { readonly apiKey: ApiKey; close():
           onChange={(event) => setName(event.target.value)}
         />
         <Scopes chosen={scopes} onChange={setScopes} />
-        <Choice
-          label={t('keys.lifetime')}
-          value={lifetime}
-          options={[[KEPT, t('keys.lifetime.kept', { until })], ...lifetimeOptions(t)]}
-          onChange={setLifetime}
-        />
+        <Lifetime until={apiKey.expires_at} chosen={lifetime} onChange={setLifetime} />
         <Wrong cause={changing.error} />
         <div className="actions">
           <Button onClick={close}>{t('cancel')}</Button>
