@@ -40,7 +40,9 @@ export function drained(app: FastifyInstance): () => Promise<void> {
   const { server } = app
   /** Connections that never sent a request; Node.js stops their timeouts once the server closes. */
   const silent = new Set<Socket>()
-  const heard = (socket: Socket) => void silent.delete(socket)
+  const heard = (socket: Socket) => {
+    silent.delete(socket)
+  }
   server.on('connection', (socket: Socket) => silent.add(socket))
   onEachEnd(server, heard)
   server.on('request', ({ socket }: IncomingMessage) => heard(socket))
