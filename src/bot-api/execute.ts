@@ -203,11 +203,7 @@ export async function preparePass(
   if (!NAME.test(method)) throw failed('not_found', 'method not found')
   const known = methodName(method)
   if (known) received.named?.(known)
-  const isSending = sends(method)
-  const chat = received.parameter('chat_id') ?? received.parameter('user_id')
-  // A chat that stands behind a file is not known yet.
-  const rated = chat === undefined ? '' : chatOf(chat)
-  await key.admit(scopeOf(method), isSending ? rated : undefined)
+  await key.admit(scopeOf(method), sends(method) ? chatToCount(received) : undefined)
   const { apiKeyId, credentialId } = key.facts
   const call = callOf(received)
   // A call that only reads is never marked as repeated.
@@ -227,6 +223,12 @@ export async function preparePass(
     return { json: passed?.result() ?? 'true' }
   }
   return () => key.inFlight(() => idempotentCalls.once(apiKeyId, idempotencyKey, settled))
+}
+
+/** Empty for a chat that stands behind a file, and is not known yet. */
+function chatToCount({ parameter }: Pick<ReceivedCall, 'parameter'>): string {
+  const chat = parameter('chat_id') ?? parameter('user_id')
+  return chat === undefined ? '' : chatOf(chat)
 }
 
 /** Methods that this version does not know are named as the caller spells them. */

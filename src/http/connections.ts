@@ -1,5 +1,5 @@
 /** Limits open connections, in all and for each address, and closes them in order when the server stops. */
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
@@ -16,22 +16,35 @@ const SILENT_MS = 250
  */
 const LONGEST_MS = 10_000
 
+type Ended = (socket: Socket) => void
+
+const atEnds = new WeakMap<Server, Ended[]>()
+
+/** Calls back when a connection has closed. A connection has one listener for all who ask: many thousands may be held. */
+function onEachEnd(server: Server, listener: Ended): void {
+  const known = atEnds.get(server)
+  if (known) {
+    known.push(listener)
+    return
+  }
+  const all = [listener]
+  atEnds.set(server, all)
+  function ended(this: Socket): void {
+    for (const one of all) one(this)
+  }
+  server.on('connection', (socket: Socket) => socket.on('close', ended))
+}
+
 /** Call it before the server listens; it returns how to close. */
 export function drained(app: FastifyInstance): () => Promise<void> {
   const { server } = app
   /** Connections that never sent a request; Node.js stops their timeouts once the server closes. */
   const silent = new Set<Socket>()
-  // One function for all of them: there may be many thousands.
-  function forget(this: Socket): void {
-    silent.delete(this)
-  }
-  server.on('connection', (socket: Socket) => {
-    silent.add(socket)
-    socket.on('close', forget)
-  })
   const heard = (socket: Socket) => {
-    if (silent.delete(socket)) socket.off('close', forget)
+    silent.delete(socket)
   }
+  server.on('connection', (socket: Socket) => silent.add(socket))
+  onEachEnd(server, heard)
   server.on('request', ({ socket }: IncomingMessage) => heard(socket))
   server.on(REPLACED, heard)
 
@@ -88,6 +101,7 @@ export function limitConnections(app: FastifyInstance, options: ConnectionOption
   const connections = new Connections(options)
   const { server } = app
   server.on('connection', (socket: Socket) => connections.add(socket))
+  onEachEnd(server, (socket) => connections.end(socket))
   server.on(REPLACED, (socket: Socket) => connections.replace(socket))
   server.on('drop', () => connections.turnAway('full'))
   server.on('request', (request: IncomingMessage, answer: ServerResponse) =>
@@ -116,7 +130,8 @@ class Connections {
   #loggedAt = Number.NEGATIVE_INFINITY
   /** One function for all: many thousands of answers may be waited for. */
   readonly #answered: (this: ServerResponse) => void
-  readonly #closed: (this: Socket) => void
+  /** Refused, or replaced by another one. */
+  readonly #uncounted = new WeakSet<Socket>()
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -128,10 +143,6 @@ class Connections {
       const left = (underWay.get(socket) ?? 1) - 1
       underWay.set(socket, left)
       if (left === 0 && !socket.destroyed) idle.add(socket)
-    }
-    const close = (socket: Socket) => this.#close(socket)
-    this.#closed = function closed() {
-      close(this)
     }
   }
 
@@ -145,7 +156,6 @@ class Connections {
     if (!isProxy(address) && !this.#countFrom(networksOf(address).narrow, socket)) return
     this.#open++
     this.#idle.add(socket)
-    socket.on('close', this.#closed)
     if (this.#open > limits.most) this.#makeRoom(socket)
   }
 
@@ -157,8 +167,8 @@ class Connections {
 
   /** It stays open, and another one counts in its place. */
   replace(socket: Socket): void {
-    socket.off('close', this.#closed)
-    this.#close(socket)
+    this.end(socket)
+    this.#uncounted.add(socket)
   }
 
   turnAway(reason: 'address' | 'full' | 'idle'): void {
@@ -176,6 +186,7 @@ class Connections {
     const count = this.#byAddress.get(network) ?? 0
     if (count >= this.#options.limits.perAddress) {
       this.turnAway('address')
+      this.#uncounted.add(socket)
       socket.destroy()
       return false
     }
@@ -184,7 +195,8 @@ class Connections {
   }
 
   /** A socket that is closed still knows its address, because it was asked for it before. */
-  #close(socket: Socket): void {
+  end(socket: Socket): void {
+    if (this.#uncounted.has(socket)) return
     this.#open--
     this.#idle.delete(socket)
     const address = socket.remoteAddress ?? ''

@@ -265,7 +265,7 @@ async function sendPassed(
   reply: FastifyReply,
   limit: number,
 ) {
-  if (![200, 206, 304].includes(status)) return sendRefusal(status, body, reply)
+  if (![200, 206, 304].includes(status)) return sendRefusal({ status, headers, body }, reply)
   if (Number(headers['content-length'] ?? 0) > limit) {
     body.destroy()
     throw failed('bad_request', 'file is too big')
@@ -278,7 +278,7 @@ async function sendPassed(
 }
 
 /** Passes an error of the bot API on unchanged. */
-async function sendRefusal(status: number, body: PassedFile['body'], reply: FastifyReply) {
+async function sendRefusal({ status, headers, body }: PassedFile, reply: FastifyReply) {
   const pieces: Uint8Array[] = []
   for await (const piece of atMost(ERROR_BYTES, body)) pieces.push(piece)
   const text = Buffer.concat(pieces).toString()
@@ -289,7 +289,11 @@ async function sendRefusal(status: number, body: PassedFile['body'], reply: Fast
     return reply.code(status).type('application/json').send(text)
   }
   if (status === 404) throw failed('not_found')
-  if (status === 416) return reply.code(416).type('application/json').send(unsatisfiable)
+  if (status === 416) {
+    const size = headers['content-range']
+    if (size !== undefined) reply.header('content-range', size)
+    return reply.code(416).type('application/json').send(unsatisfiable)
+  }
   throw failed('bad_gateway', `the file was answered with ${status}`)
 }
 

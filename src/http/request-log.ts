@@ -10,11 +10,12 @@ import type { RequestJournal } from '../observability/request-journal.ts'
 /** The logger of one request. Its child logger is made with the first line, because most requests write none. */
 export class RequestLogger implements FastifyBaseLogger {
   readonly #logger: FastifyBaseLogger
-  readonly #bindings: object
+  /** Of its bindings only this is kept, since many requests wait long. */
+  readonly #reqId: unknown
 
-  constructor(logger: FastifyBaseLogger, bindings: object) {
+  constructor(logger: FastifyBaseLogger, { reqId }: { readonly reqId?: unknown }) {
     this.#logger = logger
-    this.#bindings = bindings
+    this.#reqId = reqId
   }
 
   get level(): string {
@@ -50,11 +51,15 @@ export class RequestLogger implements FastifyBaseLogger {
   }
 
   child(...given: Parameters<FastifyBaseLogger['child']>): FastifyBaseLogger {
-    return this.#logger.child(this.#bindings).child(...given)
+    return this.#own().child(...given)
+  }
+
+  #own(): FastifyBaseLogger {
+    return this.#logger.child({ reqId: this.#reqId })
   }
 
   #write(level: 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace', line: unknown[]): void {
-    const own = this.#logger.child(this.#bindings)
+    const own = this.#own()
     Reflect.apply(own[level], own, line)
   }
 }

@@ -49,7 +49,9 @@ async function serve(t: Test, limits: ConnectionLimits, proxies: string[] | fals
     reply.raw.end(Buffer.alloc(20_000_000))
   })
   app.get('/platforms/credentials/events', async () => ({ ok: true }))
+  let polls = 0
   app.get('/bot/getUpdates', async () => {
+    polls++
     await pause(60_000, undefined, { ref: false })
     return { ok: true }
   })
@@ -75,7 +77,13 @@ async function serve(t: Test, limits: ConnectionLimits, proxies: string[] | fals
     return { socket, seen, ask }
   }
   const several = (count: number) => Promise.all(Array.from({ length: count }, client))
-  return { client, several, refused, lines, open: () => open(), stalled: () => stalled }
+  const busy = async (count: number) => {
+    const clients = await several(count)
+    for (const { ask } of clients) ask('/bot/getUpdates')
+    await until(() => polls === count)
+    return clients
+  }
+  return { client, several, busy, refused, lines, open: () => open(), stalled: () => stalled }
 }
 
 t.test('who is idle for longest gives way to who comes', async (t) => {
@@ -95,10 +103,8 @@ t.test('who is idle for longest gives way to who comes', async (t) => {
 })
 
 t.test('when all are busy, health is answered and bots are told to come back', async (t) => {
-  const { client, several, refused } = await serve(t, { most: 20, perAddress: 100 })
-  const busy = await several(20)
-  for (const { ask } of busy) ask('/bot/getUpdates')
-  await pause(100)
+  const { client, several, busy, refused } = await serve(t, { most: 20, perAddress: 100 })
+  await busy(20)
   const bot = await client()
   bot.ask('/bot/getMe')
   await until(() => bot.seen.isClosed)
@@ -166,9 +172,8 @@ t.test('who writes letters that are not escaped is one connection, and busy', as
 })
 
 t.test('beyond the reserve it is counted, too', async (t) => {
-  const { client, several, refused } = await serve(t, { most: 20, perAddress: 100 })
-  for (const { ask } of await several(20)) ask('/bot/getUpdates')
-  await pause(100)
+  const { client, busy, refused } = await serve(t, { most: 20, perAddress: 100 })
+  await busy(20)
   const [held, dropped] = [await client(), await client()]
   await until(() => dropped.seen.isClosed)
   t.strictSame(refused, ['full'])

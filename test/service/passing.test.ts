@@ -308,6 +308,9 @@ t.test('files of the network are served at our address', async (t) => {
     error_code: 404,
     description: 'Not Found',
   })
+  stub.next('file%203.jpg', raw(416, '', { 'content-range': 'bytes */5' }))
+  const beyond = await fetch(address, { headers: { range: 'bytes=9-' } })
+  t.match([beyond.status, beyond.headers.get('content-range')], [416, 'bytes */5'])
   const later = { retry_after: 17 }
   stub.next('file%203.jpg', refusal(429, 'Too Many Requests: retry after 17', later))
   const refused = await fetch(address)
@@ -383,7 +386,8 @@ t.test('a token that was taken back logs the account out', async (t) => {
 })
 
 t.test('so does one that is taken back while a file is asked for', async (t) => {
-  const { key, credential } = await relinked()
+  const credential = await linkBot(client, { token })
+  const { key } = await client.key(credential)
   stub.next('file_9', refusal(401, 'Unauthorized'))
   const answer = await fetch(`${service.url}/file/bot${key}/documents/file_9`)
   t.match(await answer.json(), {
@@ -392,8 +396,3 @@ t.test('so does one that is taken back while a file is asked for', async (t) => 
   })
   await client.state(credential, 'logged_out')
 })
-
-async function relinked() {
-  const credential = await linkBot(client, { token })
-  return { ...(await client.key(credential)), credential }
-}

@@ -1,4 +1,5 @@
 /** Scans a multipart body while it is forwarded: checks its limits and finds the parameters before its files. */
+import { Gathered } from '../../media/give-back.ts'
 import { TooLarge } from '../../media/spool.ts'
 
 interface Limits {
@@ -21,7 +22,7 @@ export class MultipartFields {
   #rest: Buffer = Buffer.from('\r\n')
   #place: 'before' | 'head' | 'field' | 'file' = 'before'
   #name = ''
-  #value: Buffer[] = []
+  #value = new Gathered()
   #partBytes = 0
   #parameterBytes = 0
   #headBytes = 0
@@ -76,7 +77,7 @@ export class MultipartFields {
     if (this.#headBytes > this.#limits.parameterBytes) throw new TooLarge()
     const [, quoted, bare] = /[;\s]name=(?:"([^"]*)"|([^;\s]+))/i.exec(head.toString()) ?? []
     this.#name = quoted ?? bare ?? ''
-    this.#value = []
+    this.#value = new Gathered()
     this.#partBytes = 0
     const isFile = /[;\s]filename\*?=/i.test(head.toString('latin1'))
     this.#place = isFile ? 'file' : 'field'
@@ -91,13 +92,13 @@ export class MultipartFields {
     } else if (this.#place === 'field') {
       this.#parameterBytes += bytes.length
       if (this.#parameterBytes > parameterBytes) throw new TooLarge()
-      this.#value.push(bytes)
+      this.#value.add(bytes)
     }
   }
 
   #end(): void {
     if (this.#place === 'field' && !this.fields.has(this.#name)) {
-      this.fields.set(this.#name, Buffer.concat(this.#value).toString())
+      this.fields.set(this.#name, Buffer.concat(this.#value.pieces).toString())
     }
     this.#place = 'head'
   }

@@ -8,6 +8,7 @@ import { failed } from '../../../machines/model/failure.ts'
 import { Arguments, formEntries, isDeeperThan, utf8 } from '../../bot-api/arguments.ts'
 import { methods } from '../../bot-api/methods/index.ts'
 import { memberCount, memberSpans, type Span } from '../../json/spans.ts'
+import { Gathered } from '../../media/give-back.ts'
 import {
   noUploads,
   partsOf,
@@ -101,12 +102,18 @@ export async function wholeBody(request: FastifyRequest, limit: number): Promise
 /** Reads by events, because an iterator costs more than all other work here. The connection stays open for the answer. */
 function collect(source: Readable, limit: number): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>()
-  const chunks: Buffer[] = []
+  let first: Buffer | undefined
+  // Mostly there is one chunk.
+  let others: Gathered | undefined
   let bytes = 0
   const take = (chunk: Buffer) => {
     bytes += chunk.length
     if (bytes <= limit) {
-      chunks.push(chunk)
+      if (first) {
+        others ??= new Gathered()
+        others.add(chunk)
+      }
+      first ??= chunk
       return
     }
     source.off('data', take).pause()
@@ -118,7 +125,7 @@ function collect(source: Readable, limit: number): Promise<Buffer> {
   source.once('end', () => {
     // Every stream closes after its end: without this line an error would be created each time, which is slow.
     source.off('close', cutOff)
-    resolve(Buffer.concat(chunks))
+    resolve(Buffer.concat([...(first ? [first] : []), ...(others?.pieces ?? [])]))
   })
   source.once('error', reject)
   source.once('close', cutOff)

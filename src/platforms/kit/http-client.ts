@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici'
 import { LONGEST_TRANSFER_MS, type WritePermit } from '../../../actors/ports/platform.ts'
 import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
 import { longIntegerSpans } from '../../json/spans.ts'
+import { Gathered } from '../../media/give-back.ts'
 import { AddressRefused, type GuardedAgent } from '../../net/guard.ts'
 
 /**
@@ -200,7 +201,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #ended = Promise.withResolvers<HttpAnswer>()
   readonly #signal: AbortSignal
   readonly #limit: NodeJS.Timeout | undefined
-  readonly #chunks: Buffer[] = []
+  readonly #gathered = new Gathered()
   #left = ANSWER_BYTES
   #status = 0
   #headers: HttpAnswer['headers'] = {}
@@ -249,12 +250,13 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#left -= chunk.length
     if (this.#left < 0) this.#abort(new Unanswered('garbage', 'an answer is too long'))
-    else this.#chunks.push(chunk)
+    else this.#gathered.add(chunk)
   }
 
   onResponseEnd(): void {
-    const [first] = this.#chunks
-    const bytes = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks)
+    const { pieces } = this.#gathered
+    const [first] = pieces as readonly Buffer[]
+    const bytes = first && pieces.length === 1 ? first : Buffer.concat(pieces)
     this.#ended.resolve({ status: this.#status, headers: this.#headers, text: bytes.toString() })
   }
 

@@ -127,7 +127,7 @@ export class BotApiClient {
       if (FILE_STATUSES.includes(status)) return { status, headers: told, body }
       const text = this.#withoutToken((await textOf(body)) ?? '')
       if (status === 401) throw refusalIn(answerIn(text, status))
-      return { status, headers: {}, body: Readable.from([Buffer.from(text)]) }
+      return { status, headers: told, body: Readable.from([Buffer.from(text)]) }
     } catch (cause) {
       throw cause instanceof Refused || cause instanceof Unanswered ? cause : unanswered(cause)
     }
