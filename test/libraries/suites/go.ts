@@ -1,5 +1,5 @@
 /** The suites of Go libraries. */
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { film, picture, soundOf } from '../../service/files.ts'
 import { goSource } from '../toolchains.ts'
@@ -18,6 +18,8 @@ interface GoSuite extends Pick<Suite, 'name' | 'title' | 'bot' | 'changed'> {
   /** The folder of its tests in the module. */
   readonly tests?: string
   readonly tags?: string
+  /** A film that a busy machine does not transcode in time: a short one stands in its place. */
+  readonly longFilm?: string
   /** What is in the body of each test that speaks to the server. */
   readonly speaks: RegExp
   /** The place of the scene for the author's own bot, chats and files. */
@@ -29,8 +31,10 @@ const goSuite = (suite: GoSuite): Suite => ({
   ...suite,
   source: suite.from ?? suite.version.slice(1),
   published: () => goSource(suite.module, suite.version),
-  prepare: async (scene) => {
+  prepare: async (scene, folder) => {
     const place = await openPlace(scene, suite.channel)
+    const { longFilm } = suite
+    if (longFilm) await writeFile(join(folder, longFilm), await recorded('webm', film))
     return { env: suite.env(place), replaced: suite.replaced(place) }
   },
   run: (folder, env) => runTests(suite, join(folder, suite.tests ?? '.'), env),
@@ -238,6 +242,7 @@ const echotron = goSuite({
   module: 'github.com/NicoNex/echotron/v3',
   version: 'v3.45.0',
   changed: ['api.go', 'api_test.go'],
+  longFilm: 'assets/tests/video.webm',
   speaks: /\bapi\./,
   replaced: ({ address, files, person, guest, forum, channel, notice, fileIds }) => [
     [official, address],

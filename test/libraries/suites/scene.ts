@@ -5,6 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { basename, extname, join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import sharp from 'sharp'
 import { RIGHTS } from '../../../machines/model/rights.ts'
@@ -105,16 +106,22 @@ const types: Readonly<Record<string, string>> = {
   '.webm': 'video/webm',
 }
 
+/** Milliseconds by which every second answer is later: a test expects that one of two requests ends before the other. */
+const DISTANCE = 200
+
 /** Answers with what is kept under the file's name or its ending, or with a picture. */
-const serving =
-  (served: ReadonlyMap<string, Buffer>): RequestListener =>
-  async ({ url = '/' }, response) => {
+function serving(served: ReadonlyMap<string, Buffer>): RequestListener {
+  let answers = 0
+  return async ({ url = '/' }, response) => {
     const { pathname } = new URL(url, 'http://localhost')
     const ending = extname(pathname)
     const kept = served.get(basename(pathname)) ?? served.get(ending)
     const bytes = kept ?? (await drawn(url, ending === '.png'))
+    answers += 1
+    await setTimeout(answers % 2 === 0 ? DISTANCE : 0)
     response.writeHead(200, { 'content-type': types[ending] ?? 'image/jpeg' }).end(bytes)
   }
+}
 
 /** `/640/480` is of that size; pictures of two addresses differ. */
 async function drawn(url: string, isPng: boolean): Promise<Buffer> {
