@@ -52,19 +52,28 @@ const unitFormat = (locale: string, name: string, digits: number) =>
     maximumFractionDigits: digits,
   })
 
+/** Figures are counted by days of UTC: at the beginning of one it may be the day before where the reader is. */
+function daysIn(locale: string) {
+  const utc = { timeZone: 'UTC' } as const
+  const short = { month: 'short', day: 'numeric' } as const
+  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+  const dayOfUtc = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', ...utc })
+  const date = new Intl.DateTimeFormat(locale, short)
+  const dateOfUtc = new Intl.DateTimeFormat(locale, { ...short, ...utc })
+  return {
+    day: (at: string | number) => day.format(new Date(at)),
+    dayOfUtc: (at: string | number) => dayOfUtc.format(new Date(at)),
+    /** A day of this year, short enough for an axis. */
+    date: (at: string | number) => date.format(new Date(at)),
+    dateOfUtc: (at: string | number) => dateOfUtc.format(new Date(at)),
+  }
+}
+
 function formatsOf(locale: string) {
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto', style: 'short' })
   const full = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium' })
-  const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
-  const dayOfUtc = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
   const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
   const hour = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
-  const date = new Intl.DateTimeFormat(locale, { month: 'short', day: 'numeric' })
-  const dateOfUtc = new Intl.DateTimeFormat(locale, {
-    month: 'short',
-    day: 'numeric',
-    timeZone: 'UTC',
-  })
   const shares = new Intl.NumberFormat(locale, { style: 'percent' })
   const changes = new Intl.NumberFormat(locale, { style: 'percent', signDisplay: 'exceptZero' })
   const numbers = new Intl.NumberFormat(locale)
@@ -87,13 +96,8 @@ function formatsOf(locale: string) {
       return found > 0 && found < 0.01 ? lessThan(shares.format(0.01)) : shares.format(found)
     },
     moment: (at: string | number) => full.format(new Date(at)),
-    day: (at: string | number) => day.format(new Date(at)),
+    ...daysIn(locale),
     clock: (at: string | number) => clock.format(new Date(at)),
-    /** A day of this year, short enough for an axis. */
-    date: (at: string | number) => date.format(new Date(at)),
-    /** Figures are counted by days of UTC: at the beginning of one it may be the day before where the reader is. */
-    dayOfUtc: (at: string | number) => dayOfUtc.format(new Date(at)),
-    dateOfUtc: (at: string | number) => dateOfUtc.format(new Date(at)),
     hour: (at: string | number) => hour.format(new Date(at)),
     ago(at: string | number, now: number): string {
       const seconds = Math.round((new Date(at).getTime() - now) / 1000)

@@ -195,12 +195,12 @@ export function KeyPage() {
 
 const KEPT = 'kept'
 
+/** What is left as it was when the dialog opened is not sent, since it may be changed elsewhere meanwhile. */
 export function ChangeKey({ apiKey, close }: { readonly apiKey: ApiKey; close(): void }) {
   const t = useT()
   const toast = useToast()
   const { moment } = useFormats()
   const queries = useQueryClient()
-  /** As it was when the dialog opened: what is left as it was is not sent, since it may be changed elsewhere meanwhile. */
   const [shown] = useState(apiKey)
   const [name, setName] = useState(shown.name)
   const [scopes, setScopes] = useState<readonly string[]>(shown.scopes)
