@@ -1,4 +1,5 @@
 /** Statements for many rows: buffered rows and newest values, statements that callers wait for, and the arrays that they take. */
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { isRefused } from './failures.ts'
@@ -205,6 +206,8 @@ export class Latest<Key, Value> {
 interface TogetherOptions<Item, Result> {
   /** Items of one statement. */
   readonly most: number
+  /** The first statement waits for the end of the event loop's turn: many callers come in the same turn. */
+  readonly isGathered?: boolean
   /** All or none. Resolves with a result for each item, in their order. */
   run(items: readonly Item[]): Promise<readonly Result[]>
 }
@@ -235,6 +238,7 @@ export class SharedStatements<Item, Result> {
 
   async #drain(): Promise<void> {
     this.#isRunning = true
+    if (this.#options.isGathered) await endOfTurn()
     while (this.#waiting.length > 0) {
       await this.#together(this.#waiting.splice(0, this.#options.most))
     }

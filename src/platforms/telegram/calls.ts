@@ -91,9 +91,13 @@ export class Calls {
   }
 
   /** Makes the network's reference of a person or a chat. */
-  peer(native: string, signal: AbortSignal): Promise<tl.TypeInputPeer> {
+  async peer(native: string, signal: AbortSignal): Promise<tl.TypeInputPeer> {
     const id = Number(native)
     if (!Number.isSafeInteger(id) || id === 0) throw notFound('chat')
+    if (this.#options.ending.aborted) throw sessionOver()
+    // Without the limits of a request; after an error the request looks again.
+    const known = await this.client.storage.peers.getById(id).catch(() => null)
+    if (known) return known
     return this.attempt(() => resolvePeer(this.client, id), { signal, readsOnly: true })
   }
 

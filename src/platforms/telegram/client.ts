@@ -241,6 +241,19 @@ function gathering(isClosed: () => boolean): RpcCallMiddleware {
   }
 }
 
+interface CachedPeer {
+  readonly complete: unknown
+}
+
+/** Whether two objects of the network have the same content. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (one === other) return true
+  if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false
+  const entries = Object.entries(one)
+  if (entries.length !== Object.keys(other).length) return false
+  return entries.every(([name, value]) => isSame(value, (other as Record<string, unknown>)[name]))
+}
+
 /**
  * It may also store a peer after the end and set a timer to write it, which would keep the process alive for half a
  * minute. And it caches groups and channels under two numbers, of which it renews one.
@@ -248,8 +261,19 @@ function gathering(isClosed: () => boolean): RpcCallMiddleware {
 function notePeersRightly(client: TelegramClient) {
   const { peers } = client.storage
   const store = peers.store.bind(peers)
-  const { _cache: cache } = peers as unknown as { readonly _cache: Map<number, object> }
+  const { _cache: cache } = peers as unknown as { readonly _cache: Map<number, CachedPeer> }
+  const update = peers.updatePeersFrom.bind(peers)
+  const updated = new WeakSet<object>()
+  // It takes the people of an answer once more when it processes the updates in it.
+  peers.updatePeersFrom = async (answer) => {
+    if (typeof answer !== 'object' || answer === null) return update(answer)
+    if (updated.has(answer)) return false
+    updated.add(answer)
+    return update(answer)
+  }
   peers.store = async (peer) => {
+    // Most answers name the same people again, and each would be serialized anew.
+    if (isSame(cache.get(peer.id)?.complete, peer)) return
     await store(peer)
     if (!isPerson(peer)) {
       const isSmall = peer._ === 'chat' || peer._ === 'chatForbidden'

@@ -1,5 +1,5 @@
 /** The context that every operation gets from its session, and the steps that many operations share. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { Long, type tl } from '@mtcute/node'
 import type { Request } from '../../../../actors/ports/platform.ts'
 import type { Message } from '../../../../machines/model/content.ts'
@@ -25,8 +25,8 @@ export const done: OperationResult = { kind: 'done' }
 
 /** The number by which the network recognizes a repeated send. `place` tells the messages of one request apart. */
 export function randomId(requestId: string, place = 0): Long {
-  const hash = createHash('sha256').update(`${requestId}:${place}`).digest()
-  return new Long(hash.readInt32LE(0), hash.readInt32LE(4))
+  const digest = hash('sha256', `${requestId}:${place}`, 'buffer')
+  return new Long(digest.readInt32LE(0), digest.readInt32LE(4))
 }
 
 /** Options of a call that changes nothing. */

@@ -36,6 +36,8 @@ const insertion = {
 export const locationWrites = (db: Queryable): LocationWrites =>
   new SharedStatements({
     most: MOST_TOGETHER,
+    // The network answers requests that came together at the same moment.
+    isGathered: true,
     async run(all) {
       const rows = all.flatMap(({ owned, locations }) =>
         locations.map((location) => ({ owned, location })),
