@@ -7,7 +7,7 @@ import type { Member } from '../../../../machines/model/membership.ts'
 import type { Person } from '../../../../machines/model/person.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
 import { parseAddress, personAt } from '../address.ts'
-import { stanzaId } from '../archive.ts'
+import { stanzaId, timeIn } from '../archive.ts'
 import type { IncomingMessage } from '../delivery.ts'
 import { idOf, type MessageNames, marked, storable, targetOf } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
@@ -125,8 +125,7 @@ export function stampsOf(message: Element, room: string): Stamps {
   const delay = message
     .getChildren('delay', ns.delay)
     .find(({ attrs }) => parseAddress(attrs.from)?.bare === room)
-  const stamp = Date.parse(delay?.attrs.stamp ?? '')
-  return { archived, at: Math.floor((Number.isNaN(stamp) ? Date.now() : stamp) / 1000) }
+  return { archived, at: timeIn(delay) ?? Math.floor(Date.now() / 1000) }
 }
 
 const BANNED = '301'
