@@ -315,6 +315,8 @@ function decodeAcrossChunks(transport: Client): { at: number } {
   let unfinished = 0
   transport.on('element', () => {
     unfinished = 0
+    // The library keeps what stands between stanzas for as long as the stream lives.
+    transport.parser?.root?.children.splice(0)
   })
   transport.on('connect', () => {
     // An acknowledgement is asked for right after the stanza; the two must not wait for each other.

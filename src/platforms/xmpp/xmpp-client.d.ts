@@ -76,7 +76,7 @@ declare module '@xmpp/client' {
     timeout: number
     readonly jid: { toString(): string } | null
     readonly socket: LibrarySocket | null
-    readonly parser: { write(text: string): void } | null
+    readonly parser: { readonly root: Element | null; write(text: string): void } | null
     readonly reconnect: { stop(): void }
     readonly streamManagement: StreamManagement
     readonly saslFactory: {
