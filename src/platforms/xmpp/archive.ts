@@ -1,6 +1,8 @@
 /** The archive of an account or of a room on its server (XEP-0313), read page by page. */
+
 import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
+import { SparseMap } from '../kit/recent-map.ts'
 import { bareOf } from './address.ts'
 import { ns } from './namespaces.ts'
 import { isDeclined, RequestRefused, type Requests } from './requests.ts'
@@ -50,7 +52,7 @@ export class Archive {
   readonly address: string
   readonly #own: string
   readonly #requests: Pick<Requests, 'ask'>
-  readonly #queries = new Map<string, Answer>()
+  readonly #queries = new SparseMap<string, Answer>()
   #mostAtOnce = PAGE_SIZE
 
   constructor(address: string, own: string, requests: Pick<Requests, 'ask'>) {
