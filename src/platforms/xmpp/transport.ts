@@ -155,7 +155,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     ({ prototype }) => prototype.socketParameters('wss://host') === undefined,
   )
   guard(transport, login)
-  const search = searchByNames(transport, login.names?.places ?? resolvePlaces)
+  const endSearch = searchByNames(transport, login.names?.places ?? resolvePlaces)
   useMechanisms(transport, login.key)
   tuneStreamManagement(transport)
   const acknowledgements = new Acknowledgements(transport, resumption?.received ?? 0)
@@ -188,8 +188,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     silence: () => performance.now() - heard.at,
     isWritable: () => socketOf(transport)?.writable === true,
     cut() {
-      search.isOver = true
-      search.stop?.()
+      endSearch()
       cut(transport)
     },
   }
@@ -212,27 +211,25 @@ const reachMilliseconds = 5_000
  * it to any address and answer without end, and looks each name up on a thread that file operations need, too.
  * Returns what ends the search.
  */
-function searchByNames(transport: Client, places: ResolvePlaces): Search {
-  const search: Search = { isOver: false, stop: undefined }
+function searchByNames(transport: Client, places: ResolvePlaces): () => void {
+  let ending: AbortController | undefined
+  let isOver = false
   const { connect } = transport
   transport.connect = async (service) => {
     if (service.includes('://')) return connect.call(transport, service)
-    const ending = new AbortController()
-    search.stop = () => ending.abort()
-    if (search.isOver) search.stop()
+    ending = new AbortController()
+    const { signal } = ending
+    if (isOver) ending.abort()
     for (const server of await serversOf(service, places)) {
-      ending.signal.throwIfAborted()
-      if (await isReached(transport, server, ending.signal)) return
+      signal.throwIfAborted()
+      if (await isReached(transport, server, signal)) return
     }
     throw new Error('No server of the domain can be reached')
   }
-  return search
-}
-
-interface Search {
-  isOver: boolean
-  /** Absent until there is one. */
-  stop: (() => void) | undefined
+  return () => {
+    isOver = true
+    ending?.abort()
+  }
 }
 
 const services = { '_xmpps-client._tcp': 'xmpps', '_xmpp-client._tcp': 'xmpp' } as const
