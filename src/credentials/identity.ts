@@ -104,7 +104,8 @@ const MOST = 50_000
 const LIVES_MS = 600_000
 
 interface Opened {
-  readonly sealed: Buffer
+  /** A copy: the bytes of a row hold all that came from the database with it, up to 64 KB. */
+  readonly sealed: string
   readonly identity: AccountIdentity
 }
 
@@ -129,9 +130,10 @@ export class OpenedIdentities {
       return openIdentity(this.#vault, row)
     }
     const known = this.#opened.get(id)
-    if (known?.sealed.equals(sealed)) return known.identity
+    const copy = sealed.toString('latin1')
+    if (known?.sealed === copy) return known.identity
     const identity = await openIdentity(this.#vault, row)
-    if (identity) this.#opened.set(id, { sealed, identity })
+    if (identity) this.#opened.set(id, { sealed: copy, identity })
     return identity
   }
 }

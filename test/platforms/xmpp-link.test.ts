@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
-import { parseAddress, parseServer } from '../../src/platforms/xmpp/address.ts'
+import { nameOf, parseAddress, parseServer } from '../../src/platforms/xmpp/address.ts'
 import { endingOf } from '../../src/platforms/xmpp/endings.ts'
 import { xmppPlatform } from '../../src/platforms/xmpp/platform.ts'
 import { AccountKey, SaltedKeys } from '../../src/platforms/xmpp/sasl/scram.ts'
@@ -27,9 +27,37 @@ t.test('addresses are read as the network writes them', async (t) => {
   })
   t.match(parseAddress('example.org'), { local: undefined, bare: 'example.org' })
   t.match(parseAddress('سارا@نمونه.ایران'), { local: 'سارا' })
-  for (const text of ['', '@x', 'a@', 'a b@x', 'a@x..y', 'a@-x', 'a@x/', 'a"b@x', 'a@b@c']) {
+  // Of scripts whose letters have marks, with joiners, and as hosts are called without the DNS.
+  for (const domain of [
+    'उदाहरण.परीक्षा',
+    'ตัวอย่าง.ไทย',
+    'خانه\u200cها.ایران',
+    'my_host',
+    'i❤.test',
+  ]) {
+    t.match(parseAddress(`ada@${domain}/desk`), { domain, bare: `ada@${domain}` }, domain)
+  }
+  for (const text of [
+    '',
+    '@x',
+    'a@',
+    'a b@x',
+    'a@x..y',
+    'a@-x',
+    'a@x/',
+    'a"b@x',
+    'a@b@c',
+    'a@b+c',
+    'a@x,y',
+  ]) {
     t.equal(parseAddress(text), undefined, text)
   }
+})
+
+t.test('a name is shown with the signs that stand for others in an address', async (t) => {
+  t.equal(nameOf('d\\27artagnan\\20x@x.test'), "d'artagnan x")
+  // Only ten signs may: a name that has the others by chance stays as it is.
+  t.equal(nameOf('c\\00\\41@x.test'), 'c\\00\\41')
 })
 
 t.test('servers are named by scheme, host and port', async (t) => {

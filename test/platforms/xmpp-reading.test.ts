@@ -72,6 +72,31 @@ t.test('the time is what the own server says, not what the sender says', async (
   t.ok(Math.abs(Number(reading(chat(body('late'), delay(friend)))?.at) - Date.now() / 1000) < 60)
 })
 
+t.test('no message is of the future, whoever says so', async (t) => {
+  const delay = xml('delay', { xmlns: ns.delay, from: 'here.test', stamp: '9999-01-01T00:00:00Z' })
+  t.ok(Number(reading(chat(body('early'), delay))?.at) <= Date.now() / 1000)
+})
+
+t.test('whose address cannot be read is not taken for the account', async (t) => {
+  const from = (jid: string | undefined) =>
+    xml('message', { type: 'chat', id: 'm1', from: jid, to: own }, body('hi'))
+  t.equal(reading(from('eve@..')), undefined)
+  t.match(reading(from('eve@उदाहरण.परीक्षा/phone')), {
+    direction: 'incoming',
+    message: { from: { native: 'eve@उदाहरण.परीक्षा' }, chat: { native: 'eve@उदाहरण.परीक्षा' } },
+  })
+  t.match(reading(from(undefined)), { direction: 'own' }, 'a server may leave it out')
+})
+
+t.test('an exchange of keys is no message', async (t) => {
+  const sealed = (...children: Element[]) =>
+    xml('encrypted', 'eu.siacs.conversations.axolotl', ...children)
+  t.equal(reading(chat(sealed(xml('header', {})))), undefined)
+  t.match(reading(chat(sealed(xml('header', {}), xml('payload', {}, 'x')))), {
+    message: { content: { kind: 'unsupported' } },
+  })
+})
+
 t.test('a retraction in its older form is one', async (t) => {
   const older = xml('retract', { xmlns: 'urn:xmpp:message-retract:0' })
   const fastened = (id?: string) => xml('apply-to', { xmlns: 'urn:xmpp:fasten:0', id }, older)

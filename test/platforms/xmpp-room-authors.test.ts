@@ -90,6 +90,23 @@ t.test('authors in XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
     t.strictSame(store.texts('edited'), [])
     t.notOk(store.happenings.some(({ kind }) => kind === 'deleted'))
   })
+  await t.test('nor where the room shows no addresses', async (t) => {
+    const { account, friend, store, first } = await scene(t, network)
+    const room = `hidden-${account.user}@forgetful.xmpp.test`
+    await friend.join(room, 'friend')
+    await sent(first, room, 'hello')
+    const id = friend.send(room, 'mine')
+    await store.message('mine')
+    friend.correct(room, id, 'mine still')
+    await store.message('mine still', 'edited')
+    await friend.disconnect()
+    const other = await network.friend()
+    await other.join(room, 'friend')
+    other.correct(room, id, 'forged')
+    await store.message('forged')
+    t.strictSame(store.texts('edited'), ['mine still'])
+  })
+
   await t.test('nor does a bot pass on what they make of them', async (t) => {
     const { friend, chat, store, first, room } = await inRoom(t)
     const id = friend.send(room, 'mine')

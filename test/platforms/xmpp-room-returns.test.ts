@@ -2,6 +2,7 @@
 import { xml } from '@xmpp/client'
 import t, { type Test } from 'tap'
 import { Entrance } from '../../src/platforms/xmpp/rooms/entrance.ts'
+import { removal } from '../../src/platforms/xmpp/rooms/reading.ts'
 import { Prosody } from '../support/prosody.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, sent } from './contract/scene.ts'
@@ -33,6 +34,27 @@ t.test('two on the way in do not shut each other out', async (t) => {
   const both = [1, 2].map(() => entrance.enter(undefined, patience()))
   welcome()
   await Promise.all(both)
+})
+
+t.test('a kick for technical reasons is no removal by somebody', async (t) => {
+  const muc = 'http://jabber.org/protocol/muc#user'
+  const room = 'room@r.test'
+  const self = { native: 'me@here.test', firstName: 'me' }
+  const standing = {
+    chat: { native: room, surface: 'supergroup' },
+    self,
+    status: 'member',
+    person: (nick: string) => ({ native: `${room}/${nick}`, firstName: nick }),
+  } as const
+  const out = (...codes: string[]) => {
+    const statuses = codes.map((code) => xml('status', { code }))
+    const attributes = { from: `${room}/me`, type: 'unavailable' }
+    return removal(xml('presence', attributes, xml('x', muc, ...statuses)), standing)
+  }
+  t.match(out('110', '307'), { kind: 'member', isSelf: true, after: { status: 'left' } })
+  t.equal(out('110', '307', '333'), undefined)
+  t.equal(out('110', '333'), undefined)
+  t.match(out('110', '301', '333'), { after: { status: 'kicked' } })
 })
 
 t.test('the way back into XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {

@@ -156,6 +156,19 @@ t.test('XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
     t.equal(foreign.length, 4, 'each once')
   })
 
+  await t.test('nothing is missed in it though somebody writes as of the future', async (t) => {
+    const { friend, store, room, first, open } = await inRoom(t, 'forgetful.xmpp.test')
+    const delay = { from: room, stamp: '9999-01-01T00:00:00Z' }
+    friend.send(room, 'of the future', ['{urn:xmpp:delay}delay', delay])
+    const { at } = await store.message('of the future')
+    t.ok(at <= Date.now() / 1000)
+    await first.stop()
+    friend.send(room, 'missed')
+    await friend.sees(({ body }) => body === 'missed')
+    await open()
+    await store.message('missed')
+  })
+
   await t.test('nothing is missed in it though the clocks differ', async (t) => {
     const { friend, store, room, first, open } = await inRoom(t, 'forgetful.xmpp.test')
     friend.send(room, 'before')

@@ -151,3 +151,34 @@ t.test('it goes on where the server wants it to', { skip: opensslMissing ?? fals
     t.match(isEncrypted ? heard.join('') : asked(), /<resume /)
   }
 })
+
+t.test('what stands between stanzas is not kept', async (t) => {
+  const { server, stop } = await startXmppStub('ada@stub.test', {
+    answer: () => undefined,
+    present(write) {
+      for (let count = 0; count < 20; count++) {
+        write(`${' '.repeat(10)}<message id="${count}"/>${'x'.repeat(10)}`)
+      }
+    },
+  })
+  const kept: unknown[] = []
+  const stream = new Stream(
+    { login: loginAt(server), resumeMilliseconds: 0 },
+    {
+      bound: () => void stream.send(xml('presence')).catch(t.threw),
+      resumed: () => undefined,
+      stanza(stanza) {
+        if (stanza.is('message')) kept.push(Reflect.get(stanza, 'parent').children.length)
+        return undefined
+      },
+      acknowledged: () => undefined,
+      ended: () => undefined,
+    },
+  )
+  t.teardown(async () => {
+    await stream.close()
+    await stop()
+  })
+  await until(() => kept.length === 20)
+  t.strictSame(new Set(kept), new Set([0]))
+})

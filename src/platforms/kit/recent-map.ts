@@ -1,5 +1,54 @@
-/** A map that keeps its newest entries: setting a key makes it the newest, and beyond the limit the oldest goes. */
-export class RecentMap<Key, Value> extends Map<Key, Value> {
+/** Maps for thousands of accounts, most of which have nothing in them. */
+
+const nothing = new Map<never, never>()
+
+/** A map that takes hardly any memory while it is empty. */
+export class SparseMap<Key, Value> {
+  #entries: Map<Key, Value> | undefined
+
+  get size(): number {
+    return this.#entries?.size ?? 0
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#entries?.get(key)
+  }
+
+  has(key: Key): boolean {
+    return this.#entries?.has(key) ?? false
+  }
+
+  set(key: Key, value: Value): this {
+    this.#entries ??= new Map()
+    this.#entries.set(key, value)
+    return this
+  }
+
+  delete(key: Key): boolean {
+    const wasThere = this.#entries?.delete(key) ?? false
+    if (this.#entries?.size === 0) this.clear()
+    return wasThere
+  }
+
+  clear(): void {
+    this.#entries = undefined
+  }
+
+  keys(): MapIterator<Key> {
+    return (this.#entries ?? nothing).keys()
+  }
+
+  values(): MapIterator<Value> {
+    return (this.#entries ?? nothing).values()
+  }
+
+  [Symbol.iterator](): MapIterator<[Key, Value]> {
+    return (this.#entries ?? nothing)[Symbol.iterator]()
+  }
+}
+
+/** Keeps its newest entries: setting a key makes it the newest, and beyond the limit the oldest goes. */
+export class RecentMap<Key, Value> extends SparseMap<Key, Value> {
   readonly #limit: number
   /** Goes on where it found the last oldest key, because a new pass would skip over all that were deleted. */
   #oldest: MapIterator<Key> | undefined
@@ -17,5 +66,10 @@ export class RecentMap<Key, Value> extends Map<Key, Value> {
     const { value: oldest, done } = this.#oldest.next()
     if (!done) this.delete(oldest)
     return this
+  }
+
+  override clear(): void {
+    this.#oldest = undefined
+    super.clear()
   }
 }

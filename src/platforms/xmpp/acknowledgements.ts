@@ -7,7 +7,7 @@ const counted: ReadonlySet<string> = new Set(['iq', 'message', 'presence'])
 export class Acknowledgements {
   readonly #client: Client
   /** Stanzas handled out of order, beyond `#handled`. */
-  #ahead = new Set<number>()
+  #ahead: Set<number> | undefined
   #received: number
   #handled: number
   /** The last answer to the server was smaller than the number of received stanzas. */
@@ -19,13 +19,14 @@ export class Acknowledgements {
     this.#client = client
     this.#received = received
     this.#handled = received
-    client.prependListener('element', (element: Element) => this.#hear(element))
-    // The library begins to count a moment after the server, so it misses stanzas that arrive in one packet with
-    // `enabled`. The server ends a stream whose count is wrong.
-    Object.defineProperty(client.streamManagement, 'inbound', {
-      get: () => this.#handled,
-      set: () => undefined,
+    this.#tell()
+    client.prependListener('element', (element: Element) => {
+      this.#hear(element)
+      this.#tell()
     })
+    // The library counts, too, and begins a moment after the server, so it misses stanzas that arrive in one packet with
+    // `enabled`. The server ends a stream whose count is wrong.
+    client.on('element', () => this.#tell())
   }
 
   get received(): number {
@@ -34,7 +35,7 @@ export class Acknowledgements {
 
   /** How many are handled; undefined while one of them waits and a later one does not. */
   get handled(): number | undefined {
-    return this.#ahead.size > 0 ? undefined : this.#handled
+    return this.#ahead?.size ? undefined : this.#handled
   }
 
   /** Returns a function to call when the newest stanza is handled. */
@@ -49,7 +50,7 @@ export class Acknowledgements {
       this.#stream += 1
       this.#received = 0
       this.#handled = 0
-      this.#ahead.clear()
+      this.#ahead = undefined
     } else if (counted.has(element.name)) {
       this.#received += 1
     } else if (element.is('r', ns.streamManagement)) {
@@ -59,9 +60,20 @@ export class Acknowledgements {
 
   #done(number: number) {
     if (number <= this.#handled) return
-    this.#ahead.add(number)
-    while (this.#ahead.delete(this.#handled + 1)) this.#handled += 1
+    if (number > this.#handled + 1) {
+      this.#ahead ??= new Set()
+      this.#ahead.add(number)
+      return
+    }
+    this.#handled = number
+    while (this.#ahead?.delete(this.#handled + 1)) this.#handled += 1
+    this.#tell()
     if (this.#isOwed && this.#handled === this.#received) this.#answer()
+  }
+
+  /** The library answers the server with this number, and resumes the stream from it. */
+  #tell() {
+    this.#client.streamManagement.inbound = this.#handled
   }
 
   /** Corrects an answer of the library that came too early. */

@@ -13,7 +13,8 @@ export interface Address {
 }
 
 const forbiddenInLocal = /[\s"&'/:<>@\p{Cc}]/u
-const domainName = /^(?!-)[\p{L}\p{N}.-]{1,253}(?<![.-])$/u
+/** With the marks of Indic and other scripts, the joiners of Persian, and what only older rules for names allow. */
+const domainName = /^(?!-)[\p{L}\p{M}\p{N}[\p{S}--\p{ASCII}]\u200c\u200d·_.\-]{1,253}(?<![.\-])$/v
 
 /** Reads a JID; `undefined` when it cannot be one (RFC 7622, without the rarer Unicode rules). */
 export function parseAddress(text: string | undefined): Address | undefined {
@@ -33,6 +34,10 @@ export function parseAddress(text: string | undefined): Address | undefined {
     bare: whole,
   }
 }
+
+/** Whose address it is. Absent: the account's own, which a server may leave out. One that cannot be read is another one's. */
+export const bareOf = (address: string | undefined, own: string): string =>
+  address ? (parseAddress(address)?.bare ?? address) : own
 
 function isDomain(text: string): boolean {
   if (text.startsWith('[')) return isIP(text.slice(1, -1)) === 6
@@ -57,10 +62,13 @@ export function parseServer(text: string): Server | undefined {
   return { service: `${protocol}//${hostname}${port && `:${port}`}`, loopback }
 }
 
+/** The signs that a name may have and an address may not (XEP-0106). */
+const escaped = /\\(2[0267f]|3[ace]|40|5c)/g
+
 /** The name shown for an address without a nickname. */
 export function nameOf(bare: string): string {
   const address = parseAddress(bare)
-  return address?.local?.replace(/\\([0-9a-f]{2})/g, decodeEscape) ?? bare
+  return address?.local?.replace(escaped, decodeEscape) ?? bare
 }
 
 function decodeEscape(_escape: string, hex: string): string {

@@ -1,7 +1,9 @@
 /** The archive of an account or of a room on its server (XEP-0313), read page by page. */
+
 import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
-import { parseAddress } from './address.ts'
+import { SparseMap } from '../kit/recent-map.ts'
+import { bareOf } from './address.ts'
 import { ns } from './namespaces.ts'
 import { isDeclined, RequestRefused, type Requests } from './requests.ts'
 import { Oversized, weightOf } from './transport.ts'
@@ -50,7 +52,7 @@ export class Archive {
   readonly address: string
   readonly #own: string
   readonly #requests: Pick<Requests, 'ask'>
-  readonly #queries = new Map<string, Answer>()
+  readonly #queries = new SparseMap<string, Answer>()
   #mostAtOnce = PAGE_SIZE
 
   constructor(address: string, own: string, requests: Pick<Requests, 'ask'>) {
@@ -133,12 +135,11 @@ export class Archive {
     // Anybody can send such a message: it counts only from the address of the archive.
     const from = stanza.attrs.from
     const answer = this.#queries.get(result.attrs.queryid ?? '')
-    if (!answer || (parseAddress(from)?.bare ?? this.#own) !== this.address) return true
+    if (!answer || bareOf(from, this.#own) !== this.address) return true
     const forwarded = result.getChild('forwarded', ns.forward)
     const message = forwarded?.getChild('message')
-    const stamp = Date.parse(forwarded?.getChild('delay', ns.delay)?.attrs.stamp ?? '')
     if (result.attrs.id && message) {
-      const at = Math.floor((Number.isNaN(stamp) ? Date.now() : stamp) / 1000)
+      const at = timeIn(forwarded?.getChild('delay', ns.delay)) ?? Math.floor(Date.now() / 1000)
       answer.messages.push({ id: result.attrs.id, at, message })
       answer.weight += weightOf(message)
     }
@@ -148,6 +149,13 @@ export class Archive {
     }
     return true
   }
+}
+
+/** When a message was sent that comes late (XEP-0203), in Unix seconds; never in the future, whoever says so. */
+export function timeIn(delay: Element | undefined): number | undefined {
+  const stamp = Date.parse(delay?.attrs.stamp ?? '')
+  if (Number.isNaN(stamp)) return undefined
+  return Math.floor(Math.max(0, Math.min(stamp, Date.now())) / 1000)
 }
 
 /** The id that an archive says it has given to a message (XEP-0359). */

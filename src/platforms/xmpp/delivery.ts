@@ -1,8 +1,8 @@
 /** Incoming messages: unwrapped from copies and archive results, with the facts that the server guarantees. */
 import type { Element } from '@xmpp/client'
 import type { Happening } from '../../../machines/model/happening.ts'
-import { parseAddress } from './address.ts'
-import { type ArchivedMessage, stanzaId } from './archive.ts'
+import { bareOf, parseAddress } from './address.ts'
+import { type ArchivedMessage, stanzaId, timeIn } from './archive.ts'
 import { keyOf } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 
@@ -88,16 +88,12 @@ function live(message: Element, stamped: Element, trust: Trust): IncomingMessage
   }
 }
 
-/** A server may leave out that a message is the account's own. */
-function isFrom(message: Element, own: string): boolean {
-  return (parseAddress(message.attrs.from)?.bare ?? own) === own
-}
+const isFrom = ({ attrs }: Element, own: string) => bareOf(attrs.from, own) === own
 
 /** When the server received it. The sender's own claim does not count. */
 function stampOf(stamped: Element, { own, domain }: Trust): number | undefined {
   const vouched = stamped
     .getChildren('delay', ns.delay)
     .find(({ attrs }) => attrs.from === domain || attrs.from === own)
-  const stamp = Date.parse(vouched?.attrs.stamp ?? '')
-  return Number.isNaN(stamp) ? undefined : Math.floor(stamp / 1000)
+  return timeIn(vouched)
 }

@@ -6,7 +6,7 @@ import type { Happening } from '../../../machines/model/happening.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { ListedChat, PastMessage } from '../../../machines/model/operation-reading.ts'
 import { RecentMap } from '../kit/recent-map.ts'
-import { parseAddress, privateChat } from './address.ts'
+import { bareOf, parseAddress, privateChat } from './address.ts'
 import type { Archive, ArchivedMessage } from './archive.ts'
 import { recovered } from './delivery.ts'
 import { noHistory } from './failures.ts'
@@ -168,7 +168,7 @@ export class History {
     return {
       archive,
       read: (archived) => ledger.readAgain(recovered(archived, own)),
-      author: ({ attrs }) => parseAddress(attrs.from)?.bare ?? own,
+      author: ({ attrs }) => bareOf(attrs.from, own),
     }
   }
 }

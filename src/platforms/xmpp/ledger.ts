@@ -3,7 +3,7 @@ import type { Element } from '@xmpp/client'
 import type { SessionReport } from '../../../actors/ports/platform.ts'
 import type { Happening } from '../../../machines/model/happening.ts'
 import { EventLine } from '../kit/event-line.ts'
-import { RecentMap } from '../kit/recent-map.ts'
+import { RecentMap, SparseMap } from '../kit/recent-map.ts'
 import type { SentRequests } from '../kit/sent-requests.ts'
 import {
   type Checkpoint,
@@ -90,7 +90,7 @@ export class Ledger {
   readonly #known: Known
   #repeats: Repeats
   readonly #recent = new RecentMap<string, true>(MOST_REMEMBERED)
-  readonly #recentIds = new Map<string, RecentIds>()
+  readonly #recentIds = new SparseMap<string, RecentIds>()
   /** The newest without a place in an archive: the server may not have seen their acknowledgement. */
   #unarchived: readonly Unarchived[] = []
   /** The same of earlier sessions: one that is killed early has acknowledged nothing to the server. */

@@ -3,6 +3,7 @@
 import { type Element, xml } from '@xmpp/client'
 import { limited } from '../../../actors/host/time.ts'
 import { isImpatience, reconnecting } from '../kit/failures.ts'
+import { SparseMap } from '../kit/recent-map.ts'
 import { parseAddress } from './address.ts'
 import type { Archive } from './archive.ts'
 import { bounced, unknownOutcome } from './failures.ts'
@@ -39,9 +40,9 @@ const MOST_REACHED = 1_000
 
 export class Outbox {
   readonly #parts: OutboxParts
-  readonly #waiting = new Map<string, Waiting>()
+  readonly #waiting = new SparseMap<string, Waiting>()
   /** Addresses that have taken a message of this session. */
-  readonly #reached = new Set<string>()
+  readonly #reached = new SparseMap<string, true>()
   /** The last of the unwritten messages: they are sent in the order of the requests. */
   #line: Promise<void> = Promise.resolve()
 
@@ -113,7 +114,7 @@ export class Outbox {
     const asked = { to, signal: never, milliseconds: REFUSED_WITHIN_MS }
     const settle = () => {
       if (this.#reached.size >= MOST_REACHED) this.#reached.clear()
-      if (resource === undefined && this.#waiting.has(id)) this.#reached.add(bare)
+      if (resource === undefined && this.#waiting.has(id)) this.#reached.set(bare, true)
       waiting.resolve()
     }
     this.#parts.requests.ask('get', xml('ping', ns.ping), asked).then(settle, settle)

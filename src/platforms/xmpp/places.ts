@@ -5,7 +5,7 @@ import type { Chat, Content } from '../../../machines/model/content.ts'
 import { notFound, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { SentRequests } from '../kit/sent-requests.ts'
-import { type Address, parseAddress, personAt, privateChat, whispering } from './address.ts'
+import { type Address, bareOf, parseAddress, personAt, privateChat, whispering } from './address.ts'
 import type { Archive } from './archive.ts'
 import { nicknameOf } from './contact.ts'
 import { type Found, Lookup } from './lookup.ts'
@@ -212,9 +212,6 @@ const mayBeOut = (cause: unknown): boolean =>
 
 /** Servers need not keep what is said to one occupant of a room. */
 const isWhisper = ({ native }: Chat) => parseAddress(native)?.resource !== undefined
-
-/** A server may leave out that a message is the account's own. */
-const bareOf = (from: string | undefined, own: string) => parseAddress(from)?.bare ?? own
 
 /**
  * Addresses of people and rooms have a local part; a server's has none. An address with a resource names an occupant of

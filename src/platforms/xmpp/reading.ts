@@ -93,10 +93,12 @@ export function read(delivery: IncomingMessage, known: Known): Happening | undef
   return { kind: target ? 'edited' : 'message', ...event, message: result }
 }
 
-/** The author and the chat; undefined for messages that an unknown room claims to pass on. */
+/** The author and the chat; undefined where no answer could go, and for what an unknown room claims to pass on. */
 function endsOf(message: Element, own: boolean, known: Known) {
   const { from, to } = message.attrs
-  const other = parseAddress(own ? to : from)
+  const named = own ? to : from
+  const other = parseAddress(named)
+  if (named && !other) return undefined
   const self = personAt(known.own)
   if (other?.resource && known.isRoom(other.bare)) {
     const { chat, person } = whispering(other.bare, other.resource)
@@ -200,9 +202,12 @@ export function forwardOf(message: Element): Pick<Message, 'forward'> {
 }
 
 export function contentOf(message: Element): Content | undefined {
-  const encrypted =
-    message.getChild('encryption', ns.encryption) ??
-    message.getChildren('encrypted').find((child) => /omemo|axolotl/.test(child.getNS() ?? ''))
+  const sealed = message
+    .getChildren('encrypted')
+    .find((child) => /omemo|axolotl/.test(child.getNS() ?? ''))
+  // Clients exchange keys without any words.
+  if (sealed && !sealed.getChild('payload') && !message.getChild('body')) return undefined
+  const encrypted = message.getChild('encryption', ns.encryption) ?? sealed
   if (encrypted) return { kind: 'unsupported', label: encrypted.attrs.name ?? 'encrypted message' }
   const text = bodyOf(message)
   const other =

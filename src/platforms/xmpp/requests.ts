@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
 import { limited } from '../../../actors/host/time.ts'
+import { SparseMap } from '../kit/recent-map.ts'
 import { unlessAborted } from '../kit/session-life.ts'
 import { parseAddress } from './address.ts'
 import { conditionOf } from './failures.ts'
@@ -43,7 +44,7 @@ export interface RequestOptions {
 export class Requests {
   readonly #own: string
   readonly #send: Send
-  readonly #waiting = new Map<string, Question>()
+  readonly #waiting = new SparseMap<string, Question>()
 
   constructor(own: string, send: Send) {
     this.#own = own

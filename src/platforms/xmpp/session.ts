@@ -70,7 +70,8 @@ export class XmppSession implements Session {
   readonly #catchUp: CatchUp
   readonly #rooms: Rooms
   readonly #sent = new SentRequests()
-  readonly #parts: Pick<Context, 'stream' | 'places' | 'uploads' | 'history'>
+  /** What only calls need: most accounts have none for long. */
+  #parts: Pick<Context, 'stream' | 'places' | 'uploads' | 'history'> | undefined
   readonly #life: SessionLife
   #binding = new AbortController()
   #hasArchive = false
@@ -174,25 +175,6 @@ export class XmppSession implements Session {
         this.#end(cause)
       },
     })
-    this.#parts = {
-      stream: this.#stream,
-      history: new History({
-        own,
-        archive: this.#archive,
-        requests: this.#requests,
-        rooms: this.#rooms,
-        ledger: this.#ledger,
-      }),
-      uploads: new HttpUploads({ ...options, requests: this.#requests, domain: login.domain }),
-      places: new Places({
-        own,
-        sent,
-        archive: this.#archive,
-        requests: this.#requests,
-        outbox: this.#outbox,
-        rooms: this.#rooms,
-      }),
-    }
   }
 
   perform(
@@ -202,8 +184,21 @@ export class XmppSession implements Session {
     isRepeated = false,
   ): Promise<OperationResult> {
     return this.#life.during(signal, (either) =>
-      perform({ ...this.#parts, requestId, signal: either, isRepeated }, operation),
+      perform({ ...this.#forCalls(), requestId, signal: either, isRepeated }, operation),
     )
+  }
+
+  #forCalls() {
+    const [own, sent, requests] = [this.#own, this.#sent, this.#requests]
+    const [archive, rooms, stream] = [this.#archive, this.#rooms, this.#stream]
+    const [domain, ledger, outbox] = [this.#domain, this.#ledger, this.#outbox]
+    this.#parts ??= {
+      stream,
+      history: new History({ own, archive, requests, rooms, ledger }),
+      uploads: new HttpUploads({ ...this.#options, requests, domain }),
+      places: new Places({ own, sent, archive, requests, outbox, rooms }),
+    }
+    return this.#parts
   }
 
   async probe(signal: AbortSignal): Promise<number> {

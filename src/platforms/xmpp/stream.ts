@@ -1,8 +1,8 @@
 /** One login: connected, resumed after short interruptions, given up after long ones. */
-import type { EventEmitter } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Element } from '@xmpp/client'
 import { limited } from '../../../actors/host/time.ts'
+import { SparseMap } from '../kit/recent-map.ts'
 import { unlessAborted } from '../kit/session-life.ts'
 import { Passage } from '../kit/steadily.ts'
 import { parseServer } from './address.ts'
@@ -64,9 +64,8 @@ export class Stream {
   readonly #inherited: StreamOptions['inherited']
   readonly #events: StreamEvents
   /** Being written. */
-  readonly #sending = new Set<Promise<void>>()
+  readonly #sending = new SparseMap<Promise<void>, true>()
   readonly #ending = new AbortController()
-  readonly #watch: NodeJS.Timeout
   #state: 'connecting' | 'up' | 'ended' = 'connecting'
   #up = Promise.withResolvers<void>()
   #transport: Transport
@@ -84,8 +83,7 @@ export class Stream {
     this.#events = events
     this.#transport = this.#listen(createTransport(login))
     this.#up.promise.catch(() => undefined)
-    this.#watch = setInterval(() => this.#cutSilent(), silenceMilliseconds / 3)
-    this.#watch.unref()
+    watch.add(this)
     this.#begin().catch((cause) => this.#end(cause))
   }
 
@@ -106,7 +104,7 @@ export class Stream {
     // Before the login is through, a stanza would end the stream.
     if (this.#state !== 'up' || !this.#transport.isWritable()) throw new StreamDown()
     const sending = this.#transport.client.send(stanza)
-    this.#sending.add(sending)
+    this.#sending.set(sending, true)
     try {
       await sending
     } catch (cause) {
@@ -139,7 +137,7 @@ export class Stream {
     if (this.#state !== 'up' || !enabled || !id) return false
     this.#stop(new Error('The session is left to another process'))
     // Nobody could say whether the server has got what was being written.
-    const written = Promise.all(this.#sending).then(
+    const written = Promise.all(this.#sending.keys()).then(
       () => true,
       () => false,
     )
@@ -171,26 +169,27 @@ export class Stream {
     const { client } = transport
     const { streamManagement } = client
     // A connection that was given up may still emit events.
-    const on = <Fact>(emitter: EventEmitter, event: string, hear: (fact: Fact) => void) =>
-      emitter.on(event, (fact: Fact) => transport === this.#transport && hear(fact))
-    on(client, 'stanza', (stanza: Element) => {
+    const isOld = () => transport !== this.#transport
+    client.on('stanza', (stanza: Element) => {
+      if (isOld()) return
       if (this.#isTakenOver(stanza)) this.#end(new TakenOver())
       else this.#hear(stanza, transport.expect())
     })
-    on(client, 'error', (cause: Error) => {
+    client.on('error', (cause: Error) => {
       // There is nothing to resume after it, and the library may take its time to close.
       const isFinal = cause.name === 'StreamError' || cause instanceof Oversized
-      if (!isFinal || this.#state !== 'up') return
+      if (isOld() || !isFinal || this.#state !== 'up') return
       this.#end(isReplacement(cause) ? new TakenOver(cause.message, { cause }) : cause)
     })
-    on(client, 'disconnect', () => {
-      if (this.#state === 'up') void this.#recover()
+    client.on('disconnect', () => {
+      if (!isOld() && this.#state === 'up') void this.#recover()
     })
-    on(streamManagement, 'ack', (stanza: Element) => {
-      if (stanza.is('message') && stanza.attrs.id) this.#events.acknowledged(stanza.attrs.id)
+    streamManagement.on('ack', (stanza: Element) => {
+      const { id } = stanza.attrs
+      if (!isOld() && stanza.is('message') && id) this.#events.acknowledged(id)
     })
-    on(client, 'online', () => this.#rise('bound'))
-    on(streamManagement, 'resumed', () => this.#rise('resumed'))
+    client.on('online', () => isOld() || this.#rise('bound'))
+    streamManagement.on('resumed', () => isOld() || this.#rise('resumed'))
     return transport
   }
 
@@ -295,9 +294,14 @@ export class Stream {
     )
   }
 
-  async #attempt({ client, cut }: Transport, service = this.#login.service): Promise<void> {
+  async #attempt(transport: Transport, service = this.#login.service): Promise<void> {
     this.#ending.signal.throwIfAborted()
-    const limit = AbortSignal.any([this.#ending.signal, AbortSignal.timeout(attemptMilliseconds)])
+    await limited([this.#ending.signal], attemptMilliseconds, (limit) =>
+      this.#connect(transport, service, limit),
+    )
+  }
+
+  async #connect({ client, cut }: Transport, service: string, limit: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     let isOver = false
     const giveUp = () => reject(limit.reason)
@@ -324,7 +328,7 @@ export class Stream {
   }
 
   /** The library asks for acknowledgements after 60 seconds of silence, so a living peer is never silent for long. */
-  #cutSilent() {
+  cutSilent() {
     const dead = this.#transport.silence() > silenceMilliseconds
     if (this.#state === 'up' && this.acknowledges && dead) this.#transport.cut()
   }
@@ -339,8 +343,32 @@ export class Stream {
   #stop(cause: unknown) {
     this.#state = 'ended'
     this.#transport.client.timeout = closeMilliseconds
-    clearInterval(this.#watch)
+    watch.delete(this)
     this.#up.reject(cause instanceof Error ? cause : new Error('The connection closed'))
     this.#ending.abort()
   }
 }
+
+/** Cuts silent connections. One timer for all streams: a service has thousands. */
+class Watch {
+  readonly #streams = new Set<Stream>()
+  #timer: NodeJS.Timeout | undefined
+
+  add(stream: Stream) {
+    this.#streams.add(stream)
+    this.#timer ??= setInterval(() => this.#look(), silenceMilliseconds / 3).unref()
+  }
+
+  delete(stream: Stream) {
+    this.#streams.delete(stream)
+    if (this.#streams.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+
+  #look() {
+    for (const stream of this.#streams) stream.cutSilent()
+  }
+}
+
+const watch = new Watch()

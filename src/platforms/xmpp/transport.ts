@@ -9,7 +9,6 @@ import {
   type Element,
   type LibrarySocket,
   type StreamManagement,
-  type Way,
 } from '@xmpp/client'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import {
@@ -152,10 +151,11 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   })
   keepToOneConnection(transport)
   transport.timeout = STEP_TIMEOUT_MS
-  transport.transports = transport.transports
-    .filter(({ prototype }) => prototype.socketParameters('wss://host') === undefined)
-    .map((way) => guarded(way, login))
-  const search = searchByNames(transport, login.names?.places ?? resolvePlaces)
+  transport.transports = transport.transports.filter(
+    ({ prototype }) => prototype.socketParameters('wss://host') === undefined,
+  )
+  guard(transport, login)
+  const endSearch = searchByNames(transport, login.names?.places ?? resolvePlaces)
   useMechanisms(transport, login.key)
   tuneStreamManagement(transport)
   const acknowledgements = new Acknowledgements(transport, resumption?.received ?? 0)
@@ -188,7 +188,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     silence: () => performance.now() - heard.at,
     isWritable: () => socketOf(transport)?.writable === true,
     cut() {
-      search.abort()
+      endSearch()
       cut(transport)
     },
   }
@@ -211,18 +211,25 @@ const reachMilliseconds = 5_000
  * it to any address and answer without end, and looks each name up on a thread that file operations need, too.
  * Returns what ends the search.
  */
-function searchByNames(transport: Client, places: ResolvePlaces): AbortController {
-  const search = new AbortController()
-  const connect = transport.connect.bind(transport)
+function searchByNames(transport: Client, places: ResolvePlaces): () => void {
+  let ending: AbortController | undefined
+  let isOver = false
+  const { connect } = transport
   transport.connect = async (service) => {
-    if (service.includes('://')) return connect(service)
+    if (service.includes('://')) return connect.call(transport, service)
+    ending = new AbortController()
+    const { signal } = ending
+    if (isOver) ending.abort()
     for (const server of await serversOf(service, places)) {
-      search.signal.throwIfAborted()
-      if (await isReached(transport, server, search.signal)) return
+      signal.throwIfAborted()
+      if (await isReached(transport, server, signal)) return
     }
     throw new Error('No server of the domain can be reached')
   }
-  return search
+  return () => {
+    isOver = true
+    ending?.abort()
+  }
 }
 
 const services = { '_xmpps-client._tcp': 'xmpps', '_xmpp-client._tcp': 'xmpp' } as const
@@ -245,9 +252,11 @@ async function serversOf(domain: string, places: ResolvePlaces): Promise<readonl
 /** Connects the client only to a server that answers: it would report the others as lost connections. */
 async function isReached(transport: Client, server: string, signal: AbortSignal): Promise<boolean> {
   const way = transport._findTransport(server)
-  const parameters = way?.prototype.socketParameters(server)
-  if (!way || !parameters) return false
+  if (!way) return false
   const { Socket, Parser } = way.prototype
+  Object.assign(transport, { Transport: way, Socket, Parser })
+  const parameters = transport.socketParameters(server)
+  if (!parameters) return false
   const socket = new Socket()
   const limit = AbortSignal.any([signal, AbortSignal.timeout(reachMilliseconds)])
   try {
@@ -260,7 +269,6 @@ async function isReached(transport: Client, server: string, signal: AbortSignal)
     return false
   }
   transport._attachSocket(socket)
-  Object.assign(transport, { Transport: way, Socket, Parser })
   socket.emit('connect')
   return true
 }
@@ -276,19 +284,23 @@ function refusePrivate(transport: Client): void {
  * Dials allowed addresses only. The certificate has to be that of the domain (RFC 6120, 13.7.2.1), as it has to with STARTTLS:
  * under which name the server was found proves nothing.
  */
-function guarded(way: Way, { domain, allowPrivate, names }: Login): Way {
-  return class extends way {
-    override socketParameters(service: string) {
-      const parameters = super.socketParameters(service)
-      if (!parameters) return undefined
-      const { resolve } = names ?? {}
-      const host = guardedHost(parameters.host, { allowPrivate, ...(resolve && { resolve }) })
-      if (!host) return undefined
-      const dialled = { ...parameters, ...host }
-      // A host may go by its number, which has no place in the greeting of TLS.
-      const isNamed = service.startsWith('xmpps:') && !isIP(domain)
-      return isNamed ? { ...dialled, servername: domain } : dialled
-    }
+function guard(transport: Client, { domain, allowPrivate, names }: Login): void {
+  const { socketParameters, _findTransport: findTransport } = transport
+  const resolve = names?.resolve
+  transport._findTransport = (service) => {
+    const way = findTransport.call(transport, service)
+    const host = way?.prototype.socketParameters(service)?.host
+    return host !== undefined && guardedHost(host, { allowPrivate }) ? way : undefined
+  }
+  transport.socketParameters = (service) => {
+    const parameters = socketParameters.call(transport, service)
+    if (!parameters) return undefined
+    const host = guardedHost(parameters.host, { allowPrivate, ...(resolve && { resolve }) })
+    if (!host) return undefined
+    const dialled = { ...parameters, ...host }
+    // A host may go by its number, which has no place in the greeting of TLS.
+    const isNamed = service.startsWith('xmpps:') && !isIP(domain)
+    return isNamed ? { ...dialled, servername: domain } : dialled
   }
 }
 
@@ -315,6 +327,8 @@ function decodeAcrossChunks(transport: Client): { at: number } {
   let unfinished = 0
   transport.on('element', () => {
     unfinished = 0
+    // The library keeps what stands between stanzas for as long as the stream lives.
+    transport.parser?.root?.children.splice(0)
   })
   transport.on('connect', () => {
     // An acknowledgement is asked for right after the stanza; the two must not wait for each other.

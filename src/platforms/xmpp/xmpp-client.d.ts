@@ -30,6 +30,8 @@ declare module '@xmpp/client' {
     enabled: boolean
     /** Empty while there is nothing to resume. */
     id: string
+    /** How many of the stanzas received are handled. */
+    inbound: number
     /** How many of the stanzas sent are acknowledged. */
     outbound: number
     /** Sent and not acknowledged. */
@@ -76,7 +78,7 @@ declare module '@xmpp/client' {
     timeout: number
     readonly jid: { toString(): string } | null
     readonly socket: LibrarySocket | null
-    readonly parser: { write(text: string): void } | null
+    readonly parser: { readonly root: Element | null; write(text: string): void } | null
     readonly reconnect: { stop(): void }
     readonly streamManagement: StreamManagement
     readonly saslFactory: {
@@ -87,6 +89,8 @@ declare module '@xmpp/client' {
     /** The ways to connect, of which the first is taken that knows what a service's address means. */
     transports: Way[]
     _findTransport(service: string): Way | undefined
+    /** Those of the way that was found for it. */
+    socketParameters(service: string): { readonly host: string } | undefined
     /** The client takes its events from now on. */
     _attachSocket(socket: LibrarySocket): void
     isSecure(): boolean

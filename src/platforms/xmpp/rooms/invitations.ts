@@ -4,6 +4,7 @@ import type { Logger } from '../../../../actors/ports/ports.ts'
 import { RequestFailed } from '../../../../machines/model/failure.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Person } from '../../../../machines/model/person.ts'
+import { SparseMap } from '../../kit/recent-map.ts'
 import { parseAddress, personAt } from '../address.ts'
 import type { Invitation } from '../invitation.ts'
 import type { Ledger } from '../ledger.ts'
@@ -22,7 +23,7 @@ interface InvitationsParts {
 
 export class Invitations {
   readonly #parts: InvitationsParts
-  #tried = new Set<string>()
+  readonly #tried = new SparseMap<string, true>()
   #signal: AbortSignal | undefined
   #working: Promise<void> | undefined
 
@@ -33,7 +34,7 @@ export class Invitations {
   /** From now on, until `signal` aborts; first those that are left of before. */
   begin(signal: AbortSignal) {
     this.#signal = signal
-    this.#tried = new Set()
+    this.#tried.clear()
     this.wake()
   }
 
@@ -58,7 +59,7 @@ export class Invitations {
 
   async #work(): Promise<void> {
     for (let next = this.#next(); next && this.#signal; next = this.#next()) {
-      this.#tried.add(next.key)
+      this.#tried.set(next.key, true)
       await this.#answer(next, this.#signal)
     }
   }

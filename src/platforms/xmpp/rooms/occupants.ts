@@ -30,6 +30,8 @@ export class Occupants {
   readonly #room: string
   /** By nick. */
   readonly #present = new Map<string, Occupant>()
+  /** Until somebody comes or goes: rooms have thousands of people, and each message tells how many. */
+  #count: number | undefined
   /** Nicks to bare addresses, also of those who have left. */
   readonly #addresses = new RecentMap<string, string>(MOST_REMEMBERED)
 
@@ -39,7 +41,10 @@ export class Occupants {
 
   /** People instead of their clients, if the room shows the addresses. */
   get count(): number {
-    return new Set(this.all.map(({ nick }) => this.#addresses.get(nick) ?? `/${nick}`)).size
+    this.#count ??= new Set(
+      this.all.map(({ nick }) => this.#addresses.get(nick) ?? `/${nick}`),
+    ).size
+    return this.#count
   }
 
   get presentCount(): number {
@@ -71,6 +76,7 @@ export class Occupants {
   }
 
   clear() {
+    this.#count = undefined
     this.#present.clear()
   }
 
@@ -82,6 +88,7 @@ export class Occupants {
   }
 
   restore(known: readonly KnownOccupant[]) {
+    this.#count = undefined
     for (const [nick, affiliation, role, address] of known) {
       this.#present.set(nick, { nick, affiliation, role })
       if (address !== undefined) this.#addresses.set(nick, address)
@@ -89,6 +96,7 @@ export class Occupants {
   }
 
   take(nick: string, presence: Element) {
+    this.#count = undefined
     if (presence.attrs.type === 'unavailable') {
       this.#present.delete(nick)
       return

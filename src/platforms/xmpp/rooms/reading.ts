@@ -7,7 +7,7 @@ import type { Member } from '../../../../machines/model/membership.ts'
 import type { Person } from '../../../../machines/model/person.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
 import { parseAddress, personAt } from '../address.ts'
-import { stanzaId } from '../archive.ts'
+import { stanzaId, timeIn } from '../archive.ts'
 import type { IncomingMessage } from '../delivery.ts'
 import { idOf, type MessageNames, marked, storable, targetOf } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
@@ -125,13 +125,14 @@ export function stampsOf(message: Element, room: string): Stamps {
   const delay = message
     .getChildren('delay', ns.delay)
     .find(({ attrs }) => parseAddress(attrs.from)?.bare === room)
-  const stamp = Date.parse(delay?.attrs.stamp ?? '')
-  return { archived, at: Math.floor((Number.isNaN(stamp) ? Date.now() : stamp) / 1000) }
+  return { archived, at: timeIn(delay) ?? Math.floor(Date.now() / 1000) }
 }
 
 const BANNED = '301'
 /** Kicked; removed for a changed affiliation; removed because the room became members-only. */
 const PUT_OUT = ['307', '321', '322']
+/** The connection to the occupant broke. A room may call that a kick as well (XEP-0045). */
+const UNREACHED = '333'
 
 interface Standing {
   readonly chat: Chat
@@ -145,7 +146,8 @@ export function removal(presence: Element, standing: Standing): Happening | unde
   const user = presence.getChild('x', ns.mucUser)
   const codes = user?.getChildren('status').map(({ attrs }) => attrs.code ?? '') ?? []
   const isBanned = codes.includes(BANNED)
-  const isOut = isBanned || PUT_OUT.some((code) => codes.includes(code))
+  const isKicked = PUT_OUT.some((code) => codes.includes(code)) && !codes.includes(UNREACHED)
+  const isOut = isBanned || isKicked
   if (!isOut && !user?.getChild('destroy')) return undefined
   const { chat, self: person, status } = standing
   const actor = user?.getChild('item')?.getChild('actor')?.attrs
@@ -178,6 +180,13 @@ export class RoomMessageIds {
 
   get isEmpty(): boolean {
     return this.#natives.size === 0
+  }
+
+  /** Whoever goes by the writer's name from now on is somebody else. */
+  forget(writer: string) {
+    for (const place of this.#natives.keys()) {
+      if (place.startsWith(`${writer}\n`)) this.#natives.delete(place)
+    }
   }
 
   /** The same id by two writers means two messages: a writer cannot change the message of another one. */

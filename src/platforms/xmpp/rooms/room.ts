@@ -213,6 +213,8 @@ export class Room implements RoomReader {
     const nick = parseAddress(presence.attrs.from)?.resource
     const before = nick === this.#entrance.nick ? this.members.present(this.#parts.own) : undefined
     if (nick && presence.attrs.type !== 'error') {
+      const isGone = presence.attrs.type === 'unavailable'
+      if (isGone && !this.#occupants.address(nick)) this.ids.forget(`${this.address}/${nick}`)
       this.#occupants.take(nick, presence)
       this.#keepBan(nick)
     }

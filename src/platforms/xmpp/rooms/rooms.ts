@@ -1,7 +1,9 @@
 /** All rooms of an account: those that are kept for it, those its other devices are in, and those it writes to. */
+
 import { isDeepStrictEqual } from 'node:util'
 import type { Element } from '@xmpp/client'
 import { failed, notFound } from '../../../../machines/model/failure.ts'
+import { SparseMap } from '../../kit/recent-map.ts'
 import { parseAddress } from '../address.ts'
 import { hostsRooms, roomFacts } from '../discovery.ts'
 import { type Invitation, readInvitation } from '../invitation.ts'
@@ -37,26 +39,31 @@ export class Rooms {
   readonly #parts: RoomParts & RoomsParts
   #isUnshared = false
   #sharing: Promise<void> = Promise.resolve()
-  readonly #rooms = new Map<string, Room>()
+  readonly #rooms = new SparseMap<string, Room>()
   /** Joined, but not stored: the database was away. */
-  readonly #unkept = new Set<string>()
-  readonly #joining = new Map<string, Promise<Room>>()
+  readonly #unkept = new SparseMap<string, true>()
+  readonly #joining = new SparseMap<string, Promise<Room>>()
   /** Those of the session before: their words wait for `goOn`, also where the account is put out meanwhile. */
   #restored: readonly Room[] = []
   #leaving = 0
   /** Whether the addresses of a domain are rooms. */
-  readonly #domains = new Map<string, boolean>()
+  readonly #domains = new SparseMap<string, boolean>()
   readonly #invitations: Invitations
   readonly #tending: Tending
 
   constructor(parts: RoomsParts) {
     this.#parts = { ...parts, putOut: (room) => this.#putOut(room) }
+    const { ledger, logger, requests, tendMilliseconds, failed } = parts
     this.#invitations = new Invitations({
-      ...parts,
+      ledger,
+      logger,
+      failed,
       enter: (invitation, signal) => this.#follow(invitation, signal),
     })
     this.#tending = new Tending({
-      ...parts,
+      requests,
+      logger,
+      tendMilliseconds,
       find: (room) => this.#rooms.get(room),
       enter: (bookmark, signal) => this.#enter(bookmark, signal),
     })
@@ -86,7 +93,7 @@ export class Rooms {
     }
     await Promise.all(Array.from({ length: MOST_AT_ONCE }, work))
     this.#invitations.begin(signal)
-    void this.#tending.run(signal)
+    this.#tending.run(signal)
   }
 
   /** Whether no room is being joined, left or stored: only then `states` says all, and not too much. */
@@ -125,7 +132,7 @@ export class Rooms {
     }
     this.#restored = []
     this.#invitations.begin(signal)
-    void this.#tending.run(signal)
+    this.#tending.run(signal)
   }
 
   /** Resolves once all that the rooms have said is stored, or when that has failed. */
@@ -301,7 +308,7 @@ export class Rooms {
   /** From now on one of the account's rooms, in this session and in those that follow. */
   async #keep(bookmark: Bookmark): Promise<void> {
     this.#tending.want(bookmark)
-    this.#unkept.add(bookmark.room)
+    this.#unkept.set(bookmark.room, true)
     await this.#parts.kept.keep({ ...bookmark, shared: false })
     this.#unkept.delete(bookmark.room)
     // One after the other: two at once would both set up the node of the bookmarks.

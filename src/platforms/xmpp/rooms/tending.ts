@@ -1,7 +1,9 @@
 /** Keeps the account in its rooms: a room may be unreachable, disappear for a while, or forget its occupants. */
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { xml } from '@xmpp/client'
 import type { Logger } from '../../../../actors/ports/ports.ts'
+import { SparseMap } from '../../kit/recent-map.ts'
 import { unreachable } from '../failures.ts'
 import { ns } from '../namespaces.ts'
 import { RequestRefused, type Requests } from '../requests.ts'
@@ -33,7 +35,9 @@ interface TendingParts {
 
 export class Tending {
   readonly #parts: TendingParts
-  readonly #cares = new Map<string, Care>()
+  readonly #cares = new SparseMap<string, Care>()
+  /** Until which it shall go on once there is a room. */
+  #signal: AbortSignal | undefined
 
   constructor(parts: TendingParts) {
     this.#parts = parts
@@ -42,6 +46,7 @@ export class Tending {
   /** From now on one of the account's rooms. */
   want(bookmark: Bookmark) {
     this.#cares.set(bookmark.room, { bookmark, failures: 0, rest: 0 })
+    this.#wake()
   }
 
   forget(room: string) {
@@ -63,7 +68,20 @@ export class Tending {
   }
 
   /** Round after round until `signal` aborts. */
-  async run(signal: AbortSignal): Promise<void> {
+  run(signal: AbortSignal): void {
+    this.#signal = signal
+    this.#wake()
+  }
+
+  /** Most accounts are in no room, and thousands of them would each have a timer. */
+  #wake() {
+    const signal = this.#signal
+    if (!signal || signal.aborted || this.#cares.size === 0) return
+    this.#signal = undefined
+    void this.#go(signal)
+  }
+
+  async #go(signal: AbortSignal): Promise<void> {
     const { tendMilliseconds } = this.#parts
     while (!signal.aborted) {
       // It rejects with the end of the signal alone.

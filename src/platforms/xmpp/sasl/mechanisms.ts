@@ -28,6 +28,7 @@ export function useMechanisms(transport: Client, key: AccountKey): void {
   transport.prependListener('element', (element: Element) => {
     if (!exchange || !element.is('success', ns.sasl)) return
     exchange.end(decoded(atob(element.getText())))
+    exchange = undefined
     key.proven()
   })
 }
