@@ -241,7 +241,9 @@ export async function storeOwn(
   batch: OwnBatch,
 ): Promise<void> {
   // The end of the actor would cut the answer short.
-  const leave = () => void setImmediate(() => lost(batch))
+  const leave = () => {
+    new Promise(setImmediate).then(() => lost(batch)).catch(onDefect)
+  }
   const failure = async (): Promise<unknown> => {
     try {
       if (!(await updates.append(batch)).stored) leave()
