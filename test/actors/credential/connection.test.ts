@@ -189,6 +189,25 @@ t.test('linking anew signs the old session out and never the new one', async (t)
   t.same(rig.platform.session.closings, [{ signOut: false }])
 })
 
+t.test('a session that was opened with the new link already is not signed out', async (t) => {
+  const { port } = new FakeCredentialStore(t, {
+    account: async (credentialId) => ({
+      credentialId,
+      epoch: 3,
+      link: 2,
+      identity: somebody,
+      secrets: 'of the new link',
+      checkpoint: null,
+    }),
+  })
+  const rig = new CredentialRig(t, { store: port })
+  const actor = await rig.online()
+  await actor.ask({ type: 'credential.relinked', link: 2 })
+  await settled()
+  t.same(rig.platform.sessions[0]?.closings, [{ signOut: false }])
+  t.equal(stateOf(actor), 'live.online')
+})
+
 t.test('a session of a link before leaves the secrets of the new one alone', async (t) => {
   const saved: unknown[] = []
   const { port } = new FakeCredentialStore(t, {
