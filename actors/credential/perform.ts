@@ -242,7 +242,7 @@ export async function storeOwn(
 ): Promise<void> {
   // The end of the actor would cut the answer short.
   const leave = () => {
-    setImmediate(() => lost(batch))
+    new Promise(setImmediate).then(() => lost(batch)).catch(onDefect)
   }
   const failure = async (): Promise<unknown> => {
     try {

@@ -189,6 +189,42 @@ t.test('a call that may have been carried out is resolved likewise', async (t) =
   t.same(await calls.once(key, 'open', one.send, true), { json: '"there"' })
 })
 
+t.test('one that is under way is resolved by nobody, though the network could tell', async (t) => {
+  const { promise, resolve } = Promise.withResolvers<{ json: string }>()
+  const one = sender(() => promise)
+  const first = calls.once(key, 'told and slow', one.send, true)
+  while (one.times === 0) await new Promise(setImmediate)
+  const second = await Promise.race([
+    failureOf(calls.once(key, 'told and slow', one.send, true)),
+    promise,
+  ])
+  t.match(second, { code: 'conflict' })
+  t.equal(one.times, 1)
+  resolve({ json: '"there"' })
+  t.same(await first, { json: '"there"' })
+})
+
+t.test('a key that begins anew after a day is resolved by the id of its newest call', async (t) => {
+  const ids: unknown[] = []
+  const crash = async () => {
+    const begun = Promise.withResolvers<void>()
+    void new IdempotentCalls(db, quietLogger).once(key, 'anew', ({ id }) => {
+      ids.push(id)
+      begun.resolve()
+      return new Promise(() => undefined)
+    })
+    await begun.promise
+  }
+  await crash()
+  await db.query(
+    `update idempotent_call set begun_at = now() - interval '25 hours' where key = 'anew'`,
+  )
+  await crash()
+  const resolved = async ({ id }: { readonly id: string }) => ({ json: JSON.stringify(id) })
+  t.notSame(ids[0], ids[1])
+  t.same(await calls.once(key, 'anew', resolved, true), { json: JSON.stringify(ids[1]) })
+})
+
 t.test('an answer is forgotten after a day, also where no chore came by', async (t) => {
   const age = (name: string, hours: number) =>
     db.query(

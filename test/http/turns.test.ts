@@ -1,4 +1,6 @@
 /** Requests that keep the database busy: two of a user at once, and each user gets a turn. */
+import { EventEmitter } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { setImmediate as tick } from 'node:timers/promises'
 import t from 'tap'
 import { inTurn } from '../../src/http/management/owner.ts'
@@ -70,4 +72,33 @@ t.test('who leaves keeps the places of what is under way, and takes no other', a
   t.equal(await other, 200)
   await until(() => busy.length === 2)
   t.same(await endAll(next), [200, 200])
+})
+
+t.test('all users together have four places', async (t) => {
+  const asked = [1, 2, 3].flatMap((user) => [ask(user), ask(user)])
+  await until(() => busy.length === 4)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  t.equal(busy.length, 4)
+  t.same(
+    await endAll(asked),
+    asked.map(() => 200),
+  )
+})
+
+t.test('one that was answered while it waited does no work', async (t) => {
+  const before = [ask(1), ask(1)]
+  await until(() => busy.length === 2)
+  const request = { user: { id: 1 } } as Parameters<typeof inTurn>[0]
+  const raw = Object.assign(new EventEmitter(), { destroyed: false, writableFinished: true })
+  const reply = { raw, sent: false } as unknown as { raw: ServerResponse; sent: boolean }
+  let isDone = false
+  const waiting = inTurn(request, reply, async () => {
+    isDone = true
+  })
+  const refused = t.rejects(waiting, { message: 'it was answered meanwhile' })
+  reply.sent = true
+  await endAll(before)
+  await refused
+  t.notOk(isDone)
+  t.same(await endAll([ask(1), ask(1)]), [200, 200], 'its place is free again')
 })

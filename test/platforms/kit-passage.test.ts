@@ -90,3 +90,30 @@ t.test('a try that was cut short says nothing of the server', async (t) => {
   await pause(0)
   t.equal(trying.length, 4, 'with an answer twice as many')
 })
+
+t.test(
+  'a server that stays away is tried ever later, and soon again after an answer',
+  async (t) => {
+    const { signal } = new AbortController()
+    const passage = new Passage()
+    // Its own timers keep no process running.
+    const running = setInterval(() => undefined, 1_000)
+    t.teardown(() => clearInterval(running))
+    t.ok(passage.answers)
+    const waited = async (hasAnswered: boolean) => {
+      const began = performance.now()
+      const leave = await passage.enter(signal)
+      leave(hasAnswered)
+      return performance.now() - began
+    }
+    await waited(false)
+    for (const least of [100, 200, 400]) {
+      t.notOk(passage.answers)
+      t.ok((await waited(false)) >= least - 5, `${least} ms`)
+    }
+    t.ok((await waited(true)) >= 795)
+    t.ok(passage.answers)
+    await waited(false)
+    t.ok((await waited(false)) < 795, 'the next trouble begins anew')
+  },
+)

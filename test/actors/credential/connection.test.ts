@@ -80,6 +80,23 @@ t.test('pauses between attempts grow, each within a fifth of its figure', async 
   t.ok(exact.length < figures.length, 'not all at the same moment')
 })
 
+t.test('a time that the network names is never shortened, and spread behind it', async (t) => {
+  const back = []
+  for (let account = 0; account < 20; account++) {
+    const rig = new CredentialRig(t)
+    await rig.online()
+    rig.platform.session.report.lost('flood_wait', 20)
+    await settled()
+    await rig.clock.advance(19_999)
+    t.equal(rig.platform.sessions.length, 1)
+    await rig.clock.advance(2_000)
+    back.push(rig.platform.sessions.length)
+    await rig.clock.advance(2_001)
+    t.equal(rig.platform.sessions.length, 2)
+  }
+  t.ok(back.includes(1) && back.includes(2), 'not all of them at once')
+})
+
 t.test('a flood wait lasts until its time, whatever happens to the session', async (t) => {
   const rig = new CredentialRig(t)
   const actor = await rig.online()
@@ -170,6 +187,25 @@ t.test('linking anew signs the old session out and never the new one', async (t)
   await settled()
   t.equal(rig.platform.sessions.length, 3)
   t.same(rig.platform.session.closings, [{ signOut: false }])
+})
+
+t.test('a session that was opened with the new link already is not signed out', async (t) => {
+  const { port } = new FakeCredentialStore(t, {
+    account: async (credentialId) => ({
+      credentialId,
+      epoch: 3,
+      link: 2,
+      identity: somebody,
+      secrets: 'of the new link',
+      checkpoint: null,
+    }),
+  })
+  const rig = new CredentialRig(t, { store: port })
+  const actor = await rig.online()
+  await actor.ask({ type: 'credential.relinked', link: 2 })
+  await settled()
+  t.same(rig.platform.sessions[0]?.closings, [{ signOut: false }])
+  t.equal(stateOf(actor), 'live.online')
 })
 
 t.test('a session of a link before leaves the secrets of the new one alone', async (t) => {
