@@ -65,8 +65,8 @@ export function assemble(
   life: SessionLife,
   defect: (cause: unknown) => void,
 ): Parts {
-  const { db, application, entrance, answerMilliseconds, recovery: bounds, logger } = options
-  const { checkpoint, identity, permit } = account
+  const { answerMilliseconds, recovery: bounds, logger } = options
+  const { checkpoint, identity } = account
   const self = identity.native
   const ending = life.signal
   const locations = new MessageLocations(account, { ...options, unnoted: defect })
@@ -84,29 +84,16 @@ export function assemble(
     known: (peers) => calls.known(peers),
     failed: notStored,
   })
-  const storage = new SessionStorage({
+  const client = connectLibrary(account, options, {
     secrets,
     state,
-    peers: new PostgresPeers(db, account),
     keysChanged: ({ keys, home }) => report.secrets({ keys, ...(home !== undefined && { home }) }),
-    // The network may know it again later, and another one would be nobody's.
-    keepsKey(centre) {
-      if (centre !== client.mt.network.getPrimaryDcId()) return false
-      life.end(UNKNOWN_KEY)
-      return true
-    },
     saved: () => intake.save(),
-    unsaved: defect,
-  })
-  const given = { application, storage, updates: true, defect }
-  const client = createClient({
-    ...given,
-    ...(permit && { permit }),
-    ...(entrance && { entrance }),
+    ended: (found) => life.end(found),
+    defect,
   })
   recognizeOwnActions(client)
   processEach(client, { failed: notStored, leftOut: defect })
-  namePeopleRightly(client, storage.peers)
   const calls = new Calls({
     client,
     milliseconds: answerMilliseconds,
@@ -125,4 +112,43 @@ export function assemble(
   const parts = { client, calls, state, account, bounds, logger, skipped, ending }
   const recovery = new Recovery(parts)
   return { client, calls, intake, locations, state, recovery }
+}
+
+interface Stored {
+  readonly secrets: TelegramSecrets
+  readonly state: UpdateState
+  keysChanged(secrets: TelegramSecrets): Promise<void>
+  saved(): Promise<void>
+  ended(found: typeof UNKNOWN_KEY): void
+  defect(cause: unknown): void
+}
+
+/** The library's client, with what it keeps in the database and in the account's secrets. */
+function connectLibrary(
+  account: LinkedAccount,
+  { db, application, entrance }: SessionOptions,
+  { ended, defect, ...stored }: Stored,
+): TelegramClient {
+  const storage = new SessionStorage({
+    ...stored,
+    peers: new PostgresPeers(db, account),
+    // The network may know it again later, and another one would be nobody's.
+    keepsKey(centre) {
+      if (centre !== client.mt.network.getPrimaryDcId()) return false
+      ended(UNKNOWN_KEY)
+      return true
+    },
+    unsaved: defect,
+  })
+  const { permit } = account
+  const client = createClient({
+    application,
+    storage,
+    updates: true,
+    defect,
+    ...(permit && { permit }),
+    ...(entrance && { entrance }),
+  })
+  namePeopleRightly(client, storage.peers)
+  return client
 }
