@@ -27,7 +27,6 @@ const mayJoinSignals = [
   'src/platforms/xmpp/archive.ts',
   'src/platforms/xmpp/media/measure.ts',
   'src/platforms/xmpp/rooms/entrance.ts',
-  'src/platforms/xmpp/stream.ts',
   'src/platforms/xmpp/transport.ts',
 ]
 

@@ -57,7 +57,7 @@ export class WebhookWaker {
         { err, credentialId },
         'the webhooks of a credential were not looked for yet',
       )
-      setTimeout(() => this.claimed(credentialId), RETRY_MS).unref()
+      setTimeout(() => void this.claimed(credentialId), RETRY_MS).unref()
     })
   }
 
