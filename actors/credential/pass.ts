@@ -5,7 +5,7 @@ import type { Passed, Passing } from '../../machines/model/operation-passing.ts'
 import { within } from '../host/time.ts'
 import { LONGEST_TRANSFER_MS, type Session } from '../ports/platform.ts'
 import type { Clock, CredentialFacts, Owned, Storage, UpdateLog } from '../ports/ports.ts'
-import { NO_ANSWER, reconnecting, storeOwn, unconfirmed } from './perform.ts'
+import { NO_ANSWER, type OwnUpdates, reconnecting, unconfirmed } from './perform.ts'
 
 export interface PassCall {
   readonly call: Passing
@@ -22,6 +22,7 @@ interface PassingActor {
   readonly world: {
     readonly updates: Pick<UpdateLog, 'append'>
     readonly storage: Storage
+    readonly own: OwnUpdates
     readonly clock: Pick<Clock, 'now'>
     readonly timing: { readonly performTakes: number }
     lost(owned: Owned): void
@@ -98,6 +99,6 @@ async function noteOwn(
   if (happenings.length === 0) return
   const { credentialId, epoch } = facts
   const batch = { credentialId, epoch, happenings, apiKeyId, traceId }
-  const { updates, storage } = world
-  await storeOwn({ updates, storage, lost: (owned) => world.lost(owned), onDefect }, batch)
+  const { updates, storage, own } = world
+  await own.store({ updates, storage, lost: (owned) => world.lost(owned), onDefect }, batch)
 }

@@ -52,6 +52,7 @@ interface Performing {
   readonly identities: Identities
   readonly updates: Pick<UpdateLog, 'append'>
   readonly storage: Storage
+  readonly own: OwnUpdates
   readonly store: Pick<CredentialStore, 'account' | 'saveIdentity'>
   readonly clock: Pick<Clock, 'now'>
   readonly timing: { readonly performTakes: number }
@@ -177,9 +178,16 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
     .toNative(credentialId, request.operation, resolve)
     .catch(throwCertain)
   const result = await ask(operation, callId)
+  const note = () => noteOwn(actor, { ...request, callId }, operation, result)
   try {
-    const json = await identities.present(facts, result, SENDS.includes(operation.kind))
-    await noteOwn(actor, { ...request, callId }, operation, result)
+    const json = await identities
+      .present(facts, result, SENDS.includes(operation.kind))
+      .catch((cause) => {
+        // The other keys are told by the log, which gives the numbers of the message itself.
+        if (!(cause instanceof OwnershipLost)) note().catch(actor.onDefect)
+        throw cause
+      })
+    await note()
     if (operation.kind === 'set_name') await noteName(actor, operation)
     return json
   } catch (cause) {
@@ -226,48 +234,73 @@ type OwnBatch = Parameters<UpdateLog['append']>[0]
 
 const STORE_AGAIN_MS = 1_000
 const STORE_TRIES = 30
+/** A full disk may let a node live on for hours. */
+const MOST_WAITING = 5_000
+
+type Storing = Pick<Performing, 'storage' | 'lost' | 'onDefect'> & {
+  readonly updates: Pick<UpdateLog, 'append'>
+}
 
 /**
- * Stores what the account did itself. The network has carried it out, so the caller gets the answer in any case, and does
- * not wait longer than for the first try. Nothing else tells the other keys, so more follow while the database is away.
+ * What accounts did themselves, on its way into the log. The network has carried it out, so the caller gets the answer in any
+ * case, and does not wait longer than for the first try. Nothing else tells the other keys, so more tries follow while the database is away.
  */
-export async function storeOwn(
-  {
-    updates,
-    storage,
-    lost,
-    onDefect,
-  }: Pick<Performing, 'updates' | 'storage' | 'lost' | 'onDefect'>,
-  batch: OwnBatch,
-): Promise<void> {
+export class OwnUpdates {
+  /** By account: what was done later is stored after what waits already. */
+  readonly #lasts = new Map<number, Promise<void>>()
+  #waiting = 0
+
+  async store(storing: Storing, batch: OwnBatch): Promise<void> {
+    const { credentialId } = batch
+    const { onDefect } = storing
+    let cause: unknown
+    if (!this.#lasts.has(credentialId)) {
+      cause = await append(storing, batch)
+      if (cause !== undefined) onDefect(cause)
+      if (!isAway(cause)) return
+    }
+    if (this.#waiting >= MOST_WAITING) {
+      return onDefect(new Error('too much waits for the database: the other keys are not told'))
+    }
+    this.#waiting++
+    const before = this.#lasts.get(credentialId)
+    const last = (before ? before.then(() => append(storing, batch)) : Promise.resolve(cause))
+      .then((cause) => goOn(storing, batch, cause))
+      .catch(onDefect)
+      .finally(() => {
+        this.#waiting--
+        if (this.#lasts.get(credentialId) === last) this.#lasts.delete(credentialId)
+      })
+    this.#lasts.set(credentialId, last)
+  }
+}
+
+async function goOn(storing: Storing, batch: OwnBatch, failure: unknown): Promise<void> {
+  let cause = failure
+  for (let tries = 2; isAway(cause) && tries <= STORE_TRIES; tries++) {
+    await storing.storage.recovered(STORE_AGAIN_MS)
+    cause = await append(storing, batch)
+  }
+  if (cause !== undefined) storing.onDefect(cause)
+}
+
+/** Resolves with why it was not stored. */
+async function append({ updates, lost, onDefect }: Storing, batch: OwnBatch): Promise<unknown> {
   // The end of the actor would cut the answer short.
   const leave = () => {
     new Promise(setImmediate).then(() => lost(batch)).catch(onDefect)
   }
-  const failure = async (): Promise<unknown> => {
-    try {
-      if (!(await updates.append(batch)).stored) leave()
-    } catch (cause) {
-      if (!(cause instanceof OwnershipLost)) return cause
-      leave()
-    }
-    return undefined
+  try {
+    if (!(await updates.append(batch)).stored) leave()
+  } catch (cause) {
+    if (!(cause instanceof OwnershipLost)) return cause
+    leave()
   }
-  let cause = await failure()
-  if (cause !== undefined) onDefect(cause)
-  if (!isAway(cause)) return
-  const goOn = async () => {
-    for (let tries = 2; isAway(cause) && tries <= STORE_TRIES; tries++) {
-      await storage.recovered(STORE_AGAIN_MS)
-      cause = await failure()
-    }
-    if (cause !== undefined) onDefect(cause)
-  }
-  goOn().catch(onDefect)
+  return undefined
 }
 
 const isAway = (cause: unknown): boolean =>
-  cause instanceof RequestFailed && cause.failure.code === 'unavailable'
+  cause instanceof RequestFailed && cause.failure.reason?.startsWith('database_') === true
 
 /** Logs an operation as an update for the other keys, if the settings include the account's own updates. */
 async function noteOwn(
@@ -283,7 +316,7 @@ async function noteOwn(
   )
   if (happenings.length === 0) return
   const { credentialId, epoch } = facts
-  await storeOwn(actor, {
+  await actor.own.store(actor, {
     credentialId,
     epoch,
     happenings,

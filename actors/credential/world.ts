@@ -16,6 +16,7 @@ import type {
   StoredAccount,
   UpdateLog,
 } from '../ports/ports.ts'
+import type { OwnUpdates } from './perform.ts'
 
 /** Milliseconds. */
 interface Timing {
@@ -33,6 +34,7 @@ export interface CredentialWorld {
   readonly store: CredentialStore
   readonly updates: UpdateLog
   readonly storage: Storage
+  readonly own: OwnUpdates
   readonly identities: Identities
   readonly budget: StartBudget
   readonly clock: Clock

@@ -132,7 +132,7 @@ export async function listItems(
   return db.query<BulkItem>(
     `select position, credential_id, state, code, ended_at from bulk_item
       where action_id = $1 and ($2::text is null or state = $2)
-        and ($3::int is null or position < $3)
+        and ($3::bigint is null or position < $3)
       order by position desc limit $4`,
     [id, state ?? null, before ?? null, limit],
   )
@@ -156,7 +156,8 @@ export async function failedAccounts(db: Queryable, action: OneAction): Promise<
 export function setRunning(db: Database, action: OneAction, runs: boolean): Promise<BulkAction> {
   const { userId, id } = action
   return db.transaction(async (tx) => {
-    await holdUser(tx, userId)
+    // Only what runs is counted, and a stop has no time to wait.
+    if (runs) await holdUser(tx, userId)
     const [changed] = await tx.query<BulkAction>(
       `update bulk_action set state = $3
         where id = $2 and user_id = $1 and state <> 'finished'
@@ -177,12 +178,22 @@ export interface RunningAction {
   readonly kind: BulkKind
 }
 
-/** Running actions, the oldest one of each user first. */
-export const runningActions = (db: Queryable, limit: number): Promise<RunningAction[]> =>
+/** Running actions for which this node has something to do, the oldest one of each user first. */
+export const runningActions = (
+  db: Queryable,
+  incarnation: number | null,
+  limit: number,
+): Promise<RunningAction[]> =>
   db.query<RunningAction>(
-    `select id, user_id as "userId", kind from bulk_action where state = 'running'
-      order by row_number() over (partition by user_id order by id), id limit $1`,
-    [limit],
+    `select a.id, a.user_id as "userId", a.kind from bulk_action a
+      where a.state = 'running' and exists (
+        select from bulk_item i
+          left join credential c on c.id = i.credential_id
+          left join credential_log l on l.credential_id = c.id
+         where i.action_id = a.id and i.state = 'waiting'
+           and (l.owner = $1 or c.id is null or c.deactivated_at is not null))
+      order by row_number() over (partition by a.user_id order by a.id), a.id limit $2`,
+    [incarnation, limit],
   )
 
 export interface WaitingItem {

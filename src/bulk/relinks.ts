@@ -159,7 +159,7 @@ export class RelinkPages {
                    when s.state in ('code_sent', 'password_needed', 'waiting') and s.expires_at > now()
                    then 'begun' else 'ready' end as state
          from relink_page p left join link_session s on s.id = p.session_id
-        where p.user_id = $1 and p.action_id = $2 and ($3::int is null or p.position < $3)
+        where p.user_id = $1 and p.action_id = $2 and ($3::bigint is null or p.position < $3)
         order by p.position desc limit $4`,
       [userId, id, before ?? null, limit],
     )

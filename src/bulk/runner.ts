@@ -95,10 +95,10 @@ export class BulkRunner {
   }
 
   async #look(): Promise<void> {
-    const { db, logger } = this.#options
+    const { db, logger, incarnation } = this.#options
     if (this.#closing.signal.aborted) return
     try {
-      for (const action of await runningActions(db, 100)) {
+      for (const action of await runningActions(db, incarnation(), 100)) {
         if (this.#walks.size >= ACTIONS_AT_ONCE) return
         if (this.#walks.has(action.id) || this.#isFullFor(action)) continue
         const ended = this.#walk(action)

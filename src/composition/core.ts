@@ -1,6 +1,7 @@
 /** Builds the core of the service: the update log, the actors, and the stores and webhooks that they use. */
 import { EventEmitter } from 'node:events'
 import { type ApiKeyActor, ApiKeys } from '../../actors/api-key/actor.ts'
+import { OwnUpdates } from '../../actors/credential/perform.ts'
 import { CredentialSupervisor, idsOf, type Supervised } from '../../actors/credential/supervisor.ts'
 import { StartBudget } from '../../actors/credential/world.ts'
 import { ActorRegistry } from '../../actors/host/actor.ts'
@@ -178,6 +179,7 @@ export function createCore(options: CoreOptions) {
     store,
     updates,
     storage: writes,
+    own: new OwnUpdates(),
     identities: translator,
     budget: new StartBudget(config.startBudget, clock),
     clock,

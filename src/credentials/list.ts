@@ -365,12 +365,12 @@ function positionOf(cursor: string, sort: CredentialSort): { key: string | numbe
   throw invalidField('before', 'is not a cursor of this list')
 }
 
-/** The end of the year 9999 in seconds: the database takes no time for which there is no date. */
+/** The end of the year 9999 in seconds. No time of a list is later or before 1970, and the database does not take every number. */
 const LAST_SECONDS = 253_402_300_799
 
 /** Anybody may write a cursor, and the database refuses some values. Names are compared here. */
 function isKeyOf(sort: CredentialSort, key: unknown): key is string | number {
-  if (typeOf(sort) === 'float8') return typeof key === 'number' && Math.abs(key) <= LAST_SECONDS
+  if (typeOf(sort) === 'float8') return typeof key === 'number' && key >= 0 && key <= LAST_SECONDS
   return typeof key === 'string' && (sort === 'name' || !key.includes('\u0000'))
 }
 

@@ -85,6 +85,7 @@ export class Ownership {
   }
 
   watch(): void {
+    this.#isStopped = false
     this.#timer = setInterval(() => void this.check(), CHECK_MS)
   }
 
@@ -263,8 +264,8 @@ const MEGABYTE = 2 ** 20
 
 /** Measured heap of an idle account, by platform. */
 const ACCOUNT_BYTES: Readonly<Record<string, number>> = {
-  telegram: 160 * KILOBYTE,
-  xmpp: 70 * KILOBYTE,
+  telegram: 185 * KILOBYTE,
+  xmpp: 48 * KILOBYTE,
 }
 const OTHER_ACCOUNT_BYTES = 28 * KILOBYTE
 /** The share of the heap for idle accounts: the rest is for their events and operations. */

@@ -207,6 +207,8 @@ const deletes = {
   operation: { kind: 'delete', chat: 'c', message: 'm' },
 } as unknown as typeof send
 
+const away = () => failed('unavailable', 'away', { certain: false, reason: 'database_away' })
+
 const plain = {
   toNative: async (_: number, operation: Operation) => operation,
   present: async () => true,
@@ -217,8 +219,7 @@ t.test('other keys learn what was done, though the database was away just then',
   const rig = new CredentialRig(t, { identities: plain })
   const actor = await rig.online()
   rig.platform.session.onPerform = async () => ({ kind: 'done' }) as OperationResult
-  const away = failed('unavailable', 'away', { certain: false })
-  rig.updates.onAppend = () => Promise.reject(away)
+  rig.updates.onAppend = () => Promise.reject(away())
   t.equal(await perform(actor, deletes), true, 'the caller does not wait for it')
   t.equal(rig.updates.appended.length, 1)
   await rig.clock.advance(1_000)
@@ -228,6 +229,33 @@ t.test('other keys learn what was done, though the database was away just then',
   await rig.clock.advance(60_000)
   t.equal(rig.updates.appended.length, 3, 'and no more once it is stored')
   t.equal(new Set(rig.updates.appended.map(({ happenings }) => happenings[0]?.sourceKey)).size, 1)
+})
+
+t.test('what was done later is told later, also where the database is back by then', async (t) => {
+  const rig = new CredentialRig(t, { identities: plain })
+  const actor = await rig.online()
+  rig.platform.session.onPerform = async () => ({ kind: 'done' }) as OperationResult
+  rig.updates.onAppend = () => Promise.reject(away())
+  await perform(actor, { ...deletes, callId: 'first' })
+  rig.updates.onAppend = async () => ({ stored: true, count: 1 })
+  await perform(actor, { ...deletes, callId: 'second' })
+  t.equal(rig.updates.appended.length, 1, 'it waits for the first one')
+  await rig.clock.advance(1_000)
+  const told = rig.updates.appended.map(({ happenings }) => happenings[0]?.sourceKey)
+  t.match(told, [/first/, /first/, /second/])
+})
+
+t.test('other keys learn what was done, though its numbers could not be stored', async (t) => {
+  const present = () => Promise.reject(away())
+  const identities = { ...plain, present } as unknown as Identities
+  const rig = new CredentialRig(t, { identities })
+  const actor = await rig.online()
+  rig.platform.session.onPerform = async () => ({ kind: 'done' }) as OperationResult
+  rig.updates.onAppend = () => Promise.reject(away())
+  await refused(t, perform(actor, deletes), { code: 'timeout', certain: false })
+  rig.updates.onAppend = async () => ({ stored: true, count: 1 })
+  await rig.clock.advance(1_000)
+  t.equal(rig.updates.appended.length, 2)
 })
 
 t.test('what another try cannot store is not handed in again', async (t) => {

@@ -1,6 +1,7 @@
 /** A credential's actor among fakes, with a clock that stands still. */
 import type { Test } from 'tap'
 import { activateCredential, type CredentialActor } from '../../../actors/credential/actor.ts'
+import { OwnUpdates } from '../../../actors/credential/perform.ts'
 import { visibleState } from '../../../actors/credential/timeline.ts'
 import { type CredentialWorld, StartBudget } from '../../../actors/credential/world.ts'
 import type { CredentialFacts, Identities, Owned } from '../../../actors/ports/ports.ts'
@@ -113,6 +114,7 @@ export class CredentialRig {
         recovered: (atMostMs) =>
           new Promise((resolve) => this.clock.setTimeout(() => resolve(), atMostMs)),
       },
+      own: new OwnUpdates(),
       identities: only<Identities>(t, 'Identities', { identified() {} }),
       budget: this.budget,
       clock: this.clock,

@@ -49,12 +49,15 @@ const end = ({ session_id }: SignIn) =>
   })
 
 /**
- * Asks anew who is signed in, because somebody may have come since the list was read. Ends this sign-in last, because
+ * Asks anew who is signed in, because somebody may have come since the list was read, and again where the list has more pages. Ends this sign-in last, because
  * afterwards no other one can be ended.
  */
 async function endAll(queries: QueryClient): Promise<void> {
-  const { items } = await queries.fetchQuery({ ...signInsQuery, staleTime: 0 })
-  await Promise.all(items.filter(({ current }) => !current).map(end))
+  for (let isMore = true; isMore; ) {
+    const { items, next_before } = await queries.fetchQuery({ ...signInsQuery, staleTime: 0 })
+    await Promise.all(items.filter(({ current }) => !current).map(end))
+    isMore = next_before !== null
+  }
   await signOut()
 }
 

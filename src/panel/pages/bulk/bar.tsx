@@ -13,7 +13,7 @@ import './bulk.css'
 import { TagButton } from './tags.tsx'
 
 interface Chosen {
-  /** The filter under which they were chosen: under another one nothing is, because it might not be seen. */
+  /** The filter and the order in which they were chosen: in others nothing is, because it might not be seen. */
   readonly under: string
   readonly ids: ReadonlySet<number>
   /** All that pass the filter, also those that are not loaded. */
@@ -25,7 +25,7 @@ const nothing = { ids: new Set<number>(), isAll: false, last: undefined }
 
 export type Selection = ReturnType<typeof useSelection>
 
-export function useSelection({ sort, order, ...filter }: ListFilter, rows: readonly Credential[]) {
+export function useSelection(filter: ListFilter, rows: readonly Credential[]) {
   const under = JSON.stringify(filter)
   const [kept, setKept] = useState<Chosen>({ under, ...nothing })
   const { ids: picked, isAll } = kept.under === under ? kept : nothing
