@@ -8,7 +8,7 @@ import { microseconds, milliseconds, now, percentile } from './support/statistic
 
 const BOTS = 16
 const CONNECTIONS = 64
-const POLLS = 600
+const POLLS = 1_000
 const WARMING_UP = 3
 const TURNS = 25
 const TURN_MS = 1_200
@@ -146,6 +146,13 @@ const names: Readonly<Record<Load, string>> = {
   polls: `one update for ${POLLS} polls, each`,
 }
 
+function longest(load: Load, ...sides: readonly Side[]): Finding {
+  const [left, right] = sides.map(({ turns }) =>
+    milliseconds(Math.max(...turns[load].map(({ stall }) => stall))),
+  )
+  return { what: '  of all turns', ours: left ?? '', bare: right ?? '' }
+}
+
 /** The ratio is the median of those of two turns that follow each other. */
 function findingsOf(load: Load, ours: Side, theirs: Side): Finding[] {
   const row = (what: string, field: keyof Turn, shown: (value: number) => string): Finding => {
@@ -157,6 +164,7 @@ function findingsOf(load: Load, ours: Side, theirs: Side): Finding[] {
   return [
     row(`${names[load]} (bare: the other tree): processor time`, 'processor', microseconds),
     row('  time', 'took', microseconds),
-    row('  the longest stall of the event loop', 'stall', milliseconds),
+    row('  the longest stall of the event loop in a turn', 'stall', milliseconds),
+    longest(load, ours, theirs),
   ]
 }

@@ -36,7 +36,8 @@ export function findRuntime(root, host = process) {
 
 /**
  * Node.js lets 64 MB of young objects gather before it looks through them, and everybody waits meanwhile. It looks more
- * often with 16 MB, and is done sooner each time: `npm run bench -- k`. Less than that costs more than it saves.
+ * often with 16 MB, and is done sooner each time: less than that costs more than it saves
+ * (`npm run bench -- beside --node=--max-semi-space-size=8`).
  */
 const YOUNG_OBJECTS = '--max-semi-space-size=16'
 

@@ -305,7 +305,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/webhooks/endpoint.ts': ['this.#executeReplyCall'],
   'src/webhooks/progress-store.ts': ['this.#writeAll'],
   'src/webhooks/secrets.ts': ['this.#load'],
-  'src/webhooks/waker.ts': ['this.claimed'],
+  'src/webhooks/waker.ts': ['this.#lookAgain'],
 }
 
 t.test('a promise that is not awaited was reviewed', async (t) => {

@@ -153,6 +153,8 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   #limiter: RateLimiter | undefined
   /** A counter outside the machine, because every call of a bot changes it twice. */
   #calls = 0
+  /** Calls whose bodies are not here yet. */
+  #coming = 0
   #isLost = false
 
   constructor(
@@ -175,6 +177,17 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     const { value, context } = this.snapshot
     const isOver = value === 'revoked' || value === 'rotated'
     return isOver || hasExpired(context.terms, this.#world.clock.now())
+  }
+
+  /** Receives the body of a call, which may take long: the key does not sleep meanwhile. */
+  async whileComing<Result>(receive: () => Promise<Result>): Promise<Result> {
+    this.#coming++
+    try {
+      return await receive()
+    } finally {
+      this.#coming--
+      this.noteUse()
+    }
   }
 
   /** Runs one call, unless too many of this key are under way already. */
@@ -307,7 +320,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   }
 
   override isIdle(forMilliseconds: number): boolean {
-    if (!super.isIdle(forMilliseconds)) return false
+    if (this.#coming > 0 || this.#calls > 0 || !super.isIdle(forMilliseconds)) return false
     return this.effects.webhook?.isIdle(forMilliseconds) ?? true
   }
 
@@ -321,8 +334,10 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   }
 
   /** Bots ask for it once, and not again after a crash: it is stored before they are told. */
-  #stored(): Promise<void> {
-    return this.#world.keys.stored(this.facts.apiKeyId)
+  async #stored(): Promise<void> {
+    await this.#world.keys.stored(this.facts.apiKeyId)
+    // What another owner has fenced is not stored.
+    this.#assertOwner()
   }
 
   /** A call may have looked the key up before it was lost. */

@@ -71,7 +71,7 @@ interface CoreOptions {
   readonly wanted: Pick<KeysWantedUpdates, 'changed' | 'names'>
   readonly writes: WriteWatch
   readonly nodes: Pick<Nodes, 'view' | 'onHeard'> &
-    Partial<Pick<Nodes, 'endedForCertain' | 'silentMs'>>
+    Partial<Pick<Nodes, 'endedForCertain' | 'silentMs' | 'hasSuccessors'>>
   readonly limits: { readonly wrongKeys: GuessCount }
   /** Absent: there are no other nodes. */
   readonly bus?: Pick<Bus, 'tell' | 'on' | 'onGap'>
@@ -113,7 +113,7 @@ export function createCore(options: CoreOptions) {
   const incarnation = () => nodes.view().incarnation ?? null
   const isLeaving = () => {
     const { state, rows } = nodes.view()
-    return state === 'draining' && rows.length > 1
+    return state === 'draining' && (nodes.hasSuccessors?.() ?? rows.length > 1)
   }
 
   const fileIds = new FileIds(vault.derive('file-id'))
@@ -312,7 +312,7 @@ export function createCore(options: CoreOptions) {
       health.release(ids)
       ownership.letGo(credentials, true)
       // The next owner opens a session at once.
-      await Promise.all(actors.map((actor) => actor?.effects.disconnected))
+      await Promise.allSettled(actors.map((actor) => actor?.effects.disconnected))
       await Promise.all([...closing, ...theirs.map(([, key]) => key.settled)])
       await flush()
     },
@@ -374,7 +374,7 @@ const keyBeginner =
     const { credentialId } = facts
     const held = supervisor.factsOf(credentialId)
     if (!facts.revoked && held?.epoch !== facts.epoch) {
-      if (held) ownership.lost([held])
+      if (held && held.epoch < facts.epoch) ownership.lost([held])
       await supervisor.start(credentialId)
       facts = (await keyStore.load(apiKeyId)) ?? facts
     }
@@ -393,7 +393,7 @@ const onLinked =
     const held = supervisor.factsOf(credentialId)
     const wasElsewhere = held?.epoch !== epoch
     if (relinked && wasElsewhere) bus?.tell('relinked', { credentialId, epoch })
-    if (held && wasElsewhere) ownership.lost([held])
+    if (held && held.epoch < epoch) ownership.lost([held])
     const actor = relinked ? supervisor.peek(credentialId) : undefined
     if (actor?.isActive) await actor.ask({ type: 'credential.relinked', link })
     else await supervisor.start(credentialId)

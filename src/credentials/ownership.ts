@@ -232,7 +232,14 @@ export function followNodes(parts: Following): () => void {
   const releaseStrays = strayReleaser(parts)
   const claim = async (isRegular: boolean) => {
     if (isStopped) return
-    if (isRegular) await releaseStrays()
+    if (isRegular) {
+      await releaseStrays().catch((err) =>
+        logger.warn(
+          { err },
+          'credentials that belong to this node and do not run were not released',
+        ),
+      )
+    }
     await claimUnowned(parts, waiting)
     if (waiting.length === 0) return
     const facts = { credentials: waiting.length }

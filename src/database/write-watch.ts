@@ -65,8 +65,8 @@ const LAST_PROBE_AGAIN_MS = 500
 const ROOM_BYTES = 65_536
 /** Commits are retried within a second, and one may wait for locks for two. */
 const STILL_FAILING_MS = 4_000
-/** A statement whose connection was lost may still be carried out within this time. */
-export const LATE_WRITES_MS = 1_000
+/** A statement whose connection was lost may still be carried out within this time: it may wait for locks for two seconds. */
+export const LATE_WRITES_MS = 2_500
 
 export class WriteWatch implements Storage {
   readonly #probe: WriteWatchOptions['probe']
@@ -194,6 +194,7 @@ export class WriteWatch implements Storage {
     if (!this.#isSuspected) return
     this.#isSuspected = false
     const tell = () => {
+      if (this.#closing.signal.aborted) return
       for (const listener of this.#recoveries) listener()
     }
     tell()

@@ -102,7 +102,7 @@ export class KeyGate {
       throw cause
     })
     opened(facts)
-    // Its body may take long to come: no sweep puts the actor to sleep meanwhile.
+    // No sweep puts the actor to sleep before its call is there.
     actor.noteUse()
     this.spend(given.id, units)
     if (actor.isEnded) throw failed('unauthorized')

@@ -54,6 +54,8 @@ interface Position {
 
 type Filtered = Position & { readonly filter: Filter }
 
+const MOST_FLUSHES = 5
+
 export class PostgresKeyStore implements KeyStore {
   readonly #webhookOf: WebhookOf | undefined
   readonly #positions: Latest<number, Position>
@@ -139,10 +141,14 @@ export class PostgresKeyStore implements KeyStore {
   }
 
   async stored(apiKeyId: number): Promise<void> {
-    const unwritten = this.#positions.get(apiKeyId)
-    if (!unwritten) return
-    await this.#positions.flush()
-    if (this.#positions.get(apiKeyId) !== unwritten) return
+    // Another position of the key may take its place meanwhile, whether it was written or not.
+    for (let flushes = 0; flushes < MOST_FLUSHES; flushes++) {
+      const unwritten = this.#positions.get(apiKeyId)
+      if (!unwritten) return
+      await this.#positions.flush()
+      if (this.#positions.get(apiKeyId) === unwritten) break
+    }
+    if (!this.#positions.get(apiKeyId)) return
     const description = 'the database does not answer'
     throw failed('unavailable', description, { reason: 'database_away', retryAfterSeconds: 1 })
   }

@@ -75,7 +75,7 @@ export async function forgetLeft(
 
 const LOOK_MS = 5_000
 const ROWS_AT_ONCE = 100
-/** Networks that do not answer take the whole time for each: others are not to wait behind them. */
+/** Networks that do not answer take the whole time for each: a few of them do not keep the others waiting. */
 const LANES = 10
 const TAKES_MS = 25_000
 /** Longer than a try takes, so that two nodes never try at once. It doubles each time. */
@@ -108,7 +108,7 @@ const due = `
     from pending_sign_out p left join node n on n.id = p.owner
    where p.due_at <= now()
      and (p.owner is null or p.owner = $1 or n.id is null or n.ended_at < now() - interval '10 seconds')
-   order by p.due_at limit ${ROWS_AT_ONCE}`
+   order by row_number() over (partition by p.platform order by p.due_at), p.due_at limit ${ROWS_AT_ONCE}`
 
 const take = `
   update pending_sign_out set tries = tries + 1,

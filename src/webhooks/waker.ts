@@ -25,6 +25,9 @@ export class WebhookWaker {
   readonly #byCredential = new Map<number, Set<number>>()
   /** Keys that are waking now, or are tried again soon. */
   readonly #waking = new Set<number>()
+  /** Credentials whose webhooks are looked for again when the timer is over. */
+  readonly #missed = new Set<number>()
+  #timer: NodeJS.Timeout | undefined
   #isStopped = false
 
   constructor(options: WebhookWakerOptions) {
@@ -52,13 +55,28 @@ export class WebhookWaker {
   /** This node has claimed the credential: wakes its keys that have updates to deliver, once the database names them. */
   async claimed(credentialId: number): Promise<void> {
     if (this.#isStopped || !this.#options.owned.has(credentialId)) return
-    await this.wakeBehind([credentialId]).catch((err) => {
+    await this.#look([credentialId])
+  }
+
+  async #look(credentialIds: readonly number[]): Promise<void> {
+    await this.wakeBehind(credentialIds).catch((err) => {
+      const credentials = credentialIds.length
       this.#options.logger.warn(
-        { err, credentialId },
-        'the webhooks of a credential were not looked for yet',
+        { err, credentials },
+        'the webhooks of credentials were not looked for yet',
       )
-      setTimeout(() => void this.claimed(credentialId), RETRY_MS).unref()
+      for (const id of credentialIds) this.#missed.add(id)
+      this.#timer ??= setTimeout(() => void this.#lookAgain(), RETRY_MS).unref()
     })
+  }
+
+  /** All that were missed are looked for together: the database may just be coming back. */
+  async #lookAgain(): Promise<void> {
+    this.#timer = undefined
+    if (this.#isStopped) return
+    const owned = [...this.#missed].filter((id) => this.#options.owned.has(id))
+    this.#missed.clear()
+    await this.#look(owned)
   }
 
   /** Another node has claimed the credential, and delivers its updates. */

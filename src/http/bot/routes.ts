@@ -120,11 +120,13 @@ async function prepareCall(
   const platform = await options.credentials.platformOf(key.facts.credentialId)
   const mayPass = isPassedOn(platform, params['*'])
   if (mayPass && params['*'] !== '') return preparePassedCall(request, reply, key, options)
-  const { args, uploads } = await parametersOf(request, place, {
-    signal: () => goneSignal(reply),
-    count: (length, fileBytes) =>
-      gate.spend(key.facts.apiKeyId, unitsAfter(headers, length, fileBytes)),
-  })
+  const { args, uploads } = await key.whileComing(() =>
+    parametersOf(request, place, {
+      signal: () => goneSignal(reply),
+      count: (length, fileBytes) =>
+        gate.spend(key.facts.apiKeyId, unitsAfter(headers, length, fileBytes)),
+    }),
+  )
   const method = request.params['*'] || args.text('method') || ''
   keepParameters(request.audit, key, method, args)
   const received = {
@@ -255,12 +257,16 @@ function sendPassed(passed: Passed, reply: FastifyReply): void {
   const { audit } = reply.request
   if (failure) {
     const { reason, params, retryAfterSeconds } = failure
-    Object.assign(audit, { errorCode: code ?? status, description, reason, params })
+    Object.assign(audit, { errorCode: codeOf(code, status), description, reason, params })
     if (retryAfterSeconds !== undefined) reply.header('retry-after', retryAfterSeconds)
   }
   if (audit.args) audit.answer = text
   reply.code(status).type('application/json').send(text)
 }
+
+/** The log and the usage have room for codes like HTTP's alone. */
+const codeOf = (code: number | undefined, status: number): number =>
+  code !== undefined && Number.isInteger(code) && code >= 100 && code <= 599 ? code : status
 
 /** Text that is JSON already goes out as it is. */
 const envelope = ({ json, description }: Result): string =>

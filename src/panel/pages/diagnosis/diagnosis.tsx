@@ -172,7 +172,8 @@ export function Course({ apiKey, diagnosisId, runs, anew }: CourseProps) {
     mutationFn: (from: Diagnosis) => takeStep(from),
     onSuccess: (next) => queries.setQueryData(wanted.queryKey, next),
     // Another page may have taken the step, or be taking it.
-    onError: () => queries.fetchQuery({ ...wanted, staleTime: 0, retry: false }).catch(() => undefined),
+    onError: () =>
+      queries.fetchQuery({ ...wanted, staleTime: 0, retry: false }).catch(() => undefined),
   })
   const { mutate, isPending } = stepping
   const { data } = diagnosis
