@@ -1,6 +1,7 @@
 /** Actions on many accounts over HTTP: chosen by id or filter, followed, stopped, resumed; each account has its outcome. */
 import t from 'tap'
 import { failed } from '../../machines/model/failure.ts'
+import { runningActions } from '../../src/bulk/actions.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { refused, scene } from '../service/scene.ts'
 import { until } from '../support/client.ts'
@@ -237,4 +238,29 @@ t.test('at most ten are under way, and two hundred are begun in a day', async (t
   const late = await many()
   t.match(late, { status: 429, body: { ok: false, error_code: 429 } })
   t.ok(late.body.parameters.retry_after > 86_000)
+})
+
+t.test('an action with nothing to do at a node is none that it looks at', async (t) => {
+  const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
+  t.teardown(() => db.close())
+  const owners = 'select owner from credential_log where credential_id = $1'
+  const [log] = await db.query<{ owner: number }>(owners, [first])
+  const [user] = await db.query<{ id: number }>('select id from app_user limit 1')
+  const [action] = await db.query<{ id: number }>(
+    `insert into bulk_action (user_id, kind, state, total) values ($1, 'restart', 'stopped', 1) returning id`,
+    [user?.id],
+  )
+  await db.query(
+    `insert into bulk_item (action_id, position, credential_id, state) values ($1, 1, $2, 'waiting')`,
+    [action?.id, first],
+  )
+  const seenBy = async (node: number | null) =>
+    db.transaction(async (tx) => {
+      await tx.query(`update bulk_action set state = 'running' where id = $1`, [action?.id])
+      const found = await runningActions(tx, node, 100)
+      await tx.query(`update bulk_action set state = 'stopped' where id = $1`, [action?.id])
+      return found.some(({ id }) => id === action?.id)
+    })
+  t.ok(await seenBy(log?.owner ?? null), 'its accounts are here')
+  t.notOk(await seenBy(-1), 'they are at another node')
 })

@@ -27,14 +27,14 @@ t.test(
 
     lines.length = 0
     await db.query(`update credential set platform = 'telegram'`)
-    await warn(87)
+    await warn(90)
     t.equal(lines.length, 1, 'its accounts take more')
-    await warn(88)
+    await warn(91)
     t.equal(lines.length, 1)
     await db.query(`update credential set platform = 'xmpp'`)
-    await warn(76)
+    await warn(73)
     t.equal(lines.length, 1)
-    await warn(75)
+    await warn(72)
     t.equal(lines.length, 2, 'and those of XMPP less, and more than others')
     await db.query('update credential set deactivated_at = now()')
     await warn(70)

@@ -139,3 +139,24 @@ t.test('the polls that are held are counted, whatever ends them', async (t) => {
   await rig.clock.advance(1)
   t.equal(rig.keys.heldPolls, 0)
 })
+
+t.test(
+  'a key does not sleep while the body of a call comes, or while the call goes on',
+  async (t) => {
+    const rig = new Rig(t)
+    const body = Promise.withResolvers<string>()
+    const coming = rig.actor.whileComing(() => body.promise)
+    await rig.clock.advance(600_000)
+    t.notOk(rig.actor.isIdle(300_000))
+    body.resolve('a large file')
+    t.equal(await coming, 'a large file')
+    t.notOk(rig.actor.isIdle(300_000), 'its call follows')
+    const answer = Promise.withResolvers<void>()
+    const call = rig.actor.inFlight(() => answer.promise)
+    await rig.clock.advance(600_000)
+    t.notOk(rig.actor.isIdle(300_000))
+    answer.resolve()
+    await call
+    t.ok(rig.actor.isIdle(300_000))
+  },
+)
