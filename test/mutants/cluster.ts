@@ -28,7 +28,7 @@ export const clusterMutants: readonly NamedMutant[] = [
   {
     name: 'lease check off',
     file: 'actors/node/lease.ts',
-    from: 'if (!this.#isOver) await this.#lease.valid()',
+    from: 'if (!this.#isOver) await Promise.race([this.#lease.valid(), this.#over.promise])',
     to: '',
     test: 'test/actors/node/lease.test.ts',
   },

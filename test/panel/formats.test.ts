@@ -30,6 +30,8 @@ const hooks = registerHooks({
 const { useFormats } = (await import(join(i18n, 'formats.ts'))) as { useFormats(): Formats }
 const { speak } = (await import(join(i18n, 'language.tsx'))) as { speak(locale: string): void }
 hooks.deregister()
+const sending = join(import.meta.dirname, '../../src/panel/pages/explorer/sending.ts')
+const { laidOut } = (await import(sending)) as { laidOut(body: string): string }
 
 function formatsIn(locale: string): Formats {
   speak(locale)
@@ -102,9 +104,6 @@ t.test('large numbers and money', async (t) => {
   t.equal(en.money(50, 'XTR'), '⭐ 50')
   t.equal(fa.money(50, 'XTR'), '⭐ ۵۰')
 })
-
-const sending = join(import.meta.dirname, '../../src/panel/pages/explorer/sending.ts')
-const { laidOut } = (await import(sending)) as { laidOut(body: string): string }
 
 t.test('an answer is laid out, and its numbers stay as they were written', async (t) => {
   t.equal(
