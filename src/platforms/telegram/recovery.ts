@@ -126,7 +126,10 @@ function joinedOf(channelId: number, chats: readonly tl.TypeChat[]) {
   return chat?._ === 'channel' && { joined: chat.date }
 }
 
-/** Without messages from before the account joined the channel: it may have been there before, and away meanwhile. */
+/**
+ * Without messages from before the account joined the channel, and without edits of them: it may have been there before, and away
+ * meanwhile.
+ */
 function sinceJoined(
   channelId: number,
   answer: tl.updates.TypeChannelDifference,
@@ -135,8 +138,15 @@ function sinceJoined(
   const { joined = 0 } = joinedOf(channelId, answer.chats) || {}
   const isSince = (message: tl.TypeMessage) =>
     message._ === 'messageEmpty' || message.date >= joined
-  return { ...answer, newMessages: answer.newMessages.filter(isSince) }
+  const newMessages = answer.newMessages.filter(isSince)
+  const otherUpdates = answer.otherUpdates.filter(
+    (update) => update._ !== 'updateEditChannelMessage' || isSince(update.message),
+  )
+  return { ...answer, newMessages, otherUpdates }
 }
+
+const messagesIn = (answer: tl.updates.TypeChannelDifference) =>
+  answer._ === 'updates.channelDifference' ? answer.newMessages.length : 0
 
 /** Keeps only posts from while the account was connected: they were not missed, even if the library fetches them again. */
 function onlyLive(
@@ -288,17 +298,22 @@ export class Recovery {
     channel: tl.RawInputChannel,
     ask: Asking<tl.updates.TypeChannelDifference>,
   ): Promise<tl.updates.TypeChannelDifference> {
-    const { calls, account, logger, ending: signal } = this.#options
+    const { calls, account, logger, skipped, ending: signal } = this.#options
     const { channelId } = channel
     try {
-      const answer = sinceJoined(channelId, await ask())
+      const listed = await ask()
+      const answer = sinceJoined(channelId, listed)
       if (answer._ === 'updates.channelDifferenceTooLong') {
         const { dialog } = answer
         if (dialog._ !== 'dialog' || dialog.pts === undefined) return answer
         return await readChannel(this.#options, channelId, { ...answer, pts: dialog.pts })
       }
-      if (answer._ === 'updates.channelDifferenceEmpty' || account.recoversChannels()) return answer
-      if (!(await isBroadcast(calls, channelId, answer.chats))) return answer
+      if (answer._ === 'updates.channelDifferenceEmpty') return answer
+      if (account.recoversChannels() || !(await isBroadcast(calls, channelId, answer.chats))) {
+        // Some of the messages may be from before the account left.
+        if (messagesIn(answer) < messagesIn(listed)) skipped('messages')
+        return answer
+      }
       return onlyLive(answer, this.#liveSince + this.#ahead)
     } catch (cause) {
       if (wordOf(cause) !== UNKNOWN_COUNT) throw cause
