@@ -91,7 +91,8 @@ t.test(
     const sent = await perform(session, sending(`${friend.id}`, 'once'))
     t.match(sent, { kind: 'message', message: { content: { text: 'once' } } })
     away.add(Number(nativeOfPlace(channel)))
-    await t.rejects(perform(session, { kind: 'describe', chat: nativeOfPlace(direct) }), {
+    const asked = perform(session, { kind: 'describe', chat: nativeOfPlace(direct) })
+    t.match(await asked.catch((cause) => cause), {
       failure: { code: 'unavailable', retryAfterSeconds: 1 },
     })
   },
