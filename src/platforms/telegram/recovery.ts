@@ -202,6 +202,7 @@ export class Recovery {
   #liveSince = Number.POSITIVE_INFINITY
   /** How far the network's clock is ahead of this one, in seconds. */
   #ahead = 0
+  #since = 0
 
   constructor(options: RecoveryOptions) {
     this.#options = options
@@ -217,7 +218,9 @@ export class Recovery {
         const asking = ask as Asking<tl.updates.TypeChannelDifference>
         return this.#channelDifference(request, asking) as Answer
       }
-      return ask()
+      const answer = await ask()
+      if (request._ === 'updates.getState') this.#readClock((answer as tl.updates.RawState).date)
+      return answer
     }
     client.call = filling
     const { updates } = client
@@ -234,7 +237,13 @@ export class Recovery {
   /** Restores the counters of channels before the first update, so that every gap is noticed. */
   begin(): void {
     const { client, state } = this.#options
+    this.#since = state.date
     for (const [channel, pts] of state.channelCounts()) client.updates?.cpts.set(channel, pts)
+  }
+
+  /** From when on this session is told what happens: by the network's clock, Unix time in seconds. */
+  get since(): number {
+    return this.#since
   }
 
   /** From now on the network pushes updates. */
@@ -257,7 +266,7 @@ export class Recovery {
     try {
       const answer = await ask()
       const date = dateOf(answer)
-      if (date !== undefined) this.#ahead = date - Math.floor(Date.now() / 1000)
+      if (date !== undefined) this.#readClock(date)
       if (answer._ !== 'updates.differenceTooLong') return answer
       const { seq = 0 } = this.#options.client.updates ?? {}
       return await readAccount(this.#options, { ...request, pts: answer.pts, seq })
@@ -326,6 +335,10 @@ export class Recovery {
       if (fullChat._ !== 'channelFull') throw cause
       return readChannel(this.#options, channelId, { pts: fullChat.pts, chats, users })
     }
+  }
+
+  #readClock(date: number): void {
+    this.#ahead = date - Math.floor(Date.now() / 1000)
   }
 
   #askAgain(channel: number): void {
