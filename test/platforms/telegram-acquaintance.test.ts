@@ -1,6 +1,7 @@
 /** Whom an account of Telegram may name to the network: people seen but briefly, and people whose number a channel has. */
+import { Long, type tl } from '@mtcute/core'
 import t from 'tap'
-import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
+import { asSeenBy, nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { perform, sending } from './contract/scene.ts'
 import { live } from './telegram/live.ts'
 import { Stage } from './telegram/stage.ts'
@@ -61,5 +62,35 @@ t.test('an account of Telegram', async (t) => {
     t.match(posted, { message: { chat: { native: nativeOfPlace(group), title: 'Same number' } } })
     write('again')
     t.match(await store.message('again'), { message: { from: { firstName: friend.firstName } } })
+  })
+
+  await t.test('still writes to a channel that is named in passing elsewhere', async (t) => {
+    const { person, friend, store, listen, write } = await live(t, stage)
+    const group = network.channel(person, [friend], false)
+    const chat = nativeOfPlace(group)
+    const session = await listen()
+    delivery.send(friend, group, { message: 'hello' })
+    await store.message('hello')
+    await perform(session, sending(chat, 'one'))
+    group.title = 'Renamed'
+    const whole = asSeenBy(group, person.id) as tl.RawChannel
+    const passing = { ...whole, min: true, accessHash: Long.ONE } as const
+    person.isHushed = true
+    write('meanwhile')
+    person.isHushed = false
+    const { update } = person.events.at(-1)!
+    const { users } = delivery.along(person)
+    for (const connection of network.connectionsOf(person)) {
+      const news = { updates: [update], users, chats: [passing], date: 0, seq: 0 }
+      if (connection.wantsUpdates) connection.notify({ _: 'updates', ...news })
+    }
+    await store.message('meanwhile')
+    await perform(session, sending(chat, 'two'))
+    t.match([...group.messages.values()].at(-1), { message: 'two' })
+    const [row] = await stage.db.query<{ complete: Buffer }>(
+      'select complete from telegram_peer where id = $1',
+      [Number(chat)],
+    )
+    t.ok(row?.complete.includes('Renamed'), 'its new title is kept once it is seen whole')
   })
 })

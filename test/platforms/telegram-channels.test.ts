@@ -101,9 +101,13 @@ t.test('Telegram accounts recover channels as they are told to', async (t) => {
       age(group)
       group.joinedAt = LONG_AGO + 1
       post('back')
-      await open()
+      // The network numbers the edit like news, and the message is as old as before.
+      delivery.edit(group, group.nextMessage - 2, { message: 'corrected' })
+      const { reports } = await open()
       await store.message('back')
       t.strictSame(store.texts(), ['before', 'back'])
+      t.strictSame(store.texts('edited'), [])
+      t.ok(reports.some(([report, what]) => report === 'skipped' && what === 'messages'))
     }
   })
 

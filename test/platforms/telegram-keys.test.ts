@@ -26,3 +26,24 @@ t.test('an account goes on with its key once the network knows it again', async 
   await open()
   await store.message('meanwhile')
 })
+
+t.test('an account that its data centre has sent elsewhere comes back to it', async (t) => {
+  const stage = await Stage.start(t)
+  const { person, store, open, write } = await live(t, stage)
+  const first = await open()
+  write('before')
+  await store.message('before')
+  await first.stop()
+
+  person.sentTo = 4
+  const { secrets } = store
+  const refused = run(stage.platform(), store)
+  t.teardown(() => refused.stop())
+  t.strictSame(await refused.reported('revoked'), ['session_revoked'])
+  t.strictSame(store.secrets, secrets, 'its home stays')
+
+  delete person.sentTo
+  write('meanwhile')
+  await open()
+  await store.message('meanwhile')
+})

@@ -3,6 +3,7 @@ import t from 'tap'
 import type { Happening } from '../../machines/model/happening.ts'
 import { quietLogger } from '../support/logger.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
+import { clock } from '../support/telegram-dc/clock.ts'
 import { react, vote } from '../support/telegram-dc/opinions.ts'
 import { samplePoll, sentContent } from './contract/message-operations.ts'
 import type { Store } from './contract/recorder.ts'
@@ -39,6 +40,19 @@ t.test('Telegram accounts hear what others think', async (t) => {
       { ...about, ...from, before: [{ emoji: '❤' }], after: [] },
     ])
     t.notOk(store.happenings.some(({ kind }) => kind === 'reaction_count'))
+  })
+
+  await t.test('a reaction is news also where the network is behind by its clock', async (t) => {
+    clock.aheadSeconds = -3_600
+    t.teardown(() => {
+      clock.aheadSeconds = 0
+    })
+    const { friend, store, listen, write } = await live(t, stage)
+    await listen()
+    const id = write('behind')
+    await store.message('behind')
+    react(network, friend, id, ['👍'])
+    t.match(await told(store, 'reaction'), [{ before: [], after: [{ emoji: '👍' }] }])
   })
 
   await t.test('what was thought before the session is no news', async (t) => {

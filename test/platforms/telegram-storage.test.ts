@@ -1,8 +1,10 @@
 /** What happens to an account of Telegram while its database cannot write for a moment. */
 import t, { type Test } from 'tap'
+import { failed } from '../../machines/model/failure.ts'
 import type { Queryable } from '../../src/database/database.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
+import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, sending } from './contract/scene.ts'
 import { live } from './telegram/live.ts'
@@ -60,5 +62,38 @@ t.test(
     t.match(sent, { kind: 'message', message: { content: { text: 'once' } } })
     t.equal(next.failures, 0)
     t.strictSame(warned, ['a part of the session failed'])
+  },
+)
+
+t.test(
+  'a request learns that the database is away, and an outcome is told all the same',
+  async (t) => {
+    const stage = await Stage.start(t)
+    const { network } = stage
+    const { database } = await testDatabase(t)
+    const away = new Set<unknown>()
+    const db: Queryable = {
+      query: (statement, values) =>
+        `${statement}`.includes('from telegram_peer') && away.has(values?.[1])
+          ? Promise.reject(failed('unavailable', 'away', { retryAfterSeconds: 1 }))
+          : database.query(statement, values),
+    }
+    const { person, friend, store, listen } = await live(t, stage, { db })
+    const channel = network.channel(friend, [])
+    const direct = network.directMessages(channel, [person])
+    const session = await listen()
+    // So many others that the account itself is remembered by the database alone.
+    for (let i = 0; i < 60; i++) network.person()
+    network.delivery.send(friend, direct, { message: 'hello' })
+    await store.message('hello')
+    person.isAnsweredShortly = true
+    away.add(person.id)
+    const sent = await perform(session, sending(`${friend.id}`, 'once'))
+    t.match(sent, { kind: 'message', message: { content: { text: 'once' } } })
+    away.add(Number(nativeOfPlace(channel)))
+    const asked = perform(session, { kind: 'describe', chat: nativeOfPlace(direct) })
+    t.match(await asked.catch((cause) => cause), {
+      failure: { code: 'unavailable', retryAfterSeconds: 1 },
+    })
   },
 )

@@ -2,6 +2,7 @@
 import type { tl } from '@mtcute/core'
 import t from 'tap'
 import type { Queryable } from '../../src/database/database.ts'
+import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import type { Person } from '../support/telegram-dc/people.ts'
 import { patience } from './contract/recorder.ts'
 import { live } from './telegram/live.ts'
@@ -17,6 +18,14 @@ t.test('Telegram accounts miss nothing that is hard to process', async (t) => {
       if (connection.wantsUpdates) connection.notify(pushed)
     }
   }
+
+  /** A database that does not say who this one is. */
+  const flaky = (away: { who?: number }): Queryable => ({
+    query: (statement, values) =>
+      `${statement}`.includes('from telegram_peer') && values?.[1] === away.who
+        ? Promise.reject(new Error('the database is away'))
+        : stage.db.query(statement, values),
+  })
 
   await t.test('a channel of which the network says nothing holds up no message', async (t) => {
     const { person, store, listen, write } = await live(t, stage)
@@ -44,16 +53,9 @@ t.test('Telegram accounts miss nothing that is hard to process', async (t) => {
   })
 
   await t.test('what cannot be looked up is told by the next session', async (t) => {
-    let isAway = false
-    const { db } = stage
+    const away: { who?: number } = {}
     const stranger = network.newId()
-    const flaky: Queryable = {
-      query: (statement, values) =>
-        isAway && `${statement}`.includes('from telegram_peer') && values?.[1] === stranger
-          ? Promise.reject(new Error('the database is away'))
-          : db.query(statement, values),
-    }
-    const { person, friend, store, open, listen, write } = await live(t, stage, { db: flaky })
+    const { person, friend, store, open, listen, write } = await live(t, stage, { db: flaky(away) })
     const first = await listen()
     write('before')
     await store.message('before')
@@ -63,11 +65,45 @@ t.test('Telegram accounts miss nothing that is hard to process', async (t) => {
     const fwdFrom = { _: 'messageFwdHeader', date: 1, fromId } as const
     delivery.send(friend, person, { message: 'of a stranger', fwdFrom })
     const second = await open()
-    isAway = true
+    away.who = stranger
     t.strictSame(await second.reported('lost'), ['events_not_stored', undefined])
-    isAway = false
+    delete away.who
     await listen()
     await store.message('of a stranger')
+  })
+
+  await t.test('nor is anything lost of a packet whose people cannot be looked up', async (t) => {
+    const away: { who?: number } = {}
+    const { person, store, listen } = await live(t, stage, { db: flaky(away) })
+    const first = await listen()
+    const stranger = network.person()
+    stranger.isSeenBriefly = true
+    away.who = stranger.id
+    delivery.send(stranger, person, { message: 'in a packet' })
+    t.strictSame(await first.reported('lost'), ['events_not_stored', undefined])
+    delete away.who
+    await listen()
+    await store.message('in a packet')
+  })
+
+  await t.test('nor of a channel that cannot be looked up', async (t) => {
+    const away: { who?: number } = {}
+    const { person, friend, store, listen } = await live(t, stage, { db: flaky(away) })
+    const group = network.channel(friend, [person], false)
+    const first = await listen()
+    delivery.send(friend, group, { message: 'before' })
+    await store.message('before')
+    person.isHushed = true
+    delivery.send(friend, group, { message: 'in a channel' })
+    person.isHushed = false
+    away.who = Number(nativeOfPlace(group))
+    const { id: channelId, pts } = group
+    const news = { _: 'updateChannelTooLong', channelId, pts } as const
+    push(person, { updates: [news], users: [], chats: [] })
+    t.strictSame(await first.reported('lost'), ['events_not_stored', undefined])
+    delete away.who
+    await listen()
+    await store.message('in a channel')
   })
 
   await t.test('what is about a chat names it, though the network does not', async (t) => {

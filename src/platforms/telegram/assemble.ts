@@ -71,7 +71,7 @@ export function assemble(
   const ending = life.signal
   const locations = new MessageLocations(account, { ...options, unnoted: defect })
   const state = new UpdateState(checkpoint)
-  const since = state.date || Math.floor(Date.now() / 1000)
+  const since = () => recovery.since
   const polls = new KnownPolls()
   const notStored = (cause: unknown) => life.end(NOT_STORED, cause)
   const intake = new Intake({

@@ -9,6 +9,7 @@ import { type Ending, unlessAborted } from '../kit/session-life.ts'
 import type { TelegramClient } from './client.ts'
 import { endingOf, requestFailure, restrictionOf } from './failures.ts'
 import { isChannel, nativeOf } from './natives.ts'
+import { PeerUnread } from './storage/peers.ts'
 
 interface CallsOptions {
   readonly client: TelegramClient
@@ -40,6 +41,11 @@ export interface CallOptions {
 export interface AnswerUpdates {
   readonly updates: readonly tl.TypeUpdate[]
   readonly peers: PeersIndex
+}
+
+/** The database's own failure says when to ask again. */
+const unread = (cause: unknown): never => {
+  throw cause instanceof PeerUnread && cause.cause instanceof RequestFailed ? cause.cause : cause
 }
 
 export class Calls {
@@ -115,7 +121,7 @@ export class Calls {
     const failure = cause instanceof RequestFailed ? cause.failure : undefined
     const isClosed = failure?.reason === 'chat_not_found' || failure?.code === 'forbidden'
     if (!isClosed || chatId <= 0 || isChannel(native)) throw cause
-    const { chats } = await this.known([{ _: 'peerChat', chatId }])
+    const { chats } = await this.knownNow([{ _: 'peerChat', chatId }])
     const chat = chats.get(chatId)
     const movedTo = chat?._ === 'chat' ? chat.migratedTo : undefined
     if (movedTo?._ !== 'inputChannel') throw cause
@@ -149,11 +155,20 @@ export class Calls {
     }
   }
 
-  /** The stored people and chats among these, without a request. */
+  /** As `known`, and nobody while the database is away: for what is done or refused already, so that its outcome is told. */
+  knownNow(peers: readonly tl.TypePeer[]): Promise<PeersIndex> {
+    return this.known(peers).catch((cause) => {
+      if (cause instanceof RequestFailed || cause instanceof PeerUnread) return new PeersIndex()
+      throw cause
+    })
+  }
+
+  /** The stored people and chats among these, without a request. Rejects with `RequestFailed` while the database is away. */
   async known(peers: readonly tl.TypePeer[]): Promise<PeersIndex> {
     const index = new PeersIndex()
+    const { peers: stored } = this.client.storage
     for (const peer of peers) {
-      const found = await this.client.storage.peers.getCompleteById(getMarkedPeerId(peer), true)
+      const found = await stored.getCompleteById(getMarkedPeerId(peer), true).catch(unread)
       if (!found) continue
       if (peer._ === 'peerUser') index.users.set(peer.userId, found as tl.TypeUser)
       else index.chats.set(found.id, found as tl.TypeChat)

@@ -9,13 +9,14 @@ import { endingOf } from './failures.ts'
 import type { SessionStorage } from './storage/session-storage.ts'
 
 /**
- * The library stores channels under the numbers of people, and keeps the access hash of a `min` person, which cannot
- * address that person. Here the order is: the given reference, then the stored one, then a message of the person.
+ * The library stores channels under the numbers of people, and keeps the access hash of a `min` peer, which cannot
+ * address that peer. For people the order here is: the given reference, then the stored one, then a message of the person.
  */
 export function namePeopleRightly(client: TelegramClient, stored: IPeersRepository): void {
   const { peers, refMsgs } = client.storage
   const getById = peers.getById.bind(peers)
   const getCompleteById = peers.getCompleteById.bind(peers)
+  const cache = cacheOf(client)
 
   peers.getCompleteById = async (id, allowMin) => {
     const found = await getCompleteById(id, allowMin)
@@ -23,7 +24,11 @@ export function namePeopleRightly(client: TelegramClient, stored: IPeersReposito
   }
 
   peers.getById = async (id, allowRefs = true) => {
-    if (id < 0) return getById(id, allowRefs)
+    if (id < 0) {
+      // It was cached for its name: by its access hash it cannot be addressed.
+      if (isMin(cache.get(id)?.complete)) cache.delete(id)
+      return getById(id, allowRefs)
+    }
     const person = await getCompleteById(id, true)
     if (person?._ === 'user' && !person.min && person.accessHash) {
       return { _: 'inputPeerUser', userId: id, accessHash: person.accessHash }
@@ -245,6 +250,12 @@ interface CachedPeer {
   readonly complete: unknown
 }
 
+const cacheOf = ({ storage }: TelegramClient) =>
+  (storage.peers as unknown as { readonly _cache: Map<number, CachedPeer> })._cache
+
+const isMin = (peer: unknown) =>
+  typeof peer === 'object' && peer !== null && 'min' in peer && peer.min === true
+
 /** Whether two objects of the network have the same content. */
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true
@@ -261,9 +272,10 @@ function isSame(one: unknown, other: unknown): boolean {
 function notePeersRightly(client: TelegramClient) {
   const { peers } = client.storage
   const store = peers.store.bind(peers)
-  const { _cache: cache } = peers as unknown as { readonly _cache: Map<number, CachedPeer> }
+  const cache = cacheOf(client)
   const update = peers.updatePeersFrom.bind(peers)
   const updated = new WeakSet<object>()
+  const merged = new WeakSet<object>()
   // It takes the people of an answer once more when it processes the updates in it.
   peers.updatePeersFrom = async (answer) => {
     if (typeof answer !== 'object' || answer === null) return update(answer)
@@ -273,9 +285,14 @@ function notePeersRightly(client: TelegramClient) {
   }
   peers.store = async (peer) => {
     // Most answers name the same people again, and each would be serialized anew.
-    if (isSame(cache.get(peer.id)?.complete, peer)) return
+    const known = cache.get(peer.id)?.complete as object | undefined
+    if (known && !merged.has(known) && isSame(known, peer)) return
     await store(peer)
-    if (!isPerson(peer)) {
+    if (isMin(peer)) {
+      // What is cached now has the content of both, and perhaps the access hash of this one: it was not stored so.
+      const mixed = cache.get(peer.id)?.complete as object | undefined
+      if (mixed && mixed !== peer) merged.add(mixed)
+    } else if (!isPerson(peer)) {
       const isSmall = peer._ === 'chat' || peer._ === 'chatForbidden'
       const marked = isSmall ? -peer.id : toggleChannelIdMark(peer.id)
       const renewed = cache.get(peer.id)

@@ -88,6 +88,9 @@ export class History {
         )
         const missed = written.filter((one) => isMissed(one, since))
         found.push(...missed)
+        // What is newer than the last known message and was left out may be from before the account left.
+        const { message: known = Number.POSITIVE_INFINITY } = since
+        if (written.some((one) => one.id > known && !isMissed(one, since))) this.skipped.add(native)
         for (const chat of page.chats) this.#chats.set(chat.id, chat)
         for (const user of page.users) this.#users.set(user.id, user)
         return {

@@ -56,8 +56,22 @@ interface Processing {
  * After an error the library forgets the update and counts it all the same, and the updates before it wait for the next one.
  * An error of the database is no fault of the update; any other would come again with it.
  */
-export function processEach({ updates }: TelegramClient, { failed, leftOut }: Processing): void {
+export function processEach(
+  { updates, storage }: TelegramClient,
+  { failed, leftOut }: Processing,
+): void {
   if (!updates) return
+  const { peers } = storage
+  const lost = (cause: unknown): never => {
+    if (cause instanceof PeerUnread) failed(cause)
+    throw cause
+  }
+  // By then the library has taken the updates, or the news that a channel has some, out of its line.
+  const store = peers.updatePeersFrom.bind(peers)
+  peers.updatePeersFrom = (answer) =>
+    isUpdates(answer) ? store(answer).catch(lost) : store(answer)
+  const fetch = updates._fetchChannelDifference.bind(updates)
+  updates._fetchChannelDifference = (...given) => fetch(...given).catch(lost)
   const process = updates._onUpdate.bind(updates)
   updates._onUpdate = (...given) =>
     process(...given).catch((cause) => (cause instanceof PeerUnread ? failed : leftOut)(cause))

@@ -91,10 +91,10 @@ const OUTSIDE: readonly Status[] = ['left', 'kicked']
 
 export class OwnMemberships {
   readonly #known = new Map<number, Status>()
-  readonly #since: number
+  readonly #since: () => number
 
   /** `since`: this session has seen the join of every person who joined later. Unix time in seconds. */
-  constructor(since: number) {
+  constructor(since: () => number) {
     this.#since = since
   }
 
@@ -113,7 +113,7 @@ export class OwnMemberships {
 
   #guess(channel: tl.RawChannel | tl.RawChannelForbidden, status: Status): Status {
     if (OUTSIDE.includes(status)) return 'member'
-    return channel._ === 'channel' && channel.date >= this.#since ? 'left' : status
+    return channel._ === 'channel' && channel.date >= this.#since() ? 'left' : status
   }
 }
 

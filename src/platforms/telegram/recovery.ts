@@ -126,7 +126,10 @@ function joinedOf(channelId: number, chats: readonly tl.TypeChat[]) {
   return chat?._ === 'channel' && { joined: chat.date }
 }
 
-/** Without messages from before the account joined the channel: it may have been there before, and away meanwhile. */
+/**
+ * Without messages from before the account joined the channel, and without edits of them: it may have been there before, and away
+ * meanwhile.
+ */
 function sinceJoined(
   channelId: number,
   answer: tl.updates.TypeChannelDifference,
@@ -135,8 +138,15 @@ function sinceJoined(
   const { joined = 0 } = joinedOf(channelId, answer.chats) || {}
   const isSince = (message: tl.TypeMessage) =>
     message._ === 'messageEmpty' || message.date >= joined
-  return { ...answer, newMessages: answer.newMessages.filter(isSince) }
+  const newMessages = answer.newMessages.filter(isSince)
+  const otherUpdates = answer.otherUpdates.filter(
+    (update) => update._ !== 'updateEditChannelMessage' || isSince(update.message),
+  )
+  return { ...answer, newMessages, otherUpdates }
 }
+
+const messagesIn = (answer: tl.updates.TypeChannelDifference) =>
+  answer._ === 'updates.channelDifference' ? answer.newMessages.length : 0
 
 /** Keeps only posts from while the account was connected: they were not missed, even if the library fetches them again. */
 function onlyLive(
@@ -192,6 +202,7 @@ export class Recovery {
   #liveSince = Number.POSITIVE_INFINITY
   /** How far the network's clock is ahead of this one, in seconds. */
   #ahead = 0
+  #since = 0
 
   constructor(options: RecoveryOptions) {
     this.#options = options
@@ -207,7 +218,9 @@ export class Recovery {
         const asking = ask as Asking<tl.updates.TypeChannelDifference>
         return this.#channelDifference(request, asking) as Answer
       }
-      return ask()
+      const answer = await ask()
+      if (request._ === 'updates.getState') this.#readClock((answer as tl.updates.RawState).date)
+      return answer
     }
     client.call = filling
     const { updates } = client
@@ -224,7 +237,13 @@ export class Recovery {
   /** Restores the counters of channels before the first update, so that every gap is noticed. */
   begin(): void {
     const { client, state } = this.#options
+    this.#since = state.date
     for (const [channel, pts] of state.channelCounts()) client.updates?.cpts.set(channel, pts)
+  }
+
+  /** From when on this session is told what happens: by the network's clock, Unix time in seconds. */
+  get since(): number {
+    return this.#since
   }
 
   /** From now on the network pushes updates. */
@@ -247,7 +266,7 @@ export class Recovery {
     try {
       const answer = await ask()
       const date = dateOf(answer)
-      if (date !== undefined) this.#ahead = date - Math.floor(Date.now() / 1000)
+      if (date !== undefined) this.#readClock(date)
       if (answer._ !== 'updates.differenceTooLong') return answer
       const { seq = 0 } = this.#options.client.updates ?? {}
       return await readAccount(this.#options, { ...request, pts: answer.pts, seq })
@@ -288,17 +307,22 @@ export class Recovery {
     channel: tl.RawInputChannel,
     ask: Asking<tl.updates.TypeChannelDifference>,
   ): Promise<tl.updates.TypeChannelDifference> {
-    const { calls, account, logger, ending: signal } = this.#options
+    const { calls, account, logger, skipped, ending: signal } = this.#options
     const { channelId } = channel
     try {
-      const answer = sinceJoined(channelId, await ask())
+      const listed = await ask()
+      const answer = sinceJoined(channelId, listed)
       if (answer._ === 'updates.channelDifferenceTooLong') {
         const { dialog } = answer
         if (dialog._ !== 'dialog' || dialog.pts === undefined) return answer
         return await readChannel(this.#options, channelId, { ...answer, pts: dialog.pts })
       }
-      if (answer._ === 'updates.channelDifferenceEmpty' || account.recoversChannels()) return answer
-      if (!(await isBroadcast(calls, channelId, answer.chats))) return answer
+      if (answer._ === 'updates.channelDifferenceEmpty') return answer
+      if (account.recoversChannels() || !(await isBroadcast(calls, channelId, answer.chats))) {
+        // Some of the messages may be from before the account left.
+        if (messagesIn(answer) < messagesIn(listed)) skipped('messages')
+        return answer
+      }
       return onlyLive(answer, this.#liveSince + this.#ahead)
     } catch (cause) {
       if (wordOf(cause) !== UNKNOWN_COUNT) throw cause
@@ -311,6 +335,10 @@ export class Recovery {
       if (fullChat._ !== 'channelFull') throw cause
       return readChannel(this.#options, channelId, { pts: fullChat.pts, chats, users })
     }
+  }
+
+  #readClock(date: number): void {
+    this.#ahead = date - Math.floor(Date.now() / 1000)
   }
 
   #askAgain(channel: number): void {

@@ -1,6 +1,6 @@
 /** Who is who on the test network. */
 import type { tl } from '@mtcute/core'
-import { asSeenBy } from './channel.ts'
+import { asSeenBy, channelHash } from './channel.ts'
 import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
 import { isPlace, type Target } from './delivery.ts'
 import type { TelegramNetwork } from './network.ts'
@@ -89,9 +89,14 @@ export function targetOf(network: TelegramNetwork, origin: Origin, peer: tl.Type
       if (!person || !message || !isBy(message, person.id)) break
       return person
     }
-    case 'inputPeerChat':
+    case 'inputPeerChat': {
+      const place = network.places.get(peer.chatId)
+      if (place) return place
+      break
+    }
     case 'inputPeerChannel': {
-      const place = network.places.get(peer._ === 'inputPeerChat' ? peer.chatId : peer.channelId)
+      const place = network.places.get(peer.channelId)
+      if (!peer.accessHash.eq(channelHash(peer.channelId))) break
       if (place) return place
     }
   }

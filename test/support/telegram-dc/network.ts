@@ -200,10 +200,12 @@ export class TelegramNetwork {
   }
 
   /** Who asks; refuses whoever is not signed in any more. */
-  asker({ device }: Origin): Person {
+  asker({ device, centre }: Origin): Person {
     const person = this.people.get(device.userId ?? 0)
     if (!person) throw new RpcRefusal(401, 'AUTH_KEY_UNREGISTERED')
     if (person.isBanned) throw new RpcRefusal(401, 'USER_DEACTIVATED_BAN')
+    const { sentTo = centre.id } = person
+    if (sentTo !== centre.id) throw new RpcRefusal(303, `USER_MIGRATE_${sentTo}`)
     return person
   }
 

@@ -41,6 +41,8 @@ export interface Person {
   readonly phone: string
   /** The data centre that their account lives in. */
   readonly centre: number
+  /** Their data centre is out of order, and sends them to this one. */
+  sentTo?: number
   readonly secondFactor: SecondFactor | undefined
   /** Where their codes are sent; absent: to their app. */
   readonly email: string | undefined

@@ -96,7 +96,7 @@ async function resultOf(
   exported: tl.TypeExportedChatInvite,
 ): Promise<OperationResult> {
   const creator = exported._ === 'chatInviteExported' ? exported.adminId : Number(self)
-  const peers = await calls.known([{ _: 'peerUser', userId: creator }])
+  const peers = await calls.knownNow([{ _: 'peerUser', userId: creator }])
   const invite = inviteOf(exported, { self, peers })
   if (invite) return { kind: 'invite', invite }
   throw failed('bad_gateway', 'Telegram did not tell the link')

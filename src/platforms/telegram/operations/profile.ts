@@ -126,7 +126,7 @@ async function postedBefore(context: Context, caption: string): Promise<number |
 
 async function ownChat({ calls, self: native }: Context) {
   const peer = { _: 'peerUser', userId: Number(native) } as const
-  return chatOf(peer, { self: native, peers: await calls.known([peer]) })
+  return chatOf(peer, { self: native, peers: await calls.knownNow([peer]) })
 }
 
 export const profile: Handlers<Context> = {

@@ -271,7 +271,7 @@ async function completed(
   const { replyTo } = request
   const fromId = { _: 'peerUser', userId: Number(self) } as const
   const peerId = peerOf(request.peer, fromId)
-  const peers = await calls.known([fromId, peerId])
+  const peers = await calls.knownNow([fromId, peerId])
   const message: tl.RawMessage = {
     _: 'message',
     out: true,

@@ -20,10 +20,10 @@ const REMEMBERED = 500
 
 export class OpinionReader {
   readonly #known = new RecentMap<string, Opinions>(REMEMBERED)
-  readonly #since: number
+  readonly #since: () => number
 
   /** `since`: earlier reactions are not reported. Unix time in seconds. */
-  constructor(since: number) {
+  constructor(since: () => number) {
     this.#since = since
   }
 
@@ -49,7 +49,7 @@ export class OpinionReader {
   #exchange(key: string, now: Opinions): Opinions {
     const known = this.#known.get(key)
     this.#known.set(key, now)
-    return known ?? new Map([...now].filter(([, { at }]) => at < this.#since))
+    return known ?? new Map([...now].filter(([, { at }]) => at < this.#since()))
   }
 }
 

@@ -64,7 +64,9 @@ export class PostgresPeers implements PeerStorage {
     this.#owned = owned
     this.peers = {
       store: (peer) => {
-        this.#seen.set(peer.id, peer)
+        // What is known of them already may still wait to be written.
+        const seen = this.#seen.get(peer.id)
+        if (!peer.isMin || !seen || seen.isMin) this.#seen.set(peer.id, peer)
       },
       getById: (id) => this.#find(id),
       // The network resolves names, because their owners change.

@@ -55,6 +55,8 @@ export class SessionStorage implements ITelegramStorageProvider {
       get: (key) => (UpdateState.isAbout(key) ? state.get(key) : (this.#values.get(key) ?? null)),
       set: (key, value) => {
         if (UpdateState.isAbout(key)) return state.set(key, value)
+        // A data centre that is out of order may send an account elsewhere: there it is signed out.
+        if (key === HOME && options.keepsKey && !this.#keys.has(centreOf(value))) return
         this.#values.set(key, value)
         return key === HOME ? this.#tell() : undefined
       },
@@ -98,5 +100,8 @@ export class SessionStorage implements ITelegramStorageProvider {
     await this.#options.keysChanged?.(this.secrets)
   }
 }
+
+/** In the library's encoding the number stands behind a version. */
+const centreOf = (home: Uint8Array) => home[1] ?? 0
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
