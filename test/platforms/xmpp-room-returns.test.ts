@@ -1,8 +1,12 @@
 /** Rooms that the account falls out of by nobody's will: it goes back, and misses nothing. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { xml } from '@xmpp/client'
 import t, { type Test } from 'tap'
+import { Requests } from '../../src/platforms/xmpp/requests.ts'
 import { Entrance } from '../../src/platforms/xmpp/rooms/entrance.ts'
 import { removal } from '../../src/platforms/xmpp/rooms/reading.ts'
+import { Tending } from '../../src/platforms/xmpp/rooms/tending.ts'
+import { quietLogger } from '../support/logger.ts'
 import { Prosody } from '../support/prosody.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, sent } from './contract/scene.ts'
@@ -56,6 +60,44 @@ t.test('a kick for technical reasons is no removal by somebody', async (t) => {
   t.equal(out('110', '333'), undefined)
   t.match(out('110', '301', '333'), { after: { status: 'kicked' } })
 })
+
+t.test(
+  'a room that puts the account out after each return is not entered all the time',
+  async (t) => {
+    const ending = new AbortController()
+    t.teardown(() => ending.abort())
+    const address = 'room@r.test'
+    const rounds: number[] = []
+    let round = 0
+    const room = {
+      address,
+      self: { native: 'me@here.test', firstName: 'me' },
+      left: () => undefined,
+      /** It lets the account in and puts it out again before the next round, but for some time in between. */
+      get isJoined() {
+        return round > 50 && round < 90
+      },
+    }
+    const tending = new Tending({
+      requests: new Requests('me@here.test', async () => undefined),
+      logger: quietLogger,
+      tendMilliseconds: 1,
+      find() {
+        round += 1
+        if (room.isJoined) tending.heard(address)
+        return room
+      },
+      async enter() {
+        rounds.push(round)
+      },
+    })
+    tending.want({ room: address })
+    tending.heard(address)
+    tending.run(ending.signal)
+    while (round < 105) await delay(1)
+    t.strictSame(rounds, [1, 12, 23, 34, 45, 90, 101])
+  },
+)
 
 t.test('the way back into XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
