@@ -10,7 +10,7 @@ import { quietLogger } from '../support/logger.ts'
 import { Prosody } from '../support/prosody.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, sent } from './contract/scene.ts'
-import { Network } from './xmpp/network.ts'
+import { Network, type Tuning } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
 import { serverUnderTest, unable } from './xmpp/under-test.ts'
 
@@ -107,8 +107,8 @@ t.test('the way back into XMPP rooms', { skip: serverUnderTest().skip }, async (
     await network.server.forgetOccupant(room, account, tells)
   }
 
-  async function inRoom(t: Test) {
-    const all = await scene(t, network, { tendMilliseconds: 50 })
+  async function inRoom(t: Test, tuning: Tuning = { tendMilliseconds: 50 }) {
+    const all = await scene(t, network, tuning)
     const room = `returns-${all.account.user}@rooms.xmpp.test`
     await all.friend.join(room, 'friend')
     await sent(all.first, room, 'hello')
@@ -129,6 +129,27 @@ t.test('the way back into XMPP rooms', { skip: serverUnderTest().skip }, async (
       t.notOk(first.reports.some(([report]) => report === 'lost'))
     })
   }
+
+  await t.test(
+    'who left a room while the account was out is not counted',
+    unable('forget an occupant'),
+    async (t) => {
+      // Only what it writes takes it back.
+      const { account, friend, store, room, first } = await inRoom(t, {})
+      const count = { kind: 'count_members', chat: room } as const
+      const other = await network.friend()
+      await other.join(room, 'other')
+      other.send(room, 'I am in')
+      await store.message('I am in')
+      t.match(await perform(first, count), { number: 3 })
+      await forget(room, account.jid, true)
+      await other.disconnect()
+      friend.send(account.jid, 'you are out')
+      await store.message('you are out')
+      await sent(first, room, 'back')
+      t.match(await perform(first, count), { number: 2 })
+    },
+  )
 
   await t.test('a room that lets the account in later is joined later', async (t) => {
     const { account, friend, store, room, first, open } = await inRoom(t)

@@ -241,7 +241,8 @@ export class Room implements RoomReader {
       status: before?.status ?? 'member',
       person: (nick) => this.#occupants.person(nick),
     })
-    if (!happening) return
+    // The room goes on without the account, and tells it no longer who comes and goes.
+    if (!happening) return this.left()
     putOut(this)
     ledger.tell(happening).catch(failed)
   }
