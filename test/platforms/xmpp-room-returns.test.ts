@@ -17,6 +17,11 @@ import { serverUnderTest, unable } from './xmpp/under-test.ts'
 const affiliation = (jid: string, value: string) =>
   `<query xmlns="http://jabber.org/protocol/muc#admin"><item jid="${jid}" affiliation="${value}"/></query>`
 
+/** Addresses are for moderators only. */
+const hiding = `<query xmlns="http://jabber.org/protocol/muc#owner"><x xmlns="jabber:x:data" type="submit">
+  <field var="FORM_TYPE"><value>http://jabber.org/protocol/muc#roomconfig</value></field>
+  <field var="muc#roomconfig_whois"><value>moderators</value></field></x></query>`
+
 t.test('two on the way in do not shut each other out', async (t) => {
   const stream = { sendWhenUp: async () => undefined }
   const entrance = new Entrance({ room: 'room@r.test', nick: 'me' }, stream)
@@ -150,6 +155,37 @@ t.test('the way back into XMPP rooms', { skip: serverUnderTest().skip }, async (
       t.match(await perform(first, count), { number: 2 })
     },
   )
+
+  for (const way of ['a broken connection', 'a restart'] as const) {
+    await t.test(
+      `who took a nick before the account came back from ${way} changes no words of the former one`,
+      unable('forget an occupant'),
+      async (t) => {
+        const { account, friend, store, first, open } = await scene(t, network)
+        const domain = way === 'a restart' ? 'rooms' : 'forgetful'
+        const room = `hidden-${account.user}@${domain}.xmpp.test`
+        await friend.join(room, 'friend')
+        friend.ask(room, hiding)
+        const third = await network.friend()
+        await third.join(room, 'third')
+        await sent(first, room, 'hello')
+        const id = friend.send(room, 'mine')
+        t.match(await store.message('mine'), { message: { from: { native: `${room}/friend` } } })
+        if (way === 'a restart') await first.stop()
+        else await forget(room, account.jid, true)
+        await friend.disconnect()
+        const other = await network.friend()
+        await other.join(room, 'friend')
+        const session = way === 'a restart' ? await open() : first
+        third.send(account.jid, 'you were out')
+        await store.message('you were out')
+        await sent(session, room, 'back')
+        other.correct(room, id, 'forged')
+        await store.message('forged')
+        t.strictSame(store.texts('edited'), [])
+      },
+    )
+  }
 
   await t.test('a room that lets the account in later is joined later', async (t) => {
     const { account, friend, store, room, first, open } = await inRoom(t)
