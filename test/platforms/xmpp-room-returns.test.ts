@@ -1,17 +1,26 @@
 /** Rooms that the account falls out of by nobody's will: it goes back, and misses nothing. */
+import { setTimeout as delay } from 'node:timers/promises'
 import { xml } from '@xmpp/client'
 import t, { type Test } from 'tap'
+import { Requests } from '../../src/platforms/xmpp/requests.ts'
 import { Entrance } from '../../src/platforms/xmpp/rooms/entrance.ts'
 import { removal } from '../../src/platforms/xmpp/rooms/reading.ts'
+import { Tending } from '../../src/platforms/xmpp/rooms/tending.ts'
+import { quietLogger } from '../support/logger.ts'
 import { Prosody } from '../support/prosody.ts'
 import { patience } from './contract/recorder.ts'
 import { perform, sent } from './contract/scene.ts'
-import { Network } from './xmpp/network.ts'
+import { Network, type Tuning } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
 import { serverUnderTest, unable } from './xmpp/under-test.ts'
 
 const affiliation = (jid: string, value: string) =>
   `<query xmlns="http://jabber.org/protocol/muc#admin"><item jid="${jid}" affiliation="${value}"/></query>`
+
+/** Addresses are for moderators only. */
+const hiding = `<query xmlns="http://jabber.org/protocol/muc#owner"><x xmlns="jabber:x:data" type="submit">
+  <field var="FORM_TYPE"><value>http://jabber.org/protocol/muc#roomconfig</value></field>
+  <field var="muc#roomconfig_whois"><value>moderators</value></field></x></query>`
 
 t.test('two on the way in do not shut each other out', async (t) => {
   const stream = { sendWhenUp: async () => undefined }
@@ -57,6 +66,44 @@ t.test('a kick for technical reasons is no removal by somebody', async (t) => {
   t.match(out('110', '301', '333'), { after: { status: 'kicked' } })
 })
 
+t.test(
+  'a room that puts the account out after each return is not entered all the time',
+  async (t) => {
+    const ending = new AbortController()
+    t.teardown(() => ending.abort())
+    const address = 'room@r.test'
+    const rounds: number[] = []
+    let round = 0
+    const room = {
+      address,
+      self: { native: 'me@here.test', firstName: 'me' },
+      left: () => undefined,
+      /** It lets the account in and puts it out again before the next round, but for some time in between. */
+      get isJoined() {
+        return round > 50 && round < 90
+      },
+    }
+    const tending = new Tending({
+      requests: new Requests('me@here.test', async () => undefined),
+      logger: quietLogger,
+      tendMilliseconds: 1,
+      find() {
+        round += 1
+        if (room.isJoined) tending.heard(address)
+        return room
+      },
+      async enter() {
+        rounds.push(round)
+      },
+    })
+    tending.want({ room: address })
+    tending.heard(address)
+    tending.run(ending.signal)
+    while (round < 105) await delay(1)
+    t.strictSame(rounds, [1, 12, 23, 34, 45, 90, 101])
+  },
+)
+
 t.test('the way back into XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
 
@@ -65,8 +112,8 @@ t.test('the way back into XMPP rooms', { skip: serverUnderTest().skip }, async (
     await network.server.forgetOccupant(room, account, tells)
   }
 
-  async function inRoom(t: Test) {
-    const all = await scene(t, network, { tendMilliseconds: 50 })
+  async function inRoom(t: Test, tuning: Tuning = { tendMilliseconds: 50 }) {
+    const all = await scene(t, network, tuning)
     const room = `returns-${all.account.user}@rooms.xmpp.test`
     await all.friend.join(room, 'friend')
     await sent(all.first, room, 'hello')
@@ -86,6 +133,58 @@ t.test('the way back into XMPP rooms', { skip: serverUnderTest().skip }, async (
       await store.message('heard again')
       t.notOk(first.reports.some(([report]) => report === 'lost'))
     })
+  }
+
+  await t.test(
+    'who left a room while the account was out is not counted',
+    unable('forget an occupant'),
+    async (t) => {
+      // Only what it writes takes it back.
+      const { account, friend, store, room, first } = await inRoom(t, {})
+      const count = { kind: 'count_members', chat: room } as const
+      const other = await network.friend()
+      await other.join(room, 'other')
+      other.send(room, 'I am in')
+      await store.message('I am in')
+      t.match(await perform(first, count), { number: 3 })
+      await forget(room, account.jid, true)
+      await other.disconnect()
+      friend.send(account.jid, 'you are out')
+      await store.message('you are out')
+      await sent(first, room, 'back')
+      t.match(await perform(first, count), { number: 2 })
+    },
+  )
+
+  for (const way of ['a broken connection', 'a restart'] as const) {
+    await t.test(
+      `who took a nick before the account came back from ${way} changes no words of the former one`,
+      unable('forget an occupant'),
+      async (t) => {
+        const { account, friend, store, first, open } = await scene(t, network)
+        const domain = way === 'a restart' ? 'rooms' : 'forgetful'
+        const room = `hidden-${account.user}@${domain}.xmpp.test`
+        await friend.join(room, 'friend')
+        friend.ask(room, hiding)
+        const third = await network.friend()
+        await third.join(room, 'third')
+        await sent(first, room, 'hello')
+        const id = friend.send(room, 'mine')
+        t.match(await store.message('mine'), { message: { from: { native: `${room}/friend` } } })
+        if (way === 'a restart') await first.stop()
+        else await forget(room, account.jid, true)
+        await friend.disconnect()
+        const other = await network.friend()
+        await other.join(room, 'friend')
+        const session = way === 'a restart' ? await open() : first
+        third.send(account.jid, 'you were out')
+        await store.message('you were out')
+        await sent(session, room, 'back')
+        other.correct(room, id, 'forged')
+        await store.message('forged')
+        t.strictSame(store.texts('edited'), [])
+      },
+    )
   }
 
   await t.test('a room that lets the account in later is joined later', async (t) => {

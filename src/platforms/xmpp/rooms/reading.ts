@@ -122,11 +122,14 @@ interface Stamps {
 /** The room's own facts about a message that it passes on: its id in the archive, and its time. */
 export function stampsOf(message: Element, room: string): Stamps {
   const archived = stanzaId(message, room)
-  const delay = message
+  return { archived, at: timeIn(delayOf(message, room)) ?? Math.floor(Date.now() / 1000) }
+}
+
+/** What a room says of a message that it repeats. */
+export const delayOf = (message: Element, room: string): Element | undefined =>
+  message
     .getChildren('delay', ns.delay)
     .find(({ attrs }) => parseAddress(attrs.from)?.bare === room)
-  return { archived, at: timeIn(delay) ?? Math.floor(Date.now() / 1000) }
-}
 
 const BANNED = '301'
 /** Kicked; removed for a changed affiliation; removed because the room became members-only. */
@@ -184,8 +187,13 @@ export class RoomMessageIds {
 
   /** Whoever goes by the writer's name from now on is somebody else. */
   forget(writer: string) {
+    this.forgetUnder(key(writer, ''))
+  }
+
+  /** The same of all writers whose names begin so. */
+  forgetUnder(names: string) {
     for (const place of this.#natives.keys()) {
-      if (place.startsWith(`${writer}\n`)) this.#natives.delete(place)
+      if (place.startsWith(names)) this.#natives.delete(place)
     }
   }
 
@@ -206,3 +214,10 @@ export class RoomMessageIds {
 }
 
 const key = (writer: string, id: string) => `${writer}\n${id}`
+
+/** Of a writer who may be somebody else than the one with that name now. */
+export const unknownIds: Pick<RoomMessageIds, 'find' | 'remember' | 'wrote'> = {
+  find: () => undefined,
+  wrote: () => false,
+  remember: () => undefined,
+}

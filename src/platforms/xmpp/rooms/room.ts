@@ -23,7 +23,7 @@ import { Entrance } from './entrance.ts'
 import { Members } from './members.ts'
 import { Moderation } from './moderation.ts'
 import { type KnownOccupant, Occupants, shownAddress } from './occupants.ts'
-import { RoomMessageIds, readRoom, removal, stampsOf } from './reading.ts'
+import { delayOf, RoomMessageIds, readRoom, removal, stampsOf, unknownIds } from './reading.ts'
 
 const RECALL_MS = 20_000
 
@@ -126,10 +126,11 @@ export class Room implements RoomReader {
     return this.#facts.hasArchive
   }
 
-  /** The stream is a new one: the room has to be joined again. */
+  /** The account is out, and has to join it again. Until then its people may change their nicks unseen. */
   left() {
     this.#entrance.left()
     this.#occupants.clear()
+    this.ids.forgetUnder(`${this.address}/`)
   }
 
   get state(): RoomState {
@@ -241,7 +242,8 @@ export class Room implements RoomReader {
       status: before?.status ?? 'member',
       person: (nick) => this.#occupants.person(nick),
     })
-    if (!happening) return
+    // The room goes on without the account, and tells it no longer who comes and goes.
+    if (!happening) return this.left()
     putOut(this)
     ledger.tell(happening).catch(failed)
   }
@@ -282,7 +284,7 @@ export class Room implements RoomReader {
   ): Happening | undefined {
     return readRoom(delivery, {
       chat: this.chat,
-      ids,
+      ids: this.#isByNickOnly(delivery) ? unknownIds : ids,
       names,
       opinions,
       person: (nick, { own, recovered, message }) => {
@@ -290,6 +292,12 @@ export class Room implements RoomReader {
         return this.#occupants.person(nick, recovered ? this.#shown(message) : undefined)
       },
     })
+  }
+
+  /** From a time at which its nick may have been somebody else's. */
+  #isByNickOnly({ own, recovered, message }: IncomingMessage): boolean {
+    const isPast = recovered || delayOf(message, this.address) !== undefined
+    return isPast && !own && !this.#facts.showsAddresses
   }
 
   /** The facts of an archived message. */

@@ -12,6 +12,8 @@ import type { Room } from './room.ts'
 
 /** A room without a stanza for this many rounds is asked whether the account is still in it. */
 const QUIET_ROUNDS = 10
+/** A room that puts the account out sooner than so many rounds after its return is not entered at once again. */
+const LASTING_ROUNDS = 30
 /** The longest pause, in rounds, before another attempt at a room that does not admit the account. */
 const MOST_ROUNDS = 30
 const PING_MS = 15_000
@@ -22,15 +24,19 @@ interface Care {
   failures: number
   /** How many rounds it is left alone. */
   rest: number
+  /** How many rounds ago the account last went back into it. */
+  returned: number
 }
+
+type Tended = Pick<Room, 'address' | 'self' | 'isJoined' | 'left'>
 
 interface TendingParts {
   readonly requests: Requests
   readonly logger: Logger
   /** Milliseconds from one round to the next. */
   readonly tendMilliseconds: number
-  find(room: string): Room | undefined
-  enter(bookmark: Bookmark, signal: AbortSignal): Promise<Room>
+  find(room: string): Tended | undefined
+  enter(bookmark: Bookmark, signal: AbortSignal): Promise<unknown>
 }
 
 export class Tending {
@@ -45,7 +51,7 @@ export class Tending {
 
   /** From now on one of the account's rooms. */
   want(bookmark: Bookmark) {
-    this.#cares.set(bookmark.room, { bookmark, failures: 0, rest: 0 })
+    this.#cares.set(bookmark.room, { bookmark, failures: 0, rest: 0, returned: Infinity })
     this.#wake()
   }
 
@@ -96,8 +102,12 @@ export class Tending {
     const { logger, find, enter } = this.#parts
     const { room: address } = care.bookmark
     const room = find(address)
+    care.returned += 1
+    // The account is out, and nothing says that it may not come back.
     const isUntold = room?.isJoined === false && care.failures === 0
-    if (!isUntold && care.rest > 0) {
+    // A room whose server cannot reach the account puts it out for each thing that it says, and lets it in between.
+    const isLasting = care.returned > LASTING_ROUNDS
+    if (!(isUntold && isLasting) && care.rest > 0) {
       care.rest -= 1
       return
     }
@@ -105,6 +115,7 @@ export class Tending {
       if (!room?.isJoined || !(await this.#isInside(room, signal))) {
         room?.left()
         await enter(care.bookmark, signal)
+        care.returned = 0
         logger.info({ room: address }, 'the account is back in a room')
       }
       this.heard(address)
@@ -116,7 +127,7 @@ export class Tending {
   }
 
   /** By a ping to oneself through the room (XEP-0410). Rejects when the room cannot be asked. */
-  async #isInside({ address, self }: Room, signal: AbortSignal): Promise<boolean> {
+  async #isInside({ address, self }: Tended, signal: AbortSignal): Promise<boolean> {
     const options = {
       to: `${address}/${self.firstName}`,
       milliseconds: PING_MS,
