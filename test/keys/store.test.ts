@@ -13,9 +13,14 @@ t.test('what was saved is stored once its caller is told so', async (t) => {
   const credentialId = await credential()
   const [apiKeyId, other] = [await newKey(credentialId), await newKey(credentialId)]
   let isAway = false
+  let readsOn = () => {}
   const between: Database = {
     ...db,
-    query: (...asked) => (isAway ? Promise.reject(new Error('away')) : db.query(...asked)),
+    query(...asked) {
+      if (!isAway) return db.query(...asked)
+      readsOn()
+      return Promise.reject(new Error('away'))
+    },
   }
   const store = new PostgresKeyStore(between, quietLogger)
   t.teardown(() => store.flush())
@@ -37,7 +42,13 @@ t.test('what was saved is stored once its caller is told so', async (t) => {
   t.match(refusal, { failure: { code: 'unavailable' } })
   await store.stored(other)
   t.same(await rowOf(apiKeyId), { cursor: FIRST + 4, filter: FILTER })
+  let cursor = FIRST + 5
+  readsOn = () => store.saveCursor(owned(apiKeyId), ++cursor, undefined)
+  const readOn = await store.stored(apiKeyId).catch((cause) => cause)
+  t.match(readOn, { failure: { code: 'unavailable' } }, 'a newer position is none that is stored')
+  readsOn = () => undefined
+  store.saveCursor(owned(apiKeyId), cursor, undefined)
   isAway = false
   await store.stored(apiKeyId)
-  t.match(await rowOf(apiKeyId), { cursor: FIRST + 5, filter: [{ kinds: DEFAULT_KINDS }] })
+  t.match(await rowOf(apiKeyId), { cursor, filter: [{ kinds: DEFAULT_KINDS }] })
 })

@@ -1,16 +1,22 @@
 /** Keys that a data centre does not know: the account's own is kept, because the network may know it again later. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { run } from './contract/recorder.ts'
 import { live } from './telegram/live.ts'
 import { Stage } from './telegram/stage.ts'
 
-t.test('an account goes on with its key once the network knows it again', async (t) => {
+/** An account whose session was stopped after it had heard something. */
+async function stopped(t: Test) {
   const stage = await Stage.start(t)
-  const { person, store, open, write } = await live(t, stage)
-  const first = await open()
-  write('before')
-  await store.message('before')
+  const account = await live(t, stage)
+  const first = await account.open()
+  account.write('before')
+  await account.store.message('before')
   await first.stop()
+  return { stage, ...account }
+}
+
+t.test('an account goes on with its key once the network knows it again', async (t) => {
+  const { stage, person, store, open, write } = await stopped(t)
 
   const devices = stage.network.centres[0]!.devices
   const [name, device] = [...devices].find(([, { userId }]) => userId === person.id)!
@@ -28,12 +34,7 @@ t.test('an account goes on with its key once the network knows it again', async 
 })
 
 t.test('an account that its data centre has sent elsewhere comes back to it', async (t) => {
-  const stage = await Stage.start(t)
-  const { person, store, open, write } = await live(t, stage)
-  const first = await open()
-  write('before')
-  await store.message('before')
-  await first.stop()
+  const { stage, person, store, open, write } = await stopped(t)
 
   person.sentTo = 4
   const { secrets } = store

@@ -173,6 +173,10 @@ t.test('refusals come as they came', async (t) => {
   const said = await call('sendMessage?chat_id=1&text=x')
   t.equal(await said.text(), soft, 'under the status of a success, with a list for an object')
   await logged(422)
+  const foreign = '{"ok":false,"error_code":40001,"description":"Bad Request: ours alone"}'
+  stub.next('sendMessage', raw(418, foreign))
+  t.equal(await (await call('sendMessage?chat_id=1&text=x')).text(), foreign)
+  await logged(418)
   stub.next('sendMessage', raw(999, '{"ok":false,"error_code":400,"description":"x"}'))
   t.match(await (await call('sendMessage?chat_id=1&text=x')).json(), { error_code: 502 })
   stub.next('sendMessage', html)
