@@ -1,5 +1,5 @@
 /** Posts of channels that a Telegram account missed are told or not as the receive settings say. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { Channel } from '../support/telegram-dc/channel.ts'
 import { clock } from '../support/telegram-dc/clock.ts'
 import { patience } from './contract/recorder.ts'
@@ -22,6 +22,22 @@ t.test('Telegram accounts recover channels as they are told to', async (t) => {
   const stage = await Stage.start(t)
   const { network } = stage
   const { delivery } = network
+
+  /** The network is silent while four of six posts come. */
+  const missesPosts = async (t: Test) => {
+    const { person, friend, store, open } = await live(t, stage)
+    const channel = network.channel(friend, [person])
+    const post = (message: string) => delivery.send(friend, channel, { message })
+    const opened = await open({ recoverChannels: false })
+    await opened.session.probe(patience())
+    post('first')
+    await store.message('first')
+    person.isHushed = true
+    for (let i = 0; i < 4; i++) post(`unheard ${i}`)
+    person.isHushed = false
+    post('heard')
+    return store
+  }
 
   await t.test('without recovery, only groups tell what was missed', async (t) => {
     const { person, friend, store, open } = await live(t, stage)
@@ -50,17 +66,7 @@ t.test('Telegram accounts recover channels as they are told to', async (t) => {
   })
 
   await t.test('what was posted meanwhile was not missed, though it is asked for', async (t) => {
-    const { person, friend, store, open } = await live(t, stage)
-    const channel = network.channel(friend, [person])
-    const post = (message: string) => delivery.send(friend, channel, { message })
-    const opened = await open({ recoverChannels: false })
-    await opened.session.probe(patience())
-    post('first')
-    await store.message('first')
-    person.isHushed = true
-    for (let i = 0; i < 4; i++) post(`unheard ${i}`)
-    person.isHushed = false
-    post('heard')
+    const store = await missesPosts(t)
     t.notOk((await store.message('unheard 3')).recovered)
     await store.message('heard')
     t.equal(store.texts().length, 6)
@@ -71,17 +77,7 @@ t.test('Telegram accounts recover channels as they are told to', async (t) => {
     t.teardown(() => {
       clock.aheadSeconds = 0
     })
-    const { person, friend, store, open } = await live(t, stage)
-    const channel = network.channel(friend, [person])
-    const post = (message: string) => delivery.send(friend, channel, { message })
-    const opened = await open({ recoverChannels: false })
-    await opened.session.probe(patience())
-    post('first')
-    await store.message('first')
-    person.isHushed = true
-    for (let i = 0; i < 4; i++) post(`unheard ${i}`)
-    person.isHushed = false
-    post('heard')
+    const store = await missesPosts(t)
     await store.message('heard')
     t.equal(store.texts().length, 6)
   })
