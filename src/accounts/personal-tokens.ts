@@ -3,8 +3,7 @@ import { failed, readBack } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
 import { PersonalToken } from '../database/entities.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
-import { type Clock, secondsAfter } from './clock.ts'
-import { Recent } from './recent.ts'
+import { type Clock, Recent, secondsAfter } from './clock.ts'
 import { beforeId, holdUser, type PageOf, type PageRequest, toPage } from './users.ts'
 
 const DAY = 86_400

@@ -6,8 +6,7 @@ import type { Database, Queryable } from '../database/database.ts'
 import { RefreshToken, UserSession } from '../database/entities.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import type { RequestClient } from './client.ts'
-import { type Clock, secondsAfter } from './clock.ts'
-import { Recent } from './recent.ts'
+import { type Clock, Recent, secondsAfter } from './clock.ts'
 import { beforeId, holdUser, type PageOf, type PageRequest, toPage } from './users.ts'
 
 const DAY = 86_400

@@ -1,6 +1,6 @@
 /** A command for the operator: unlocks a phone that is locked after wrong codes. */
 import { RequestFailed } from '../../machines/model/failure.ts'
-import { unlock } from '../accounts/unlock.ts'
+import { unlock } from '../accounts/tries.ts'
 import { openVault } from '../security/vault.ts'
 import { operate } from './command.ts'
 

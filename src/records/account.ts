@@ -1,6 +1,6 @@
 /** Records of the signed-in user: the account, sign-ins, tokens. */
 import { Type } from 'typebox'
-import { Nullable } from '../json/nullable.ts'
+import { Nullable } from '../json/schemas.ts'
 
 export const Time = Type.String({ format: 'date-time' })
 

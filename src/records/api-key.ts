@@ -1,6 +1,6 @@
-/** Records of API keys: the key, its webhook, its backlog, deliveries to its webhook. */
+/** Records of API keys: the key, its webhook, its backlog, deliveries to its webhook, its diagnosis. */
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../json/nullable.ts'
+import { MaybeSentence, Nullable } from '../json/schemas.ts'
 
 export const WebhookRecord = Type.Object({
   url: Type.String({
@@ -181,4 +181,31 @@ export const TestAttempt = Type.Object({
   status: Nullable(Type.Integer()),
   error: Nullable(Type.String()),
   duration_ms: Type.Integer(),
+})
+
+export const StepRecord = Type.Object({
+  step: Type.String(),
+  verdict: Type.String({ description: '`pending`, `passed`, `failed` or `skipped`' }),
+  code: Nullable(Type.String()),
+  evidence: Type.Array(Type.String()),
+  evidence_codes: Type.Array(MaybeSentence, { description: 'The same as codes, line by line' }),
+  remedy: Nullable(Type.String()),
+})
+
+export const DiagnosisRecord = Type.Object({
+  diagnosis_id: Type.String(),
+  api_key_id: Type.Integer(),
+  credential_id: Type.Integer(),
+  step: Nullable(Type.String({ description: 'The step that comes next' })),
+  steps: Type.Array(StepRecord),
+  cause: Nullable(
+    Type.Object({
+      step: Type.String(),
+      code: Type.String(),
+      text: Type.String(),
+      text_code: MaybeSentence,
+    }),
+  ),
+  next_action: Nullable(Type.String({ description: 'What to do now, in words' })),
+  started_at: Type.String(),
 })

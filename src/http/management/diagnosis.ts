@@ -6,9 +6,9 @@ import { causeOf, type Finding, STEPS } from '../../../machines/diagnosis/events
 import { nextStep } from '../../../machines/diagnosis/machine.ts'
 import type { Diagnoses, RunningDiagnosis } from '../../diagnosis/diagnoses.ts'
 import { codeOf, inWords } from '../../diagnosis/words.ts'
-import { Nullable } from '../../json/nullable.ts'
+import { Nullable } from '../../json/schemas.ts'
 import type { KeyService } from '../../keys/service.ts'
-import { DiagnosisRecord } from '../../records/diagnosis.ts'
+import { DiagnosisRecord } from '../../records/api-key.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 
