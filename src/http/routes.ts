@@ -133,13 +133,12 @@ function routesOfOperation(options: RoutesOptions): Route[] {
   const { config, storage, accounts, readiness, nodes, alerts } = options
   const { db, jobs, metrics } = storage
   const { operators } = alerts
-  // A script that runs for an operator has a token of its own for the nodes.
-  const signedIn = { authenticate: authenticate(accounts, { pat: false }) }
+  const user = { authenticate: authenticate(accounts, { pat: true }) }
   return [
     route(healthRoutes, { readiness, missing: () => [jobs.trouble() ?? []].flat() }),
     route(metricsRoute, { metrics, token: config.metrics.token }),
     route(nodesRoute, { nodes, db, token: config.metrics.token }),
     route(nodeOrderRoutes, { db, token: config.operatorToken }),
-    route(operatorRoutes, { ...signedIn, nodes, db, operators }),
+    route(operatorRoutes, { ...user, nodes, db, operators }),
   ]
 }

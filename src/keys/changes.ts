@@ -14,6 +14,8 @@ export interface NewKey {
   readonly name: string
   readonly scopes: readonly string[]
   readonly expiresAt: Date | undefined
+  /** Addresses and networks; empty: it may be used from anywhere. */
+  readonly allowedIps?: readonly string[]
 }
 
 export interface KeyLimits {
@@ -39,8 +41,8 @@ async function assertRoom(tx: Queryable, key: NewKey, limits: KeyLimits): Promis
 
 /** SQL, since one statement reads the log's position and locks the credential. */
 const insert = `
-  insert into api_key (user_id, credential_id, name, scopes, secret_hash, key_hint, expires_at, cursor)
-  select $1, $2, $3, $4, $5, $6, $7, l.next_update_id - 1
+  insert into api_key (user_id, credential_id, name, scopes, secret_hash, key_hint, expires_at, allowed_ips, cursor)
+  select $1, $2, $3, $4, $5, $6, $7, $8, l.next_update_id - 1
     from credential_log l join credential c on c.id = l.credential_id
    where l.credential_id = $2 and c.deleting_at is null
      for share of c returning id`
@@ -52,12 +54,12 @@ export async function createKey(
   limits: KeyLimits,
 ): Promise<{ id: number; key: string }> {
   const secret = newApiKeySecret()
-  const { userId, credentialId, name, scopes, expiresAt = null } = key
+  const { userId, credentialId, name, scopes, expiresAt = null, allowedIps = [] } = key
   const hashes = [hashSecret(secret), hintOf(secret)]
   const [row] = await db.transaction(async (tx) => {
     await holdUser(tx, userId)
     await assertRoom(tx, key, limits)
-    const values = [userId, credentialId, name, [...scopes], ...hashes, expiresAt]
+    const values = [userId, credentialId, name, [...scopes], ...hashes, expiresAt, allowedIps]
     return await tx.query<{ id: number }>(insert, values)
   })
   if (!row) throw failed('not_found')
@@ -69,15 +71,17 @@ export interface KeyChange {
   readonly scopes: readonly Scope[] | undefined
   /** Null takes the expiry away. */
   readonly expiresAt: Date | null | undefined
+  readonly allowedIps?: readonly string[] | undefined
   readonly keepsCalls?: Keeps
 }
 
 export async function changeKey(db: Database, apiKeyId: number, change: KeyChange): Promise<void> {
-  const { name, scopes, expiresAt, keepsCalls } = change
+  const { name, scopes, expiresAt, allowedIps, keepsCalls } = change
   const changed = {
     ...(name !== undefined && { name }),
     ...(scopes !== undefined && { scopes: [...scopes] }),
     ...(expiresAt !== undefined && { expiresAt }),
+    ...(allowedIps !== undefined && { allowedIps: [...allowedIps] }),
     ...(keepsCalls !== undefined && { keepsCalls }),
   }
   if (Object.keys(changed).length === 0) return

@@ -1,6 +1,7 @@
 /** Records of API keys: the key, its webhook, its backlog, deliveries to its webhook, its diagnosis. */
 import { type Static, Type } from 'typebox'
 import { MaybeSentence, Nullable } from '../json/schemas.ts'
+import { AllowedIps } from './account.ts'
 
 export const WebhookRecord = Type.Object({
   url: Type.String({
@@ -48,6 +49,7 @@ export const ApiKeyRecord = Type.Object({
   ),
   scopes: Type.Array(Type.String()),
   key_hint: Type.String(),
+  allowed_ips: AllowedIps,
   state: Type.String({
     description:
       'Where its machine is, as a path of GET /machines/api_key; `crashed` and `failed` are of GET /machines/supervision',

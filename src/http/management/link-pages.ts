@@ -305,7 +305,7 @@ export const linkPageRoutes: FastifyPluginAsyncTypebox<LinkPageRoutesOptions> = 
   app,
   { links, pages, addresses, panels, now, authenticate },
 ) => {
-  forUsers(app, authenticate)
+  forUsers(app, authenticate, 'link')
 
   app.post(
     '/platforms/:platform/link/:session_id/page',
