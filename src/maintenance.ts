@@ -3,6 +3,7 @@ import { statePath } from '../actors/api-key/actor.ts'
 import { visibleState } from '../actors/credential/timeline.ts'
 import { evaluateIncidents } from './alerts/incidents.ts'
 import type { Operators } from './alerts/operators.ts'
+import { retainChanges } from './audit/read.ts'
 import { forgetAnswers } from './bot-api/idempotency.ts'
 import { retainActions } from './bulk/actions.ts'
 import { forgetRelinkPages } from './bulk/relinks.ts'
@@ -70,6 +71,7 @@ export function everyHour(
     media: () => media.sweep(),
     accounts: () => wipeDeletedAccounts(db),
     usage: () => retainUsage(db),
+    changes: () => retainChanges(db),
     bulk: () => retainActions(db),
     relinks: () => forgetRelinkPages(db),
     // A service that has nothing more to deliver writes to neither, so their days end here.

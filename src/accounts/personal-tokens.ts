@@ -1,5 +1,6 @@
 /** Personal access tokens: made by a signed-in user for scripts, shown once, kept as a hash. */
 import { failed, readBack } from '../../machines/model/failure.ts'
+import { noteChange, noteIn } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import { PersonalToken } from '../database/entities.ts'
 import { type AddressCheck, restrictionOf } from '../security/addresses.ts'
@@ -82,7 +83,10 @@ export class PersonalTokens {
     ]
     const [added] = await this.#db.transaction(async (tx) => {
       await holdUser(tx, userId)
-      return await tx.query<{ id: number }>(add, values)
+      const rows = await tx.query<{ id: number }>(add, values)
+      const after = { name, scopes, allowed_ips: allowedIps, expires_at: expires }
+      if (rows[0]) await noteChange(tx, { target: ['token', rows[0].id], after })
+      return rows
     })
     if (!added) {
       throw failed('conflict', `there are ${MAX_PER_USER} tokens already`, {
@@ -104,8 +108,16 @@ export class PersonalTokens {
   }
 
   async delete(id: number, userId: number): Promise<void> {
-    const deleted = await this.#db.records((em) => em.nativeDelete(PersonalToken, { id, userId }))
-    if (deleted === 0) throw failed('not_found')
+    await this.#db.records((em) =>
+      em.transactional(async (tx) => {
+        const found = await tx.findOne(PersonalToken, { id, userId })
+        if (!found || (await tx.nativeDelete(PersonalToken, { id, userId })) === 0) {
+          throw failed('not_found')
+        }
+        const { name, scopes, allowedIps } = found
+        await noteIn(tx, { before: { name, scopes, allowed_ips: allowedIps } })
+      }),
+    )
     this.#holders.forgetAll()
   }
 

@@ -1,6 +1,7 @@
 /** Limits of one-time codes: how many are sent, how often they may be tried, and how an operator lifts them. */
 import type { Logger } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { noteChange } from '../audit/log.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { networksOf, type Requester } from './client.ts'
@@ -239,10 +240,17 @@ export async function unlock(
     await tx.query('delete from quota where key like any ($1)', [
       [`send:day:${key}%`, `send:burst:${key}%`],
     ])
-    return await tx.query<{ failures: number }>(
+    const rows = await tx.query<{ failures: number }>(
       'delete from otp_failures where phone_index = $1 returning failures',
       [index],
     )
+    const [user] = await tx.query<{ id: number }>(
+      'select id from app_user where phone_index = $1',
+      [index],
+    )
+    if (user) await noteChange(tx, { target: ['user', user.id] })
+    else await noteChange(tx)
+    return rows
   })
   return { phone, failures: failures.reduce((sum, row) => sum + row.failures, 0) }
 }

@@ -1,5 +1,6 @@
 /** The alert settings of a user: which incidents, and over which channels. Addresses and secrets are sealed. */
 import { holdUser } from '../accounts/users.ts'
+import { noteChange } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { newSigningSecret, OVERLAP_MS, type SigningSecret } from '../webhooks/secrets.ts'
@@ -67,6 +68,7 @@ export class AlertSettingsStore {
         [userId, minutes, channels, targets.chat?.apiKeyId ?? null, sealed, backlogMinutes],
       )
       await dropChannels(tx, userId, channels)
+      await noteChange(tx, { after: { minutes, backlog_minutes: backlogMinutes, channels } })
     })
   }
 

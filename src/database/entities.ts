@@ -238,6 +238,27 @@ export const Diagnosis = defineEntity({
   },
 })
 
+export const AuditEntry = defineEntity({
+  name: 'AuditEntry',
+  tableName: 'audit_log',
+  properties: {
+    id: p.bigint('number').primary(),
+    userId: p.bigint('number').nullable(),
+    at: p.datetime().defaultRaw('now()'),
+    action: p.text(),
+    via: p.text(),
+    authorId: p.bigint('number').nullable(),
+    sessionId: p.bigint('number').nullable(),
+    tokenId: p.bigint('number').nullable(),
+    ip: p.text().nullable(),
+    requestId: p.text().nullable(),
+    target: p.text().nullable(),
+    targetId: p.text().nullable(),
+    before: p.json().$type<Readonly<Record<string, unknown>>>().nullable(),
+    after: p.json().$type<Readonly<Record<string, unknown>>>().nullable(),
+  },
+})
+
 /** The file at the path. */
 export interface PathFile {
   readonly file: { readonly native: string } | { readonly blob: string }
@@ -271,5 +292,6 @@ export const entities: readonly EntitySchema[] = [
   LinkSession,
   LinkPage,
   Diagnosis,
+  AuditEntry,
   MediaPath,
 ]

@@ -16,6 +16,7 @@ import { healthRoutes, metricsRoute, type Readiness } from './health.ts'
 import { alertSettingsRoutes } from './management/alert-settings.ts'
 import { alertRoutes } from './management/alerts.ts'
 import { apiKeyRoutes, backlogRoute } from './management/api-keys.ts'
+import { auditRoutes } from './management/audit.ts'
 import { authRoutes } from './management/auth.ts'
 import { bulkRoutes } from './management/bulk.ts'
 import { callExchangeRoutes } from './management/call-exchanges.ts'
@@ -108,6 +109,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(credentialChangesRoute, { ...events, ownerOf }),
     route(machineRoutes, user),
     route(alertRoutes, { ...user, db, operators, source, now }),
+    route(auditRoutes, { ...user, db, operators }),
     route(alertSettingsRoutes, { ...user, db, alerts, keyService, now }),
 
     route(callExchangeRoutes, { ...user, keyService, db, vault, callLog, retention, flush }),

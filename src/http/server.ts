@@ -25,6 +25,7 @@ import { LISTEN_BACKLOG } from '../config/limits.ts'
 import { forwardingOf } from '../nodes/peers.ts'
 import type { Logger } from '../observability/logger.ts'
 import { addressCheck } from '../security/addresses.ts'
+import { noteChanges } from './changes.ts'
 import { drained, limitConnections, REPLACED, withReserve } from './connections.ts'
 import { ok } from './envelope.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
@@ -81,6 +82,7 @@ export async function listen(options: ListenOptions) {
     if (options.leaving.aborted) reply.header('connection', 'close')
     done(null, payload)
   })
+  noteChanges(app, options.db)
   for (const register of options.routes) await register(app)
   const end = drained(app)
   const address = await app.listen({

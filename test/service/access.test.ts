@@ -16,13 +16,13 @@ interface Operation {
 
 t.test('every route that takes tokens names the scope it needs, and asks for it', async (t) => {
   const document = await (await fetch(`${service.url}/openapi.json`)).json()
-  const { paths } = document as { readonly paths: object }
+  const { paths } = document as { readonly paths: Record<string, Record<string, Operation>> }
   const without = new Map<string, string>()
   for (const scope of TOKEN_SCOPES) {
     without.set(scope, await token(TOKEN_SCOPES.filter((other) => other !== scope)))
   }
   const seen = new Map<string, number>()
-  for (const [path, verbs] of Object.entries<Record<string, Operation>>(paths)) {
+  for (const [path, verbs] of Object.entries(paths)) {
     for (const [verb, { security = [] }] of Object.entries(verbs)) {
       const needed = security.find((way) => 'pat' in way)?.pat
       if (!needed) continue
