@@ -307,12 +307,11 @@ export function createCore(options: CoreOptions) {
     async letGo(credentials: readonly Owned[]): Promise<void> {
       const ids = new Set(credentials.map(({ credentialId }) => credentialId))
       const theirs = [...keys.live()].filter(([, key]) => ids.has(key.facts.credentialId))
-      const actors = [...ids].map((id) => supervisor.peek(id))
-      const closing = actors.map((actor) => actor?.closed)
+      const closing = [...ids].map((id) => supervisor.peek(id)?.closed)
       health.release(ids)
       ownership.letGo(credentials, true)
       // The next owner opens a session at once.
-      await Promise.allSettled(actors.map((actor) => actor?.effects.disconnected))
+      await Promise.all([...ids].map((id) => supervisor.disconnected(id)))
       await Promise.all([...closing, ...theirs.map(([, key]) => key.settled)])
       await flush()
     },
