@@ -282,21 +282,24 @@ t.test('until it comes back it has the number under which it can claim nothing',
   t.match(node.view, { incarnation: 3, state: 'up' })
 })
 
-t.test('a node that is declared gone while it stops drops its accounts, and stays away', async (t) => {
-  const rows = new Rows()
-  let dropped = 0
-  const declaredGone = () => void dropped++
-  const { clock } = rows
-  const node = new Membership({ table: new Way(rows), clock, logger: quietLogger, declaredGone })
-  await node.join()
-  node.drain()
-  Object.assign(rows.all[0] ?? {}, { state: 'gone' })
-  await clock.advance(2_000)
-  t.equal(dropped, 1)
-  t.same(rows.states(), ['gone'])
-  await node.leave()
-  t.equal(dropped, 1)
-})
+t.test(
+  'a node that is declared gone while it stops drops its accounts, and stays away',
+  async (t) => {
+    const rows = new Rows()
+    let dropped = 0
+    const declaredGone = () => void dropped++
+    const { clock } = rows
+    const node = new Membership({ table: new Way(rows), clock, logger: quietLogger, declaredGone })
+    await node.join()
+    node.drain()
+    Object.assign(rows.all[0] ?? {}, { state: 'gone' })
+    await clock.advance(2_000)
+    t.equal(dropped, 1)
+    t.same(rows.states(), ['gone'])
+    await node.leave()
+    t.equal(dropped, 1)
+  },
+)
 
 t.test('a node whose actor crashes drops its accounts, because it joins as another', async (t) => {
   const { clock, ...rows } = new Rows()
