@@ -230,6 +230,8 @@ export function createCore(options: CoreOptions) {
       vault,
       platforms,
       incarnation,
+      // It could not run what belongs to it.
+      owner: () => (isLeaving() ? null : incarnation()),
       held: factsOf,
       onFinish: onLinked(supervisor, ownership, options.bus),
     }),
@@ -394,6 +396,10 @@ const onLinked =
     if (relinked && wasElsewhere) bus?.tell('relinked', { credentialId, epoch })
     if (held && held.epoch < epoch) ownership.lost([held])
     const actor = relinked ? supervisor.peek(credentialId) : undefined
-    if (actor?.isActive) await actor.ask({ type: 'credential.relinked', link })
-    else await supervisor.start(credentialId)
+    if (actor?.isActive) return void (await actor.ask({ type: 'credential.relinked', link }))
+    await supervisor.start(credentialId).catch((cause) => {
+      if (!(cause instanceof OwnershipLost)) throw cause
+      // It is linked all the same: this node drains, or was declared gone, and another one runs it.
+      bus?.tell('released', null)
+    })
   }

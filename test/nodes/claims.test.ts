@@ -80,3 +80,21 @@ t.test('a node that drains claims nothing, unless all of them do', async (t) => 
   t.ok(owner.supervisor.factsOf(credentialId))
   await drain()
 })
+
+t.test('a link that ends at a node which drains is linked, and runs at another', async (t) => {
+  const { client } = account
+  const bot = await client.person('Bot', 'late_bot')
+  const start = { phone: bot.phone }
+  const { session_id } = await client.result('POST', '/platforms/sandbox/link/start', start)
+  const otp = await client.code(bot.id)
+  await drain('one')
+  const answer = await client.ask('POST', '/platforms/sandbox/link/verify', { session_id, otp })
+  t.equal(answer.status, 200)
+  const [{ credential_id }] = (await client.result('GET', '/platforms/credentials')).items.filter(
+    ({ credential_id }: { credential_id: number }) => credential_id !== account.credentialId,
+  )
+  const { key } = await client.key(credential_id)
+  t.equal((await client.bot(key, 'getMe')).status, 200)
+  t.ok(second.supervisor.factsOf(credential_id), 'which is told at once')
+  await drain()
+})
