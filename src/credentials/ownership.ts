@@ -5,7 +5,7 @@ import { getHeapStatistics } from 'node:v8'
 import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
 import type { Lease } from '../../actors/node/lease.ts'
 import type { CredentialStore, Logger, LostCredential, Owned } from '../../actors/ports/ports.ts'
-import type { Queryable } from '../database/database.ts'
+import { type Queryable, readTwice } from '../database/database.ts'
 import { wasBlocked } from '../database/failures.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Metrics } from '../observability/metrics.ts'
@@ -117,7 +117,7 @@ export class Ownership {
     const { store, supervisor, lease, logger } = this.#options
     try {
       const owned = [...supervisor.owned()]
-      if (owned.length > 0) this.lost(await store.fenced(owned))
+      if (owned.length > 0) this.lost(await readTwice(() => store.fenced(owned)))
       lease.confirmed(askedAt)
     } catch (err) {
       if (lease.isValid) return
