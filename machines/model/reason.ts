@@ -61,6 +61,7 @@ export type FailureReason =
   | LinkReason
   | 'account_gone'
   | 'accounts_more'
+  | 'settings_changed'
   | 'actions_full'
   | 'answer_pending'
   | 'audio_not_found'

@@ -63,6 +63,7 @@ export const AlertSettingsRecord = Type.Object({
   chat: Nullable(Type.Object({ api_key_id: Type.Integer(), chat_id: Type.String() })),
   email: Nullable(Type.String()),
   email_available: Type.Boolean({ description: 'Whether this service sends mail' }),
+  version: Type.String({ description: 'Of what can be set; another secret leaves it as it is' }),
 })
 export type AlertSettingsRecord = Static<typeof AlertSettingsRecord>
 
