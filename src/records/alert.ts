@@ -56,7 +56,10 @@ export const AlertSettingsRecord = Type.Object({
       url: Type.String({ description: 'Without what may be a secret' }),
       secret: Type.String({ description: 'It signs, as Standard Webhooks libraries take it' }),
       previous_until: Nullable(
-        Type.String({ description: 'The secret before signs along till then' }),
+        Type.String({
+          format: 'date-time',
+          description: 'The secret before signs along till then',
+        }),
       ),
     }),
   ),

@@ -27,5 +27,5 @@ export const DiagnosisRecord = Type.Object({
     }),
   ),
   next_action: Nullable(Type.String({ description: 'What to do now, in words' })),
-  started_at: Type.String(),
+  started_at: Type.String({ format: 'date-time' }),
 })

@@ -277,7 +277,8 @@ t.test('an upload that costs more than a key has left is owed, not cut', async (
   const next = await fetch(`${poor.url}/bot${key}/getMe`)
   t.equal(next.status, 429, 'the calls after it wait for that')
   // The debt is never more than another burst.
-  t.ok((await next.json()).parameters.retry_after <= 500)
+  const { parameters } = (await next.json()) as { parameters: { retry_after: number } }
+  t.ok(parameters.retry_after <= 500)
 })
 
 t.test('a file that is too large leaves its connection to the next call', async (t) => {
