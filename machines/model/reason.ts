@@ -61,6 +61,7 @@ export type FailureReason =
   | LinkReason
   | 'account_gone'
   | 'accounts_more'
+  | 'settings_changed'
   | 'actions_full'
   | 'address_form'
   | 'address_not_allowed'
