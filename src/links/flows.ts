@@ -1,7 +1,7 @@
 /** Link flows of users: begun on a platform, found again by their session id or the token of their page, one actor each. */
 import { randomBytes } from 'node:crypto'
 import { ActorRegistry } from '../../actors/host/actor.ts'
-import { Supervision } from '../../actors/host/supervision.ts'
+import { Supervision } from '../../actors/host/host.ts'
 import { within } from '../../actors/host/time.ts'
 import {
   activateLink,
