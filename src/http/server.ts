@@ -44,6 +44,7 @@ import {
 import { answer, ForwardedCall, reply } from './nodes/call.ts'
 import { believe, type RequestForwarder } from './nodes/forwarding.ts'
 import { type NodesSource, nodesRoute } from './nodes/operating.ts'
+import { guardUsersFromStaff } from './on-behalf.ts'
 import { describeRoutes } from './openapi.ts'
 import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
 import type { Route } from './routes.ts'
@@ -364,6 +365,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   if (!options.startupServer) answerForNode(app)
   forgetTypeOfNothing(app)
   app.addHook('preHandler', refuseHugeNumbers)
+  guardUsersFromStaff(app)
   app.addHook('preValidation', refuseUnstorableText)
   app.setErrorHandler(replyWithFailure)
   app.setNotFoundHandler(async (request, reply) => {
