@@ -1,5 +1,5 @@
 /** Calls of the staff on behalf of a user: which routes take them, and what their answers hide. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyRequest } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import type { Role, Staff } from '../accounts/staff.ts'
 import { maskPhone, maskTexts } from '../security/redact.ts'
@@ -83,17 +83,8 @@ export async function onBehalf(
 export const callerOf = ({ user }: Pick<FastifyRequest, 'user'>): number =>
   user.acting?.id ?? user.id
 
-/** Of every route, so that none shows the staff what it should not. Call it before routes are added. */
-export function guardUsersFromStaff(app: Pick<FastifyInstance, 'addHook'>): void {
-  app.addHook('preHandler', (request, _, done) => {
-    if (request.user?.acting) refuseForStaff(request)
-    done()
-  })
-  app.addHook('preSerialization', ({ user }, _, answer, done) => done(null, shownTo(user, answer)))
-}
-
 /** A message that is sent, and a search in texts, are for the user alone. */
-function refuseForStaff({ user, body, query }: FastifyRequest): void {
+export function refuseForStaff({ user, body, query }: FastifyRequest): void {
   if ((body as { send_to?: unknown } | null | undefined)?.send_to !== undefined) {
     throw failed('forbidden', 'only the user may send a message', { reason: 'only_the_user' })
   }

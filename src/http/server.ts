@@ -44,7 +44,7 @@ import {
 import { answer, ForwardedCall, reply } from './nodes/call.ts'
 import { believe, type RequestForwarder } from './nodes/forwarding.ts'
 import { type NodesSource, nodesRoute } from './nodes/operating.ts'
-import { guardUsersFromStaff } from './on-behalf.ts'
+import { refuseForStaff, shownTo } from './on-behalf.ts'
 import { describeRoutes } from './openapi.ts'
 import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
 import type { Route } from './routes.ts'
@@ -95,6 +95,17 @@ export async function listen(options: ListenOptions) {
     await closeMetrics()
   }
   return { close, address }
+}
+
+/** Of every route, so that none shows the staff what it should not. */
+function guardUsersFromStaff(app: FastifyInstance): void {
+  app.addHook('preHandler', (request, _, done) => {
+    if (request.user?.acting) refuseForStaff(request)
+    done()
+  })
+  app.addHook('preSerialization', ({ user }, _, answer, done) => {
+    done(null, user?.acting ? shownTo(user, answer) : answer)
+  })
 }
 
 /** Figures on a port of their own need no token: the public does not reach it. */
