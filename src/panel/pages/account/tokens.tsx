@@ -46,7 +46,7 @@ function NewTokenDialog({ onClose }: { onClose(): void }) {
   if (making.data) return <Shown token={making.data.token} onClose={onClose} />
   return (
     <Dialog title={t('tokens.make')} open isFirm={making.isPending} onClose={onClose}>
-      <Form by={making}>
+      <Form by={making} isReady={chosen.length > 0}>
         <Field
           label={t('tokens.name')}
           hint={t('tokens.nameHint')}
@@ -74,7 +74,7 @@ function NewTokenDialog({ onClose }: { onClose(): void }) {
           <Button disabled={making.isPending} onClick={onClose}>
             {t('cancel')}
           </Button>
-          <Button type="submit" kind="first" busy={making.isPending} disabled={chosen.length === 0}>
+          <Button type="submit" kind="first" busy={making.isPending}>
             {t('tokens.make')}
           </Button>
         </div>
