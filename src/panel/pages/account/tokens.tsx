@@ -20,6 +20,12 @@ import { Addresses, addressesIn } from '../keys/terms.tsx'
 const lifetimes = [7, 30, 90, 366]
 const scopes = ['read', 'link', 'keys', 'send', 'operate'] as const
 
+/** Orders to nodes are of use to operators alone. */
+function useOffered() {
+  const isOperator = useQuery(userQuery).data?.operator === true
+  return scopes.filter((scope) => scope !== 'operate' || isOperator)
+}
+
 /** Creates a personal access token and shows it once. */
 function NewTokenDialog({ onClose }: { onClose(): void }) {
   const t = useT()
@@ -29,8 +35,7 @@ function NewTokenDialog({ onClose }: { onClose(): void }) {
   const [days, setDays] = useState('90')
   const [chosen, setChosen] = useState<readonly string[]>(['read'])
   const [addresses, setAddresses] = useState('')
-  const { data: user } = useQuery(userQuery)
-  const offered = scopes.filter((scope) => scope !== 'operate' || user?.operator)
+  const offered = useOffered()
   const making = useMutation({
     mutationFn: () =>
       call<NewToken>('POST', '/user/tokens', {
