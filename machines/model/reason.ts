@@ -61,6 +61,7 @@ export type FailureReason =
   | LinkReason
   | 'account_gone'
   | 'accounts_more'
+  | 'settings_changed'
   | 'actions_full'
   | 'address_form'
   | 'address_not_allowed'
@@ -102,6 +103,7 @@ export type FailureReason =
   | 'no_other_way'
   | 'not_connected'
   | 'not_future'
+  | 'only_the_user'
   | 'other_poll'
   | 'people_full'
   | 'phone_country'
@@ -125,6 +127,7 @@ export type FailureReason =
   | 'story_not_found'
   | 'task_not_found'
   | 'topic_not_found'
+  | 'texts_masked'
   | 'token_form'
   | 'token_refused'
   | 'token_scope'

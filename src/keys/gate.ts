@@ -109,16 +109,16 @@ export class KeyGate {
     opened(facts)
     // No sweep puts the actor to sleep before its call is there.
     actor.noteUse()
-    this.spend(given.id, units)
+    const retryAfterSeconds = this.#calls.take(given.id, units)
+    if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
     if (actor.isEnded) throw failed('unauthorized')
     this.#stored.noteUse(given.id)
     return actor
   }
 
-  /** Counts what a call costs beside the units it came in with. Rejects when the key has used up its calls. */
-  spend(apiKeyId: number, units: number): void {
-    const retryAfterSeconds = units > 0 ? this.#calls.take(apiKeyId, units) : 0
-    if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
+  /** Counts what an admitted call costs beside the units it came in with: calls after it wait for that. */
+  owe(apiKeyId: number, units: number): void {
+    if (units > 0) this.#calls.owe(apiKeyId, units)
   }
 
   async #facts(id: number): Promise<KeyFacts | undefined> {

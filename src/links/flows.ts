@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { ActorRegistry } from '../../actors/host/actor.ts'
-import { Supervision } from '../../actors/host/supervision.ts'
+import { Supervision } from '../../actors/host/host.ts'
 import { within } from '../../actors/host/time.ts'
 import {
   activateLink,

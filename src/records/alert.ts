@@ -56,13 +56,17 @@ export const AlertSettingsRecord = Type.Object({
       url: Type.String({ description: 'Without what may be a secret' }),
       secret: Type.String({ description: 'It signs, as Standard Webhooks libraries take it' }),
       previous_until: Nullable(
-        Type.String({ description: 'The secret before signs along till then' }),
+        Type.String({
+          format: 'date-time',
+          description: 'The secret before signs along till then',
+        }),
       ),
     }),
   ),
   chat: Nullable(Type.Object({ api_key_id: Type.Integer(), chat_id: Type.String() })),
   email: Nullable(Type.String()),
   email_available: Type.Boolean({ description: 'Whether this service sends mail' }),
+  version: Type.String({ description: 'Of what can be set; another secret leaves it as it is' }),
 })
 export type AlertSettingsRecord = Static<typeof AlertSettingsRecord>
 

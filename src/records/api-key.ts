@@ -31,7 +31,7 @@ export const WebhookRecord = Type.Object({
   next_attempt_at: Type.Optional(Type.String({ format: 'date-time' })),
 })
 
-export const OptionalTime = Nullable(Type.String())
+export const OptionalTime = Nullable(Type.String({ format: 'date-time' }))
 
 export const ApiKeyRecord = Type.Object({
   api_key_id: Type.Integer(),
@@ -65,7 +65,7 @@ export const ApiKeyRecord = Type.Object({
   dropped_update_count: Type.Integer(),
   dropped_at: OptionalTime,
   last_used_at: OptionalTime,
-  created_at: Type.String(),
+  created_at: Type.String({ format: 'date-time' }),
   expires_at: OptionalTime,
   revoked_at: OptionalTime,
 })
@@ -82,8 +82,13 @@ export const Backlog = Type.Object({
   }),
 })
 
+/** As an array: JSON Schema writes tuples in two ways, of which the validator knows one and OpenAPI the other. */
+const Header = Type.Unsafe<[name: string, value: string]>(
+  Type.Array(Type.String(), { minItems: 2, maxItems: 2, description: 'Name and value' }),
+)
+
 const ExchangeSide = Type.Object({
-  headers: Type.Array(Type.Tuple([Type.String(), Type.String()])),
+  headers: Type.Array(Header),
   body: Type.String({ description: 'The first 16,384 characters, without secrets' }),
   is_cut: Type.Boolean(),
 })
@@ -175,7 +180,9 @@ export const ResendRecord = Type.Object({
 export const SigningSecretRecord = Type.Object({
   secret: Type.String({ description: 'As Standard Webhooks libraries take it' }),
   created_at: Time,
-  previous_until: Nullable(Type.String({ description: 'The secret before signs along till then' })),
+  previous_until: Nullable(
+    Type.String({ format: 'date-time', description: 'The secret before signs along till then' }),
+  ),
 })
 
 export const TestAttempt = Type.Object({
@@ -209,5 +216,5 @@ export const DiagnosisRecord = Type.Object({
     }),
   ),
   next_action: Nullable(Type.String({ description: 'What to do now, in words' })),
-  started_at: Type.String(),
+  started_at: Type.String({ format: 'date-time' }),
 })

@@ -143,6 +143,8 @@ async function orders(credential_id: number) {
 
 /** Those that this scene cannot drive, with the reason. */
 const elsewhere: readonly Action[] = [
+  // It needs somebody of the staff and another user: `test/service/staff.test.ts`.
+  'user.unmasked',
   // There is no other node to take the accounts.
   'node.drained',
   // Time has to pass: a test below.
@@ -344,9 +346,17 @@ t.test('lines are only added, and end after 400 days or with their user', async 
   const leaving = await service.client()
   const { user_id } = await leaving.result('GET', '/user')
   const own = 'select from audit_log where user_id = $1'
+  // One of them was an operator once, who saw to an account of somebody else.
+  const [other] = await db.query<{ id: number }>(
+    `insert into audit_log (user_id, action, via, author_id)
+     select id, 'user.unmasked', 'sign_in', $1 from app_user where id <> $1 limit 1 returning id`,
+    [user_id],
+  )
   t.equal((await db.query(own, [user_id])).length, 1)
   t.same(await leaving.result('DELETE', '/user'), { erased: true })
   t.same(await db.query(own, [user_id]), [])
+  const left = await db.query('select author_id from audit_log where id = $1', [other?.id])
+  t.same(left, [{ author_id: null }], 'the line of the other stays, without a name')
 })
 
 t.test('a refresh token that was copied, and commands of the operator', async (t) => {

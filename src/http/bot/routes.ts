@@ -68,13 +68,13 @@ function unitsAfter(
   return Math.floor(parameters / BYTES_PER_UNIT) + Math.floor(files / FILE_BYTES_PER_UNIT)
 }
 
-/** Gets the bytes of a body so far, and counts them as they come: a call that was carried out must not be refused. */
-function meter(headers: IncomingHttpHeaders, spend: (units: number) => void) {
+/** Gets the bytes of a body so far, and counts them as they come. */
+function meter(headers: IncomingHttpHeaders, owe: (units: number) => void) {
   let spent = 0
   return (bytes: number) => {
     const [parameters, files] = isMultipart(headers) ? [0, bytes] : [bytes, 0]
     const units = unitsAfter(headers, parameters, files)
-    spend(units - spent)
+    owe(units - spent)
     spent = units
   }
 }
@@ -124,7 +124,7 @@ async function prepareCall(
     parametersOf(request, place, {
       signal: () => goneSignal(reply),
       count: (length, fileBytes) =>
-        gate.spend(key.facts.apiKeyId, unitsAfter(headers, length, fileBytes)),
+        gate.owe(key.facts.apiKeyId, unitsAfter(headers, length, fileBytes)),
     }),
   )
   const method = request.params['*'] || args.text('method') || ''
@@ -198,8 +198,8 @@ async function preparePassedCall(
 ): Promise<PreparedCall> {
   const { gate, uploads } = options
   const { headers, audit } = request
-  const spend = (units: number) => gate.spend(key.facts.apiKeyId, units)
-  const call = await sentCall(request, uploads.uploadBytes, meter(headers, spend))
+  const owe = (units: number) => gate.owe(key.facts.apiKeyId, units)
+  const call = await sentCall(request, uploads.uploadBytes, meter(headers, owe))
   if (call.args) keepParameters(audit, key, request.params['*'], call.args)
   const pass = await preparePass(
     {

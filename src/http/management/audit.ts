@@ -1,7 +1,7 @@
 /** The audit log: the changes of a user, and for operators those of the service; page by page, or as lines of JSON. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import type { Operators } from '../../alerts/operators.ts'
+import type { Staff } from '../../accounts/staff.ts'
 import { exportChanges, listChanges } from '../../audit/read.ts'
 import type { Database } from '../../database/database.ts'
 import { AuditRecord } from '../../records/audit.ts'
@@ -35,7 +35,7 @@ const EXPORT_MS = 3_600_000
 
 interface AuditRoutesOptions extends Authenticated {
   readonly db: Database
-  readonly operators: Pick<Operators, 'has'>
+  readonly staff: Pick<Staff, 'isOperator'>
 }
 
 const tags = ['audit']
@@ -50,14 +50,14 @@ const queryOf = (given: Static<typeof Filter>) => ({
 
 export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async (
   app,
-  { db, operators, authenticate },
+  { db, staff, authenticate },
 ) => {
   forUsers(app, authenticate)
 
   const asked = async (userId: number, given: Static<typeof Filter>) => ({
     ...queryOf(given),
     userId,
-    withService: await operators.has(userId),
+    withService: await staff.isOperator(userId),
   })
 
   app.get(

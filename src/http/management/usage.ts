@@ -7,7 +7,13 @@ import { methods } from '../../bot-api/methods/index.ts'
 import type { Queryable } from '../../database/database.ts'
 import { type CallLog, searchCalls } from '../../exchanges/calls.ts'
 import { listRequests, type StoredRequest } from '../../observability/request-journal.ts'
-import { readUsage, stepMs, type UsageStep, usageSeries } from '../../observability/usage.ts'
+import {
+  hoursSince,
+  readUsage,
+  stepMs,
+  type UsageStep,
+  usageSeries,
+} from '../../observability/usage.ts'
 import { ApiRequest, Time, UsageReport } from '../../records/usage.ts'
 import type { Vault } from '../../security/vault.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
@@ -44,6 +50,8 @@ export const usageRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async 
       schema: {
         tags: ['account'],
         summary: 'Usage and error figures',
+        description:
+          'The range is widened to whole steps. By hours it is the last 24, else 744 at most, and none is older than 35 days: older figures are kept by days. By days it is the last 30, else 366 at most.',
         querystring: Query,
         response: answers(UsageReport),
       },
@@ -82,6 +90,11 @@ function rangeOf(asked: Asked, step: UsageStep): { from: number; to: number } {
   if (from >= to) throw invalidField('from', 'must be before "to"')
   if (to - from > maxSteps[step] * ms) {
     throw invalidField('from', `must be at most ${maxSteps[step]} ${step}s before "to"`)
+  }
+  const kept = hoursSince(Date.now())
+  if (step === 'hour' && from < kept) {
+    const since = new Date(kept).toISOString()
+    throw invalidField('step', `must be "day" before ${since}: hours are kept for 35 days`)
   }
   return { from, to }
 }

@@ -24,7 +24,7 @@ import {
 
 const kinds = [
   ...['session', 'token', 'key', 'webhook', 'account', 'link', 'bulk', 'view', 'alert'],
-  ...['sandbox', 'node', 'service'],
+  ...['sandbox', 'user', 'node', 'service'],
 ] as Kind[]
 type Kind = Action extends `${infer Name}.${string}` ? Name : never
 
