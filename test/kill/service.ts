@@ -92,6 +92,7 @@ followNodes({
   db,
   owned,
   logger,
+  announce: () => undefined,
   claimed: (ids) => core.webhookWaker.wakeBehind(ids),
 })
 
