@@ -47,6 +47,9 @@ export const types: pg.CustomTypesConfig = {
   },
 }
 
+/** An entity manager, for code outside this folder. */
+export type Records = EntityManager
+
 /** Named text is parsed and planned once a connection: worth it for the hot paths. */
 export interface Statement {
   readonly name: string

@@ -94,6 +94,7 @@ followNodes({
   logger,
   announce: () => undefined,
   claimed: (ids) => core.webhookWaker.wakeBehind(ids),
+  announce: () => undefined,
 })
 
 const server = await createServer({
