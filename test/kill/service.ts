@@ -92,7 +92,6 @@ followNodes({
   db,
   owned,
   logger,
-  announce: () => undefined,
   claimed: (ids) => core.webhookWaker.wakeBehind(ids),
   announce: () => undefined,
 })
