@@ -10,7 +10,6 @@ import { Turns } from '../../actors/host/time.ts'
 import { Lease } from '../../actors/node/lease.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Clock, LostCredential, Owned } from '../../actors/ports/ports.ts'
-import type { WebhookKey } from '../../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import { FileIds } from '../bot-api/file-id.ts'
 import type { Config } from '../config/config.ts'
@@ -41,7 +40,7 @@ import type { Vault } from '../security/vault.ts'
 import { Translator } from '../translation/translator.ts'
 import { PostgresUpdateLog } from '../updates/log.ts'
 import { ReplyCalls } from '../webhooks/reply-call.ts'
-import type { AttemptCounts } from '../webhooks/states.ts'
+import { countAttempts } from '../webhooks/states.ts'
 import { openWebhook } from '../webhooks/store.ts'
 import { WebhookWaker } from '../webhooks/waker.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
@@ -346,16 +345,6 @@ export function createCore(options: CoreOptions) {
     },
   }
 }
-
-/** Counts attempts at delivering to a webhook in the usage of the key. */
-const countAttempts =
-  (journal: Pick<RequestJournal, 'count'>) =>
-  (key: WebhookKey, { attempts, failures }: AttemptCounts): void =>
-    journal.count(key, {
-      webhookAttempts: attempts,
-      webhookFailures: failures,
-      updatesDelivered: attempts - failures,
-    })
 
 interface KeyParts {
   readonly keyStore: PostgresKeyStore
