@@ -1,6 +1,7 @@
 /** The alert settings of a user: which incidents, and over which channels. Addresses and secrets are sealed. */
 import { createHash } from 'node:crypto'
 import { holdUser } from '../accounts/users.ts'
+import { noteChange } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { newSigningSecret, OVERLAP_MS, type SigningSecret } from '../webhooks/secrets.ts'
@@ -113,6 +114,7 @@ export class AlertSettingsStore {
       )
       if (saved.length === 0) return false
       await dropChannels(tx, userId, channels)
+      await noteChange(tx, { after: { minutes, backlog_minutes: backlogMinutes, channels } })
       return true
     })
   }

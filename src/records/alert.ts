@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { INCIDENT_STATES } from '../../machines/incident/machine.ts'
 import { ALERT_EVENTS, CHANNELS, LOSSES, NOTIFICATION_STATES } from '../alerts/outbox.ts'
 import { RULES } from '../alerts/rules.ts'
-import { Nullable } from '../json/nullable.ts'
+import { Nullable } from '../json/schemas.ts'
 import { CredentialRecord } from './credential.ts'
 
 /** The meaning of each rule, for the API's description. */

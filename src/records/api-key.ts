@@ -1,6 +1,7 @@
-/** Records of API keys: the key, its webhook, its backlog, deliveries to its webhook. */
+/** Records of API keys: the key, its webhook, its backlog, deliveries to its webhook, its diagnosis. */
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../json/nullable.ts'
+import { MaybeSentence, Nullable } from '../json/schemas.ts'
+import { AllowedIps } from './account.ts'
 
 export const WebhookRecord = Type.Object({
   url: Type.String({
@@ -48,6 +49,7 @@ export const ApiKeyRecord = Type.Object({
   ),
   scopes: Type.Array(Type.String()),
   key_hint: Type.String(),
+  allowed_ips: AllowedIps,
   state: Type.String({
     description:
       'Where its machine is, as a path of GET /machines/api_key; `crashed` and `failed` are of GET /machines/supervision',
@@ -188,4 +190,31 @@ export const TestAttempt = Type.Object({
   status: Nullable(Type.Integer()),
   error: Nullable(Type.String()),
   duration_ms: Type.Integer(),
+})
+
+export const StepRecord = Type.Object({
+  step: Type.String(),
+  verdict: Type.String({ description: '`pending`, `passed`, `failed` or `skipped`' }),
+  code: Nullable(Type.String()),
+  evidence: Type.Array(Type.String()),
+  evidence_codes: Type.Array(MaybeSentence, { description: 'The same as codes, line by line' }),
+  remedy: Nullable(Type.String()),
+})
+
+export const DiagnosisRecord = Type.Object({
+  diagnosis_id: Type.String(),
+  api_key_id: Type.Integer(),
+  credential_id: Type.Integer(),
+  step: Nullable(Type.String({ description: 'The step that comes next' })),
+  steps: Type.Array(StepRecord),
+  cause: Nullable(
+    Type.Object({
+      step: Type.String(),
+      code: Type.String(),
+      text: Type.String(),
+      text_code: MaybeSentence,
+    }),
+  ),
+  next_action: Nullable(Type.String({ description: 'What to do now, in words' })),
+  started_at: Type.String({ format: 'date-time' }),
 })

@@ -1,7 +1,6 @@
 /** Records of credentials: the account with its settings and health, its timeline, its chart, its health test. */
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../json/nullable.ts'
-import { MaybeSentence } from './sentence.ts'
+import { MaybeSentence, Nullable } from '../json/schemas.ts'
 
 export const CredentialRecord = Type.Object({
   credential_id: Type.Integer(),

@@ -1,6 +1,6 @@
 /** Records of nodes: the processes that serve one database, and what operators have ordered. */
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../json/nullable.ts'
+import { Nullable } from '../json/schemas.ts'
 
 export const NodeState = Type.Enum(['joining', 'up', 'suspended', 'draining', 'left', 'gone'])
 

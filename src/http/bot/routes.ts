@@ -14,7 +14,7 @@ import {
   preparePass,
 } from '../../bot-api/execute.ts'
 import type { CallServices, Result } from '../../bot-api/method.ts'
-import type { KeyGate } from '../../keys/gate.ts'
+import { elsewhere, type KeyGate, mayBeUsedFrom } from '../../keys/gate.ts'
 import { ageOf, forwardingOf } from '../../nodes/peers.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { openToEveryOrigin } from '../headers.ts'
@@ -240,9 +240,13 @@ function answerWith(
   const send = (result: Result) => {
     try {
       if (result.passed) return void sendPassed(result.passed, reply)
-      if (result.count !== undefined) world.delivered(key, result.count)
-      const answer = envelope(result)
       const { audit } = reply.request
+      if (result.count !== undefined) {
+        // It may have waited while its key was restricted to other addresses. What it would have got stays unconfirmed.
+        if (!mayBeUsedFrom(key.facts, audit.ip)) return fail(elsewhere())
+        world.delivered(key, result.count)
+      }
+      const answer = envelope(result)
       if (audit.keeps === 'all') audit.answer = answer
       reply.type('application/json').send(answer)
     } catch (error) {

@@ -276,7 +276,7 @@ const presentSent = (row: Notification): NotificationRecord => ({
 })
 
 export const alertSettingsRoutes: Routes = async (app, options) => {
-  forUsers(app, options.authenticate)
+  forUsers(app, options.authenticate, 'keys')
   for (const routes of [settingsRoutes, testRoute, notificationsRoute]) {
     await routes(app, options)
   }

@@ -17,7 +17,7 @@ import {
 import { ApiRequest, Time, UsageReport } from '../../records/usage.ts'
 import type { Vault } from '../../security/vault.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { inTurn } from './owner.ts'
+import { forUsers, inTurn } from './owner.ts'
 import { cursorOf, pageOf, positionOf, timeOf } from './page.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
@@ -43,16 +43,15 @@ export const usageRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async 
   app,
   { database, authenticate },
 ) => {
+  forUsers(app, authenticate)
   app.get(
     '/user/usage',
     {
-      onRequest: authenticate,
       schema: {
         tags: ['account'],
         summary: 'Usage and error figures',
         description:
           'The range is widened to whole steps. By hours it is the last 24, else 744 at most, and none is older than 35 days: older figures are kept by days. By days it is the last 30, else 366 at most.',
-        security: [{ jwt: [] }, { pat: [] }],
         querystring: Query,
         response: answers(UsageReport),
       },
@@ -134,16 +133,15 @@ interface LogRoutesOptions extends UserRecordsOptions {
 
 export const logRoutes: FastifyPluginAsyncTypebox<LogRoutesOptions> = async (app, options) => {
   const { database, authenticate } = options
+  forUsers(app, authenticate)
   app.get(
     '/user/logs/api-requests',
     {
-      onRequest: authenticate,
       schema: {
         tags: ['account'],
         summary: 'The latest requests, newest first',
         description:
           '`method` and `request_id` look at 10,000 requests at a time, `chat_id` and `text` at 300 calls of which parameters and answer are kept: a page may have few or none, and `next_before` goes on from there.',
-        security: [{ jwt: [] }, { pat: [] }],
         querystring: RequestsQuery,
         response: answers(PageOf(ApiRequest)),
       },

@@ -2,7 +2,6 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Buttons } from '../../../machines/model/buttons.ts'
-import type { Checklist } from '../../../machines/model/checklist.ts'
 import type { Content, Message, Surface } from '../../../machines/model/content.ts'
 import {
   badRequest,
@@ -14,6 +13,7 @@ import type { Location } from '../../../machines/model/location.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Change } from '../../../machines/model/operation-inline.ts'
+import type { Checklist } from '../../../machines/model/poll.ts'
 import type { Queryable } from '../../database/database.ts'
 import { hasRight } from '../chats/access.ts'
 import { type FoundMessage, findInline, findMessage, whyMissing } from '../chats/find-message.ts'
