@@ -150,10 +150,10 @@ const fromPip = (toolchain: Toolchain) => async (): Promise<Workshop> => {
   })
 }
 
-const fromNpm = (toolchain: Toolchain) => async (): Promise<Workshop> => {
-  const source = sourceFolder(toolchain)
-  const name = `${toolchain}-${await digest(source, ['package.json'])}`
-  await cached(name, async (making) => {
+/** The folder of the packages that the folder's `package.json` names; rejects with `Missing`. */
+export async function nodeWith(source: string): Promise<string> {
+  const name = `${basename(source)}-${await digest(source, ['package.json'])}`
+  return cached(name, async (making) => {
     await cp(join(source, 'package.json'), join(making, 'package.json'))
     const npm = [
       'install',
@@ -165,7 +165,11 @@ const fromNpm = (toolchain: Toolchain) => async (): Promise<Workshop> => {
     ]
     await fetch('npm', npm, { cwd: making, timeout: minutes(9) })
   })
-  const folder = await adaptersIn(name, source)
+}
+
+const fromNpm = (toolchain: Toolchain) => async (): Promise<Workshop> => {
+  const source = sourceFolder(toolchain)
+  const folder = await adaptersIn(basename(await nodeWith(source)), source)
   return (adapter) => ({ command: process.execPath, args: [join(folder, adapter)] })
 }
 

@@ -148,19 +148,6 @@ t.test('an upload whose chat stands behind the file counts for no other chat', a
   t.strictSame(statuses.slice(0, 6), [200, 200, 200, 200, 200, 200])
 })
 
-t.test('a byte order mark and an interim answer that nobody asked for do no harm', async (t) => {
-  const answer = '{"ok":true,"result":{"message_id":7}}'
-  stub.next('sendMessage', (response) => {
-    response.writeContinue()
-    response.writeProcessing()
-    response.writeContinue()
-    response.writeHead(200, { 'content-type': 'application/json' }).end(`\ufeff${answer}`)
-  })
-  const sent = await call('sendMessage?chat_id=1&text=x')
-  t.equal(sent.status, 200)
-  t.strictSame(Buffer.from(await sent.arrayBuffer()), Buffer.from(answer))
-})
-
 t.test('refusals come as they came', async (t) => {
   const texts = [
     [400, '{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}'],
