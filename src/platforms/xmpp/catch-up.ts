@@ -3,7 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { NotStored } from '../kit/event-line.ts'
 import { readPages } from '../kit/pages.ts'
-import type { Archive, ArchivedMessage, ArchivePage, PageRange } from './archive.ts'
+import {
+  type Archive,
+  type ArchivedMessage,
+  type ArchivePage,
+  nowSeconds,
+  type PageRange,
+} from './archive.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { IncomingMessage } from './delivery.ts'
 import type { Ledger } from './ledger.ts'
@@ -60,8 +66,7 @@ export class CatchUp {
     this.#readUntil = last?.at ?? 0
     const { address } = this.#archive
     if (!this.#ledger.checkpoint(address)) {
-      const now = Math.floor(Date.now() / 1000)
-      await this.#ledger.mark(address, { mam: last?.id ?? '', at: last?.at ?? now })
+      await this.#ledger.mark(address, { mam: last?.id ?? '', at: last?.at ?? nowSeconds() })
     }
     return true
   }
