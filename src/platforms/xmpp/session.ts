@@ -349,11 +349,11 @@ export class XmppSession implements Session {
   }
 
   /** A message that this session sent is in an archive, or has come back from its room. */
-  #found({ archived, room, archive }: IncomingMessage, id: string) {
-    if (room && archived) {
-      this.#sent.place(id, archived)
-      this.#rooms.find(archive)?.wrote(id, archived)
-    }
+  #found({ archived, room, archive, named }: IncomingMessage, id: string) {
+    const home = room && this.#rooms.find(archive)
+    if (room && archived) this.#sent.place(id, archived)
+    if (archived) home?.wrote(id, archived)
+    else if (named) home?.called(id, named)
     this.#outbox.found(id)
   }
 
