@@ -6,7 +6,6 @@ import * as account from '../records/account.ts'
 import * as alert from '../records/alert.ts'
 import * as apiKey from '../records/api-key.ts'
 import * as credential from '../records/credential.ts'
-import * as diagnosis from '../records/diagnosis.ts'
 import * as link from '../records/link.ts'
 import * as node from '../records/node.ts'
 import * as usage from '../records/usage.ts'
@@ -147,7 +146,7 @@ const completePaths = (paths: Paths): Paths =>
 
 /** Schemas that the document names, so that the types of generated clients have names too. */
 function namedSchemas(): Map<string, string> {
-  const own = [{ Failed }, account, alert, apiKey, credential, diagnosis, link, node, usage]
+  const own = [{ Failed }, account, alert, apiKey, credential, link, node, usage]
   const named = new Map<string, string>()
   const add = (schemas: object, prefix: string) => {
     for (const [name, schema] of Object.entries(schemas)) {

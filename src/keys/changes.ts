@@ -112,11 +112,11 @@ function among(changed: object, values: object) {
   return Object.fromEntries(names.map((name) => [NAMES[name], Reflect.get(values, name)]))
 }
 
-const termsOf = ({ name, credentialId, scopes, expiresAt = null, allowedIps = [] }: NewKey) => ({
+const termsOf = ({ name, credentialId, scopes, expiresAt, allowedIps = [] }: NewKey) => ({
   name,
   credential_id: credentialId,
   scopes,
-  expires_at: expiresAt,
+  expires_at: expiresAt ?? null,
   allowed_ips: allowedIps,
 })
 

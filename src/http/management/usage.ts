@@ -52,7 +52,6 @@ export const usageRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async 
         summary: 'Usage and error figures',
         description:
           'The range is widened to whole steps. By hours it is the last 24, else 744 at most, and none is older than 35 days: older figures are kept by days. By days it is the last 30, else 366 at most.',
-        security: [{ jwt: [] }, { pat: [] }],
         querystring: Query,
         response: answers(UsageReport),
       },
