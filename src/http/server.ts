@@ -45,6 +45,7 @@ import {
 import { answer, ForwardedCall, reply } from './nodes/call.ts'
 import { believe, type RequestForwarder } from './nodes/forwarding.ts'
 import { type NodesSource, nodesRoute } from './nodes/operating.ts'
+import { refuseForStaff, shownTo } from './on-behalf.ts'
 import { describeRoutes } from './openapi.ts'
 import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
 import type { Route } from './routes.ts'
@@ -96,6 +97,17 @@ export async function listen(options: ListenOptions) {
     await closeMetrics()
   }
   return { close, address }
+}
+
+/** Of every route, so that none shows the staff what it should not. */
+function guardUsersFromStaff(app: FastifyInstance): void {
+  app.addHook('preHandler', (request, _, done) => {
+    if (request.user?.acting) refuseForStaff(request)
+    done()
+  })
+  app.addHook('preSerialization', ({ user }, _, answer, done) => {
+    done(null, user?.acting ? shownTo(user, answer) : answer)
+  })
 }
 
 /** Figures on a port of their own need no token: the public does not reach it. */
@@ -366,6 +378,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   if (!options.startupServer) answerForNode(app)
   forgetTypeOfNothing(app)
   app.addHook('preHandler', refuseHugeNumbers)
+  guardUsersFromStaff(app)
   app.addHook('preValidation', refuseUnstorableText)
   app.setErrorHandler(replyWithFailure)
   app.setNotFoundHandler(async (request, reply) => {
