@@ -391,6 +391,7 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
       owned: () => core.supervisor.owned(),
       logger,
       released: (look) => bus.on('released', look),
+      announce: () => bus.tell('released', null),
       claimed: (ids) => core.webhookWaker.wakeBehind(ids),
     }),
   )

@@ -179,6 +179,9 @@ export async function within<Result>(
   }
 }
 
+/** Each new one would have a stack of its own. */
+const done = new DOMException('the work is done', 'AbortError')
+
 /**
  * Runs `work` with a signal that aborts as soon as one of these does, or after so many milliseconds with a
  * `TimeoutError`. Nothing is left of it once `work` has settled: AbortSignal.any and AbortSignal.timeout cost twenty
@@ -199,7 +202,7 @@ export async function limited<Result>(
     else signal.addEventListener('abort', leave, { once: true })
   }
   try {
-    return await work(limit.signal, () => limit.abort())
+    return await work(limit.signal, () => limit.abort(done))
   } finally {
     clearTimeout(timer)
     for (const signal of signals) signal.removeEventListener('abort', leave)

@@ -61,7 +61,10 @@ export type FailureReason =
   | LinkReason
   | 'account_gone'
   | 'accounts_more'
+  | 'settings_changed'
   | 'actions_full'
+  | 'address_form'
+  | 'address_not_allowed'
   | 'answer_pending'
   | 'audio_not_found'
   | 'bot_banned'
@@ -125,6 +128,7 @@ export type FailureReason =
   | 'topic_not_found'
   | 'token_form'
   | 'token_refused'
+  | 'token_scope'
   | 'tokens_full'
   | 'unknown_identifier'
   | 'user_deactivated'

@@ -40,6 +40,11 @@ export function createUsers(db: Database, vault: Vault) {
       }
     },
 
+    async idOf(phoneIndex: Buffer): Promise<number | undefined> {
+      const live = { phoneIndex, erasingAt: null }
+      return (await db.records((em) => em.findOne(AppUser, live, { fields: ['id'] })))?.id
+    },
+
     async get(id: number): Promise<User> {
       const found = await db.records((em) => em.findOne(AppUser, { id }))
       if (!found) throw failed('unauthorized')

@@ -1,13 +1,16 @@
-/** Authenticates calls of the management API: an access token or, where allowed, a personal access token. */
+/** Authenticates calls of the management API: an access token or, where allowed, a personal access token with the scope of the route. */
 import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import type { Accounts } from '../accounts/accounts.ts'
+import type { TokenScope } from '../accounts/personal-tokens.ts'
 
 export interface RequestUser {
   readonly id: number
   readonly via: 'jwt' | 'pat'
   /** The session of the access token, if there is one. */
   readonly sessionId?: number
+  /** The personal access token, if there is one, and what it may do. */
+  readonly token?: { readonly id: number; readonly scopes: readonly TokenScope[] }
   /** Whether the session or the token is still valid; for answers without an end, such as event streams. */
   stands(): Promise<boolean>
 }
@@ -16,6 +19,10 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Set by `authenticate`; only to be read in routes that have it. */
     user: RequestUser
+  }
+  interface FastifyContextConfig {
+    /** What a personal access token needs for this route. */
+    scope?: TokenScope
   }
 }
 
@@ -26,11 +33,20 @@ interface AuthenticateOptions {
 
 const form = /^(bearer|apikey) +([\w.~+/=-]+)$/i
 
+/** Rejects with `forbidden` if the request comes with a token that lacks the scope. */
+export function demandScope({ user }: Pick<FastifyRequest, 'user'>, scope: TokenScope): void {
+  if (!user.token || user.token.scopes.includes(scope)) return
+  throw failed('forbidden', `the token lacks the scope ${scope}`, {
+    reason: 'token_scope',
+    params: { scope },
+  })
+}
+
 export function authenticate(
   accounts: Accounts,
   { pat }: AuthenticateOptions,
 ): preHandlerAsyncHookHandler {
-  async function identify({ headers }: FastifyRequest): Promise<RequestUser> {
+  async function identify({ headers, ip, audit }: FastifyRequest): Promise<RequestUser> {
     const [, scheme, token] = form.exec(headers.authorization ?? '') ?? []
     if (!scheme || !token) throw failed('unauthorized')
     if (scheme.toLowerCase() === 'bearer') {
@@ -39,8 +55,15 @@ export function authenticate(
       return { id: userId, via: 'jwt', sessionId, stands }
     }
     if (!pat) throw failed('unauthorized', 'a personal access token is not accepted here')
-    const id = await accounts.tokens.ownerOf(token)
-    return { id, via: 'pat', stands: () => accounts.tokens.opens(token) }
+    const { userId, tokenId, scopes, opensFrom } = await accounts.tokens.holderOf(token)
+    audit.userId = userId
+    if (opensFrom?.(ip) === false) {
+      throw failed('forbidden', 'this token may not be used from this address', {
+        reason: 'address_not_allowed',
+      })
+    }
+    const stands = () => accounts.tokens.opens(token)
+    return { id: userId, via: 'pat', token: { id: tokenId, scopes }, stands }
   }
 
   return async (request: FastifyRequest, reply: FastifyReply) => {
@@ -50,5 +73,13 @@ export function authenticate(
     reply.removeHeader('www-authenticate')
     const retryAfterSeconds = await accounts.calls.take(request.user.id)
     if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
+    if (pat) demandScope(request, scopeOf(request))
   }
+}
+
+/** A route that takes tokens and says not for what would let every token in. */
+function scopeOf({ routeOptions }: FastifyRequest): TokenScope {
+  const { scope } = routeOptions.config
+  if (scope === undefined) throw new Error(`${routeOptions.url} declares no scope`)
+  return scope
 }

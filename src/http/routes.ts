@@ -16,6 +16,7 @@ import { healthRoutes, metricsRoute, type Readiness } from './health.ts'
 import { alertSettingsRoutes } from './management/alert-settings.ts'
 import { alertRoutes } from './management/alerts.ts'
 import { apiKeyRoutes, backlogRoute } from './management/api-keys.ts'
+import { auditRoutes } from './management/audit.ts'
 import { authRoutes } from './management/auth.ts'
 import { bulkRoutes } from './management/bulk.ts'
 import { callExchangeRoutes } from './management/call-exchanges.ts'
@@ -108,6 +109,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(credentialChangesRoute, { ...events, ownerOf }),
     route(machineRoutes, user),
     route(alertRoutes, { ...user, db, operators, source, now }),
+    route(auditRoutes, { ...user, db, operators }),
     route(alertSettingsRoutes, { ...user, db, alerts, keyService, now }),
 
     route(callExchangeRoutes, { ...user, keyService, db, vault, callLog, retention, flush }),
@@ -133,13 +135,12 @@ function routesOfOperation(options: RoutesOptions): Route[] {
   const { config, storage, accounts, readiness, nodes, alerts } = options
   const { db, jobs, metrics } = storage
   const { operators } = alerts
-  // A script that runs for an operator has a token of its own for the nodes.
-  const signedIn = { authenticate: authenticate(accounts, { pat: false }) }
+  const user = { authenticate: authenticate(accounts, { pat: true }) }
   return [
     route(healthRoutes, { readiness, missing: () => [jobs.trouble() ?? []].flat() }),
     route(metricsRoute, { metrics, token: config.metrics.token }),
     route(nodesRoute, { nodes, db, token: config.metrics.token }),
     route(nodeOrderRoutes, { db, token: config.operatorToken }),
-    route(operatorRoutes, { ...signedIn, nodes, db, operators }),
+    route(operatorRoutes, { ...user, nodes, db, operators }),
   ]
 }

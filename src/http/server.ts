@@ -22,9 +22,10 @@ import { botPaths } from '../bot-api/openapi.ts'
 import type { Storage } from '../composition/storage.ts'
 import type { Config } from '../config/config.ts'
 import { LISTEN_BACKLOG } from '../config/limits.ts'
-import { proxyCheck } from '../config/proxies.ts'
 import { forwardingOf } from '../nodes/peers.ts'
 import type { Logger } from '../observability/logger.ts'
+import { addressCheck } from '../security/addresses.ts'
+import { noteChanges } from './changes.ts'
 import { drained, limitConnections, REPLACED, withReserve } from './connections.ts'
 import { ok } from './envelope.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
@@ -65,7 +66,7 @@ interface ListenOptions extends Pick<Storage, 'metrics' | 'journal' | 'callLog'>
 
 export async function listen(options: ListenOptions) {
   const { config, logger, metrics, journal } = options
-  const isProxy = proxyCheck(config.trustProxy)
+  const isProxy = addressCheck(config.trustProxy)
   const app = await createServer({
     logger,
     requestLog: { journal, metrics, callLog: options.callLog },
@@ -81,6 +82,7 @@ export async function listen(options: ListenOptions) {
     if (options.leaving.aborted) reply.header('connection', 'close')
     done(null, payload)
   })
+  noteChanges(app, options.db)
   for (const register of options.routes) await register(app)
   const end = drained(app)
   const address = await app.listen({
@@ -344,7 +346,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.server.maxConnections = limits.maxConnections
-  const isProxy = proxyCheck(options.trustProxy)
+  const isProxy = addressCheck(options.trustProxy)
   app.addHook('onRequest', (request, _, done) => {
     const forwarding = forwardingOf(request.raw)
     if (forwarding) believe(request, forwarding, isProxy)

@@ -1,6 +1,6 @@
 /** Records of the signed-in user: the account, sign-ins, tokens. */
 import { Type } from 'typebox'
-import { Nullable } from '../json/nullable.ts'
+import { Nullable } from '../json/schemas.ts'
 
 export const Time = Type.String({ format: 'date-time' })
 
@@ -26,10 +26,17 @@ export const Session = Type.Object({
   expires_at: Time,
 })
 
+/** Of a key or a token. */
+export const AllowedIps = Type.Array(Type.String(), {
+  description: 'Addresses and networks from which it may be used; empty: from anywhere',
+})
+
 export const tokenFields = {
   token_id: Type.Integer(),
   name: Type.String(),
   token_hint: Type.String({ description: 'The last four characters' }),
+  scopes: Type.Array(Type.String()),
+  allowed_ips: AllowedIps,
   created_at: Time,
   expires_at: Time,
   last_used_at: Nullable(Time),

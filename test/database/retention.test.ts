@@ -7,7 +7,7 @@ import { forgetMessages, forgetOldMessages } from '../../src/identities/store.ts
 import type { JobHandler } from '../../src/jobs/jobs.ts'
 import { everyHalfMinute, everyHour } from '../../src/maintenance.ts'
 import { createLogger } from '../../src/observability/logger.ts'
-import { retainSandbox } from '../../src/sandbox/retention.ts'
+import { retainSandbox } from '../../src/sandbox/sandbox.ts'
 import { testDatabase } from '../support/database.ts'
 
 /** One account that is in use, and one that was deleted. */

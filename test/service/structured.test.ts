@@ -1,8 +1,9 @@
 /** Places, contacts and dice, live locations, protected content, and what members may not send. */
 import t from 'tap'
-import { refused, scene } from './scene.ts'
+import { callWithFiles, picture } from './files.ts'
+import { raw, refused, scene } from './scene.ts'
 
-const { client, bot, ada, key } = await scene(t)
+const { service, client, bot, ada, key } = await scene(t)
 const bad = (description: string) => refused(400, `Bad Request: ${description}`)
 const call = (method: string, parameters: object = {}) =>
   client.bot(key, method, { chat_id: ada.id, ...parameters })
@@ -29,6 +30,48 @@ t.test('places and contacts arrive as they were sent', async (t) => {
   const contact = { phone_number: '+15550100', first_name: 'Eve', vcard: 'BEGIN:VCARD' }
   t.match(await done('sendContact', contact), { contact })
   t.match(await seen(), { contact })
+})
+
+const FLOATS = /"(latitude|longitude|horizontal_accuracy|x_shift|y_shift|scale)":([^,}]*)/g
+
+t.test('what may have digits behind its point is written with six of them', async (t) => {
+  const floats = async (method: string, parameters: object = {}) => {
+    const query = new URLSearchParams(
+      Object.entries({ chat_id: ada.id, ...parameters }).map(([name, value]): [string, string] => [
+        name,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ]),
+    )
+    const { text } = await raw(service.url, `/bot${key}/${method}?${query}`)
+    return [...text.matchAll(FLOATS)].map(([, name, written]) => `${name} ${written}`)
+  }
+  const whole = { latitude: 35, longitude: -1.25 }
+  const written = ['latitude 35.000000', 'longitude -1.250000']
+  const exact = await floats('sendLocation', { ...whole, horizontal_accuracy: 20 })
+  t.strictSame(exact, [...written, 'horizontal_accuracy 20.000000'])
+  const venue = { title: 'Tower', address: 'West' }
+  t.strictSame(await floats('sendVenue', { ...whole, ...venue }), [...written, ...written])
+  const rich_message = { blocks: [{ type: 'map', location: whole }] }
+  t.strictSame(await floats('sendRichMessage', { rich_message }), written)
+  const path = `/sandbox/people/${ada.id}/messages`
+  await client.result('POST', path, { to: bot.id, location: whole })
+  t.strictSame(await floats('getUpdates', { timeout: 5 }), written)
+  const stickers = [
+    {
+      sticker: 'attach://hat',
+      format: 'static',
+      emoji_list: ['🎩'],
+      mask_position: { point: 'forehead', x_shift: 0, y_shift: -1, scale: 2 },
+    },
+  ]
+  const set = { user_id: ada.id, name: `masks_by_${bot.username}`, title: 'Masks' }
+  const given = { ...set, sticker_type: 'mask', stickers }
+  const hat = { bytes: await picture(512, 512) }
+  t.match(await callWithFiles(service.url, key, 'createNewStickerSet', given, { hat }), {
+    body: { result: true },
+  })
+  const mask = await floats('getStickerSet', { name: set.name })
+  t.strictSame(mask, ['x_shift 0.000000', 'y_shift -1.000000', 'scale 2.000000'])
 })
 
 t.test(

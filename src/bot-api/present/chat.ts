@@ -105,6 +105,19 @@ export function present(shape: Readonly<Record<string, unknown>>): Record<string
   return shown
 }
 
+/** TypeScript's libraries do not know it yet. */
+declare global {
+  interface JSON {
+    rawJSON(text: string): object
+  }
+}
+
+/**
+ * The reference writes six digits behind the point of whatever may have some: bots in languages whose numbers are
+ * of two types take `35` for a whole number, and refuse it as a latitude.
+ */
+export const float = (value: number): object => JSON.rawJSON(value.toFixed(6))
+
 const OF_ALL = PERMISSIONS.filter((name) => name !== 'manage_topics')
 
 /** Whether a small group leaves everything to its members, as it does at first. */

@@ -1,19 +1,18 @@
 /** Contents of messages in the reference's JSON: media, formatted texts, polls, checklists and rich messages. */
 
-import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
 import type { Content, Service } from '../../../machines/model/content.ts'
 import type { Game } from '../../../machines/model/game.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Media, StickerSet } from '../../../machines/model/media.ts'
 import type { PaidItem, PaidMedia } from '../../../machines/model/payment.ts'
-import type { Poll, PollMedia } from '../../../machines/model/poll.ts'
+import type { Checklist, ChecklistTask, Poll, PollMedia } from '../../../machines/model/poll.ts'
 import type { RichBlock, RichListItem, RichMessage } from '../../../machines/model/rich.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { detectEntities } from '../entities/detect.ts'
 import type { MessageEntity } from '../entities/entity.ts'
 import { mergeDetected } from '../entities/normalize.ts'
 import { type FileKind, uniqueFileId } from '../file-id.ts'
-import { type Names, present, userJson } from './chat.ts'
+import { float, type Names, present, userJson } from './chat.ts'
 
 /** The entities of the network, and those that every text carries by its words. */
 export function entitiesJson(name: string, text: Text, ids: Names): object {
@@ -92,9 +91,9 @@ function pollMediaBody(media: PollMedia, ids: Names): object {
 
 export const locationJson = (location: Location) =>
   present({
-    latitude: location.latitude,
-    longitude: location.longitude,
-    horizontal_accuracy: location.accuracy,
+    latitude: float(location.latitude),
+    longitude: float(location.longitude),
+    horizontal_accuracy: location.accuracy === undefined ? undefined : float(location.accuracy),
     live_period: location.liveSeconds,
     heading: location.heading,
     proximity_alert_radius: location.alertDistance,
@@ -237,9 +236,9 @@ export const stickerJson = (media: Media, ids: Names) => ({
     set_name: media.setName,
     mask_position: media.mask && {
       point: media.mask.point,
-      x_shift: media.mask.xShift,
-      y_shift: media.mask.yShift,
-      scale: media.mask.scale,
+      x_shift: float(media.mask.xShift),
+      y_shift: float(media.mask.yShift),
+      scale: float(media.mask.scale),
     },
     custom_emoji_id: media.customEmojiId,
     needs_repainting: media.needsRepainting || undefined,
@@ -369,9 +368,10 @@ export const richJson = ({ blocks, isRtl }: RichMessage, ids: Names): object => 
 })
 
 function blockJson(block: RichBlock, ids: Names): object {
-  const { media, blocks, items, ...rest } = block
+  const { media, blocks, items, location, ...rest } = block
   return {
     ...rest,
+    ...(location && { location: locationJson(location) }),
     ...(media && { [block.type]: fileJson(block.type, media, ids) }),
     ...(blocks && { blocks: blocks.map((one) => blockJson(one, ids)) }),
     ...(items && { items: items.map((item) => itemJson(item, ids)) }),

@@ -175,7 +175,7 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
 }
 
 export const alertRoutes: Routes = async (app, options) => {
-  forUsers(app, options.authenticate)
+  forUsers(app, options.authenticate, 'keys')
   const all = [incidentListRoute, incidentSummaryRoute, incidentItemsRoute, incidentChangeRoutes]
   for (const routes of all) await routes(app, options)
 }

@@ -28,10 +28,11 @@ export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (
     {
       // Personal access tokens may read this, so that a script can check its token.
       onRequest: authenticate(accounts, { pat: true }),
+      config: { scope: 'read' },
       schema: {
         tags: ['account'],
         summary: 'The account',
-        security: [{ jwt: [] }, { pat: [] }],
+        security: [{ jwt: [] }, { pat: ['read'] }],
         response: answers(OwnUser),
       },
     },
