@@ -356,7 +356,7 @@ function startChores(parts: ChoreParts, opened: AsyncDisposableStack): void {
     eraser: services.eraser,
     logger,
   })
-  everyHalfMinute(jobs, { db, logger, operators: services.operators })
+  everyHalfMinute(jobs, { db, logger, staff: services.staff })
   jobs.start()
   opened.defer(rearm(jobs, recurring, logger))
   storage.writes.onRecovery(() => {

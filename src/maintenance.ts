@@ -1,8 +1,8 @@
 /** Work that is repeated at intervals: retention, passivation, and the census of actors. */
 import { statePath } from '../actors/api-key/actor.ts'
 import { visibleState } from '../actors/credential/timeline.ts'
+import { forgetUnmaskings, type Staff } from './accounts/staff.ts'
 import { evaluateIncidents } from './alerts/incidents.ts'
-import type { Operators } from './alerts/operators.ts'
 import { retainChanges } from './audit/read.ts'
 import { forgetAnswers } from './bot-api/idempotency.ts'
 import { retainActions } from './bulk/actions.ts'
@@ -72,6 +72,7 @@ export function everyHour(
     accounts: () => wipeDeletedAccounts(db),
     usage: () => retainUsage(db),
     changes: () => retainChanges(db),
+    unmaskings: () => forgetUnmaskings(db),
     bulk: () => retainActions(db),
     relinks: () => forgetRelinkPages(db),
     // A service that has nothing more to deliver writes to neither, so their days end here.
@@ -102,14 +103,18 @@ async function dropDays(
 /** Incidents by a reminder, so that of several nodes one judges them. Call it before the jobs start. */
 export function everyHalfMinute(
   jobs: Pick<Jobs, 'remind' | 'onReminder'>,
-  { db, logger, operators }: Pick<Upkeep, 'db' | 'logger'> & { readonly operators: Operators },
+  {
+    db,
+    logger,
+    staff,
+  }: Pick<Upkeep, 'db' | 'logger'> & { readonly staff: Pick<Staff, 'operators'> },
 ): void {
   const remind = () =>
     jobs.remind({ kind: 'alerts', id: 'incidents', at: new Date(Date.now() + SWEEP_MS) })
   jobs.onReminder('alerts', async () => {
     await remind()
     try {
-      await evaluateIncidents(db, { now: new Date(), operators: await operators.ids(), logger })
+      await evaluateIncidents(db, { now: new Date(), operators: await staff.operators(), logger })
     } catch (err) {
       logger.error({ err }, 'incidents were not judged')
     }

@@ -42,6 +42,7 @@ export const ACTIONS = [
   'alert.secret_changed',
   'alert.tested',
   'sandbox.emptied',
+  'user.unmasked',
   'node.drained',
   'node.undrained',
   'node.account_moved',
@@ -100,6 +101,7 @@ const ofRoutes: Readonly<Record<string, Action>> = {
   'POST /alerts/settings/secret': 'alert.secret_changed',
   'POST /alerts/settings/test': 'alert.tested',
   'DELETE /sandbox/network': 'sandbox.emptied',
+  'POST /users/:id/unmask': 'user.unmasked',
 }
 
 const ofOrders: Readonly<Record<string, Action>> = {

@@ -3,6 +3,8 @@ import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'f
 import { failed } from '../../machines/model/failure.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { TokenScope } from '../accounts/personal-tokens.ts'
+import type { Staff } from '../accounts/staff.ts'
+import { type Acting, ON_BEHALF_OF, onBehalf } from './on-behalf.ts'
 
 export interface RequestUser {
   readonly id: number
@@ -11,6 +13,8 @@ export interface RequestUser {
   readonly sessionId?: number
   /** The personal access token, if there is one, and what it may do. */
   readonly token?: { readonly id: number; readonly scopes: readonly TokenScope[] }
+  /** Set where one of the staff makes the call; `id` is then the user on whose behalf. */
+  readonly acting?: Acting
   /** Whether the session or the token is still valid; for answers without an end, such as event streams. */
   stands(): Promise<boolean>
 }
@@ -29,6 +33,8 @@ declare module 'fastify' {
 interface AuthenticateOptions {
   /** Whether a personal access token will do. */
   readonly pat: boolean
+  /** Absent: nobody makes these calls on behalf of another user. */
+  readonly staff?: Staff | undefined
 }
 
 const form = /^(bearer|apikey) +([\w.~+/=-]+)$/i
@@ -44,7 +50,7 @@ export function demandScope({ user }: Pick<FastifyRequest, 'user'>, scope: Token
 
 export function authenticate(
   accounts: Accounts,
-  { pat }: AuthenticateOptions,
+  { pat, staff }: AuthenticateOptions,
 ): preHandlerAsyncHookHandler {
   async function identify({ headers, ip, audit }: FastifyRequest): Promise<RequestUser> {
     const [, scheme, token] = form.exec(headers.authorization ?? '') ?? []
@@ -68,12 +74,16 @@ export function authenticate(
 
   return async (request: FastifyRequest, reply: FastifyReply) => {
     reply.header('www-authenticate', pat ? 'Bearer, apikey' : 'Bearer')
-    request.user = await identify(request)
-    request.audit.userId = request.user.id
+    const caller = await identify(request)
+    request.user = caller
+    request.audit.userId = caller.id
     reply.removeHeader('www-authenticate')
-    const retryAfterSeconds = await accounts.calls.take(request.user.id)
+    const retryAfterSeconds = await accounts.calls.take(caller.id)
     if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
     if (pat) demandScope(request, scopeOf(request))
+    if (request.headers[ON_BEHALF_OF] === undefined) return
+    if (!staff) throw failed('forbidden', 'only the user may do this', { reason: 'only_the_user' })
+    request.user = { ...caller, ...(await onBehalf(staff, request, caller)) }
   }
 }
 

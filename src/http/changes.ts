@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type Action, actionOf } from '../audit/actions.ts'
 import { type Author, changedBy, type Details, noteChange, type Via } from '../audit/log.ts'
 import type { Queryable } from '../database/database.ts'
+import { callerOf } from './on-behalf.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -54,7 +55,7 @@ function changeOf(request: FastifyRequest, action: Action): Change {
     via: user.via === 'pat' ? 'token' : 'sign_in',
     action,
     userId: isOfService(action) ? undefined : user.id,
-    authorId: user.id,
+    authorId: callerOf(request),
     sessionId: user.sessionId,
     tokenId: user.token?.id,
     ...by,

@@ -14,7 +14,6 @@ import Fastify, {
   type ConnectionError,
   type FastifyBaseLogger,
   type FastifyInstance,
-  type FastifyReply,
   LogController,
 } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
@@ -26,7 +25,7 @@ import { forwardingOf } from '../nodes/peers.ts'
 import type { Logger } from '../observability/logger.ts'
 import { addressCheck } from '../security/addresses.ts'
 import { noteChanges } from './changes.ts'
-import { drained, limitConnections, REPLACED, withReserve } from './connections.ts'
+import { drained, limitConnections, limitHandlers, REPLACED, withReserve } from './connections.ts'
 import { ok } from './envelope.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { filePaths } from './files.ts'
@@ -45,6 +44,7 @@ import {
 import { answer, ForwardedCall, reply } from './nodes/call.ts'
 import { believe, type RequestForwarder } from './nodes/forwarding.ts'
 import { type NodesSource, nodesRoute } from './nodes/operating.ts'
+import { refuseForStaff, shownTo } from './on-behalf.ts'
 import { describeRoutes } from './openapi.ts'
 import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
 import type { Route } from './routes.ts'
@@ -98,6 +98,17 @@ export async function listen(options: ListenOptions) {
   return { close, address }
 }
 
+/** Of every route, so that none shows the staff what it should not. */
+function guardUsersFromStaff(app: FastifyInstance): void {
+  app.addHook('preHandler', (request, _, done) => {
+    if (request.user?.acting) refuseForStaff(request)
+    done()
+  })
+  app.addHook('preSerialization', ({ user }, _, answer, done) => {
+    done(null, user?.acting ? shownTo(user, answer) : answer)
+  })
+}
+
 /** Figures on a port of their own need no token: the public does not reach it. */
 async function listenForMetrics(options: ListenOptions): Promise<() => Promise<void>> {
   const { config, logger, metrics, journal, nodes, db } = options
@@ -111,40 +122,6 @@ async function listenForMetrics(options: ListenOptions): Promise<() => Promise<v
   await app.register(nodesRoute, { nodes, db, isPrivate: true })
   await app.listen({ host: config.host, port: config.metrics.port })
   return () => app.close()
-}
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** How long an answer may take, in milliseconds. */
-    answerWithin?: number
-  }
-}
-
-/** Calls of the bot API have limits of their own: they wait for updates, take files and send them. */
-const hasOwnLimits = (url: string) => /^\/(bot|file)/.test(url)
-
-/** A time limit for answers. Fastify's own ends with the body: it holds for requests that have none. */
-function limitHandlers(app: FastifyInstance, milliseconds: number): void {
-  app.addHook('onRoute', (route) => {
-    if (!hasOwnLimits(route.url)) {
-      route.config = { answerWithin: milliseconds, ...route.config }
-    }
-  })
-  app.addHook('onRequest', ({ routeOptions }, reply, done) => {
-    const { answerWithin } = routeOptions.config
-    if (answerWithin !== undefined) {
-      const timer = setTimeout(() => giveUp(reply), answerWithin)
-      reply.raw.once('close', () => clearTimeout(timer))
-    }
-    done()
-  })
-}
-
-/** Answers for the handler, whose result is discarded. An answer that has begun can only be cut off. */
-function giveUp(reply: FastifyReply): void {
-  if (reply.sent) return
-  if (reply.raw.headersSent) reply.raw.destroy()
-  else reply.send(failed('unavailable', '', { retryAfterSeconds: 1 }))
 }
 
 /** Call it before any route is registered. The list is empty for a path that does not exist. */
@@ -366,6 +343,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   if (!options.startupServer) answerForNode(app)
   forgetTypeOfNothing(app)
   app.addHook('preHandler', refuseHugeNumbers)
+  guardUsersFromStaff(app)
   app.addHook('preValidation', refuseUnstorableText)
   app.setErrorHandler(replyWithFailure)
   app.setNotFoundHandler(async (request, reply) => {

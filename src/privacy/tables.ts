@@ -133,6 +133,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('credential', 'id', undefined, {
     omit: ['native_id', 'account_sealed', 'identity_at', 'secrets'],
   }),
+  ofUser('unmasking', 'id'),
   ofUser('personal_token', 'id', undefined, { omit: ['hash'] }),
   ofUser('refresh_token', 'created_at hash', amongThose('session_id', 'user_session'), {
     omit: ['hash'],

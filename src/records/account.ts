@@ -10,10 +10,26 @@ export const User = Type.Object({
   created_at: Time,
 })
 
-/** Only those who run the service have the mark. */
+const Role = Type.Union([Type.Literal('operator'), Type.Literal('support')])
+
+/** Only those who run the service or help its users have a role. */
 export const OwnUser = Type.Object({
   ...User.properties,
   operator: Type.Optional(Type.Literal(true)),
+  role: Type.Optional(Role),
+})
+
+/** A user as the staff sees them. */
+export const StaffUser = Type.Object({
+  user_id: Type.Integer(),
+  phone: Type.String({ description: 'Its last four digits, unless `unmasked_until` is ahead' }),
+  created_at: Time,
+  accounts: Type.Integer({ description: 'Linked accounts that are not deleted' }),
+  accounts_out: Type.Integer({
+    description: 'Of those, how many are neither online nor connecting',
+  }),
+  api_keys: Type.Integer({ description: 'Keys that are not revoked' }),
+  unmasked_until: Nullable(Time),
 })
 
 export const Session = Type.Object({

@@ -1,6 +1,5 @@
 /** What nobody asks for any more is taken out of the tables, hour by hour, and what is asked for stays. */
 import t from 'tap'
-import { Operators } from '../../src/alerts/operators.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { retainTimelines } from '../../src/credentials/timeline.ts'
 import { forgetMessages, forgetOldMessages } from '../../src/identities/store.ts'
@@ -122,7 +121,7 @@ t.test('incidents are judged, and judged again half a minute later', async (t) =
     {
       db,
       logger: createLogger({ level: 'silent' }),
-      operators: new Operators(db, { derive: () => Buffer.alloc(32) }, []),
+      staff: { operators: async () => [] },
     },
   )
   await handlers.get('alerts')?.('incidents', AbortSignal.timeout(60_000))

@@ -85,6 +85,7 @@ import { PendingSignOuts } from './0161-pending-sign-outs.ts'
 import { SlowMode } from './0162-slow-mode.ts'
 import { AccessLimits } from './0163-access-limits.ts'
 import { AuditLog } from './0164-audit-log.ts'
+import { Unmaskings } from './0165-unmaskings.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -183,4 +184,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0162-slow-mode', class: SlowMode },
   { name: '0163-access-limits', class: AccessLimits },
   { name: '0164-audit-log', class: AuditLog },
+  { name: '0165-unmaskings', class: Unmaskings },
 ]

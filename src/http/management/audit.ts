@@ -1,7 +1,7 @@
 /** The audit log: the changes of a user, and for operators those of the service; page by page, or as lines of JSON. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import type { Operators } from '../../alerts/operators.ts'
+import type { Staff } from '../../accounts/staff.ts'
 import { exportChanges, listChanges } from '../../audit/read.ts'
 import type { Database } from '../../database/database.ts'
 import { AuditRecord } from '../../records/audit.ts'
@@ -35,20 +35,20 @@ const EXPORT_MS = 3_600_000
 
 interface AuditRoutesOptions extends Authenticated {
   readonly db: Database
-  readonly operators: Pick<Operators, 'has'>
+  readonly staff: Pick<Staff, 'isOperator'>
 }
 
 const tags = ['audit']
 
 export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async (
   app,
-  { db, operators, authenticate },
+  { db, staff, authenticate },
 ) => {
   forUsers(app, authenticate)
 
   const asked = async (userId: number, given: Static<typeof Filter>) => ({
     userId,
-    withService: await operators.has(userId),
+    withService: await staff.isOperator(userId),
     action: given.action,
     target: given.target,
     targetId: given.target_id,

@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type } from 'typebox'
 import type { NodesView } from '../../../actors/node/actor.ts'
 import type { NodeRow } from '../../../actors/node/observer.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Operators } from '../../alerts/operators.ts'
+import type { Staff } from '../../accounts/staff.ts'
 import type { Database } from '../../database/database.ts'
 import { Nullable } from '../../json/schemas.ts'
 import type { Nodes } from '../../nodes/nodes.ts'
@@ -195,17 +195,17 @@ export const nodeOrderRoutes: FastifyPluginAsyncTypebox<
 }
 
 interface OperatorOptions extends NodesSource, Authenticated {
-  readonly operators: Pick<Operators, 'has'>
+  readonly staff: Pick<Staff, 'isOperator'>
 }
 
 /** The same for operators: for the panel, and for scripts by a token with the scope `operate`. Other users get 403. */
 export const operatorRoutes: FastifyPluginAsyncTypebox<OperatorOptions> = async (
   app,
-  { authenticate, operators, nodes, db },
+  { authenticate, staff, nodes, db },
 ) => {
   forUsers(app, authenticate, 'operate')
   app.addHook('onRequest', async (request) => {
-    if (!(await operators.has(userOf(request)))) throw failed('forbidden', 'only for operators')
+    if (!(await staff.isOperator(userOf(request)))) throw failed('forbidden', 'only for operators')
   })
   addReading(app, '/operators', { nodes, db }, {})
   addOrders(app, '/operators', { db }, {})

@@ -15,6 +15,7 @@ export interface RecordPage<Item> {
 
 export type User = Static<typeof account.User>
 export type OwnUser = Static<typeof account.OwnUser>
+export type StaffUser = Static<typeof account.StaffUser>
 export type SignIn = Static<typeof account.Session>
 export type Token = Static<typeof account.Token>
 export type NewToken = Static<typeof account.NewToken>
