@@ -107,15 +107,18 @@ export function limitConnections(app: FastifyInstance, options: ConnectionOption
   server.on('request', (request: IncomingMessage, answer: ServerResponse) =>
     connections.asks(request, answer),
   )
-  app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
-    if (!connections.isReserved(raw.socket)) return
+  app.addHook('onRequest', ({ raw, routeOptions }, reply, done) => {
+    if (!connections.isReserved(raw.socket)) return done()
     reply.header('connection', 'close')
     // Calls of bots and event streams would keep the reserved connections for long.
-    if (/^\/(bot|file)|\/events$/.test(routeOptions.url ?? '')) {
-      throw failed('unavailable', 'there are too many connections', { retryAfterSeconds: 1 })
-    }
+    const staysLong = /^\/(bot|file)|\/events$/.test(routeOptions.url ?? '')
+    // Once the rest of the request is parsed: the answer to half of one must not close the connection.
+    queueMicrotask(() => done(staysLong ? tooMany() : undefined))
   })
 }
+
+const tooMany = () =>
+  failed('unavailable', 'there are too many connections', { retryAfterSeconds: 1 })
 
 class Connections {
   readonly #options: ConnectionOptions
