@@ -356,7 +356,7 @@ function startChores(parts: ChoreParts, opened: AsyncDisposableStack): void {
     eraser: services.eraser,
     logger,
   })
-  everyHalfMinute(jobs, { db, logger, operators: services.operators })
+  everyHalfMinute(jobs, { db, logger, staff: services.staff })
   jobs.start()
   opened.defer(rearm(jobs, recurring, logger))
   storage.writes.onRecovery(() => {
@@ -391,6 +391,7 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
       owned: () => core.supervisor.owned(),
       logger,
       released: (look) => bus.on('released', look),
+      announce: () => bus.tell('released', null),
       claimed: (ids) => core.webhookWaker.wakeBehind(ids),
     }),
   )

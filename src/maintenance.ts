@@ -1,8 +1,9 @@
 /** Work that is repeated at intervals: retention, passivation, and the census of actors. */
 import { statePath } from '../actors/api-key/actor.ts'
 import { visibleState } from '../actors/credential/timeline.ts'
+import { forgetUnmaskings, type Staff } from './accounts/staff.ts'
 import { evaluateIncidents } from './alerts/incidents.ts'
-import type { Operators } from './alerts/operators.ts'
+import { retainChanges } from './audit/read.ts'
 import { forgetAnswers } from './bot-api/idempotency.ts'
 import { retainActions } from './bulk/actions.ts'
 import { forgetRelinkPages } from './bulk/relinks.ts'
@@ -18,10 +19,10 @@ import { atMostEvery } from './observability/bounded.ts'
 import type { Logger } from './observability/logger.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { retainUsage } from './observability/usage.ts'
-import { retainTelegram } from './platforms/telegram/storage/retention.ts'
+import { retainTelegram } from './platforms/telegram/storage/locations.ts'
 import { retainRooms } from './platforms/xmpp/rooms/kept.ts'
 import { type Eraser, wipeDeletedAccounts } from './privacy/erase.ts'
-import { retainSandbox } from './sandbox/retention.ts'
+import { retainSandbox } from './sandbox/sandbox.ts'
 import { retainUpdates } from './updates/retention.ts'
 import { wantedBy } from './updates/wanted.ts'
 
@@ -70,6 +71,8 @@ export function everyHour(
     media: () => media.sweep(),
     accounts: () => wipeDeletedAccounts(db),
     usage: () => retainUsage(db),
+    changes: () => retainChanges(db),
+    unmaskings: () => forgetUnmaskings(db),
     bulk: () => retainActions(db),
     relinks: () => forgetRelinkPages(db),
     // A service that has nothing more to deliver writes to neither, so their days end here.
@@ -100,14 +103,18 @@ async function dropDays(
 /** Incidents by a reminder, so that of several nodes one judges them. Call it before the jobs start. */
 export function everyHalfMinute(
   jobs: Pick<Jobs, 'remind' | 'onReminder'>,
-  { db, logger, operators }: Pick<Upkeep, 'db' | 'logger'> & { readonly operators: Operators },
+  {
+    db,
+    logger,
+    staff,
+  }: Pick<Upkeep, 'db' | 'logger'> & { readonly staff: Pick<Staff, 'operators'> },
 ): void {
   const remind = () =>
     jobs.remind({ kind: 'alerts', id: 'incidents', at: new Date(Date.now() + SWEEP_MS) })
   jobs.onReminder('alerts', async () => {
     await remind()
     try {
-      await evaluateIncidents(db, { now: new Date(), operators: await operators.ids(), logger })
+      await evaluateIncidents(db, { now: new Date(), operators: await staff.operators(), logger })
     } catch (err) {
       logger.error({ err }, 'incidents were not judged')
     }

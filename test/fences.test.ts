@@ -41,7 +41,7 @@ const unfenced: Readonly<Record<string, string>> = {
   'nodes/sign-outs.ts pending_sign_out': 'a session that nobody uses any more has no owner',
   'observability/request-journal.ts request_log': history,
   'observability/request-journal.ts usage_hour': added,
-  'platforms/telegram/storage/retention.ts telegram_message': old,
+  'platforms/telegram/storage/locations.ts telegram_message': old,
   'platforms/xmpp/rooms/kept.ts xmpp_room': old,
   'privacy/erase.ts credential_log': old,
   'updates/commit.ts chat_identity': 'a part of the statement that checks the epoch (moved)',
@@ -64,7 +64,7 @@ const unfenced: Readonly<Record<string, string>> = {
 const byName: Readonly<Record<string, string>> = {
   'observability/usage.ts': 'old hours become days at once, whoever adds them up',
   'privacy/erase.ts': old,
-  'platforms/telegram/storage/retention.ts': old,
+  'platforms/telegram/storage/locations.ts': old,
 }
 
 const change = /\b(?:insert\s+into|update|delete\s+from)\s+([a-z_]+|\$\{\w+\})/g

@@ -89,6 +89,8 @@ export class CredentialSupervisor {
   readonly #world: SupervisorWorld
   readonly #credentials: Map<number, Supervised>
   readonly #starting = new Map<number, Promise<void>>()
+  /** Actors before, whose sessions have not let go of their connections yet. */
+  readonly #closing = new Map<number, Promise<unknown>>()
   readonly #waiting: WaitingCalls
   #stopped = false
 
@@ -201,8 +203,14 @@ export class CredentialSupervisor {
     this.#credentials.delete(credentialId)
     supervised.actor?.effects.leave(signsOut, handsOver)
     supervised.actor?.stop(new OwnershipLost())
+    this.#noteClosing(supervised)
     this.#waiting.changed(credentialId)
     return true
+  }
+
+  /** Resolves once no exclusive session of an account that was lost has its connection any more. */
+  async disconnected(credentialId: number): Promise<void> {
+    await this.#closing.get(credentialId)
   }
 
   *live(): IterableIterator<CredentialActor> {
@@ -220,6 +228,7 @@ export class CredentialSupervisor {
     this.#waiting.end()
     await Promise.all(all.map(({ actor }) => actor?.closed))
     await Promise.all(all.map(({ actor }) => actor?.effects.disconnected))
+    await Promise.all(this.#closing.values())
   }
 
   async #claim(credentialId: number): Promise<void> {
@@ -233,6 +242,15 @@ export class CredentialSupervisor {
     this.#world.claimed?.(credentialId)
   }
 
+  /** The account may run here again before the session that it had is closed. */
+  #noteClosing({ actor, facts: { credentialId } }: Supervised): void {
+    const earlier = this.#closing.get(credentialId)
+    const closing = Promise.allSettled([earlier, actor?.effects.disconnected]).then(() => {
+      if (this.#closing.get(credentialId) === closing) this.#closing.delete(credentialId)
+    })
+    this.#closing.set(credentialId, closing)
+  }
+
   #run(
     supervised: Supervised,
     resume: Resume,
@@ -241,7 +259,12 @@ export class CredentialSupervisor {
     const { facts, timeline } = supervised
     const platform = this.#world.platforms.get(facts.platform) ?? missingPlatform(facts.platform)
     const changed = () => this.#waiting.changed(facts.credentialId)
-    const world = { ...this.#world, platform, changed }
+    const before = this.#closing.get(facts.credentialId)
+    const formerOwnersEnded = async () => {
+      await before
+      await this.#world.formerOwnersEnded?.()
+    }
+    const world = { ...this.#world, platform, changed, formerOwnersEnded }
     const actor = activateCredential(facts, resume, world, { timeline, ...past })
     supervised.actor = actor
     changed()
@@ -259,6 +282,7 @@ export class CredentialSupervisor {
     const { clock, logger, onCrash } = this.#world
     const { facts } = supervised
     onCrash(cause)
+    this.#noteClosing(supervised)
     logger.error({ credentialId: facts.credentialId, err: cause }, 'a credential crashed')
     const { settings, limit } = left.context
     const [state] = visibleState(left)

@@ -11,7 +11,7 @@ import { failed, type RequestFailed, thrownAs } from '../../machines/model/failu
 import type { Command, Outcome, Reply } from '../../machines/model/protocol.ts'
 import type { Down } from '../../machines/supervision/machine.ts'
 import type { Clock } from '../ports/ports.ts'
-import type { Supervision } from './supervision.ts'
+import type { Supervision } from './host.ts'
 
 /** Commands that one actor may have under way; it bounds memory, and is far above the limits of its callers. */
 const CAPACITY = 5_000

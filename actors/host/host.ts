@@ -1,9 +1,7 @@
-/** Hosts all actors of one kind: they share one machine with its effects, and each has effects of its own. */
+/** Hosts all actors of one kind, which share one machine with its effects, and keeps those that crashed from beginning again too early. */
 import {
   type Actor,
   type AnyActorRef,
-  type AnyEventObject,
-  type AnyMachineSnapshot,
   type AnyStateMachine,
   type CallbackActorLogic,
   createActor,
@@ -16,96 +14,18 @@ import {
   type InputFrom,
   type InspectionEvent,
 } from 'xstate'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import { type Failure, type Reply, refused } from '../../machines/model/protocol.ts'
+import {
+  type Down,
+  downFailure,
+  restAfter,
+  supervisionMachine,
+} from '../../machines/supervision/machine.ts'
 import type { Clock } from '../ports/ports.ts'
 import type { HostedActor, Hosting } from './actor.ts'
-
-/** Timers fire late by less than this. */
-const GRAIN_MS = 50
-
-interface Timer {
-  readonly id: string
-  readonly due: number
-  readonly source: AnyActorRef
-  readonly target: AnyActorRef
-  readonly event: AnyEventObject
-}
-
-interface Moment {
-  readonly handle: unknown
-  readonly timers: Set<Timer>
-}
-
-/**
- * The delayed events of actors that share one system: one timer of the clock for all that are due at about the same
- * time. XState's own scheduler looks through the timers of all actors whenever one of them stops.
- */
-export class Timers {
-  readonly #clock: Clock
-  readonly #moments = new Map<number, Moment>()
-  readonly #bySource = new Map<AnyActorRef, readonly Timer[]>()
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  schedule(
-    source: AnyActorRef,
-    target: AnyActorRef,
-    event: AnyEventObject,
-    delay: number,
-    id: string = crypto.randomUUID(),
-  ): void {
-    const due = Math.ceil((this.#clock.now() + delay) / GRAIN_MS) * GRAIN_MS
-    const timer = { id, due, source, target, event }
-    this.#moment(due).timers.add(timer)
-    const others = this.#bySource.get(source)
-    // Most have only one, in an array of exact size.
-    this.#bySource.set(source, others ? [...others, timer] : [timer])
-  }
-
-  cancel(source: AnyActorRef, id: string): void {
-    for (const timer of this.#of(source)) if (timer.id === id) this.#drop(timer)
-  }
-
-  cancelAll(source: AnyActorRef): void {
-    for (const timer of this.#of(source)) this.#drop(timer)
-  }
-
-  #of(source: AnyActorRef): readonly Timer[] {
-    return this.#bySource.get(source) ?? []
-  }
-
-  #moment(due: number): Moment {
-    const known = this.#moments.get(due)
-    if (known) return known
-    const handle = this.#clock.setTimeout(() => this.#reach(due), due - this.#clock.now())
-    const moment = { handle, timers: new Set<Timer>() }
-    this.#moments.set(due, moment)
-    return moment
-  }
-
-  #reach(due: number): void {
-    const timers = this.#moments.get(due)?.timers ?? []
-    // A set leaves out what an event before has cancelled.
-    for (const timer of timers) {
-      this.#drop(timer)
-      timer.target.send(timer.event)
-    }
-  }
-
-  #drop(timer: Timer): void {
-    const { source } = timer
-    const left = this.#of(source).filter((other) => other !== timer)
-    if (left.length > 0) this.#bySource.set(source, left)
-    else this.#bySource.delete(source)
-    const moment = this.#moments.get(timer.due)
-    moment?.timers.delete(timer)
-    if (moment?.timers.size !== 0) return
-    this.#clock.clearTimeout(moment.handle)
-    this.#moments.delete(timer.due)
-  }
-}
+import { lean } from './steps.ts'
+import { jittered, Timers } from './time.ts'
 
 interface HostOptions<
   Machine extends AnyStateMachine,
@@ -137,30 +57,6 @@ interface ActorOptions<Machine extends AnyStateMachine> {
   changed?(): void
 }
 
-/** What most snapshots have of these; nothing writes to them. */
-const none = {
-  tags: new Set<string>(),
-  children: Object.freeze({}),
-  historyValue: Object.freeze({}),
-}
-
-/** Has the snapshots of a machine share what is empty in them: of each its own would be a third of an idle actor's snapshot. */
-function sharing<Machine extends AnyStateMachine>(machine: Machine): Machine {
-  const { transition, getInitialSnapshot } = machine
-  machine.transition = (...step) => shared(transition(...step))
-  machine.getInitialSnapshot = (...beginning) => shared(getInitialSnapshot(...beginning))
-  return machine
-}
-
-function shared<Snapshot extends AnyMachineSnapshot>(snapshot: Snapshot): Snapshot {
-  if (snapshot.tags.size === 0) snapshot.tags = none.tags
-  if (isEmpty(snapshot.children)) snapshot.children = none.children
-  if (isEmpty(snapshot.historyValue)) snapshot.historyValue = none.historyValue
-  return snapshot
-}
-
-const isEmpty = (object: object) => Object.keys(object).length === 0
-
 interface Resident<Hosted> {
   readonly actor: Hosted
   /** Functions that end the running services; absent until the first one, since most actors never run any. */
@@ -181,7 +77,7 @@ export class ActorHost<
 
   constructor(options: HostOptions<Machine, Effects, Hosted>) {
     this.#options = options
-    this.#logic = sharing(options.provide(this))
+    this.#logic = lean(options.provide(this), { isInspected: !options.sharedClock })
     if (options.sharedClock) this.#parent = this.#createParent(options.sharedClock)
   }
 
@@ -300,3 +196,58 @@ interface StopChild {
 }
 
 type ParentEvent = StopChild | ErrorActorEvent | DoneActorEvent
+
+/** Credentials and webhook deliveries use these delays, too. */
+export const jitteredCrashDelays = {
+  crashRest: ({ context }: { context: { readonly crashes: readonly number[] } }) =>
+    jittered(restAfter(context.crashes)),
+  tryAgain: () => jittered(300_000),
+}
+
+const supervision = supervisionMachine.provide({ delays: jitteredCrashDelays })
+
+interface SupervisionOptions {
+  /** Names the kind of actor in metrics and answers. */
+  readonly kind: string
+  readonly clock: Clock
+  onCrash?(kind: string): void
+}
+
+export class Supervision<Id> {
+  readonly #options: SupervisionOptions
+  /** Only of actors that crashed lately. */
+  readonly #crashed = new Map<Id, Actor<typeof supervision>>()
+
+  constructor(options: SupervisionOptions) {
+    this.#options = options
+  }
+
+  crashed(id: Id): void {
+    const { kind, clock, onCrash } = this.#options
+    onCrash?.(kind)
+    let supervised = this.#crashed.get(id)
+    if (!supervised) {
+      supervised = createActor(supervision, { clock })
+      this.#crashed.set(id, supervised)
+      supervised.subscribe({ complete: () => this.#crashed.delete(id) })
+      supervised.start()
+    }
+    supervised.send({ type: 'actor.crashed', at: clock.now() })
+  }
+
+  /** Undefined for an actor that runs, or may begin. */
+  stateOf(id: Id): Down | undefined {
+    const value = this.#crashed.get(id)?.getSnapshot().value
+    return value === 'crashed' || value === 'failed' ? value : undefined
+  }
+
+  /** Throws `RequestFailed` while the actor may not begin. */
+  assertMayBegin(id: Id): void {
+    const down = this.stateOf(id)
+    if (down) throw new RequestFailed(downFailure(this.#options.kind, down))
+  }
+
+  stop(): void {
+    for (const supervised of [...this.#crashed.values()]) supervised.stop()
+  }
+}

@@ -38,6 +38,7 @@ type Send = (event: EventObject & NodeEvent) => void
 type NodeActor = HostedActor<typeof nodeMachine, NodeEffects>
 
 class NodeEffects {
+  /** That of the actor before until this one has joined: what has ended claims nothing, and "none" would claim for nobody. */
   incarnation: number | undefined
   /** Why the last try to join failed. */
   joinFailure: unknown
@@ -54,8 +55,9 @@ class NodeEffects {
   /** Which nodes the last beat has shown, in which states. */
   #members = ''
 
-  constructor(world: NodeWorld) {
+  constructor(world: NodeWorld, former?: number) {
     this.#world = world
+    this.incarnation = former
     this.heardAt = world.clock.now()
   }
 
@@ -260,7 +262,7 @@ export class Membership {
 
   #begin(): void {
     const { clock } = this.#world
-    const effects = new NodeEffects(this.#world)
+    const effects = new NodeEffects(this.#world, this.#effects.incarnation)
     this.#effects = effects
     const options = { clock, input: undefined, changed: () => this.#changed?.() }
     const actor = host.begin(options, (ref) => new HostedActor(ref, effects, clock, host))
@@ -269,12 +271,14 @@ export class Membership {
   }
 
   #ended(cause: unknown): void {
-    if (this.#isLeaving || (cause === undefined && this.#state !== 'gone')) return
+    if (cause === undefined && this.#state !== 'gone') return
+    const { logger, declaredGone } = this.#world
     const { incarnation } = this.#effects
-    if (cause === undefined) {
-      this.#world.logger.error({ incarnation }, 'the others declared this node gone: it joins anew')
-      this.#world.declaredGone?.()
-    } else this.#world.logger.error({ err: cause, incarnation }, 'the actor of this node crashed')
+    if (cause === undefined) logger.error({ incarnation }, 'the others declared this node gone')
+    else logger.error({ err: cause, incarnation }, 'the actor of this node crashed')
+    // After a crash they will: the next incarnation takes the lock of this one away.
+    declaredGone?.()
+    if (this.#isLeaving) return
     // Not at once: an actor that cannot begin must not spin.
     this.#world.clock.setTimeout(() => {
       if (!this.#isLeaving) this.#begin()

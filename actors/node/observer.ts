@@ -31,7 +31,10 @@ export interface Verdict {
 const CRASHED_AFTER = 3
 /** The number of beats after which a peer with a held lock counts as silent: ten seconds. */
 const SILENT_AFTER = 40
-/** When the database restarts, all locks are free for a moment. */
+/**
+ * When the database restarts, all locks are free for a moment. So for this many own beats after its first one, or after an
+ * interruption, an observer trusts only a lock that it has seen held before.
+ */
 const LOCKS_NOT_TRUSTED_FOR = 20
 /** How long the last beat of a node that has ended is remembered. */
 const REMEMBERED_MS = 3_600_000
@@ -42,11 +45,13 @@ interface Watched {
   readonly changedAtBeat: number
   /** In milliseconds of the caller's clock; shown, never judged by. */
   readonly changedAt: number
+  /** Its lock was seen held since the observer began, or was interrupted. */
+  readonly hasBeenLocked: boolean
 }
 
 export class Observer {
   #beats = 0
-  #trustsLocksFrom = 0
+  #trustsLocksFrom = LOCKS_NOT_TRUSTED_FOR
   #watched: ReadonlyMap<number, Watched> = new Map()
   /** When a node of each name was last seen to beat. */
   readonly #lastBeats = new Map<string, number>()
@@ -63,7 +68,10 @@ export class Observer {
   interrupted(): void {
     this.#trustsLocksFrom = this.#beats + LOCKS_NOT_TRUSTED_FOR
     this.#watched = new Map(
-      [...this.#watched].map(([id, watched]) => [id, { ...watched, changedAtBeat: this.#beats }]),
+      [...this.#watched].map(([id, watched]) => [
+        id,
+        { ...watched, changedAtBeat: this.#beats, hasBeenLocked: false },
+      ]),
     )
   }
 
@@ -92,17 +100,19 @@ export class Observer {
 
   #watch(row: NodeRow, now: number): Watched {
     const known = this.#watched.get(row.incarnation)
-    if (known?.row.beats === row.beats) return { ...known, row }
-    return { row, changedAtBeat: this.#beats, changedAt: now }
+    const hasBeenLocked = row.isLocked || known?.hasBeenLocked === true
+    if (known?.row.beats === row.beats) return { ...known, row, hasBeenLocked }
+    return { row, changedAtBeat: this.#beats, changedAt: now, hasBeenLocked }
   }
 
   #judge(row: NodeRow): Verdict[] {
-    const silentFor =
-      this.#beats - (this.#watched.get(row.incarnation)?.changedAtBeat ?? this.#beats)
+    const watched = this.#watched.get(row.incarnation)
+    const silentFor = this.#beats - (watched?.changedAtBeat ?? this.#beats)
     if (silentFor >= SILENT_AFTER) return [{ row, cause: 'silent' }]
     // One that joins takes its lock after it has added its row, and on a busy machine only after a while.
     const hadLock = row.state !== 'joining'
-    const isFree = hadLock && !row.isLocked && this.#beats >= this.#trustsLocksFrom
+    const isTrusted = watched?.hasBeenLocked === true || this.#beats >= this.#trustsLocksFrom
+    const isFree = hadLock && !row.isLocked && isTrusted
     return isFree && silentFor >= CRASHED_AFTER ? [{ row, cause: 'crashed' }] : []
   }
 }

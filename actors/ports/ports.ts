@@ -188,6 +188,8 @@ export interface KeyFacts extends OwnedKey {
   readonly secrets: readonly { readonly hash: string; readonly until: number | undefined }[]
   /** Which calls are kept with their parameters and answers; absent: none. */
   readonly keepsCalls?: Keeps
+  /** Whether the key may be used from an address; absent: from anywhere. */
+  readonly opensFrom?: ((address: string) => boolean) | undefined
 }
 
 export interface KeyStore {

@@ -12,8 +12,7 @@ import {
 import type { Progress } from '../../machines/webhook/progress.ts'
 import type { WebhookFacts, WebhookStanding, WebhookState } from '../../machines/webhook/terms.ts'
 import { HostedActor } from '../host/actor.ts'
-import { ActorHost } from '../host/host.ts'
-import { jitteredCrashDelays } from '../host/supervision.ts'
+import { ActorHost, jitteredCrashDelays } from '../host/host.ts'
 import { Alarm, later, pause } from '../host/time.ts'
 import type {
   Attempt,

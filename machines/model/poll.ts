@@ -1,4 +1,4 @@
-/** Polls: questions with options that people vote for. */
+/** Polls, questions with options that people vote for; and checklists, tasks that they mark as done. */
 import type { Location, Venue } from './location.ts'
 import type { Media, MediaKind } from './media.ts'
 import type { Person } from './person.ts'
@@ -60,4 +60,20 @@ export interface Poll {
   readonly openSeconds?: number
   /** Unix time in seconds. */
   readonly closesAt?: number
+}
+
+export interface ChecklistTask {
+  /** Positive, and given once in a list. */
+  readonly id: number
+  readonly text: Text
+  readonly doneBy?: Person
+  /** Unix time in seconds. */
+  readonly doneAt?: number
+}
+
+export interface Checklist {
+  readonly title: Text
+  readonly tasks: readonly ChecklistTask[]
+  readonly othersMayAdd?: boolean
+  readonly othersMayMark?: boolean
 }

@@ -2,6 +2,7 @@
 
 import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
+import { authorNow, noteChange } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import { OtpChallenge, PersonalToken, UserSession } from '../database/entities.ts'
 import type { Jobs } from '../jobs/jobs.ts'
@@ -114,17 +115,30 @@ export class Accounts {
     challengeId?: string,
   ): Promise<SignedIn> {
     const phone = parsePhone(text)
-    const use = await this.#codes.check(phone, 'sign_in', { code: otp, challengeId }, client)
     const index = this.#codes.indexOf(phone.number)
+    const given = { code: otp, challengeId }
+    const use = await this.#codes.check(phone, 'sign_in', given, client).catch(async (cause) => {
+      await this.#noteRefusal(index, client)
+      throw cause
+    })
     const user = await this.#users.findOrCreate(phone.number, index, this.#clock())
     const sign = await this.#accessTokens.signer()
     const opened = await this.#db.transaction(async (tx) => {
       const session = await this.#sessions.open(tx, user.id, client)
       await use(tx)
+      await noteChange(tx, { userId: user.id, target: ['session', session.sessionId] })
       return { ...session, refreshToken: await this.#refreshTokens.issue(tx, session.sessionId) }
     })
     this.#sessions.forget(opened.ended)
     return await signedIn(sign, user, opened)
+  }
+
+  /** A failed sign-in, in the log of the user whose phone it was tried with. */
+  async #noteRefusal(phoneIndex: Buffer, { ip }: RequestClient): Promise<void> {
+    const userId = await this.#users.idOf(phoneIndex)
+    if (userId === undefined) return
+    const author = { via: 'code', action: 'session.refused', userId, ip } as const
+    await noteChange(this.#db, {}, { ...author, requestId: authorNow()?.requestId })
   }
 
   /** A token is refused the second time, so all that may fail comes before its use. */

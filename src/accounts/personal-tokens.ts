@@ -1,11 +1,16 @@
 /** Personal access tokens: made by a signed-in user for scripts, shown once, kept as a hash. */
 import { failed, readBack } from '../../machines/model/failure.ts'
+import { noteChange, noteIn } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import { PersonalToken } from '../database/entities.ts'
+import { type AddressCheck, restrictionOf } from '../security/addresses.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
-import { type Clock, secondsAfter } from './clock.ts'
-import { Recent } from './recent.ts'
+import { type Clock, Recent, secondsAfter } from './clock.ts'
 import { beforeId, holdUser, type PageOf, type PageRequest, toPage } from './users.ts'
+
+/** What a token may be allowed to do with the management API; `docs/access.md` tells what each is good for. */
+export const TOKEN_SCOPES = ['read', 'link', 'keys', 'send', 'operate'] as const
+export type TokenScope = (typeof TOKEN_SCOPES)[number]
 
 const DAY = 86_400
 const MAX_PER_USER = 100
@@ -13,50 +18,75 @@ const MAX_PER_USER = 100
 interface NewToken {
   readonly name: string
   readonly expiresInDays: number
+  readonly scopes: readonly TokenScope[]
+  /** Addresses and networks; empty: it may be used from anywhere. */
+  readonly allowedIps: readonly string[]
+}
+
+/** What a valid token stands for. */
+export interface TokenHolder {
+  readonly userId: number
+  readonly tokenId: number
+  readonly scopes: readonly TokenScope[]
+  /** Absent: it may be used from anywhere. */
+  readonly opensFrom: AddressCheck | undefined
+}
+
+interface HolderRow {
+  readonly id: number
+  readonly user_id: number
+  readonly scopes: TokenScope[]
+  readonly allowed_ips: string[]
 }
 
 /** SQL, since it counts in the transaction that holds the user. */
 const add = `
-  insert into personal_token (user_id, name, hash, hint, created_at, expires_at)
-  select $1, $2, $3, $4, $5, $6
+  insert into personal_token (user_id, name, hash, hint, created_at, expires_at, scopes, allowed_ips)
+  select $1, $2, $3, $4, $5, $6, $7, $8
   where (select count(*) from personal_token where user_id = $1) < ${MAX_PER_USER}
   returning id`
 /** One statement finds the token and notes its use, at most once a minute: the time only shows people that it is in use. */
 const use = `
   with found as (
-    select id, user_id, last_used_at from personal_token where hash = $1 and expires_at > $2
+    select id, user_id, scopes, allowed_ips, last_used_at from personal_token where hash = $1 and expires_at > $2
   ), touched as (
     update personal_token as token set last_used_at = $2 from found
     where token.id = found.id
       and (found.last_used_at is null or found.last_used_at < $2 - interval '1 minute')
   )
-  select user_id from found`
+  select id, user_id, scopes, allowed_ips from found`
 
 export class PersonalTokens {
   readonly #db: Database
   readonly #clock: Clock
-  readonly #owners: Recent<string, number | undefined>
+  readonly #holders: Recent<string, TokenHolder | undefined>
 
   constructor(db: Database, clock: Clock, revoked?: () => void) {
     this.#db = db
     this.#clock = clock
-    this.#owners = new Recent(clock, revoked)
+    this.#holders = new Recent(clock, revoked)
   }
 
   /** Some were revoked at another node. */
   revokedElsewhere(): void {
-    this.#owners.clear()
+    this.#holders.clear()
   }
 
   /** The token itself is in this answer and nowhere else. */
-  async create(userId: number, { name, expiresInDays }: NewToken) {
+  async create(userId: number, { name, expiresInDays, scopes, allowedIps }: NewToken) {
     const token = newToken('pat')
     const now = this.#clock()
     const expires = secondsAfter(now, expiresInDays * DAY)
-    const values = [userId, name, hashSecret(token), token.slice(-4), now, expires]
+    const values = [
+      ...[userId, name, hashSecret(token), token.slice(-4), now, expires],
+      ...[scopes, allowedIps],
+    ]
     const [added] = await this.#db.transaction(async (tx) => {
       await holdUser(tx, userId)
-      return await tx.query<{ id: number }>(add, values)
+      const rows = await tx.query<{ id: number }>(add, values)
+      const after = { name, scopes, allowed_ips: allowedIps, expires_at: expires }
+      if (rows[0]) await noteChange(tx, { target: ['token', rows[0].id], after })
+      return rows
     })
     if (!added) {
       throw failed('conflict', `there are ${MAX_PER_USER} tokens already`, {
@@ -78,21 +108,29 @@ export class PersonalTokens {
   }
 
   async delete(id: number, userId: number): Promise<void> {
-    const deleted = await this.#db.records((em) => em.nativeDelete(PersonalToken, { id, userId }))
-    if (deleted === 0) throw failed('not_found')
-    this.#owners.forgetAll()
+    await this.#db.records((em) =>
+      em.transactional(async (tx) => {
+        const found = await tx.findOne(PersonalToken, { id, userId })
+        if (!found || (await tx.nativeDelete(PersonalToken, { id, userId })) === 0) {
+          throw failed('not_found')
+        }
+        const { name, scopes, allowedIps } = found
+        await noteIn(tx, { before: { name, scopes, allowed_ips: allowedIps } })
+      }),
+    )
+    this.#holders.forgetAll()
   }
 
   async deleteAll(userId: number): Promise<void> {
     await this.#db.records((em) => em.nativeDelete(PersonalToken, { userId }))
-    this.#owners.forgetAll()
+    this.#holders.forgetAll()
   }
 
-  /** The user of a token. Looked up by its hash, so the time it takes reveals nothing. */
-  async ownerOf(token: string): Promise<number> {
-    const owner = await this.#find(token)
-    if (owner === undefined) throw failed('unauthorized')
-    return owner
+  /** Whose a token is, and what it may do. Looked up by its hash, so the time it takes reveals nothing. */
+  async holderOf(token: string): Promise<TokenHolder> {
+    const holder = await this.#find(token)
+    if (holder === undefined) throw failed('unauthorized')
+    return holder
   }
 
   /** Whether it was neither revoked nor has expired. */
@@ -100,12 +138,14 @@ export class PersonalTokens {
     return (await this.#find(token)) !== undefined
   }
 
-  async #find(token: string): Promise<number | undefined> {
+  async #find(token: string): Promise<TokenHolder | undefined> {
     if (!isToken('pat', token)) return undefined
     const hash = hashSecret(token)
-    return this.#owners.get(hash.toString('base64'), async () => {
-      const [row] = await this.#db.query<{ user_id: number }>(use, [hash, this.#clock()])
-      return row?.user_id
+    return this.#holders.get(hash.toString('base64'), async () => {
+      const [row] = await this.#db.query<HolderRow>(use, [hash, this.#clock()])
+      if (!row) return undefined
+      const { id: tokenId, user_id: userId, scopes, allowed_ips } = row
+      return { tokenId, userId, scopes, opensFrom: restrictionOf(allowed_ips) }
     })
   }
 }

@@ -2,12 +2,12 @@
 
 import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
+import { changedBy, noteIn } from '../audit/log.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { RefreshToken, UserSession } from '../database/entities.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import type { RequestClient } from './client.ts'
-import { type Clock, secondsAfter } from './clock.ts'
-import { Recent } from './recent.ts'
+import { type Clock, Recent, secondsAfter } from './clock.ts'
 import { beforeId, holdUser, type PageOf, type PageRequest, toPage } from './users.ts'
 
 const DAY = 86_400
@@ -91,7 +91,14 @@ export class Sessions {
 
   async end(id: number): Promise<void> {
     const ended = { endedAt: this.#clock() }
-    await this.#db.records((em) => em.nativeUpdate(UserSession, { id, endedAt: null }, ended))
+    await this.#db.records((em) =>
+      em.transactional(async (tx) => {
+        const found = await tx.findOne(UserSession, { id, endedAt: null }, { fields: ['userId'] })
+        if (!found || (await tx.nativeUpdate(UserSession, { id, endedAt: null }, ended)) === 0)
+          return
+        await noteIn(tx, { userId: found.userId, target: ['session', id] })
+      }),
+    )
     this.#owners.forget(id)
   }
 
@@ -106,11 +113,15 @@ export class Sessions {
   async endOwn(id: number, userId: number): Promise<boolean> {
     const now = this.#clock()
     const own = { id, userId, ...liveAt(now) }
-    const ended = await this.#db.records((em) =>
-      em.nativeUpdate(UserSession, own, { endedAt: now }),
+    const isEnded = await this.#db.records((em) =>
+      em.transactional(async (tx) => {
+        if ((await tx.nativeUpdate(UserSession, own, { endedAt: now })) === 0) return false
+        await noteIn(tx)
+        return true
+      }),
     )
     this.#owners.forget(id)
-    return ended > 0
+    return isEnded
   }
 
   /** Live sessions as their user sees them, newest first. */
@@ -174,14 +185,15 @@ export function createRefreshTokens(
   const find = (hash: Buffer) => db.records((em) => em.findOne(RefreshToken, { hash }))
 
   /** A second use means that the token was copied: the session ends for the owner and the thief alike. */
-  async function noticeReuse(hash: Buffer): Promise<void> {
+  async function noticeReuse(hash: Buffer, { ip }: RequestClient): Promise<void> {
     const token = await find(hash)
     if (!token?.usedAt || secondsAfter(token.usedAt, GRACE_SECONDS) > clock()) return
     logger.warn(
       { session: token.sessionId },
       'a refresh token was used twice; its session is ended',
     )
-    await sessions.end(token.sessionId)
+    const end = () => sessions.end(token.sessionId)
+    await changedBy({ via: 'code', action: 'session.reused', ip }, end)
   }
 
   return {
@@ -198,7 +210,7 @@ export function createRefreshTokens(
       const hash = hashSecret(token)
       const refreshed = await db.transaction((tx) => rotate(tx, hash, client))
       if (refreshed) return refreshed
-      await noticeReuse(hash)
+      await noticeReuse(hash, client)
       throw invalidRefresh()
     },
 

@@ -1,5 +1,7 @@
 /** The keys that sign access tokens: made here, sealed in the database, replaced every ninety days. */
+
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK } from 'jose'
+import { noteIn } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import { SigningKey } from '../database/entities.ts'
 import type { Vault } from '../security/vault.ts'
@@ -147,5 +149,11 @@ export class SigningKeys {
 
 /** For emergencies: voids every token, on all nodes within seconds. Sign-ins stay, and refresh their tokens. */
 export async function dropSigningKeys(db: Database): Promise<number> {
-  return await db.records((em) => em.nativeDelete(SigningKey, {}))
+  return await db.records((em) =>
+    em.transactional(async (tx) => {
+      const dropped = await tx.nativeDelete(SigningKey, {})
+      await noteIn(tx, { after: { dropped } })
+      return dropped
+    }),
+  )
 }

@@ -1,11 +1,13 @@
-/** Limits of one-time codes: how many are sent, and how often they may be tried. */
-
+/** Limits of one-time codes: how many are sent, how often they may be tried, and how an operator lifts them. */
 import type { Logger } from '../../actors/ports/ports.ts'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
-import type { Queryable } from '../database/database.ts'
+import { noteChange } from '../audit/log.ts'
+import type { Database, Queryable } from '../database/database.ts'
+import type { Vault } from '../security/vault.ts'
 import { networksOf, type Requester } from './client.ts'
 import { secondsAfter, secondsUntil } from './clock.ts'
 import { giveBackUse, type OtpLimits, tooMany, useQuota, type WindowLimit } from './limits.ts'
+import { parsePhone, phoneIndex } from './phone.ts'
 
 interface Sending {
   /** The keyed hash of the phone. */
@@ -217,4 +219,38 @@ function refusal(
     reason: 'code_exhausted',
     retryAfterSeconds: secondsUntil(next, now),
   })
+}
+
+interface Unlocked {
+  /** The phone in its normal form. */
+  readonly phone: string
+  /** The number of wrong codes that were counted. */
+  readonly failures: number
+}
+
+export async function unlock(
+  db: Database,
+  vault: Pick<Vault, 'derive'>,
+  text: string,
+): Promise<Unlocked> {
+  const { number: phone } = parsePhone(text)
+  const index = phoneIndex(vault)(phone)
+  const key = index.toString('hex')
+  const failures = await db.transaction(async (tx) => {
+    await tx.query('delete from quota where key like any ($1)', [
+      [`send:day:${key}%`, `send:burst:${key}%`],
+    ])
+    const rows = await tx.query<{ failures: number }>(
+      'delete from otp_failures where phone_index = $1 returning failures',
+      [index],
+    )
+    const [user] = await tx.query<{ id: number }>(
+      'select id from app_user where phone_index = $1',
+      [index],
+    )
+    if (user) await noteChange(tx, { target: ['user', user.id] })
+    else await noteChange(tx)
+    return rows
+  })
+  return { phone, failures: failures.reduce((sum, row) => sum + row.failures, 0) }
 }

@@ -13,12 +13,12 @@ export interface User {
 /** SQL, since the phone is sealed for this id before the row exists. */
 const nextId = `select nextval('app_user_id_seq') as id`
 
-const placeOf = (id: number) => ({ table: 'app_user', column: 'phone_sealed', row: id })
+export const phonePlaceOf = (id: number) => ({ table: 'app_user', column: 'phone_sealed', row: id })
 
 export function createUsers(db: Database, vault: Vault) {
   const toUser = async ({ id, phoneSealed, createdAt }: AppUser): Promise<User> => ({
     id,
-    phone: (await vault.open(placeOf(id), phoneSealed)).toString(),
+    phone: (await vault.open(phonePlaceOf(id), phoneSealed)).toString(),
     createdAt,
   })
 
@@ -31,13 +31,18 @@ export function createUsers(db: Database, vault: Vault) {
         if (found) return toUser(found)
         const [next] = await db.query<{ id: number }>(nextId)
         const id = next!.id
-        const phoneSealed = await vault.seal(`user:${id}`, placeOf(id), Buffer.from(phone))
+        const phoneSealed = await vault.seal(`user:${id}`, phonePlaceOf(id), Buffer.from(phone))
         const row = { id, phoneIndex: index, phoneSealed, createdAt: now }
         // If two first sign-ins happen at once, one adds the row, and the next iteration finds it.
         await db.records((em) =>
           em.upsert(AppUser, row, { onConflictFields: ['phoneIndex'], onConflictAction: 'ignore' }),
         )
       }
+    },
+
+    async idOf(phoneIndex: Buffer): Promise<number | undefined> {
+      const live = { phoneIndex, erasingAt: null }
+      return (await db.records((em) => em.findOne(AppUser, live, { fields: ['id'] })))?.id
     },
 
     async get(id: number): Promise<User> {

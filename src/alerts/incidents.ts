@@ -8,6 +8,7 @@ import {
   QUIET_MS,
 } from '../../machines/incident/machine.ts'
 import { failed } from '../../machines/model/failure.ts'
+import { noteChange } from '../audit/log.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { affectedFor, forgetNotifications, ownOf, tellOfEnds, tellOfTrouble } from './outbox.ts'
 import { BY_ACCOUNT, type Judged, judge, OF_NODES, type Rule, SERVICE } from './rules.ts'
@@ -254,6 +255,7 @@ export function changeIncident(
       [id, nextState(found.state, event), silencedUntil, owners],
     )
     if (!changed) throw failed('not_found')
+    await noteChange(tx, { before: { state: found.state }, after: { state: changed.state } })
     return changed
   })
 }

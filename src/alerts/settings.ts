@@ -1,5 +1,7 @@
 /** The alert settings of a user: which incidents, and over which channels. Addresses and secrets are sealed. */
+import { createHash } from 'node:crypto'
 import { holdUser } from '../accounts/users.ts'
+import { noteChange } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 import { newSigningSecret, OVERLAP_MS, type SigningSecret } from '../webhooks/secrets.ts'
@@ -27,6 +29,21 @@ interface Row {
   readonly minutes: number
   readonly backlog_minutes: number
   readonly sealed: Buffer | null
+  /** Each change has another one. */
+  readonly changed: string
+}
+
+const usual: AlertSettings = {
+  minutes: USUAL_MINUTES,
+  backlogMinutes: USUAL_BACKLOG_MINUTES,
+  targets: {},
+}
+
+/** Names what the owner has set: another secret leaves it as it was. */
+export function versionOf({ minutes, backlogMinutes, targets }: AlertSettings): string {
+  const { webhook, chat, email } = targets
+  const set = [minutes, backlogMinutes, webhook?.url, chat?.apiKeyId, chat?.chatId, email]
+  return createHash('sha256').update(JSON.stringify(set)).digest('base64url').slice(0, 22)
 }
 
 const placeOf = (userId: number) => ({ table: 'alert_setting', column: 'sealed', row: userId })
@@ -41,32 +58,64 @@ export class AlertSettingsStore {
   }
 
   async find(userId: number): Promise<AlertSettings> {
-    const [row] = await this.#db.query<Row>(
-      'select minutes, backlog_minutes, sealed from alert_setting where user_id = $1',
-      [userId],
-    )
-    if (!row) {
-      return { minutes: USUAL_MINUTES, backlogMinutes: USUAL_BACKLOG_MINUTES, targets: {} }
-    }
-    const { minutes, backlog_minutes: backlogMinutes, sealed } = row
-    return { minutes, backlogMinutes, targets: sealed ? await this.#opened(userId, sealed) : {} }
+    return (await this.#read(userId)).settings
   }
 
-  /** Drops waiting notifications for a removed target. */
-  async save(userId: number, { minutes, backlogMinutes, targets }: AlertSettings): Promise<void> {
+  /**
+   * Resolves with the new settings. `next` gets the current ones, and is called again where another change came first. Drops
+   * waiting notifications for a removed target.
+   */
+  async change(
+    userId: number,
+    next: (before: AlertSettings) => AlertSettings | Promise<AlertSettings>,
+  ): Promise<AlertSettings> {
+    for (;;) {
+      const { settings: before, changed } = await this.#read(userId)
+      const settings = await next(before)
+      if (await this.#save(userId, settings, changed)) return settings
+    }
+  }
+
+  async #read(userId: number): Promise<{ settings: AlertSettings; changed: string | undefined }> {
+    const [row] = await this.#db.query<Row>(
+      `select minutes, backlog_minutes, sealed, extract(epoch from updated_at)::text as changed
+       from alert_setting where user_id = $1`,
+      [userId],
+    )
+    if (!row) return { settings: usual, changed: undefined }
+    const { minutes, backlog_minutes: backlogMinutes, sealed, changed } = row
+    const targets = sealed ? await this.#opened(userId, sealed) : {}
+    return { settings: { minutes, backlogMinutes, targets }, changed }
+  }
+
+  /** False where they were changed since. */
+  async #save(
+    userId: number,
+    { minutes, backlogMinutes, targets }: AlertSettings,
+    since: string | undefined,
+  ): Promise<boolean> {
     const text = Buffer.from(JSON.stringify(targets))
     const sealed = await this.#vault.seal(`user:${userId}`, placeOf(userId), text)
     const channels = channelsOf(targets)
-    await this.#db.transaction(async (tx) => {
+    return this.#db.transaction(async (tx) => {
       await holdUser(tx, userId)
-      await tx.query(
+      const saved = await tx.query(
         `insert into alert_setting (user_id, minutes, channels, api_key_id, sealed, backlog_minutes)
          values ($1, $2, $3, $4, $5, $6)
          on conflict (user_id) do update
-           set minutes = $2, channels = $3, api_key_id = $4, sealed = $5, backlog_minutes = $6, updated_at = now()`,
-        [userId, minutes, channels, targets.chat?.apiKeyId ?? null, sealed, backlogMinutes],
+           set minutes = $2, channels = $3, api_key_id = $4, sealed = $5, backlog_minutes = $6,
+               updated_at = greatest(now(), alert_setting.updated_at + interval '1 microsecond')
+           where extract(epoch from alert_setting.updated_at)::text = $7
+         returning user_id`,
+        [
+          ...[userId, minutes, channels, targets.chat?.apiKeyId ?? null],
+          ...[sealed, backlogMinutes, since ?? null],
+        ],
       )
+      if (saved.length === 0) return false
       await dropChannels(tx, userId, channels)
+      await noteChange(tx, { after: { minutes, backlog_minutes: backlogMinutes, channels } })
+      return true
     })
   }
 

@@ -5,6 +5,7 @@ import type { AbortLike } from '../../actors/host/actor.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import type { ContentName } from '../../machines/model/content.ts'
+import { notFound, RequestFailed } from '../../machines/model/failure.ts'
 import type { OperationKind, PublicOperation } from '../../machines/model/operation.ts'
 import type { Passed } from '../../machines/model/operation-passing.ts'
 import type { Json } from '../../machines/model/protocol.ts'
@@ -104,6 +105,20 @@ export interface Method {
 }
 
 export const onlyOnce = (method: Method): Method => ({ ...method, once: true })
+
+/** What is missing is called as the caller named it: to a network, the id of a private chat is the one of a person. */
+export const namingChat = (method: Method): Method => ({
+  ...method,
+  run: async (call) => {
+    try {
+      return await method.run(call)
+    } catch (cause) {
+      const isUser = cause instanceof RequestFailed && cause.failure.reason === 'user_not_found'
+      const isNamedAsUser = call.args.has('user_id') && !call.args.has('chat_id')
+      throw isUser && !isNamedAsUser ? notFound('chat', { cause }) : cause
+    }
+  },
+})
 
 /** Methods for which a repeated call would do harm. */
 export const heedsIdempotencyKey = ({ sends, once }: Pick<Method, 'sends' | 'once'>): boolean =>

@@ -25,6 +25,13 @@ const failure = {
           ok: { const: false },
           error_code: { type: 'integer' },
           description: { type: 'string' },
+          parameters: {
+            type: 'object',
+            properties: {
+              retry_after: { type: 'integer' },
+              migrate_to_chat_id: { type: 'integer' },
+            },
+          },
         },
       },
     },
@@ -59,6 +66,14 @@ const idempotencyKey = {
   schema: { type: 'string', minLength: 1, maxLength: KEY_LENGTH },
 }
 
+const apiKey = {
+  name: 'api_key',
+  in: 'path',
+  required: true,
+  description: 'The key as it was shown when it was made',
+  schema: { type: 'string' },
+}
+
 function pathOf(method: Method): object {
   const { name, summary, scope, parameters, required } = method
   const schema = {
@@ -73,13 +88,12 @@ function pathOf(method: Method): object {
       operationId: name,
       tags: ['bot api'],
       summary,
+      security: [],
       description: scope ? `Needs the scope \`${scope}\`.` : 'Needs any valid key.',
       ...(reference.has(name) && { externalDocs: documentationOf(name) }),
-      parameters: [
-        { name: 'api_key', in: 'path', required: true, schema: { type: 'string' } },
-        ...(heedsIdempotencyKey(method) ? [idempotencyKey] : []),
-      ],
+      parameters: [apiKey, ...(heedsIdempotencyKey(method) ? [idempotencyKey] : [])],
       requestBody: {
+        required: required.length > 0,
         content: {
           'application/json': { schema },
           'application/x-www-form-urlencoded': { schema },

@@ -1,7 +1,9 @@
 /** Actions on many accounts in PostgreSQL: the accounts are fixed when an action begins, and each gets an outcome. */
+
 import { failed } from '../../machines/model/failure.ts'
 import { useQuota, type WindowLimit } from '../accounts/limits.ts'
 import { holdUser } from '../accounts/users.ts'
+import { noteChange } from '../audit/log.ts'
 import type { Database, Queryable } from '../database/database.ts'
 
 export const BULK_KINDS = ['restart', 'delete', 'relink'] as const
@@ -79,8 +81,10 @@ export async function beginAction(
     await useQuota(tx, `bulk:user:${userId}`, begun, new Date())
     const values = [userId, kind, filter && JSON.stringify(filter), credentialIds]
     const [action] = await tx.query<BulkAction>(begin, values)
-    if (action) return action
-    throw tooMany()
+    if (!action) throw tooMany()
+    const after = { kind, filter, accounts: credentialIds.length }
+    await noteChange(tx, { target: ['bulk_action', action.id], after })
+    return action
   })
 }
 
@@ -166,7 +170,10 @@ export function setRunning(db: Database, action: OneAction, runs: boolean): Prom
        returning ${columns}`,
       [userId, id, runs ? 'running' : 'stopped'],
     )
-    if (changed) return changed
+    if (changed) {
+      await noteChange(tx)
+      return changed
+    }
     const { state } = await findAction(tx, action)
     throw state === 'finished' ? failed('conflict', 'the action is finished') : tooMany()
   })

@@ -1,9 +1,10 @@
 /** Tags of accounts: added to and removed from many accounts at once, and counted. */
-import type { Queryable } from '../database/database.ts'
+import { noteChange } from '../audit/log.ts'
+import type { Database, Queryable } from '../database/database.ts'
 
 /** The largest number of tags of one account. */
 export const MOST_TAGS = 20
-/** The number of accounts in one statement, so that no row is locked for long. */
+/** The number of accounts in one statement. */
 const AT_ONCE = 1_000
 /** A longer list would not help to choose. */
 const MOST_SHOWN = 100
@@ -18,14 +19,29 @@ interface TagChange {
  * before their tags are read: of two changes at once, the second one would otherwise undo the first.
  */
 export async function changeTags(
-  db: Queryable,
+  db: Database,
+  userId: number,
+  credentialIds: readonly number[],
+  { add, remove }: TagChange,
+): Promise<number> {
+  return db.transaction(async (tx) => {
+    // In the order of ids, as in each statement: of two changes at once one waits for the other.
+    const ids = credentialIds.toSorted((one, other) => one - other)
+    const changed = await changeEach(tx, userId, ids, { add, remove })
+    await noteChange(tx, { after: { add, remove, accounts: credentialIds.length, changed } })
+    return changed
+  })
+}
+
+async function changeEach(
+  tx: Queryable,
   userId: number,
   credentialIds: readonly number[],
   { add, remove }: TagChange,
 ): Promise<number> {
   let changed = 0
   for (let at = 0; at < credentialIds.length; at += AT_ONCE) {
-    const rows = await db.query(
+    const rows = await tx.query(
       `update credential c set tags = n.tags
          from (select id, tags as former, array(select distinct tag from unnest(tags || $3::text[]) as tag
                                  where tag <> all ($4::text[]) order by tag) as tags

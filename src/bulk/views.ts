@@ -1,6 +1,7 @@
 /** Views of the list of accounts, kept by a user under a name: what is searched and filtered, and the order. */
 import { failed } from '../../machines/model/failure.ts'
 import { holdUser } from '../accounts/users.ts'
+import { noteChange } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 
@@ -53,6 +54,7 @@ export class SavedViews {
          returning id`,
         [userId, sealed],
       )
+      if (row) await noteChange(tx, { target: ['view', row.id] })
       return row?.id
     })
     if (id !== undefined) return { id, name, query }
@@ -62,10 +64,13 @@ export class SavedViews {
 
   /** Rejects with `not_found`, also for a view of another user. */
   async remove(userId: number, id: number): Promise<void> {
-    const removed = await this.#db.query(
-      'delete from saved_view where user_id = $1 and id = $2 returning id',
-      [userId, id],
-    )
-    if (removed.length === 0) throw failed('not_found')
+    await this.#db.transaction(async (tx) => {
+      const removed = await tx.query(
+        'delete from saved_view where user_id = $1 and id = $2 returning id',
+        [userId, id],
+      )
+      if (removed.length === 0) throw failed('not_found')
+      await noteChange(tx)
+    })
   }
 }

@@ -54,7 +54,6 @@ export function openAlerts(parts: AlertsParts, opened: AsyncDisposableStack) {
   opened.defer(watchDisk({ ...config, db, logger }))
   return {
     settings,
-    operators: services.operators,
     allowPrivate,
     sendsMail: mail !== undefined,
     poke: () => notifier.poke(),

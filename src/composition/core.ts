@@ -5,7 +5,7 @@ import { OwnUpdates } from '../../actors/credential/perform.ts'
 import { CredentialSupervisor, idsOf, type Supervised } from '../../actors/credential/supervisor.ts'
 import { StartBudget } from '../../actors/credential/world.ts'
 import { ActorRegistry } from '../../actors/host/actor.ts'
-import { Supervision } from '../../actors/host/supervision.ts'
+import { Supervision } from '../../actors/host/host.ts'
 import { Turns } from '../../actors/host/time.ts'
 import { Lease } from '../../actors/node/lease.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
@@ -230,6 +230,8 @@ export function createCore(options: CoreOptions) {
       vault,
       platforms,
       incarnation,
+      // It could not run what belongs to it.
+      owner: () => (isLeaving() ? null : incarnation()),
       held: factsOf,
       onFinish: onLinked(supervisor, ownership, options.bus),
     }),
@@ -307,12 +309,11 @@ export function createCore(options: CoreOptions) {
     async letGo(credentials: readonly Owned[]): Promise<void> {
       const ids = new Set(credentials.map(({ credentialId }) => credentialId))
       const theirs = [...keys.live()].filter(([, key]) => ids.has(key.facts.credentialId))
-      const actors = [...ids].map((id) => supervisor.peek(id))
-      const closing = actors.map((actor) => actor?.closed)
+      const closing = [...ids].map((id) => supervisor.peek(id)?.closed)
       health.release(ids)
       ownership.letGo(credentials, true)
       // The next owner opens a session at once.
-      await Promise.allSettled(actors.map((actor) => actor?.effects.disconnected))
+      await Promise.all([...ids].map((id) => supervisor.disconnected(id)))
       await Promise.all([...closing, ...theirs.map(([, key]) => key.settled)])
       await flush()
     },
@@ -395,6 +396,10 @@ const onLinked =
     if (relinked && wasElsewhere) bus?.tell('relinked', { credentialId, epoch })
     if (held && held.epoch < epoch) ownership.lost([held])
     const actor = relinked ? supervisor.peek(credentialId) : undefined
-    if (actor?.isActive) await actor.ask({ type: 'credential.relinked', link })
-    else await supervisor.start(credentialId)
+    if (actor?.isActive) return void (await actor.ask({ type: 'credential.relinked', link }))
+    await supervisor.start(credentialId).catch((cause) => {
+      if (!(cause instanceof OwnershipLost)) throw cause
+      // It is linked all the same: this node drains, or was declared gone, and another one runs it.
+      bus?.tell('released', null)
+    })
   }

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { Accounts } from '../accounts/accounts.ts'
-import { Operators } from '../alerts/operators.ts'
+import { Staff, StaffUsers } from '../accounts/staff.ts'
 import { IdempotentCalls } from '../bot-api/idempotency.ts'
 import type { CallServices } from '../bot-api/method.ts'
 import { profileStore, profiles } from '../bot-api/methods/profile.ts'
@@ -87,7 +87,8 @@ export function createServices(options: ServicesOptions) {
     uploads: { media: media.service, uploadBytes: media.limits.uploadBytes },
     pages: new LinkPages(db),
     views: new SavedViews(db, vault),
-    operators: new Operators(db, vault, config.operatorPhones),
+    users: new StaffUsers(db, vault),
+    staff: new Staff({ db, vault, phones: config.staffPhones }),
     relinks: new RelinkPages({ db, vault, platforms: core.platforms, identity }),
     settings: new ReceiveSettingsService({ db, credentials }),
     diagnoses: createDiagnoses(diagnosing),

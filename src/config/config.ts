@@ -4,12 +4,20 @@ import { availableParallelism, hostname } from 'node:os'
 import { join } from 'node:path'
 import { type Static, Type } from 'typebox'
 import type { OtpSenderOptions } from '../accounts/senders/sender.ts'
+import type { Role } from '../accounts/staff.ts'
 import type { CapacityLimits } from '../sandbox/network/capacity.ts'
+import { proxiesFrom } from '../security/addresses.ts'
 import { ConfigurationError, environmentFrom } from './environment.ts'
 import { type Limits, limitsFrom, limitVariables } from './limits.ts'
 import { type MediaSettings, mediaFrom, mediaVariables } from './media.ts'
-import { proxiesFrom } from './proxies.ts'
 import { type MailSettings, mailFrom, otpSenderFrom } from './sender.ts'
+
+const Phones = Type.Optional(
+  Type.String({
+    pattern: '^\\+[1-9]\\d{4,14}(\\s*,\\s*\\+[1-9]\\d{4,14})*$',
+    description: 'must be phones such as +14155550123, with commas between them',
+  }),
+)
 
 const advice = 'with the special characters of its password percent-encoded'
 
@@ -180,12 +188,8 @@ const Environment = Type.Object({
   SEND_BURST: Type.Integer({ minimum: 1, default: 60 }),
   CHAT_RATE: Type.Number({ exclusiveMinimum: 0, default: 1 }),
   CHAT_BURST: Type.Integer({ minimum: 1, default: 60 }),
-  OPERATOR_PHONES: Type.Optional(
-    Type.String({
-      pattern: '^\\+[1-9]\\d{4,14}(\\s*,\\s*\\+[1-9]\\d{4,14})*$',
-      description: 'must be phones such as +14155550123, with commas between them',
-    }),
-  ),
+  OPERATOR_PHONES: Phones,
+  SUPPORT_PHONES: Phones,
   SMTP_FROM: Type.Optional(
     Type.String({
       pattern: '^[^\\r\\n]*[^\\s@]@[^\\s@]+$',
@@ -268,8 +272,8 @@ export interface Config {
   readonly media: MediaSettings
   readonly botApi: BotApiSettings
   readonly otpSender: OtpSenderOptions
-  /** The phones of the users who run the service. */
-  readonly operatorPhones: readonly string[]
+  /** The phones of the users who run the service, and of those who help its users. */
+  readonly staffPhones: Readonly<Record<Role, readonly string[]>>
   /** For alerts by e-mail; undefined: none are sent. */
   readonly mail: MailSettings | undefined
 }
@@ -339,14 +343,20 @@ const retentionFrom = (env: Static<typeof Environment>): Config['retention'] => 
   bodyDays: env.LOG_BODIES,
 })
 
+const phonesOf = (list: string | undefined): string[] =>
+  list?.split(',').map((phone) => phone.trim()) ?? []
+
 /** The senders of codes and alerts, and the recipients of alerts about the service itself. */
 const tellingFrom = (
   env: Static<typeof Environment>,
   source: NodeJS.ProcessEnv,
   production: boolean,
-): Pick<Config, 'otpSender' | 'operatorPhones' | 'mail'> => ({
+): Pick<Config, 'otpSender' | 'staffPhones' | 'mail'> => ({
   otpSender: otpSenderFrom(source, production),
-  operatorPhones: env.OPERATOR_PHONES?.split(',').map((phone) => phone.trim()) ?? [],
+  staffPhones: {
+    operator: phonesOf(env.OPERATOR_PHONES),
+    support: phonesOf(env.SUPPORT_PHONES),
+  },
   mail: mailFrom(source),
 })
 

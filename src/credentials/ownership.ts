@@ -5,7 +5,8 @@ import { getHeapStatistics } from 'node:v8'
 import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
 import type { Lease } from '../../actors/node/lease.ts'
 import type { CredentialStore, Logger, LostCredential, Owned } from '../../actors/ports/ports.ts'
-import type { Queryable } from '../database/database.ts'
+import { type Queryable, readTwice } from '../database/database.ts'
+import { wasBlocked } from '../database/failures.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
@@ -116,7 +117,7 @@ export class Ownership {
     const { store, supervisor, lease, logger } = this.#options
     try {
       const owned = [...supervisor.owned()]
-      if (owned.length > 0) this.lost(await store.fenced(owned))
+      if (owned.length > 0) this.lost(await readTwice(() => store.fenced(owned)))
       lease.confirmed(askedAt)
     } catch (err) {
       if (lease.isValid) return
@@ -178,6 +179,8 @@ interface Following extends Claiming {
   readonly logger: Logger
   /** Calls back once another node has given credentials away. */
   released?(look: () => void): void
+  /** Tells the other nodes that there is something to claim. */
+  announce(): void
   claimed(credentialIds: readonly number[]): Promise<unknown>
 }
 
@@ -194,7 +197,7 @@ const straysOf = (db: Queryable, incarnation: number | undefined, held: Iterable
     [incarnation, Array.from(held, ({ credentialId }) => credentialId)],
   )
 
-type StrayParts = Pick<Following, 'db' | 'owned' | 'logger'> & {
+type StrayParts = Pick<Following, 'db' | 'owned' | 'announce' | 'logger'> & {
   readonly store: Pick<Following['store'], 'release'>
   readonly nodes: Pick<Nodes, 'view'>
 }
@@ -208,6 +211,7 @@ export function strayReleaser({
   store,
   nodes,
   owned,
+  announce,
   logger,
 }: StrayParts): () => Promise<void> {
   let before = new Set<string>()
@@ -217,9 +221,35 @@ export function strayReleaser({
     const lasting = strays.filter((one) => before.has(textOf(one)))
     before = new Set(strays.map(textOf))
     if (lasting.length === 0) return
-    const credentials = (await store.release(lasting)).length
-    logger.warn({ credentials }, 'credentials that belonged to this node did not run: released')
+    const released = await store.release(lasting).catch((cause) => {
+      if (!wasBlocked(cause)) throw cause
+      return releaseEach(store, lasting, logger)
+    })
+    if (released.length === 0) return
+    announce()
+    const facts = { credentials: released.length }
+    logger.warn(facts, 'credentials that belonged to this node did not run: released')
   }
+}
+
+const NOT_RELEASED = 'credentials that belong to this node and do not run were not released'
+
+/** One whose row somebody has locked keeps the others from nobody. */
+async function releaseEach(
+  store: StrayParts['store'],
+  strays: readonly Owned[],
+  logger: Logger,
+): Promise<readonly number[]> {
+  const released: number[] = []
+  for (const stray of strays) {
+    try {
+      released.push(...(await store.release([stray])))
+    } catch (err) {
+      if (!wasBlocked(err)) throw err
+      logger.warn({ err, credentialId: stray.credentialId }, NOT_RELEASED)
+    }
+  }
+  return released
 }
 
 /** Claims accounts of ended nodes, and drops all accounts if this node was declared gone. Returns how to stop. */
@@ -233,12 +263,7 @@ export function followNodes(parts: Following): () => void {
   const claim = async (isRegular: boolean) => {
     if (isStopped) return
     if (isRegular) {
-      await releaseStrays().catch((err) =>
-        logger.warn(
-          { err },
-          'credentials that belong to this node and do not run were not released',
-        ),
-      )
+      await releaseStrays().catch((err) => logger.warn({ err }, NOT_RELEASED))
     }
     await claimUnowned(parts, waiting)
     if (waiting.length === 0) return

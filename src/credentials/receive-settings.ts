@@ -3,6 +3,7 @@ import type { CredentialActor } from '../../actors/credential/actor.ts'
 import type { Owned } from '../../actors/ports/ports.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { ReceiveSettings } from '../../machines/model/happening.ts'
+import { noteChange } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import { Credential } from '../database/entities.ts'
 import type { CredentialRecord } from '../records/credential.ts'
@@ -58,14 +59,18 @@ export class ReceiveSettingsService {
     await credentials.start(credentialId)
     const owned = credentials.factsOf(credentialId)
     if (!owned) throw new OwnershipLost()
-    const [row] = await db.query<Settings>(change, [
-      credentialId,
-      wanted.include_self_updates ?? null,
-      wanted.include_channel_updates ?? null,
-      wanted.include_channel_update_recovery ?? null,
-      wanted.include_deleted_updates ?? null,
-      owned.epoch,
-    ])
+    const row = await db.transaction(async (tx) => {
+      const [changed] = await tx.query<Settings>(change, [
+        credentialId,
+        wanted.include_self_updates ?? null,
+        wanted.include_channel_updates ?? null,
+        wanted.include_channel_update_recovery ?? null,
+        wanted.include_deleted_updates ?? null,
+        owned.epoch,
+      ])
+      if (changed) await noteChange(tx, { after: { ...wanted } })
+      return changed
+    })
     if (!row) {
       const kept = { id: credentialId, deletingAt: null }
       const isKept = (await db.records((em) => em.count(Credential, kept))) > 0

@@ -83,6 +83,8 @@ export const PersonalToken = defineEntity({
     name: p.text(),
     hash: bytes().unique().hidden(),
     hint: p.text(),
+    scopes: p.array().$type<string[]>(),
+    allowedIps: p.array().$type<string[]>(),
     createdAt: p.datetime(),
     expiresAt: p.datetime(),
     lastUsedAt: p.datetime().nullable(),
@@ -170,6 +172,7 @@ export const ApiKey = defineEntity({
     scopes: p.array().$type<Scope[]>(),
     secretHash: bytes(),
     keyHint: p.text(),
+    allowedIps: p.array().$type<string[]>().defaultRaw(`'{}'`),
     oldSecretHash: bytes().nullable(),
     oldSecretUntil: p.datetime().nullable(),
     cursor: p.bigint('number'),
@@ -235,6 +238,27 @@ export const Diagnosis = defineEntity({
   },
 })
 
+export const AuditEntry = defineEntity({
+  name: 'AuditEntry',
+  tableName: 'audit_log',
+  properties: {
+    id: p.bigint('number').primary(),
+    userId: p.bigint('number').nullable(),
+    at: p.datetime().defaultRaw('now()'),
+    action: p.text(),
+    via: p.text(),
+    authorId: p.bigint('number').nullable(),
+    sessionId: p.bigint('number').nullable(),
+    tokenId: p.bigint('number').nullable(),
+    ip: p.text().nullable(),
+    requestId: p.text().nullable(),
+    target: p.text().nullable(),
+    targetId: p.text().nullable(),
+    before: p.json().$type<Readonly<Record<string, unknown>>>().nullable(),
+    after: p.json().$type<Readonly<Record<string, unknown>>>().nullable(),
+  },
+})
+
 /** The file at the path. */
 export interface PathFile {
   readonly file: { readonly native: string } | { readonly blob: string }
@@ -268,5 +292,6 @@ export const entities: readonly EntitySchema[] = [
   LinkSession,
   LinkPage,
   Diagnosis,
+  AuditEntry,
   MediaPath,
 ]

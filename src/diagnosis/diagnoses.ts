@@ -8,7 +8,7 @@ import {
   type DiagnosisWorld,
 } from '../../actors/diagnosis/actor.ts'
 import { ActorRegistry } from '../../actors/host/actor.ts'
-import { Supervision } from '../../actors/host/supervision.ts'
+import { Supervision } from '../../actors/host/host.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import { failed } from '../../machines/model/failure.ts'

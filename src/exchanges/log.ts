@@ -1,9 +1,11 @@
 /** Requests and answers of webhook attempts: bounded, without secrets, sealed, and deleted after some days. */
+
 import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
 import { LRUCache } from 'lru-cache'
 import type { Keeps, Logger } from '../../actors/ports/ports.ts'
 import type { AttemptRecord, WebhookExchange, WebhookKey } from '../../actors/ports/webhooks.ts'
+import { noteIn } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import { ApiKey } from '../database/entities.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
@@ -249,5 +251,11 @@ export async function keepsOf(db: Database, apiKeyId: number): Promise<Keeps> {
 /** Takes effect within six seconds. Exchanges that are kept already stay until their time is over. */
 export async function changeKeeps(db: Database, apiKeyId: number, next: Keeps): Promise<void> {
   const changed = { keepsExchanges: next }
-  await db.records((em) => em.nativeUpdate(ApiKey, { id: apiKeyId }, changed))
+  await db.records((em) =>
+    em.transactional(async (tx) => {
+      const { keepsExchanges } = await tx.findOneOrFail(ApiKey, { id: apiKeyId })
+      await noteIn(tx, { before: { keep: keepsExchanges }, after: { keep: next } })
+      await tx.nativeUpdate(ApiKey, { id: apiKeyId }, changed)
+    }),
+  )
 }

@@ -2,8 +2,7 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { type TSchema, Type } from 'typebox'
-import { Nullable } from '../json/nullable.ts'
-import { Values } from '../records/sentence.ts'
+import { Nullable, Values } from '../json/schemas.ts'
 import { closeStalled, onClosed } from './gone-signal.ts'
 
 const Code = Type.Optional(

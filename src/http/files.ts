@@ -111,9 +111,11 @@ const bytes = { 'application/octet-stream': { schema: { type: 'string', format: 
 export const filePaths = {
   '/file/bot{api_key}/{file_path}': {
     get: {
-      tags: ['Bot API'],
+      operationId: 'downloadFile',
+      tags: ['bot api'],
       summary: 'The bytes of a file whose path getFile gave out',
       description: 'Understands single ranges, If-Range and If-None-Match.',
+      security: [],
       parameters: [parameter('api_key'), parameter('file_path')],
       responses: {
         200: { description: 'All of it', content: bytes },

@@ -2,6 +2,7 @@
 import { randomFillSync } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { FastifyInstance } from 'fastify'
+import { forwardingOf } from '../nodes/peers.ts'
 
 /** Browser features; none is granted to any origin. */
 const features = [
@@ -29,7 +30,7 @@ const strictTransport = 'max-age=63072000; includeSubDomains'
 /** Runs first of all hooks, so that refusals have the headers too. A route may set its own over them. */
 export function setSecurityHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
-    reply.headers(securityHeaders)
+    if (!forwardingOf(request.raw)?.completesAnswer) reply.headers(securityHeaders)
     reply.header('x-request-id', request.id)
     if (request.protocol === 'https') reply.header('strict-transport-security', strictTransport)
     done()

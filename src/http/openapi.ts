@@ -2,6 +2,19 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifySchema } from 'fastify'
+import * as account from '../records/account.ts'
+import * as alert from '../records/alert.ts'
+import * as apiKey from '../records/api-key.ts'
+import * as credential from '../records/credential.ts'
+import * as link from '../records/link.ts'
+import * as node from '../records/node.ts'
+import * as usage from '../records/usage.ts'
+import { Failed } from './envelope.ts'
+import * as content from './sandbox/content-schemas.ts'
+import * as keyboard from './sandbox/keyboard-schemas.ts'
+import * as offer from './sandbox/offer-schemas.ts'
+import * as profile from './sandbox/profile-schemas.ts'
+import * as sandbox from './sandbox/schemas.ts'
 
 interface OpenapiOptions {
   readonly version: string
@@ -9,11 +22,9 @@ interface OpenapiOptions {
   readonly addresses: readonly string[]
 }
 
-type Paths = Readonly<Record<string, object>>
-
 interface Openapi {
   /** Adds operations that have no route of their own, such as the methods of the bot API. */
-  extraPaths(paths: Paths): void
+  extraPaths(paths: Readonly<Record<string, object>>): void
 }
 
 /** All assets are files of this server. The page sets styles on its elements, and its icons are in the style sheet. */
@@ -41,7 +52,24 @@ const securitySchemes = {
   },
 } as const
 
+const tags = [
+  { name: 'auth', description: 'Signing in and out' },
+  { name: 'account', description: 'The signed-in user: sign-ins, tokens, usage and logs' },
+  { name: 'platforms', description: 'Messengers that can be linked' },
+  { name: 'linking', description: 'Linking an account step by step' },
+  { name: 'credentials', description: 'Linked accounts' },
+  { name: 'api keys', description: 'What bots call with, and their webhooks' },
+  { name: 'alerts', description: 'Incidents, and where to tell of them' },
+  { name: 'machines', description: 'The state machines of the service' },
+  { name: 'sandbox', description: 'People of the built-in messenger, and what they do' },
+  { name: 'operations', description: 'Health, and the nodes of the service' },
+  { name: 'bot api', description: 'The methods that bots call; their key stands in the path' },
+]
+
 const config = { audit: false }
+
+type Operation = Readonly<Record<string, unknown>> & { readonly requestBody?: object }
+type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>
 
 /** A route's schema as its callers see it: they may leave out what has a default, though the handler always has it. */
 const askedOf = (schema: FastifySchema): FastifySchema => ({
@@ -68,6 +96,128 @@ function withOptionalDefaults(schema: unknown): unknown {
 const isTable = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
+/** A name of a route for programs, of its verb and its path: `postApiKeysByIdRotate`. */
+const operationIdOf = (verb: string, path: string): string =>
+  verb.toLowerCase() +
+  path
+    .split(/[/_.-]|(?=[{}])/)
+    .map((word) => word.replace(/^{/, 'by_').replace(/^}/, ''))
+    .flatMap((word) => word.split('_'))
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('')
+
+/** What the generator does not know of a route. */
+function completed(verb: string, path: string, operation: Operation): Operation {
+  const { requestBody, responses } = operation
+  return {
+    operationId: operationIdOf(verb, path),
+    security: [],
+    ...operation,
+    ...(requestBody && { requestBody: { ...requestBody, required: !takesNull(requestBody) } }),
+    responses: Object.fromEntries(
+      Object.entries(responses as Readonly<Record<string, { description: string }>>).map(
+        ([status, response]) => [status, { ...response, description: saidOf(status, response) }],
+      ),
+    ),
+  }
+}
+
+const saidOf = (status: string, { description }: { readonly description: string }): string => {
+  if (description !== 'Default Response') return description
+  return status === 'default' ? 'It failed' : 'The result'
+}
+
+/** A body that may be null may be left out. */
+const takesNull = (body: object): boolean => {
+  const { content } = body as { readonly content?: Paths[string] }
+  const { schema } = (content?.['application/json'] ?? {}) as { schema?: { type?: unknown } }
+  return Array.isArray(schema?.type) && schema.type.includes('null')
+}
+
+const completePaths = (paths: Paths): Paths =>
+  Object.fromEntries(
+    Object.entries(paths).map(([path, verbs]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(verbs).map(([verb, operation]) => [verb, completed(verb, path, operation)]),
+      ),
+    ]),
+  )
+
+/** Schemas that the document names, so that the types of generated clients have names too. */
+function namedSchemas(): Map<string, string> {
+  const own = [{ Failed }, account, alert, apiKey, credential, link, node, usage]
+  const named = new Map<string, string>()
+  const add = (schemas: object, prefix: string) => {
+    for (const [name, schema] of Object.entries(schemas)) {
+      if (isTable(schema) && isTable(schema.properties))
+        named.set(printed(schema), `${prefix}${name}`)
+    }
+  }
+  for (const schemas of [sandbox, content, keyboard, offer, profile]) add(schemas, 'Sandbox')
+  for (const schemas of own) add(schemas, '')
+  return named
+}
+
+/** The same text for the same schema. The generator writes constants as enumerations, and tables of any names as its own. */
+const printed = (schema: unknown): string =>
+  JSON.stringify(schema, (name, value) => {
+    if (!isTable(value) || name === 'properties') return value
+    const { const: constant, patternProperties: table, ...rest } = value
+    const all = {
+      ...rest,
+      ...('const' in value && { enum: [constant] }),
+      ...(isTable(table) && { additionalProperties: Object.values(table)[0] }),
+    }
+    return Object.fromEntries(Object.entries(all).sort(([one], [other]) => (one < other ? -1 : 1)))
+  })
+
+/** Texts to choose from, where a union is of nothing else. */
+function choiceIn(union: unknown): { readonly type: string; readonly enum: unknown[] } | undefined {
+  if (!Array.isArray(union)) return undefined
+  const isText = (one: unknown) =>
+    isTable(one) &&
+    one.type === 'string' &&
+    Array.isArray(one.enum) &&
+    Object.keys(one).length === 2
+  return union.every(isText)
+    ? { type: 'string', enum: union.flatMap((one) => one.enum) }
+    : undefined
+}
+
+/** Replaces what has a name by a reference to it, and gathers what was named. */
+class SchemaNaming {
+  readonly #names = namedSchemas()
+  readonly schemas: Record<string, unknown> = {}
+
+  replace(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((item) => this.replace(item))
+    if (!isTable(value)) return value
+    const { type, description, ...rest } = value
+    // Generators know a type, or null beside it, but no list of types.
+    if (Array.isArray(type) && type.filter((one) => one !== 'null').length > 1) {
+      const anyOf = type.map((one) => ({ type: one }))
+      return { ...rest, ...(description !== undefined && { description }), anyOf }
+    }
+    const choice = choiceIn(value.anyOf)
+    if (choice) return this.#inside({ ...value, ...choice, anyOf: undefined })
+    if (!isTable(value.properties)) return this.#inside(value)
+    const isNullable = Array.isArray(type) && type.length === 2 && type[1] === 'null'
+    const bare = { ...rest, type: isNullable ? type[0] : type }
+    const name = this.#names.get(printed(value)) ?? this.#names.get(printed(bare))
+    if (name === undefined) return this.#inside(value)
+    this.schemas[name] ??= this.#inside({ ...bare, ...(!isNullable && { description }) })
+    const reference = { $ref: `#/components/schemas/${name}` }
+    return isNullable ? { anyOf: [reference, { type: 'null' }] } : reference
+  }
+
+  #inside(table: Readonly<Record<string, unknown>>): Record<string, unknown> {
+    return Object.fromEntries(
+      Object.entries(table).map(([name, part]) => [name, this.replace(part)]),
+    )
+  }
+}
+
 /** Call it before any route is registered: those registered earlier are missing in the document. */
 export async function describeRoutes(
   app: FastifyInstance,
@@ -80,7 +230,13 @@ export async function describeRoutes(
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Chapar', version, description },
+      info: {
+        title: 'Chapar',
+        version,
+        description,
+        license: { name: 'MIT', identifier: 'MIT' },
+      },
+      tags,
       components: { securitySchemes },
     },
     transform: ({ schema, url }) => ({ schema: askedOf(schema), url }),
@@ -92,11 +248,15 @@ export async function describeRoutes(
     const servers = [...addresses].sort((a, b) => Number(b === asked) - Number(a === asked))
     const known = documents.get(servers.join())
     if (known) return known
-    const own: { readonly paths?: object } = app.swagger()
+    const generated: object = app.swagger()
+    const own = generated as { readonly paths?: Paths; readonly components?: object }
+    const naming = new SchemaNaming()
+    const paths = naming.replace({ ...completePaths(own.paths ?? {}), ...extra })
     const document = {
       ...own,
       servers: [...new Set(servers)].map((url) => ({ url })),
-      paths: { ...own.paths, ...extra },
+      paths,
+      components: { ...own.components, schemas: naming.schemas },
     }
     documents.set(servers.join(), document)
     return document

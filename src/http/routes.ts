@@ -16,6 +16,7 @@ import { healthRoutes, metricsRoute, type Readiness } from './health.ts'
 import { alertSettingsRoutes } from './management/alert-settings.ts'
 import { alertRoutes } from './management/alerts.ts'
 import { apiKeyRoutes, backlogRoute } from './management/api-keys.ts'
+import { auditRoutes } from './management/audit.ts'
 import { authRoutes } from './management/auth.ts'
 import { bulkRoutes } from './management/bulk.ts'
 import { callExchangeRoutes } from './management/call-exchanges.ts'
@@ -29,6 +30,7 @@ import { machineRoutes } from './management/machines.ts'
 import { platformRoutes } from './management/platforms.ts'
 import { privacyRoutes } from './management/privacy.ts'
 import { resendRoutes } from './management/resends.ts'
+import { staffRoutes } from './management/staff.ts'
 import { timelineRoutes } from './management/timeline.ts'
 import { tokenRoutes } from './management/tokens.ts'
 import { logRoutes, usageRoutes } from './management/usage.ts'
@@ -68,16 +70,14 @@ const route =
     app.register(plugin, options)
 
 export function routesOf(options: RoutesOptions): Route[] {
-  const { config, storage, accounts, core, services, sandbox } = options
-  const { draining, alerts } = options
+  const { config, storage, accounts, core, services, sandbox, draining, alerts } = options
   const { baseUrls, panelUrls, retention } = config
   const { db, vault, callLog } = storage
   const { supervisor: credentials, timeline, ownerOf, links, gate, keys, webhooks } = core
   const { source, keyService, downloads, pages, settings, diagnoses, eraser, exportUser } = services
-  const { execution, uploads, passFile, downloadBytes, relinks } = services
+  const { execution, uploads, passFile, downloadBytes, relinks, staff } = services
   const now = () => core.clock.now()
-  const user = { authenticate: authenticate(accounts, { pat: true }) }
-  const { operators } = alerts
+  const user = { authenticate: authenticate(accounts, { pat: true, staff }) }
   const streams = new EventStreams(config.limits.eventStreamsPerUser)
   const events = { ...user, source, timeline, draining, streams }
   const { flush } = webhooks
@@ -89,7 +89,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(authRoutes, { accounts }),
     route(panelSessionRoutes, { accounts, baseUrls, panelUrls }),
     route(panelRoutes, { directory: panelDirectory }),
-    route(userRoutes, { accounts, operators }),
+    route(userRoutes, { accounts, staff }),
     route(userSessionRoutes, { accounts }),
     route(tokenRoutes, { accounts }),
     route(privacyRoutes, { accounts, eraser, exportUser }),
@@ -107,7 +107,8 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(timelineRoutes, { ...events, node: config.node }),
     route(credentialChangesRoute, { ...events, ownerOf }),
     route(machineRoutes, user),
-    route(alertRoutes, { ...user, db, operators, source, now }),
+    route(alertRoutes, { ...user, db, staff, source, now }),
+    route(auditRoutes, { ...user, db, staff }),
     route(alertSettingsRoutes, { ...user, db, alerts, keyService, now }),
 
     route(callExchangeRoutes, { ...user, keyService, db, vault, callLog, retention, flush }),
@@ -130,16 +131,15 @@ export function routesOf(options: RoutesOptions): Route[] {
 
 /** For probes, monitoring and operators. */
 function routesOfOperation(options: RoutesOptions): Route[] {
-  const { config, storage, accounts, readiness, nodes, alerts } = options
+  const { config, storage, accounts, readiness, nodes, services } = options
   const { db, jobs, metrics } = storage
-  const { operators } = alerts
-  // A script that runs for an operator has a token of its own for the nodes.
-  const signedIn = { authenticate: authenticate(accounts, { pat: false }) }
+  const user = { authenticate: authenticate(accounts, { pat: true }) }
   return [
     route(healthRoutes, { readiness, missing: () => [jobs.trouble() ?? []].flat() }),
     route(metricsRoute, { metrics, token: config.metrics.token }),
     route(nodesRoute, { nodes, db, token: config.metrics.token }),
     route(nodeOrderRoutes, { db, token: config.operatorToken }),
-    route(operatorRoutes, { ...signedIn, nodes, db, operators }),
+    route(operatorRoutes, { ...user, nodes, db, staff: services.staff }),
+    route(staffRoutes, { ...user, staff: services.staff, users: services.users }),
   ]
 }

@@ -22,9 +22,10 @@ import { botPaths } from '../bot-api/openapi.ts'
 import type { Storage } from '../composition/storage.ts'
 import type { Config } from '../config/config.ts'
 import { LISTEN_BACKLOG } from '../config/limits.ts'
-import { proxyCheck } from '../config/proxies.ts'
 import { forwardingOf } from '../nodes/peers.ts'
 import type { Logger } from '../observability/logger.ts'
+import { addressCheck } from '../security/addresses.ts'
+import { noteChanges } from './changes.ts'
 import { drained, limitConnections, REPLACED, withReserve } from './connections.ts'
 import { ok } from './envelope.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
@@ -44,6 +45,7 @@ import {
 import { answer, ForwardedCall, reply } from './nodes/call.ts'
 import { believe, type RequestForwarder } from './nodes/forwarding.ts'
 import { type NodesSource, nodesRoute } from './nodes/operating.ts'
+import { refuseForStaff, shownTo } from './on-behalf.ts'
 import { describeRoutes } from './openapi.ts'
 import { RequestLogger, type RequestLogOptions, recordRequests } from './request-log.ts'
 import type { Route } from './routes.ts'
@@ -65,7 +67,7 @@ interface ListenOptions extends Pick<Storage, 'metrics' | 'journal' | 'callLog'>
 
 export async function listen(options: ListenOptions) {
   const { config, logger, metrics, journal } = options
-  const isProxy = proxyCheck(config.trustProxy)
+  const isProxy = addressCheck(config.trustProxy)
   const app = await createServer({
     logger,
     requestLog: { journal, metrics, callLog: options.callLog },
@@ -81,6 +83,7 @@ export async function listen(options: ListenOptions) {
     if (options.leaving.aborted) reply.header('connection', 'close')
     done(null, payload)
   })
+  noteChanges(app, options.db)
   for (const register of options.routes) await register(app)
   const end = drained(app)
   const address = await app.listen({
@@ -94,6 +97,17 @@ export async function listen(options: ListenOptions) {
     await closeMetrics()
   }
   return { close, address }
+}
+
+/** Of every route, so that none shows the staff what it should not. */
+function guardUsersFromStaff(app: FastifyInstance): void {
+  app.addHook('preHandler', (request, _, done) => {
+    if (request.user?.acting) refuseForStaff(request)
+    done()
+  })
+  app.addHook('preSerialization', ({ user }, _, answer, done) => {
+    done(null, user?.acting ? shownTo(user, answer) : answer)
+  })
 }
 
 /** Figures on a port of their own need no token: the public does not reach it. */
@@ -344,7 +358,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   }).withTypeProvider<TypeBoxTypeProvider>()
 
   app.server.maxConnections = limits.maxConnections
-  const isProxy = proxyCheck(options.trustProxy)
+  const isProxy = addressCheck(options.trustProxy)
   app.addHook('onRequest', (request, _, done) => {
     const forwarding = forwardingOf(request.raw)
     if (forwarding) believe(request, forwarding, isProxy)
@@ -364,6 +378,7 @@ export async function createServer(options: ServerOptions): Promise<FastifyInsta
   if (!options.startupServer) answerForNode(app)
   forgetTypeOfNothing(app)
   app.addHook('preHandler', refuseHugeNumbers)
+  guardUsersFromStaff(app)
   app.addHook('preValidation', refuseUnstorableText)
   app.setErrorHandler(replyWithFailure)
   app.setNotFoundHandler(async (request, reply) => {

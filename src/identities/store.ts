@@ -326,6 +326,8 @@ export class IdentityWrites {
     this.#fenced = fenced
     this.#writes = new SharedStatements({
       most: MOST_TOGETHER,
+      // A network confirms many messages at once.
+      isGathered: true,
       run: (all) => insertTogether(db, all),
     })
   }

@@ -4,6 +4,7 @@ import type { Keeps } from '../../actors/ports/ports.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import { failed } from '../../machines/model/failure.ts'
 import { holdUser } from '../accounts/users.ts'
+import { noteChange, noteIn } from '../audit/log.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { ApiKey, databaseNow } from '../database/entities.ts'
 import { formatApiKey, hashSecret, newApiKeySecret } from '../security/secrets.ts'
@@ -14,6 +15,8 @@ export interface NewKey {
   readonly name: string
   readonly scopes: readonly string[]
   readonly expiresAt: Date | undefined
+  /** Addresses and networks; empty: it may be used from anywhere. */
+  readonly allowedIps?: readonly string[]
 }
 
 export interface KeyLimits {
@@ -39,8 +42,8 @@ async function assertRoom(tx: Queryable, key: NewKey, limits: KeyLimits): Promis
 
 /** SQL, since one statement reads the log's position and locks the credential. */
 const insert = `
-  insert into api_key (user_id, credential_id, name, scopes, secret_hash, key_hint, expires_at, cursor)
-  select $1, $2, $3, $4, $5, $6, $7, l.next_update_id - 1
+  insert into api_key (user_id, credential_id, name, scopes, secret_hash, key_hint, expires_at, allowed_ips, cursor)
+  select $1, $2, $3, $4, $5, $6, $7, $8, l.next_update_id - 1
     from credential_log l join credential c on c.id = l.credential_id
    where l.credential_id = $2 and c.deleting_at is null
      for share of c returning id`
@@ -52,13 +55,15 @@ export async function createKey(
   limits: KeyLimits,
 ): Promise<{ id: number; key: string }> {
   const secret = newApiKeySecret()
-  const { userId, credentialId, name, scopes, expiresAt = null } = key
+  const { userId, credentialId, name, scopes, expiresAt = null, allowedIps = [] } = key
   const hashes = [hashSecret(secret), hintOf(secret)]
   const [row] = await db.transaction(async (tx) => {
     await holdUser(tx, userId)
     await assertRoom(tx, key, limits)
-    const values = [userId, credentialId, name, [...scopes], ...hashes, expiresAt]
-    return await tx.query<{ id: number }>(insert, values)
+    const values = [userId, credentialId, name, [...scopes], ...hashes, expiresAt, allowedIps]
+    const rows = await tx.query<{ id: number }>(insert, values)
+    if (rows[0]) await noteChange(tx, { target: ['key', rows[0].id], after: termsOf(key) })
+    return rows
   })
   if (!row) throw failed('not_found')
   return { id: row.id, key: formatApiKey({ id: row.id, secret }) }
@@ -69,20 +74,51 @@ export interface KeyChange {
   readonly scopes: readonly Scope[] | undefined
   /** Null takes the expiry away. */
   readonly expiresAt: Date | null | undefined
+  readonly allowedIps?: readonly string[] | undefined
   readonly keepsCalls?: Keeps
 }
 
 export async function changeKey(db: Database, apiKeyId: number, change: KeyChange): Promise<void> {
-  const { name, scopes, expiresAt, keepsCalls } = change
+  const { name, scopes, expiresAt, allowedIps, keepsCalls } = change
   const changed = {
     ...(name !== undefined && { name }),
     ...(scopes !== undefined && { scopes: [...scopes] }),
     ...(expiresAt !== undefined && { expiresAt }),
+    ...(allowedIps !== undefined && { allowedIps: [...allowedIps] }),
     ...(keepsCalls !== undefined && { keepsCalls }),
   }
   if (Object.keys(changed).length === 0) return
-  await db.records((em) => em.nativeUpdate(ApiKey, { id: apiKeyId }, changed))
+  await db.records((em) =>
+    em.transactional(async (tx) => {
+      const before = await tx.findOneOrFail(ApiKey, { id: apiKeyId })
+      await noteIn(tx, { before: among(changed, before), after: among(changed, changed) })
+      await tx.nativeUpdate(ApiKey, { id: apiKeyId }, changed)
+    }),
+  )
 }
+
+/** As the API names them. */
+const NAMES = {
+  name: 'name',
+  scopes: 'scopes',
+  expiresAt: 'expires_at',
+  allowedIps: 'allowed_ips',
+  keepsCalls: 'keep',
+} as const
+
+/** Of these values those that `changed` has. */
+function among(changed: object, values: object) {
+  const names = (Object.keys(NAMES) as (keyof typeof NAMES)[]).filter((name) => name in changed)
+  return Object.fromEntries(names.map((name) => [NAMES[name], Reflect.get(values, name)]))
+}
+
+const termsOf = ({ name, credentialId, scopes, expiresAt, allowedIps = [] }: NewKey) => ({
+  name,
+  credential_id: credentialId,
+  scopes,
+  expires_at: expiresAt ?? null,
+  allowed_ips: allowedIps,
+})
 
 /** A new secret; the old one opens the key for `overlapSeconds` more. SQL, since it copies a column of the row. */
 export async function rotateKey(
@@ -91,13 +127,17 @@ export async function rotateKey(
   overlapSeconds: number,
 ): Promise<string> {
   const secret = newApiKeySecret()
-  await db.query(
-    `update api_key
+  const values = [apiKeyId, hashSecret(secret), hintOf(secret), overlapSeconds]
+  await db.transaction(async (tx) => {
+    await tx.query(
+      `update api_key
         set old_secret_hash = case when $4 > 0 then secret_hash end,
             old_secret_until = case when $4 > 0 then now() + make_interval(secs => $4) end,
             secret_hash = $2, key_hint = $3 where id = $1`,
-    [apiKeyId, hashSecret(secret), hintOf(secret), overlapSeconds],
-  )
+      values,
+    )
+    await noteChange(tx, { after: { key_hint: hintOf(secret), overlap_seconds: overlapSeconds } })
+  })
   return formatApiKey({ id: apiKeyId, secret })
 }
 
@@ -105,7 +145,13 @@ export async function rotateKey(
 export async function revokeKey(db: Database, apiKeyId: number): Promise<boolean> {
   const live = { id: apiKeyId, revokedAt: null }
   const revoked = { revokedAt: databaseNow() }
-  return (await db.records((em) => em.nativeUpdate(ApiKey, live, revoked))) > 0
+  return db.records((em) =>
+    em.transactional(async (tx) => {
+      if ((await tx.nativeUpdate(ApiKey, live, revoked)) === 0) return false
+      await noteIn(tx)
+      return true
+    }),
+  )
 }
 
 const hintOf = (secret: string) => `…${secret.slice(-4)}`

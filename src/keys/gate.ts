@@ -75,7 +75,8 @@ export class KeyGate {
   }
 
   /**
-   * Rejects with `unauthorized`, the same for every reason but the form of the text; `rate_limited` when an address guesses, or when the key
+   * Rejects with `unauthorized`, the same for every reason but the form of the text; `forbidden` for a right key that may not
+   * be used from this address; `rate_limited` when an address guesses, or when the key
    * has used up its calls, of which this one counts for `units`. `opened` is called for a right secret even if the key has
    * ended: its owner should see who still uses it.
    */
@@ -94,6 +95,10 @@ export class KeyGate {
       if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
       throw failed('unauthorized', isToken(token) ? '' : 'invalid token specified')
     }
+    if (!mayBeUsedFrom(facts, address)) {
+      opened(facts)
+      throw elsewhere()
+    }
     // Only a right secret wakes the actor.
     const actor = await this.#keys.find(given.id).catch((cause) => {
       // Its user was erased.
@@ -104,16 +109,16 @@ export class KeyGate {
     opened(facts)
     // No sweep puts the actor to sleep before its call is there.
     actor.noteUse()
-    this.spend(given.id, units)
+    const retryAfterSeconds = this.#calls.take(given.id, units)
+    if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
     if (actor.isEnded) throw failed('unauthorized')
     this.#stored.noteUse(given.id)
     return actor
   }
 
-  /** Counts what a call costs beside the units it came in with. Rejects when the key has used up its calls. */
-  spend(apiKeyId: number, units: number): void {
-    const retryAfterSeconds = units > 0 ? this.#calls.take(apiKeyId, units) : 0
-    if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
+  /** Counts what an admitted call costs beside the units it came in with: calls after it wait for that. */
+  owe(apiKeyId: number, units: number): void {
+    if (units > 0) this.#calls.owe(apiKeyId, units)
   }
 
   async #facts(id: number): Promise<KeyFacts | undefined> {
@@ -130,6 +135,16 @@ export class KeyGate {
     this.#unknown.delete(id)
   }
 }
+
+/** Whether the key opens for this address. */
+export const mayBeUsedFrom = ({ opensFrom }: KeyFacts, address: string): boolean =>
+  opensFrom === undefined || opensFrom(address)
+
+/** The refusal of a right key at a wrong address. */
+export const elsewhere = () =>
+  failed('forbidden', 'this key may not be used from this address', {
+    reason: 'address_not_allowed',
+  })
 
 const isGone = (cause: unknown): boolean =>
   cause instanceof RequestFailed && cause.failure.code === 'not_found'

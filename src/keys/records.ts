@@ -22,6 +22,7 @@ interface Row {
   readonly account_sealed: IdentityRow['account_sealed']
   readonly scopes: Scope[]
   readonly key_hint: string
+  readonly allowed_ips: string[]
   readonly polled: boolean
   readonly cursor: number
   readonly filter: Filter
@@ -157,6 +158,7 @@ function recordOf(row: Row, account: StoredApiKey['account'], pending: number): 
     account,
     scopes: row.scopes,
     key_hint: row.key_hint,
+    allowed_ips: row.allowed_ips,
     receive_mode: webhook ? 'webhook' : row.polled && !isRevoked ? 'polling' : 'none',
     webhook: webhook && webhookRecord(webhook, pending, row.filter),
     cursor: row.cursor,

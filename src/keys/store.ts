@@ -20,6 +20,7 @@ import {
   sharedLookup,
   textArray,
 } from '../database/write-behind.ts'
+import { restrictionOf } from '../security/addresses.ts'
 import { type WebhookRow, webhookColumns } from '../webhooks/store.ts'
 
 const CURSOR_LAG_MS = 100
@@ -40,6 +41,7 @@ interface Row extends WebhookRow {
   readonly old_secret_hash: Buffer | null
   readonly old_secret_until: Date | null
   readonly keeps_calls: Keeps
+  readonly allowed_ips: string[]
 }
 
 /** Opens the webhook of a key, of which the row holds a sealed part. */
@@ -113,6 +115,7 @@ export class PostgresKeyStore implements KeyStore {
       terms: { scopes: sharedScopes(row.scopes), expiresAt: row.expires_at?.getTime() },
       revoked: row.revoked_at !== null,
       keepsCalls: row.keeps_calls,
+      opensFrom: restrictionOf(row.allowed_ips),
       // A webhook's acknowledgements go to the table by themselves.
       cursor: webhook ? Math.max(cursor, row.cursor) : cursor,
       filter,
@@ -178,7 +181,7 @@ const keyRows = (db: Database, ids: readonly number[]) =>
       name: 'key-load',
       text: `select k.id, k.user_id, k.credential_id, c.epoch, k.scopes, k.expires_at, k.revoked_at,
                     k.cursor, k.filter, k.secret_hash, k.old_secret_hash, k.old_secret_until,
-                    k.keeps_calls,
+                    k.keeps_calls, k.allowed_ips,
                     ${webhookColumns}
                from api_key k join credential c on c.id = k.credential_id
                left join webhook w on w.api_key_id = k.id where k.id = any($1::bigint[])`,

@@ -1,7 +1,8 @@
 /** Link flows of users: begun on a platform, found again by their session id or the token of their page, one actor each. */
+
 import { randomBytes } from 'node:crypto'
 import { ActorRegistry } from '../../actors/host/actor.ts'
-import { Supervision } from '../../actors/host/supervision.ts'
+import { Supervision } from '../../actors/host/host.ts'
 import { within } from '../../actors/host/time.ts'
 import {
   activateLink,
@@ -14,6 +15,7 @@ import type { LinkAttempt, Platform } from '../../actors/ports/platform.ts'
 import type { Clock, Logger, Platforms } from '../../actors/ports/ports.ts'
 import type { ShownStep } from '../../machines/link/events.ts'
 import { failed, RequestFailed, readBack } from '../../machines/model/failure.ts'
+import { noteIn } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import { databaseNow, LinkPage, LinkSession } from '../database/entities.ts'
 import { maskAddress, maskPhone } from '../security/redact.ts'
@@ -204,7 +206,12 @@ export class LinkPages {
   async create(sessionId: string): Promise<string> {
     const token = newToken('lnk')
     const page = { sessionId, hash: hashSecret(token), createdAt: databaseNow() }
-    await this.#db.records((em) => em.upsert(LinkPage, page))
+    await this.#db.records((em) =>
+      em.transactional(async (tx) => {
+        await tx.upsert(LinkPage, page)
+        await noteIn(tx)
+      }),
+    )
     return token
   }
 

@@ -71,6 +71,8 @@ interface LinkWorld {
   readonly held: Held
   /** The number of this start of the process. */
   incarnation(): number | null
+  /** The node that runs from now on what is linked here; null for whichever claims it. */
+  owner(): number | null
   /** The account is this node's to run. */
   onFinish(finished: Finished): Promise<void>
 }
@@ -184,9 +186,9 @@ export class PostgresLinkStore implements LinkStore {
   }
 
   async finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number> {
-    const { db, vault, platforms, held, incarnation, onFinish } = this.#world
+    const { db, vault, platforms, held, owner, onFinish } = this.#world
     const leavesSession = (platform: string) => platforms.get(platform)?.signOut !== undefined
-    const ending = { sessionId, owner: incarnation(), account, secrets, leavesSession }
+    const ending = { sessionId, owner: owner(), account, secrets, leavesSession }
     const finished = await finishLink(db, vault, ending, held)
     await onFinish(finished)
     return finished.credentialId

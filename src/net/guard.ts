@@ -1,7 +1,7 @@
 /** Connects to public addresses of the internet only: the address that was checked is the one that is dialled. */
 
 import { lookup, Resolver } from 'node:dns/promises'
-import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { BlockList, isIP, type LookupFunction, type Socket } from 'node:net'
 import { Agent, buildConnector, Pool } from 'undici'
 
 /** The IANA special-purpose registry for IPv4, and what is reserved. */
@@ -225,9 +225,43 @@ function guardedConnector(options: GuardOptions): buildConnector.connector {
         return callback(new AddressRefused(), null)
       }
       options.connected?.(remoteAddress)
-      callback(null, socket)
+      callback(null, passingOverContinue(socket))
     })
   }
+}
+
+const INTERIM = /^HTTP\/1\.\d 1\d\d/
+const CONTINUE = / 100$/
+const LINE_LENGTH = 'HTTP/1.1 100'.length
+const HEAD_END = '\r\n\r\n'
+
+/** Some servers send `100 Continue` though nobody waits for it. The client takes that for a broken answer, and passes over 102. */
+function passingOverContinue<Connection extends Socket>(socket: Connection): Connection {
+  const { read, write } = socket
+  let isHeadDue = true
+  const reading = (size?: number) => {
+    const chunk: Buffer | null = read.call(socket, size)
+    if (isHeadDue && chunk !== null) isHeadDue = renameContinue(chunk)
+    return chunk
+  }
+  const writing = (...sent: Parameters<typeof write>) => {
+    isHeadDue = true
+    return write.apply(socket, sent)
+  }
+  return Object.assign(socket, { read: reading, write: writing })
+}
+
+/** Whether the head of the answer itself is still to come. */
+function renameContinue(chunk: Buffer): boolean {
+  for (let at = 0; at < chunk.length; ) {
+    const line = chunk.toString('latin1', at, at + LINE_LENGTH)
+    if (!INTERIM.test(line)) return false
+    if (CONTINUE.test(line)) chunk.write('2', at + LINE_LENGTH - 1)
+    const end = chunk.indexOf(HEAD_END, at)
+    if (end < 0) return true
+    at = end + HEAD_END.length
+  }
+  return true
 }
 
 /** For sockets that are opened elsewhere: the host with its lookup; undefined for an address that is not allowed. */

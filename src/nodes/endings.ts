@@ -11,6 +11,8 @@ interface GoneRow {
   /** Null where a node of a version before has declared it. */
   readonly cause: 'crashed' | 'silent' | null
   readonly agoMs: number
+  /** Since the server took writes for the first time, after its start or its promotion. */
+  readonly serverMs: number
 }
 
 /** Two beats: a process whose connection to the database was cut learns within one that it was declared gone. */
@@ -25,7 +27,9 @@ const goneNodes = (db: Pick<Database, 'query'>): Promise<GoneRow[]> =>
   db.query<GoneRow>(
     `select n.id as incarnation, n.address, n.ended_by as cause,
             exists (select from node o where o.address = n.address and o.ended_at is null) as "isReused",
-            (extract(epoch from clock_timestamp() - n.ended_at) * 1000)::float8 as "agoMs"
+            (extract(epoch from clock_timestamp() - n.ended_at) * 1000)::float8 as "agoMs",
+            (extract(epoch from clock_timestamp()
+               - greatest(pg_postmaster_start_time(), pg_last_xact_replay_timestamp())) * 1000)::float8 as "serverMs"
        from node n where n.state = 'gone' and n.ended_at > now() - make_interval(secs => $1)`,
     [CUT_OFF_MS / 1000],
   )
@@ -41,13 +45,16 @@ function isRefused(address: string): Promise<boolean> {
   return promise.finally(() => socket.destroy())
 }
 
-/** How long after it was declared gone. */
-async function endsAfter({ address, isReused, cause }: GoneRow): Promise<number> {
-  if (cause === 'silent') return SILENT_MS
-  if (cause === null) return CUT_OFF_MS
-  // One without an address cannot be asked: then the free lock has to do.
+/** In how many milliseconds it can have no session any more. */
+async function endsIn({ address, isReused, cause, agoMs, serverMs }: GoneRow): Promise<number> {
+  if (cause === 'silent') return SILENT_MS - agoMs
+  if (cause === null) return CUT_OFF_MS - agoMs
+  // One without an address cannot be asked: then the free lock has to do. That of a living node is free, too, when the
+  // server has just started; but then its last counted beat was before the start.
+  const isDoubtful = address === null && agoMs < serverMs
+  if (isDoubtful) return Math.max(CRASHED_MS - agoMs, CUT_OFF_MS - serverMs)
   const isOver = address === null || isReused || (await isRefused(address))
-  return isOver ? CRASHED_MS : CUT_OFF_MS
+  return (isOver ? CRASHED_MS : CUT_OFF_MS) - agoMs
 }
 
 /** Accounts that are opened at once wait together. */
@@ -77,8 +84,7 @@ export class Endings {
   async #look(): Promise<void> {
     for (;;) {
       const rows = await goneNodes(this.#db)
-      const waits = await Promise.all(rows.map(async (row) => (await endsAfter(row)) - row.agoMs))
-      const waitMs = Math.max(0, ...waits)
+      const waitMs = Math.max(0, ...(await Promise.all(rows.map(endsIn))))
       if (waitMs === 0) return
       await pause(waitMs)
     }

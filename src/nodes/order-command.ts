@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
-import { operate } from '../operator/command.ts'
+import { byOperator, operate } from '../operator/command.ts'
 import { holdingsByNode, type NodeRef, orderDrain, pinAccount } from './orders.ts'
 import { livingNodes } from './table.ts'
 
@@ -41,19 +41,21 @@ async function order(db: Database, [verb, subject = '', ...more]: string[]): Pro
   if (subject === '' || subject.startsWith('-')) return false
   if (verb === 'move' && /^\d{1,15}$/.test(subject) && option && more.length === 1) {
     const node = option === '--anywhere' ? null : option
-    await pinAccount(db, Number(subject), node)
+    await byOperator('node.account_moved', () => pinAccount(db, Number(subject), node))
     say(node === null ? 'The account goes where it is placed.' : `The account goes to ${node}.`)
     return true
   }
   if (verb === 'undrain' && more.length === 0) {
-    const incarnation = await orderDrain(db, refOf(subject), false)
+    const incarnation = await byOperator('node.undrained', () =>
+      orderDrain(db, refOf(subject), false),
+    )
     say(`Node ${incarnation} takes accounts.`)
     return true
   }
   const seconds = Number(value ?? WAIT_SECONDS)
   const mayWait = option === undefined || (option === '--wait' && seconds >= 0)
   if (verb !== 'drain' || !mayWait || more.length > 2) return false
-  const incarnation = await orderDrain(db, refOf(subject), true)
+  const incarnation = await byOperator('node.drained', () => orderDrain(db, refOf(subject), true))
   say(`Node ${incarnation} gives its accounts away.`)
   if (option === undefined) return true
   if (await isEmptied(db, incarnation, seconds)) say('It has none left.')

@@ -1,6 +1,7 @@
 /** Orders of operators to nodes, stored in the database: any node may take an order, and the node concerned reads it. */
 import { failed, invalidField } from '../../machines/model/failure.ts'
-import type { Queryable } from '../database/database.ts'
+import { noteChange } from '../audit/log.ts'
+import type { Database, Queryable } from '../database/database.ts'
 import type { NodeFigures } from './table.ts'
 
 /** Which start of a process: by its number, or by the name of the node. */
@@ -10,7 +11,11 @@ export type NodeRef = { readonly incarnation: number } | { readonly name: string
  * Orders a node to give its accounts away, or to take some again. Resolves with its number. The order ends with the
  * process. Throws `not_found`, and `conflict` where no other node could take the accounts.
  */
-export async function orderDrain(db: Queryable, ref: NodeRef, drain: boolean): Promise<number> {
+export function orderDrain(db: Database, ref: NodeRef, drain: boolean): Promise<number> {
+  return db.transaction((tx) => orderIn(tx, ref, drain))
+}
+
+async function orderIn(db: Queryable, ref: NodeRef, drain: boolean): Promise<number> {
   const [found] = await db.query<{ id: number; others: number }>(
     `select n.id, (select count(*)::int from node o
                     where o.id <> n.id and o.state = 'up' and not o.drain) as others
@@ -23,15 +28,16 @@ export async function orderDrain(db: Queryable, ref: NodeRef, drain: boolean): P
     throw failed('conflict', 'no other node takes accounts')
   }
   await db.query('update node set drain = $2 where id = $1', [found.id, drain])
+  await noteChange(db, { target: ['node', found.id], after: { drain } })
   return found.id
 }
 
 /** Keeps an account on the node of this name, whenever that one is up; with null, it goes where it is placed. */
-export async function pinAccount(
-  db: Queryable,
-  credentialId: number,
-  name: string | null,
-): Promise<void> {
+export function pinAccount(db: Database, credentialId: number, name: string | null): Promise<void> {
+  return db.transaction((tx) => pinIn(tx, credentialId, name))
+}
+
+async function pinIn(db: Queryable, credentialId: number, name: string | null): Promise<void> {
   if (name !== null) {
     const known = await db.query('select from node where name = $1 limit 1', [name])
     if (known.length === 0) throw invalidField('node', 'is not the name of a node')
@@ -41,6 +47,7 @@ export async function pinAccount(
     [credentialId, name],
   )
   if (pinned.length === 0) throw failed('not_found', 'there is no such account')
+  await noteChange(db, { target: ['account', credentialId], after: { node: name } })
 }
 
 /** The names of the nodes that operators have chosen, by account. */

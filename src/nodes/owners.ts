@@ -1,6 +1,6 @@
 /** Which node owns what a request concerns. The table is the truth; what is remembered of it is a guess that the owner corrects. */
 import { LRUCache } from 'lru-cache'
-import type { Queryable } from '../database/database.ts'
+import { type Queryable, readTwice } from '../database/database.ts'
 import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
 import { hashSecret } from '../security/secrets.ts'
 
@@ -111,7 +111,9 @@ export class Owners {
       sharedLookup(
         AT_ONCE,
         (ids: readonly number[]) =>
-          db.query<NumberedOwner>({ name: `owner-${kind}`, text: manyStatements[kind] }, [ids]),
+          readTwice(() =>
+            db.query<NumberedOwner>({ name: `owner-${kind}`, text: manyStatements[kind] }, [ids]),
+          ),
         ({ id }) => id,
       )
     this.#numbered = { key: lookup('key'), credential: lookup('credential') }
@@ -151,7 +153,7 @@ export class Owners {
     }
     const { kind, id } = target
     const named = { name: `owner-${kind}`, text: statements[kind] }
-    const [place] = await this.#db.query<OwnerRecord>(named, [id])
+    const [place] = await readTwice(() => this.#db.query<OwnerRecord>(named, [id]))
     return place
   }
 }

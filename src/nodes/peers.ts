@@ -34,12 +34,19 @@ const CLIENT = 'x-chapar-client'
 const REQUEST = 'x-chapar-request'
 const REPEATED = 'x-chapar-repeated'
 const AGE = 'x-chapar-age'
+const COMPLETES = 'x-chapar-completes'
 
 /** The headers that a node adds to a request that it forwards. */
 export interface Forwarding {
   /** The address of the connection on which the request came to the first node. */
   readonly client: string
   readonly call: Forwarded
+}
+
+/** As the node that answers gets it. */
+interface Received extends Forwarding {
+  /** The first node adds the headers that are the same in every answer: each costs it more to read than to write. */
+  readonly completesAnswer: boolean
 }
 
 const FORWARDING = Symbol('forwarding')
@@ -51,13 +58,13 @@ const TAKEN_AT = Symbol('taken at')
  * for living, so each request would stay until the whole heap is collected.
  */
 interface Noted extends IncomingMessage {
-  [FORWARDING]?: Forwarding
+  [FORWARDING]?: Received
   [FORWARD_AGAIN]?: () => boolean
   [TAKEN_AT]?: number
 }
 
 /** The headers of the forwarding node; undefined if a client sent the request to this node. */
-export const forwardingOf = (request: IncomingMessage): Forwarding | undefined =>
+export const forwardingOf = (request: IncomingMessage): Received | undefined =>
   (request as Noted)[FORWARDING]
 
 /** To be called as soon as a request is there that may have to wait for the owner of its account. */
@@ -107,6 +114,9 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
       // The clocks of nodes differ, so a request tells its age.
       request[TAKEN_AT] = performance.now() - (Number(request.headers[AGE]) || 0)
       request[FORWARDING] = takeForwarding(request.headers)
+      // Of these the first node writes its own.
+      response.sendDate = false
+      response.removeHeader('connection')
       serve(request, response)
     },
   )
@@ -140,14 +150,15 @@ async function closed(server: Server): Promise<void> {
 }
 
 /** Removes what is only for nodes from the headers. */
-function takeForwarding(headers: IncomingHttpHeaders): Forwarding {
-  const { [CLIENT]: client, [REQUEST]: id, [REPEATED]: repeated } = headers
+function takeForwarding(headers: IncomingHttpHeaders): Received {
+  const { [CLIENT]: client, [REQUEST]: id, [REPEATED]: repeated, [COMPLETES]: completes } = headers
   delete headers[CLIENT]
   delete headers[REQUEST]
   delete headers[REPEATED]
   delete headers[AGE]
+  delete headers[COMPLETES]
   const call = { id: String(id ?? ''), isRepeated: repeated === '1' }
-  return { client: String(client ?? ''), call }
+  return { client: String(client ?? ''), call, completesAnswer: completes === '1' }
 }
 
 /** The account is not here: the node that asked has to look again. */
@@ -169,6 +180,7 @@ const left = new Set([
   REQUEST,
   REPEATED,
   AGE,
+  COMPLETES,
 ])
 
 /** The headers of a request as they came, with what the next node should know. */
@@ -179,8 +191,9 @@ export function headersFor(request: IncomingMessage, forwarding: Forwarding): st
     const name = rawHeaders[at] ?? ''
     if (!left.has(name.toLowerCase())) headers.push(name, rawHeaders[at + 1] ?? '')
   }
-  headers.push(CLIENT, forwarding.client, REQUEST, forwarding.call.id)
-  headers.push(AGE, `${Math.round(ageOf(request))}`)
+  headers.push(CLIENT, forwarding.client, REQUEST, forwarding.call.id, COMPLETES, '1')
+  const age = Math.round(ageOf(request))
+  if (age > 0) headers.push(AGE, `${age}`)
   if (forwarding.call.isRepeated) headers.push(REPEATED, '1')
   return headers
 }

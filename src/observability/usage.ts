@@ -246,6 +246,13 @@ async function accountOf(database: Queryable, userId: number, apiKeyId: number) 
 const KEPT_DAYS = 400
 /** Hours are kept for a little longer than the longest range that is shown by hours. */
 const HOURS_DAYS = 35
+
+/** From when on there are figures by hours, in milliseconds since 1970. */
+export const hoursSince = (now: number): number => {
+  const since = now - HOURS_DAYS * stepMs.day
+  return since - (since % stepMs.day)
+}
+
 const ROWS_AT_ONCE = 10_000
 
 /** Adds old hours up to days, and removes what is too old, in steps of one transaction each. */

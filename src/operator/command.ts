@@ -1,6 +1,9 @@
 /** Runs commands of the operator with the service's configuration and its database, which is started if necessary. */
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Logger } from '../../actors/ports/ports.ts'
+import type { Action } from '../audit/actions.ts'
+import { changedBy } from '../audit/log.ts'
 import { type Config, readConfig } from '../config/config.ts'
 import { ConfigurationError } from '../config/environment.ts'
 import { type Database, openDatabase } from '../database/database.ts'
@@ -14,6 +17,10 @@ interface OperatorTools {
   readonly url: string
   readonly logger: Logger
 }
+
+/** What a command changes is changed by the operator, at this machine. */
+export const byOperator = <Result>(action: Action, work: () => Result): Result =>
+  changedBy({ via: 'command', action, ip: hostname() }, work)
 
 /** Runs a command. A failure to reach the database is reported in one line, as at a start of the service. */
 export async function operate(command: (tools: OperatorTools) => Promise<void>): Promise<void> {

@@ -1,9 +1,9 @@
 /** A command for an emergency: voids every access token. Nobody has to sign in again, since refresh tokens stay. */
 import { dropSigningKeys } from '../accounts/signing-keys.ts'
-import { operate } from './command.ts'
+import { byOperator, operate } from './command.ts'
 
 await operate(async ({ db }) => {
-  const dropped = await dropSigningKeys(db)
+  const dropped = await byOperator('service.signing_keys_dropped', () => dropSigningKeys(db))
   process.stdout.write(
     `${dropped} signing keys dropped; the service makes a new one when it needs it.\n`,
   )

@@ -1,14 +1,14 @@
 /** A command for the operator: unlocks a phone that is locked after wrong codes. */
 import { RequestFailed } from '../../machines/model/failure.ts'
-import { unlock } from '../accounts/unlock.ts'
+import { unlock } from '../accounts/tries.ts'
 import { openVault } from '../security/vault.ts'
-import { operate } from './command.ts'
+import { byOperator, operate } from './command.ts'
 
 const [phone = ''] = process.argv.slice(2)
 await operate(async ({ config, db, logger }) => {
   try {
     const vault = await openVault({ db, keyFile: config.keyFile, logger })
-    const unlocked = await unlock(db, vault, phone)
+    const unlocked = await byOperator('service.phone_unlocked', () => unlock(db, vault, phone))
     process.stdout.write(
       `${unlocked.phone} may sign in again; ${unlocked.failures} wrong codes are forgotten.\n`,
     )

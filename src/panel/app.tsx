@@ -3,7 +3,7 @@
 import { type ComponentType, lazy, Suspense, useState } from 'react'
 import { matchPath, Navigate, Route, Routes, useLocation, useParams } from 'react-router'
 import { ApiFailure } from './api/failure.ts'
-import { useSession } from './api/queries.ts'
+import { useSession, useViewed } from './api/queries.ts'
 import { startSession } from './api/session.ts'
 import { useT } from './i18n/language.tsx'
 import { Shell } from './layout/shell.tsx'
@@ -98,6 +98,7 @@ const AlertsPage = lazyPage(
   'AlertsPage',
   () => import('./pages/alerts/alerts.tsx'),
 )
+const UsersPage = lazyPage('/dashboard/users', 'UsersPage', () => import('./pages/users/users.tsx'))
 const NodesPage = lazyPage('/dashboard/nodes', 'NodesPage', () => import('./pages/nodes/nodes.tsx'))
 const DemoPage = lazyPage('/dashboard/demo', 'DemoPage', () => import('./pages/demo/demo.tsx'))
 const SandboxPage = lazyPage(
@@ -135,6 +136,7 @@ export function App() {
           <Route path="keys/:id/diagnosis" element={<DiagnosisPage />} />
           <Route path="alerts" element={<AlertsPage />} />
           <Route path="nodes" element={<NodesPage />} />
+          <Route path="users" element={<UsersPage />} />
           <Route path="demo" element={<DemoPage />} />
           <Route path="sandbox" element={<SandboxPage />} />
           <Route path="account" element={<AccountPage />} />
@@ -155,6 +157,7 @@ const Waiting = () => (
 /** Pages that need a sign-in: others go to /login and return here afterwards. */
 function SignedIn() {
   const session = useSession()
+  const viewed = useViewed()
   const { pathname, search } = useLocation()
   const t = useT()
   switch (session.state) {
@@ -170,6 +173,12 @@ function SignedIn() {
     case 'out':
       return <Navigate to={`/login?next=${encodeURIComponent(pathname + search)}`} replace />
     case 'in':
-      return <Shell key={session.user.user_id} user={session.user} />
+      return (
+        <Shell
+          key={`${session.user.user_id} ${viewed?.user_id}`}
+          user={session.user}
+          viewed={viewed}
+        />
+      )
   }
 }

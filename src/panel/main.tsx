@@ -6,6 +6,7 @@ import { createRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
 import { ApiFailure } from './api/failure.ts'
 import { currentSession, onSession } from './api/session.ts'
+import { onViewing, view } from './api/viewing.ts'
 import { App, loadPageOf } from './app.tsx'
 import { LanguageProvider } from './i18n/language.tsx'
 import { startDensity, startTheme } from './layout/preferences.tsx'
@@ -49,8 +50,13 @@ onSession(() => {
   if (reader !== undefined && user !== reader) queries.clear()
   reader = user
   // Here, because the sandbox may not have been opened since the page was loaded.
-  if (session.state === 'out') forgetDrafts()
+  if (session.state === 'out') {
+    forgetDrafts()
+    view(undefined)
+  }
 })
+// The records of another user are others under the same names.
+onViewing(() => queries.clear())
 
 // By default a pending change is drawn after a timer, and the browser handles keys and clicks before timers: Esc would
 // still close a dialog whose secret is being made, and a second click would ask twice.

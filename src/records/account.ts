@@ -1,6 +1,6 @@
 /** Records of the signed-in user: the account, sign-ins, tokens. */
 import { Type } from 'typebox'
-import { Nullable } from '../json/nullable.ts'
+import { Nullable } from '../json/schemas.ts'
 
 export const Time = Type.String({ format: 'date-time' })
 
@@ -10,10 +10,26 @@ export const User = Type.Object({
   created_at: Time,
 })
 
-/** Only those who run the service have the mark. */
+const Role = Type.Union([Type.Literal('operator'), Type.Literal('support')])
+
+/** Only those who run the service or help its users have a role. */
 export const OwnUser = Type.Object({
   ...User.properties,
   operator: Type.Optional(Type.Literal(true)),
+  role: Type.Optional(Role),
+})
+
+/** A user as the staff sees them. */
+export const StaffUser = Type.Object({
+  user_id: Type.Integer(),
+  phone: Type.String({ description: 'Its last four digits, unless `unmasked_until` is ahead' }),
+  created_at: Time,
+  accounts: Type.Integer({ description: 'Linked accounts that are not deleted' }),
+  accounts_out: Type.Integer({
+    description: 'Of those, how many are neither online nor connecting',
+  }),
+  api_keys: Type.Integer({ description: 'Keys that are not revoked' }),
+  unmasked_until: Nullable(Time),
 })
 
 export const Session = Type.Object({
@@ -26,10 +42,17 @@ export const Session = Type.Object({
   expires_at: Time,
 })
 
+/** Of a key or a token. */
+export const AllowedIps = Type.Array(Type.String(), {
+  description: 'Addresses and networks from which it may be used; empty: from anywhere',
+})
+
 export const tokenFields = {
   token_id: Type.Integer(),
   name: Type.String(),
   token_hint: Type.String({ description: 'The last four characters' }),
+  scopes: Type.Array(Type.String()),
+  allowed_ips: AllowedIps,
   created_at: Time,
   expires_at: Time,
   last_used_at: Nullable(Time),

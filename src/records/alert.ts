@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { INCIDENT_STATES } from '../../machines/incident/machine.ts'
 import { ALERT_EVENTS, CHANNELS, LOSSES, NOTIFICATION_STATES } from '../alerts/outbox.ts'
 import { RULES } from '../alerts/rules.ts'
-import { Nullable } from '../json/nullable.ts'
+import { Nullable } from '../json/schemas.ts'
 import { CredentialRecord } from './credential.ts'
 
 /** The meaning of each rule, for the API's description. */
@@ -56,13 +56,17 @@ export const AlertSettingsRecord = Type.Object({
       url: Type.String({ description: 'Without what may be a secret' }),
       secret: Type.String({ description: 'It signs, as Standard Webhooks libraries take it' }),
       previous_until: Nullable(
-        Type.String({ description: 'The secret before signs along till then' }),
+        Type.String({
+          format: 'date-time',
+          description: 'The secret before signs along till then',
+        }),
       ),
     }),
   ),
   chat: Nullable(Type.Object({ api_key_id: Type.Integer(), chat_id: Type.String() })),
   email: Nullable(Type.String()),
   email_available: Type.Boolean({ description: 'Whether this service sends mail' }),
+  version: Type.String({ description: 'Of what can be set; another secret leaves it as it is' }),
 })
 export type AlertSettingsRecord = Static<typeof AlertSettingsRecord>
 

@@ -1,6 +1,7 @@
-/** Records of API keys: the key, its webhook, its backlog, deliveries to its webhook. */
+/** Records of API keys: the key, its webhook, its backlog, deliveries to its webhook, its diagnosis. */
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../json/nullable.ts'
+import { MaybeSentence, Nullable } from '../json/schemas.ts'
+import { AllowedIps } from './account.ts'
 
 export const WebhookRecord = Type.Object({
   url: Type.String({
@@ -30,7 +31,7 @@ export const WebhookRecord = Type.Object({
   next_attempt_at: Type.Optional(Type.String({ format: 'date-time' })),
 })
 
-export const OptionalTime = Nullable(Type.String())
+export const OptionalTime = Nullable(Type.String({ format: 'date-time' }))
 
 export const ApiKeyRecord = Type.Object({
   api_key_id: Type.Integer(),
@@ -48,6 +49,7 @@ export const ApiKeyRecord = Type.Object({
   ),
   scopes: Type.Array(Type.String()),
   key_hint: Type.String(),
+  allowed_ips: AllowedIps,
   state: Type.String({
     description:
       'Where its machine is, as a path of GET /machines/api_key; `crashed` and `failed` are of GET /machines/supervision',
@@ -63,7 +65,7 @@ export const ApiKeyRecord = Type.Object({
   dropped_update_count: Type.Integer(),
   dropped_at: OptionalTime,
   last_used_at: OptionalTime,
-  created_at: Type.String(),
+  created_at: Type.String({ format: 'date-time' }),
   expires_at: OptionalTime,
   revoked_at: OptionalTime,
 })
@@ -80,8 +82,13 @@ export const Backlog = Type.Object({
   }),
 })
 
+/** As an array: JSON Schema writes tuples in two ways, of which the validator knows one and OpenAPI the other. */
+const Header = Type.Unsafe<[name: string, value: string]>(
+  Type.Array(Type.String(), { minItems: 2, maxItems: 2, description: 'Name and value' }),
+)
+
 const ExchangeSide = Type.Object({
-  headers: Type.Array(Type.Tuple([Type.String(), Type.String()])),
+  headers: Type.Array(Header),
   body: Type.String({ description: 'The first 16,384 characters, without secrets' }),
   is_cut: Type.Boolean(),
 })
@@ -173,7 +180,9 @@ export const ResendRecord = Type.Object({
 export const SigningSecretRecord = Type.Object({
   secret: Type.String({ description: 'As Standard Webhooks libraries take it' }),
   created_at: Time,
-  previous_until: Nullable(Type.String({ description: 'The secret before signs along till then' })),
+  previous_until: Nullable(
+    Type.String({ format: 'date-time', description: 'The secret before signs along till then' }),
+  ),
 })
 
 export const TestAttempt = Type.Object({
@@ -181,4 +190,31 @@ export const TestAttempt = Type.Object({
   status: Nullable(Type.Integer()),
   error: Nullable(Type.String()),
   duration_ms: Type.Integer(),
+})
+
+export const StepRecord = Type.Object({
+  step: Type.String(),
+  verdict: Type.String({ description: '`pending`, `passed`, `failed` or `skipped`' }),
+  code: Nullable(Type.String()),
+  evidence: Type.Array(Type.String()),
+  evidence_codes: Type.Array(MaybeSentence, { description: 'The same as codes, line by line' }),
+  remedy: Nullable(Type.String()),
+})
+
+export const DiagnosisRecord = Type.Object({
+  diagnosis_id: Type.String(),
+  api_key_id: Type.Integer(),
+  credential_id: Type.Integer(),
+  step: Nullable(Type.String({ description: 'The step that comes next' })),
+  steps: Type.Array(StepRecord),
+  cause: Nullable(
+    Type.Object({
+      step: Type.String(),
+      code: Type.String(),
+      text: Type.String(),
+      text_code: MaybeSentence,
+    }),
+  ),
+  next_action: Nullable(Type.String({ description: 'What to do now, in words' })),
+  started_at: Type.String({ format: 'date-time' }),
 })

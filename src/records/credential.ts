@@ -1,7 +1,6 @@
 /** Records of credentials: the account with its settings and health, its timeline, its chart, its health test. */
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../json/nullable.ts'
-import { MaybeSentence } from './sentence.ts'
+import { MaybeSentence, Nullable } from '../json/schemas.ts'
 
 export const CredentialRecord = Type.Object({
   credential_id: Type.Integer(),
@@ -24,12 +23,12 @@ export const CredentialRecord = Type.Object({
   }),
   health: Type.Object({
     healthy: Nullable(Type.Boolean()),
-    checked_at: Nullable(Type.String()),
-    last_event_at: Nullable(Type.String()),
+    checked_at: Nullable(Type.String({ format: 'date-time' })),
+    last_event_at: Nullable(Type.String({ format: 'date-time' })),
     latency_ms: Nullable(Type.Integer()),
   }),
-  created_at: Type.String(),
-  online_since: Nullable(Type.String()),
+  created_at: Type.String({ format: 'date-time' }),
+  online_since: Nullable(Type.String({ format: 'date-time' })),
   node: Nullable(Type.String()),
   tags: Type.Array(Type.String()),
 })
@@ -103,8 +102,8 @@ export const BulkActionRecord = Type.Object({
   total: Type.Integer({ description: 'How many accounts' }),
   done: Type.Integer(),
   failed: Type.Integer(),
-  created_at: Type.String(),
-  ended_at: Nullable(Type.String()),
+  created_at: Type.String({ format: 'date-time' }),
+  ended_at: Nullable(Type.String({ format: 'date-time' })),
 })
 
 /** One of its accounts. */
@@ -113,7 +112,7 @@ export const BulkItemRecord = Type.Object({
   account: Nullable(CredentialRecord.properties.account),
   state: Type.String({ description: '`waiting`, `done`, `failed`' }),
   code: Nullable(Type.String({ description: 'Why it failed' })),
-  ended_at: Nullable(Type.String()),
+  ended_at: Nullable(Type.String({ format: 'date-time' })),
 })
 
 /** A page on which the owner of one of them links it again. */
@@ -122,11 +121,11 @@ export const RelinkPageRecord = Type.Object({
   account: Nullable(CredentialRecord.properties.account),
   state: Type.String({ description: '`ready`, `begun`, `linked`, `expired`' }),
   url: Nullable(Type.String({ description: 'For the owner of the account; null once it is over' })),
-  expires_at: Type.String(),
+  expires_at: Type.String({ format: 'date-time' }),
 })
 
 export const TransitionRecord = Type.Object({
-  at: Type.String(),
+  at: Type.String({ format: 'date-time' }),
   from: Type.String(),
   to: Type.String(),
   event: Type.String(),
@@ -141,7 +140,7 @@ export const TransitionRecord = Type.Object({
   duration_ms: Type.Integer(),
   /** How often it happened in one loop of reconnects, and when for the last time. */
   count: Type.Integer(),
-  last_at: Type.String(),
+  last_at: Type.String({ format: 'date-time' }),
 })
 
 export const StatePath = Type.String({ description: 'Names of the nested states, joined by dots' })
@@ -174,7 +173,7 @@ export type Chart = Static<typeof Chart>
 export const HealthReport = Type.Object({
   healthy: Type.Boolean(),
   state: Type.String(),
-  checked_at: Type.String(),
+  checked_at: Type.String({ format: 'date-time' }),
   checks: Type.Array(
     Type.Object({
       check: Type.String(),
@@ -200,7 +199,7 @@ export const LiveTransition = Type.Object({
 /** One entry of a message of the stream of all credentials. */
 export const CredentialChange = Type.Object({
   credential_id: Type.Integer(),
-  at: Type.String(),
+  at: Type.String({ format: 'date-time' }),
   from: Type.String(),
   to: Type.String(),
   event: Type.String(),

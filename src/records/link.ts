@@ -1,8 +1,7 @@
 /** Records of linking: networks that can be linked, and a link session. */
 import { Type } from 'typebox'
-import { Nullable } from '../json/nullable.ts'
+import { Nullable, SentenceRecord } from '../json/schemas.ts'
 import { CredentialRecord } from './credential.ts'
-import { SentenceRecord } from './sentence.ts'
 
 export const LinkRecord = Type.Object({
   session_id: Type.String(),

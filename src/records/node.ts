@@ -1,6 +1,6 @@
 /** Records of nodes: the processes that serve one database, and what operators have ordered. */
 import { type Static, Type } from 'typebox'
-import { Nullable } from '../json/nullable.ts'
+import { Nullable } from '../json/schemas.ts'
 
 export const NodeState = Type.Enum(['joining', 'up', 'suspended', 'draining', 'left', 'gone'])
 
@@ -31,8 +31,8 @@ export const NodeRecord = Type.Object({
   beat_age_seconds: Nullable(
     Type.Number({ description: 'As the answering node sees it; null for a node that has ended' }),
   ),
-  started_at: Type.String(),
-  ended_at: Nullable(Type.String()),
+  started_at: Type.String({ format: 'date-time' }),
+  ended_at: Nullable(Type.String({ format: 'date-time' })),
 })
 
 export type NodeRecord = Static<typeof NodeRecord>

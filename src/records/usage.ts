@@ -1,6 +1,6 @@
 /** Records of usage: figures by hour or day, and single requests. */
 import { Type } from 'typebox'
-import { Nullable } from '../json/nullable.ts'
+import { Nullable } from '../json/schemas.ts'
 
 export const Count = Type.Integer({ minimum: 0 })
 

@@ -87,6 +87,13 @@ export class Gcra<Key extends string | number> {
     return 0
   }
 
+  /** Counts what was admitted already, also where it leads into debt. */
+  owe(key: Key, units: number): void {
+    const now = this.#now()
+    const most = now + 2 * this.#tolerance
+    this.#due.set(key, Math.min(this.#dueAt(key, now) + units * this.#interval, most))
+  }
+
   #dueAt(key: Key, now: number): number {
     const known = this.#due.get(key) ?? now
     // Calls cannot lead that far ahead: the clock was set back.

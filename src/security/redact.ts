@@ -26,6 +26,27 @@ export function maskPhone(phone: string): string {
 /** The first letter and the domain of an address such as `ada@example.org`. */
 export const maskAddress = (address: string): string => address.replace(/^(.)[^@]*/su, '$1***')
 
+/** A JSON string, with the colon after it where it is the name of a field, and a number after that; the last may be cut off. */
+const strings = /"((?:[^"\\]|\\.)*)(?:"(?:(\s*:\s*)(-?\d[\d.eE+-]*)?)?|\\?$)/gsu
+/** Fields whose texts tell nothing of what people write. */
+const plainFields =
+  /^(?:id|\w+_id|type|method|action|parse_mode|offset|limit|timeout|description|error_code|language_code|mime_type|date)$/
+const textFields = /^(?:text|caption|phone|phone_number)$/
+
+/**
+ * JSON, perhaps cut off, with `by` in place of what people write: names of fields stay, and numbers, except those that stand
+ * for a text. Anything but JSON is hidden as a whole.
+ */
+export function maskTexts(json: string, by: string): string {
+  if (!/^\s*[[{]/.test(json)) return json === '' ? '' : by
+  let field = ''
+  return json.replace(strings, (all, text: string, colon?: string, number?: string) => {
+    if (colon === undefined) return plainFields.test(field) ? all : `"${by}"`
+    field = text
+    return number && textFields.test(field) ? `"${text}"${colon}"${by}"` : all
+  })
+}
+
 const hidden = '[redacted]'
 
 /** Field names whose values are secret wherever they occur, also in JSON that is quoted inside a string. */

@@ -1,6 +1,7 @@
 /** Secrets that sign deliveries, and their signatures (Standard Webhooks). A replaced secret signs along for a day. */
 import { createHmac, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { noteChange } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
 
@@ -103,11 +104,14 @@ export class SigningSecrets {
       placeOf(apiKeyId),
       Buffer.from(JSON.stringify(next)),
     )
-    await this.#db.query(
-      `insert into webhook_secret (api_key_id, sealed) values ($1, $2)
-       on conflict (api_key_id) do update set sealed = $2, created_at = now()`,
-      [apiKeyId, sealed],
-    )
+    await this.#db.transaction(async (tx) => {
+      await tx.query(
+        `insert into webhook_secret (api_key_id, sealed) values ($1, $2)
+         on conflict (api_key_id) do update set sealed = $2, created_at = now()`,
+        [apiKeyId, sealed],
+      )
+      await noteChange(tx)
+    })
     this.#known.set(apiKeyId, { found: next })
     return next
   }

@@ -1,6 +1,6 @@
 /** Answers are kept for a few seconds, and never past what was revoked. */
 import t from 'tap'
-import { Recent } from '../../src/accounts/recent.ts'
+import { Recent } from '../../src/accounts/clock.ts'
 
 t.test('an answer is asked for once in a while', async (t) => {
   let now = 0

@@ -1,7 +1,7 @@
 /** Strangers do not lock anybody out: their codes, their wrong tries and their network's figures are their own. */
 import t from 'tap'
 import { tidy } from '../../src/accounts/accounts.ts'
-import { unlock } from '../../src/accounts/unlock.ts'
+import { unlock } from '../../src/accounts/tries.ts'
 import { accountsRig, client, failureOf, newPhone, noLimits, wrong } from '../support/accounts.ts'
 
 const owner = { ip: '192.0.2.7' }

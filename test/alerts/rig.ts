@@ -63,7 +63,7 @@ export async function rig(t: Test, more: Partial<ChannelParts> = {}) {
       await notifier.sendDue()
     },
     save: (targets: Targets, minutes = 5, userId = 1) =>
-      settings.save(userId, { minutes, backlogMinutes: 15, targets }),
+      settings.change(userId, () => ({ minutes, backlogMinutes: 15, targets })),
     async out(ids: readonly number[], reason = 'network', since = 0, userId = 1) {
       await database.query(
         `insert into credential (id, user_id, platform, native_id, state, machine_state, reason, troubled_since)

@@ -106,7 +106,7 @@ t.test('a bot that polls and is behind, and updates that were cut', async (t) =>
 
 t.test('a user says how long a bot may be behind', async (t) => {
   const one = await rig(t)
-  await one.settings.save(1, { minutes: 5, backlogMinutes: 30, targets: {} })
+  await one.settings.change(1, () => ({ minutes: 5, backlogMinutes: 30, targets: {} }))
   for (const user of [1, 2]) {
     await key(one, user, user)
     await one.database.query(

@@ -25,7 +25,9 @@ const tryOut = (channel: string, by = client) =>
   by.ask('POST', '/alerts/settings/test', { channel })
 
 t.test('at first nothing is set', async (t) => {
-  t.strictSame(await client.result('GET', '/alerts/settings'), {
+  const { version, ...settings } = await client.result('GET', '/alerts/settings')
+  t.match(version, /^[\w-]{22}$/)
+  t.strictSame(settings, {
     minutes: 5,
     backlog_minutes: 15,
     webhook: null,
@@ -118,6 +120,39 @@ t.test('a chat that is not there and a key that is revoked are told at once', as
   t.match((await tryOut('chat', other)).body.result, { state: 'lost', code: 'chat_failed' })
   await other.result('DELETE', `/api_keys/${key.api_key_id}`)
   t.match((await tryOut('chat', other)).body.result, { state: 'lost', code: 'key_gone' })
+})
+
+t.test('a change that was made meanwhile is not lost', async (t) => {
+  const other = await service.client()
+  const { version } = await other.result('GET', '/alerts/settings')
+  const one = await put({ email: 'one@example.com', version }, other)
+  t.equal(one.status, 200)
+  t.match(
+    await put({ webhook: { url: receiver.url }, version }, other),
+    refused(409, 'Conflict: the settings were changed meanwhile'),
+  )
+  t.strictSame(await other.result('GET', '/alerts/settings'), one.body.result)
+  const both = { email: 'one@example.com', webhook: { url: receiver.url } }
+  const { body } = await put({ ...both, version: one.body.result.version }, other)
+  const renewed = await other.result('POST', '/alerts/settings/secret')
+  t.equal(renewed.version, body.result.version, 'another secret is no other setting')
+  t.equal((await put({ ...both, minutes: 7, version: renewed.version }, other)).status, 200)
+})
+
+t.test('of many changes at once none has a secret that is not kept', async (t) => {
+  const other = await service.client()
+  const first = await Promise.all(
+    [1, 2, 3].map(() => put({ webhook: { url: receiver.url } }, other)),
+  )
+  const secrets = new Set(first.map(({ body }) => body.result.webhook.secret))
+  t.equal(secrets.size, 1, 'all of them show the one that signs')
+  const renewing = other.result('POST', '/alerts/settings/secret')
+  const setting = [1, 2, 3].map((minutes) =>
+    put({ minutes, webhook: { url: receiver.url } }, other),
+  )
+  const [renewed] = await Promise.all([renewing, ...setting])
+  const { webhook } = await other.result('GET', '/alerts/settings')
+  t.equal(webhook.secret, renewed.webhook.secret)
 })
 
 t.test('tests are few', async (t) => {

@@ -1,6 +1,7 @@
 /** Tags that two tabs change at once: neither change undoes the other. */
 import t from 'tap'
 import { changeTags } from '../../src/bulk/tags.ts'
+import type { Database } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
 
@@ -30,7 +31,8 @@ async function afterBoth(id: number, before: readonly string[], first: Change, s
   let late: Promise<number> | undefined
   const none = { add: [], remove: [] }
   await db.transaction(async (tx) => {
-    await changeTags(tx, 1, [id], { ...none, ...first })
+    const within: Database = { ...db, transaction: (work) => work(tx) }
+    await changeTags(within, 1, [id], { ...none, ...first })
     late = changeTags(db, 1, [id], { ...none, ...second })
     await until(async () => (await waiting()) === 1)
   })

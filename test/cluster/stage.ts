@@ -173,7 +173,10 @@ async function startRedis(t: Testing): Promise<RedisServer> {
 /** An access token lives ten minutes, a suite longer. */
 async function lastingClient(service: RemoteService): Promise<Client> {
   const client = await service.client('+14155550177')
-  const { token } = await client.result('POST', '/user/tokens', { name: 'load' })
+  const { token } = await client.result('POST', '/user/tokens', {
+    name: 'load',
+    scopes: ['read', 'link', 'keys', 'send'],
+  })
   return client.byPersonalToken(token)
 }
 

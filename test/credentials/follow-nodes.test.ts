@@ -1,4 +1,5 @@
 /** Accounts of ended nodes are claimed, and their webhooks looked for, also when one of both fails at first. */
+import { mock } from 'node:test'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import type { NodesView } from '../../actors/node/actor.ts'
@@ -21,7 +22,7 @@ type Claimed = Awaited<ReturnType<PostgresCredentialStore['claimAll']>>[number]
 function following(
   t: Test,
   accounts: number,
-  failures: { page?: number; webhooks?: number },
+  failures: { page?: number; webhooks?: number; strays?: true },
   isPlacedHere = (_: number) => true,
 ) {
   const unowned: number[] = []
@@ -46,7 +47,13 @@ function following(
       },
       release: async () => [],
     },
-    db: { query: async () => [] },
+    db: {
+      async query() {
+        if (failures.strays) throw new Error('the database is away')
+        return []
+      },
+    },
+    announce: () => undefined,
     updates: { opened: () => undefined },
     supervisor: {
       adopt: (facts) => void adopted.push(facts),
@@ -111,6 +118,17 @@ t.test('accounts that became free while the node started are claimed at once', a
   await until(() => woken.length === 2)
 })
 
+t.test('a look for strays that fails keeps no account from being claimed', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => mock.timers.reset())
+  const failures: Parameters<typeof following>[2] = { page: 1, strays: true }
+  const { woken } = following(t, PAGE + 1, failures)
+  // The first look meets a failure, the next one is the regular one.
+  await until(() => failures.page === 0)
+  mock.timers.tick(30_000)
+  await until(() => woken.length === PAGE + 1)
+})
+
 t.test('what had another owner unnoticed is dropped, and runs again', async (t) => {
   const { held, adopted, lost } = following(t, 2, {})
   held.set(1, { credentialId: 1, epoch: 3 })
@@ -122,9 +140,11 @@ t.test('what had another owner unnoticed is dropped, and runs again', async (t) 
   ])
 })
 
-t.test('what belongs to the node and does not run is released at the second look', async (t) => {
+/** A node on a real database, and so many accounts of which it runs none. */
+async function onDatabase(t: Test, accounts: number) {
   const { db, credential } = await stage(t)
-  const [run, stray] = [await credential(), await credential()]
+  const ids: number[] = []
+  for (let count = 0; count < accounts; count++) ids.push(await credential())
   const [node] = await db.query<{ id: number }>(
     `insert into node (name, version, weight, schema, state) values ('here', 'test', 1, '', 'up') returning id`,
   )
@@ -138,24 +158,85 @@ t.test('what belongs to the node and does not run is released at the second look
     health: new HealthBuffer(db, quietLogger),
     keysRevoked: async () => undefined,
   })
-  await store.claimAll([run, stray])
   const logger = new FakeLogger()
-  const look = strayReleaser({
+  const announced: true[] = []
+  const world = {
     db,
     store,
     nodes: { view: () => ({ incarnation }) as NodesView },
-    owned: () => [{ credentialId: run, epoch: 1 } as CredentialFacts],
+    announce: () => void announced.push(true),
     logger,
-  })
+  }
+  return { world, ids, announced }
+}
+
+t.test('what belongs to the node and does not run is released at the second look', async (t) => {
+  const { world, ids, announced } = await onDatabase(t, 2)
+  const { store, logger } = world
+  const [run = 0, stray = 0] = ids
+  await store.claimAll([run, stray])
+  const owned = () => [{ credentialId: run, epoch: 1 } as CredentialFacts]
+  const look = strayReleaser({ ...world, owned })
   await look()
   t.same(await store.unowned(0, 10), [], 'its claim may be under way')
   // So it was: this claim is another one.
   await store.claim(stray)
   await look()
   t.same(await store.unowned(0, 10), [])
+  t.equal(announced.length, 0)
   await look()
   t.same(await store.unowned(0, 10), [stray])
   t.same(logger.warnings, ['credentials that belonged to this node did not run: released'])
+  t.equal(announced.length, 1, 'so that other nodes find it at once')
   await look()
   t.equal(logger.warnings.length, 1)
+  t.equal(announced.length, 1)
+})
+
+t.test('a stray that somebody has locked keeps no other account from anybody', async (t) => {
+  const { world, ids } = await onDatabase(t, 3)
+  const { db, store, logger } = world
+  const [locked = 0, stray = 0, free = 0] = ids
+  await store.claimAll([locked, stray])
+  mock.timers.enable({ apis: ['setInterval'] })
+  t.teardown(() => mock.timers.reset())
+  const adopted: number[] = []
+  const stop = followNodes({
+    ...world,
+    updates: { opened: () => undefined },
+    supervisor: {
+      adopt: ({ credentialId }) => void adopted.push(credentialId),
+      factsOf: () => undefined,
+    },
+    nodes: {
+      ...world.nodes,
+      isPlacedHere: () => true,
+      refreshPins: async () => undefined,
+      onMembersChanged: () => undefined,
+      onDeclaredGone: () => undefined,
+    },
+    metrics: { unowned: () => undefined },
+    ownership: { lost: () => undefined },
+    owned: () => adopted.map((credentialId) => ({ credentialId, epoch: 1 })),
+    claimed: async () => undefined,
+  })
+  t.teardown(stop)
+  await until(() => adopted.length === 1)
+  t.same(adopted, [free])
+  await db.transaction(async (tx) => {
+    await tx.query('select from credential_log where credential_id = $1 for update', [locked])
+    // Two looks, of which the second one releases.
+    for (let look = 0; look < 2; look++) mock.timers.tick(30_000)
+    const isClaimed = async () => {
+      // A transaction that does nothing for long would lose its lock.
+      await tx.query('select')
+      return adopted.length > 1
+    }
+    await until(isClaimed, 20_000)
+  })
+  t.same(adopted, [free, stray])
+  t.same(logger.warnings, [
+    'credentials that belong to this node and do not run were not released',
+    'credentials that belonged to this node did not run: released',
+  ])
 })

@@ -17,6 +17,8 @@ function node(t: Test, ...ids: readonly number[]) {
     /** What the database answers. */
     fenced: [] as readonly LostCredential[],
     isAway: false,
+    /** Whether the next question gets no answer. */
+    isSilent: false,
     asked: [] as number[][],
     now: 0,
     /** How long each answer takes. */
@@ -31,6 +33,10 @@ function node(t: Test, ...ids: readonly number[]) {
       fenced: async (owned: readonly Owned[]) => {
         scene.asked.push(owned.map(({ credentialId }) => credentialId))
         scene.now += scene.takesMs.shift() ?? 0
+        if (scene.isSilent) {
+          scene.isSilent = false
+          await new Promise(() => undefined)
+        }
         if (scene.isAway) throw new Error('the database does not answer')
         return scene.fenced
       },
@@ -93,6 +99,18 @@ t.test('an answer that took long is followed by the next question at once', asyn
   await ownership.check()
   t.equal(scene.asked.length, 5)
 })
+
+t.test(
+  'a question without an answer is asked once more, and confirms from its first time',
+  async (t) => {
+    const { scene, ownership } = node(t, 1)
+    scene.isSilent = true
+    scene.takesMs = [0, 400]
+    await ownership.check()
+    t.same(scene.asked, [[1], [1]])
+    t.same(scene.confirmed, [0])
+  },
+)
 
 t.test('whoever finds accounts lost without a reason has the database asked, once', async (t) => {
   const { scene, ownership } = node(t, 1, 2)

@@ -1,13 +1,12 @@
 /** What nobody asks for any more is taken out of the tables, hour by hour, and what is asked for stays. */
 import t from 'tap'
-import { Operators } from '../../src/alerts/operators.ts'
 import { readConfig } from '../../src/config/config.ts'
 import { retainTimelines } from '../../src/credentials/timeline.ts'
 import { forgetMessages, forgetOldMessages } from '../../src/identities/store.ts'
 import type { JobHandler } from '../../src/jobs/jobs.ts'
 import { everyHalfMinute, everyHour } from '../../src/maintenance.ts'
 import { createLogger } from '../../src/observability/logger.ts'
-import { retainSandbox } from '../../src/sandbox/retention.ts'
+import { retainSandbox } from '../../src/sandbox/sandbox.ts'
 import { testDatabase } from '../support/database.ts'
 
 /** One account that is in use, and one that was deleted. */
@@ -122,7 +121,7 @@ t.test('incidents are judged, and judged again half a minute later', async (t) =
     {
       db,
       logger: createLogger({ level: 'silent' }),
-      operators: new Operators(db, { derive: () => Buffer.alloc(32) }, []),
+      staff: { operators: async () => [] },
     },
   )
   await handlers.get('alerts')?.('incidents', AbortSignal.timeout(60_000))

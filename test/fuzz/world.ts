@@ -47,7 +47,10 @@ export async function openWorld(t: Testing): Promise<FuzzWorld> {
   const { client, bot, ada, credentialId, key } = await linkedAccount(service, 'fuzzbot')
   const eve = await client.person('Eve', 'fuzzbot_eve')
   const spare = await client.key(credentialId)
-  const { token } = await client.result('POST', '/user/tokens', { name: 'script' })
+  const { token } = await client.result('POST', '/user/tokens', {
+    name: 'script',
+    scopes: ['read', 'link', 'keys', 'send'],
+  })
   const session = await client.result('POST', '/platforms/sandbox/link/start', { phone: eve.phone })
   const sent = await client.bot(key, 'sendMessage', { chat_id: ada.id, text: 'first' })
   const description: Description = JSON.parse(await (await fetch(`${url}/openapi.json`)).text())

@@ -3,10 +3,10 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { proxyCheck } from '../../src/config/proxies.ts'
 import { type ConnectionLimits, limitConnections, withReserve } from '../../src/http/connections.ts'
 import { createServer, StartupServer } from '../../src/http/server.ts'
 import { createLogger } from '../../src/observability/logger.ts'
+import { addressCheck } from '../../src/security/addresses.ts'
 import { until } from '../support/client.ts'
 import { freePort } from '../support/ports.ts'
 
@@ -28,7 +28,7 @@ async function serve(t: Test, limits: ConnectionLimits, proxies: string[] | fals
   let open = () => 0
   limitConnections(app, {
     limits,
-    isProxy: proxyCheck(proxies),
+    isProxy: addressCheck(proxies),
     logger: { warn: (_facts: object, text: string) => void lines.push(text) } as never,
     metrics: {
       connectionRefused: (reason) => void refused.push(reason),
@@ -240,7 +240,7 @@ t.test('what is written before the routes are there is read like later', async (
   let open = () => 0
   limitConnections(app, {
     limits: { most: 10, perAddress: 10 },
-    isProxy: proxyCheck(false),
+    isProxy: addressCheck(false),
     logger: { warn() {} } as never,
     metrics: {
       connectionRefused: (reason) => t.fail(reason),

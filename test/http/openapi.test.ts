@@ -34,7 +34,7 @@ t.test('the document describes the routes by their schemas', async (t) => {
     '/health/ready',
   ])
   const { get } = document.paths['/user/logs/api-requests']
-  t.strictSame(get.security, [{ jwt: [] }, { pat: [] }])
+  t.strictSame(get.security, [{ jwt: [] }, { pat: ['read'] }])
   t.strictSame(
     get.parameters.map((parameter: { name: string }) => parameter.name),
     [

@@ -9,9 +9,11 @@ const DAY = 86_400
 const rig = await accountsServer(t, { limits: noLimits })
 const start = rig.time.now
 const eitherKind = authenticate(rig.accounts, { pat: true })
-rig.app.get('/who', { preHandler: eitherKind }, async ({ user, audit }) => {
+const asked = { preHandler: eitherKind, config: { scope: 'read' } } as const
+rig.app.get('/who', asked, async ({ user, audit }) => {
   return { user, audited: audit.userId }
 })
+const wanted = { name: 'x', expiresInDays: 1, scopes: ['read'], allowedIps: [] } as const
 
 /** One for all tests of this file, which sign in as different users; each starts at the same time. */
 function server() {
@@ -30,6 +32,8 @@ t.test('a token is made, shown once, used and listed', async (t) => {
     token_id: record.token_id,
     name: 'script',
     token_hint: token.slice(-4),
+    scopes: ['read'],
+    allowed_ips: [],
     created_at: '2026-01-01T12:00:00.000Z',
     expires_at: '2026-04-01T12:00:00.000Z',
     last_used_at: null,
@@ -37,7 +41,8 @@ t.test('a token is made, shown once, used and listed', async (t) => {
 
   advance(60)
   const { body } = await get('/who', `apikey ${token}`)
-  t.same(body, { user: { id: user.id, via: 'pat' }, audited: user.id })
+  const held = { id: record.token_id, scopes: ['read'] }
+  t.same(body, { user: { id: user.id, via: 'pat', token: held }, audited: user.id })
   t.equal((await get('/who', bearer)).body.user.via, 'jwt')
   t.equal((await get('/who', `ApiKey ${token}`)).status, 200)
 
@@ -75,12 +80,12 @@ t.test('a deleted token is refused at once', async (t) => {
 t.test('another node refuses a deleted token within five seconds', async (t) => {
   const { accounts, restart, signedIn, advance } = server()
   const { user } = await signedIn()
-  const { token, record } = await accounts.tokens.create(user.id, { name: 'x', expiresInDays: 1 })
+  const { token, record } = await accounts.tokens.create(user.id, wanted)
   const elsewhere = restart()
-  t.equal(await elsewhere.tokens.ownerOf(token), user.id)
+  t.equal((await elsewhere.tokens.holderOf(token)).userId, user.id)
   await accounts.tokens.delete(record.id, user.id)
   advance(5)
-  await t.rejects(elsewhere.tokens.ownerOf(token))
+  await t.rejects(elsewhere.tokens.holderOf(token))
 })
 
 t.test('a token expires', async (t) => {
@@ -116,6 +121,14 @@ t.test('bad bodies are 400 and make nothing', async (t) => {
     { name: 'x', expires_in_days: '30' },
     { name: 'x', expires_in_days: 1.5 },
     { name: 'x', user_id: 1 },
+    { name: 'x', scopes: [] },
+    { name: 'x', scopes: ['read', 'read'] },
+    { name: 'x', scopes: ['write'] },
+    { name: 'x', allowed_ips: ['example.org'] },
+    { name: 'x', allowed_ips: ['192.0.2.0/0'] },
+    { name: 'x', allowed_ips: ['192.0.2.0/33'] },
+    { name: 'x', allowed_ips: ['fe80::1%eth0'] },
+    { name: 'x', allowed_ips: Array(51).fill('192.0.2.1') },
   ]
   for (const body of bodies) {
     const reply = await post('/user/tokens', body, bearer)
@@ -138,10 +151,49 @@ t.test("another user's token looks like none", async (t) => {
 t.test('a hundred tokens are enough', async (t) => {
   const { accounts, post, signedIn } = server()
   const { bearer, user } = await signedIn()
-  const wanted = { name: 'x', expiresInDays: 1 }
   for (let count = 0; count < 100; count++) await accounts.tokens.create(user.id, wanted)
   t.match(
     await post('/user/tokens', { name: 'x' }, bearer),
     failure(409, 'Conflict: there are 100 tokens already'),
   )
+})
+
+t.test('a token is asked for the scope of the route, and its addresses are tidied', async (t) => {
+  const { post, get, signedIn } = server()
+  const { bearer } = await signedIn()
+  const allowed_ips = ['192.0.2.0/24', ' 2001:DB8::/32', '127.0.0.1', '127.0.0.1']
+  const body = { name: 'x', scopes: ['link', 'send'], allowed_ips }
+  const made = await post('/user/tokens', body, bearer)
+  const { token, scopes, allowed_ips: kept } = made.body.result
+  t.same(scopes, ['link', 'send'])
+  t.same(kept, ['192.0.2.0/24', '2001:db8::/32', '127.0.0.1'])
+  const { status, body: refusal } = await get('/who', `apikey ${token}`)
+  t.equal(status, 403)
+  t.same(refusal, {
+    ok: false,
+    error_code: 403,
+    description: 'Forbidden: the token lacks the scope read',
+    code: 'token_scope',
+    params: { scope: 'read' },
+  })
+})
+
+t.test('a token is of use at its addresses alone, in either spelling of them', async (t) => {
+  const { app, post, signedIn } = server()
+  const { bearer } = await signedIn()
+  const allowed_ips = ['192.0.2.0/24', '2001:db8::/32', '::ffff:198.51.100.7']
+  const made = await post('/user/tokens', { name: 'x', allowed_ips }, bearer)
+  const authorization = `apikey ${made.body.result.token}`
+  const from = (remoteAddress: string) =>
+    app.inject({ url: '/who', headers: { authorization }, remoteAddress })
+  for (const address of ['192.0.2.9', '::ffff:192.0.2.9', '2001:db8:1::1', '198.51.100.7']) {
+    t.equal((await from(address)).statusCode, 200, address)
+  }
+  for (const address of ['192.0.3.9', '::ffff:192.0.3.9', '2001:db9::1', '127.0.0.1']) {
+    const answer = await from(address)
+    t.match(
+      answer.json(),
+      failure(403, 'Forbidden: this token may not be used from this address').body,
+    )
+  }
 })

@@ -148,6 +148,21 @@ t.test('bad input is refused by name', async (t) => {
   }
 })
 
+t.test('hours are refused where only days are kept, and days are answered there', async (t) => {
+  const { ask: read } = await observedServer(t)
+  const dayMs = 24 * hourMs
+  const now = Date.now()
+  const kept = now - (now % dayMs) - 35 * dayMs
+  const ask = (from: number, step: string) =>
+    read(`/user/usage?from=${iso(from)}&to=${iso(from + dayMs)}&step=${step}`)
+  const refused = await ask(kept - hourMs, 'hour')
+  t.equal(refused.status, 400)
+  const why = `field "step" must be "day" before ${iso(kept)}: hours are kept for 35 days`
+  t.equal(refused.body.description, `Bad Request: ${why}`)
+  t.equal((await ask(kept, 'hour')).body.result.series.length, 24)
+  t.equal((await ask(kept - 300 * dayMs, 'day')).body.result.series.length, 1)
+})
+
 t.test('calls of bots are told from those of the management API', async (t) => {
   const { journal, ask } = await observedServer(t)
   const methods = ['sendMessage', 'file', 'unknown method', 'GET /user', 'DELETE /api_keys/:id']

@@ -19,6 +19,8 @@ async function userWithAccounts(count: number) {
   return { userId: user.id, credentials: rows.map(({ id }) => id) }
 }
 
+const wanted = { name: 'x', expiresInDays: 1, scopes: ['read'], allowedIps: [] } as const
+
 const make = (userId: number, credentialId: number, limits: [account: number, user: number]) =>
   failureOf(
     createKey(
@@ -48,7 +50,7 @@ t.test('of one user, over accounts', async (t) => {
 
 t.test('personal tokens', async (t) => {
   const { user } = await signIn()
-  const create = () => failureOf(accounts.tokens.create(user.id, { name: 'x', expiresInDays: 1 }))
+  const create = () => failureOf(accounts.tokens.create(user.id, wanted))
   for (let n = 0; n < 90; n++) await create()
   const failures = await Promise.all(Array.from({ length: 50 }, create))
   t.equal(failures.filter((failure) => failure === undefined).length, 10)
@@ -59,5 +61,5 @@ t.test('nothing is made for a user who is being erased', async (t) => {
   await database.query('update app_user set erasing_at = now() where id = $1', [userId])
   const refusal = { code: 'unavailable', retryAfterSeconds: 60 }
   t.match(await make(userId, credentials[0]!, [7, 7]), refusal)
-  t.match(await failureOf(accounts.tokens.create(userId, { name: 'x', expiresInDays: 1 })), refusal)
+  t.match(await failureOf(accounts.tokens.create(userId, wanted)), refusal)
 })

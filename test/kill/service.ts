@@ -93,6 +93,7 @@ followNodes({
   owned,
   logger,
   claimed: (ids) => core.webhookWaker.wakeBehind(ids),
+  announce: () => undefined,
 })
 
 const server = await createServer({

@@ -22,3 +22,18 @@ t.test('requests that look for owners at the same moment share a statement', asy
   t.equal(owners.credentialOf({ kind: 'key', id: 4 }), 1_004)
   t.equal(asked.length, 2)
 })
+
+t.test('a connection that was cut off without a word holds no request for long', async (t) => {
+  let asked = 0
+  const query = async () => {
+    // The first one never answers.
+    if (++asked === 1) await new Promise(() => undefined)
+    return [{ id: 7, credentialId: 7, owner: 3 }]
+  }
+  const owners = new Owners({ query: query as unknown as Queryable['query'] })
+  const began = performance.now()
+  t.match(await owners.look({ kind: 'credential', id: 7 }), { owner: 3 })
+  t.match(await owners.look({ kind: 'link', id: 'a flow' }), { owner: 3 })
+  t.ok(performance.now() - began < 2_000)
+  t.equal(asked, 3, 'what is answered soon is asked once')
+})

@@ -272,3 +272,15 @@ t.test('whom a network keeps waiting keeps nobody else waiting', async (t) => {
   await looking
   t.same([ended.length, await pending()], [12, []])
 })
+
+t.test('a network with many sessions that are left goes no further than the others', async (t) => {
+  const { link, look, ended, db } = await scene(t)
+  await link('second')
+  await db.query(
+    `insert into pending_sign_out (id, user_id, credential_id, platform, link, secrets, due_at)
+     select gen_random_uuid(), c.user_id, c.id, 'another', -n, '\\x00', now() - interval '1 hour'
+       from credential c, generate_series(1, 150) n`,
+  )
+  await look()
+  t.same(ended, ['first'], 'of the hundred of one look')
+})

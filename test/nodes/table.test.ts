@@ -1,7 +1,10 @@
 /** The statement that declares a node gone, in a race with the beats of that node. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { NodeRow } from '../../actors/node/observer.ts'
+import { connect } from '../../src/database/database.ts'
 import { PostgresNodes } from '../../src/nodes/table.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
 
@@ -46,6 +49,35 @@ t.test('the answer that came while the process stood still counts', async (t) =>
     while (performance.now() < until);
     t.ok(await sent)
   }
+})
+
+t.test('a connection that comes up while the process stands still is kept', async (t) => {
+  const on = await testDatabase(t)
+  for (let round = 0; round < 3; round++) {
+    const opening = connect(on.url, 'test')
+    await setImmediate()
+    const until = performance.now() + 2_500
+    while (performance.now() < until);
+    const connection = await opening
+    t.same(await connection.query('select 1 as one'), [{ one: 1 }])
+    await connection.close()
+  }
+})
+
+t.test('a server that accepts a connection and says nothing is not waited for', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const sockets: Socket[] = []
+  server.on('connection', (socket) => sockets.push(socket))
+  const { port } = server.address() as AddressInfo
+  const began = performance.now()
+  await t.rejects(connect(`postgres://somebody@127.0.0.1:${port}/nothing`, 'test'), {
+    message: 'timeout expired',
+  })
+  const took = performance.now() - began
+  t.ok(took > 1_800 && took < 2_900, `${took} ms`)
+  for (const socket of sockets) socket.destroy()
+  server.close()
 })
 
 t.test('an answer that does not come is not waited for', async (t) => {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { createGuardedAgent } from '../../src/net/guard.ts'
 import {
@@ -54,6 +55,34 @@ t.test('an answer of any status is the answer, and a redirect is not followed', 
   t.match(answer, { status: 302, headers: { 'x-more': '1' } })
   t.same(jsonIn(answer), { id: 1 })
   t.same(asked, [{ url: '/v1/send?a=1', authorization: 'Bearer secret' }])
+})
+
+t.test('an interim answer and a byte order mark are passed over, in whatever pieces', async (t) => {
+  const head = 'HTTP/1.1 100 Continue\r\nx-interim: 1\r\n\r\n'
+  const body = '\ufeff{"text":"HTTP/1.1 100 Continue\\r\\n"}'
+  const last = `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`
+  for (const pieces of [[head + last + body], [head, last, body], [head + head, last + body]]) {
+    const { client } = await serving(t, async ({ socket }) => {
+      for (const piece of pieces) {
+        socket?.write(piece)
+        await pause(20)
+      }
+    })
+    for (let again = 0; again < 2; again++) {
+      const answer = await client.ask(question, { signal: patient })
+      t.match(answer, { status: 200, headers: { 'x-interim': undefined } })
+      t.same(jsonIn(answer), { text: 'HTTP/1.1 100 Continue\r\n' })
+    }
+  }
+})
+
+t.test('a body that begins like an interim answer stays as it is', async (t) => {
+  const { client } = await serving(t, async ({ socket }) => {
+    socket?.write('HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n')
+    await pause(50)
+    socket?.write('HTTP/1.1 100')
+  })
+  t.match(await client.ask(question, { signal: patient }), { text: 'HTTP/1.1 100' })
 })
 
 t.test('an integer that a number cannot hold keeps its digits', async (t) => {

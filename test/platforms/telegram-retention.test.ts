@@ -1,6 +1,6 @@
 /** What is stored of Telegram accounts besides their events does not stay for ever. */
 import t from 'tap'
-import { retainTelegram } from '../../src/platforms/telegram/storage/retention.ts'
+import { retainTelegram } from '../../src/platforms/telegram/storage/locations.ts'
 import { testDatabase } from '../support/database.ts'
 
 t.test('old places of messages go, and everything of deactivated accounts', async (t) => {

@@ -1,8 +1,9 @@
 /** The server is told to forget a stanza only when it is dealt with, and all before it are. */
 import { EventEmitter } from 'node:events'
+import { mock } from 'node:test'
 import { type Client, type Element, xml } from '@xmpp/client'
 import t from 'tap'
-import { Acknowledgements } from '../../src/platforms/xmpp/acknowledgements.ts'
+import { Acknowledgements, pastLibrary } from '../../src/platforms/xmpp/acknowledgements.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 
 function stage(resumed = 0) {
@@ -24,6 +25,15 @@ function stage(resumed = 0) {
     enabled: () => comes('enabled', ns.streamManagement),
     handled: () => streamManagement.inbound,
     acknowledgements,
+  }
+}
+
+/** Timers go by this clock. The process has other tests, so nothing may be awaited meanwhile. */
+function stopped() {
+  mock.timers.enable({ apis: ['setTimeout'] })
+  return {
+    tick: (milliseconds: number) => mock.timers.tick(milliseconds),
+    [Symbol.dispose]: () => mock.timers.reset(),
   }
 }
 
@@ -65,6 +75,58 @@ t.test('a server that asked too early is answered when all is stored', async (t)
   t.match(sent, [{ name: 'a', attrs: { h: 2 } }])
   message()()
   t.equal(sent.length, 1, 'it has not asked again')
+})
+
+t.test(
+  'a server that asks is answered soon, also while something waits to be stored',
+  async (t) => {
+    using clock = stopped()
+    const { message, ask, sent } = stage()
+    message()()
+    const second = message()
+    ask()
+    clock.tick(999)
+    t.same(sent, [])
+    clock.tick(1)
+    t.match(sent, [{ name: 'a', attrs: { h: 1 } }])
+    second()
+    t.match(sent, [{ attrs: { h: 1 } }, { name: 'a', attrs: { h: 2 } }])
+    clock.tick(5_000)
+    ask()
+    t.equal(sent.length, 3, 'all is handled, so there is nothing to wait for')
+  },
+)
+
+t.test('the server is asked once for a burst, and the library gets what is its own', async (t) => {
+  using clock = stopped()
+  const sent: string[] = []
+  const heard: string[] = []
+  const queue: { stanza: Element; stamp: string }[] = []
+  const streamManagement = { enabled: false, enableSent: false, outbound_q: queue }
+  const client = Object.assign(new EventEmitter(), {
+    streamManagement,
+    send: async ({ name }: Element) => void sent.push(name),
+  })
+  client.on('element', ({ name }: Element) => heard.push(name))
+  client.on('send', () => t.fail('the library would count it, too'))
+  pastLibrary(client as unknown as Client)
+  for (const name of ['message', 'presence', 'iq', 'a', 'r']) client.emit('element', xml(name))
+  t.same(heard, ['iq', 'a'])
+
+  client.emit('send', xml('message', { id: 'early' }))
+  t.same(queue, [], 'nobody acknowledges it')
+  client.emit('send', xml('enable', { xmlns: ns.streamManagement }))
+  t.ok(streamManagement.enableSent)
+  streamManagement.enabled = true
+  for (const id of ['1', '2']) client.emit('send', xml('message', { id }))
+  client.emit('send', xml('r', { xmlns: ns.streamManagement }))
+  t.match(queue, [{ stanza: { attrs: { id: '1' } } }, { stanza: { attrs: { id: '2' } } }])
+  t.match(queue[0]?.stamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  clock.tick(1)
+  t.same(sent, ['r'])
+  client.emit('send', xml('iq'))
+  clock.tick(1)
+  t.same(sent, ['r', 'r'])
 })
 
 t.test('a new stream counts anew, and a resumed one goes on', async (t) => {

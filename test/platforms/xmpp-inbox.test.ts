@@ -66,3 +66,21 @@ t.test('a stanza of any depth is weighed', async (t) => {
   for (let depth = 0; depth < 50_000; depth++) deep = xml('a', {}, deep)
   t.ok(weightOf(deep) > 50_000)
 })
+
+t.test('a flood is stored in batches, and what comes alone at once', async (t) => {
+  const batches: number[] = []
+  const box = new Inbox({
+    commit: async (deliveries) => void batches.push(deliveries.length),
+    failed: (cause) => t.fail('it is stored', { cause }),
+  })
+  box.release(new Set())
+  const began = performance.now()
+  await box.push(delivery('alone', ''))
+  t.same(batches, [1])
+  await Promise.all(['2', '3', '4'].map((id) => box.push(delivery(id, ''))))
+  t.same(batches, [1, 3])
+  t.ok(performance.now() - began >= 9, 'they have waited for more')
+  const flood = Array.from({ length: 250 }, (_, place) => box.push(delivery(`${place}`, '')))
+  await Promise.all(flood)
+  t.same(batches.slice(2), [100, 100, 50])
+})

@@ -49,6 +49,37 @@ t.test('a message that is found to have arrived waits for no connection any more
   t.ok(signal.aborted)
 })
 
+t.test('messages of one moment are written together, and none of the next before', async (t) => {
+  const writing: { id: string; written: () => void }[] = []
+  const outbox = new Outbox({
+    stream: {
+      sendWhenUp: ({ attrs: { id = '' } }) =>
+        new Promise((resolve) => {
+          writing.push({ id, written: resolve })
+        }),
+      acknowledges: true,
+    },
+    requests: { ask: () => Promise.reject(new Error('nothing is asked')) },
+    domain: 'here.test',
+    confirmMilliseconds: 30_000,
+  })
+  const post = (id: string) => outbox.post(xml('message', { id }), 'reflection', patience())
+  const begun = () => writing.map(({ id }) => id)
+  const arrivals = [post('1'), post('2')]
+  await new Promise(setImmediate)
+  arrivals.push(post('3'))
+  await new Promise(setImmediate)
+  t.same(begun(), ['1', '2'])
+  writing[0]?.written()
+  await new Promise(setImmediate)
+  t.same(begun(), ['1', '2'], 'one of them may have to be written again')
+  writing[1]?.written()
+  await new Promise(setImmediate)
+  t.same(begun(), ['1', '2', '3'])
+  for (const id of begun()) outbox.found(id)
+  await Promise.all(arrivals)
+})
+
 t.test('whom it was for may refuse it, and so may servers', async (t) => {
   for (const from of ['room@there.test', 'room@there.test/nick', 'there.test', undefined]) {
     const { outbox, arrival } = posted()

@@ -109,7 +109,7 @@ t.test(
     const message = '<message xmlns="jabber:client" id="new" from="eve@stub.test"/>'
     const stub = { resume: () => resumed(4, message) }
     const { stream, seen, asked } = await goesOn(t, stub, { ...left, outbound_q })
-    await until(() => seen.includes('message new'))
+    await until(() => seen.includes('message new') && asked().includes('<message'))
     t.same(seen, ['first was there', 'resumed', 'message new'])
     t.match(asked(), /<resume [^>]*h="7"[^>]*previd="left"|<resume [^>]*previd="left"[^>]*h="7"/)
     t.match(asked(), /<message id="second"/)

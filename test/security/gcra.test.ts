@@ -39,6 +39,22 @@ t.test('what is refused is not counted', async (t) => {
   t.equal(limit.take('a'), 0)
 })
 
+t.test('what is owed is waited for, and is never more than a burst', async (t) => {
+  const { time, limit, takeAll } = rig()
+  limit.owe('a', 3)
+  t.equal(takeAll('a'), 2)
+  limit.owe('a', 4)
+  time.now = 400
+  t.equal(limit.take('a'), 1)
+  time.now = 500
+  t.equal(takeAll('a'), 1)
+  limit.owe('a', 1_000_000)
+  time.now = 1_000
+  t.equal(takeAll('a'), 0)
+  time.now = 1_500
+  t.equal(takeAll('a'), 5)
+})
+
 t.test('keys do not hold each other up, and the wait is told in whole seconds', async (t) => {
   const { takeAll } = rig()
   takeAll('a')

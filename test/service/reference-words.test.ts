@@ -294,3 +294,40 @@ t.test('a person can be banned and let back by the name of a sender', async (t) 
     refused(400, 'Bad Request: PARTICIPANT_ID_INVALID'),
   )
 })
+
+t.test('a chat that does not exist is the reason, whatever is asked of it', async (t) => {
+  const { ada, refuse } = await stage(t, 'nowhere')
+  const chat_id = ada.id
+  const many = { message_ids: [1, 2] }
+  const one = { message_id: 1, text: 'x' }
+  const asked: Readonly<Record<string, object>> = {
+    editMessageText: one,
+    deleteMessage: one,
+    deleteMessages: many,
+    stopPoll: one,
+    setMessageReaction: one,
+    setGameScore: { ...one, user_id: chat_id, score: 1 },
+    getChatGifts: {},
+    verifyChat: {},
+    removeChatVerification: {},
+    sendGift: { gift_id: '1' },
+  }
+  const unknown = [999_999_999, -999_999_999, -1_009_999_999_999, '@nobody_is_here']
+  for (const missing of unknown) {
+    for (const [name, more] of Object.entries(asked)) {
+      await refuse([[name, { ...more, chat_id: missing }, 'chat not found']])
+    }
+    for (const name of ['forwardMessage', 'copyMessage', 'forwardMessages', 'copyMessages']) {
+      await refuse([[name, { ...many, ...one, chat_id, from_chat_id: missing }, 'chat not found']])
+    }
+  }
+  const nobody = { user_id: 999_999_999 }
+  await refuse([
+    ['deleteMessage', { ...one, chat_id, message_id: 999_999 }, 'message to delete not found'],
+    ['editMessageText', { ...one, chat_id, message_id: 999_999 }, 'message to edit not found'],
+    ['getUserGifts', nobody, 'user not found'],
+    ['verifyUser', nobody, 'user not found'],
+    ['removeUserVerification', nobody, 'user not found'],
+    ['sendGift', { ...nobody, gift_id: '1' }, 'user not found'],
+  ])
+})

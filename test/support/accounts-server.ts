@@ -21,7 +21,7 @@ export async function accountsServer(
   t.teardown(() => app.close())
   const { accounts } = rig
   await app.register(authRoutes, { accounts })
-  await app.register(userRoutes, { accounts, operators: { has: async () => false } })
+  await app.register(userRoutes, { accounts, staff: { roleOf: async () => undefined } })
   await app.register(userSessionRoutes, { accounts })
   await app.register(tokenRoutes, { accounts })
 

@@ -3,7 +3,7 @@ import { badRequest } from '../../../machines/model/failure.ts'
 import type { PublicChat, PublicOperation } from '../../../machines/model/operation.ts'
 import type { GeneralTopicChange } from '../../../machines/model/operation-administration.ts'
 import type { Arguments } from '../arguments.ts'
-import { type Method, type ParameterType, result } from '../method.ts'
+import { type Method, namingChat, type ParameterType, result } from '../method.ts'
 import { topicNameOf } from './forum-topics.ts'
 
 type Parameters = Readonly<Record<string, ParameterType>>
@@ -172,14 +172,16 @@ export const administrationMethods: readonly Method[] = [
   sender('banChatSenderChat', 'Keeps a channel from writing in a chat', 'ban_sender'),
   sender('unbanChatSenderChat', 'Lets a channel write in a chat again', 'unban_sender'),
   verifying('verifyUser', 'Verifies a person', { user_id: 'integer', ...described }, 'verify'),
-  verifying('verifyChat', 'Verifies a chat', { ...place, ...described }, 'verify'),
+  namingChat(verifying('verifyChat', 'Verifies a chat', { ...place, ...described }, 'verify')),
   verifying(
     'removeUserVerification',
     "Takes a person's verification back",
     { user_id: 'integer' },
     'unverify',
   ),
-  verifying('removeChatVerification', "Takes a chat's verification back", place, 'unverify'),
+  namingChat(
+    verifying('removeChatVerification', "Takes a chat's verification back", place, 'unverify'),
+  ),
   administering(
     'setUserEmojiStatus',
     'Sets the emoji status of a person who allows it',

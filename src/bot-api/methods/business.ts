@@ -4,7 +4,14 @@ import { badRequest, notFound } from '../../../machines/model/failure.ts'
 import type { AcceptedGifts } from '../../../machines/model/gift.ts'
 import type { PublicChat, PublicOperation } from '../../../machines/model/operation.ts'
 import type { Arguments } from '../arguments.ts'
-import { type Call, type Method, onlyOnce, type ParameterType, result } from '../method.ts'
+import {
+  type Call,
+  type Method,
+  namingChat,
+  onlyOnce,
+  type ParameterType,
+  result,
+} from '../method.ts'
 import { profilePhoto } from './files.ts'
 import { ownedByBusiness } from './gifts.ts'
 
@@ -202,19 +209,21 @@ export const businessMethods: readonly Method[] = [
       }),
     ),
   ),
-  onlyOnce(
-    forBusiness(
-      'transferGift',
-      'Passes a unique gift of the business on',
-      'transfer_gift',
-      { ...gift, new_owner_chat_id: 'integer', star_count: 'integer' },
-      ['owned_gift_id', 'new_owner_chat_id'],
-      (call) => ({
-        kind: 'transfer_gift',
-        gift: giftOf(call),
-        chat: chatIn(call.args, 'new_owner_chat_id'),
-        stars: stars(call, 0),
-      }),
+  namingChat(
+    onlyOnce(
+      forBusiness(
+        'transferGift',
+        'Passes a unique gift of the business on',
+        'transfer_gift',
+        { ...gift, new_owner_chat_id: 'integer', star_count: 'integer' },
+        ['owned_gift_id', 'new_owner_chat_id'],
+        (call) => ({
+          kind: 'transfer_gift',
+          gift: giftOf(call),
+          chat: chatIn(call.args, 'new_owner_chat_id'),
+          stars: stars(call, 0),
+        }),
+      ),
     ),
   ),
 ]

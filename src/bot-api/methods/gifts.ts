@@ -3,7 +3,7 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { PublicChat } from '../../../machines/model/operation.ts'
 import { GIFT_GROUPS } from '../../../machines/model/operation-gifts.ts'
 import type { Arguments } from '../arguments.ts'
-import { type Call, type Method, result } from '../method.ts'
+import { type Call, type Method, namingChat, result } from '../method.ts'
 import { pollTextOf } from '../text.ts'
 
 const said = { text: 'string', text_parse_mode: 'string', text_entities: 'json' } as const
@@ -70,7 +70,7 @@ export const giftMethods: readonly Method[] = [
       return result(hasGifts ? await perform({ kind: 'available_gifts' }) : { gifts: [] })
     },
   },
-  {
+  namingChat({
     name: 'sendGift',
     summary: 'Sends a gift to a person or a channel',
     scope: 'bot:send',
@@ -92,7 +92,7 @@ export const giftMethods: readonly Method[] = [
       const paysUpgrade = args.boolean('pay_for_upgrade')
       return result(await perform({ kind: 'send_gift', chat, gift, text, paysUpgrade }))
     },
-  },
+  }),
   {
     name: 'giftPremiumSubscription',
     summary: 'Gives a person premium for some months',
@@ -115,5 +115,7 @@ export const giftMethods: readonly Method[] = [
   owned('getUserGifts', 'The gifts of a person', { user_id: 'integer' }, ({ args }) =>
     args.userId(),
   ),
-  owned('getChatGifts', 'The gifts of a channel', { chat_id: 'chat' }, ({ args }) => args.chat()),
+  namingChat(
+    owned('getChatGifts', 'The gifts of a channel', { chat_id: 'chat' }, ({ args }) => args.chat()),
+  ),
 ]

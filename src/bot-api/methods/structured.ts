@@ -1,9 +1,9 @@
 /** Methods that send what is neither text nor a file: places, contacts, dice, checklists. */
 
-import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
 import type { Content } from '../../../machines/model/content.ts'
 import { badRequest, failed } from '../../../machines/model/failure.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
+import type { Checklist, ChecklistTask } from '../../../machines/model/poll.ts'
 import { Arguments } from '../arguments.ts'
 import { type Call, type Method, result } from '../method.ts'
 import {

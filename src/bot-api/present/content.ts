@@ -1,12 +1,11 @@
 /** Contents of messages in the reference's JSON: media, formatted texts, polls, checklists and rich messages. */
 
-import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
 import type { Content, Service } from '../../../machines/model/content.ts'
 import type { Game } from '../../../machines/model/game.ts'
 import type { Location, Venue } from '../../../machines/model/location.ts'
 import type { Media, StickerSet } from '../../../machines/model/media.ts'
 import type { PaidItem, PaidMedia } from '../../../machines/model/payment.ts'
-import type { Poll, PollMedia } from '../../../machines/model/poll.ts'
+import type { Checklist, ChecklistTask, Poll, PollMedia } from '../../../machines/model/poll.ts'
 import type { RichBlock, RichListItem, RichMessage } from '../../../machines/model/rich.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { detectEntities } from '../entities/detect.ts'

@@ -83,6 +83,9 @@ import { IncidentsOfOne } from './0159-incidents-of-one.ts'
 import { PromotedBy } from './0160-promoted-by.ts'
 import { PendingSignOuts } from './0161-pending-sign-outs.ts'
 import { SlowMode } from './0162-slow-mode.ts'
+import { AccessLimits } from './0163-access-limits.ts'
+import { AuditLog } from './0164-audit-log.ts'
+import { Unmaskings } from './0165-unmaskings.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -179,4 +182,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0160-promoted-by', class: PromotedBy },
   { name: '0161-pending-sign-outs', class: PendingSignOuts },
   { name: '0162-slow-mode', class: SlowMode },
+  { name: '0163-access-limits', class: AccessLimits },
+  { name: '0164-audit-log', class: AuditLog },
+  { name: '0165-unmaskings', class: Unmaskings },
 ]

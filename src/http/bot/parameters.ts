@@ -181,7 +181,7 @@ interface Parameters {
 interface Reading {
   /** Aborts when the client closes the connection. It is called only for calls with files. */
   signal(): AbortSignal
-  /** Gets the length of all parameters before any of them is parsed, and the bytes of all files; may throw. */
+  /** Gets the length of all parameters before any of them is parsed, and the bytes of all files. */
   count(length: number, fileBytes: number): void
 }
 

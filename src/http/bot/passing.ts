@@ -30,7 +30,7 @@ interface SentCall extends Pick<Passing, 'verb' | 'query' | 'body'> {
   bytes(): number
 }
 
-/** Reads a body that has no files to its end, else its beginning. `count` gets the bytes so far, and may throw. */
+/** Reads a body that has no files to its end, else its beginning. `count` gets the bytes so far. */
 export async function sentCall(
   request: CallRequest,
   uploadBytes: number,

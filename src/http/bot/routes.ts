@@ -14,7 +14,7 @@ import {
   preparePass,
 } from '../../bot-api/execute.ts'
 import type { CallServices, Result } from '../../bot-api/method.ts'
-import type { KeyGate } from '../../keys/gate.ts'
+import { elsewhere, type KeyGate, mayBeUsedFrom } from '../../keys/gate.ts'
 import { ageOf, forwardingOf } from '../../nodes/peers.ts'
 import { goneSignal } from '../gone-signal.ts'
 import { openToEveryOrigin } from '../headers.ts'
@@ -68,13 +68,13 @@ function unitsAfter(
   return Math.floor(parameters / BYTES_PER_UNIT) + Math.floor(files / FILE_BYTES_PER_UNIT)
 }
 
-/** Gets the bytes of a body so far, and counts them as they come: a call that was carried out must not be refused. */
-function meter(headers: IncomingHttpHeaders, spend: (units: number) => void) {
+/** Gets the bytes of a body so far, and counts them as they come. */
+function meter(headers: IncomingHttpHeaders, owe: (units: number) => void) {
   let spent = 0
   return (bytes: number) => {
     const [parameters, files] = isMultipart(headers) ? [0, bytes] : [bytes, 0]
     const units = unitsAfter(headers, parameters, files)
-    spend(units - spent)
+    owe(units - spent)
     spent = units
   }
 }
@@ -124,7 +124,7 @@ async function prepareCall(
     parametersOf(request, place, {
       signal: () => goneSignal(reply),
       count: (length, fileBytes) =>
-        gate.spend(key.facts.apiKeyId, unitsAfter(headers, length, fileBytes)),
+        gate.owe(key.facts.apiKeyId, unitsAfter(headers, length, fileBytes)),
     }),
   )
   const method = request.params['*'] || args.text('method') || ''
@@ -198,8 +198,8 @@ async function preparePassedCall(
 ): Promise<PreparedCall> {
   const { gate, uploads } = options
   const { headers, audit } = request
-  const spend = (units: number) => gate.spend(key.facts.apiKeyId, units)
-  const call = await sentCall(request, uploads.uploadBytes, meter(headers, spend))
+  const owe = (units: number) => gate.owe(key.facts.apiKeyId, units)
+  const call = await sentCall(request, uploads.uploadBytes, meter(headers, owe))
   if (call.args) keepParameters(audit, key, request.params['*'], call.args)
   const pass = await preparePass(
     {
@@ -240,9 +240,13 @@ function answerWith(
   const send = (result: Result) => {
     try {
       if (result.passed) return void sendPassed(result.passed, reply)
-      if (result.count !== undefined) world.delivered(key, result.count)
-      const answer = envelope(result)
       const { audit } = reply.request
+      if (result.count !== undefined) {
+        // It may have waited while its key was restricted to other addresses. What it would have got stays unconfirmed.
+        if (!mayBeUsedFrom(key.facts, audit.ip)) return fail(elsewhere())
+        world.delivered(key, result.count)
+      }
+      const answer = envelope(result)
       if (audit.keeps === 'all') audit.answer = answer
       reply.type('application/json').send(answer)
     } catch (error) {

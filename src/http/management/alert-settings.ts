@@ -11,7 +11,13 @@ import {
   type Notification,
   tellForTest,
 } from '../../alerts/outbox.ts'
-import { type AlertSettings, rotated, signingOf, type Targets } from '../../alerts/settings.ts'
+import {
+  type AlertSettings,
+  rotated,
+  signingOf,
+  type Targets,
+  versionOf,
+} from '../../alerts/settings.ts'
 import type { Alerts } from '../../composition/alerts.ts'
 import type { Database } from '../../database/database.ts'
 import type { KeyService } from '../../keys/service.ts'
@@ -51,6 +57,12 @@ const SettingsBody = Type.Object(
     email: Optional(
       // One plain address: a list or a display name could add recipients.
       Type.String({ maxLength: 254, pattern: '^[^\\s@,;:<>()"\\\\]+@[^\\s@,;:<>()"\\\\]+$' }),
+    ),
+    version: Type.Optional(
+      Type.String({
+        maxLength: 64,
+        description: 'Of the settings that this replaces: 409 if they were changed meanwhile',
+      }),
     ),
   },
   { additionalProperties: false },
@@ -92,17 +104,20 @@ const settingsRoutes: Routes = async (app, options) => {
       schema: {
         tags,
         summary: 'Sets all of it; what is left out is switched off',
+        description:
+          'With the `version` that was read, a change that another client made meanwhile is not lost.',
         body: SettingsBody,
         response: answers(AlertSettingsRecord),
       },
     },
     async (request) => {
       const userId = userOf(request)
-      const before = await alerts.settings.find(userId)
-      const targets = await targetsFrom(request.body, { userId, before, ...options })
-      const { minutes, backlog_minutes: backlogMinutes } = request.body
-      const settings = { minutes, backlogMinutes, targets }
-      await alerts.settings.save(userId, settings)
+      const { minutes, backlog_minutes: backlogMinutes, version } = request.body
+      const settings = await alerts.settings.change(userId, async (before) => {
+        if (version !== undefined && version !== versionOf(before)) throw changedMeanwhile()
+        const targets = await targetsFrom(request.body, { userId, before, ...options })
+        return { minutes, backlogMinutes, targets }
+      })
       return ok(present(settings, options))
     },
   )
@@ -117,15 +132,12 @@ const settingsRoutes: Routes = async (app, options) => {
       },
     },
     async (request) => {
-      const userId = userOf(request)
-      const { targets, ...before } = await alerts.settings.find(userId)
-      if (!targets.webhook) throw failed('bad_request', 'there is no webhook for alerts')
-      const signing = rotated(targets.webhook.signing, options.now())
-      const settings = {
-        ...before,
-        targets: { ...targets, webhook: { ...targets.webhook, signing } },
-      }
-      await alerts.settings.save(userId, settings)
+      const settings = await alerts.settings.change(userOf(request), ({ targets, ...before }) => {
+        const { webhook } = targets
+        if (!webhook) throw failed('bad_request', 'there is no webhook for alerts')
+        const signing = rotated(webhook.signing, options.now())
+        return { ...before, targets: { ...targets, webhook: { ...webhook, signing } } }
+      })
       return ok(present(settings, options))
     },
   )
@@ -168,10 +180,15 @@ async function targetsFrom(
   }
 }
 
+const changedMeanwhile = () =>
+  failed('conflict', 'the settings were changed meanwhile', { reason: 'settings_changed' })
+
 function present(
-  { minutes, backlogMinutes, targets: { webhook, chat, email } }: AlertSettings,
+  settings: AlertSettings,
   { alerts, now }: Pick<AlertSettingsOptions, 'alerts' | 'now'>,
 ): AlertSettingsRecord {
+  const { minutes, backlogMinutes, targets } = settings
+  const { webhook, chat, email } = targets
   const previous = webhook?.signing.previous
   const isPrevious = previous !== undefined && now() < previous.until
   return {
@@ -187,6 +204,7 @@ function present(
     chat: chat ? { api_key_id: chat.apiKeyId, chat_id: chat.chatId } : null,
     email: email ?? null,
     email_available: alerts.sendsMail,
+    version: versionOf(settings),
   }
 }
 
@@ -213,7 +231,7 @@ const testRoute: Routes = async (app, { db, alerts, now }) => {
       const end = performance.now() + TEST_MS
       for (;;) {
         const found = await findNotification(db, userId, id)
-        if (!found) throw failed('conflict', 'the settings were changed meanwhile')
+        if (!found) throw changedMeanwhile()
         if (found.state !== 'waiting' || performance.now() > end) return ok(presentSent(found))
         await pause(LOOK_MS)
       }
@@ -258,7 +276,7 @@ const presentSent = (row: Notification): NotificationRecord => ({
 })
 
 export const alertSettingsRoutes: Routes = async (app, options) => {
-  forUsers(app, options.authenticate)
+  forUsers(app, options.authenticate, 'keys')
   for (const routes of [settingsRoutes, testRoute, notificationsRoute]) {
     await routes(app, options)
   }

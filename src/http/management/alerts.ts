@@ -3,6 +3,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { IncidentEvent } from '../../../machines/incident/machine.ts'
+import type { Staff } from '../../accounts/staff.ts'
 import {
   changeIncident,
   countIncidents,
@@ -10,7 +11,6 @@ import {
   listIncidents,
 } from '../../alerts/incidents.ts'
 import { listMembers } from '../../alerts/members.ts'
-import type { Operators } from '../../alerts/operators.ts'
 import { SERVICE } from '../../alerts/rules.ts'
 import { recordsById } from '../../credentials/list.ts'
 import type { RecordSource } from '../../credentials/records.ts'
@@ -30,7 +30,7 @@ const SilenceBody = Type.Object(
 
 interface AlertRoutesOptions extends Authenticated {
   readonly db: Database
-  readonly operators: Operators
+  readonly staff: Pick<Staff, 'isOperator'>
   readonly source: RecordSource
   readonly now: () => number
 }
@@ -40,6 +40,10 @@ const response = answers(IncidentRecord)
 
 type Routes = FastifyPluginAsyncTypebox<AlertRoutesOptions>
 
+/** Whose incidents a user sees: operators also those of the service. */
+const ownersFor = async (staff: AlertRoutesOptions['staff'], userId: number) =>
+  (await staff.isOperator(userId)) ? [userId, SERVICE] : [userId]
+
 const ListQuery = Type.Object({
   ...PageQuery.properties,
   resolved: Type.Optional(
@@ -47,7 +51,7 @@ const ListQuery = Type.Object({
   ),
 })
 
-const incidentListRoute: Routes = async (app, { db, operators }) => {
+const incidentListRoute: Routes = async (app, { db, staff }) => {
   app.get(
     '/alerts',
     {
@@ -61,14 +65,14 @@ const incidentListRoute: Routes = async (app, { db, operators }) => {
     async (request) => {
       const { limit, before, resolved } = request.query
       const asked = { limit: limit + 1, before: idBefore(before), isResolved: resolved }
-      const rows = await listIncidents(db, await operators.ownersFor(userOf(request)), asked)
+      const rows = await listIncidents(db, await ownersFor(staff, userOf(request)), asked)
       const page = pageOf(rows, limit, ({ id }) => `${id}`)
       return ok({ ...page, items: page.items.map(presentIncident) })
     },
   )
 }
 
-const incidentSummaryRoute: Routes = async (app, { db, operators }) => {
+const incidentSummaryRoute: Routes = async (app, { db, staff }) => {
   app.get(
     '/alerts/summary',
     {
@@ -78,11 +82,11 @@ const incidentSummaryRoute: Routes = async (app, { db, operators }) => {
         response: answers(IncidentSummary),
       },
     },
-    async (request) => ok(await countIncidents(db, await operators.ownersFor(userOf(request)))),
+    async (request) => ok(await countIncidents(db, await ownersFor(staff, userOf(request)))),
   )
 }
 
-const incidentItemsRoute: Routes = async (app, { db, operators, source, now }) => {
+const incidentItemsRoute: Routes = async (app, { db, staff, source, now }) => {
   app.get(
     '/alerts/:id/items',
     {
@@ -100,7 +104,7 @@ const incidentItemsRoute: Routes = async (app, { db, operators, source, now }) =
       const { limit, before } = request.query
       const members = await listMembers(db, {
         userId,
-        owners: await operators.ownersFor(userId),
+        owners: await ownersFor(staff, userId),
         id: idOf(request.params.id),
         now: new Date(now()),
         before: idBefore(before),
@@ -123,10 +127,10 @@ const incidentItemsRoute: Routes = async (app, { db, operators, source, now }) =
   )
 }
 
-const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
+const incidentChangeRoutes: Routes = async (app, { db, staff, now }) => {
   type Asked = FastifyRequest<{ Params: { id: string } }>
   const changed = async (request: Asked, event: IncidentEvent, until?: Date) => {
-    const owners = await operators.ownersFor(userOf(request))
+    const owners = await ownersFor(staff, userOf(request))
     const incident = { owners, id: idOf(request.params.id) }
     return ok(presentIncident(await changeIncident(db, incident, event, until)))
   }
@@ -175,7 +179,7 @@ const incidentChangeRoutes: Routes = async (app, { db, operators, now }) => {
 }
 
 export const alertRoutes: Routes = async (app, options) => {
-  forUsers(app, options.authenticate)
+  forUsers(app, options.authenticate, 'keys')
   const all = [incidentListRoute, incidentSummaryRoute, incidentItemsRoute, incidentChangeRoutes]
   for (const routes of all) await routes(app, options)
 }

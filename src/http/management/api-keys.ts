@@ -4,13 +4,23 @@ import { Type } from 'typebox'
 import { invalidField } from '../../../machines/model/failure.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { Database } from '../../database/database.ts'
-import { Nullable } from '../../json/nullable.ts'
+import { Nullable } from '../../json/schemas.ts'
 import type { KeyService } from '../../keys/service.ts'
 import { waitingByHour } from '../../keys/waiting.ts'
 import { ApiKeyRecord, Backlog } from '../../records/api-key.ts'
 import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
-import { type Authenticated, forUsers, IdParams, idOf, inTurn, userOf } from './owner.ts'
+import {
+  type Authenticated,
+  forUsers,
+  GIVEN_IPS,
+  GivenIp,
+  IdParams,
+  idOf,
+  inTurn,
+  rangesOf,
+  userOf,
+} from './owner.ts'
 import { idBefore, pageOf, timeOf } from './page.ts'
 
 const Scopes = Type.Array(Type.Union([Type.Literal('bot:send'), Type.Literal('bot:receive')]), {
@@ -26,6 +36,7 @@ const CreateBody = Type.Object(
     credential_id: Type.Integer({ minimum: 1 }),
     scopes: Scopes,
     expires_at: Type.Optional(Nullable(Expiry)),
+    allowed_ips: Type.Array(GivenIp, { ...GIVEN_IPS, default: [] }),
   },
   { additionalProperties: false },
 )
@@ -34,6 +45,7 @@ const ChangeBody = Type.Object(
     name: Type.Optional(Name),
     scopes: Type.Optional(Scopes),
     expires_at: Type.Optional(Nullable(Expiry)),
+    allowed_ips: Type.Optional(Type.Array(GivenIp, GIVEN_IPS)),
   },
   { additionalProperties: false },
 )
@@ -119,12 +131,19 @@ const creatingRoute: Routes = async (app, { keyService, source, now }) => {
       },
     },
     async (request) => {
-      const { name, credential_id, scopes, expires_at } = request.body
+      const { name, credential_id: credentialId, scopes, expires_at, allowed_ips } = request.body
       const userId = userOf(request)
-      await findCredential(source, userId, credential_id)
+      await findCredential(source, userId, credentialId)
       const expiresAt = future(expires_at, now()) ?? undefined
       return ok(
-        await keyService.create({ userId, credentialId: credential_id, name, scopes, expiresAt }),
+        await keyService.create({
+          userId,
+          credentialId,
+          name,
+          scopes,
+          expiresAt,
+          allowedIps: rangesOf(allowed_ips),
+        }),
       )
     },
   )
@@ -136,15 +155,20 @@ const changingRoute: Routes = async (app, { keyService, now }) => {
     {
       schema: {
         tags,
-        summary: 'Renames, rescopes, sets the expiry',
+        summary: 'Renames, rescopes, sets the expiry and from where it may be used',
         params: IdParams,
         body: ChangeBody,
         response: answers(ApiKeyRecord),
       },
     },
     async (request) => {
-      const { name, scopes, expires_at } = request.body
-      const change = { name, scopes, expiresAt: future(expires_at, now()) }
+      const { name, scopes, expires_at, allowed_ips } = request.body
+      const change = {
+        name,
+        scopes,
+        expiresAt: future(expires_at, now()),
+        allowedIps: allowed_ips && rangesOf(allowed_ips),
+      }
       return ok(await keyService.change(userOf(request), idOf(request.params.id), change))
     },
   )
@@ -187,7 +211,7 @@ const endingRoutes: Routes = async (app, { keyService }) => {
 }
 
 export const apiKeyRoutes: Routes = async (app, options) => {
-  forUsers(app, options.authenticate)
+  forUsers(app, options.authenticate, 'keys')
   for (const routes of [readingRoutes, creatingRoute, changingRoute, endingRoutes]) {
     await routes(app, options)
   }

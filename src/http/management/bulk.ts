@@ -354,7 +354,7 @@ const haltingRoutes: Routes = async (app, { source: { db }, changed }) => {
 }
 
 export const bulkRoutes: Routes = async (app, options) => {
-  forUsers(app, options.authenticate)
+  forUsers(app, options.authenticate, 'link')
   for (const routes of [
     beginningRoute,
     readingRoutes,

@@ -124,6 +124,6 @@ const exchangeRoutes: Routes = async (app, { keyService, db, vault, callLog }) =
 }
 
 export const callExchangeRoutes: Routes = async (app, options) => {
-  forUsers(app, options.authenticate)
+  forUsers(app, options.authenticate, 'keys')
   for (const routes of [causedRoute, choicesRoute, exchangeRoutes]) await routes(app, options)
 }

@@ -22,6 +22,7 @@ import {
   CredentialSummary,
 } from '../../records/credential.ts'
 import { answers, Failed, fileOf, ok, PageOf, PageQuery } from '../envelope.ts'
+import { callerOf } from '../on-behalf.ts'
 import { TAGS, WORDS } from '../validation.ts'
 import { type EventStreams, streamAnswers } from './event-stream.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
@@ -60,7 +61,7 @@ export const credentialChangesRoute: FastifyPluginAsyncTypebox<CredentialChanges
     },
     async (request, reply) => {
       const userId = userOf(request)
-      const stream = streams.open(userOf(request))
+      const stream = streams.open(callerOf(request))
       const newest = new Map<number, Transition>()
       const unwatch = timeline.watchAll((one) => {
         if (ownerOf(one.credentialId) === userId) newest.set(one.credentialId, one)
@@ -272,7 +273,8 @@ const exportRoutes: Routes = async (app, { source }) => {
   app.post(
     '/platforms/credentials/export',
     {
-      config: { answerWithin: EXPORT_MS },
+      // It has a body, since the list may be long, and changes nothing.
+      config: { answerWithin: EXPORT_MS, scope: 'read' },
       schema: {
         tags,
         summary: 'These linked accounts as CSV, oldest first',

@@ -7,8 +7,9 @@ import { type Check, testCredential } from '../../credentials/health-test.ts'
 import type { ReceiveSettingsService } from '../../credentials/receive-settings.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import { codeOf, inWords } from '../../diagnosis/words.ts'
-import { Nullable } from '../../json/nullable.ts'
+import { Nullable } from '../../json/schemas.ts'
 import { CredentialRecord, HealthReport } from '../../records/credential.ts'
+import { demandScope } from '../authenticate.ts'
 import { answers, Done, done, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 
@@ -30,13 +31,14 @@ export const credentialTestRoute: FastifyPluginAsyncTypebox<CredentialTestOption
   app,
   { source, credentials, now, authenticate },
 ) => {
-  forUsers(app, authenticate)
+  forUsers(app, authenticate, 'link')
   app.post(
     '/platforms/credentials/:credential_id/test',
     {
       schema: {
         tags: ['credentials'],
         summary: 'Health test; `send_to` opts in to a real message',
+        description: 'With `send_to` a personal access token also needs the scope `send`.',
         params: CredentialParams,
         body: TestBody,
         response: answers(HealthReport),
@@ -44,6 +46,7 @@ export const credentialTestRoute: FastifyPluginAsyncTypebox<CredentialTestOption
     },
     async (request) => {
       const credentialId = idOf(request.params.credential_id)
+      if (request.body?.send_to !== undefined) demandScope(request, 'send')
       const record = await findCredential(source, userOf(request), credentialId)
       const actor = await credentials.find(credentialId)
       const report = await testCredential(actor, record, { sendTo: request.body?.send_to, now })
@@ -152,7 +155,7 @@ const deletingRoute: Routes = async (app, { source, credentials }) => {
 }
 
 export const credentialRoutes: Routes = async (app, options) => {
-  forUsers(app, options.authenticate)
+  forUsers(app, options.authenticate, 'link')
   for (const routes of [readingRoute, settingsRoute, restartRoute, deletingRoute]) {
     await routes(app, options)
   }

@@ -6,16 +6,18 @@ import { causeOf, type Finding, STEPS } from '../../../machines/diagnosis/events
 import { nextStep } from '../../../machines/diagnosis/machine.ts'
 import type { Diagnoses, RunningDiagnosis } from '../../diagnosis/diagnoses.ts'
 import { codeOf, inWords } from '../../diagnosis/words.ts'
-import { Nullable } from '../../json/nullable.ts'
+import { Nullable } from '../../json/schemas.ts'
 import type { KeyService } from '../../keys/service.ts'
-import { DiagnosisRecord } from '../../records/diagnosis.ts'
+import { DiagnosisRecord } from '../../records/api-key.ts'
+import { demandScope } from '../authenticate.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 
 const SendTo = Type.String({
   minLength: 1,
   maxLength: 256,
-  description: 'Opts in to a real test message to this chat',
+  description:
+    'Opts in to a real test message to this chat; a personal access token then also needs the scope `send`',
 })
 const All = Type.Boolean({ description: 'Takes all steps that are left, not one' })
 
@@ -70,6 +72,7 @@ const startRoute: Routes = async (app, { keyService, diagnoses }) => {
     },
     async (request) => {
       const { all = false, send_to, key } = request.body ?? {}
+      if (send_to !== undefined) demandScope(request, 'send')
       const userId = userOf(request)
       const { api_key_id, credential_id } = await keyService.find(userId, idOf(request.params.id))
       const diagnosis = await diagnoses.start({
@@ -93,6 +96,7 @@ const stepRoutes: Routes = async (app, { diagnoses }) => {
     },
     async (request) => {
       const { all = false, send_to } = request.body ?? {}
+      if (send_to !== undefined) demandScope(request, 'send')
       const diagnosis = await found(diagnoses, request.params, userOf(request))
       await diagnosis.actor.ask({
         type: 'diagnosis.next',
@@ -111,7 +115,7 @@ const stepRoutes: Routes = async (app, { diagnoses }) => {
 }
 
 export const diagnosisRoutes: Routes = async (app, options) => {
-  forUsers(app, options.authenticate)
+  forUsers(app, options.authenticate, 'keys')
   app.addHook('onClose', () => options.diagnoses.stop())
   for (const routes of [startRoute, stepRoutes]) {
     await routes(app, options)

@@ -5,6 +5,7 @@ import { failed } from '../../../machines/model/failure.ts'
 import { Failed } from '../envelope.ts'
 import { onClosed } from '../gone-signal.ts'
 import { securityHeaders } from '../headers.ts'
+import { shownTo } from '../on-behalf.ts'
 
 const HEARTBEAT_MS = 15_000
 /** How often the sign-in is checked. The result is cached for as long, so more checks would show nothing new. */
@@ -90,7 +91,7 @@ class EventStream {
       raw.write(text)
       if (raw.writableLength > MOST_WAITING_BYTES) raw.destroy()
     }
-    this.tell('state', state)
+    this.tell('state', shownTo(request.user, state))
     for (const text of this.#early) this.#write(text)
     const heartbeat = setInterval(() => this.#write(': still here\n\n'), HEARTBEAT_MS)
     const { user } = request

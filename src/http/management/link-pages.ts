@@ -12,7 +12,7 @@ import {
 import type { Accounts } from '../../accounts/accounts.ts'
 import { networksOf } from '../../accounts/client.ts'
 import type { RelinkPage, RelinkPages } from '../../bulk/relinks.ts'
-import { Nullable } from '../../json/nullable.ts'
+import { Nullable } from '../../json/schemas.ts'
 import type { LinkFlow, LinkFlows, LinkPages } from '../../links/flows.ts'
 import { LinkFieldRecord, LinkRecord } from '../../records/link.ts'
 import { Gcra } from '../../security/rate-limits.ts'
@@ -305,7 +305,7 @@ export const linkPageRoutes: FastifyPluginAsyncTypebox<LinkPageRoutesOptions> = 
   app,
   { links, pages, addresses, panels, now, authenticate },
 ) => {
-  forUsers(app, authenticate)
+  forUsers(app, authenticate, 'link')
 
   app.post(
     '/platforms/:platform/link/:session_id/page',

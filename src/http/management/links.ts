@@ -245,7 +245,7 @@ const resendAndCancelRoutes: Routes = async (app, options) => {
 }
 
 export const linkRoutes: Routes = async (app, options) => {
-  forUsers(app, options.authenticate)
+  forUsers(app, options.authenticate, 'link')
   for (const routes of [startRoute, openRoute, verifyRoute, stateRoute, resendAndCancelRoutes]) {
     await routes(app, options)
   }

@@ -6,24 +6,34 @@ import type {
   onRequestAsyncHookHandler,
 } from 'fastify'
 import { Type } from 'typebox'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, invalidField } from '../../../machines/model/failure.ts'
+import type { TokenScope } from '../../accounts/personal-tokens.ts'
 import { FairSemaphore } from '../../fair-semaphore.ts'
+import { isRange } from '../../security/addresses.ts'
 import { goneSignal } from '../gone-signal.ts'
 
 export interface Authenticated {
   readonly authenticate: onRequestAsyncHookHandler
 }
 
-const security = [{ jwt: [] }, { pat: [] }]
+const reading: readonly unknown[] = ['GET', 'HEAD']
 
-/** Makes every route of this scope need a user, and documents it. Call it before the first route is added. */
+/**
+ * Makes every route of this scope need a user, and documents it. A personal access token needs `read` for what reads, and
+ * `changes` for the rest, unless the `config` of a route says otherwise. Call it before the first route is added.
+ */
 export function forUsers(
   app: Pick<FastifyInstance, 'addHook'>,
   authenticate: onRequestAsyncHookHandler,
+  changes?: TokenScope,
 ): void {
   app.addHook('onRequest', authenticate)
   app.addHook('onRoute', (route) => {
-    route.schema = { ...route.schema, security }
+    const usual = [route.method].flat().every((verb) => reading.includes(verb)) ? 'read' : changes
+    const scope = route.config?.scope ?? usual
+    if (scope === undefined) throw new Error(`${route.url} declares no scope`)
+    route.config = { ...route.config, scope }
+    route.schema = { ...route.schema, security: [{ jwt: [] }, { pat: [scope] }] }
   })
 }
 
@@ -31,6 +41,22 @@ export function userOf(request: Pick<FastifyRequest, 'user'>): number {
   const id = request.user?.id
   if (id === undefined) throw failed('unauthorized')
   return id
+}
+
+/** Of a list of addresses in a body: from where a key or a token may be used. */
+export const GivenIp = Type.String({ minLength: 1, maxLength: 49 })
+export const GIVEN_IPS = {
+  maxItems: 50,
+  description: 'Addresses and networks such as 192.0.2.0/24; empty: from anywhere',
+}
+
+/** Each once, in small letters. Rejects what is no address. */
+export function rangesOf(given: readonly string[]): string[] {
+  const ranges = given.map((range) => range.trim().toLowerCase())
+  const wrong = ranges.findIndex((range) => !isRange(range))
+  if (wrong === -1) return [...new Set(ranges)]
+  const problem = 'must be an IP address or a network such as 192.0.2.0/24'
+  throw invalidField(`allowed_ips.${wrong}`, problem, { reason: 'address_form' })
 }
 
 /** The path parameter of routes about one record. */

@@ -111,7 +111,7 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
   app,
   { authenticate, keyService, db, keys, flush },
 ) => {
-  forUsers(app, authenticate)
+  forUsers(app, authenticate, 'keys')
 
   app.post(
     path,

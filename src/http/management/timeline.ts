@@ -9,6 +9,7 @@ import type { TimelineBuffer } from '../../credentials/timeline.ts'
 import type { LiveTransition } from '../../records/credential.ts'
 import { TransitionRecord } from '../../records/credential.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { callerOf } from '../on-behalf.ts'
 import { CredentialParams } from './credentials.ts'
 import { type EventStreams, streamAnswers } from './event-stream.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
@@ -76,7 +77,7 @@ const liveTimelineRoute: Routes = async (app, options) => {
     async (request, reply) => {
       const { source, timeline, node, draining, streams } = options
       const credentialId = idOf(request.params.credential_id)
-      const stream = streams.open(userOf(request))
+      const stream = streams.open(callerOf(request))
       const stop = timeline.watch(credentialId, (one) =>
         stream.tell('transition', shown(one, node)),
       )

@@ -4,16 +4,25 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { onRequestAsyncHookHandler } from 'fastify'
 import { Type } from 'typebox'
 import type { Accounts } from '../../accounts/accounts.ts'
+import { TOKEN_SCOPES, type TokenScope } from '../../accounts/personal-tokens.ts'
 import type { PersonalToken } from '../../database/entities.ts'
 import { NewToken, Token } from '../../records/account.ts'
 import { authenticate } from '../authenticate.ts'
 import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
+import { GIVEN_IPS, GivenIp, rangesOf } from './owner.ts'
 
 const TokenBody = Type.Object(
   {
     name: Type.String({ minLength: 1, maxLength: 100, pattern: NOT_BLANK }),
     expires_in_days: Type.Integer({ minimum: 1, maximum: 366, default: 90 }),
+    scopes: Type.Array(Type.Enum([...TOKEN_SCOPES]), {
+      minItems: 1,
+      uniqueItems: true,
+      default: ['read'],
+      description: 'What it may do; `operate` is of use only to operators',
+    }),
+    allowed_ips: Type.Array(GivenIp, { ...GIVEN_IPS, default: [] }),
   },
   { additionalProperties: false },
 )
@@ -64,7 +73,12 @@ const createRoute: Routes = async (app, { tokens, onRequest }) => {
       },
     },
     async ({ user, body }) => {
-      const wanted = { name: body.name, expiresInDays: body.expires_in_days }
+      const wanted = {
+        name: body.name,
+        expiresInDays: body.expires_in_days,
+        scopes: body.scopes as TokenScope[],
+        allowedIps: rangesOf(body.allowed_ips),
+      }
       const { token, record } = await tokens.create(user.id, wanted)
       return ok({ ...present(record), token })
     },
@@ -109,6 +123,8 @@ const present = (record: PersonalToken) => ({
   token_id: record.id,
   name: record.name,
   token_hint: record.hint,
+  scopes: record.scopes,
+  allowed_ips: record.allowedIps,
   created_at: record.createdAt.toISOString(),
   expires_at: record.expiresAt.toISOString(),
   last_used_at: record.lastUsedAt?.toISOString() ?? null,

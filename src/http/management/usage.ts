@@ -7,11 +7,17 @@ import { methods } from '../../bot-api/methods/index.ts'
 import type { Queryable } from '../../database/database.ts'
 import { type CallLog, searchCalls } from '../../exchanges/calls.ts'
 import { listRequests, type StoredRequest } from '../../observability/request-journal.ts'
-import { readUsage, stepMs, type UsageStep, usageSeries } from '../../observability/usage.ts'
+import {
+  hoursSince,
+  readUsage,
+  stepMs,
+  type UsageStep,
+  usageSeries,
+} from '../../observability/usage.ts'
 import { ApiRequest, Time, UsageReport } from '../../records/usage.ts'
 import type { Vault } from '../../security/vault.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
-import { inTurn } from './owner.ts'
+import { forUsers, inTurn } from './owner.ts'
 import { cursorOf, pageOf, positionOf, timeOf } from './page.ts'
 
 const Id = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER })
@@ -37,14 +43,15 @@ export const usageRoutes: FastifyPluginAsyncTypebox<UserRecordsOptions> = async 
   app,
   { database, authenticate },
 ) => {
+  forUsers(app, authenticate)
   app.get(
     '/user/usage',
     {
-      onRequest: authenticate,
       schema: {
         tags: ['account'],
         summary: 'Usage and error figures',
-        security: [{ jwt: [] }, { pat: [] }],
+        description:
+          'The range is widened to whole steps. By hours it is the last 24, else 744 at most, and none is older than 35 days: older figures are kept by days. By days it is the last 30, else 366 at most.',
         querystring: Query,
         response: answers(UsageReport),
       },
@@ -84,6 +91,11 @@ function rangeOf(asked: Asked, step: UsageStep): { from: number; to: number } {
   if (to - from > maxSteps[step] * ms) {
     throw invalidField('from', `must be at most ${maxSteps[step]} ${step}s before "to"`)
   }
+  const kept = hoursSince(Date.now())
+  if (step === 'hour' && from < kept) {
+    const since = new Date(kept).toISOString()
+    throw invalidField('step', `must be "day" before ${since}: hours are kept for 35 days`)
+  }
   return { from, to }
 }
 
@@ -121,16 +133,15 @@ interface LogRoutesOptions extends UserRecordsOptions {
 
 export const logRoutes: FastifyPluginAsyncTypebox<LogRoutesOptions> = async (app, options) => {
   const { database, authenticate } = options
+  forUsers(app, authenticate)
   app.get(
     '/user/logs/api-requests',
     {
-      onRequest: authenticate,
       schema: {
         tags: ['account'],
         summary: 'The latest requests, newest first',
         description:
           '`method` and `request_id` look at 10,000 requests at a time, `chat_id` and `text` at 300 calls of which parameters and answer are kept: a page may have few or none, and `next_before` goes on from there.',
-        security: [{ jwt: [] }, { pat: [] }],
         querystring: RequestsQuery,
         response: answers(PageOf(ApiRequest)),
       },

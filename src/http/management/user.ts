@@ -3,8 +3,8 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Accounts } from '../../accounts/accounts.ts'
+import type { Staff } from '../../accounts/staff.ts'
 import type { User as StoredUser } from '../../accounts/users.ts'
-import type { Operators } from '../../alerts/operators.ts'
 import type { UserSession } from '../../database/entities.ts'
 import { OwnUser, Session } from '../../records/account.ts'
 import { authenticate, type RequestUser } from '../authenticate.ts'
@@ -16,28 +16,34 @@ const IdParam = Type.Object({
 
 interface UserRoutesOptions {
   readonly accounts: Accounts
-  readonly operators: Pick<Operators, 'has'>
+  readonly staff: Pick<Staff, 'roleOf'>
 }
 
 export const userRoutes: FastifyPluginAsyncTypebox<UserRoutesOptions> = async (
   app,
-  { accounts, operators },
+  { accounts, staff },
 ) => {
   app.get(
     '/user',
     {
       // Personal access tokens may read this, so that a script can check its token.
       onRequest: authenticate(accounts, { pat: true }),
+      config: { scope: 'read' },
       schema: {
         tags: ['account'],
         summary: 'The account',
-        security: [{ jwt: [] }, { pat: [] }],
+        security: [{ jwt: [] }, { pat: ['read'] }],
         response: answers(OwnUser),
       },
     },
     async ({ user }) => {
       const found = presentUser(await accounts.user(user.id))
-      return ok({ ...found, ...((await operators.has(user.id)) && { operator: true as const }) })
+      const role = await staff.roleOf(user.id)
+      return ok({
+        ...found,
+        ...(role && { role }),
+        ...(role === 'operator' && { operator: true as const }),
+      })
     },
   )
 }

@@ -25,7 +25,7 @@ export const viewRoutes: FastifyPluginAsyncTypebox<ViewRoutesOptions> = async (
   app,
   { views, authenticate },
 ) => {
-  forUsers(app, authenticate)
+  forUsers(app, authenticate, 'link')
 
   app.get(
     '/user/views',

@@ -162,7 +162,7 @@ const testingRoute: Routes = async (app, options) => {
 }
 
 export const webhookSettingsRoutes: Routes = async (app, options) => {
-  forUsers(app, options.authenticate)
+  forUsers(app, options.authenticate, 'keys')
   for (const routes of [settingRoute, removingRoute, testingRoute]) {
     await routes(app, options)
   }

@@ -64,16 +64,15 @@ export const webhookLogRoutes: FastifyPluginAsyncTypebox<WebhookLogOptions> = as
   app,
   { database, authenticate, flush },
 ) => {
+  forUsers(app, authenticate)
   app.get(
     '/user/logs/webhook-deliveries',
     {
-      onRequest: authenticate,
       schema: {
         tags: ['account'],
         summary: 'The latest webhook deliveries, newest first',
         description:
           '`kind`, `chat_id`, `text` and `trace_id` look at 10,000 attempts at a time, at updates that are still stored: a page may have few or none, and `next_before` goes on from there.',
-        security: [{ jwt: [] }, { pat: [] }],
         querystring: Query,
         response: answers(PageOf(Delivery)),
       },
@@ -261,7 +260,7 @@ const exchangeRoutes: Routes = async (app, { keyService, db, vault, flush }) => 
 }
 
 export const webhookRoutes: Routes = async (app, options) => {
-  forUsers(app, options.authenticate)
+  forUsers(app, options.authenticate, 'keys')
   for (const routes of [secretRoutes, replayRoute, exchangeRoutes]) {
     await routes(app, options)
   }

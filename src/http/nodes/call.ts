@@ -257,7 +257,7 @@ class Relay implements Dispatcher.DispatchHandler {
 
   #writeHead(): void {
     const { connection: _, 'keep-alive': __, 'transfer-encoding': ___, ...rest } = this.#headers
-    this.#response.writeHead(this.#status, rest)
+    this.#response.writeHead(this.#status, { ...securityHeaders, ...rest })
   }
 
   #end(): void {

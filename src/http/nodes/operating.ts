@@ -4,16 +4,16 @@ import { type Static, type TSchema, Type } from 'typebox'
 import type { NodesView } from '../../../actors/node/actor.ts'
 import type { NodeRow } from '../../../actors/node/observer.ts'
 import { failed } from '../../../machines/model/failure.ts'
-import type { Operators } from '../../alerts/operators.ts'
+import type { Staff } from '../../accounts/staff.ts'
 import type { Database } from '../../database/database.ts'
-import { Nullable } from '../../json/nullable.ts'
+import { Nullable } from '../../json/schemas.ts'
 import type { Nodes } from '../../nodes/nodes.ts'
 import { holdingsByNode, listPins, orderDrain, pinAccount } from '../../nodes/orders.ts'
 import type { EndedRow } from '../../nodes/table.ts'
 import { NodeRecord, type NodeState, PinRecord } from '../../records/node.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Guard, guardOf } from '../health.ts'
-import { type Authenticated, idOf, userOf } from '../management/owner.ts'
+import { type Authenticated, forUsers, idOf, userOf } from '../management/owner.ts'
 
 const config = { audit: false }
 
@@ -79,14 +79,9 @@ const PinsQuery = Type.Object({
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: 100 }),
 })
 
-const schema = <Body extends TSchema>(
-  summary: string,
-  body: Body,
-  security?: Kind['security'],
-) => ({
+const schema = <Body extends TSchema>(summary: string, body: Body) => ({
   tags: ['operations'],
   summary,
-  ...(security && { security }),
   response: answers(body),
 })
 
@@ -113,18 +108,16 @@ async function recordsOf({ nodes, db }: NodesSource, withEnded: boolean) {
 
 interface Kind {
   readonly config?: typeof config
-  readonly security?: readonly Readonly<Record<string, string[]>>[]
 }
 
 /** `GET <prefix>/nodes` and the pins. */
 function addReading(app: App, prefix: string, source: NodesSource, kind: Kind): void {
-  const { security, ...rest } = kind
   app.get(
     `${prefix}/nodes`,
     {
-      ...rest,
+      ...kind,
       schema: {
-        ...schema('The processes that serve this database', Type.Array(NodeRecord), security),
+        ...schema('The processes that serve this database', Type.Array(NodeRecord)),
         querystring: NodesQuery,
       },
     },
@@ -133,9 +126,9 @@ function addReading(app: App, prefix: string, source: NodesSource, kind: Kind): 
   app.get(
     `${prefix}/nodes/pins`,
     {
-      ...rest,
+      ...kind,
       schema: {
-        ...schema('The accounts that operators keep at a node', Type.Array(PinRecord), security),
+        ...schema('The accounts that operators keep at a node', Type.Array(PinRecord)),
         querystring: PinsQuery,
       },
     },
@@ -145,14 +138,13 @@ function addReading(app: App, prefix: string, source: NodesSource, kind: Kind): 
 
 /** `POST <prefix>/nodes/…`: what can be ordered. */
 function addOrders(app: App, prefix: string, { db }: Pick<NodesSource, 'db'>, kind: Kind): void {
-  const { security, ...rest } = kind
   const order = (verb: 'drain' | 'undrain', summary: string) =>
     app.post(
       `${prefix}/nodes/:incarnation/${verb}`,
       {
-        ...rest,
+        ...kind,
         schema: {
-          ...schema(summary, Type.Object({ incarnation: Type.Integer() }), security),
+          ...schema(summary, Type.Object({ incarnation: Type.Integer() })),
           params: NodeParams,
         },
       },
@@ -167,9 +159,9 @@ function addOrders(app: App, prefix: string, { db }: Pick<NodesSource, 'db'>, ki
   app.post(
     `${prefix}/nodes/move`,
     {
-      ...rest,
+      ...kind,
       schema: {
-        ...schema('Keeps an account on a node, or lets it go where it is placed', Moved, security),
+        ...schema('Keeps an account on a node, or lets it go where it is placed', Moved),
         body: MoveBody,
       },
     },
@@ -203,19 +195,18 @@ export const nodeOrderRoutes: FastifyPluginAsyncTypebox<
 }
 
 interface OperatorOptions extends NodesSource, Authenticated {
-  readonly operators: Pick<Operators, 'has'>
+  readonly staff: Pick<Staff, 'isOperator'>
 }
 
-/** The same for signed-in operators, for the panel. Other users get 403. */
+/** The same for operators: for the panel, and for scripts by a token with the scope `operate`. Other users get 403. */
 export const operatorRoutes: FastifyPluginAsyncTypebox<OperatorOptions> = async (
   app,
-  { authenticate, operators, nodes, db },
+  { authenticate, staff, nodes, db },
 ) => {
-  app.addHook('onRequest', authenticate)
+  forUsers(app, authenticate, 'operate')
   app.addHook('onRequest', async (request) => {
-    if (!(await operators.has(userOf(request)))) throw failed('forbidden', 'only for operators')
+    if (!(await staff.isOperator(userOf(request)))) throw failed('forbidden', 'only for operators')
   })
-  const kind = { security: [{ jwt: [] }] }
-  addReading(app, '/operators', { nodes, db }, kind)
-  addOrders(app, '/operators', { db }, kind)
+  addReading(app, '/operators', { nodes, db }, {})
+  addOrders(app, '/operators', { db }, {})
 }

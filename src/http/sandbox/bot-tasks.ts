@@ -1,7 +1,7 @@
 /** /sandbox/people/{person}/…: what a person does with bots that have a task, and the channel in their profile. */
 import { Type } from 'typebox'
 import type { PassportError } from '../../../machines/model/operation-bots.ts'
-import { Nullable } from '../../json/nullable.ts'
+import { Nullable } from '../../json/schemas.ts'
 import { answers, Done, done, ok } from '../envelope.ts'
 import { nameBody, present } from './present.ts'
 import { JoinRequest, ManagedBot, OpenRequest } from './profile-schemas.ts'

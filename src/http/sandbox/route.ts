@@ -14,7 +14,6 @@ export type SandboxRoutes = FastifyPluginAsyncTypebox<{
 export const described = (summary: string) => ({
   tags: ['sandbox'],
   summary,
-  security: [{ jwt: [] }, { pat: [] }],
 })
 
 export const PersonParams = Type.Object({ person: Id })

@@ -4,7 +4,7 @@ import type { FastifyPluginAsync, FastifyRequest, onRequestAsyncHookHandler } fr
 import { Type } from 'typebox'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
 import { answers, ok } from '../envelope.ts'
-import { userOf } from '../management/owner.ts'
+import { forUsers, userOf } from '../management/owner.ts'
 import {
   checklistRoutes,
   draftRoutes,
@@ -128,7 +128,7 @@ export const sandboxRoutes: FastifyPluginAsync<SandboxRoutesOptions> = async (
   app,
   { sandbox, authenticate },
 ) => {
-  app.addHook('onRequest', authenticate)
+  forUsers(app, authenticate, 'send')
   // Every field of some bodies is optional: then the body is optional, too.
   app.addHook('preValidation', async (request) => {
     request.body ??= {}

@@ -1,6 +1,6 @@
 /** The bodies of requests and answers under /sandbox, as schemas. */
 import { Type } from 'typebox'
-import { Nullable } from '../../json/nullable.ts'
+import { Nullable } from '../../json/schemas.ts'
 import { USERNAME } from '../validation.ts'
 import {
   GivenPoll,

@@ -2,6 +2,7 @@
 import { ApiFailure, resultOf } from './failure.ts'
 import { accessToken } from './session.ts'
 import { piecesOf, within } from './stream.ts'
+import { viewingHeaders } from './viewing.ts'
 
 interface CallOptions {
   readonly query?: Readonly<Record<string, string | number | undefined>>
@@ -52,6 +53,7 @@ const sendAs = (
     method,
     headers: {
       authorization: `Bearer ${token}`,
+      ...viewingHeaders(path),
       ...(body && { 'content-type': 'application/json' }),
     },
     ...(body && { body: JSON.stringify(body) }),

@@ -1,4 +1,5 @@
-/** The error of a call: a refusal by the service, or no answer. */
+/** A request that needs no sign-in, and the error of any call: a refusal by the service, or no answer. */
+
 export class ApiFailure extends Error {
   /** 0 when there was no answer. */
   readonly status: number
@@ -86,3 +87,20 @@ export function detailOf({ status, message }: ApiFailure): string {
   if (message === prefix) return ''
   return message.startsWith(`${prefix}: `) ? message.slice(prefix.length + 2) : message
 }
+
+const TIMEOUT_MS = 60_000
+
+export async function ask<Result>(path: string, init: RequestInit = {}): Promise<Result> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS)
+  const response = await fetch(path, { ...init, signal }).catch(() => {
+    throw new ApiFailure(0, 'no answer')
+  })
+  return resultOf<Result>(response)
+}
+
+/** The body, sent as JSON. */
+export const posting = (body: object, headers: Readonly<Record<string, string>> = {}) => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})

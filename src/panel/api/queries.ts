@@ -20,9 +20,12 @@ import type {
   Transition,
   UsageReport,
 } from './types.ts'
+import { onViewing, viewedUser } from './viewing.ts'
 
 /** Here and not beside the session, whose script has to come before React. */
 export const useSession = () => useSyncExternalStore(onSession, currentSession)
+
+export const useViewed = () => useSyncExternalStore(onViewing, viewedUser)
 
 /** Whether the user runs the service changes only with its configuration. */
 export const userQuery = queryOptions({

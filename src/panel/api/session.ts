@@ -1,6 +1,5 @@
 /** The user who is signed in. The access token lives in memory alone; the refresh token in a cookie that no script reads. */
-import { ask, posting } from './ask.ts'
-import { ApiFailure } from './failure.ts'
+import { ApiFailure, ask, posting } from './failure.ts'
 import type { User } from './types.ts'
 
 interface Opened {

@@ -1,5 +1,6 @@
 /** Follows a stream of server-sent events while the tab is visible, and reconnects after a break. */
 import { accessToken } from './session.ts'
+import { viewingHeaders } from './viewing.ts'
 
 /** Whether the tab is visible. Browsers allow six connections to one server, so a hidden tab closes its stream. */
 const isVisible = () => document.visibilityState !== 'hidden'
@@ -128,7 +129,7 @@ export async function follow(path: string, options: StreamOptions): Promise<void
 }
 
 async function read(path: string, { signal, onEvent, onHeard }: StreamOptions, began: () => void) {
-  const headers = { authorization: `Bearer ${await accessToken()}` }
+  const headers = { authorization: `Bearer ${await accessToken()}`, ...viewingHeaders(path) }
   const over = new AbortController()
   const ends = AbortSignal.any([signal, over.signal])
   try {

@@ -1,10 +1,9 @@
-/** The records of the management API, derived from the schemas that the routes answer by. */
+/** The records of the management API, derived from the schemas that the routes answer by, and the names of an account. */
 import type { Static } from 'typebox'
 import type * as account from '../../records/account.ts'
 import type * as alert from '../../records/alert.ts'
 import type * as apiKey from '../../records/api-key.ts'
 import type * as credential from '../../records/credential.ts'
-import type * as diagnosis from '../../records/diagnosis.ts'
 import type * as link from '../../records/link.ts'
 import type * as node from '../../records/node.ts'
 import type * as usage from '../../records/usage.ts'
@@ -16,6 +15,7 @@ export interface RecordPage<Item> {
 
 export type User = Static<typeof account.User>
 export type OwnUser = Static<typeof account.OwnUser>
+export type StaffUser = Static<typeof account.StaffUser>
 export type SignIn = Static<typeof account.Session>
 export type Token = Static<typeof account.Token>
 export type NewToken = Static<typeof account.NewToken>
@@ -60,10 +60,10 @@ export type LinkField = Platform['link'][number]['fields'][number]
 export type OpenLink = Static<typeof link.OpenLinkRecord>
 export type LinkSession = Static<typeof link.LinkRecord>
 
-export type Diagnosis = Omit<Static<typeof diagnosis.DiagnosisRecord>, 'steps'> & {
+export type Diagnosis = Omit<Static<typeof apiKey.DiagnosisRecord>, 'steps'> & {
   readonly steps: readonly DiagnosisStep[]
 }
-export type DiagnosisStep = Static<typeof diagnosis.StepRecord> & { readonly verdict: Verdict }
+export type DiagnosisStep = Static<typeof apiKey.StepRecord> & { readonly verdict: Verdict }
 
 export type Verdict = 'pending' | 'passed' | 'failed' | 'skipped'
 
@@ -72,3 +72,12 @@ export type Usage = UsageReport['totals']
 export type ApiRequest = Static<typeof usage.ApiRequest>
 export type CausedUpdates = Static<typeof usage.CausedUpdates>
 export type CallExchange = Static<typeof usage.CallExchange>
+
+export function nameOf({ account }: Pick<Credential, 'account'>): string {
+  const { first_name, last_name, username } = account
+  return [first_name, last_name].filter(Boolean).join(' ') || username || `${account.id}`
+}
+
+export function handleOf({ account }: Pick<Credential, 'account'>): string {
+  return account.username ? `@${account.username}` : (account.phone ?? `${account.id}`)
+}

@@ -1,7 +1,7 @@
 /** The foot of every page: how the service is, its version, and where its documentation is. */
 import { useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { ask } from '../api/ask.ts'
+import { ask } from '../api/failure.ts'
 import { versionOf } from '../api/session.ts'
 import { useT } from '../i18n/language.tsx'
 

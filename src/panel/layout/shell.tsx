@@ -5,6 +5,7 @@ import { NavLink, Outlet, useLocation } from 'react-router'
 import { userQuery } from '../api/queries.ts'
 import { signOut } from '../api/session.ts'
 import type { User } from '../api/types.ts'
+import type { Viewed } from '../api/viewing.ts'
 import { About } from '../help/about.tsx'
 import type { MessageKey } from '../i18n/en.ts'
 import { useT } from '../i18n/language.tsx'
@@ -16,6 +17,7 @@ import { Icon, type IconName } from '../ui/icons.tsx'
 import { Loading } from '../ui/states.tsx'
 import { Brand } from './brand.tsx'
 import { Preferences } from './preferences.tsx'
+import { Viewing } from './viewing.tsx'
 
 const places: readonly (readonly [to: string, icon: IconName, title: MessageKey])[] = [
   ['/dashboard', 'home', 'nav.dashboard'],
@@ -51,7 +53,13 @@ function skipping(link: HTMLAnchorElement | null) {
   })
 }
 
-export function Shell({ user }: { readonly user: User }) {
+interface ShellProps {
+  readonly user: User
+  /** Whose records are shown, where they are not one's own. */
+  readonly viewed: Viewed | undefined
+}
+
+export function Shell({ user, viewed }: ShellProps) {
   const t = useT()
   const [isOpen, setOpen] = useState(false)
   const { pathname } = useLocation()
@@ -90,7 +98,7 @@ export function Shell({ user }: { readonly user: User }) {
               <kbd>Ctrl K</kbd>
             </Button>
           </div>
-          <Places close={close} />
+          <Places viewed={viewed} close={close} />
           <div className="foot stack tight">
             <Preferences />
             <SignOut user={user} />
@@ -98,6 +106,7 @@ export function Shell({ user }: { readonly user: User }) {
           </div>
         </aside>
         <main id="content" tabIndex={-1}>
+          {viewed && <Viewing viewed={viewed} />}
           <Boundary address={pathname}>
             <Suspense fallback={<PageLoading />}>
               <Outlet />
@@ -110,16 +119,31 @@ export function Shell({ user }: { readonly user: User }) {
   )
 }
 
-/** Only for those who run the service. */
-const ofOperators = [['/dashboard/nodes', 'nodes', 'nav.nodes']] as const
+/** Only for those who run the service or help its users. */
+const ofRoles = {
+  operator: [
+    ['/dashboard/users', 'accounts', 'nav.users'],
+    ['/dashboard/nodes', 'nodes', 'nav.nodes'],
+  ],
+  support: [['/dashboard/users', 'accounts', 'nav.users']],
+} as const
 
-function Places({ close }: { close(): void }) {
+/** What is only of whoever is signed in. */
+const ownPlaces = new Set(['/dashboard/sandbox', '/dashboard/account'])
+
+interface PlacesProps extends Pick<ShellProps, 'viewed'> {
+  close(): void
+}
+
+function Places({ viewed, close }: PlacesProps) {
   const t = useT()
-  const isOperator = useQuery(userQuery).data?.operator === true
+  const role = useQuery(userQuery).data?.role
+  const all = [...places, ...(role ? ofRoles[role] : [])]
+  const shown = viewed ? all.filter(([to]) => !ownPlaces.has(to)) : all
   return (
     <nav className="nav" aria-label={t('nav')}>
       <ul>
-        {[...places, ...(isOperator ? ofOperators : [])].map(([to, icon, title]) => (
+        {shown.map(([to, icon, title]) => (
           <li key={to}>
             <NavLink to={to} end={to === '/dashboard'} onClick={close}>
               <Icon name={icon} />

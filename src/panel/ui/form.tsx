@@ -98,6 +98,40 @@ export function Choice({ label, value, options, hidesLabel = false, onChange }: 
   )
 }
 
+interface ChecksProps {
+  readonly label: string
+  /** Each with its explanation. */
+  readonly options: readonly (readonly [value: string, text: string])[]
+  readonly chosen: readonly string[]
+  onChange(chosen: readonly string[]): void
+}
+
+/** Several of a few names, in their order. */
+export function Checks({ label, options, chosen, onChange }: ChecksProps) {
+  const next = (changed: string, isOn: boolean) =>
+    options
+      .map(([value]) => value)
+      .filter((value) => (value === changed ? isOn : chosen.includes(value)))
+  return (
+    <fieldset className="group stack tight">
+      <legend className="label">{label}</legend>
+      {options.map(([value, text]) => (
+        <label key={value} className="choice">
+          <input
+            type="checkbox"
+            checked={chosen.includes(value)}
+            onChange={(event) => onChange(next(value, event.target.checked))}
+          />
+          <span>
+            <span className="mono">{value}</span>
+            <span className="quiet small block">{text}</span>
+          </span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
 interface FormProps {
   readonly by: { readonly isPending: boolean; mutate(): void }
   readonly isReady?: boolean

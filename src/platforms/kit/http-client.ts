@@ -196,6 +196,9 @@ export function unansweredFailure(cause: unknown, network: string): RequestFaile
 
 const silent = () => new Unanswered('silent', 'no answer')
 
+/** A byte order mark is no part of a text. */
+const withoutMark = (text: string) => (text.startsWith('\ufeff') ? text.slice(1) : text)
+
 /** One request on its way: what comes back is gathered, up to a limit of size and of time. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #ended = Promise.withResolvers<HttpAnswer>()
@@ -257,7 +260,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { pieces } = this.#gathered
     const [first] = pieces as readonly Buffer[]
     const bytes = first && pieces.length === 1 ? first : Buffer.concat(pieces)
-    this.#ended.resolve({ status: this.#status, headers: this.#headers, text: bytes.toString() })
+    const text = withoutMark(bytes.toString())
+    this.#ended.resolve({ status: this.#status, headers: this.#headers, text })
   }
 
   onResponseError(_: Dispatcher.DispatchController, cause: Error): void {

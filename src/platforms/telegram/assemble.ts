@@ -24,8 +24,7 @@ import { KnownPolls } from './reading/polls.ts'
 import { Recovery } from './recovery.ts'
 import { type LocationWrites, MessageLocations } from './storage/locations.ts'
 import { PostgresPeers } from './storage/peers.ts'
-import type { TelegramSecrets } from './storage/secrets.ts'
-import { SessionStorage } from './storage/session-storage.ts'
+import { SessionStorage, type TelegramSecrets } from './storage/session-storage.ts'
 import { UpdateState } from './storage/update-state.ts'
 
 export interface SessionOptions {

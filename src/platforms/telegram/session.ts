@@ -21,7 +21,7 @@ import { download } from './files.ts'
 import { identityOf } from './natives.ts'
 import { handlers } from './operations/handlers.ts'
 import { forgetAccount } from './storage/locations.ts'
-import type { TelegramSecrets } from './storage/secrets.ts'
+import type { TelegramSecrets } from './storage/session-storage.ts'
 
 /** The position in a channel: its counter of updates, and its newest message. */
 interface ChannelPosition {

@@ -1,8 +1,44 @@
-/** Counts the stanzas to acknowledge to the server (XEP-0198): all that are handled, from the first one without a gap. */
+/**
+ * Acknowledgements both ways (XEP-0198): to the server of all stanzas that are handled, from the first one without a gap, and
+ * from the server of those that were sent.
+ */
 import { type Client, type Element, xml } from '@xmpp/client'
 import { ns } from './namespaces.ts'
 
 const counted: ReadonlySet<string> = new Set(['iq', 'message', 'presence'])
+const spared: ReadonlySet<string> = new Set(['message', 'presence', 'r'])
+/** A server gives a stream up whose peer does not answer at all. */
+const LATEST_ANSWER_MS = 1_000
+/** Sends wait for their acknowledgement, so it is asked for right after the burst they are part of. */
+const ASKED_AFTER_MS = 1
+
+/**
+ * Does in place of the library what it does for a message. It would take each through the list of all that it can do, both
+ * ways, parse the addresses once more, and set two timers.
+ */
+export function pastLibrary(client: Client): void {
+  const { streamManagement } = client
+  for (const hear of client.listeners('element')) {
+    const needed = (element: Element) => {
+      if (!spared.has(element.name)) hear.call(client, element)
+    }
+    client.off('element', hear as () => void).on('element', needed)
+  }
+  let isAsking = false
+  const ask = () => {
+    isAsking = false
+    // A broken stream is asked when it is resumed.
+    if (streamManagement.enabled) client.send(xml('r', ns.streamManagement)).catch(() => undefined)
+  }
+  client.removeAllListeners('send').on('send', (stanza: Element) => {
+    if (stanza.is('enable', ns.streamManagement)) streamManagement.enableSent = true
+    const isCounted = streamManagement.enabled || streamManagement.enableSent
+    if (!isCounted || !counted.has(stanza.name)) return
+    streamManagement.outbound_q.push({ stanza, stamp: `${new Date().toISOString().slice(0, 19)}Z` })
+    if (!isAsking) setTimeout(ask, ASKED_AFTER_MS)
+    isAsking = true
+  })
+}
 
 export class Acknowledgements {
   readonly #client: Client
@@ -10,8 +46,9 @@ export class Acknowledgements {
   #ahead: Set<number> | undefined
   #received: number
   #handled: number
-  /** The last answer to the server was smaller than the number of received stanzas. */
+  /** The server asked, and has not heard yet that all is handled. */
   #isOwed = false
+  #late: NodeJS.Timeout | undefined
   #stream = 0
 
   /** `received`: the number of stanzas received on the stream to resume. */
@@ -54,7 +91,9 @@ export class Acknowledgements {
     } else if (counted.has(element.name)) {
       this.#received += 1
     } else if (element.is('r', ns.streamManagement)) {
-      this.#isOwed = this.#handled < this.#received
+      this.#isOwed = true
+      if (this.#handled === this.#received) this.#answer()
+      else this.#late ??= setTimeout(() => this.#answer(), LATEST_ANSWER_MS).unref()
     }
   }
 
@@ -71,14 +110,15 @@ export class Acknowledgements {
     if (this.#isOwed && this.#handled === this.#received) this.#answer()
   }
 
-  /** The library answers the server with this number, and resumes the stream from it. */
+  /** The library resumes the stream from this number, and tells it to the server at the end. */
   #tell() {
     this.#client.streamManagement.inbound = this.#handled
   }
 
-  /** Corrects an answer of the library that came too early. */
   #answer() {
-    this.#isOwed = false
+    clearTimeout(this.#late)
+    this.#late = undefined
+    this.#isOwed = this.#handled < this.#received
     const { streamManagement } = this.#client
     if (!streamManagement.enabled) return
     // A broken stream needs no answer: the number is part of its resumption.

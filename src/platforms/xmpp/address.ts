@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import type { Chat } from '../../../machines/model/content.ts'
 import type { Person } from '../../../machines/model/person.ts'
+import { RecentMap } from '../kit/recent-map.ts'
 
 export interface Address {
   /** Absent in the address of a server itself. */
@@ -16,9 +17,24 @@ const forbiddenInLocal = /[\s"&'/:<>@\p{Cc}]/u
 /** With the marks of Indic and other scripts, the joiners of Persian, and what only older rules for names allow. */
 const domainName = /^(?!-)[\p{L}\p{M}\p{N}[\p{S}--\p{ASCII}]\u200c\u200d·_.\-]{1,253}(?<![.\-])$/v
 
+/** Those of a conversation are read several times for each of its messages. */
+const known = new RecentMap<string, Address>(1_000)
+const LONGEST_KNOWN = 256
+
 /** Reads a JID; `undefined` when it cannot be one (RFC 7622, without the rarer Unicode rules). */
 export function parseAddress(text: string | undefined): Address | undefined {
   if (!text) return undefined
+  const before = known.get(text)
+  if (before) return before
+  // A part of what came in would keep the whole of it in memory.
+  const copy = text.length <= LONGEST_KNOWN && Buffer.from(text).toString()
+  if (copy !== text) return read(text)
+  const address = read(copy)
+  if (address) known.set(copy, address)
+  return address
+}
+
+function read(text: string): Address | undefined {
   const slash = text.indexOf('/')
   const resource = slash < 0 ? undefined : text.slice(slash + 1)
   const whole = (slash < 0 ? text : text.slice(0, slash)).toLowerCase()

@@ -1,5 +1,5 @@
 /** Live messages in their order: committed in batches, one after the other, and held back during a catch-up. */
-
+import { setTimeout as delay } from 'node:timers/promises'
 import { NotStored } from '../kit/event-line.ts'
 import type { IncomingMessage } from './delivery.ts'
 import { weightOf } from './transport.ts'
@@ -12,6 +12,8 @@ interface InboxEvents {
 }
 
 const BATCH_SIZE = 100
+/** Of a flood, no batch begins sooner after the one before unless it is full: a commit costs more than many messages. */
+const BATCH_EVERY_MS = 10
 const MOST_WAITING = 5_000
 /** See `weightOf`. */
 const HEAVIEST = 32 * 2 ** 20
@@ -27,6 +29,8 @@ export class Inbox {
   #held: Waiting[] | undefined = []
   #draining: Promise<void> | undefined
   #weight = 0
+  /** When the last batch began. */
+  #begunAt = Number.NEGATIVE_INFINITY
 
   constructor(events: InboxEvents) {
     this.#events = events
@@ -77,6 +81,7 @@ export class Inbox {
   async #drain(): Promise<void> {
     try {
       while (this.#queue.length > 0) {
+        await this.#gather()
         const batch = this.#queue.splice(0, BATCH_SIZE)
         await this.#events.commit(batch.map(({ delivery }) => delivery))
         for (const { delivery, stored } of batch) {
@@ -90,6 +95,12 @@ export class Inbox {
       // In the same moment as the end of the loop: nobody would wake for what comes in between.
       this.#draining = undefined
     }
+  }
+
+  async #gather(): Promise<void> {
+    const early = this.#begunAt + BATCH_EVERY_MS - performance.now()
+    if (early > 0 && this.#queue.length < BATCH_SIZE) await delay(early)
+    this.#begunAt = performance.now()
   }
 
   #fail(cause: unknown) {

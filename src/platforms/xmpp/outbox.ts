@@ -43,8 +43,9 @@ export class Outbox {
   readonly #waiting = new SparseMap<string, Waiting>()
   /** Addresses that have taken a message of this session. */
   readonly #reached = new SparseMap<string, true>()
-  /** The last of the unwritten messages: they are sent in the order of the requests. */
-  #line: Promise<void> = Promise.resolve()
+  /** How to write those that are not written yet, in the order of the requests. */
+  #line: (() => Promise<void>)[] = []
+  #isWriting = false
 
   constructor(parts: OutboxParts) {
     this.#parts = parts
@@ -73,11 +74,8 @@ export class Outbox {
       }
     }
     const unwritten = (cause: unknown) => reject(reconnecting(cause))
-    const write = () => {
-      this.#line = this.#line
-        .then(() => this.#parts.stream.sendWhenUp(message, limit))
-        .then(written, unwritten)
-    }
+    const write = () =>
+      this.#inLine(() => this.#parts.stream.sendWhenUp(message, limit).then(written, unwritten))
     const { to } = message.attrs
     const waiting: Waiting = { to, proof, promise, written: false, write, resolve, reject }
     this.#waiting.set(id, waiting)
@@ -88,6 +86,19 @@ export class Outbox {
       limit.removeEventListener('abort', giveUp)
       this.#waiting.delete(id)
     }
+  }
+
+  #inLine(write: () => Promise<void>) {
+    this.#line.push(write)
+    if (!this.#isWriting) void this.#writeAll()
+  }
+
+  /** Those of one turn of the event loop go out together. Of the next ones none may come before one of them. */
+  async #writeAll(): Promise<void> {
+    this.#isWriting = true
+    await new Promise(setImmediate)
+    while (this.#line.length > 0) await Promise.all(this.#line.splice(0).map((write) => write()))
+    this.#isWriting = false
   }
 
   /** Whether it is known of all messages what became of them. */

@@ -90,7 +90,7 @@ export class Stream {
   /** Resolves once stanzas can be sent, rejects when that will not be. */
   async up(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
-    await unlessAborted(this.#up.promise, signal)
+    if (this.#state !== 'up') await unlessAborted(this.#up.promise, signal)
   }
 
   /** Whether the server acknowledges stanzas, now or after a resumption. */

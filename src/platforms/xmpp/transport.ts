@@ -18,7 +18,7 @@ import {
   type ResolvePlaces,
   resolvePlaces,
 } from '../../net/guard.ts'
-import { Acknowledgements } from './acknowledgements.ts'
+import { Acknowledgements, pastLibrary } from './acknowledgements.ts'
 import { ns } from './namespaces.ts'
 import { useMechanisms } from './sasl/mechanisms.ts'
 import type { AccountKey } from './sasl/scram.ts'
@@ -169,7 +169,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     if (element.is('enabled', ns.streamManagement)) ({ max, location } = element.attrs)
   })
   keepToClassicLogin(transport)
-  if (login.permit) transport.write = permitted(login.permit, transport.write.bind(transport))
+  guardWrites(transport, login.permit)
   if (!login.allowPrivate) refusePrivate(transport)
   const heard = decodeAcrossChunks(transport)
   const resumptionAfter = (received: number): Resumption => {
@@ -304,9 +304,9 @@ function guard(transport: Client, { domain, allowPrivate, names }: Login): void 
   }
 }
 
-function tuneStreamManagement({ streamManagement }: Client): void {
-  // Sends wait for their acknowledgement, so it is asked for right after the burst they are part of.
-  streamManagement.requestAckDebounce = 1
+function tuneStreamManagement(transport: Client): void {
+  pastLibrary(transport)
+  const { streamManagement } = transport
   streamManagement.requestAckInterval = 60_000
   // Its own check ends in a close that can outlive the connection and hit the next one; see `Stream`.
   streamManagement.timeout = 0
@@ -317,6 +317,20 @@ function keepToClassicLogin(transport: Client): void {
   transport.prependListener('element', (element: Element) => {
     if (element.is('features', ns.streams)) element.remove('authentication', ns.sasl2)
   })
+}
+
+/** What is written at the same moment goes to the system at once, which costs it more than the stanzas. */
+function guardWrites(transport: Client, permit: WritePermit | undefined): void {
+  const write = transport.write.bind(transport)
+  const gathered = (text: string) => {
+    const socket = socketOf(transport)
+    if (socket?.writableCorked === 0) {
+      socket.cork()
+      process.nextTick(() => socket.uncork())
+    }
+    return write(text)
+  }
+  transport.write = permit ? permitted(permit, gathered) : gathered
 }
 
 /** The library decodes each chunk by itself and so breaks characters that two chunks share. */

@@ -28,6 +28,8 @@ declare module '@xmpp/client' {
 
   export interface StreamManagement extends EventEmitter {
     enabled: boolean
+    /** Whether the server was asked to enable it. */
+    enableSent: boolean
     /** Empty while there is nothing to resume. */
     id: string
     /** How many of the stanzas received are handled. */
@@ -38,7 +40,6 @@ declare module '@xmpp/client' {
     outbound_q: { readonly stanza: Element; readonly stamp: string }[]
     timeout: number
     requestAckInterval: number
-    requestAckDebounce: number
   }
 
   export interface Credentials {

@@ -1,6 +1,7 @@
 /** Finds one message for a member of its chat. */
 import type { Buttons } from '../../../machines/model/buttons.ts'
 import type { Content } from '../../../machines/model/content.ts'
+import { notFound, type RequestFailed } from '../../../machines/model/failure.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { MessageKey } from '../delivery/mapping.ts'
 import {
@@ -50,6 +51,23 @@ export async function findMessage(
 ): Promise<FoundMessage | undefined> {
   const [found] = await db.query<FoundMessage>(finding, [person, chat, message])
   return found
+}
+
+/** Why there is no such message: its chat does not exist, or else `otherwise`. */
+export async function whyMissing(
+  db: Queryable,
+  person: number,
+  chat: number,
+  otherwise: RequestFailed,
+): Promise<RequestFailed> {
+  const [found] = await db.query(
+    chat > 0
+      ? `select from sandbox_person other join sandbox_person me using (user_id)
+         where me.id = $1 and other.id = $2`
+      : `select from sandbox_chat c where ${chatCondition('$1', '$2')}`,
+    [person, chat],
+  )
+  return found ? otherwise : notFound('chat')
 }
 
 const columns = `c.id as chat, c.kind, t.id, t.sender_id as sender, t.request_id as request, t.at,

@@ -1,4 +1,7 @@
 /** Files: the gateway's media store keeps their bytes, and the name of a blob is the native name of the file. */
+
+import { createReadStream } from 'node:fs'
+import { join } from 'node:path'
 import { addAbortSignal } from 'node:stream'
 import type { FileStream } from '../../../actors/ports/platform.ts'
 import type { Content } from '../../../machines/model/content.ts'
@@ -133,4 +136,29 @@ export async function releaseFiles({ media, logger }: Holding, holder: string): 
   await media.release(holder).catch((error: unknown) => {
     logger.warn({ err: error, holder }, 'the files of a sandbox message are still held')
   })
+}
+
+/** It has the size that the reference asks for, 640 × 360 pixels. */
+const COVER = join(import.meta.dirname, 'game-cover.png')
+const LONGEST_MS = 20_000
+
+type GameContent = Content & { readonly kind: 'game' }
+
+/** The same content with a picture of the game, unless it has one. */
+export async function withCover(
+  { media, network }: Pick<NetworkContext, 'media' | 'network'>,
+  content: GameContent,
+): Promise<GameContent> {
+  const { game } = content
+  if (game.photo) return content
+  const stream = createReadStream(COVER)
+  try {
+    const { media: photo } = await media.ingest(
+      { userId: network, kind: 'photo', source: { from: 'stream', stream } },
+      AbortSignal.timeout(LONGEST_MS),
+    )
+    return { ...content, game: { ...game, photo } }
+  } finally {
+    stream.destroy()
+  }
 }

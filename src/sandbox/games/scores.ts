@@ -5,7 +5,7 @@ import type { Score } from '../../../machines/model/game.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import type { Queryable } from '../../database/database.ts'
-import { type FoundMessage, findMessage, viewOf } from '../chats/find-message.ts'
+import { type FoundMessage, findMessage, viewOf, whyMissing } from '../chats/find-message.ts'
 import {
   messageOf,
   parseChatId,
@@ -36,8 +36,12 @@ async function gameMessage(
     const key = parseInlineId(operation.inline)
     return withGame(await inlineMessage(db, by.person, key))
   }
-  const found = await findMessage(db, by.person, refOf(operation))
-  if (found && (found.sender !== by.person || found.isForwarded)) {
+  const ref = refOf(operation)
+  const found = await findMessage(db, by.person, ref)
+  if (!found) {
+    throw await whyMissing(db, by.person, ref.chat, badRequest('MESSAGE_ID_INVALID'))
+  }
+  if (found.sender !== by.person || found.isForwarded) {
     throw badRequest("message can't be edited")
   }
   return withGame(found)

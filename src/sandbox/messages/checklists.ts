@@ -1,8 +1,9 @@
 /** Changes that people make to a checklist: they mark tasks as done, and add tasks. All members of the chat are notified. */
-import type { Checklist, ChecklistTask } from '../../../machines/model/checklist.ts'
+
 import type { Service } from '../../../machines/model/content.ts'
 import { badRequest, failed, notFound } from '../../../machines/model/failure.ts'
 import type { Person } from '../../../machines/model/person.ts'
+import type { Checklist, ChecklistTask } from '../../../machines/model/poll.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { type FoundMessage, findMessage, type MessageRef } from '../chats/find-message.ts'
 import { personOf } from '../delivery/mapping.ts'

@@ -2,7 +2,6 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import type { Buttons } from '../../../machines/model/buttons.ts'
-import type { Checklist } from '../../../machines/model/checklist.ts'
 import type { Content, Message, Surface } from '../../../machines/model/content.ts'
 import {
   badRequest,
@@ -14,9 +13,10 @@ import type { Location } from '../../../machines/model/location.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Change } from '../../../machines/model/operation-inline.ts'
+import type { Checklist } from '../../../machines/model/poll.ts'
 import type { Queryable } from '../../database/database.ts'
 import { hasRight } from '../chats/access.ts'
-import { type FoundMessage, findInline, findMessage } from '../chats/find-message.ts'
+import { type FoundMessage, findInline, findMessage, whyMissing } from '../chats/find-message.ts'
 import {
   type MessageKey,
   messageOf,
@@ -90,7 +90,8 @@ export async function deleteMessage(
   const [row] = await db.query<Row>(deleting, [session ?? null, person, ref.chat, ref.message])
   if (!row) {
     const found = await findMessage(db, person, ref)
-    throw found ? messageNotAllowed("message can't be deleted") : noMessageTo('delete')
+    if (found) throw messageNotAllowed("message can't be deleted")
+    throw await whyMissing(db, person, ref.chat, noMessageTo('delete'))
   }
   wake(row.woken)
   if (row.hasFiles) await releaseFiles(context, holderOf(row.sender, row.request))
@@ -121,7 +122,9 @@ export async function edit({ context, by }: Call, operation: Edit): Promise<Oper
   }
   const find = async () => {
     const found = await findMessage(context.db, by.person, ref)
-    if (!found) throw messageNotFound('message to edit')
+    if (!found) {
+      throw await whyMissing(context.db, by.person, ref.chat, messageNotFound('message to edit'))
+    }
     const { content, hasKeyboard, isForwarded, isInline, isFinal, mayEdit } = found
     const isFixed = isForwarded || isInline || hasKeyboard || isFinal || content.kind === 'service'
     if (!mayEdit || isFixed) throw badRequest("message can't be edited")

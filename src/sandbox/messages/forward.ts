@@ -3,7 +3,7 @@ import { type Content, startingAt } from '../../../machines/model/content.ts'
 import { messageNotAllowed } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Text } from '../../../machines/model/text.ts'
-import { viewOf } from '../chats/find-message.ts'
+import { viewOf, whyMissing } from '../chats/find-message.ts'
 import {
   messageOf,
   noMessageTo,
@@ -36,7 +36,7 @@ export async function forwardOrCopy(
   if (before) return { kind: 'message', message: withoutHiddenVotes(messageOf(before), true) }
   const { sender } = envelope
   const source = await viewOf(context.db, sender, from)
-  if (!source) throw noMessageTo(as)
+  if (!source) throw await whyMissing(context.db, sender, from.chat, noMessageTo(as))
   const original = startingAt(forwardableContent(source, as), operation.startSeconds)
   if (as === 'copy') await assertTakes(context, envelope, original)
   const holder = holderOf(sender, request)

@@ -4,7 +4,12 @@ import { badRequest, messageNotFound, notFound } from '../../../machines/model/f
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Queryable } from '../../database/database.ts'
 import { accessOf, assertMay, may } from '../chats/access.ts'
-import { type FoundMessage, findMessage, type MessageRef } from '../chats/find-message.ts'
+import {
+  type FoundMessage,
+  findMessage,
+  type MessageRef,
+  whyMissing,
+} from '../chats/find-message.ts'
 import { memberOf, membersOf } from '../chats/members.ts'
 import { parseChatId, parseMessageId, personOf } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
@@ -38,7 +43,9 @@ export async function react(
   const woken: number[] = []
   await db.transaction(async (tx) => {
     const target = await findMessage(tx, by.person, ref)
-    if (!target) throw messageNotFound('message to react')
+    if (!target) {
+      throw await whyMissing(tx, by.person, ref.chat, messageNotFound('message to react'))
+    }
     if (target.content.kind === 'service') throw badRequest('REACTION_INVALID')
     if (reactions.length > 0) await assertMayReact(tx, by, target, ref)
     const before = await exchange(tx, target, by.person, reactions)

@@ -7,7 +7,7 @@ import type { Poll } from '../../../machines/model/poll.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { countriesOf } from '../../accounts/phone.ts'
 import type { Database, Queryable } from '../../database/database.ts'
-import { findMessage, type MessageRef } from '../chats/find-message.ts'
+import { findMessage, type MessageRef, whyMissing } from '../chats/find-message.ts'
 import { membersOf } from '../chats/members.ts'
 import { parseChatId, parseMessageId, personOf, withoutVotes } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
@@ -303,7 +303,10 @@ export async function stopPoll(
     message: parseMessageId(operation.message, 'edit'),
   }
   const target = await findMessage(context.db, person, ref)
-  if (!target) throw messageNotFound('message with poll to stop')
+  if (!target) {
+    const otherwise = messageNotFound('message with poll to stop')
+    throw await whyMissing(context.db, person, ref.chat, otherwise)
+  }
   const { content, sender, isForwarded, chat } = target
   if (content.kind !== 'poll') throw badRequest('message is not a poll')
   if (sender !== person || isForwarded) throw badRequest("poll can't be stopped")

@@ -6,6 +6,7 @@ import type { OperationOf, OperationResult } from '../../../machines/model/opera
 import type { Person } from '../../../machines/model/person.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import type { Queryable } from '../../database/database.ts'
+import { whyMissing } from '../chats/find-message.ts'
 import { parseChatId, personOf, privateChatWith } from '../delivery/mapping.ts'
 import { type PersonRow, personJson } from '../delivery/rows.ts'
 import { holderOf, releaseFiles, storedMedia, withFileHolds } from '../files/files.ts'
@@ -102,7 +103,10 @@ export async function repostStory(
   const author = parseChatId(from)
   const links = await context.business.of([author])
   const acts = links.some(({ account }) => account === (business?.account ?? by.person))
-  if (!acts && author !== by.person) throw failed('bad_request', 'STORY_NOT_ALLOWED')
+  if (!acts && author !== by.person) {
+    const otherwise = failed('bad_request', 'STORY_NOT_ALLOWED')
+    throw await whyMissing(context.db, by.person, author, otherwise)
+  }
   const [found] = await context.db.query<{ media: Media; caption: Text; isProtected: boolean }>(
     `select media, caption, is_protected as "isProtected" from sandbox_story
      where person_id = $1 and id = $2`,

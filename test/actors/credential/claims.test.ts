@@ -1,7 +1,9 @@
 /** An account that a call claims while it is claimed with all others: it is run once, by the newer epoch. */
 import t from 'tap'
 import { CredentialSupervisor } from '../../../actors/credential/supervisor.ts'
-import { CredentialRig, factsOf } from './rig.ts'
+import { settled } from '../../support/clock.ts'
+import { CredentialRig, factsOf, stateOf } from './rig.ts'
+import { SupervisorRig } from './supervisor-rig.ts'
 
 t.test('the newer of two claims counts, and all that ran by the older one ends', async (t) => {
   const rig = new CredentialRig(t)
@@ -21,4 +23,31 @@ t.test('the newer of two claims counts, and all that ran by the older one ends',
   await started
   t.match(rig.lost, [{ credentialId: 1, epoch: 2 }])
   t.equal(supervisor.factsOf(1)?.epoch, 3)
+})
+
+t.test('an account that comes back at once waits for the session that it had here', async (t) => {
+  for (const end of ['lost', 'crashed'] as const) {
+    const rig = new SupervisorRig(t)
+    rig.platform.bears = 'exclusive'
+    await rig.find(1)
+    const closing = Promise.withResolvers<void>()
+    rig.platform.session.onClose = () => closing.promise
+    if (end === 'crashed') await rig.crash(1)
+    for (const epoch of end === 'lost' ? [4, 5] : []) {
+      rig.supervisor.lose(factsOf(1, { epoch: epoch - 1 }))
+      rig.store.facts.set(1, factsOf(1, { epoch }))
+      rig.supervisor.adopt(factsOf(1, { epoch }))
+    }
+    await rig.clock.advance(2_000)
+    t.equal(rig.platform.sessions.length, 1, `${end}: never two`)
+    let isDisconnected = false
+    rig.supervisor.disconnected(1).then(() => (isDisconnected = true))
+    await settled()
+    t.notOk(isDisconnected)
+    closing.resolve()
+    await rig.clock.advance(1_000)
+    t.ok(isDisconnected)
+    t.equal(rig.platform.sessions.length, 2)
+    t.equal(stateOf(await rig.supervisor.find(1)), 'live.online')
+  }
 })

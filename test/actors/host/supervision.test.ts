@@ -1,7 +1,7 @@
 /** What the registry makes of a crash: callers are refused while the actor rests, and nobody else is. */
 import t from 'tap'
 import { ActorRegistry } from '../../../actors/host/actor.ts'
-import { Supervision } from '../../../actors/host/supervision.ts'
+import { Supervision } from '../../../actors/host/host.ts'
 import { TestClock } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
 

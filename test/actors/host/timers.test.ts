@@ -1,7 +1,7 @@
 /** The delayed events of actors that share a system: never early, cancelled one by one or all at once. */
 import t from 'tap'
 import { type AnyActorRef, createActor, fromTransition } from 'xstate'
-import { Timers } from '../../../actors/host/host.ts'
+import { Timers } from '../../../actors/host/time.ts'
 import { TestClock } from '../../support/clock.ts'
 
 /** Keeps the types of the events it was sent. */

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { Membership, type NodeTable } from '../../../actors/node/actor.ts'
 import type { NodeRow, Verdict } from '../../../actors/node/observer.ts'
+import type { Clock } from '../../../actors/ports/ports.ts'
 import { settled, TestClock } from '../../support/clock.ts'
 import { FakeLogger } from '../../support/fakes.ts'
 import { quietLogger } from '../../support/logger.ts'
@@ -258,6 +259,74 @@ t.test('a silent node is gone after ten seconds; it comes back as another', asyn
   await clock.advance(1_000)
   t.same(rows.states(), ['up', 'gone', 'up'])
   t.match(silent?.node.view, { incarnation: 3, state: 'up' })
+})
+
+t.test('until it comes back it has the number under which it can claim nothing', async (t) => {
+  const { clock, all } = await nodes(2)
+  const [, silent] = all
+  const way = silent?.way as Way
+  const node = silent?.node as Membership
+  way.isCut = true
+  await clock.advance(10_500)
+  const joining = Promise.withResolvers<void>()
+  const join = way.join.bind(way)
+  way.join = async () => {
+    await joining.promise
+    return join()
+  }
+  way.isCut = false
+  await clock.advance(1_000)
+  t.match(node.view, { incarnation: 2, state: 'joining' })
+  joining.resolve()
+  await clock.advance(1_000)
+  t.match(node.view, { incarnation: 3, state: 'up' })
+})
+
+t.test(
+  'a node that is declared gone while it stops drops its accounts, and stays away',
+  async (t) => {
+    const rows = new Rows()
+    let dropped = 0
+    const declaredGone = () => void dropped++
+    const { clock } = rows
+    const node = new Membership({ table: new Way(rows), clock, logger: quietLogger, declaredGone })
+    await node.join()
+    node.drain()
+    Object.assign(rows.all[0] ?? {}, { state: 'gone' })
+    await clock.advance(2_000)
+    t.equal(dropped, 1)
+    t.same(rows.states(), ['gone'])
+    await node.leave()
+    t.equal(dropped, 1)
+  },
+)
+
+t.test('a node whose actor crashes drops its accounts, because it joins as another', async (t) => {
+  const { clock, ...rows } = new Rows()
+  const logger = new FakeLogger()
+  let dropped = 0
+  let isBroken = false
+  const world: Clock = {
+    now: () => clock.now(),
+    setTimeout(work, milliseconds) {
+      // The timer of the lease belongs to the machine itself.
+      if (isBroken && milliseconds > 6_000) throw new Error('boom')
+      return clock.setTimeout(work, milliseconds)
+    },
+    clearTimeout: (timer) => clock.clearTimeout(timer as number),
+  }
+  const table = new Way({ ...rows, clock } as Rows)
+  const declaredGone = () => void dropped++
+  const node = new Membership({ table, clock: world, logger, declaredGone })
+  await node.join()
+  isBroken = true
+  await clock.advance(250)
+  isBroken = false
+  t.match(logger.errors, [{ text: 'the actor of this node crashed' }])
+  t.equal(dropped, 1)
+  await clock.advance(1_000)
+  t.match(node.view, { incarnation: 2, state: 'up' })
+  await node.leave()
 })
 
 t.test('a database that was away for all has nobody declared gone', async (t) => {

@@ -80,6 +80,20 @@ t.test('a database that restarts frees all locks, and nobody is declared gone', 
   t.equal(declaredAfter(observer, row(2, 6, true), 30), undefined)
 })
 
+t.test(
+  'a node that joins after such a restart trusts only a lock that it has seen held',
+  async (t) => {
+    const observer = watching(row(2, 5, false))
+    t.equal(declaredAfter(observer, row(2, 5, false), 18), undefined)
+    t.same(declaredAfter(observer, row(2, 5, false)), { beat: 1, cause: 'crashed' })
+    const interrupted = watching(row(2, 5))
+    interrupted.interrupted()
+    // The peer has taken its lock again, and crashes after that.
+    interrupted.saw([row(1, 1), row(2, 6)], 1, 0)
+    t.same(declaredAfter(interrupted, row(2, 6, false)), { beat: 3, cause: 'crashed' })
+  },
+)
+
 t.test('the age of a beat is shown as this node has seen it', async (t) => {
   const observer = new Observer()
   observer.saw([row(2, 5)], 1, 1_000)

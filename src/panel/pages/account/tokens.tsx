@@ -2,7 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
-import { tokensQuery } from '../../api/queries.ts'
+import { tokensQuery, userQuery } from '../../api/queries.ts'
 import type { NewToken, Token } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -10,13 +10,15 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Copied } from '../../ui/copy.tsx'
 import { Confirm, Dialog } from '../../ui/dialog.tsx'
-import { Choice, Field, Form } from '../../ui/form.tsx'
+import { Checks, Choice, Field, Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
 import { Empty, Failed, Loading, Notice, useReason } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
+import { Addresses, addressesIn } from '../keys/terms.tsx'
 
 const lifetimes = [7, 30, 90, 366]
+const scopes = ['read', 'link', 'keys', 'send', 'operate'] as const
 
 /** Creates a personal access token and shows it once. */
 function NewTokenDialog({ onClose }: { onClose(): void }) {
@@ -25,9 +27,20 @@ function NewTokenDialog({ onClose }: { onClose(): void }) {
   const queries = useQueryClient()
   const [name, setName] = useState('')
   const [days, setDays] = useState('90')
+  const [chosen, setChosen] = useState<readonly string[]>(['read'])
+  const [addresses, setAddresses] = useState('')
+  const { data: user } = useQuery(userQuery)
+  const offered = scopes.filter((scope) => scope !== 'operate' || user?.operator)
   const making = useMutation({
     mutationFn: () =>
-      call<NewToken>('POST', '/user/tokens', { body: { name, expires_in_days: Number(days) } }),
+      call<NewToken>('POST', '/user/tokens', {
+        body: {
+          name,
+          expires_in_days: Number(days),
+          scopes: chosen,
+          allowed_ips: addressesIn(addresses),
+        },
+      }),
     onSuccess: () => queries.invalidateQueries(tokensQuery),
   })
   if (making.data) return <Shown token={making.data.token} onClose={onClose} />
@@ -50,11 +63,18 @@ function NewTokenDialog({ onClose }: { onClose(): void }) {
           options={lifetimes.map((count) => [`${count}`, t.count('tokens.days', count)])}
           onChange={setDays}
         />
+        <Checks
+          label={t('tokens.scopes')}
+          options={offered.map((scope) => [scope, t(`tokens.scope.${scope}`)])}
+          chosen={chosen}
+          onChange={setChosen}
+        />
+        <Addresses text={addresses} onChange={setAddresses} />
         <div className="actions">
           <Button disabled={making.isPending} onClick={onClose}>
             {t('cancel')}
           </Button>
-          <Button type="submit" kind="first" busy={making.isPending}>
+          <Button type="submit" kind="first" busy={making.isPending} disabled={chosen.length === 0}>
             {t('tokens.make')}
           </Button>
         </div>
@@ -132,6 +152,9 @@ function TokenRow({ token, revoke }: { readonly token: Token; revoke(): void }) 
         <span className="quiet small block">
           {t('tokens.until', { day: day(token.expires_at) })} · {t('tokens.used')}{' '}
           {token.last_used_at ? <Ago at={token.last_used_at} /> : t('never')}
+        </span>
+        <span className="quiet small block" dir="ltr">
+          {[...token.scopes, ...token.allowed_ips].join(' · ')}
         </span>
       </span>
       <Button

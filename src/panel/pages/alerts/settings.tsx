@@ -49,7 +49,7 @@ export function AlertSettingsCards() {
 }
 
 /** The form as it stands, as what the service takes: empty fields are switched off. */
-function useForm({ minutes, backlog_minutes, webhook, chat, email }: AlertSettings) {
+function useForm({ minutes, backlog_minutes, webhook, chat, email, ...settings }: AlertSettings) {
   const [form, setForm] = useState({
     minutes: `${minutes}`,
     backlog: `${backlog_minutes}`,
@@ -57,6 +57,7 @@ function useForm({ minutes, backlog_minutes, webhook, chat, email }: AlertSettin
     key: chat ? `${chat.api_key_id}` : '',
     chat: chat?.chat_id ?? '',
     email: email ?? '',
+    version: settings.version,
   })
   const url = form.url.trim()
   const body = {
@@ -65,8 +66,11 @@ function useForm({ minutes, backlog_minutes, webhook, chat, email }: AlertSettin
     ...(url !== '' && { webhook: { url } }),
     ...(form.key !== '' && { chat: { api_key_id: Number(form.key), chat_id: form.chat.trim() } }),
     ...(form.email.trim() !== '' && { email: form.email.trim() }),
+    // Of what the form was filled with, whatever was read since.
+    version: form.version,
   }
-  const set = (name: keyof typeof form) => (value: string) => setForm({ ...form, [name]: value })
+  const set = (name: keyof typeof form) => (value: string) =>
+    setForm((before) => ({ ...before, [name]: value }))
   return { form, set, body }
 }
 
@@ -88,6 +92,7 @@ function SettingsForm({ settings }: { readonly settings: AlertSettings }) {
     mutationFn: () => call<AlertSettings>('PUT', PATH, { body }),
     onSuccess(next) {
       queries.setQueryData(settingsQuery.queryKey, next)
+      set('version')(next.version)
       toast(t('alerts.saved'))
     },
   })

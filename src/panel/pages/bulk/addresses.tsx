@@ -2,8 +2,13 @@
 import { infiniteQueryOptions, useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call, save } from '../../api/call.ts'
-import { handleOf, nameOf } from '../../api/names.ts'
-import type { BulkAction, RecordPage, RelinkPage } from '../../api/types.ts'
+import {
+  type BulkAction,
+  handleOf,
+  nameOf,
+  type RecordPage,
+  type RelinkPage,
+} from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'

@@ -11,8 +11,13 @@ import {
 import { useEffect, useId, useRef, useState } from 'react'
 import { Link } from 'react-router'
 import { call } from '../../api/call.ts'
-import { handleOf, nameOf } from '../../api/names.ts'
-import type { BulkAction, BulkItem, RecordPage } from '../../api/types.ts'
+import {
+  type BulkAction,
+  type BulkItem,
+  handleOf,
+  nameOf,
+  type RecordPage,
+} from '../../api/types.ts'
 import type { MessageKey } from '../../i18n/en.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'

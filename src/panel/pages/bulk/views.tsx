@@ -3,6 +3,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from '@tanstack/r
 import { useState } from 'react'
 import { Link } from 'react-router'
 import { addressOf, call } from '../../api/call.ts'
+import { useViewed } from '../../api/queries.ts'
 import type { SavedView } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -32,7 +33,9 @@ export function Views({ now }: { readonly now: ViewOfList }) {
   const toast = useToast()
   const queries = useQueryClient()
   const [isNaming, setNaming] = useState(false)
-  const views = useQuery(viewsQuery).data ?? []
+  // A search that another user keeps may name people.
+  const isOwn = useViewed() === undefined
+  const views = useQuery({ ...viewsQuery, enabled: isOwn }).data ?? []
   const shown = textOf(now)
   const current = views.find(({ query }) => textOf(query) === shown)
   const deleting = useMutation({

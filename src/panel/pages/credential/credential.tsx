@@ -4,15 +4,16 @@ import { useEffect, useRef, useState } from 'react'
 import { Link, useNavigate, useParams } from 'react-router'
 import { call } from '../../api/call.ts'
 import { isGone } from '../../api/failure.ts'
-import { handleOf, nameOf } from '../../api/names.ts'
 import { credentialQuery, keysOfQuery, platformsQuery } from '../../api/queries.ts'
 import { follow } from '../../api/stream.ts'
-import type {
-  Credential,
-  LiveTransition,
-  RecordPage,
-  Settings,
-  Transition,
+import {
+  type Credential,
+  handleOf,
+  type LiveTransition,
+  nameOf,
+  type RecordPage,
+  type Settings,
+  type Transition,
 } from '../../api/types.ts'
 import { Hint } from '../../help/hint.tsx'
 import { useFormats } from '../../i18n/formats.ts'

@@ -2,7 +2,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'react-router'
-import { handleOf, nameOf } from '../../api/names.ts'
 import {
   incidentsQuery,
   platformsQuery,
@@ -10,7 +9,7 @@ import {
   urgentQuery,
   usageQuery,
 } from '../../api/queries.ts'
-import type { Summary } from '../../api/types.ts'
+import { handleOf, nameOf, type Summary } from '../../api/types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge, LiveBadge, StateBadge, toneOf } from '../../ui/badge.tsx'

@@ -1,7 +1,6 @@
 /** Makes the demo: two sandbox people, a linked account, a key and a first message. Each step first looks for what an earlier try left. */
 import { call } from '../../api/call.ts'
-import { createPerson, personApi } from '../../api/sandbox.ts'
-import type { Inbox, Person } from '../../api/sandbox-types.ts'
+import { createPerson, type Inbox, type Person, personApi } from '../../api/sandbox.ts'
 import type { ApiKey, Credential, LinkSession, RecordPage } from '../../api/types.ts'
 
 /** The names by which a later try finds the demo again, the same in every language. */

@@ -1,9 +1,8 @@
 /** /dashboard/accounts/:id/diagnosis: the choice of the account's key to diagnose. */
 import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, useParams } from 'react-router'
-import { nameOf } from '../../api/names.ts'
 import { credentialQuery, keysOfQuery } from '../../api/queries.ts'
-import type { ApiKey, Credential } from '../../api/types.ts'
+import { type ApiKey, type Credential, nameOf } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { ButtonLink } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'

@@ -21,7 +21,7 @@ import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { NewKey } from '../keys/new-key.tsx'
 import { isTroubled, ReceivingBadge, standingTones } from '../keys/records.tsx'
-import { expiryIn, lifetimeOptions, Scopes } from '../keys/terms.tsx'
+import { Addresses, addressesIn, expiryIn, lifetimeOptions, Scopes } from '../keys/terms.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { Overview } from './overview.tsx'
 import { Requests } from './requests.tsx'
@@ -225,6 +225,8 @@ export function ChangeKey({ apiKey, close }: { readonly apiKey: ApiKey; close():
   const [name, setName] = useState(shown.name)
   const [scopes, setScopes] = useState<readonly string[]>(shown.scopes)
   const [lifetime, setLifetime] = useState<string>(KEPT)
+  const [addresses, setAddresses] = useState(shown.allowed_ips.join('\n'))
+  const allowed = addressesIn(addresses)
   const changing = useMutation({
     mutationFn: () =>
       call<ApiKey>('PATCH', `/api_keys/${apiKey.api_key_id}`, {
@@ -232,6 +234,7 @@ export function ChangeKey({ apiKey, close }: { readonly apiKey: ApiKey; close():
           ...(name !== shown.name && { name: name.trim() }),
           ...(`${scopes}` !== `${shown.scopes}` && { scopes }),
           ...(lifetime !== KEPT && { expires_at: expiryIn(lifetime) }),
+          ...(`${allowed}` !== `${shown.allowed_ips}` && { allowed_ips: allowed }),
         },
       }),
     onSuccess(changed) {
@@ -254,6 +257,7 @@ export function ChangeKey({ apiKey, close }: { readonly apiKey: ApiKey; close():
         />
         <Scopes chosen={scopes} onChange={setScopes} />
         <Lifetime until={apiKey.expires_at} chosen={lifetime} onChange={setLifetime} />
+        <Addresses text={addresses} onChange={setAddresses} />
         <Wrong cause={changing.error} />
         <div className="actions">
           <Button onClick={close}>{t('cancel')}</Button>

@@ -1,10 +1,9 @@
 /** The state of a key: its machine, its cursor, the waiting updates, and its account. */
 import { useQuery } from '@tanstack/react-query'
 import { Link } from 'react-router'
-import { nameOf } from '../../api/names.ts'
 import { backlogQuery, chartQuery, credentialQuery } from '../../api/queries.ts'
 import { baseUrl } from '../../api/session.ts'
-import type { ApiKey } from '../../api/types.ts'
+import { type ApiKey, nameOf } from '../../api/types.ts'
 import { Hint } from '../../help/hint.tsx'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'

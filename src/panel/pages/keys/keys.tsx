@@ -9,9 +9,8 @@ import {
 import { useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { call } from '../../api/call.ts'
-import { handleOf, nameOf } from '../../api/names.ts'
 import { accountsQuery, credentialQuery, keysQuery } from '../../api/queries.ts'
-import type { ApiKey, Credential } from '../../api/types.ts'
+import { type ApiKey, type Credential, handleOf, nameOf } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -23,7 +22,7 @@ import { useChangeOfAddress } from '../../ui/use-in-address.ts'
 import { keyForms, type Searching, Typed, useSearch } from '../explorer/search.tsx'
 import { NewKey } from './new-key.tsx'
 import { KeyRecord } from './records.tsx'
-import { expiryIn, lifetimeOptions, Scopes } from './terms.tsx'
+import { Addresses, addressesIn, expiryIn, lifetimeOptions, Scopes } from './terms.tsx'
 
 function useAccounts(chosen: string) {
   const [search, setSearch] = useState('')
@@ -94,7 +93,8 @@ function useFields() {
   const [name, setName] = useState('')
   const [scopes, setScopes] = useState<readonly string[]>(['bot:send', 'bot:receive'])
   const [lifetime, setLifetime] = useState<string>('never')
-  return { name, setName, scopes, setScopes, lifetime, setLifetime }
+  const [addresses, setAddresses] = useState('')
+  return { name, setName, scopes, setScopes, lifetime, setLifetime, addresses, setAddresses }
 }
 
 interface WantedKey {
@@ -102,6 +102,7 @@ interface WantedKey {
   readonly credential_id: number | undefined
   readonly scopes: readonly string[]
   readonly expires_at: string | null
+  readonly allowed_ips: readonly string[]
 }
 
 function useCreation() {
@@ -123,12 +124,14 @@ interface KeyFormProps {
 function KeyForm({ accounts, fields, creating, choose, close }: KeyFormProps) {
   const t = useT()
   const { name, setName, scopes, setScopes, lifetime, setLifetime } = fields
+  const { addresses, setAddresses } = fields
   const make = () =>
     creating.mutate({
       name: name.trim(),
       credential_id: accounts.account?.credential_id,
       scopes,
       expires_at: expiryIn(lifetime),
+      allowed_ips: addressesIn(addresses),
     })
   return (
     <Form by={{ isPending: creating.isPending, mutate: make }}>
@@ -148,6 +151,7 @@ function KeyForm({ accounts, fields, creating, choose, close }: KeyFormProps) {
         options={lifetimeOptions(t)}
         onChange={setLifetime}
       />
+      <Addresses text={addresses} onChange={setAddresses} />
       <Wrong cause={creating.error} />
       <div className="actions">
         <Button disabled={creating.isPending} onClick={close}>

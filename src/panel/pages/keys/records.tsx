@@ -1,8 +1,7 @@
 /** A key in a list: name, hint, way of receiving or reason why not, and number of waiting updates. */
 import { Link } from 'react-router'
 import { keyStanding, type Standing } from '../../../../machines/api-key/events.ts'
-import { nameOf } from '../../api/names.ts'
-import type { ApiKey } from '../../api/types.ts'
+import { type ApiKey, nameOf } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import type { Translate } from '../../i18n/translate.ts'
 import { Badge, type Tone } from '../../ui/badge.tsx'

@@ -1,7 +1,8 @@
-/** The terms of a key: its scopes, each explained, and its lifetime. */
+/** The terms of a key: its scopes, each explained, its lifetime, and from where it may be used. */
 
 import { useT } from '../../i18n/language.tsx'
 import type { Translate } from '../../i18n/translate.ts'
+import { Area, Checks } from '../../ui/form.tsx'
 
 const lifetimes = ['never', '30', '90', '365'] as const
 
@@ -18,8 +19,6 @@ export const lifetimeOptions = (t: Translate): readonly (readonly [string, strin
 export const expiryIn = (lifetime: string): string | null =>
   lifetime === 'never' ? null : new Date(Date.now() + Number(lifetime) * DAY_MS).toISOString()
 
-const scopes = ['bot:send', 'bot:receive'] as const
-
 interface ScopesProps {
   readonly chosen: readonly string[]
   onChange(scopes: readonly string[]): void
@@ -27,28 +26,35 @@ interface ScopesProps {
 
 export function Scopes({ chosen, onChange }: ScopesProps) {
   const t = useT()
+  const options = [
+    ['bot:send', t('keys.scope.bot:send')],
+    ['bot:receive', t('keys.scope.bot:receive')],
+  ] as const
+  return <Checks label={t('keys.scopes')} options={options} chosen={chosen} onChange={onChange} />
+}
+
+/** The addresses in a text, one on a line. */
+export const addressesIn = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean)
+
+interface AddressesProps {
+  readonly text: string
+  onChange(text: string): void
+}
+
+/** From where a key or a token may be used. */
+export function Addresses({ text, onChange }: AddressesProps) {
+  const t = useT()
   return (
-    <fieldset className="group stack tight">
-      <legend className="label">{t('keys.scopes')}</legend>
-      {scopes.map((scope) => (
-        <label key={scope} className="choice">
-          <input
-            type="checkbox"
-            checked={chosen.includes(scope)}
-            onChange={(event) =>
-              onChange(
-                scopes.filter((one) =>
-                  one === scope ? event.target.checked : chosen.includes(one),
-                ),
-              )
-            }
-          />
-          <span>
-            <span className="mono">{scope}</span>
-            <span className="quiet small block">{t(`keys.scope.${scope}`)}</span>
-          </span>
-        </label>
-      ))}
-    </fieldset>
+    <Area
+      label={t('addresses.title')}
+      hint={t('addresses.hint')}
+      className="mono"
+      dir="ltr"
+      rows={2}
+      spellCheck={false}
+      placeholder="192.0.2.0/24"
+      value={text}
+      onChange={(event) => onChange(event.target.value)}
+    />
   )
 }

@@ -3,9 +3,15 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link, useNavigate, useSearchParams } from 'react-router'
 import { addressOf, call } from '../../api/call.ts'
-import { handleOf, nameOf } from '../../api/names.ts'
 import { credentialQuery, openLinksQuery, platformsQuery, userQuery } from '../../api/queries.ts'
-import type { Credential, LinkField, LinkSession, Platform } from '../../api/types.ts'
+import {
+  type Credential,
+  handleOf,
+  type LinkField,
+  type LinkSession,
+  nameOf,
+  type Platform,
+} from '../../api/types.ts'
 import { Hint } from '../../help/hint.tsx'
 import { useT } from '../../i18n/language.tsx'
 import { StateBadge } from '../../ui/badge.tsx'

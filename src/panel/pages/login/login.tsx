@@ -2,7 +2,7 @@
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Navigate, useSearchParams } from 'react-router'
-import { ask, posting } from '../../api/ask.ts'
+import { ask, posting } from '../../api/failure.ts'
 import { useSession } from '../../api/queries.ts'
 import { signIn } from '../../api/session.ts'
 import type { SentCode } from '../../api/types.ts'

@@ -2,14 +2,19 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import {
+  type Chat,
+  type Gift,
+  type GivenRights,
+  type Group,
   giftsQuery,
   groupsQuery,
+  type Person,
   peopleQuery,
   profileOf,
+  type Role,
   removeMember,
   setRole,
 } from '../../api/sandbox.ts'
-import type { Chat, Gift, GivenRights, Group, Person, Role } from '../../api/sandbox-types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'

@@ -1,8 +1,13 @@
 /** The person one acts as in an open chat, and the way to the other chats: for everything shown in it. */
 import { useQuery } from '@tanstack/react-query'
 import { createContext, use } from 'react'
-import { groupsQuery, type PersonApi } from '../../api/sandbox.ts'
-import type { Chat, Group, Person } from '../../api/sandbox-types.ts'
+import {
+  type Chat,
+  type Group,
+  groupsQuery,
+  type Person,
+  type PersonApi,
+} from '../../api/sandbox.ts'
 
 export interface Acting {
   readonly person: Person

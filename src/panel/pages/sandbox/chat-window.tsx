@@ -1,8 +1,14 @@
 /** An open chat: who it is with, what was written, and where one writes. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { groupsQuery, personApi } from '../../api/sandbox.ts'
-import type { Chat, Inbox, Message, Person } from '../../api/sandbox-types.ts'
+import {
+  type Chat,
+  groupsQuery,
+  type Inbox,
+  type Message,
+  type Person,
+  personApi,
+} from '../../api/sandbox.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'

@@ -1,8 +1,14 @@
 /** The message field: text, files, an answer to a message, or a new text for an edited one. */
 import { useMutation } from '@tanstack/react-query'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
-import type { PersonApi, Written } from '../../api/sandbox.ts'
-import type { Chat, Message, Person, StandingKeyboard } from '../../api/sandbox-types.ts'
+import type {
+  Chat,
+  Message,
+  Person,
+  PersonApi,
+  StandingKeyboard,
+  Written,
+} from '../../api/sandbox.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Choice } from '../../ui/form.tsx'

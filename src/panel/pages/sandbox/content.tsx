@@ -2,7 +2,7 @@
 
 import { useMutation } from '@tanstack/react-query'
 import { Fragment, useState } from 'react'
-import type { Message, Poll } from '../../api/sandbox-types.ts'
+import type { Message, Poll } from '../../api/sandbox.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'

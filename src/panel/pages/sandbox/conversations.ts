@@ -1,5 +1,5 @@
 /** The chats of a person, newest first: chats with messages, then groups without messages. */
-import type { Chat, Group, Inbox, Message, PersonName } from '../../api/sandbox-types.ts'
+import type { Chat, Group, Inbox, Message, PersonName } from '../../api/sandbox.ts'
 
 export interface Conversation {
   readonly chat: Chat

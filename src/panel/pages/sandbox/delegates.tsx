@@ -1,8 +1,7 @@
 /** Delegates of a person: accounts with rights in their private chats, and the bots that the person has made. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { peopleQuery, profileOf } from '../../api/sandbox.ts'
-import type { BusinessConnection, Person } from '../../api/sandbox-types.ts'
+import { type BusinessConnection, type Person, peopleQuery, profileOf } from '../../api/sandbox.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Copied } from '../../ui/copy.tsx'

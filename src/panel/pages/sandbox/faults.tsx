@@ -1,8 +1,7 @@
 /** The switches that make things go wrong for one person, and right again. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { peopleQuery, personApi } from '../../api/sandbox.ts'
-import type { Faults, Person } from '../../api/sandbox-types.ts'
+import { type Faults, type Person, peopleQuery, personApi } from '../../api/sandbox.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'

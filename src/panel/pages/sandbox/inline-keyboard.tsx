@@ -1,7 +1,7 @@
 /** The buttons under a message, of every kind: what each does is done, and the bot's answer shown as a messenger does. */
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Chat, InlineButton, Message, PersonName } from '../../api/sandbox-types.ts'
+import type { Chat, InlineButton, Message, PersonName } from '../../api/sandbox.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { copy } from '../../ui/copy.tsx'

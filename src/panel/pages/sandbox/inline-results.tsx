@@ -1,8 +1,12 @@
 /** Inline mode: what a bot offers for the text that was typed after its name, to be picked and sent. */
 import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { peopleQuery } from '../../api/sandbox.ts'
-import type { InlineAnswer, InlineResult, Person } from '../../api/sandbox-types.ts'
+import {
+  type InlineAnswer,
+  type InlineResult,
+  type Person,
+  peopleQuery,
+} from '../../api/sandbox.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Wrong } from '../../ui/states.tsx'

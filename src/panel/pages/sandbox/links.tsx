@@ -1,8 +1,17 @@
 /** Links that lead into the sandbox: to a chat that one joins or asks to join, to a bot that one adds to a chat, or to an invoice. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { groupsQuery, offeredRights, peopleQuery, profileOf, setRole } from '../../api/sandbox.ts'
-import type { Chat, GivenRights, Group, Person } from '../../api/sandbox-types.ts'
+import {
+  type Chat,
+  type GivenRights,
+  type Group,
+  groupsQuery,
+  offeredRights,
+  type Person,
+  peopleQuery,
+  profileOf,
+  setRole,
+} from '../../api/sandbox.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'

@@ -3,12 +3,12 @@ import { Menu } from '@base-ui/react/menu'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import {
+  type Message,
   type PersonApi,
   type PostAnswer,
   type Reaction,
   stickerSetsQuery,
 } from '../../api/sandbox.ts'
-import type { Message } from '../../api/sandbox-types.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'

@@ -1,5 +1,5 @@
 /** How people and chats are called and shown: names, faces and the mark of those that were verified. */
-import type { Chat, Media, Person, PersonName } from '../../api/sandbox-types.ts'
+import type { Chat, Media, Person, PersonName } from '../../api/sandbox.ts'
 import { useT } from '../../i18n/language.tsx'
 import { CustomEmoji, ProfilePhoto } from './attachment.tsx'
 

@@ -1,8 +1,14 @@
 /** Begins a chat with a person, makes a group or a channel, and puts such chats together in communities. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { createGroup, groupsQuery, type NewGroup, profileOf } from '../../api/sandbox.ts'
-import type { Community, Person } from '../../api/sandbox-types.ts'
+import {
+  type Community,
+  createGroup,
+  groupsQuery,
+  type NewGroup,
+  type Person,
+  profileOf,
+} from '../../api/sandbox.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'

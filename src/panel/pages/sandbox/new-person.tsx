@@ -1,8 +1,7 @@
 /** Registers a person with the built-in messenger. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { createPerson, peopleQuery } from '../../api/sandbox.ts'
-import type { Person } from '../../api/sandbox-types.ts'
+import { createPerson, type Person, peopleQuery } from '../../api/sandbox.ts'
 import { latinDigits } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'

@@ -7,8 +7,14 @@ import {
   useQueryClient,
 } from '@tanstack/react-query'
 import { type ReactNode, useMemo, useRef, useState } from 'react'
-import { groupsQuery, peopleQuery, personApi, profileOf } from '../../api/sandbox.ts'
-import type { JoinRequest, Person } from '../../api/sandbox-types.ts'
+import {
+  groupsQuery,
+  type JoinRequest,
+  type Person,
+  peopleQuery,
+  personApi,
+  profileOf,
+} from '../../api/sandbox.ts'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'

@@ -2,8 +2,14 @@
 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { peopleQuery } from '../../api/sandbox.ts'
-import type { Invoice, Message, Paying, Payment, Person } from '../../api/sandbox-types.ts'
+import {
+  type Invoice,
+  type Message,
+  type Paying,
+  type Payment,
+  type Person,
+  peopleQuery,
+} from '../../api/sandbox.ts'
 import { latinDigits, useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'

@@ -1,14 +1,14 @@
 /** Dialogs in which one chooses: one chat, several people, or the rights of an administrator. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { offeredRights } from '../../api/sandbox.ts'
-import type {
-  AdministratorRight,
-  Chat,
-  GivenRights,
-  Person,
-  PersonName,
-} from '../../api/sandbox-types.ts'
+import {
+  type AdministratorRight,
+  type Chat,
+  type GivenRights,
+  offeredRights,
+  type Person,
+  type PersonName,
+} from '../../api/sandbox.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'

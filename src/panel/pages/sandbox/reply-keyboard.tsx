@@ -1,8 +1,7 @@
 /** The keyboard that a bot put below the message field: each key writes its text, or sends what it asks for. */
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Written } from '../../api/sandbox.ts'
-import type { Chat, Key, Person, StandingKeyboard } from '../../api/sandbox-types.ts'
+import type { Chat, Key, Person, StandingKeyboard, Written } from '../../api/sandbox.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button } from '../../ui/button.tsx'
 import { useReason } from '../../ui/states.tsx'

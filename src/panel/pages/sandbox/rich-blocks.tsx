@@ -2,7 +2,7 @@
 import { type CSSProperties, createElement, type ReactNode } from 'react'
 import type { RichCaption, RichText } from '../../../../machines/model/rich.ts'
 import type { RichBlockBody } from '../../../http/sandbox/content-schemas.ts'
-import type { Message } from '../../api/sandbox-types.ts'
+import type { Message } from '../../api/sandbox.ts'
 import { Attachment } from './attachment.tsx'
 import { Outside } from './rich-text.tsx'
 

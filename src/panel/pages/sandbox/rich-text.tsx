@@ -1,6 +1,6 @@
 /** Text with its formatting. If entities overlap, each stretch has all of its entities. */
 import type { ReactNode } from 'react'
-import type { Entity } from '../../api/sandbox-types.ts'
+import type { Entity } from '../../api/sandbox.ts'
 import { CustomEmoji } from './attachment.tsx'
 import { isSandboxLink, SandboxLink } from './links.tsx'
 

@@ -6,9 +6,15 @@ import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
 import { PERMISSIONS, rightsGiven } from '../../../../machines/model/rights.ts'
-import { inviteOf, memberOf, memberOfGroup } from '../reading/memberships.ts'
+import {
+  adminRights,
+  bannedRights,
+  inviteOf,
+  memberOf,
+  memberOfGroup,
+  shutOut,
+} from '../reading/memberships.ts'
 import { chatOfGroup, personById, type View } from '../reading/peers.ts'
-import { adminRights, bannedRights, shutOut } from '../writing/rights.ts'
 import { type Context, done, readOptions } from './context.ts'
 import { fullChat } from './describe.ts'
 

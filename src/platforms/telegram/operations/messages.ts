@@ -19,9 +19,8 @@ import { findMessage, findMessageWithPeers } from '../find-message.ts'
 import { isChannel, messageId } from '../natives.ts'
 import { messageOf } from '../reading/message.ts'
 import { conversationFor } from '../suggested-posts.ts'
-import { inputMediaOf, locationOf } from '../writing/media.ts'
+import { inputMediaOf, locationOf, previewOf } from '../writing/media.ts'
 import { inputPollOf } from '../writing/poll.ts'
-import { previewOf } from '../writing/preview.ts'
 import {
   type Context,
   done,

@@ -15,8 +15,7 @@ import { findMessage } from '../find-message.ts'
 import { messageId, parseMessageId } from '../natives.ts'
 import { messageOf } from '../reading/message.ts'
 import { conversationFor, inputPostOf } from '../suggested-posts.ts'
-import { inputMediaOf } from '../writing/media.ts'
-import { previewOf } from '../writing/preview.ts'
+import { inputMediaOf, previewOf } from '../writing/media.ts'
 import {
   type Context,
   done,

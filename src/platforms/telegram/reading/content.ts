@@ -1,11 +1,10 @@
 /** Reads the content of a message into neutral terms. */
 import type { tl } from '@mtcute/node'
-import type { Checklist, ChecklistTask } from '../../../../machines/model/checklist.ts'
 import type { Content } from '../../../../machines/model/content.ts'
 import type { Location } from '../../../../machines/model/location.ts'
 import type { Media } from '../../../../machines/model/media.ts'
 import type { Invoice, PaidItem, PaidMedia } from '../../../../machines/model/payment.ts'
-import type { PollMedia } from '../../../../machines/model/poll.ts'
+import type { Checklist, ChecklistTask, PollMedia } from '../../../../machines/model/poll.ts'
 import type { Preview } from '../../../../machines/model/text.ts'
 import { textOf } from '../entities.ts'
 import { documentOf, photoOf, type Shown } from './media.ts'

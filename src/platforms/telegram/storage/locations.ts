@@ -87,7 +87,7 @@ export class MessageLocations {
   }
 }
 
-export const TABLES = ['telegram_message', 'telegram_reference', 'telegram_peer']
+const TABLES = ['telegram_message', 'telegram_reference', 'telegram_peer']
 
 /** Removes the data of an account besides its updates once it is being deleted: linked anew, it goes on with them. */
 export async function forgetAccount(db: Queryable, { credentialId, epoch }: Owned): Promise<void> {
@@ -109,4 +109,17 @@ export async function forgetIn(
     credentialId,
     epoch,
   ])
+}
+
+/** Removes locations of messages older than the log keeps updates, and everything of accounts that are deactivated. */
+export async function retainTelegram(db: Queryable, days: number): Promise<void> {
+  await db.query(`delete from telegram_message where at < now() - make_interval(days => $1)`, [
+    days,
+  ])
+  for (const table of TABLES) {
+    await db.query(
+      `delete from ${table} using credential
+        where credential.id = ${table}.credential_id and credential.deactivated_at is not null`,
+    )
+  }
 }

@@ -1,7 +1,6 @@
 /** Polls and checklists in the network's terms. */
 import { Long, type tl } from '@mtcute/node'
-import type { Checklist } from '../../../../machines/model/checklist.ts'
-import type { Poll } from '../../../../machines/model/poll.ts'
+import type { Checklist, Poll } from '../../../../machines/model/poll.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import { plainEntitiesOf } from '../entities.ts'
 

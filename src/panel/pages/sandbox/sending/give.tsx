@@ -1,8 +1,7 @@
 /** Dialogs for what one sends beside text: somebody's contact, a die, a voice message, words that one member alone sees, and a new kind of gift. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useId, useState } from 'react'
-import { createGift, giftsQuery, groupsQuery } from '../../../api/sandbox.ts'
-import type { Chat } from '../../../api/sandbox-types.ts'
+import { type Chat, createGift, giftsQuery, groupsQuery } from '../../../api/sandbox.ts'
 import { latinDigits } from '../../../i18n/formats.ts'
 import { useT } from '../../../i18n/language.tsx'
 import { Button } from '../../../ui/button.tsx'

@@ -1,8 +1,7 @@
 /** The look of a topic: its icon, and the dialog in which name, colour and icon are chosen. */
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { stickerSetsQuery, type TopicLook } from '../../../api/sandbox.ts'
-import type { Topic } from '../../../api/sandbox-types.ts'
+import { stickerSetsQuery, type Topic, type TopicLook } from '../../../api/sandbox.ts'
 import { useT } from '../../../i18n/language.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'

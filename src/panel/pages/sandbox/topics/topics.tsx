@@ -2,8 +2,14 @@
 import { Menu } from '@base-ui/react/menu'
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
-import { groupsQuery, topicsOf, topicsQuery } from '../../../api/sandbox.ts'
-import type { Chat, Message, Topic } from '../../../api/sandbox-types.ts'
+import {
+  type Chat,
+  groupsQuery,
+  type Message,
+  type Topic,
+  topicsOf,
+  topicsQuery,
+} from '../../../api/sandbox.ts'
 import { useT } from '../../../i18n/language.tsx'
 import { Button } from '../../../ui/button.tsx'
 import { Confirm } from '../../../ui/dialog.tsx'

@@ -1,0 +1,106 @@
+/** Notes every change of the management API in the audit log: who asked, from where, and for what. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { type Action, actionOf } from '../audit/actions.ts'
+import { type Author, changedBy, type Details, noteChange, type Via } from '../audit/log.ts'
+import type { Queryable } from '../database/database.ts'
+import { callerOf } from './on-behalf.ts'
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The change that is under way, in routes that change something. */
+    change: Change | undefined
+  }
+  interface FastifyContextConfig {
+    /** What the audit log calls the change that the route makes. */
+    action?: Action
+  }
+}
+
+type Change = { -readonly [Key in keyof Author]: Author[Key] } & {
+  /** What the request asked for changed nothing. */
+  isNone?: boolean
+}
+
+/** By the first parameter of a path. */
+const TARGETS: Readonly<Record<string, string>> = {
+  key: 'key',
+  webhook: 'key',
+  account: 'account',
+  bulk: 'bulk_action',
+  link: 'link',
+  token: 'token',
+  session: 'session',
+  view: 'view',
+  alert: 'alert',
+  node: 'node',
+}
+
+/** What the path names: the token of a page is a secret. */
+function targetOf({ params }: FastifyRequest, action: Action): Details['target'] {
+  const { id, credential_id, session_id, incarnation } = params as Record<string, string>
+  const named = id ?? credential_id ?? session_id ?? incarnation
+  const kind = TARGETS[action.slice(0, action.indexOf('.'))]
+  return named === undefined || kind === undefined ? undefined : [kind, named]
+}
+
+/** An order to a node changes nothing of its author, but the service. */
+const isOfService = (action: Action) => action.startsWith('node.')
+
+function changeOf(request: FastifyRequest, action: Action): Change {
+  const { user, id, audit } = request
+  const target = targetOf(request, action)
+  const by = { ip: audit.ip, requestId: id, ...(target && { details: { target } }) }
+  if (!user) return { via: viaOf(action), action, ...by }
+  return {
+    via: user.via === 'pat' ? 'token' : 'sign_in',
+    action,
+    userId: isOfService(action) ? undefined : user.id,
+    authorId: callerOf(request),
+    sessionId: user.sessionId,
+    tokenId: user.token?.id,
+    ...by,
+  }
+}
+
+/** Where nobody is signed in: orders have a token of their own, pages of links another. */
+function viaOf(action: Action): Via {
+  if (isOfService(action)) return 'command'
+  return action.startsWith('link.') ? 'page' : 'code'
+}
+
+/** Says more about the change of a request: what is known only while it is carried out. */
+export function describeChange(request: FastifyRequest, details: Details): void {
+  const { change } = request
+  if (change) change.details = { ...change.details, ...details }
+}
+
+/**
+ * Call it before any route is registered. Code that writes notes the change in its own transaction. What actors carry out is
+ * noted right before the answer; an answer that says that something was done comes only after its note.
+ */
+export function noteChanges(app: FastifyInstance, db: Queryable): void {
+  app.decorateRequest('change', undefined)
+  app.addHook('onRoute', (route) => {
+    const actions = [route.method].flat().map((verb) => actionOf(verb, route.url))
+    const action = actions.find((name) => name !== undefined)
+    if (action) route.config = { ...route.config, action }
+  })
+  app.addHook('preHandler', (request, _, done) => {
+    const { action } = request.routeOptions.config
+    if (action === undefined) return done()
+    request.change = changeOf(request, action)
+    changedBy(request.change, done)
+  })
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { change, audit } = request
+    if (!change || change.isNoted || change.isNone || reply.statusCode >= 400) return payload
+    // Whoever has just signed in, or opened a page, is known only now.
+    if (change.via === 'page' || change.via === 'code') {
+      // Nobody has signed out, where no session belongs to the token.
+      if (audit.userId === undefined) return payload
+      change.userId = audit.userId
+    }
+    await noteChange(db, {}, change)
+    return payload
+  })
+}

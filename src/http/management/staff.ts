@@ -1,0 +1,132 @@
+/** Users as operators and support find them: /users. */
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { failed } from '../../../machines/model/failure.ts'
+import { parsePhone } from '../../accounts/phone.ts'
+import type { FoundUser, Staff, StaffUsers } from '../../accounts/staff.ts'
+import { StaffUser, Time } from '../../records/account.ts'
+import { maskPhone } from '../../security/redact.ts'
+import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { NOT_BLANK } from '../validation.ts'
+import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
+import { idBefore, pageOf } from './page.ts'
+
+interface StaffRoutesOptions extends Authenticated {
+  readonly staff: Staff
+  readonly users: StaffUsers
+}
+
+const Id = Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER }))
+
+const UsersQuery = Type.Object({
+  ...PageQuery.properties,
+  phone: Type.Optional(Type.String({ maxLength: 40, description: 'The whole phone of the user' })),
+  user_id: Id,
+  credential_id: Id,
+  api_key_id: Id,
+})
+
+const UnmaskBody = Type.Object(
+  { reason: Type.String({ minLength: 3, maxLength: 500, pattern: NOT_BLANK }) },
+  { additionalProperties: false },
+)
+
+const Unmasked = Type.Object({ user_id: Type.Integer(), unmasked_until: Time })
+
+const described = { tags: ['staff'] }
+const config = { scope: 'operate' } as const
+
+type Routes = FastifyPluginAsyncTypebox<StaffRoutesOptions>
+
+const findingRoutes: Routes = async (app, { staff, users }) => {
+  const presented = async (request: Pick<FastifyRequest, 'user'>, user: FoundUser) => {
+    const until = await staff.unmaskedUntil(userOf(request), user.id)
+    return {
+      user_id: user.id,
+      phone: until ? user.phone : maskPhone(user.phone),
+      created_at: user.createdAt.toISOString(),
+      accounts: user.accounts,
+      accounts_out: user.accountsOut,
+      api_keys: user.apiKeys,
+      unmasked_until: until?.toISOString() ?? null,
+    }
+  }
+  app.get(
+    '/users',
+    {
+      config,
+      schema: {
+        ...described,
+        summary: 'Users of the service, newest first, or those who own what is named',
+        querystring: UsersQuery,
+        response: answers(PageOf(StaffUser)),
+      },
+    },
+    async (request) => {
+      const { limit, before, phone, user_id, credential_id, api_key_id } = request.query
+      const found = await users.find({
+        phone: phone === undefined ? undefined : parsePhone(phone).number,
+        userId: user_id,
+        credentialId: credential_id,
+        apiKeyId: api_key_id,
+        before: idBefore(before),
+        limit: limit + 1,
+      })
+      const page = pageOf(found, limit, ({ id }) => `${id}`)
+      return ok({
+        ...page,
+        items: await Promise.all(page.items.map((one) => presented(request, one))),
+      })
+    },
+  )
+  app.get(
+    '/users/:id',
+    {
+      config,
+      schema: {
+        ...described,
+        summary: 'One user',
+        params: IdParams,
+        response: answers(StaffUser),
+      },
+    },
+    async (request) => {
+      const [found] = await users.find({ userId: idOf(request.params.id), limit: 1 })
+      if (!found) throw failed('not_found')
+      return ok(await presented(request, found))
+    },
+  )
+}
+
+const unmaskRoute: Routes = async (app, { staff }) => {
+  app.post(
+    '/users/:id/unmask',
+    {
+      schema: {
+        ...described,
+        summary: 'Shows you texts and phones of a user for 15 minutes',
+        description: 'The user reads the reason in their audit log.',
+        params: IdParams,
+        body: UnmaskBody,
+        response: answers(Unmasked),
+      },
+    },
+    async (request) => {
+      const id = idOf(request.params.id)
+      const until = await staff.unmask(userOf(request), id, request.body.reason.trim())
+      return ok({ user_id: id, unmasked_until: until.toISOString() })
+    },
+  )
+}
+
+/** For those whose phones stand in OPERATOR_PHONES or SUPPORT_PHONES. Other users get 403. */
+export const staffRoutes: Routes = async (app, options) => {
+  const { authenticate, staff } = options
+  forUsers(app, authenticate, 'operate')
+  app.addHook('onRequest', async (request) => {
+    if (await staff.roleOf(userOf(request))) return
+    throw failed('forbidden', 'only for operators and support')
+  })
+  for (const routes of [findingRoutes, unmaskRoute]) await routes(app, options)
+}

@@ -1,0 +1,122 @@
+/** Calls of the staff on behalf of a user: which routes take them, and what their answers hide. */
+import type { FastifyRequest } from 'fastify'
+import { failed } from '../../machines/model/failure.ts'
+import type { Role, Staff } from '../accounts/staff.ts'
+import { maskPhone, maskTexts } from '../security/redact.ts'
+
+/** The header that names the user, by number. */
+export const ON_BEHALF_OF = 'on-behalf-of'
+
+/** One of the staff, who reads the records of another user. */
+export interface Acting {
+  /** Their own id as a user. */
+  readonly id: number
+  readonly role: Role
+  /** Whether texts and phones are hidden. */
+  readonly isMasked: boolean
+}
+
+/** Who makes a call, before anybody else's records are asked for. */
+interface Caller {
+  readonly id: number
+  readonly via: 'jwt' | 'pat'
+  readonly token?: { readonly scopes: readonly string[] }
+  /** Whether the sign-in is still valid. */
+  stands(): Promise<boolean>
+}
+
+/** Routes that change nothing of the user, by verb and pattern. Any other refuses such a call. */
+export const routesOnBehalf: ReadonlySet<string> = new Set([
+  'GET /alerts',
+  'GET /alerts/:id/items',
+  'GET /alerts/summary',
+  'GET /api_keys',
+  'GET /api_keys/:id',
+  'GET /api_keys/:id/backlog',
+  'GET /api_keys/:id/diagnosis/:diagnosis_id',
+  'GET /api_keys/:id/exchanges',
+  'GET /api_keys/:id/requests/:request_id/exchange',
+  'GET /api_keys/:id/requests/:request_id/updates',
+  'GET /audit',
+  'GET /machines',
+  'GET /machines/:name',
+  'GET /platforms',
+  'GET /platforms/credentials',
+  'GET /platforms/credentials/:credential_id',
+  'GET /platforms/credentials/actions',
+  'GET /platforms/credentials/:credential_id/events',
+  'GET /platforms/credentials/:credential_id/transitions',
+  'GET /platforms/credentials/events',
+  'GET /platforms/credentials/groups',
+  'GET /platforms/credentials/summary',
+  'GET /platforms/links',
+  'GET /user/logs/api-requests',
+  'GET /user/logs/webhook-deliveries',
+  'GET /user/usage',
+  'POST /api_keys/:id/diagnosis',
+  'POST /api_keys/:id/diagnosis/:diagnosis_id/next',
+  'POST /platforms/credentials/:credential_id/test',
+])
+
+const routeOf = ({ method, routeOptions }: FastifyRequest) =>
+  `${method === 'HEAD' ? 'GET' : method} ${routeOptions.url}`
+
+/** The user in whose place `caller` reads. Throws where the caller, the route or the user is none for it. */
+export async function onBehalf(
+  staff: Staff,
+  request: FastifyRequest,
+  caller: Caller,
+): Promise<Pick<Caller, 'id' | 'stands'> & { readonly acting: Acting }> {
+  const isMeant = !caller.token || caller.token.scopes.includes('operate')
+  const role = isMeant ? await staff.roleOf(caller.id) : undefined
+  if (!role) throw failed('forbidden', 'only operators and support act on behalf of others')
+  if (!routesOnBehalf.has(routeOf(request))) {
+    throw failed('forbidden', 'only the user may do this', { reason: 'only_the_user' })
+  }
+  const named = request.headers[ON_BEHALF_OF]
+  const id = typeof named === 'string' && /^[1-9]\d{0,14}$/.test(named) ? Number(named) : undefined
+  if (id === undefined || !(await staff.knows(id))) throw failed('not_found', 'no such user')
+  const isMasked = (await staff.unmaskedUntil(caller.id, id)) === undefined
+  const acting = { id: caller.id, role, isMasked }
+  const stands = async () => (await caller.stands()) && (await staff.roleOf(caller.id)) === role
+  return { id, acting, stands }
+}
+
+/** Who is counted for what a request costs: of a call on behalf of a user, the one who makes it. */
+export const callerOf = ({ user }: Pick<FastifyRequest, 'user'>): number =>
+  user.acting?.id ?? user.id
+
+/** A message that is sent, and a search in texts, are for the user alone. */
+export function refuseForStaff({ user, body, query }: FastifyRequest): void {
+  if ((body as { send_to?: unknown } | null | undefined)?.send_to !== undefined) {
+    throw failed('forbidden', 'only the user may send a message', { reason: 'only_the_user' })
+  }
+  if (user.acting?.isMasked && (query as { text?: unknown }).text !== undefined) {
+    throw failed('forbidden', 'texts are masked', { reason: 'texts_masked' })
+  }
+}
+
+const HIDDEN = '•••'
+
+/** The answer as this caller may see it. */
+export const shownTo = <Answer>(
+  user: { readonly acting?: Acting } | undefined,
+  answer: Answer,
+): Answer => (user?.acting?.isMasked ? (masked(answer) as Answer) : answer)
+
+function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked)
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  // Contents of a call or of an attempt at a webhook; elsewhere a text is a sentence of the service.
+  const isContent = 'is_cut' in value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [name, maskedField(name, inner, isContent)]),
+  )
+}
+
+function maskedField(name: string, value: unknown, isContent: boolean): unknown {
+  if (typeof value !== 'string') return masked(value)
+  if (name === 'phone') return maskPhone(value)
+  if (name === 'excerpt' || name === 'chat_name') return HIDDEN
+  return isContent && (name === 'text' || name === 'body') ? maskTexts(value, HIDDEN) : value
+}

@@ -1,0 +1,115 @@
+/** /dashboard/users, for operators and support: finding a user, and looking at what they see. */
+import { infiniteQueryOptions, useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useNavigate } from 'react-router'
+import { call } from '../../api/call.ts'
+import type { RecordPage, StaffUser } from '../../api/types.ts'
+import { view } from '../../api/viewing.ts'
+import { useT } from '../../i18n/language.tsx'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Choice, Field, Form } from '../../ui/form.tsx'
+import { Card, Page } from '../../ui/page.tsx'
+import { Empty, Failed, Loading, useReason } from '../../ui/states.tsx'
+import { Ago } from '../../ui/time.tsx'
+
+const ways = ['phone', 'credential_id', 'api_key_id', 'user_id'] as const
+type Way = (typeof ways)[number]
+
+interface Search {
+  readonly way: Way
+  readonly text: string
+}
+
+const usersQuery = ({ way, text }: Search) =>
+  infiniteQueryOptions({
+    queryKey: ['users', way, text],
+    queryFn: ({ pageParam, signal }) =>
+      call<RecordPage<StaffUser>>('GET', '/users', {
+        query: { limit: 50, before: pageParam, [way]: text },
+        signal,
+      }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_before }) => next_before ?? undefined,
+  })
+
+export function UsersPage() {
+  const t = useT()
+  const reason = useReason()
+  const [typed, setTyped] = useState<Search>({ way: 'phone', text: '' })
+  const [search, setSearch] = useState(typed)
+  const users = useInfiniteQuery(usersQuery(search))
+  const asking = useMutation({ mutationFn: async () => setSearch(typed) })
+  const found = users.data?.pages.flatMap(({ items }) => items) ?? []
+  return (
+    <Page title={t('nav.users')} lead={t('users.lead')}>
+      <Card title={t('users.find')}>
+        <Form by={asking} className="row">
+          <Choice
+            label={t('users.by')}
+            value={typed.way}
+            options={ways.map((way) => [way, t(`users.by.${way}`)])}
+            onChange={(way) => setTyped({ ...typed, way: way as Way })}
+          />
+          <Field
+            label={t(`users.by.${typed.way}`)}
+            wrong={users.error && search.text ? reason(users.error) : undefined}
+            className="ltr"
+            inputMode={typed.way === 'phone' ? 'tel' : 'numeric'}
+            autoComplete="off"
+            value={typed.text}
+            onChange={(event) => setTyped({ ...typed, text: event.target.value.trim() })}
+          />
+          <Button type="submit" kind="first">
+            {t('users.find')}
+          </Button>
+        </Form>
+      </Card>
+      <Card title={t('nav.users')}>
+        {users.isError && !search.text ? (
+          <Failed cause={users.error} retry={() => users.refetch()} />
+        ) : users.isPending ? (
+          <Loading />
+        ) : found.length === 0 ? (
+          <Empty icon="search" title={t('users.none')} />
+        ) : (
+          <ul className="records">
+            {found.map((user) => (
+              <UserRow key={user.user_id} user={user} />
+            ))}
+          </ul>
+        )}
+        {users.hasNextPage && (
+          <Button busy={users.isFetchingNextPage} onClick={() => users.fetchNextPage()}>
+            {t('more')}
+          </Button>
+        )}
+      </Card>
+    </Page>
+  )
+}
+
+function UserRow({ user }: { readonly user: StaffUser }) {
+  const t = useT()
+  const go = useNavigate()
+  const { user_id, phone, accounts, accounts_out, api_keys, created_at } = user
+  const look = () => {
+    view({ user_id, phone })
+    go('/dashboard')
+  }
+  return (
+    <li className="record">
+      <span className="grow">
+        <strong className="ltr">{phone}</strong>
+        <span className="quiet small block">
+          {t('users.number', { id: `${user_id}` })} · {t.count('users.accounts', accounts)} ·{' '}
+          {t.count('users.keys', api_keys)} · <Ago at={created_at} />
+        </span>
+      </span>
+      {accounts_out > 0 && <Badge tone="bad">{t.count('users.out', accounts_out)}</Badge>}
+      <Button size="slim" onClick={look}>
+        {t('users.view')}
+      </Button>
+    </li>
+  )
+}

@@ -1,0 +1,80 @@
+/** Support in the panel: finds a user, sees what they see, diagnoses, gives a reason for texts, and goes back. */
+import t from 'tap'
+import { startService } from '../support/service.ts'
+import { seriousIn } from './axe.ts'
+import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { saidIn } from './said.ts'
+
+const phone = '+14155559301'
+const helped = '+14155559302'
+const said = saidIn('en')
+
+t.test('support helps a user in the panel', { skip: noBrowser, timeout: 180_000 }, async (t) => {
+  const service = await startService(t, { env: { SUPPORT_PHONES: phone } })
+  const user = await service.client(helped)
+  const bot = await user.person('Ada', 'helped_ada')
+  const account = await user.link(bot)
+  const { api_key_id: keyId } = await user.key(account)
+  const browser = await openBrowser()
+  t.teardown(() => browser.close())
+  const visitor = await visit(browser, service)
+  const { page, complaints } = visitor
+  await signIn(visitor, service, phone)
+  const band = page.getByRole('region', { name: "Another user's records" })
+  const refused: string[] = []
+  page.on('response', (answer) => {
+    if (answer.status() >= 400) refused.push(`${answer.status()} ${new URL(answer.url()).pathname}`)
+  })
+
+  await t.test('the user is found by the number of an account', async (t) => {
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
+    await page.getByLabel('By', { exact: true }).selectOption('credential_id')
+    await page.getByLabel('Account number', { exact: true }).fill(`${account}`)
+    await page.getByRole('button', { name: 'Find' }).click()
+    const rows = page.locator('li.record')
+    await rows.getByText('9302').waitFor()
+    t.equal(await rows.count(), 1)
+    t.notMatch(await page.locator('main').innerText(), helped)
+    t.same(await seriousIn(page), [])
+    await page.getByRole('button', { name: 'Look' }).click()
+  })
+
+  await t.test('their pages are shown, and nothing is refused on the way', async (t) => {
+    await band.waitFor()
+    await page.getByRole('link', { name: 'Messenger accounts', exact: true }).click()
+    await page.locator('main').getByText('helped_ada').first().waitFor()
+    await page.goto(`${visitor.origin}/dashboard/accounts/${account}`)
+    await band.waitFor()
+    await page.getByRole('heading', { name: 'Ada' }).waitFor()
+    await page.getByRole('link', { name: 'Alerts', exact: true }).click()
+    await page.goto(`${visitor.origin}/dashboard/keys/${keyId}`)
+    await page.locator('main').getByText('test').first().waitFor()
+    t.equal(await page.getByRole('link', { name: 'Sandbox', exact: true }).count(), 0)
+    t.same(refused, [])
+    t.same(await seriousIn(page), [])
+  })
+
+  await t.test('a diagnosis runs to its end', async (t) => {
+    await page.goto(`${visitor.origin}/dashboard/keys/${keyId}/diagnosis`)
+    await page.getByRole('button', { name: said('diagnosis.all') }).click()
+    await page.getByRole('heading', { name: said('diagnosis.healthy') }).waitFor()
+    t.same(refused, [])
+  })
+
+  await t.test('a reason shows the phone', async (t) => {
+    await page.getByRole('button', { name: 'Show texts and phones' }).click()
+    await page.getByLabel('Reason').fill('ticket 12')
+    await page.getByRole('button', { name: 'Show', exact: true }).click()
+    await band.getByText(helped).waitFor()
+    t.match(await band.innerText(), /shown until/)
+  })
+
+  await t.test('and back: own records, no band', async (t) => {
+    await page.getByRole('button', { name: 'Back to your own' }).click()
+    await band.waitFor({ state: 'detached' })
+    await page.getByRole('link', { name: 'Messenger accounts', exact: true }).click()
+    await page.getByRole('heading', { name: 'Messenger accounts' }).waitFor()
+    t.equal(await page.getByText('helped_ada').count(), 0)
+  })
+  t.same(complaints, [])
+})
