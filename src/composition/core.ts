@@ -25,7 +25,7 @@ import type { WebhookReminders } from '../jobs/jobs.ts'
 import { KeyGate } from '../keys/gate.ts'
 import { PostgresKeyStore } from '../keys/store.ts'
 import type { KeysWantedUpdates } from '../keys/wanted-updates.ts'
-import type { Finished } from '../links/finish.ts'
+import { onLinked } from '../links/finish.ts'
 import { LinkFlows } from '../links/flows.ts'
 import { limitLinks } from '../links/limits.ts'
 import { PostgresLinkStore } from '../links/store.ts'
@@ -385,21 +385,4 @@ const keyBeginner =
     const key = apiKeys.begin(facts)
     if (draining.signal.aborted) key.endPolls()
     return key
-  }
-
-/** Runs the account of a link flow that has ended well, by the epoch under which it was stored. */
-const onLinked =
-  (supervisor: CredentialSupervisor, ownership: Ownership, bus: Pick<Bus, 'tell'> | undefined) =>
-  async ({ credentialId, relinked, epoch, link }: Finished): Promise<void> => {
-    const held = supervisor.factsOf(credentialId)
-    const wasElsewhere = held?.epoch !== epoch
-    if (relinked && wasElsewhere) bus?.tell('relinked', { credentialId, epoch })
-    if (held && held.epoch < epoch) ownership.lost([held])
-    const actor = relinked ? supervisor.peek(credentialId) : undefined
-    if (actor?.isActive) return void (await actor.ask({ type: 'credential.relinked', link }))
-    await supervisor.start(credentialId).catch((cause) => {
-      if (!(cause instanceof OwnershipLost)) throw cause
-      // It is linked all the same: this node drains, or was declared gone, and another one runs it.
-      bus?.tell('released', null)
-    })
   }

@@ -145,6 +145,8 @@ const elsewhere: readonly Action[] = [
   'session.reused',
   // A code may be asked for again only after a while.
   'link.code_asked',
+  // The staff does it: test/service/staff.test.ts.
+  'user.unmasked',
   // Commands run on their own: the next test.
   'service.phone_unlocked',
   'service.signing_keys_dropped',
