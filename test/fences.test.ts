@@ -67,7 +67,8 @@ const byName: Readonly<Record<string, string>> = {
 }
 
 const change = /\b(?:insert\s+into|update|delete\s+from)\s+([a-z_]+|\$\{\w+\})/g
-const fence = /\bepoch\b|\bownedRows\b|\$\{owned\}|\bisOwned\b/
+/** Seconds since 1970 are no fence. */
+const fence = /\bepoch\b(?! from )|\bownedRows\b|\$\{owned\}|\bisOwned\b/
 
 interface Written {
   readonly file: string
