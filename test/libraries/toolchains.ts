@@ -10,6 +10,7 @@ import type { Program } from './bot-process.ts'
 /** A language, or a program that is built or installed as a whole. */
 export type Toolchain =
   | 'python'
+  | 'telegrinder'
   | 'javascript'
   | 'go'
   | 'rust'
@@ -252,6 +253,8 @@ async function alertmanager(): Promise<Workshop> {
 
 const makers: Readonly<Record<Toolchain, () => Promise<Workshop>>> = {
   python: fromPip('python'),
+  // Apart from the others in Python, so that the quick form stays short.
+  telegrinder: fromPip('telegrinder'),
   javascript: fromNpm('javascript'),
   go,
   rust,

@@ -239,29 +239,6 @@ t.test('limits of bodies hold', async (t) => {
   t.equal((await call('getMe')).status, 200, 'and the next call is served')
 })
 
-t.test('an upload that costs more than a key has left is owed, not cut', async (t) => {
-  const poor = await startService(t, { env: { ...env, CALL_RATE: '0.01', CALL_BURST: '4' } })
-  const owner = await poor.client()
-  const { key } = await owner.key(await linkBot(owner, { token }))
-  const form = new FormData()
-  for (const name of 'abcd') form.set(name, new File([new Uint8Array(1_900_000)], name))
-  const { body, headers } = new Response(form)
-  const before = stub.asked.length
-  // Of unknown length: only as it comes it shows that it is more than the key has left.
-  const answer = await fetch(`${poor.url}/bot${key}/sendMediaGroup`, {
-    method: 'POST',
-    headers: { 'content-type': headers.get('content-type') ?? '' },
-    body,
-    duplex: 'half',
-  })
-  t.equal(answer.status, 200)
-  const sent = stub.asked.slice(before).filter(({ method }) => method === 'sendMediaGroup')
-  t.ok(sent[0]!.bytes.length > 7_600_000)
-  const next = await fetch(`${poor.url}/bot${key}/getMe`)
-  t.equal(next.status, 429, 'the calls after it wait for that')
-  t.ok(Number(next.headers.get('retry-after')) <= 500, 'for another burst at most')
-})
-
 t.test('a file that is too large leaves its connection to the next call', async (t) => {
   const boundary = 'boundary-of-parts'
   const head = `--${boundary}\r\ncontent-disposition: form-data; name="document"; filename="a"\r\n\r\n`

@@ -10,6 +10,7 @@ import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import type { OpenLink } from '../../links/store.ts'
 import type { CredentialRecord } from '../../records/credential.ts'
 import { LinkRecord, OpenLinkRecord } from '../../records/link.ts'
+import { describeChange } from '../changes.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { shown } from '../validation.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
@@ -136,6 +137,11 @@ const startRoute: Routes = async (app, options) => {
         fields: fields as Record<string, string>,
         relinks: credential_id,
       })
+      const { sessionId, method: way } = flow.link
+      describeChange(request, {
+        target: ['link', sessionId],
+        after: { platform: platform.id, method: way, credential_id },
+      })
       return ok(await readBack(recordOf(options, flow)))
     },
   )
@@ -205,6 +211,7 @@ const verifyRoute: Routes = async (app, options) => {
         type: 'link.verify',
         ...(otp !== undefined ? { code: otp } : { password: password ?? '' }),
       })
+      describeChange(request, { target: ['link', session_id] })
       // The flow may be over now, and then takes no answer again.
       return ok(await readBack(recordOf(options, flow)))
     },

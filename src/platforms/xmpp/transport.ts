@@ -169,6 +169,8 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     if (element.is('enabled', ns.streamManagement)) ({ max, location } = element.attrs)
   })
   keepToClassicLogin(transport)
+  // Before all others that hear of it.
+  takePrefixes(transport)
   guardWrites(transport, login.permit)
   if (!login.allowPrivate) refusePrivate(transport)
   const heard = decodeAcrossChunks(transport)
@@ -310,6 +312,15 @@ function tuneStreamManagement(transport: Client): void {
   streamManagement.requestAckInterval = 60_000
   // Its own check ends in a close that can outlive the connection and hit the next one; see `Stream`.
   streamManagement.timeout = 0
+}
+
+/** The library goes by names as they are written. A server may write a prefix in place of the default namespace. */
+function takePrefixes(transport: Client): void {
+  transport.prependListener('element', (element: Element) => {
+    const [name, xmlns] = [element.getName(), element.getNS()]
+    if (name === element.name || xmlns === ns.streams) return
+    Object.assign(element, { name, attrs: { ...element.attrs, xmlns } })
+  })
 }
 
 /** SASL2 with its inline resumption is another login path in the library; servers offer the classic one too. */
