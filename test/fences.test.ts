@@ -14,6 +14,7 @@ const old = 'what is old or belongs to a deleted account goes, whoever removes i
 /** By file and table: why a statement needs no fence. */
 const unfenced: Readonly<Record<string, string>> = {
   'alerts/incidents.ts incident_account': 'what incidents hold is judged by one node at a time',
+  'alerts/settings.ts alert_setting': user,
   'bulk/actions.ts bulk_item': 'an outcome is stored once, whoever acted',
   'bulk/relinks.ts relink_page': user,
   'bulk/tags.ts credential': user,
