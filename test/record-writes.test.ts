@@ -25,6 +25,8 @@ const inSql: Readonly<Record<string, string>> = {
   'accounts/signing-keys.ts insert signing_key': transaction,
   'accounts/signing-keys.ts update signing_key': transaction,
   'accounts/tries.ts update otp_challenge': atOnce,
+  'audit/log.ts insert audit_log': transaction,
+  'audit/read.ts delete audit_log': batch,
   'bulk/tags.ts update credential': batch,
   'credentials/health.ts update credential': batch,
   'credentials/identity.ts update credential': batch,

@@ -2,7 +2,7 @@
 
 import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
-import { authorNow, noteChange } from '../audit/log.ts'
+import { noteChange } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import { OtpChallenge, PersonalToken, UserSession } from '../database/entities.ts'
 import type { Jobs } from '../jobs/jobs.ts'
@@ -134,11 +134,11 @@ export class Accounts {
   }
 
   /** A failed sign-in, in the log of the user whose phone it was tried with. */
-  async #noteRefusal(phoneIndex: Buffer, { ip }: RequestClient): Promise<void> {
+  async #noteRefusal(phoneIndex: Buffer, { ip, requestId }: RequestClient): Promise<void> {
     const userId = await this.#users.idOf(phoneIndex)
     if (userId === undefined) return
-    const author = { via: 'code', action: 'session.refused', userId, ip } as const
-    await noteChange(this.#db, {}, { ...author, requestId: authorNow()?.requestId })
+    const author = { via: 'code', action: 'session.refused', userId, ip, requestId } as const
+    await noteChange(this.#db, {}, author)
   }
 
   /** A token is refused the second time, so all that may fail comes before its use. */

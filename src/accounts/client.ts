@@ -28,6 +28,7 @@ export async function requesterOf(db: Queryable, phone: Buffer, ip: string): Pro
 export interface RequestClient {
   readonly ip: string
   readonly userAgent?: string | undefined
+  readonly requestId?: string | undefined
 }
 
 /** The networks that share a client's limits; a subscriber of IPv6 owns at least a /64. */

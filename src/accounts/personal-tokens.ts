@@ -24,7 +24,7 @@ interface NewToken {
 }
 
 /** What a valid token stands for. */
-export interface TokenHolder {
+interface TokenHolder {
   readonly userId: number
   readonly tokenId: number
   readonly scopes: readonly TokenScope[]

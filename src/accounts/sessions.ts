@@ -185,15 +185,13 @@ export function createRefreshTokens(
   const find = (hash: Buffer) => db.records((em) => em.findOne(RefreshToken, { hash }))
 
   /** A second use means that the token was copied: the session ends for the owner and the thief alike. */
-  async function noticeReuse(hash: Buffer, { ip }: RequestClient): Promise<void> {
+  async function noticeReuse(hash: Buffer, { ip, requestId }: RequestClient): Promise<void> {
     const token = await find(hash)
     if (!token?.usedAt || secondsAfter(token.usedAt, GRACE_SECONDS) > clock()) return
-    logger.warn(
-      { session: token.sessionId },
-      'a refresh token was used twice; its session is ended',
-    )
-    const end = () => sessions.end(token.sessionId)
-    await changedBy({ via: 'code', action: 'session.reused', ip }, end)
+    const { sessionId } = token
+    logger.warn({ session: sessionId }, 'a refresh token was used twice; its session is ended')
+    const author = { via: 'code', action: 'session.reused', ip, requestId } as const
+    await changedBy(author, () => sessions.end(sessionId))
   }
 
   return {

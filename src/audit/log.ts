@@ -39,7 +39,7 @@ const authors = new AsyncLocalStorage<Author>()
 export const changedBy = <Result>(author: Author, work: () => Result): Result =>
   authors.run(author, work)
 
-export const authorNow = (): Author | undefined => authors.getStore()
+const authorNow = (): Author | undefined => authors.getStore()
 
 function rowOf(author: Author, details: Details) {
   const { target, before, after, userId = author.userId } = { ...author.details, ...details }

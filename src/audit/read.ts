@@ -2,7 +2,7 @@
 import type { Queryable } from '../database/database.ts'
 import type { AuditRecord } from '../records/audit.ts'
 
-export interface AuditQuery {
+interface AuditQuery {
   readonly userId: number
   /** Those of the service, too. */
   readonly withService: boolean

@@ -1,5 +1,10 @@
 /** Notes every change of the management API in the audit log: who asked, from where, and for what. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  onSendAsyncHookHandler,
+  preHandlerHookHandler,
+} from 'fastify'
 import { type Action, actionOf } from '../audit/actions.ts'
 import { type Author, changedBy, type Details, noteChange, type Via } from '../audit/log.ts'
 import type { Queryable } from '../database/database.ts'
@@ -9,10 +14,6 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The change that is under way, in routes that change something. */
     change: Change | undefined
-  }
-  interface FastifyContextConfig {
-    /** What the audit log calls the change that the route makes. */
-    action?: Action
   }
 }
 
@@ -69,29 +70,41 @@ function viaOf(action: Action): Via {
 }
 
 /** Says more about the change of a request: what is known only while it is carried out. */
-export function describeChange(request: FastifyRequest, details: Details): void {
-  const { change } = request
+export function describeChange({ change }: FastifyRequest, details: Details): void {
   if (change) change.details = { ...change.details, ...details }
+}
+
+/** The request only looks at what it could change. */
+export function changesNothing({ change }: FastifyRequest): void {
+  if (change) change.isNone = true
 }
 
 /**
  * Call it before any route is registered. Code that writes notes the change in its own transaction. What actors carry out is
- * noted right before the answer; an answer that says that something was done comes only after its note.
+ * noted right before the answer; an answer that says that something was done comes only after its note. Other routes have
+ * no hook of it.
  */
 export function noteChanges(app: FastifyInstance, db: Queryable): void {
   app.decorateRequest('change', undefined)
   app.addHook('onRoute', (route) => {
     const actions = [route.method].flat().map((verb) => actionOf(verb, route.url))
     const action = actions.find((name) => name !== undefined)
-    if (action) route.config = { ...route.config, action }
+    if (!action) return
+    route.preHandler = [begin(action), ...[route.preHandler ?? []].flat()]
+    route.onSend = [...[route.onSend ?? []].flat(), noteUnnoted(db)]
   })
-  app.addHook('preHandler', (request, _, done) => {
-    const { action } = request.routeOptions.config
-    if (action === undefined) return done()
+}
+
+const begin =
+  (action: Action): preHandlerHookHandler =>
+  (request, _, done) => {
     request.change = changeOf(request, action)
     changedBy(request.change, done)
-  })
-  app.addHook('onSend', async (request, reply, payload) => {
+  }
+
+const noteUnnoted =
+  (db: Queryable): onSendAsyncHookHandler =>
+  async (request, reply, payload) => {
     const { change, audit } = request
     if (!change || change.isNoted || change.isNone || reply.statusCode >= 400) return payload
     // Whoever has just signed in, or opened a page, is known only now.
@@ -102,5 +115,4 @@ export function noteChanges(app: FastifyInstance, db: Queryable): void {
     }
     await noteChange(db, {}, change)
     return payload
-  })
-}
+  }

@@ -253,7 +253,11 @@ export const panelSessionRoutes: FastifyPluginAsyncTypebox<PanelSessionOptions> 
   )
 }
 
-const clientOf = ({ ip, headers }: FastifyRequest) => ({ ip, userAgent: headers['user-agent'] })
+const clientOf = ({ id, ip, headers }: FastifyRequest) => ({
+  ip,
+  userAgent: headers['user-agent'],
+  requestId: id,
+})
 
 function opened(request: FastifyRequest, reply: FastifyReply, signedIn: SignedIn, baseUrl: string) {
   const { user, accessToken, expiresIn, refreshToken } = signedIn

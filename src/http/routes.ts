@@ -85,7 +85,6 @@ export function routesOf(options: RoutesOptions): Route[] {
   const ofKeys = { ...user, keyService, keys }
   return [
     ...routesOfOperation(options),
-
     route(authRoutes, { accounts }),
     route(panelSessionRoutes, { accounts, baseUrls, panelUrls }),
     route(panelRoutes, { directory: panelDirectory }),

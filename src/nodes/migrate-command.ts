@@ -1,6 +1,7 @@
 /** A command for the operator: takes away what no version uses any more, once the nodes of earlier versions have ended. */
+import { noteChange } from '../audit/log.ts'
 import { contract, migrate } from '../database/migrate.ts'
-import { operate } from '../operator/command.ts'
+import { byOperator, operate } from '../operator/command.ts'
 import { concerning } from '../process/fatal-errors.ts'
 
 const USAGE = `usage: node bin/chapar.mjs migrate --contract [--wait [SECONDS]]
@@ -14,27 +15,31 @@ function secondsIn([verb, option, value = `${WAIT_SECONDS}`, ...more]: string[])
   return option === '--wait' && /^\d{1,6}$/.test(value) ? Number(value) : undefined
 }
 
-await operate(async ({ url }) => {
+await operate(async ({ url, db }) => {
   const seconds = secondsIn(process.argv.slice(2))
   if (seconds === undefined) {
     process.stderr.write(USAGE)
     process.exitCode = 2
     return
   }
-  let count = 0
+  const migrations: string[] = []
   const waiting = await contract({
     run: (heldBack) => concerning('DATABASE_URL', migrate(url, heldBack)),
     waitMs: 1_000 * seconds,
     done(migration) {
-      count++
+      migrations.push(migration)
       process.stdout.write(`${migration} is done.\n`)
     },
   })
+  if (migrations.length > 0) {
+    const note = () => noteChange(db, { after: { migrations } })
+    await byOperator('service.schema_contracted', note)
+  }
   for (const { migration, nodes } of waiting) {
     process.stderr.write(
       `chapar: ${migration} waits: it takes away what these nodes use: ${nodes.join(', ')}\n`,
     )
   }
   if (waiting.length > 0) process.exitCode = 1
-  else if (count === 0) process.stdout.write('Nothing is left to do.\n')
+  else if (migrations.length === 0) process.stdout.write('Nothing is left to do.\n')
 })

@@ -111,6 +111,11 @@ const AccountPage = lazyPage(
   'AccountPage',
   () => import('./pages/account/account.tsx'),
 )
+const AuditPage = lazyPage(
+  '/dashboard/account/audit',
+  'AuditPage',
+  () => import('./pages/audit/audit.tsx'),
+)
 const InvitationPage = lazyPage(
   '/link/:token',
   'InvitationPage',
@@ -140,6 +145,7 @@ export function App() {
           <Route path="demo" element={<DemoPage />} />
           <Route path="sandbox" element={<SandboxPage />} />
           <Route path="account" element={<AccountPage />} />
+          <Route path="account/audit" element={<AuditPage />} />
           <Route path="*" element={<MissingPage />} />
         </Route>
         <Route path="*" element={<Navigate to="/dashboard" replace />} />

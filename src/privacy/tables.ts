@@ -60,7 +60,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('webhook_exchange', 'at api_key_id update_id attempt', undefined, { omit: ['sealed'] }),
   ofUser('call_exchange', 'at api_key_id request_id', undefined, { omit: ['sealed'] }),
   ofUser('request_log', 'at id'),
-  ofUser('audit_log', 'id', 'user_id = $1 or author_id = $1'),
+  ofUser('audit_log', 'id'),
   ofUser('usage_hour', 'hour credential_id api_key_id measure label'),
   ofUser('usage_total', 'hour measure label'),
   ofAccount('incident_account', ''),

@@ -1,4 +1,7 @@
 /** The audit log: a line for every kind of change, with who and from where, without secrets; and nothing alters it. */
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import t from 'tap'
 import { ACTIONS, type Action } from '../../src/audit/actions.ts'
 import { retainChanges } from '../../src/audit/read.ts'
@@ -138,14 +141,19 @@ async function orders(credential_id: number) {
   t.equal((await fetch(url, { method: 'POST', headers })).status, 200)
 }
 
-/** Those that another test drives, with the reason. */
+/** Those that this scene cannot drive, with the reason. */
 const elsewhere: readonly Action[] = [
-  // They need another node, or a clock.
+  // It needs somebody of the staff and another user: `test/service/staff.test.ts`.
+  'user.unmasked',
+  // There is no other node to take the accounts.
   'node.drained',
+  // Time has to pass: a test below.
   'session.reused',
   // A code may be asked for again only after a while.
   'link.code_asked',
-  // Commands run on their own: the next test.
+  // The staff does it: test/service/staff.test.ts.
+  'user.unmasked',
+  // Commands run on their own: a test below.
   'service.phone_unlocked',
   'service.signing_keys_dropped',
   'service.schema_contracted',
@@ -340,7 +348,46 @@ t.test('lines are only added, and end after 400 days or with their user', async 
   const leaving = await service.client()
   const { user_id } = await leaving.result('GET', '/user')
   const own = 'select from audit_log where user_id = $1'
+  // One of them was an operator once, who saw to an account of somebody else.
+  const [other] = await db.query<{ id: number }>(
+    `insert into audit_log (user_id, action, via, author_id)
+     select id, 'user.unmasked', 'sign_in', $1 from app_user where id <> $1 limit 1 returning id`,
+    [user_id],
+  )
   t.equal((await db.query(own, [user_id])).length, 1)
   t.same(await leaving.result('DELETE', '/user'), { erased: true })
   t.same(await db.query(own, [user_id]), [])
+  const left = await db.query('select author_id from audit_log where id = $1', [other?.id])
+  t.same(left, [{ author_id: null }], 'the line of the other stays, without a name')
+})
+
+t.test('a refresh token that was copied, and commands of the operator', async (t) => {
+  const copied = await service.client(phone)
+  const refresh = () => copied.ask('POST', '/auth/refresh', { refresh_token: copied.refreshToken })
+  t.equal((await refresh()).status, 200)
+  await db.query(`update refresh_token set used_at = used_at - interval '1 minute'`)
+  t.equal((await refresh()).status, 401)
+  const reused = await changes('&action=session.reused')
+  t.match(reused, [{ via: 'code', target: 'session', ip: '127.0.0.1', request_id: String }])
+  await refresh()
+  t.equal((await changes('&action=session.reused')).length, 1, 'once')
+
+  const KEY_FILE = join(service.dataDir, 'keys')
+  const command = (file: string, ...args: string[]) =>
+    promisify(execFile)(process.execPath, [`src/operator/${file}`, ...args], {
+      env: { PATH: process.env.PATH, DATABASE_URL: service.databaseUrl, KEY_FILE },
+    })
+  await command('unlock.ts', phone)
+  const { user_id } = await client.result('GET', '/user')
+  t.match(await newest('service.phone_unlocked'), {
+    via: 'command',
+    author_id: null,
+    target: 'user',
+    target_id: `${user_id}`,
+  })
+  await command('drop-signing-keys.ts')
+  t.match(
+    await db.query(`select after from audit_log where action = 'service.signing_keys_dropped'`),
+    [{ after: { dropped: Number } }],
+  )
 })

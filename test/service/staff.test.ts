@@ -213,7 +213,9 @@ t.test(
 t.test('the user reads who looked, and why', async (t) => {
   const { items } = await user.result('GET', '/audit?action=user')
   const [support_id] = [(await support.result('GET', '/user')).user_id]
-  t.match(items, [{ action: 'user.unmasked', author_id: support_id, after: { reason: 'ticket 7' } }])
+  t.match(items, [
+    { action: 'user.unmasked', author_id: support_id, after: { reason: 'ticket 7' } },
+  ])
   t.equal(items.length, 1)
   const diagnosed = await user.result('GET', '/audit?action=key.diagnosed')
   t.match(diagnosed.items, [{ author_id: support_id }])

@@ -3,14 +3,15 @@ import { Migration } from '@mikro-orm/migrations'
 
 export class AuditLog extends Migration {
   override up(): void {
-    // Without a user: a change of the service itself, by an operator. Nodes of the version before erase users, too.
+    // Without a user: a change of the service itself, by an operator. Nodes of the version before erase users, too. An author
+    // who is erased leaves the lines of others as they are, without a name.
     this.addSql(`create table audit_log (
       id bigint generated always as identity primary key,
       user_id bigint references app_user on delete cascade,
       at timestamptz not null default now(),
       action text not null,
       via text not null,
-      author_id bigint references app_user on delete cascade,
+      author_id bigint references app_user on delete set null,
       session_id bigint,
       token_id bigint,
       ip text,
@@ -27,9 +28,11 @@ export class AuditLog extends Migration {
           if old.at < now() - interval '400 days'
             or old.user_id is not null and not exists (
               select from app_user where id = old.user_id and erasing_at is null)
-            or old.author_id is not null and not exists (
-              select from app_user where id = old.author_id and erasing_at is null)
           then return old; end if;
+        elsif tg_op = 'UPDATE' then
+          if new.author_id is null and not exists (select from app_user where id = old.author_id)
+            and to_jsonb(new) - 'author_id' = to_jsonb(old) - 'author_id'
+          then return new; end if;
         end if;
         raise exception 'rows of the audit log are only added' using errcode = 'insufficient_privilege';
       end $$`)

@@ -40,6 +40,14 @@ interface AuditRoutesOptions extends Authenticated {
 
 const tags = ['audit']
 
+const queryOf = (given: Static<typeof Filter>) => ({
+  action: given.action,
+  target: given.target,
+  targetId: given.target_id,
+  since: given.since === undefined ? undefined : new Date(timeOf('since', given.since)),
+  until: given.until === undefined ? undefined : new Date(timeOf('until', given.until)),
+})
+
 export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async (
   app,
   { db, staff, authenticate },
@@ -47,13 +55,9 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async 
   forUsers(app, authenticate)
 
   const asked = async (userId: number, given: Static<typeof Filter>) => ({
+    ...queryOf(given),
     userId,
     withService: await staff.isOperator(userId),
-    action: given.action,
-    target: given.target,
-    targetId: given.target_id,
-    since: given.since === undefined ? undefined : new Date(timeOf('since', given.since)),
-    until: given.until === undefined ? undefined : new Date(timeOf('until', given.until)),
   })
 
   app.get(

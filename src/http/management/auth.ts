@@ -52,7 +52,11 @@ const Jwk = Type.Object({
   use: Type.String(),
 })
 
-const clientOf = ({ ip, headers }: FastifyRequest) => ({ ip, userAgent: headers['user-agent'] })
+const clientOf = ({ id, ip, headers }: FastifyRequest) => ({
+  ip,
+  userAgent: headers['user-agent'],
+  requestId: id,
+})
 
 type Routes = FastifyPluginAsyncTypebox<AccountRoutesOptions>
 

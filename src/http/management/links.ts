@@ -10,6 +10,7 @@ import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import type { OpenLink } from '../../links/store.ts'
 import type { CredentialRecord } from '../../records/credential.ts'
 import { LinkRecord, OpenLinkRecord } from '../../records/link.ts'
+import { describeChange } from '../changes.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { shown } from '../validation.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
@@ -85,6 +86,9 @@ const StartBody = Type.Object(
   {
     method: Type.Optional(Type.String({ maxLength: 64 })),
     credential_id: Type.Optional(Type.Integer({ minimum: 1 })),
+    phone: Type.Optional(
+      Type.String({ maxLength: 4096, description: 'Where accounts link by it' }),
+    ),
   },
   { additionalProperties: Type.String({ maxLength: 4096 }) },
 )
@@ -115,6 +119,7 @@ const startRoute: Routes = async (app, options) => {
       schema: {
         tags,
         summary: 'Starts linking',
+        description: 'Takes the fields that GET /platforms names for a method of the platform.',
         params: PlatformParams,
         body: StartBody,
         response,
@@ -131,6 +136,11 @@ const startRoute: Routes = async (app, options) => {
         method: chosen(platform, method, fields),
         fields: fields as Record<string, string>,
         relinks: credential_id,
+      })
+      const { sessionId, method: way } = flow.link
+      describeChange(request, {
+        target: ['link', sessionId],
+        after: { platform: platform.id, method: way, credential_id },
       })
       return ok(await readBack(recordOf(options, flow)))
     },
@@ -201,6 +211,7 @@ const verifyRoute: Routes = async (app, options) => {
         type: 'link.verify',
         ...(otp !== undefined ? { code: otp } : { password: password ?? '' }),
       })
+      describeChange(request, { target: ['link', session_id] })
       // The flow may be over now, and then takes no answer again.
       return ok(await readBack(recordOf(options, flow)))
     },

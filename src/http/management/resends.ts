@@ -13,6 +13,7 @@ import {
   type ResendChoice,
   resendStanding,
 } from '../../webhooks/resends.ts'
+import { changesNothing, describeChange } from '../changes.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, IdParams, idOf, inTurn, userOf } from './owner.ts'
 import { timeOf } from './page.ts'
@@ -58,11 +59,13 @@ function choiceOf(body: Static<typeof ResendBody>): ResendChoice {
   }
   const at = (field: string, text: string | undefined) =>
     text === undefined ? undefined : new Date(timeOf(field, text))
+  const [first, last] = [at('since', since), at('until', until)]
+  if (first && last && first > last) throw invalidField('until', 'must not be before "since"')
   return {
     from: one ?? from_update_id,
     to: one ?? to_update_id,
-    since: at('since', since),
-    until: at('until', until),
+    since: first,
+    until: last,
     failed: outcome === 'failed',
   }
 }
@@ -131,8 +134,12 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
         await flush()
         const { runs, isCut } = await chooseRuns(db, key.api_key_id, choice)
         const { updates, delivered } = await countResend(db, key.api_key_id, runs)
-        if (request.body.count_only) return ok(counted(runs, updates, isCut))
+        if (request.body.count_only) {
+          changesNothing(request)
+          return ok(counted(runs, updates, isCut))
+        }
         if (updates === 0) throw failed('bad_request', 'there is no such update to send again')
+        describeChange(request, { after: { updates } })
         const actor = await keys.find(key.api_key_id)
         await asOwner(actor.changeWebhook({ kind: 'resend', runs, updates: delivered }))
         return ok(await presented(db, key.api_key_id, isCut))

@@ -12,6 +12,7 @@ import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ApiKeyRecord, TestAttempt } from '../../records/api-key.ts'
 import { checkSecretToken, givenUrl, parseWebhookUrl, wholeUrl } from '../../webhooks/address.ts'
 import { headersAt, headersFrom } from '../../webhooks/headers.ts'
+import { describeChange } from '../changes.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 
@@ -93,6 +94,10 @@ const settingRoute: Routes = async (app, options) => {
       }
       options.pace(key.api_key_id)
       const target = targetOf(options, { ...request.body, url }, actor.webhook)
+      describeChange(request, {
+        before: { host: hostOf(actor.webhook) },
+        after: { host: hostOf(target), max_connections: target.maxConnections, allowed_updates },
+      })
       const dropTo = drop_pending_updates ? actor.newest : undefined
       await asOwner(actor.changeWebhook({ kind: 'set', target, dropTo }))
       if (allowed_updates)
@@ -167,6 +172,9 @@ export const webhookSettingsRoutes: Routes = async (app, options) => {
     await routes(app, options)
   }
 }
+
+/** The rest of an address may be a secret. */
+const hostOf = (target: WebhookTarget | undefined) => target && new URL(target.url).host
 
 async function usableKey({ keyService, keys }: WebhookSettingsOptions, userId: number, id: string) {
   const key = await keyService.usable(userId, idOf(id))

@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import type * as account from '../../records/account.ts'
 import type * as alert from '../../records/alert.ts'
 import type * as apiKey from '../../records/api-key.ts'
+import type * as audit from '../../records/audit.ts'
 import type * as credential from '../../records/credential.ts'
 import type * as link from '../../records/link.ts'
 import type * as node from '../../records/node.ts'
@@ -30,6 +31,7 @@ export type RelinkPage = Static<typeof credential.RelinkPageRecord>
 export type SavedView = Static<typeof credential.SavedViewRecord>
 export type BulkItem = Static<typeof credential.BulkItemRecord>
 export type Change = Static<typeof credential.CredentialChange>
+export type AuditedChange = audit.AuditRecord
 export type Transition = Static<typeof credential.TransitionRecord>
 export type LiveTransition = Static<typeof credential.LiveTransition>
 export type Chart = credential.Chart

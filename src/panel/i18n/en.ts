@@ -1,9 +1,12 @@
 /** The English catalogue: the one that all others must match, with words for every reason of the service. */
+
 import type { Facts, FindingCode } from '../../../machines/diagnosis/facts.ts'
 import type { SentWay } from '../../../machines/link/events.ts'
 import type { FailureReason, LinkReason, Reason } from '../../../machines/model/reason.ts'
+import type { Action } from '../../audit/actions.ts'
 import account from './en/account.json'
 import alerts from './en/alerts.json'
+import audit from './en/audit.json'
 import bots from './en/bots.json'
 import bulk from './en/bulk.json'
 import common from './en/common.json'
@@ -33,6 +36,7 @@ type Needed =
   | `fact.${Counted}.other`
   | `diagnosis.fix.${FindingCode}`
   | `way.${SentWay['code']}`
+  | `audit.action.${Action}`
 
 export const en = {
   ...common,
@@ -46,6 +50,7 @@ export const en = {
   ...nodes,
   ...own,
   ...account,
+  ...audit,
   ...diagnosis,
   ...invitation,
   ...history,

@@ -2,6 +2,7 @@
 import type { Catalogue } from './en.ts'
 import account from './fa/account.json'
 import alerts from './fa/alerts.json'
+import audit from './fa/audit.json'
 import bots from './fa/bots.json'
 import bulk from './fa/bulk.json'
 import common from './fa/common.json'
@@ -29,6 +30,7 @@ export const fa: Catalogue = {
   ...nodes,
   ...own,
   ...account,
+  ...audit,
   ...diagnosis,
   ...invitation,
   ...history,

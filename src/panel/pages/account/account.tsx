@@ -10,7 +10,7 @@ import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Preferences } from '../../layout/preferences.tsx'
 import { Badge } from '../../ui/badge.tsx'
-import { Button } from '../../ui/button.tsx'
+import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Failed, Loading, useReason } from '../../ui/states.tsx'
@@ -170,6 +170,14 @@ export function AccountPage() {
       </Card>
       <Tokens />
       <SignIns />
+      <Card title={t('audit.title')}>
+        <p className="quiet small">{t('audit.lead')}</p>
+        <div className="row">
+          <ButtonLink to="/dashboard/account/audit" icon="pulse">
+            {t('audit.open')}
+          </ButtonLink>
+        </div>
+      </Card>
     </Page>
   )
 }

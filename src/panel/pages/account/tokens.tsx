@@ -20,6 +20,12 @@ import { Addresses, addressesIn } from '../keys/terms.tsx'
 const lifetimes = [7, 30, 90, 366]
 const scopes = ['read', 'link', 'keys', 'send', 'operate'] as const
 
+/** Orders to nodes are of use to operators alone. */
+function useOffered() {
+  const isOperator = useQuery(userQuery).data?.operator === true
+  return scopes.filter((scope) => scope !== 'operate' || isOperator)
+}
+
 /** Creates a personal access token and shows it once. */
 function NewTokenDialog({ onClose }: { onClose(): void }) {
   const t = useT()
@@ -29,8 +35,7 @@ function NewTokenDialog({ onClose }: { onClose(): void }) {
   const [days, setDays] = useState('90')
   const [chosen, setChosen] = useState<readonly string[]>(['read'])
   const [addresses, setAddresses] = useState('')
-  const { data: user } = useQuery(userQuery)
-  const offered = scopes.filter((scope) => scope !== 'operate' || user?.operator)
+  const offered = useOffered()
   const making = useMutation({
     mutationFn: () =>
       call<NewToken>('POST', '/user/tokens', {
@@ -46,7 +51,7 @@ function NewTokenDialog({ onClose }: { onClose(): void }) {
   if (making.data) return <Shown token={making.data.token} onClose={onClose} />
   return (
     <Dialog title={t('tokens.make')} open isFirm={making.isPending} onClose={onClose}>
-      <Form by={making}>
+      <Form by={making} isReady={chosen.length > 0}>
         <Field
           label={t('tokens.name')}
           hint={t('tokens.nameHint')}
@@ -74,7 +79,7 @@ function NewTokenDialog({ onClose }: { onClose(): void }) {
           <Button disabled={making.isPending} onClick={onClose}>
             {t('cancel')}
           </Button>
-          <Button type="submit" kind="first" busy={making.isPending} disabled={chosen.length === 0}>
+          <Button type="submit" kind="first" busy={making.isPending}>
             {t('tokens.make')}
           </Button>
         </div>

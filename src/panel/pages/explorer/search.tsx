@@ -1,4 +1,4 @@
-/** The filters of the logs of deliveries and requests, kept in the address. */
+/** The filters of the logs of deliveries, requests and changes, kept in the address. */
 import { type ReactNode, useState } from 'react'
 import { useSearchParams } from 'react-router'
 import { UPDATE_KINDS } from '../../../../machines/model/update-kinds.ts'
@@ -32,6 +32,13 @@ export const requestForms: Forms = {
   request_id: ID,
   chat_id: /^-?\d{1,15}$/,
   text: /^.{1,200}$/,
+  since: TIME,
+  until: TIME,
+}
+
+export const changeForms: Forms = {
+  action: /^[a-z_]{1,40}(\.[a-z_]{1,40})?$/,
+  target_id: /^[\w.:-]{1,64}$/,
   since: TIME,
   until: TIME,
 }
@@ -93,7 +100,7 @@ export function RequestFilters(searching: Searching) {
   )
 }
 
-function Filters({
+export function Filters({
   forms,
   search,
   change,
@@ -186,7 +193,7 @@ function localOf(iso: string | undefined): string {
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
 }
 
-function Time({ name, label, search, change }: InputProps) {
+export function Time({ name, label, search, change }: InputProps) {
   return (
     <Field
       label={label}
