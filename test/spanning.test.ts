@@ -17,7 +17,7 @@ const spanning: Readonly<Record<string, string>> = {
   'accounts/accounts.ts otp_failures': old,
   'accounts/accounts.ts quota': old,
   'accounts/signing-keys.ts signing_key': keys,
-  'accounts/unlock.ts quota': oneUser,
+  'accounts/tries.ts quota': oneUser,
   'alerts/incidents.ts incident': old,
   'alerts/incidents.ts incident_account': old,
   'alerts/members.ts incident':
@@ -53,7 +53,7 @@ const spanning: Readonly<Record<string, string>> = {
   'observability/request-journal.ts looked': oneUser,
   'observability/request-journal.ts request_log': oneUser,
   'platforms/sandbox/link.ts sandbox_person': oneUser,
-  'platforms/telegram/storage/retention.ts telegram_message': old,
+  'platforms/telegram/storage/locations.ts telegram_message': old,
   'platforms/xmpp/rooms/kept.ts xmpp_room': old,
   'privacy/erase.ts app_user': starting,
   'privacy/erase.ts credential': old,

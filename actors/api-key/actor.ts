@@ -248,19 +248,18 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     this.stop(new OwnershipLost())
   }
 
-  async poll(request: PollRequest, signal: AbortLike): Promise<UpdatePage> {
-    this.#assertOwner()
-    const next = this.#world.updates.next(this.facts.credentialId)
-    return this.ask(
-      {
-        type: 'updates.poll',
-        ...request,
-        next,
-        now: this.#world.clock.now(),
-        ...(this.effects.mayHold && { mayHold: true as const }),
-      },
-      signal,
-    )
+  /** Not async, so that a poll that is held keeps nothing but its reply in memory. */
+  poll(request: PollRequest, signal: AbortLike): Promise<UpdatePage> {
+    let next: number
+    try {
+      this.#assertOwner()
+      next = this.#world.updates.next(this.facts.credentialId)
+    } catch (cause) {
+      return Promise.reject(cause)
+    }
+    const now = this.#world.clock.now()
+    const mayHold = this.effects.mayHold && ({ mayHold: true } as const)
+    return this.ask({ type: 'updates.poll', ...request, next, now, ...mayHold }, signal)
   }
 
   async dropPending(): Promise<void> {

@@ -155,7 +155,8 @@ export class CredentialSupervisor {
 
   /** Its platform. Begins the credential's actor if this node does not run it yet. */
   async platformOf(credentialId: number): Promise<Platform> {
-    await this.start(credentialId)
+    // Each call asks: mostly it is there.
+    if (!this.#credentials.has(credentialId)) await this.start(credentialId)
     return platformOf(this.#world.platforms, this.#credentials, credentialId)
   }
 

@@ -35,6 +35,13 @@ class LinkEffects {
   #attempt: LinkAttempt | undefined
   /** The step after an answer that the network accepted, until it is stored: no network takes that answer twice. */
   #accepted: LinkStep | undefined
+  /** The account, once it is stored. One try to store it at a time. */
+  #finished: Promise<number | undefined> = Promise.resolve(undefined)
+  /** The network has signed the account in, and that is not stored yet. */
+  isUnstored = false
+  #hasEnded = false
+  /** Sends the machine an event that belongs to none of its states. */
+  tell: (event: LinkEvent) => void = () => undefined
 
   constructor(facts: LinkFacts, attempt: LinkAttempt | undefined, world: LinkWorld) {
     this.#facts = facts
@@ -60,7 +67,13 @@ class LinkEffects {
     const watch = async () => {
       const attempt = await this.#resumed()
       const step = await attempt.changed(leaving.signal)
-      const event = await this.#reachAtLast(step, leaving.signal)
+      if (step.kind === 'done') {
+        return this.#finishAtLast(step).catch((cause) => {
+          if (!leaving.signal.aborted) throw cause
+          this.#onDefect(cause)
+        })
+      }
+      const event = await this.#reachAtLast(step, () => leaving.signal.aborted)
       if (event) send(event)
     }
     watch().catch((cause) => {
@@ -78,6 +91,7 @@ class LinkEffects {
 
   /** The actor has ended; a `cause` means that it crashed. */
   end(cause: unknown): void {
+    this.#hasEnded = true
     if (cause !== undefined) this.#onDefect(cause)
     const close = async () => this.#attempt?.close()
     close().catch((cause) => this.#onDefect(cause))
@@ -91,14 +105,41 @@ class LinkEffects {
         const step =
           this.#accepted ?? (await this.#limited((signal) => attempt.answer(answer, signal)))
         if (isAccepting(step)) this.#accepted = step
-        const event = await this.#reach(requestId, step)
-        this.#accepted = undefined
-        return event
+        return this.#reachOf(requestId, step)
       },
       (cause) => this.#onDefect(cause),
     )
     if (outcome.ok) return outcome.result
     return { type: 'answer.failed', requestId, failure: outcome.failure }
+  }
+
+  /** Has what could not be stored now stored later, if the account is signed in. */
+  async #reachOf(requestId: string, step: LinkStep): Promise<LinkEvent> {
+    try {
+      const event = await this.#reach(requestId, step)
+      if (step.kind !== 'done') this.#accepted = undefined
+      return event
+    } catch (cause) {
+      if (step.kind === 'done' && isTransient(cause)) {
+        this.#finishAtLast(step).catch((err) => this.#onDefect(err))
+      }
+      throw cause
+    }
+  }
+
+  /**
+   * The network has signed the account in, so the session must not be left without an owner, also if nobody asks again or
+   * the flow is over before the storage is back.
+   */
+  async #finishAtLast(step: LinkStep): Promise<void> {
+    if (this.isUnstored) return
+    this.isUnstored = true
+    try {
+      const event = await this.#reachAtLast(step, () => this.#hasEnded)
+      if (event) this.tell(event)
+    } finally {
+      this.isUnstored = false
+    }
   }
 
   async #resumed(): Promise<LinkAttempt> {
@@ -127,9 +168,9 @@ class LinkEffects {
 
   /**
    * Nobody asks a second time for a step that was only watched, so it is stored as soon as the storage is back. Undefined if
-   * the flow is over before.
+   * it is over before.
    */
-  async #reachAtLast(step: LinkStep, signal: AbortSignal): Promise<LinkEvent | undefined> {
+  async #reachAtLast(step: LinkStep, isOver: () => boolean): Promise<LinkEvent | undefined> {
     for (;;) {
       try {
         return await this.#reach('', step)
@@ -138,7 +179,7 @@ class LinkEffects {
         this.#world.logger.warn({ err: cause }, 'a step of a link flow is not stored yet')
       }
       await new Promise<void>((resolve) => this.#world.clock.setTimeout(resolve, STORE_AGAIN_MS))
-      if (signal.aborted) return undefined
+      if (isOver()) return undefined
     }
   }
 
@@ -147,8 +188,12 @@ class LinkEffects {
     { account, secrets }: Extract<LinkStep, { kind: 'done' }>,
   ): Promise<LinkEvent> {
     try {
-      const credentialId = await this.#world.store.finish(this.#facts.sessionId, account, secrets)
-      return { type: 'link.finished', requestId, credentialId }
+      const { store } = this.#world
+      const finishing = this.#finished.then(
+        (known) => known ?? store.finish(this.#facts.sessionId, account, secrets),
+      )
+      this.#finished = finishing.catch(() => undefined)
+      return { type: 'link.finished', requestId, credentialId: await finishing }
     } catch (cause) {
       if (!(cause instanceof LinkRefused)) throw cause
       const { reason, failure } = cause
@@ -251,7 +296,11 @@ class LinkEnding {
   }
 }
 
-export type LinkActor = HostedActor<typeof linkMachine, LinkEffects>
+export class LinkActor extends HostedActor<typeof linkMachine, LinkEffects> {
+  override isIdle(forMilliseconds: number): boolean {
+    return !this.effects.isUnstored && super.isIdle(forMilliseconds)
+  }
+}
 
 /** The stored state that a flow begins with. */
 export interface LinkFacts {
@@ -293,7 +342,7 @@ interface LinkWorld {
   admitResend(): Promise<void>
 }
 
-const host = new ActorHost<typeof linkMachine, LinkEffects>({
+const host = new ActorHost<typeof linkMachine, LinkEffects, LinkActor>({
   before: ({ ending }) => ending.stored(),
   ended: ({ effects }, cause) => effects.end(cause),
   provide: (host) =>
@@ -323,7 +372,10 @@ export function activateLink(
   const { clock } = world
   const input = { ...facts, expiresInMs: facts.expiresAt - clock.now() }
   const effects = new LinkEffects(facts, attempt, world)
-  return host.begin({ clock, input }, (ref) => new HostedActor(ref, effects, clock, host))
+  return host.begin({ clock, input }, (ref) => {
+    effects.tell = (event) => ref.send(event)
+    return new LinkActor(ref, effects, clock, host)
+  })
 }
 
 /** A flow that only its first process could continue ends in any other process. */

@@ -10,7 +10,6 @@ import { Turns } from '../../actors/host/time.ts'
 import { Lease } from '../../actors/node/lease.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Clock, LostCredential, Owned } from '../../actors/ports/ports.ts'
-import type { WebhookKey } from '../../actors/ports/webhooks.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import { FileIds } from '../bot-api/file-id.ts'
 import type { Config } from '../config/config.ts'
@@ -25,7 +24,7 @@ import type { WebhookReminders } from '../jobs/jobs.ts'
 import { KeyGate } from '../keys/gate.ts'
 import { PostgresKeyStore } from '../keys/store.ts'
 import type { KeysWantedUpdates } from '../keys/wanted-updates.ts'
-import type { Finished } from '../links/finish.ts'
+import { onLinked } from '../links/finish.ts'
 import { LinkFlows } from '../links/flows.ts'
 import { limitLinks } from '../links/limits.ts'
 import { PostgresLinkStore } from '../links/store.ts'
@@ -41,7 +40,7 @@ import type { Vault } from '../security/vault.ts'
 import { Translator } from '../translation/translator.ts'
 import { PostgresUpdateLog } from '../updates/log.ts'
 import { ReplyCalls } from '../webhooks/reply-call.ts'
-import type { AttemptCounts } from '../webhooks/states.ts'
+import { countAttempts } from '../webhooks/states.ts'
 import { openWebhook } from '../webhooks/store.ts'
 import { WebhookWaker } from '../webhooks/waker.ts'
 import { createWebhooks } from '../webhooks/webhooks.ts'
@@ -347,16 +346,6 @@ export function createCore(options: CoreOptions) {
   }
 }
 
-/** Counts attempts at delivering to a webhook in the usage of the key. */
-const countAttempts =
-  (journal: Pick<RequestJournal, 'count'>) =>
-  (key: WebhookKey, { attempts, failures }: AttemptCounts): void =>
-    journal.count(key, {
-      webhookAttempts: attempts,
-      webhookFailures: failures,
-      updatesDelivered: attempts - failures,
-    })
-
 interface KeyParts {
   readonly keyStore: PostgresKeyStore
   readonly supervisor: CredentialSupervisor
@@ -385,21 +374,4 @@ const keyBeginner =
     const key = apiKeys.begin(facts)
     if (draining.signal.aborted) key.endPolls()
     return key
-  }
-
-/** Runs the account of a link flow that has ended well, by the epoch under which it was stored. */
-const onLinked =
-  (supervisor: CredentialSupervisor, ownership: Ownership, bus: Pick<Bus, 'tell'> | undefined) =>
-  async ({ credentialId, relinked, epoch, link }: Finished): Promise<void> => {
-    const held = supervisor.factsOf(credentialId)
-    const wasElsewhere = held?.epoch !== epoch
-    if (relinked && wasElsewhere) bus?.tell('relinked', { credentialId, epoch })
-    if (held && held.epoch < epoch) ownership.lost([held])
-    const actor = relinked ? supervisor.peek(credentialId) : undefined
-    if (actor?.isActive) return void (await actor.ask({ type: 'credential.relinked', link }))
-    await supervisor.start(credentialId).catch((cause) => {
-      if (!(cause instanceof OwnershipLost)) throw cause
-      // It is linked all the same: this node drains, or was declared gone, and another one runs it.
-      bus?.tell('released', null)
-    })
   }

@@ -16,6 +16,7 @@ import type { Logger } from '../observability/logger.ts'
 import { concerning } from '../process/fatal-errors.ts'
 import { Gcra, Guesses } from '../security/rate-limits.ts'
 import type { Core } from './core.ts'
+import type { Services } from './services.ts'
 import { resealAll, type Storage } from './storage.ts'
 
 interface NodesOptions {
@@ -96,11 +97,12 @@ interface SignOutParts extends Pick<HandoverParts, 'core' | 'logger'> {
   readonly config: Config
   readonly storage: Storage
   readonly nodes: Nodes
+  readonly services: Pick<Services, 'eraser'>
 }
 
 /** Signs out what new links and deletions have left. Returns how to stop. */
 export function signOutLeft(parts: SignOutParts): () => Promise<void> {
-  const { config, storage, core, nodes, logger } = parts
+  const { config, storage, core, nodes, services, logger } = parts
   const signOuts = new SignOuts({
     ...storage,
     platforms: core.platforms,
@@ -108,6 +110,7 @@ export function signOutLeft(parts: SignOutParts): () => Promise<void> {
     node: config.node,
     incarnation: () => nodes.view().incarnation ?? null,
     uses: (credentialId, link) => core.supervisor.peek(credentialId)?.effects.uses(link) ?? false,
+    erased: () => services.eraser.resume(),
     logger,
   })
   signOuts.start()

@@ -298,7 +298,7 @@ async function openInTime(client: pg.Client): Promise<void> {
     await Promise.race([opening, late.promise])
   } catch (cause) {
     // It may come up later, when nobody needs it any more.
-    void opening.then(
+    opening.then(
       () => client.end(),
       () => undefined,
     )

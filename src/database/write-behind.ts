@@ -294,8 +294,9 @@ export function textArray(values: readonly (string | null | undefined)[]): Buffe
   const hasNulls = lengths.includes(NULL) ? 1 : 0
   let at = 0
   for (const head of [1, hasNulls, TEXT, values.length, 1]) at = array.writeInt32BE(head, at)
-  for (const [place, length] of lengths.entries()) {
-    at = array.writeInt32BE(length, at)
+  // By number: pairs would be garbage for each text of each request in the log.
+  for (let place = 0; place < values.length; place++) {
+    at = array.writeInt32BE(lengths[place] ?? NULL, at)
     at += array.write(values[place] ?? '', at)
   }
   return array

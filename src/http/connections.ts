@@ -1,7 +1,7 @@
 /** Limits open connections, in all and for each address, and closes them in order when the server stops. */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import { networksOf } from '../accounts/client.ts'
 
@@ -107,15 +107,18 @@ export function limitConnections(app: FastifyInstance, options: ConnectionOption
   server.on('request', (request: IncomingMessage, answer: ServerResponse) =>
     connections.asks(request, answer),
   )
-  app.addHook('onRequest', async ({ raw, routeOptions }, reply) => {
-    if (!connections.isReserved(raw.socket)) return
+  app.addHook('onRequest', ({ raw, routeOptions }, reply, done) => {
+    if (!connections.isReserved(raw.socket)) return done()
     reply.header('connection', 'close')
     // Calls of bots and event streams would keep the reserved connections for long.
-    if (/^\/(bot|file)|\/events$/.test(routeOptions.url ?? '')) {
-      throw failed('unavailable', 'there are too many connections', { retryAfterSeconds: 1 })
-    }
+    const staysLong = /^\/(bot|file)|\/events$/.test(routeOptions.url ?? '')
+    // Once the rest of the request is parsed: the answer to half of one must not close the connection.
+    queueMicrotask(() => done(staysLong ? tooMany() : undefined))
   })
 }
+
+const tooMany = () =>
+  failed('unavailable', 'there are too many connections', { retryAfterSeconds: 1 })
 
 class Connections {
   readonly #options: ConnectionOptions
@@ -222,4 +225,38 @@ class Connections {
     }, RESERVED_MS)
     socket.once('close', () => clearInterval(look))
   }
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How long an answer may take, in milliseconds. */
+    answerWithin?: number
+  }
+}
+
+/** Calls of the bot API have limits of their own: they wait for updates, take files and send them. */
+const hasOwnLimits = (url: string) => /^\/(bot|file)/.test(url)
+
+/** A time limit for answers. Fastify's own ends with the body: it holds for requests that have none. */
+export function limitHandlers(app: FastifyInstance, milliseconds: number): void {
+  app.addHook('onRoute', (route) => {
+    if (!hasOwnLimits(route.url)) {
+      route.config = { answerWithin: milliseconds, ...route.config }
+    }
+  })
+  app.addHook('onRequest', ({ routeOptions }, reply, done) => {
+    const { answerWithin } = routeOptions.config
+    if (answerWithin !== undefined) {
+      const timer = setTimeout(() => giveUp(reply), answerWithin)
+      reply.raw.once('close', () => clearTimeout(timer))
+    }
+    done()
+  })
+}
+
+/** Answers for the handler, whose result is discarded. An answer that has begun can only be cut off. */
+function giveUp(reply: FastifyReply): void {
+  if (reply.sent) return
+  if (reply.raw.headersSent) reply.raw.destroy()
+  else reply.send(failed('unavailable', '', { retryAfterSeconds: 1 }))
 }

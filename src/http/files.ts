@@ -157,7 +157,8 @@ async function send(
   await takePlace(places, key.facts.userId, ended)
   // From now on the client has to read.
   closeStalled(reply.raw)
-  const path = request.params['*']
+  // Some libraries write two slashes before it.
+  const path = request.params['*'].replace(/^\/+/, '')
   const passed = await passFile(key.facts.credentialId, path, ...questionOf(request, ended))
   if (passed) return sendPassed(passed, request, reply, downloadBytes)
   const file = ISSUED_PATH.test(path)

@@ -41,6 +41,8 @@ export function setSecurityHeaders(app: FastifyInstance): void {
 export function openToEveryOrigin(app: FastifyInstance): void {
   app.addHook('onRequest', (_, reply, done) => {
     reply.header('access-control-allow-origin', '*')
+    // Else no other page could show a picture at such an address.
+    reply.header('cross-origin-resource-policy', 'cross-origin')
     done()
   })
 }

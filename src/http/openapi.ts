@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify'
 import * as account from '../records/account.ts'
 import * as alert from '../records/alert.ts'
 import * as apiKey from '../records/api-key.ts'
+import * as audit from '../records/audit.ts'
 import * as credential from '../records/credential.ts'
 import * as link from '../records/link.ts'
 import * as node from '../records/node.ts'
@@ -60,6 +61,8 @@ const tags = [
   { name: 'credentials', description: 'Linked accounts' },
   { name: 'api keys', description: 'What bots call with, and their webhooks' },
   { name: 'alerts', description: 'Incidents, and where to tell of them' },
+  { name: 'audit', description: 'Who changed what' },
+  { name: 'staff', description: 'For those who run the service or support its users' },
   { name: 'machines', description: 'The state machines of the service' },
   { name: 'sandbox', description: 'People of the built-in messenger, and what they do' },
   { name: 'operations', description: 'Health, and the nodes of the service' },
@@ -146,7 +149,7 @@ const completePaths = (paths: Paths): Paths =>
 
 /** Schemas that the document names, so that the types of generated clients have names too. */
 function namedSchemas(): Map<string, string> {
-  const own = [{ Failed }, account, alert, apiKey, credential, link, node, usage]
+  const own = [{ Failed }, account, alert, apiKey, audit, credential, link, node, usage]
   const named = new Map<string, string>()
   const add = (schemas: object, prefix: string) => {
     for (const [name, schema] of Object.entries(schemas)) {

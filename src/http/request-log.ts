@@ -116,20 +116,12 @@ const UNKNOWN_METHOD = 'unknown method'
 /** Not a status of HTTP but a common one of logs: the client went away before the answer. */
 const CLIENT_CLOSED = 499
 
+/** Only what each call has: the others take memory while a poll is held. */
 const newAudit = (ip: string): RequestAudit => ({
   userId: undefined,
   apiKeyId: undefined,
   credentialId: undefined,
   method: undefined,
-  errorCode: undefined,
-  description: undefined,
-  reason: undefined,
-  params: undefined,
-  requestBytes: undefined,
-  responseBytes: undefined,
-  args: undefined,
-  keeps: undefined,
-  answer: undefined,
   ip,
   isRecorded: false,
 })

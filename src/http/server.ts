@@ -14,7 +14,6 @@ import Fastify, {
   type ConnectionError,
   type FastifyBaseLogger,
   type FastifyInstance,
-  type FastifyReply,
   LogController,
 } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
@@ -26,7 +25,7 @@ import { forwardingOf } from '../nodes/peers.ts'
 import type { Logger } from '../observability/logger.ts'
 import { addressCheck } from '../security/addresses.ts'
 import { noteChanges } from './changes.ts'
-import { drained, limitConnections, REPLACED, withReserve } from './connections.ts'
+import { drained, limitConnections, limitHandlers, REPLACED, withReserve } from './connections.ts'
 import { ok } from './envelope.ts'
 import { failureBody, plainFailure, replyWithFailure } from './failure.ts'
 import { filePaths } from './files.ts'
@@ -123,40 +122,6 @@ async function listenForMetrics(options: ListenOptions): Promise<() => Promise<v
   await app.register(nodesRoute, { nodes, db, isPrivate: true })
   await app.listen({ host: config.host, port: config.metrics.port })
   return () => app.close()
-}
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** How long an answer may take, in milliseconds. */
-    answerWithin?: number
-  }
-}
-
-/** Calls of the bot API have limits of their own: they wait for updates, take files and send them. */
-const hasOwnLimits = (url: string) => /^\/(bot|file)/.test(url)
-
-/** A time limit for answers. Fastify's own ends with the body: it holds for requests that have none. */
-function limitHandlers(app: FastifyInstance, milliseconds: number): void {
-  app.addHook('onRoute', (route) => {
-    if (!hasOwnLimits(route.url)) {
-      route.config = { answerWithin: milliseconds, ...route.config }
-    }
-  })
-  app.addHook('onRequest', ({ routeOptions }, reply, done) => {
-    const { answerWithin } = routeOptions.config
-    if (answerWithin !== undefined) {
-      const timer = setTimeout(() => giveUp(reply), answerWithin)
-      reply.raw.once('close', () => clearTimeout(timer))
-    }
-    done()
-  })
-}
-
-/** Answers for the handler, whose result is discarded. An answer that has begun can only be cut off. */
-function giveUp(reply: FastifyReply): void {
-  if (reply.sent) return
-  if (reply.raw.headersSent) reply.raw.destroy()
-  else reply.send(failed('unavailable', '', { retryAfterSeconds: 1 }))
 }
 
 /** Call it before any route is registered. The list is empty for a path that does not exist. */

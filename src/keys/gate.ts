@@ -87,7 +87,8 @@ export class KeyGate {
     units = 1,
   ): Promise<ApiKeyActor> {
     const given = parseApiKey(token)
-    const facts = given && (await this.#facts(given.id))
+    // Most keys live: their calls wait for nothing here.
+    const facts = given && (this.#keys.peek(given.id)?.facts ?? (await this.#load(given.id)))
     const isRight = secretMatches(facts, given?.secret ?? '', this.#now())
     if (!given || !facts || !isRight) {
       // Only wrong keys count against an address: many bots may share it.
@@ -100,12 +101,7 @@ export class KeyGate {
       throw elsewhere()
     }
     // Only a right secret wakes the actor.
-    const actor = await this.#keys.find(given.id).catch((cause) => {
-      // Its user was erased.
-      if (isGone(cause)) throw failed('unauthorized')
-      opened(facts)
-      throw cause
-    })
+    const actor = this.#keys.peek(given.id) ?? (await this.#wake(facts, opened))
     opened(facts)
     // No sweep puts the actor to sleep before its call is there.
     actor.noteUse()
@@ -121,9 +117,16 @@ export class KeyGate {
     if (units > 0) this.#calls.owe(apiKeyId, units)
   }
 
-  async #facts(id: number): Promise<KeyFacts | undefined> {
-    const live = this.#keys.peek(id)
-    if (live) return live.facts
+  #wake(facts: KeyFacts, opened: (facts: KeyFacts) => void): Promise<ApiKeyActor> {
+    return this.#keys.find(facts.apiKeyId).catch((cause) => {
+      // Its user was erased.
+      if (isGone(cause)) throw failed('unauthorized')
+      opened(facts)
+      throw cause
+    })
+  }
+
+  async #load(id: number): Promise<KeyFacts | undefined> {
     if (this.#unknown.has(id)) return undefined
     const facts = await this.#stored.load(id)
     if (!facts) this.#unknown.set(id, true)

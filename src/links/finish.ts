@@ -1,15 +1,18 @@
 /** The end of a link: the credential with its secrets and its log, created or revived in one commit. */
 import { randomInt } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { Owned } from '../../actors/ports/ports.ts'
-import { failed, LinkRefused } from '../../machines/model/failure.ts'
+import { failed, LinkRefused, OwnershipLost } from '../../machines/model/failure.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
 import { holdUser } from '../accounts/users.ts'
 import { nativeIndex, sealIdentity, sealSecrets } from '../credentials/identity.ts'
+import type { Ownership } from '../credentials/ownership.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { Credential, LinkSession } from '../database/entities.ts'
+import type { Bus } from '../nodes/bus.ts'
 import { keepLeft, type OwnSession, sealLeft, sealOwn } from '../nodes/sign-outs.ts'
 import type { Vault } from '../security/vault.ts'
 
@@ -251,3 +254,20 @@ async function leaveNew(
     [credentialId, left.id, left.secrets, null],
   )
 }
+
+/** Runs the account of a link flow that has ended well, by the epoch under which it was stored. */
+export const onLinked =
+  (supervisor: CredentialSupervisor, ownership: Ownership, bus: Pick<Bus, 'tell'> | undefined) =>
+  async ({ credentialId, relinked, epoch, link }: Finished): Promise<void> => {
+    const held = supervisor.factsOf(credentialId)
+    const wasElsewhere = held?.epoch !== epoch
+    if (relinked && wasElsewhere) bus?.tell('relinked', { credentialId, epoch })
+    if (held && held.epoch < epoch) ownership.lost([held])
+    const actor = relinked ? supervisor.peek(credentialId) : undefined
+    if (actor?.isActive) return void (await actor.ask({ type: 'credential.relinked', link }))
+    await supervisor.start(credentialId).catch((cause) => {
+      if (!(cause instanceof OwnershipLost)) throw cause
+      // It is linked all the same: this node drains, or was declared gone, and another one runs it.
+      bus?.tell('released', null)
+    })
+  }

@@ -126,6 +126,8 @@ interface SignOutsOptions {
   incarnation(): number | null
   /** Whether this process may have a session open of that link or of one before. */
   uses(credentialId: number, link: number): boolean
+  /** A session of a user who is being erased is signed out, or given up: the erasure goes on. */
+  erased(): Promise<void>
   readonly logger: Logger
 }
 
@@ -134,6 +136,8 @@ export class SignOuts {
   readonly #stopping = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> | undefined
+  /** One that is over belongs to a user who is being erased. */
+  #isOfErased = false
 
   constructor(options: SignOutsOptions) {
     this.#options = options
@@ -164,7 +168,7 @@ export class SignOuts {
   }
 
   async #look(): Promise<void> {
-    const { db, lease, incarnation, uses } = this.#options
+    const { db, lease, incarnation, uses, erased, logger } = this.#options
     if (!lease.isValid) return
     const self = incarnation()
     const rows = await db.query<Due>(due, [self])
@@ -180,6 +184,11 @@ export class SignOuts {
       }
     }
     const lanes = await Promise.allSettled(Array.from({ length: LANES }, lane))
+    // It takes longer than a look.
+    if (this.#isOfErased) {
+      erased().catch((err) => logger.warn({ err }, 'erasures did not go on after a sign-out'))
+    }
+    this.#isOfErased = false
     const failed = lanes.find((ended) => ended.status === 'rejected')
     if (failed) throw failed.reason
   }
@@ -230,7 +239,12 @@ export class SignOuts {
   }
 
   async #forget({ id }: Taken): Promise<void> {
-    await this.#options.db.query('delete from pending_sign_out where id = $1', [id])
+    const [row] = await this.#options.db.query<{ isErased: boolean }>(
+      `delete from pending_sign_out p where id = $1
+       returning exists (select from app_user where id = p.user_id and erasing_at is not null) as "isErased"`,
+      [id],
+    )
+    this.#isOfErased ||= row?.isErased === true
   }
 
   /** Its user can still end it in the network's list of devices. */

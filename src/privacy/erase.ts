@@ -31,6 +31,10 @@ interface EraserOptions {
 
 const AT_ONCE = 10
 
+/** What is needed to sign out the sessions that a deletion has left: who they belong to, and the key that opens them. */
+const STAYS_FOR_SIGN_OUT = new Set(['pending_sign_out', 'credential', 'app_user'])
+const STAYS_AT_MOST = '1 day'
+
 export class Eraser {
   readonly #options: EraserOptions
   readonly #underWay = new Map<number, Promise<boolean>>()
@@ -97,14 +101,16 @@ export class Eraser {
     if (!(await this.#deleteAccounts(userId))) return false
     await forgetKeys(userId)
     await tellOthers(userId)
+    let isComplete = false
     const isWiped = await inRounds(async () => {
       await flush()
-      await this.#wipe(userId)
+      isComplete = await this.#wipe(userId)
     })
     if (!isWiped) return false
     await sweepFiles()
-    logger.info({ userId }, 'a user was erased')
-    return true
+    const line = isComplete ? 'a user was erased' : 'a user is erased once networks have signed out'
+    logger.info({ userId }, line)
+    return isComplete
   }
 
   async #deleteAccounts(
@@ -133,8 +139,20 @@ export class Eraser {
     return isDone
   }
 
-  async #wipe(userId: number): Promise<void> {
+  /** Whether sessions of this user are left to be signed out. */
+  async #hasLeft(userId: number): Promise<boolean> {
+    const left = await this.#options.db.query(
+      `select from pending_sign_out p join app_user u on u.id = p.user_id
+        where u.id = $1 and u.erasing_at > now() - interval '${STAYS_AT_MOST}' limit 1`,
+      [userId],
+    )
+    return left.length > 0
+  }
+
+  /** Resolves with whether nothing is left. */
+  async #wipe(userId: number): Promise<boolean> {
     const { db, vault } = this.#options
+    const hasLeft = await this.#hasLeft(userId)
     const credentials = await db.query<{ id: number }>(
       'select id from credential where user_id = $1',
       [userId],
@@ -145,10 +163,12 @@ export class Eraser {
       if (table.name === 'credential') {
         for (const { id } of credentials) await vault.shred(`credential:${id}`)
       }
+      if (hasLeft && STAYS_FOR_SIGN_OUT.has(table.name)) continue
       if (table.name === 'app_user') await vault.shred(`user:${userId}`)
       const ids = table.of === 'user' ? [userId] : credentials.map(({ id }) => id)
       for (const id of ids) await wipeTable(db, table, id)
     }
+    return !hasLeft
   }
 }
 

@@ -5,6 +5,7 @@ import type { WebhookState } from '../../machines/webhook/terms.ts'
 import { type Fenced, fencedRows, ownedRows } from '../credentials/fence.ts'
 import type { Database } from '../database/database.ts'
 import { arrayLiteral, Flusher, Latest, textArray } from '../database/write-behind.ts'
+import type { RequestJournal } from '../observability/request-journal.ts'
 
 type Ended = Pick<AttemptRecord, 'at' | 'durationMs' | 'ok' | 'error'>
 
@@ -144,3 +145,13 @@ export class AttemptTally {
     return this.#flusher.flush()
   }
 }
+
+/** Counts attempts at delivering to a webhook in the usage of the key. */
+export const countAttempts =
+  (journal: Pick<RequestJournal, 'count'>) =>
+  (key: WebhookKey, { attempts, failures }: AttemptCounts): void =>
+    journal.count(key, {
+      webhookAttempts: attempts,
+      webhookFailures: failures,
+      updatesDelivered: attempts - failures,
+    })

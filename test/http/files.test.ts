@@ -58,6 +58,12 @@ t.test('a file comes whole, as bytes that no browser shows', async (t) => {
   })
 })
 
+t.test('two slashes before its path lead to it too', async (t) => {
+  const { status, bytes } = await get(`/${path}`)
+  t.equal(status, 200)
+  t.ok(bytes.equals(content))
+})
+
 t.test('what runs nowhere keeps its type, what could run in a browser is bytes', async (t) => {
   const types = [
     ['image/png', 'image/png'],

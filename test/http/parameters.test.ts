@@ -1,9 +1,9 @@
-/** Compressed bodies are read up to a limit, and nothing that unpacks one outlives it. */
+/** Compressed bodies are read up to a limit, and nothing that unpacks one outlives it; no call pays for files that it does not have. */
 import { Readable, type Transform } from 'node:stream'
 import { createGunzip, deflateSync, gzipSync } from 'node:zlib'
-import type { FastifyRequest } from 'fastify'
+import Fastify, { type FastifyReply, type FastifyRequest } from 'fastify'
 import t from 'tap'
-import { wholeBody } from '../../src/http/bot/parameters.ts'
+import { parseCalls, wholeBody } from '../../src/http/bot/parameters.ts'
 import { failureOf } from '../support/accounts.ts'
 
 const LIMIT = 100_000
@@ -40,3 +40,29 @@ for (const [encoding, pack] of [
     t.equal(destroyed().length, 4, 'none of the four is left')
   })
 }
+
+t.test('the parser of forms listens to no answer, and hears of each form', async (t) => {
+  const app = Fastify()
+  t.teardown(() => app.close())
+  const handler = (request: FastifyRequest, { raw }: FastifyReply) => ({
+    listeners: raw.listenerCount('close') + raw.listenerCount('finish'),
+    isForm: request.isMultipart(),
+  })
+  app.post('/plain', (request, { raw }) => {
+    request.raw.resume()
+    return { listeners: raw.listenerCount('close') + raw.listenerCount('finish') }
+  })
+  await app.register(async (scope) => {
+    await parseCalls(scope)
+    scope.post('/call', handler)
+  })
+  const ask = async (url: string, headers = {}) =>
+    (await app.inject({ method: 'POST', url, headers })).json()
+  const { listeners } = await ask('/plain')
+  t.strictSame(await ask('/call', { 'content-type': 'application/json' }), {
+    listeners,
+    isForm: false,
+  })
+  const form = { 'content-type': 'multipart/form-data; boundary=x' }
+  t.strictSame(await ask('/call', form), { listeners, isForm: true })
+})

@@ -47,6 +47,12 @@ export const libraries: readonly Library[] = [
     adapter: 'telebot_bot.py',
   },
   {
+    name: 'telegrinder',
+    page: 'https://github.com/timoniq/telegrinder',
+    toolchain: 'telegrinder',
+    adapter: 'telegrinder_bot.py',
+  },
+  {
     name: 'grammY',
     page: 'https://grammy.dev',
     toolchain: 'javascript',
@@ -109,6 +115,12 @@ export const libraries: readonly Library[] = [
     adapter: 'telego/main.go',
   },
   {
+    name: 'gotgbot',
+    page: 'https://github.com/PaulSonOfLars/gotgbot',
+    toolchain: 'go',
+    adapter: 'gotgbot/main.go',
+  },
+  {
     name: 'frankenstein',
     page: 'https://github.com/ayrat555/frankenstein',
     toolchain: 'rust',
@@ -119,6 +131,12 @@ export const libraries: readonly Library[] = [
     page: 'https://github.com/teloxide/teloxide',
     toolchain: 'rust',
     adapter: 'src/bin/teloxide.rs',
+  },
+  {
+    name: 'telers',
+    page: 'https://github.com/Desiders/telers',
+    toolchain: 'rust',
+    adapter: 'src/bin/telers.rs',
   },
   {
     name: 'telegrambots',

@@ -25,6 +25,7 @@ const end = '<!-- end of libraries -->'
 
 const fences: Readonly<Record<Toolchain, string>> = {
   python: 'python',
+  telegrinder: 'python',
   javascript: 'js',
   go: 'go',
   rust: 'rust',

@@ -10,6 +10,7 @@ import type { Program } from './bot-process.ts'
 /** A language, or a program that is built or installed as a whole. */
 export type Toolchain =
   | 'python'
+  | 'telegrinder'
   | 'javascript'
   | 'go'
   | 'rust'
@@ -150,10 +151,10 @@ const fromPip = (toolchain: Toolchain) => async (): Promise<Workshop> => {
   })
 }
 
-const fromNpm = (toolchain: Toolchain) => async (): Promise<Workshop> => {
-  const source = sourceFolder(toolchain)
-  const name = `${toolchain}-${await digest(source, ['package.json'])}`
-  await cached(name, async (making) => {
+/** The folder of the packages that the folder's `package.json` names; rejects with `Missing`. */
+export async function nodeWith(source: string): Promise<string> {
+  const name = `${basename(source)}-${await digest(source, ['package.json'])}`
+  return cached(name, async (making) => {
     await cp(join(source, 'package.json'), join(making, 'package.json'))
     const npm = [
       'install',
@@ -165,7 +166,11 @@ const fromNpm = (toolchain: Toolchain) => async (): Promise<Workshop> => {
     ]
     await fetch('npm', npm, { cwd: making, timeout: minutes(9) })
   })
-  const folder = await adaptersIn(name, source)
+}
+
+const fromNpm = (toolchain: Toolchain) => async (): Promise<Workshop> => {
+  const source = sourceFolder(toolchain)
+  const folder = await adaptersIn(basename(await nodeWith(source)), source)
   return (adapter) => ({ command: process.execPath, args: [join(folder, adapter)] })
 }
 
@@ -248,6 +253,8 @@ async function alertmanager(): Promise<Workshop> {
 
 const makers: Readonly<Record<Toolchain, () => Promise<Workshop>>> = {
   python: fromPip('python'),
+  // Apart from the others in Python, so that the quick form stays short.
+  telegrinder: fromPip('telegrinder'),
   javascript: fromNpm('javascript'),
   go,
   rust,

@@ -5,7 +5,9 @@ import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { forwardingOf, listenForPeers } from '../../src/nodes/peers.ts'
+import { createServer } from '../../src/http/server.ts'
+import { forwardingOf, listenForPeers, Peer } from '../../src/nodes/peers.ts'
+import { createLogger } from '../../src/observability/logger.ts'
 import { until } from '../support/client.ts'
 import { CREDENTIAL, KEY, type Serve, startForwarder } from './forwarder-scene.ts'
 
@@ -93,6 +95,43 @@ t.test('each byte, header and status of a short answer arrives', async (t) => {
   t.same(headers['set-cookie'], ['a=1', 'b=2'])
   t.same(Buffer.concat(await (await response).toArray()), bytes)
 })
+
+t.test(
+  'what every answer has does not cross between nodes, and its client gets it all the same',
+  async (t) => {
+    const app = await createServer({
+      logger: createLogger({ level: 'silent' }),
+      requestLog: { journal: { record() {} }, metrics: { answered() {}, botCalled() {} } },
+      trustProxy: false,
+    })
+    t.teardown(() => app.close())
+    app.get('/api_keys/9', async (_, reply) => reply.header('cache-control', 'private').send({}))
+    const direct = await fetch(`${await app.listen({ port: 0 })}/api_keys/9`)
+    const { port } = await edgeOf(t, (request, response) => app.routing(request, response))
+    const forwarded = await fetch(`http://127.0.0.1:${port}/api_keys/9`)
+    const always = (headers: Headers) => {
+      const { date, 'x-request-id': _, 'keep-alive': __, ...rest } = Object.fromEntries(headers)
+      return { ...rest, date: Number.isNaN(Date.parse(date ?? '')) }
+    }
+    t.same(always(forwarded.headers), always(direct.headers))
+    t.equal(forwarded.headers.get('cache-control'), 'private', 'a route has its own')
+
+    const owner = await listenForPeers('https://127.0.0.1:0', KEY)
+    const peer = new Peer(owner.address, KEY)
+    t.teardown(() => peer.destroy().then(() => owner.close()))
+    owner.serve((request, response) => app.routing(request, response))
+    const between = async (headers: Record<string, string>) => {
+      const asked = { method: 'GET', path: '/api_keys/9', headers } as const
+      const answer = await peer.pool(false).request(asked)
+      await answer.body.dump()
+      return Object.keys(answer.headers).sort()
+    }
+    const few = ['cache-control', 'content-length', 'content-type', 'x-request-id']
+    t.same(await between({ 'x-chapar-completes': '1' }), few)
+    const old = await between({})
+    t.ok(old.includes('x-content-type-options'), 'a node of before does not add them')
+  },
+)
 
 t.test('answers without a body keep their heads', async (t) => {
   const { port } = await edgeOf(t, (request, response) => {

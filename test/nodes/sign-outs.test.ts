@@ -43,6 +43,7 @@ async function scene(t: Test) {
   const owned = { credentialId, epoch: 0 }
   await store.saveSecrets(owned, 0, 'first')
   const ended: unknown[] = []
+  const erasures: true[] = []
   const network = { isAway: false, uses: false, answers: async (_secrets: unknown) => {} }
   const platform = only<Platform>(t, 'Platform', {
     async signOut(secrets) {
@@ -61,6 +62,7 @@ async function scene(t: Test) {
     node: 'here',
     incarnation: () => HERE,
     uses: () => network.uses,
+    erased: async () => void erasures.push(true),
     logger: quietLogger,
   })
   let links = 0
@@ -70,6 +72,7 @@ async function scene(t: Test) {
     store,
     owned,
     ended,
+    erasures,
     network,
     /** Linked again while that node owns it. */
     async link(
@@ -283,4 +286,19 @@ t.test('a network with many sessions that are left goes no further than the othe
   )
   await look()
   t.same(ended, ['first'], 'of the hundred of one look')
+})
+
+t.test('the erasure of a user goes on once their last sessions are signed out', async (t) => {
+  const { link, look, ended, erasures, network, db } = await scene(t)
+  await link('second')
+  await look()
+  t.same([ended, erasures], [['first'], []], 'nobody is erased')
+  await link('third')
+  await db.query('update app_user set erasing_at = now()')
+  network.isAway = true
+  await look()
+  t.same(erasures, [])
+  network.isAway = false
+  await look('2 minutes')
+  t.same([ended, erasures], [['first', 'second'], [true]])
 })

@@ -99,6 +99,21 @@ t.test('an answer that is none is an error of the gateway', async (t) => {
   t.notOk(open.lines.join('\n').includes(token.split(':')[1]!), 'no token in the log')
 })
 
+t.test('a byte order mark and an interim answer that nobody asked for do no harm', async (t) => {
+  const stub = await startStub(t)
+  const open = await session(t, stub.url, telegramBot)
+  await open.reported('opened')
+  const answer = '{"ok":true,"result":{"message_id":7}}'
+  stub.next('sendMessage', (response) => {
+    response.writeContinue()
+    response.writeProcessing()
+    response.writeContinue()
+    response.writeHead(200, { 'content-type': 'application/json' }).end(`\ufeff${answer}`)
+  })
+  const { status, text } = (await perform(open, send)) as Passed
+  t.same([status, text], [200, answer])
+})
+
 t.test('a bot whose token was taken back is out', async (t) => {
   const stub = await startStub(t)
   const open = await session(t, stub.url, telegramBot)

@@ -91,3 +91,28 @@ t.test('a message goes by the id under which the archive finds it again', async 
   t.same(await named('a', [[room, 'forged']], 'a'), ['a'], 'an id that a writer made up')
   t.same(await named('a', [['you@there.test', 'page']], 'page'), ['a'])
 })
+
+t.test(
+  'a message has the time of its archive, whose clock may be some minutes ahead',
+  async (t) => {
+    const now = Math.floor(Date.now() / 1000)
+    const read = async (ahead: number) => {
+      const archive = new Archive(room, 'me@here.test', {
+        async ask(_type: 'get' | 'set', query: Element) {
+          const { queryid = '' } = query.attrs
+          const stamp = new Date((now + ahead) * 1000).toISOString()
+          const delay = xml('delay', { xmlns: ns.delay, stamp })
+          const forwarded = xml('forwarded', ns.forward, delay, huge)
+          const found = xml('result', { xmlns: ns.archive, queryid, id: 'a' }, forwarded)
+          archive.take(xml('message', { from: room }, found))
+          return xml('iq', {}, xml('fin', { xmlns: ns.archive }))
+        },
+      })
+      const { messages } = await archive.page({ before: '' }, patience())
+      return messages[0]!.at - now
+    }
+    t.strictSame([await read(-120), await read(0), await read(120)], [-120, 0, 120])
+    const far = await read(1_000_000)
+    t.ok(far >= 300 && far < 330, 'nobody writes as of another year')
+  },
+)

@@ -18,3 +18,12 @@ t.test('of ever new rooms the longest silent ones are given up', async (t) => {
     t.ok(checkpoints.has(kept), kept)
   }
 })
+
+t.test('a place is not later than now: what is said until then would be missed', (t) => {
+  const now = Math.floor(Date.now() / 1000)
+  const placed = (at: number) => withCheckpoint(new Map(), own, { mam: 'x', at }, own).get(own)?.at
+  t.equal(placed(now - 60), now - 60)
+  const ahead = placed(now + 120)
+  t.ok(ahead !== undefined && ahead >= now && ahead < now + 30)
+  t.end()
+})

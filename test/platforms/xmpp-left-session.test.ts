@@ -13,8 +13,10 @@ import { serverUnderTest } from './xmpp/under-test.ts'
 /** What a login does and a resumption does not: read an archive, get a resource, appear, and enter rooms. */
 const LOGIN = /urn:xmpp:mam:2|xmpp-bind|<presence|urn:xmpp:carbons|bookmarks/
 
-/** So much later a session has read the archive for the last time after its login, even on a busy machine. */
-const AT_REST_MS = 13_000
+/** A session that has just logged in is at rest once it has read the archive again after these times. */
+const quick = { settleMilliseconds: [100, 200] }
+/** So much later it has done so, even on a busy machine. */
+const AT_REST_MS = 3_000
 
 /** The log is away from the first event that follows `happens` on. */
 async function handsOverUnstored({ session, store }: Run, happens: () => unknown): Promise<void> {
@@ -44,14 +46,14 @@ async function handsOver({ session, store }: Run): Promise<void> {
 }
 
 async function begun(t: Test, network: Network) {
-  const all = await scene(t, network)
+  const all = await scene(t, network, quick)
   const { account, store } = all
   return {
     ...all,
     /** In another process, which knows nothing but what is stored. */
     async next() {
       const wire = account.relay.overhear()
-      const opened = run(network.platform(), store)
+      const opened = run(network.platform(quick), store)
       t.teardown(() => opened.stop())
       await opened.reported('opened')
       const [asked, answered] = [() => wire.asked.join(''), () => wire.answered.join('')]

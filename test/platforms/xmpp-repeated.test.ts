@@ -191,7 +191,7 @@ function lookupOver(pages: number, keeps = true) {
   const archive = { page, address: 'me@here.test' } as unknown as Archive
   const lookup = new Lookup(archive, new SentRequests(), {
     isOwn: () => true,
-    author: () => 'me@here.test',
+    writer: () => 'me@here.test',
     keepsOwn: async () => keeps,
     byPlace: false,
   })
@@ -230,7 +230,7 @@ function lookupIn(messages: readonly Element[], { complete = true, isOwn = true 
   const archive = { page, address: 'me@here.test' } as unknown as Archive
   return new Lookup(archive, new SentRequests(), {
     isOwn: ({ attrs }) => isOwn && attrs.from === 'me@here.test',
-    author: () => 'me@here.test',
+    writer: () => 'me@here.test',
     keepsOwn: async () => true,
     byPlace: false,
   })

@@ -4,11 +4,18 @@ import type { Happening } from '../../machines/model/happening.ts'
 import { perform, sent } from './contract/scene.ts'
 import { Network } from './xmpp/network.ts'
 import { scene } from './xmpp/scene.ts'
-import { serverUnderTest } from './xmpp/under-test.ts'
+import { serverUnderTest, unable } from './xmpp/under-test.ts'
 
 const nativeOf = (happening: Happening) =>
   'message' in happening && happening.message ? happening.message.native : ''
 const mucUser = 'http://jabber.org/protocol/muc#user'
+
+/** Else anybody may have had the nick. */
+const isTold = unable('tell occupants apart by ids').skip === false
+const veiled = `<query xmlns="http://jabber.org/protocol/muc#owner"><x xmlns="jabber:x:data" type="submit">
+  <field var="FORM_TYPE"><value>http://jabber.org/protocol/muc#roomconfig</value></field>
+  <field var="muc#roomconfig_whois"><value>moderators</value></field>
+  <field var="muc#roomconfig_persistentroom"><value>1</value></field></x></query>`
 
 t.test('authors in XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
   const network = await Network.start(t)
@@ -106,6 +113,46 @@ t.test('authors in XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
     await store.message('forged')
     t.strictSame(store.texts('edited'), ['mine still'])
   })
+
+  await t.test(
+    'where addresses are hidden a change over a break is joined if the room says by whom',
+    async (t) => {
+      const { account, friend, store, first, open } = await scene(t, network)
+      const room = `veiled-${account.user}@rooms.xmpp.test`
+      await friend.join(room, 'friend')
+      friend.ask(room, veiled)
+      await sent(first, room, 'hello')
+      const [mine, , last] = ['mine', 'to go', 'to stay'].map((body) => friend.send(room, body))
+      const [word, away] = [await store.message('mine'), await store.message('to go')]
+      t.match(word, { message: { from: { native: `${room}/friend` } } }, 'no address is shown')
+      await store.message('to stay')
+      await first.stop()
+      friend.correct(room, mine!, 'mine still')
+      friend.retract(room, nativeOf(away))
+      await friend.sees(({ retracts }) => retracts === nativeOf(away))
+      await friend.disconnect()
+      const other = await network.friend()
+      await other.join(room, 'friend')
+      other.correct(room, last!, 'forged')
+      other.send(room, 'done')
+      const second = await open()
+      await store.message('done')
+      const changed = isTold ? 'edited' : 'message'
+      const changing = nativeOf(await store.message('mine still', changed))
+      t.equal(changing === nativeOf(word), isTold)
+      t.match(
+        store.happenings.filter(({ kind }) => kind === 'deleted'),
+        isTold ? [{ chat: room, messages: [nativeOf(away)] }] : [],
+      )
+      t.strictSame(store.texts('edited'), isTold ? ['mine still'] : [])
+      const past = await perform(second, { kind: 'read_history', chat: room, limit: 9 })
+      const texts = (past.kind === 'history' ? past.messages : []).map(
+        ({ message: { content } }) => content.kind === 'text' && content.text,
+      )
+      const apart = ['done', 'forged', 'mine still', 'to stay', 'to go', 'mine', 'hello']
+      t.strictSame(texts, isTold ? ['done', 'to stay', 'mine still', 'hello'] : apart)
+    },
+  )
 
   await t.test('nor does a bot pass on what they make of them', async (t) => {
     const { friend, chat, store, first, room } = await inRoom(t)

@@ -2,6 +2,7 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { xml } from '@xmpp/client'
 import t, { type Test } from 'tap'
+import { conditionOf } from '../../src/platforms/xmpp/failures.ts'
 import { AccountKey, SaltedKeys } from '../../src/platforms/xmpp/sasl/scram.ts'
 import { Stream } from '../../src/platforms/xmpp/stream.ts'
 import type { Login, Resumption } from '../../src/platforms/xmpp/transport.ts'
@@ -181,4 +182,52 @@ t.test('what stands between stanzas is not kept', async (t) => {
   })
   await until(() => kept.length === 20)
   t.strictSame(new Set(kept), new Set([0]))
+})
+
+/** As servers write that go by namespaces alone, such as those that Python's ElementTree writes for. */
+const withPrefixes = (text: string) =>
+  text
+    .replace(/<(success|enabled|r) xmlns="([^"]*)"/g, '<p:$1 xmlns:p="$2"')
+    .replace(/<(iq|message|presence)\b/g, '<c:$1 xmlns:c="jabber:client"')
+    .replace(/<\/(iq|message|presence)>/g, '</c:$1>')
+    .replace(/<(\/?)body>/g, '<$1c:body>')
+
+t.test('stanzas are stanzas whatever prefix they have', async (t) => {
+  const asked: string[] = []
+  const { server, stop } = await startXmppStub('ada@stub.test', {
+    answer: () => undefined,
+    spells: withPrefixes,
+    hears: (text) => asked.push(text),
+    present: (write) =>
+      write(
+        '<message id="1"><body>hello</body></message><r xmlns="urn:xmpp:sm:3"/><r xmlns="urn:xmpp:sm:3"/>',
+      ),
+  })
+  const bodies: (string | null)[] = []
+  const stream = new Stream(
+    { login: loginAt(server), resumeMilliseconds: 0 },
+    {
+      bound: () => void stream.send(xml('presence')).catch(t.threw),
+      resumed: () => undefined,
+      stanza(stanza) {
+        if (stanza.is('message')) bodies.push(stanza.getChildText('body'))
+        return undefined
+      },
+      acknowledged: () => undefined,
+      ended: () => undefined,
+    },
+  )
+  t.teardown(async () => {
+    await stream.close()
+    await stop()
+  })
+  await until(() => /<a [^>]*h="1"/.test(asked.join('')))
+  t.strictSame(bodies, ['hello'])
+})
+
+t.test('the name of an error is read whatever prefix it has', (t) => {
+  const named = 'urn:ietf:params:xml:ns:xmpp-stanzas'
+  const condition = xml('e:item-not-found', { 'xmlns:e': named })
+  t.equal(conditionOf(xml('iq', {}, xml('error', {}, condition))), 'item-not-found')
+  t.end()
 })

@@ -151,6 +151,8 @@ const elsewhere: readonly Action[] = [
   'session.reused',
   // A code may be asked for again only after a while.
   'link.code_asked',
+  // The staff does it: test/service/staff.test.ts.
+  'user.unmasked',
   // Commands run on their own: a test below.
   'service.phone_unlocked',
   'service.signing_keys_dropped',

@@ -1,6 +1,8 @@
 /** What one key, one user and one client may cost the others, as it shows over HTTP. */
 import { request } from 'node:http'
 import t from 'tap'
+import { linkBot } from '../platforms/upstream-bot/chain.ts'
+import { ok, startStub, token } from '../platforms/upstream-bot/stub.ts'
 import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { callWithFiles } from './files.ts'
@@ -157,3 +159,36 @@ function chunked(path: string, body: string): Promise<number> {
   sent.once('error', reject).end(body)
   return promise
 }
+
+t.test('an upload that costs more than a key has left is owed, not cut', async (t) => {
+  const stub = await startStub(t)
+  stub.otherwise(ok(true))
+  const poor = await startService(t, {
+    env: { TELEGRAM_BOT_API_URL: stub.url, CALL_RATE: '0.01', CALL_BURST: '4' },
+  })
+  const owner = await poor.client()
+  const { key } = await owner.key(await linkBot(owner, { token }))
+  const form = new FormData()
+  form.set('chat_id', '42')
+  for (const name of ['a', 'b', 'c', 'd']) {
+    form.set(name, new File([new Uint8Array(1_900_000)], name))
+  }
+  const { body, headers } = new Response(form)
+  const before = stub.asked.length
+  // Of unknown length: only as it comes it shows that it is more than the key has left.
+  const answer = await fetch(`${poor.url}/bot${key}/sendMediaGroup`, {
+    method: 'POST',
+    headers: { 'content-type': headers.get('content-type') ?? '' },
+    body,
+    duplex: 'half',
+  })
+  t.equal(answer.status, 200)
+  const sent = stub.asked.slice(before).filter(({ method }) => method === 'sendMediaGroup')
+  t.equal(sent.length, 1)
+  t.ok(sent[0]!.bytes.length > 7_600_000)
+  const next = await fetch(`${poor.url}/bot${key}/getMe`)
+  t.equal(next.status, 429, 'the calls after it wait for that')
+  // The debt is never more than another burst.
+  const { parameters } = (await next.json()) as { parameters: { retry_after: number } }
+  t.ok(parameters.retry_after <= 500)
+})

@@ -11,7 +11,10 @@ async function readers(path: string, init: RequestInit = {}) {
   const headers = { ...init.headers, origin: 'https://elsewhere.example' }
   const { status, headers: answered } = await fetch(service.url + path, { ...init, headers })
   t.equal(answered.get('access-control-allow-credentials'), null)
-  return [status, answered.get('access-control-allow-origin')]
+  const loaded = answered.get('cross-origin-resource-policy')
+  const reader = answered.get('access-control-allow-origin')
+  t.equal(loaded, reader === '*' ? 'cross-origin' : 'same-origin', 'pictures are shown alike')
+  return [status, reader]
 }
 
 t.test('the bot API and its files, refusals too', async (t) => {

@@ -148,19 +148,6 @@ t.test('an upload whose chat stands behind the file counts for no other chat', a
   t.strictSame(statuses.slice(0, 6), [200, 200, 200, 200, 200, 200])
 })
 
-t.test('a byte order mark and an interim answer that nobody asked for do no harm', async (t) => {
-  const answer = '{"ok":true,"result":{"message_id":7}}'
-  stub.next('sendMessage', (response) => {
-    response.writeContinue()
-    response.writeProcessing()
-    response.writeContinue()
-    response.writeHead(200, { 'content-type': 'application/json' }).end(`\ufeff${answer}`)
-  })
-  const sent = await call('sendMessage?chat_id=1&text=x')
-  t.equal(sent.status, 200)
-  t.strictSame(Buffer.from(await sent.arrayBuffer()), Buffer.from(answer))
-})
-
 t.test('refusals come as they came', async (t) => {
   const texts = [
     [400, '{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}'],
@@ -250,35 +237,6 @@ t.test('limits of bodies hold', async (t) => {
   for (const name of ['a', 'b']) two.set(name, new File([new Uint8Array(1_900_000)], name))
   t.equal((await call('sendMediaGroup', { method: 'POST', body: two })).status, 200)
   t.equal((await call('getMe')).status, 200, 'and the next call is served')
-})
-
-t.test('an upload that costs more than a key has left is owed, not cut', async (t) => {
-  const poor = await startService(t, { env: { ...env, CALL_RATE: '0.01', CALL_BURST: '4' } })
-  const owner = await poor.client()
-  const { key } = await owner.key(await linkBot(owner, { token }))
-  const form = new FormData()
-  form.set('chat_id', '42')
-  for (const name of ['a', 'b', 'c', 'd']) {
-    form.set(name, new File([new Uint8Array(1_900_000)], name))
-  }
-  const { body, headers } = new Response(form)
-  const before = stub.asked.length
-  // Of unknown length: only as it comes it shows that it is more than the key has left.
-  const answer = await fetch(`${poor.url}/bot${key}/sendMediaGroup`, {
-    method: 'POST',
-    headers: { 'content-type': headers.get('content-type') ?? '' },
-    body,
-    duplex: 'half',
-  })
-  t.equal(answer.status, 200)
-  const sent = stub.asked.slice(before).filter(({ method }) => method === 'sendMediaGroup')
-  t.equal(sent.length, 1)
-  t.ok(sent[0]!.bytes.length > 7_600_000)
-  const next = await fetch(`${poor.url}/bot${key}/getMe`)
-  t.equal(next.status, 429, 'the calls after it wait for that')
-  // The debt is never more than another burst.
-  const { parameters } = (await next.json()) as { parameters: { retry_after: number } }
-  t.ok(parameters.retry_after <= 500)
 })
 
 t.test('a file that is too large leaves its connection to the next call', async (t) => {

@@ -253,6 +253,9 @@ t.test('one update, those that failed, or a range is sent again, counted beforeh
   t.match(await resend({ until: future, from_update_id: d, count_only: true }), { updates: 2 })
   const bad = [{}, { update_id: a, outcome: 'failed' }, { from_update_id: c, to_update_id: b }]
   for (const body of bad) t.equal((await client.ask('POST', `${path}/resend`, body)).status, 400)
+  const backwards = { since: '2026-01-02T00:00:00Z', until: '2026-01-01T00:00:00Z' }
+  const { body } = await client.ask('POST', `${path}/resend`, backwards)
+  t.match(body, { errors: [{ field: 'until', reason: 'must not be before "since"' }] })
 })
 
 t.test('a range of times cuts one update out of the middle', async (t) => {

@@ -20,6 +20,8 @@ export interface Stub {
   refuse?(): string | undefined
   /** What is answered to a question; the empty answer when absent. */
   answer(question: Question): string | undefined
+  /** How it is written what the server says; as it stands when absent. */
+  spells?(text: string): string
   /** All that the client says. */
   hears?(text: string): void
   /** What is answered to the wish to resume a stream; a refusal when absent. */
@@ -47,7 +49,7 @@ function encrypted(socket: Socket, { tls }: Stub): TLSSocket {
 function serve(socket: Socket, jid: string, stub: Stub) {
   let isKnown = false
   let mayEncrypt = stub.tls !== undefined && !(socket instanceof TLSSocket)
-  const write = (text: string) => socket.writable && socket.write(text)
+  const write = (text: string) => socket.writable && socket.write(stub.spells?.(text) ?? text)
   // Clients may hang up at any time.
   socket.on('error', () => undefined)
   socket.on('data', (chunk) => {

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { createGunzip, createInflate } from 'node:zlib'
-import multipart from '@fastify/multipart'
+import multipart, { type FastifyMultipartOptions } from '@fastify/multipart'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { failed } from '../../../machines/model/failure.ts'
 import { Arguments, formEntries, isDeeperThan, utf8 } from '../../bot-api/arguments.ts'
@@ -162,7 +162,7 @@ export type CallRequest = FastifyRequest<{ Params: { token: string; '*': string 
 /** Replaces Fastify's parsers in this scope: parameters stay text until a method reads them. */
 export async function parseCalls(app: FastifyInstance): Promise<void> {
   app.removeAllContentTypeParsers()
-  await app.register(multipart, {
+  registerWithoutHooks(app, {
     // The reference's rule: only a part with a file name is a file. The parser would also take parts of bytes.
     isPartAFile: (_field, _type, filename) => filename !== undefined,
     limits,
@@ -170,6 +170,17 @@ export async function parseCalls(app: FastifyInstance): Promise<void> {
   // Bodies are read with the parameters, because Fastify reads neither bodies of GET nor compressed ones.
   // The usual types are named as well, because Fastify finds a named type faster.
   app.addContentTypeParser([...usualTypes, '*'], (_, __, done) => done(null))
+}
+
+/**
+ * The hooks of the plugin clean up after files that it has stored itself, which nobody asks of it: each call would pay for
+ * them, and each poll that is held.
+ */
+function registerWithoutHooks(app: FastifyInstance, options: FastifyMultipartOptions): void {
+  const hookless: FastifyInstance = Object.assign(Object.create(app), { addHook: () => hookless })
+  multipart(hookless, options, (error) => {
+    if (error) throw error
+  })
 }
 
 interface Parameters {

@@ -86,6 +86,9 @@ const StartBody = Type.Object(
   {
     method: Type.Optional(Type.String({ maxLength: 64 })),
     credential_id: Type.Optional(Type.Integer({ minimum: 1 })),
+    phone: Type.Optional(
+      Type.String({ maxLength: 4096, description: 'Where accounts link by it' }),
+    ),
   },
   { additionalProperties: Type.String({ maxLength: 4096 }) },
 )
@@ -116,6 +119,7 @@ const startRoute: Routes = async (app, options) => {
       schema: {
         tags,
         summary: 'Starts linking',
+        description: 'Takes the fields that GET /platforms names for a method of the platform.',
         params: PlatformParams,
         body: StartBody,
         response,

@@ -59,11 +59,13 @@ function choiceOf(body: Static<typeof ResendBody>): ResendChoice {
   }
   const at = (field: string, text: string | undefined) =>
     text === undefined ? undefined : new Date(timeOf(field, text))
+  const [first, last] = [at('since', since), at('until', until)]
+  if (first && last && first > last) throw invalidField('until', 'must not be before "since"')
   return {
     from: one ?? from_update_id,
     to: one ?? to_update_id,
-    since: at('since', since),
-    until: at('until', until),
+    since: first,
+    until: last,
     failed: outcome === 'failed',
   }
 }

@@ -46,8 +46,10 @@ export class Acknowledgements {
   #ahead: Set<number> | undefined
   #received: number
   #handled: number
-  /** The server asked, and has not heard yet that all is handled. */
-  #isOwed = false
+  /** How many stanzas had come when the server asked first since the last answer, and when it asked last. */
+  #owed: number | undefined
+  #asked = 0
+  #isAnswering = false
   #late: NodeJS.Timeout | undefined
   #stream = 0
 
@@ -88,11 +90,14 @@ export class Acknowledgements {
       this.#received = 0
       this.#handled = 0
       this.#ahead = undefined
+      this.#owed = undefined
+      this.#asked = 0
     } else if (counted.has(element.name)) {
       this.#received += 1
     } else if (element.is('r', ns.streamManagement)) {
-      this.#isOwed = true
-      if (this.#handled === this.#received) this.#answer()
+      this.#asked = this.#received
+      this.#owed ??= this.#received
+      if (this.#handled >= this.#owed) this.#answer()
       else this.#late ??= setTimeout(() => this.#answer(), LATEST_ANSWER_MS).unref()
     }
   }
@@ -107,7 +112,11 @@ export class Acknowledgements {
     this.#handled = number
     while (this.#ahead?.delete(this.#handled + 1)) this.#handled += 1
     this.#tell()
-    if (this.#isOwed && this.#handled === this.#received) this.#answer()
+    // Not later, when all is handled that has come meanwhile: a flood has no end, and a server keeps only so much.
+    if (this.#owed === undefined || this.#handled < this.#owed || this.#isAnswering) return
+    this.#isAnswering = true
+    // The others of its batch are handled in this moment.
+    process.nextTick(() => this.#answer())
   }
 
   /** The library resumes the stream from this number, and tells it to the server at the end. */
@@ -118,7 +127,8 @@ export class Acknowledgements {
   #answer() {
     clearTimeout(this.#late)
     this.#late = undefined
-    this.#isOwed = this.#handled < this.#received
+    this.#isAnswering = false
+    this.#owed = this.#handled < this.#asked ? this.#asked : undefined
     const { streamManagement } = this.#client
     if (!streamManagement.enabled) return
     // A broken stream needs no answer: the number is part of its resumption.

@@ -36,6 +36,8 @@ export interface PageRange {
 /** Servers limit this, Prosody to 50 by default. Larger pages take longer to read from disk. */
 const PAGE_SIZE = 250
 const PAGE_MS = 30_000
+/** How far the clock of an archive may be ahead: a message has the same time whenever it is read. */
+const AHEAD_SECONDS = 300
 const POLICY_MS = 8_000
 const FEW_MESSAGES = 100
 /** The largest weight of a page, see `weightOf`: an archive may send anything before it ends its answer. */
@@ -139,7 +141,7 @@ export class Archive {
     const forwarded = result.getChild('forwarded', ns.forward)
     const message = forwarded?.getChild('message')
     if (result.attrs.id && message) {
-      const at = timeIn(forwarded?.getChild('delay', ns.delay)) ?? Math.floor(Date.now() / 1000)
+      const at = timeIn(forwarded?.getChild('delay', ns.delay), AHEAD_SECONDS) ?? nowSeconds()
       answer.messages.push({ id: result.attrs.id, at, message })
       answer.weight += weightOf(message)
     }
@@ -151,11 +153,17 @@ export class Archive {
   }
 }
 
-/** When a message was sent that comes late (XEP-0203), in Unix seconds; never in the future, whoever says so. */
-export function timeIn(delay: Element | undefined): number | undefined {
+/** Unix time. */
+export const nowSeconds = (): number => Math.floor(Date.now() / 1000)
+
+/**
+ * When a message was sent that comes late (XEP-0203), in Unix seconds; not further in the future than this, whoever says
+ * so.
+ */
+export function timeIn(delay: Element | undefined, aheadSeconds = 0): number | undefined {
   const stamp = Date.parse(delay?.attrs.stamp ?? '')
   if (Number.isNaN(stamp)) return undefined
-  return Math.floor(Math.max(0, Math.min(stamp, Date.now())) / 1000)
+  return Math.max(0, Math.min(Math.floor(stamp / 1000), nowSeconds() + aheadSeconds))
 }
 
 /** The id that an archive says it has given to a message (XEP-0359). */

@@ -3,7 +3,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import { NotStored } from '../kit/event-line.ts'
 import { readPages } from '../kit/pages.ts'
-import type { Archive, ArchivedMessage, ArchivePage, PageRange } from './archive.ts'
+import {
+  type Archive,
+  type ArchivedMessage,
+  type ArchivePage,
+  nowSeconds,
+  type PageRange,
+} from './archive.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import type { IncomingMessage } from './delivery.ts'
 import type { Ledger } from './ledger.ts'
@@ -17,8 +23,6 @@ const BATCH_SIZE = 100
 const askAgainMilliseconds = [1_000, 3_000]
 /** How many messages are read again for the ids that others name them by. */
 const mostRecalled = 100
-/** Pauses after the presence. The first is shorter than the time after which the checkpoint passes a message, see `RecentIds`. */
-const readAgainMilliseconds = [2_500, 7_500]
 const LONGEST_PAUSE_MS = 60_000
 
 /** The conditions by which servers refuse if they have no archive, or none for this account. */
@@ -62,8 +66,7 @@ export class CatchUp {
     this.#readUntil = last?.at ?? 0
     const { address } = this.#archive
     if (!this.#ledger.checkpoint(address)) {
-      const now = Math.floor(Date.now() / 1000)
-      await this.#ledger.mark(address, { mam: last?.id ?? '', at: last?.at ?? now })
+      await this.#ledger.mark(address, { mam: last?.id ?? '', at: last?.at ?? nowSeconds() })
     }
     return true
   }
@@ -89,12 +92,16 @@ export class CatchUp {
   }
 
   /**
-   * Reads the archive after `checkpoint` twice more. ejabberd may deliver a message that arrives together with the
-   * presence to no client, and archive it later with a time before the checkpoint. Known messages are not stored again.
-   * Rejects if something could not be stored.
+   * Reads the archive after `checkpoint` once more after each of these times. ejabberd may deliver a message that arrives
+   * together with the presence to no client, and archive it later with a time before the checkpoint. Known messages are
+   * not stored again. Rejects if something could not be stored.
    */
-  async settle(checkpoint: Checkpoint, signal: AbortSignal): Promise<void> {
-    const pauses = [...readAgainMilliseconds]
+  async settle(
+    checkpoint: Checkpoint,
+    milliseconds: readonly number[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    const pauses = [...milliseconds]
     for (let pause = pauses.shift(); pause !== undefined; pause = pauses.shift()) {
       await delay(pause, undefined, { signal, ref: false })
       try {

@@ -1,6 +1,7 @@
 /** Checkpoints of an account: a place in its archive and in those of its rooms, and the newest messages without an archive. */
 import type { Json } from '../../../machines/model/protocol.ts'
 import { fieldsOf } from '../kit/platform.ts'
+import { nowSeconds } from './archive.ts'
 import type { IncomingMessage } from './delivery.ts'
 import type { Invitation } from './invitation.ts'
 import { fingerprintOf, isRandom } from './message-identity.ts'
@@ -30,7 +31,9 @@ export function withCheckpoint(
   checkpoint: Checkpoint,
   own: string,
 ): Checkpoints {
-  const moved = new Map(checkpoints).set(archive, checkpoint)
+  // Who reads again from a time that is still to come would miss what was said before it.
+  const at = Math.min(checkpoint.at, nowSeconds())
+  const moved = new Map(checkpoints).set(archive, { ...checkpoint, at })
   if (moved.size <= mostRooms + 1) return moved
   const rooms = [...moved].filter(([address]) => address !== own && address !== archive)
   const [oldest] = rooms.toSorted(([, a], [, b]) => a.at - b.at)
@@ -103,8 +106,10 @@ export class Repeats {
     // A random id is unique. With any other id only a message kept by the server can be a repeat.
     if (this.#expected.length === 0 || (!delayed && !isRandom(message.attrs.id ?? ''))) return false
     const fingerprint = fingerprintOf(message)
+    // An archive may have another clock.
+    const seen = Math.min(at, nowSeconds())
     const place = this.#expected.findIndex(
-      ([known, since]) => known === fingerprint && Math.abs(since - at) <= toleranceSeconds,
+      ([known, since]) => known === fingerprint && Math.abs(since - seen) <= toleranceSeconds,
     )
     if (place >= 0) this.#expected.splice(place, 1)
     return place >= 0

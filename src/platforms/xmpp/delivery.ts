@@ -28,6 +28,8 @@ export interface IncomingMessage {
   readonly kept?: true
   /** Only for a message in a room. */
   readonly room?: RoomReader
+  /** The id by which others in the room name it, where it is another one than `archived`. */
+  readonly named?: string
 }
 
 /** Reads messages of a room, which knows its people and the ids of its messages. */

@@ -65,6 +65,10 @@ export interface RoomFacts {
   readonly title?: string
   readonly description?: string
   readonly hasArchive: boolean
+  /** Whether it gives each message an id, and removes those that others made up in its name (XEP-0359). */
+  readonly givesIds?: boolean
+  /** The same for ids of those who write, which outlast a visit and a nick (XEP-0421). */
+  readonly givesOccupantIds?: boolean
   /** Whether the room shows the addresses of its occupants to everybody. */
   readonly showsAddresses: boolean
 }
@@ -83,6 +87,8 @@ export async function roomFacts(
     ...(identity?.attrs.name && { title: identity.attrs.name }),
     ...(description && { description }),
     hasArchive: hasFeature(info, ns.archive),
+    givesIds: hasFeature(info, ns.ids),
+    givesOccupantIds: hasFeature(info, ns.occupantIds),
     showsAddresses: hasFeature(info, 'muc_nonanonymous'),
   }
 }

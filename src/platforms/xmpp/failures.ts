@@ -8,7 +8,7 @@ import { ns } from './namespaces.ts'
 export function conditionOf(stanza: Element): string {
   const children = stanza.getChild('error')?.getChildElements() ?? []
   const condition = children.find((child) => child.getNS() === ns.stanzaErrors && !child.is('text'))
-  return condition?.name ?? 'undefined-condition'
+  return condition?.getName() ?? 'undefined-condition'
 }
 
 /** The conditions by which a server says that it cannot reach another one now: its name may not resolve for a moment. */

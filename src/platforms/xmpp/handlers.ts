@@ -89,7 +89,8 @@ const messages: Handlers<Context> = {
     const found = await place.find(message, signal)
     if (found === 'absent') throw messageNotFound('message to delete')
     if (found === 'foreign') throw messageNotAllowed("message can't be deleted")
-    await place.post(retraction(place.envelope(requestId), message), signal)
+    const target = place.reference(message)
+    await place.post(retraction(place.envelope(requestId), target), signal)
     return done
   },
 
@@ -100,7 +101,8 @@ const messages: Handlers<Context> = {
     })
     const place = await places.at(chat, signal)
     if ((await place.find(message, signal)) === 'absent') throw messageNotFound('message to react')
-    await place.post(opinion(place.envelope(requestId), message, emojis), signal)
+    const target = place.reference(message)
+    await place.post(opinion(place.envelope(requestId), target, emojis), signal)
     return done
   },
 
@@ -218,7 +220,9 @@ async function post(
   signal: AbortSignal,
 ): Promise<Recalled> {
   if (isRecalled(item)) return item
-  const posted = await place.post(textMessage(place.envelope(id), item, bonds), signal)
+  const { replyTo } = bonds || {}
+  const more = replyTo === undefined ? bonds : { ...bonds, replyTo: place.reference(replyTo) }
+  const posted = await place.post(textMessage(place.envelope(id), item, more), signal)
   return { content: item.shown, ...posted }
 }
 

@@ -42,7 +42,8 @@ interface Source {
   /** The other side of the messages. */
   readonly with?: string
   read(archived: ArchivedMessage): Happening | undefined
-  author(message: Element): string
+  /** Undefined where nobody can say: its changes of other messages are messages of their own. */
+  writer(message: Element): string | undefined
 }
 
 /** The newest changes of messages, by the author and the id that the message goes by. */
@@ -168,7 +169,7 @@ export class History {
     return {
       archive,
       read: (archived) => ledger.readAgain(recovered(archived, own)),
-      author: ({ attrs }) => bareOf(attrs.from, own),
+      writer: ({ attrs }) => bareOf(attrs.from, own),
     }
   }
 }
@@ -176,7 +177,7 @@ export class History {
 const sourceOf = (room: Room): Source => ({
   archive: room.archive,
   read: (archived) => room.readAgain(archived),
-  author: (message) => room.author(message).native,
+  writer: (message) => room.writer(message),
 })
 
 async function newestIn(room: Room, signal: AbortSignal): Promise<PastMessage | undefined> {
@@ -225,12 +226,12 @@ async function* backwards(
 /** Undefined for a stanza without a message, and for a change, which is added to the known changes. */
 function standing(
   archived: ArchivedMessage,
-  { read, author }: Source,
+  { read, writer: writerOf }: Source,
   changes: Map<string, ArchivedMessage>,
 ): PastMessage | undefined {
-  const writer = author(archived.message)
+  const writer = writerOf(archived.message)
   const target = targetOf(archived.message)
-  if (target) {
+  if (target && writer !== undefined) {
     const key = `${writer}\n${target.id}`
     if (target.change === 'retract' || !changes.has(key)) changes.set(key, archived)
     return undefined

@@ -17,8 +17,8 @@ export type Found = 'absent' | 'foreign' | { readonly id: string; readonly at?: 
 interface Scope {
   /** Whether the account wrote it. */
   isOwn(message: Element): boolean
-  /** The author. */
-  author(message: Element): string
+  /** Undefined where nobody can say. */
+  writer(message: Element): string | undefined
   /** Whether the archive takes all that the account writes here. */
   keepsOwn(signal: AbortSignal): Promise<boolean>
   /** The other side of the chat. */
@@ -68,10 +68,12 @@ export class Lookup {
     if (found === 'unknown') throw noHistory()
     if (!found) return undefined
     const { id } = found.message.attrs
-    const author = this.#scope.author(found.message)
-    const ofAuthor = changes.filter((change) => this.#scope.author(change) === author)
+    const writer = this.#scope.writer(found.message)
+    const ofWriter = changes.filter(
+      (change) => writer !== undefined && this.#scope.writer(change) === writer,
+    )
     const changesOf = (kind: 'retract' | 'replace', names: readonly (string | undefined)[]) =>
-      ofAuthor.filter((message) => {
+      ofWriter.filter((message) => {
         const target = targetOf(message)
         return target?.change === kind && names.includes(target.id)
       })

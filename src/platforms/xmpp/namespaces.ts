@@ -30,6 +30,7 @@ export const ns = {
   mucOwner: 'http://jabber.org/protocol/muc#owner',
   mucUser: 'http://jabber.org/protocol/muc#user',
   outOfBand: 'jabber:x:oob',
+  occupantIds: 'urn:xmpp:occupant-id:0',
   olderModeration: 'urn:xmpp:message-moderate:0',
   olderRetraction: 'urn:xmpp:message-retract:0',
   paging: 'http://jabber.org/protocol/rsm',

@@ -64,13 +64,13 @@ export class Place {
     this.#lookup = room
       ? new Lookup(room.archive, sent, {
           isOwn: (message) => room.isOwn(message),
-          author: (message) => room.author(message).native,
+          writer: (message) => room.writer(message),
           keepsOwn: async () => room.hasArchive,
           byPlace: true,
         })
       : new Lookup(archive, sent, {
           isOwn: ({ attrs }) => bareOf(attrs.from, own) === own,
-          author: ({ attrs }) => bareOf(attrs.from, own),
+          writer: ({ attrs }) => bareOf(attrs.from, own),
           keepsOwn: async (signal) =>
             !isWhisper(chat) && (await archive.policy(signal))(chat.native) === true,
           with: bareOf(chat.native, own),
@@ -80,6 +80,11 @@ export class Place {
 
   envelope(id: string): Envelope {
     return { to: this.chat.native, id, type: this.room ? 'groupchat' : 'chat' }
+  }
+
+  /** The id by which a message is named to the others. */
+  reference(native: string): string {
+    return this.room?.reference(native) ?? native
   }
 
   find(native: string, signal: AbortSignal): Promise<Found> {

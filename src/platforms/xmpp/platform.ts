@@ -49,6 +49,7 @@ type Optional =
   | 'resumeMilliseconds'
   | 'confirmMilliseconds'
   | 'tendMilliseconds'
+  | 'settleMilliseconds'
   | 'agent'
   | 'keys'
   | 'passages'
@@ -59,6 +60,8 @@ const defaults = {
   resumeMilliseconds: 20_000,
   confirmMilliseconds: 20_000,
   tendMilliseconds: 60_000,
+  // The first is shorter than the time after which the checkpoint passes a message, see `RecentIds`.
+  settleMilliseconds: [2_500, 7_500],
 }
 
 /** To each origin; more than one user may hold. */

@@ -44,6 +44,8 @@ export interface SessionOptions
   readonly resumeMilliseconds: number
   /** For how long a message waits for its acknowledgement. */
   readonly confirmMilliseconds: number
+  /** After which times, once it is present, a new stream reads the archive again. */
+  readonly settleMilliseconds: readonly number[]
   readonly passages: Passages
   /** Through which shared files are fetched. */
   readonly agent: Dispatcher
@@ -303,7 +305,9 @@ export class XmppSession implements Session {
     if (this.#hasArchive) await this.#outbox.repeatMissing(toPeople, this.#archive, signal)
     else this.#outbox.abandon(toPeople)
     this.#inbox.release(new Set([...before, ...after]))
-    const settling = this.#hasArchive && caughtUp && this.#catchUp.settle(caughtUp, signal)
+    const { settleMilliseconds } = this.#options
+    const settling =
+      this.#hasArchive && caughtUp && this.#catchUp.settle(caughtUp, settleMilliseconds, signal)
     const entering = this.#rooms.begin(signal, (room) => {
       this.#outbox.repeat(unconfirmed.filter(({ to }) => to === room.address))
     })
@@ -345,11 +349,11 @@ export class XmppSession implements Session {
   }
 
   /** A message that this session sent is in an archive, or has come back from its room. */
-  #found({ archived, room, archive }: IncomingMessage, id: string) {
-    if (room && archived) {
-      this.#sent.place(id, archived)
-      this.#rooms.find(archive)?.wrote(id, archived)
-    }
+  #found({ archived, room, archive, named }: IncomingMessage, id: string) {
+    const home = room && this.#rooms.find(archive)
+    if (room && archived) this.#sent.place(id, archived)
+    if (archived) home?.wrote(id, archived)
+    else if (named) home?.called(id, named)
     this.#outbox.found(id)
   }
 

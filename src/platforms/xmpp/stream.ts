@@ -194,10 +194,11 @@ export class Stream {
   }
 
   /** A server may cut a replaced session without a message; the new session appears afterwards. */
-  #isTakenOver({ name, attrs }: Element): boolean {
+  #isTakenOver(stanza: Element): boolean {
+    const { attrs } = stanza
     const { local, domain, resource } = this.#login
     const isOther = this.#transport.isRenamed() && attrs.from === `${local}@${domain}/${resource}`
-    return name === 'presence' && attrs.type === undefined && isOther
+    return stanza.is('presence') && attrs.type === undefined && isOther
   }
 
   #hear(stanza: Element, acknowledge: () => void) {

@@ -312,6 +312,15 @@ function tuneStreamManagement(transport: Client): void {
   streamManagement.timeout = 0
 }
 
+/** The library goes by names as they are written. A server may write a prefix in place of the default namespace. */
+function takePrefixes(transport: Client): void {
+  transport.prependListener('element', (element: Element) => {
+    const [name, xmlns] = [element.getName(), element.getNS()]
+    if (name === element.name || xmlns === ns.streams) return
+    Object.assign(element, { name, attrs: { ...element.attrs, xmlns } })
+  })
+}
+
 /** SASL2 with its inline resumption is another login path in the library; servers offer the classic one too. */
 function keepToClassicLogin(transport: Client): void {
   transport.prependListener('element', (element: Element) => {
@@ -335,6 +344,8 @@ function guardWrites(transport: Client, permit: WritePermit | undefined): void {
 
 /** The library decodes each chunk by itself and so breaks characters that two chunks share. */
 function decodeAcrossChunks(transport: Client): { at: number } {
+  // Called last, it hears of an element before all others.
+  takePrefixes(transport)
   const heard = { at: performance.now() }
   let decoder = new StringDecoder('utf8')
   let pieces = new Pieces()

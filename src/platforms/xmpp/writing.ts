@@ -7,7 +7,6 @@ import { parseAddress } from './address.ts'
 import { fileSharing } from './media/shared.ts'
 import { networkId } from './message-identity.ts'
 import { ns } from './namespaces.ts'
-import { weightOf } from './transport.ts'
 
 export interface Envelope {
   readonly type: 'chat' | 'groupchat'
@@ -28,8 +27,6 @@ export interface Body {
 
 /** Servers end the whole stream over a stanza beyond their limit, which is 256 KiB in Prosody and ejabberd. */
 const MOST_BYTES = 250 * 1024
-/** A quotation mark, as XML has it. */
-const MOST_BYTES_OF_CHARACTER = 6
 
 interface Forwarded {
   readonly from: string
@@ -150,9 +147,9 @@ function chatMessage(
   // Only a whisper goes to a full address.
   const whisper = parseAddress(to)?.resource !== undefined && xml('x', ns.mucUser)
   const message = xml('message', { type, to, id }, ...children, origin, whisper)
-  // Hardly any is near the limit, and the library writes each out once more to send it.
-  const mayBeLarge = weightOf(message) * MOST_BYTES_OF_CHARACTER > MOST_BYTES
-  if (mayBeLarge && Buffer.byteLength(message.toString()) > MOST_BYTES) throw messageTooLong()
+  if (Buffer.byteLength(message.toString()) > MOST_BYTES) {
+    throw messageTooLong()
+  }
   return message
 }
 

@@ -9,6 +9,8 @@ declare module '@xmpp/client' {
     readonly attrs: Record<string, string | undefined>
     readonly children: (Element | string)[]
     is(name: string, xmlns?: string): boolean
+    /** Without a prefix. */
+    getName(): string
     getNS(): string | undefined
     getChild(name: string, xmlns?: string): Element | undefined
     getChildren(name: string, xmlns?: string): Element[]

@@ -179,13 +179,41 @@ t.test('an account accepted on another device is linked once the storage is back
   }
 })
 
-t.test('a flow that expires before its step could be stored is expired', async (t) => {
+t.test(
+  'an account that the network signed in is linked, also if its flow is over by then',
+  async (t) => {
+    for (const way of ['watched', 'answered'] as const) {
+      const rig = new LinkRig(t)
+      const away = Promise.reject(failed('unavailable', 'the database does not answer'))
+      away.catch(() => undefined)
+      rig.storing = away
+      const isWatched = way === 'watched'
+      const actor = rig.begin(isWatched ? { state: 'waiting', step: { state: 'waiting' } } : {})
+      rig.attempt.next = async () => done
+      if (isWatched) rig.attempt.moved.resolve(done)
+      else await refused(t, actor.ask({ type: 'link.verify', code: '1' }), { code: 'unavailable' })
+      await settled()
+      await rig.clock.advance(900_000)
+      t.equal(stateOf(actor), '"expired"')
+      t.notOk(actor.isIdle(0), 'it does not sleep meanwhile')
+      rig.storing = Promise.resolve()
+      await rig.clock.advance(2_000)
+      t.equal(stateOf(actor), '"linked"')
+      t.equal(rig.finished, 1)
+      t.ok(actor.isIdle(0))
+      actor.stop()
+      t.equal(rig.clock.timers, 0)
+    }
+  },
+)
+
+t.test('a step that nobody needs any more is not stored', async (t) => {
   const rig = new LinkRig(t)
   const away = Promise.reject(failed('unavailable', 'the database does not answer'))
   away.catch(() => undefined)
   rig.storing = away
   const actor = rig.begin({ state: 'waiting', step: { state: 'waiting' } })
-  rig.attempt.moved.resolve(done)
+  rig.attempt.moved.resolve(password)
   await settled()
   await rig.clock.advance(900_000)
   rig.storing = Promise.resolve()

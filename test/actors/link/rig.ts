@@ -38,6 +38,7 @@ export class LinkRig {
   readonly platform: FakePlatform
   readonly attempt = new FakeAttempt()
   readonly steps: [ShownStep, unknown][] = []
+  finished = 0
   readonly ends: [LinkState, number, string | undefined][] = []
   /** Holds back whatever is to be stored. */
   storing: Promise<unknown> = Promise.resolve()
@@ -78,6 +79,7 @@ export class LinkRig {
         },
         finish: async () => {
           await this.storing
+          this.finished++
           return 7
         },
       },

@@ -9,6 +9,7 @@ require (
 )
 
 require (
+	github.com/PaulSonOfLars/gotgbot/v2 v2.0.0-rc.33
 	github.com/andybalholm/brotli v1.2.0 // indirect
 	github.com/bytedance/gopkg v0.1.3 // indirect
 	github.com/bytedance/sonic v1.15.0 // indirect

@@ -45,6 +45,11 @@ export interface ContractHarness {
   restarted(): Platform
   /** The same as another node has it, at the same time; absent: as `restarted`. */
   elsewhere?(): Platform
+  /**
+   * As a service has it, which resumes broken connections; absent: as `platform`. A server may drop its last words when
+   * the client speaks at the same moment (Prosody 0.12), and the next connection tells what they were.
+   */
+  lasting?(): Platform
   /** A fresh account of the network, not linked yet. */
   account(options?: { readonly secondFactor?: SecondFactor }): Promise<Account>
   /** Someone else with a client of their own, whom this account can write to and hear from. */

@@ -17,6 +17,7 @@ export function xmppHarness(network: Network): ContractHarness {
   return {
     platform: network.platform(options),
     restarted: () => network.platform(options),
+    lasting: () => network.platform({ confirmMilliseconds: 1_000 }),
     grades: {
       restricted: [],
       administrator: ['manage_chat', 'restrict_members', 'invite_users'],

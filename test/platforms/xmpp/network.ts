@@ -14,7 +14,12 @@ import { serverUnderTest } from './under-test.ts'
 export type Tuning = Partial<
   Pick<
     XmppOptions,
-    'resumeMilliseconds' | 'confirmMilliseconds' | 'tendMilliseconds' | 'logger' | 'keys'
+    | 'resumeMilliseconds'
+    | 'confirmMilliseconds'
+    | 'tendMilliseconds'
+    | 'settleMilliseconds'
+    | 'logger'
+    | 'keys'
   >
 >
 

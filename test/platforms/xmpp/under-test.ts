@@ -9,6 +9,7 @@ const cannot = {
   jabberd2: {},
   ejabberd: {
     'forget an occupant': 'no command of ejabberd makes a room forget one of its people',
+    'tell occupants apart by ids': 'ejabberd 23.01 knows no ids of occupants (XEP-0421)',
     'let the unbanned speak':
       'ejabberd 23.01 lets in without a voice who was put out as an outcast',
     'end streams with the password': 'ejabberd leaves those online who know the old password',

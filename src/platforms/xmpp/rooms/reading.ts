@@ -28,6 +28,8 @@ interface RoomView {
   readonly names: Pick<MessageNames, 'give' | 'find' | 'remember'>
   readonly opinions: Opinions
   person(nick: string, delivery: IncomingMessage): Person
+  /** What stands for the writer where it is not the name of the person. */
+  writer?(delivery: IncomingMessage): string | undefined
 }
 
 /** `undefined` when the message is no event. */
@@ -46,12 +48,12 @@ export function readRoom(delivery: IncomingMessage, view: RoomView): Happening |
   if (!nick) return moderated(message, event, chat)
   const native = nativeOf(delivery, view)
   const from = view.person(nick, delivery)
+  const writer = view.writer?.(delivery) ?? from.native
   const target = targetOf(message)
   if (target?.change === 'retract') {
     // Named by the room's id, which says nothing of the writer (XEP-0424): only one's own may be retracted.
     const retracted =
-      ids.find(from.native, target.id) ??
-      (ids.wrote(from.native, target.id) ? target.id : undefined)
+      ids.find(writer, target.id) ?? (ids.wrote(writer, target.id) ? target.id : undefined)
     return retracted ? deleted(retracted, event, chat) : undefined
   }
   const receipt = receiptIn(message)
@@ -64,11 +66,12 @@ export function readRoom(delivery: IncomingMessage, view: RoomView): Happening |
   if (reacted) return view.opinions.change(event, { chat, person: from }, reacted, names)
   const content = contentOf(message)
   if (!content) return undefined
-  const corrected = target && ids.find(from.native, target.id)
-  if (id && !corrected) {
-    ids.remember(from.native, id, native)
+  const corrected = target && ids.find(writer, target.id)
+  for (const called of corrected ? [] : [id, delivery.named]) {
+    if (!called) continue
+    ids.remember(writer, called, native)
     // Others name a message by the id of the room, if it gives one. Two writers may use the same id of their own.
-    if (!delivery.archived) names.remember(chat.native, from.native, id, native)
+    if (!delivery.archived) names.remember(chat.native, from.native, called, native)
   }
   const reply = repliedTo(message)
   const result: Message = {

@@ -2,10 +2,10 @@
 import { type Element, xml } from '@xmpp/client'
 import type { Logger } from '../../../../actors/ports/ports.ts'
 import type { Chat } from '../../../../machines/model/content.ts'
-import { failed } from '../../../../machines/model/failure.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Member } from '../../../../machines/model/membership.ts'
 import type { Person } from '../../../../machines/model/person.ts'
+import { RecentMap } from '../../kit/recent-map.ts'
 import { parseAddress } from '../address.ts'
 import { Archive, type ArchivedMessage } from '../archive.ts'
 import { CatchUp, CLOCK_TOLERANCE_SECONDS } from '../catch-up.ts'
@@ -13,10 +13,10 @@ import type { IncomingMessage, RoomReader } from '../delivery.ts'
 import type { RoomFacts } from '../discovery.ts'
 import { Inbox } from '../inbox.ts'
 import type { Ledger } from '../ledger.ts'
-import { keyOf, MessageNames, unchanged } from '../message-identity.ts'
+import { keyOf, MessageNames, MOST_REMEMBERED, storable, unchanged } from '../message-identity.ts'
 import { ns } from '../namespaces.ts'
 import { Opinions } from '../reading.ts'
-import { RequestRefused, type Requests } from '../requests.ts'
+import type { Requests } from '../requests.ts'
 import type { Stream } from '../stream.ts'
 import type { Bookmark } from './bookmarks.ts'
 import { Entrance } from './entrance.ts'
@@ -24,6 +24,7 @@ import { Members } from './members.ts'
 import { Moderation } from './moderation.ts'
 import { type KnownOccupant, Occupants, shownAddress } from './occupants.ts'
 import { delayOf, RoomMessageIds, readRoom, removal, stampsOf, unknownIds } from './reading.ts'
+import { setRoom } from './settings.ts'
 
 const RECALL_MS = 20_000
 
@@ -59,6 +60,8 @@ export class Room implements RoomReader {
   readonly ids = new RoomMessageIds()
   readonly #names = new MessageNames()
   readonly #opinions = new Opinions()
+  /** The ids that it gives to messages without keeping them, by their natives. */
+  readonly #given = new RecentMap<string, string>(MOST_REMEMBERED)
   readonly members: Members
   readonly moderation: Moderation
   readonly #parts: RoomParts
@@ -282,7 +285,8 @@ export class Room implements RoomReader {
     names: Pick<MessageNames, 'give' | 'find' | 'remember'>,
     opinions: Opinions,
   ): Happening | undefined {
-    return readRoom(delivery, {
+    const { named } = delivery
+    const read = readRoom(delivery, {
       chat: this.chat,
       ids: this.#isByNickOnly(delivery) ? unknownIds : ids,
       names,
@@ -291,19 +295,51 @@ export class Room implements RoomReader {
         if (own) return { ...this.self, firstName: nick }
         return this.#occupants.person(nick, recovered ? this.#shown(message) : undefined)
       },
+      writer: ({ own, message }) => (own ? undefined : this.#occupantId(message)),
     })
+    if (named && read?.kind === 'message') this.#given.set(read.message.native, named)
+    return read
   }
 
   /** From a time at which its nick may have been somebody else's. */
   #isByNickOnly({ own, recovered, message }: IncomingMessage): boolean {
     const isPast = recovered || delayOf(message, this.address) !== undefined
-    return isPast && !own && !this.#facts.showsAddresses
+    const isHidden = !this.#facts.showsAddresses && this.#occupantId(message) === undefined
+    return isPast && !own && isHidden
   }
 
   /** The facts of an archived message. */
   author(message: Element): Person {
     const nick = parseAddress(message.attrs.from)?.resource ?? this.address
     return this.#occupants.person(nick, this.#shown(message))
+  }
+
+  /** Stands for who wrote it, whenever that was; undefined where nobody can say. */
+  writer(message: Element): string | undefined {
+    const lasting = this.#shown(message) ?? this.#occupantId(message)
+    if (lasting !== undefined || !this.isOwn(message)) {
+      return lasting ?? (this.#facts.showsAddresses ? this.author(message).native : undefined)
+    }
+    return this.#parts.own
+  }
+
+  #occupantId(message: Element): string | undefined {
+    const { showsAddresses, givesOccupantIds } = this.#facts
+    const isGiven = !showsAddresses && givesOccupantIds
+    const id = isGiven ? message.getChild('occupant-id', ns.occupantIds)?.attrs.id : undefined
+    return id && `occupant:${storable(id)}`
+  }
+
+  /** The id by which the others here name a message. */
+  reference(native: string): string {
+    return this.#given.get(native) ?? native
+  }
+
+  /** The room names the account's own message so. */
+  called(native: string, id: string) {
+    this.#given.set(native, id)
+    this.#names.remember(this.address, this.#parts.own, id, native)
+    this.ids.remember(this.#parts.own, id, native)
   }
 
   /** The account's own message, by the id of the room. */
@@ -329,7 +365,8 @@ export class Room implements RoomReader {
 
   /** The place of a message in the archive; in a room without an archive its time is the place. */
   #placeOf(archived: string | undefined) {
-    if (!this.#facts.hasArchive) return { archived: '' }
+    const { hasArchive, givesIds } = this.#facts
+    if (!hasArchive) return { archived: '', ...(givesIds && archived && { named: archived }) }
     return archived !== undefined && { archived }
   }
 
@@ -348,48 +385,3 @@ export class Room implements RoomReader {
     return { ...copy, key: keyOf({ ...copy, isRoom: true }), at, recovered: false }
   }
 }
-
-const settings = {
-  title: { field: 'muc#roomconfig_roomname', refusal: 'not enough rights to change chat title' },
-  description: {
-    field: 'muc#roomconfig_roomdesc',
-    refusal: 'not enough rights to set chat description',
-  },
-} as const
-
-/** The owner's form is sent back with one answer changed (XEP-0045). */
-async function setRoom(
-  requests: Requests,
-  room: string,
-  setting: keyof typeof settings,
-  value: string,
-  signal: AbortSignal,
-): Promise<void> {
-  const { field, refusal } = settings[setting]
-  try {
-    const asked = await requests.ask('get', xml('query', ns.mucOwner), { to: room, signal })
-    const form = asked.getChild('query', ns.mucOwner)?.getChild('x', ns.form)
-    const fields = form?.getChildren('field') ?? []
-    if (!fields.some(({ attrs }) => attrs.var === field)) throw failed('bad_request', refusal)
-    const answers = fields.flatMap((each) =>
-      each.attrs.var === field ? answer(field, [value]) : kept(each),
-    )
-    const submit = xml('x', { xmlns: ns.form, type: 'submit' }, ...answers)
-    await requests.ask('set', xml('query', ns.mucOwner, submit), { to: room, signal })
-  } catch (cause) {
-    if (cause instanceof RequestRefused) throw failed('bad_request', refusal, {}, { cause })
-    throw cause
-  }
-}
-
-function kept(field: Element): Element | [] {
-  const { var: name, type } = field.attrs
-  if (!name || type === 'fixed') return []
-  return answer(
-    name,
-    field.getChildren('value').map((value) => value.getText()),
-  )
-}
-
-const answer = (name: string, values: readonly string[]) =>
-  xml('field', { var: name }, ...values.map((value) => xml('value', {}, value)))

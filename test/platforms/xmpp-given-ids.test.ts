@@ -1,0 +1,87 @@
+/** A room that keeps nothing may still give ids to what is said in it (Openfire): others name a message by them. */
+import t, { type Test } from 'tap'
+import { until } from '../support/client.ts'
+import { type Question, startXmppStub } from '../support/xmpp-stub.ts'
+import { run, Store } from './contract/recorder.ts'
+import { linked, perform, sent } from './contract/scene.ts'
+import { Network } from './xmpp/network.ts'
+
+const jid = 'ada@stub.test'
+const room = 'room@rooms.stub.test'
+const muc = 'http://jabber.org/protocol/muc'
+
+function factsOf({ id, text, to }: Question, features: readonly string[]): string | undefined {
+  if (!text.includes('disco#info')) {
+    // There is no archive.
+    const error = '<item-not-found xmlns="urn:ietf:params:xml:ns:xmpp-stanzas"/>'
+    return `<iq type="error" id="${id}"><error type="cancel">${error}</error></iq>`
+  }
+  const facts = [muc, 'muc_nonanonymous', ...features].map((name) => `<feature var="${name}"/>`)
+  return `<iq type="result" id="${id}" from="${to}"><query xmlns="http://jabber.org/protocol/disco#info">
+    <identity category="conference" type="text"/>${facts.join('')}</query></iq>`
+}
+
+/** What is said in the room has the id `of-room-` and its own, as the room gives it or as somebody made it up. */
+async function inRoom(t: Test, features: readonly string[]) {
+  const asked: string[] = []
+  let write: (text: string) => void = () => undefined
+  const says = (nick: string, id: string, words: string) =>
+    write(`<message xmlns="jabber:client" type="groupchat" from="${room}/${nick}" id="${id}">${words}
+      <stanza-id xmlns="urn:xmpp:sid:0" by="${room}" id="of-room-${id}"/></message>`)
+  const { server, stop } = await startXmppStub(jid, {
+    answer: (question) => factsOf(question, features),
+    hears(text) {
+      asked.push(text)
+      const joined = /<presence to="([^"]+)"/.exec(text)?.[1]
+      if (joined) {
+        write(`<presence from="${joined}"><x xmlns="${muc}#user"><item affiliation="none" role="participant"/>
+          <status code="110"/></x></presence>`)
+      }
+      const own = /<message type="groupchat"[^>]* id="([^"]+)".*?<body>([^<]*)</.exec(text)
+      if (own) says('ada', own[1]!, `<body>${own[2]}</body>`)
+    },
+    present: (speak) => {
+      write = speak
+    },
+  })
+  t.teardown(stop)
+  const network = Network.over(t, { stop: async () => undefined } as Network['server'])
+  const platform = network.platform()
+  const account = { native: jid, method: 'password', fields: { jid, password: 'x', server } }
+  const store = new Store(await linked(platform, account))
+  const session = run(platform, store)
+  t.teardown(() => session.stop())
+  await session.reported('opened')
+  await until(() => asked.join('').includes('<presence/>'))
+  const own = await sent(session, room, 'mine')
+  says('bob', 'of-bob-who-says-something', '<body>theirs</body>')
+  await store.message('theirs')
+  const reply = (id: string) => `<reply xmlns="urn:xmpp:reply:0" id="${id}"/>`
+  return { session, store, own, says, reply, heard: () => asked.join('') }
+}
+
+t.test('what names a message by the id of its room means that message', async (t) => {
+  const { session, store, own, says, reply, heard } = await inRoom(t, ['urn:xmpp:sid:0'])
+  const theirs = 'of-bob-who-says-something'
+  says('bob', 'answer-to-ada', `<body>to ada</body>${reply(`of-room-${own.native}`)}`)
+  t.match(await store.message('to ada'), { message: { replyTo: { native: own.native } } })
+  says('bob', 'answer-to-bob', `<body>to bob</body>${reply(`of-room-${theirs}`)}`)
+  t.match(await store.message('to bob'), { message: { replyTo: { native: theirs } } })
+  await sent(session, room, 'an answer', { replyTo: theirs })
+  t.match(heard(), new RegExp(`<reply xmlns="urn:xmpp:reply:0" id="of-room-${theirs}"/>`))
+  await perform(session, { kind: 'delete', chat: room, message: own.native })
+  t.match(heard(), new RegExp(`<retract [^>]*id="of-room-${own.native}"`))
+  says('bob', 'gone', `<retract xmlns="urn:xmpp:message-retract:1" id="of-room-${theirs}"/>`)
+  const gone = await store.until(() => store.happenings.find(({ kind }) => kind === 'deleted'))
+  t.match(gone, { messages: [theirs] })
+})
+
+t.test('an id that anybody could make up names nothing', async (t) => {
+  const { session, store, own, says, reply, heard } = await inRoom(t, [])
+  says('bob', 'answer-to-ada', `<body>to ada</body>${reply(`of-room-${own.native}`)}`)
+  t.match(await store.message('to ada'), {
+    message: { replyTo: { native: `of-room-${own.native}` } },
+  })
+  await sent(session, room, 'an answer', { replyTo: own.native })
+  t.match(heard(), new RegExp(`<reply xmlns="urn:xmpp:reply:0" id="${own.native}"/>`))
+})
