@@ -102,7 +102,10 @@ t.test(
       const made = page.getByRole('listitem').filter({ hasText: 'Made a token' })
       await made.locator('summary').click()
       await made.getByText('"deploy"').waitFor()
-      await page.locator('summary', { hasText: /^Search/ }).first().click()
+      await page
+        .locator('summary', { hasText: /^Search/ })
+        .first()
+        .click()
       await page.getByLabel('What', { exact: true }).selectOption({ label: 'Linking' })
       await page.getByText('Revoked a token').waitFor({ state: 'detached' })
       await page.getByText('Began to link an account').first().waitFor()
