@@ -221,6 +221,23 @@ class SchemaNaming {
   }
 }
 
+interface Generated {
+  readonly paths?: Paths
+  readonly components?: object
+}
+
+function documentOf(generated: object, servers: readonly string[], extra: object): object {
+  const own: Generated = generated
+  const naming = new SchemaNaming()
+  const paths = naming.replace({ ...completePaths(own.paths ?? {}), ...extra })
+  return {
+    ...own,
+    servers: [...new Set(servers)].map((url) => ({ url })),
+    paths,
+    components: { ...own.components, schemas: naming.schemas },
+  }
+}
+
 /** Call it before any route is registered: those registered earlier are missing in the document. */
 export async function describeRoutes(
   app: FastifyInstance,
@@ -249,20 +266,9 @@ export async function describeRoutes(
   function documentFor(host: string): object {
     const asked = addresses.find((address) => new URL(address).host === host) ?? addresses[0]
     const servers = [...addresses].sort((a, b) => Number(b === asked) - Number(a === asked))
-    const known = documents.get(servers.join())
-    if (known) return known
-    const generated: object = app.swagger()
-    const own = generated as { readonly paths?: Paths; readonly components?: object }
-    const naming = new SchemaNaming()
-    const paths = naming.replace({ ...completePaths(own.paths ?? {}), ...extra })
-    const document = {
-      ...own,
-      servers: [...new Set(servers)].map((url) => ({ url })),
-      paths,
-      components: { ...own.components, schemas: naming.schemas },
-    }
-    documents.set(servers.join(), document)
-    return document
+    const known = documents.get(servers.join()) ?? documentOf(app.swagger(), servers, extra)
+    documents.set(servers.join(), known)
+    return known
   }
 
   app.get('/openapi.json', { config, schema: { hide: true } }, async (request) =>
