@@ -11,6 +11,7 @@ import type { TokenScope } from '../../accounts/personal-tokens.ts'
 import { FairSemaphore } from '../../fair-semaphore.ts'
 import { isRange } from '../../security/addresses.ts'
 import { goneSignal } from '../gone-signal.ts'
+import { callerOf } from '../on-behalf.ts'
 
 export interface Authenticated {
   readonly authenticate: onRequestAsyncHookHandler
@@ -74,15 +75,15 @@ const searches = new FairSemaphore({ places: 4, placesPerUser: 2, waitingPerUser
 const BUSY_SECONDS = 5
 
 /**
- * Work that may keep the database busy for seconds: users take turns, with two at once. A turn ends with the work, also where
- * the client has left before.
+ * Work that may keep the database busy for seconds: users take turns, with two at once; one of the staff takes their own, not
+ * that of the user they help. A turn ends with the work, also where the client has left before.
  */
 export async function inTurn<Result>(
   request: Pick<FastifyRequest, 'user'>,
   reply: Pick<FastifyReply, 'raw' | 'sent'>,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const userId = userOf(request)
+  const userId = callerOf(request)
   if (searches.isFull(userId)) {
     throw failed('rate_limited', '', { retryAfterSeconds: BUSY_SECONDS })
   }
