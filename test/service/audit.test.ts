@@ -259,6 +259,19 @@ t.test('a token reads the log, by filters and line by line; others see none of i
   )
 })
 
+t.test('strangers who fail to sign in fill the log of nobody', async (t) => {
+  const tried = '+14155557009'
+  const owner = await service.client(tried)
+  const statuses = new Set<number>()
+  for (let time = 0; time < 130; time++) {
+    const { status } = await client.ask('POST', '/auth/login', { phone: tried, otp: '000000' })
+    statuses.add(status)
+  }
+  t.ok(statuses.has(401), 'each has its answer')
+  const lines = await changes('&action=session.refused', owner)
+  t.equal(lines.length, 100)
+})
+
 /** Has the database refuse lines of this kind. */
 async function refusing(action: Action, work: () => Promise<void>) {
   await db.query(
