@@ -97,7 +97,10 @@ export function refuseForStaff({ user, body, query }: FastifyRequest): void {
   }
   if (!user.acting?.isMasked) return
   const { text, search } = query as { text?: unknown; search?: unknown }
-  if (text !== undefined || (typeof search === 'string' && ofPhone.test(search.normalize('NFKD')))) {
+  if (
+    text !== undefined ||
+    (typeof search === 'string' && ofPhone.test(search.normalize('NFKD')))
+  ) {
     throw failed('forbidden', 'texts and phones are masked', { reason: 'texts_masked' })
   }
 }

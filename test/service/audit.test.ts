@@ -338,6 +338,34 @@ t.test('a change whose line cannot be written is not made', async (t) => {
   }
 })
 
+t.test(
+  'a change that was made has its line, though its answer says that something failed',
+  async (t) => {
+    const credential = await client.link(await client.person('Fifth'))
+    const { api_key_id } = await client.key(credential)
+    const stranger = await service.client()
+    const { user_id: other } = await stranger.result('GET', '/user')
+    // After the webhook is set, the key cannot be read back.
+    await db.query(`create function taken_away() returns trigger language plpgsql as $$
+    begin update api_key set user_id = ${other} where id = new.api_key_id; return new; end $$`)
+    await db.query(
+      'create trigger taken_away after insert on webhook for each row execute function taken_away()',
+    )
+    try {
+      const body = { url: 'http://127.0.0.1:9/hook' }
+      t.equal((await client.ask('PUT', `/api_keys/${api_key_id}/webhook`, body)).status, 404)
+    } finally {
+      await db.query('drop trigger taken_away on webhook')
+    }
+    t.match(await newest('webhook.set'), {
+      target_id: `${api_key_id}`,
+      after: { host: '127.0.0.1:9' },
+    })
+    const lines = await changes(`&action=webhook.set&target_id=${api_key_id}`)
+    t.equal(lines.length, 1, 'one and no other')
+  },
+)
+
 t.test('lines are only added, and end after 400 days or with their user', async (t) => {
   const [old] = await db.query<{ id: number }>('select min(id) as id from audit_log')
   const count = async () =>

@@ -294,7 +294,12 @@ t.test('what people write is hidden in JSON that is cut anywhere', async (t) => 
     for (const secret of ['quoted', 'Ada', '1234', '4155']) t.notMatch(shown, secret, `${cut}`)
   }
   t.equal(maskTexts('<p>words</p>', '•'), '•')
-  for (const written of ['[error] my heart', '{text: my heart}', '{"ok":true} my heart', '[1] no']) {
+  for (const written of [
+    '[error] my heart',
+    '{text: my heart}',
+    '{"ok":true} my heart',
+    '[1] no',
+  ]) {
     t.equal(maskTexts(written, '•'), '•', written)
   }
   const refused = '{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}'
