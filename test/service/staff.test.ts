@@ -274,6 +274,17 @@ t.test('calls of the staff stand in the log of the staff alone', async (t) => {
   })
 })
 
+t.test('a stream on behalf of a user ends when they are erased', async (t) => {
+  const leaving = await service.client('+14155557004')
+  const { user_id: of } = await leaving.result('GET', '/user')
+  const stream = await fetch(`${service.url}/platforms/credentials/events`, {
+    headers: { authorization: `Bearer ${support.token}`, 'on-behalf-of': `${of}` },
+    signal: AbortSignal.timeout(12_000),
+  })
+  await leaving.result('DELETE', '/user')
+  t.match(await stream.text(), 'event: state')
+})
+
 t.test('what people write is hidden in JSON that is cut anywhere', async (t) => {
   const json = JSON.stringify({
     chat_id: '12',
