@@ -122,8 +122,11 @@ export class Accounts {
     const phone = parsePhone(text)
     const index = this.#codes.indexOf(phone.number)
     const given = { code: otp, challengeId }
-    const use = await this.#codes.check(phone, 'sign_in', given, client).catch(async (cause) => {
-      await this.#noteRefusal(index, client, cause)
+    const use = await this.#codes.check(phone, 'sign_in', given, client).catch((cause) => {
+      // Nobody waits for it: a later or another answer would tell strangers that the phone has an account.
+      this.#noteRefusal(index, client, cause).catch((err) =>
+        this.#logger.error({ err }, 'a refused sign-in is not in the audit log'),
+      )
       throw cause
     })
     const user = await this.#users.findOrCreate(phone.number, index, this.#clock())

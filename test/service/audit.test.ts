@@ -1,6 +1,7 @@
 /** The audit log: a line for every kind of change, with who and from where, without secrets; and nothing alters it. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { ACTIONS, type Action } from '../../src/audit/actions.ts'
@@ -365,6 +366,42 @@ t.test(
     t.equal(lines.length, 1, 'one and no other')
   },
 )
+
+t.test(
+  'a refused sign-in is answered the same, whether its line can be written or not',
+  async (t) => {
+    await refusing('session.refused', async () => {
+      const known = await client.ask('POST', '/auth/login', { phone, otp: '000000' })
+      const unknown = { phone: '+14155557999', otp: '000000' }
+      const stranger = await client.ask('POST', '/auth/login', unknown)
+      t.equal(known.status, 401)
+      t.same(known.body, stranger.body)
+    })
+  },
+)
+
+t.test('exports of one user read two at a time', async (t) => {
+  const holder = await db.pool.connect()
+  const headers = { authorization: `Bearer ${client.token}` }
+  await holder.query('begin; lock table audit_log in access exclusive mode')
+  const exports = Array.from({ length: 5 }, async () => {
+    const answer = await fetch(`${service.url}/audit/export`, { headers })
+    return answer.text()
+  })
+  try {
+    await setTimeout(500)
+    const [reading] = await db.query<{ count: number }>(
+      `select count(*)::int from pg_stat_activity
+        where query like '%from audit_log%' and wait_event_type = 'Lock' and datname = current_database()`,
+    )
+    t.equal(reading?.count, 2)
+  } finally {
+    await holder.query('rollback')
+    holder.release()
+  }
+  const texts = await Promise.all(exports)
+  t.equal(new Set(texts).size, 1, 'and each has all of it')
+})
 
 t.test('lines are only added, and end after 400 days or with their user', async (t) => {
   const [old] = await db.query<{ id: number }>('select min(id) as id from audit_log')

@@ -3,12 +3,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Staff } from '../../accounts/staff.ts'
-import { exportChanges, listChanges } from '../../audit/read.ts'
+import { type AuditQuery, exportChanges, listChanges } from '../../audit/read.ts'
 import type { Database } from '../../database/database.ts'
 import { AuditRecord } from '../../records/audit.ts'
 import { answers, Failed, fileOf, ok, PageOf, PageQuery } from '../envelope.ts'
 import { seesService } from '../on-behalf.ts'
-import { type Authenticated, forUsers, inTurn, userOf } from './owner.ts'
+import { type Authenticated, forUsers, inTurn, turnsOf, userOf } from './owner.ts'
 import { idBefore, pageOf, timeOf } from './page.ts'
 
 const Time = Type.Optional(Type.String({ format: 'date-time' }))
@@ -101,7 +101,9 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async 
       },
     },
     async (request, reply) => {
-      const lines = exportChanges(db, await asked(request, request.query))
+      const turns = turnsOf(request, reply)
+      const read = (page: AuditQuery) => turns(() => listChanges(db, page))
+      const lines = exportChanges(read, await asked(request, request.query))
       const file = { name: 'audit.jsonl', type: 'application/x-ndjson' }
       return reply.send(fileOf(reply, lines, file) as never)
     },
