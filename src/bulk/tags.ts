@@ -4,7 +4,7 @@ import type { Database, Queryable } from '../database/database.ts'
 
 /** The largest number of tags of one account. */
 export const MOST_TAGS = 20
-/** The number of accounts in one statement. */
+/** The number of accounts in one transaction, so that no row is locked for long. */
 const AT_ONCE = 1_000
 /** A longer list would not help to choose. */
 const MOST_SHOWN = 100
@@ -22,39 +22,37 @@ export async function changeTags(
   db: Database,
   userId: number,
   credentialIds: readonly number[],
-  { add, remove }: TagChange,
+  change: TagChange,
 ): Promise<number> {
-  return db.transaction(async (tx) => {
-    // In the order of ids, as in each statement: of two changes at once one waits for the other.
-    const ids = credentialIds.toSorted((one, other) => one - other)
-    const changed = await changeEach(tx, userId, ids, { add, remove })
-    await noteChange(tx, { after: { add, remove, accounts: credentialIds.length, changed } })
-    return changed
-  })
+  let changed = 0
+  for (let at = 0; at === 0 || at < credentialIds.length; at += AT_ONCE) {
+    changed += await db.transaction(async (tx) => {
+      // Once, and first: what fails later leaves no change without its line.
+      if (at === 0) await noteChange(tx, { after: { ...change, accounts: credentialIds.length } })
+      return changeSome(tx, userId, credentialIds.slice(at, at + AT_ONCE), change)
+    })
+  }
+  return changed
 }
 
-async function changeEach(
+async function changeSome(
   tx: Queryable,
   userId: number,
   credentialIds: readonly number[],
   { add, remove }: TagChange,
 ): Promise<number> {
-  let changed = 0
-  for (let at = 0; at < credentialIds.length; at += AT_ONCE) {
-    const rows = await tx.query(
-      `update credential c set tags = n.tags
-         from (select id, tags as former, array(select distinct tag from unnest(tags || $3::text[]) as tag
-                                 where tag <> all ($4::text[]) order by tag) as tags
-                 from (select id, tags from credential where user_id = $1 and id = any($2)
-                        order by id for no key update) held) n
-        where c.id = n.id and c.user_id = $1 and n.tags <> n.former
-          and cardinality(n.tags) <= ${MOST_TAGS}
-       returning c.id`,
-      [userId, credentialIds.slice(at, at + AT_ONCE), add, remove],
-    )
-    changed += rows.length
-  }
-  return changed
+  const rows = await tx.query(
+    `update credential c set tags = n.tags
+       from (select id, tags as former, array(select distinct tag from unnest(tags || $3::text[]) as tag
+                               where tag <> all ($4::text[]) order by tag) as tags
+               from (select id, tags from credential where user_id = $1 and id = any($2)
+                      order by id for no key update) held) n
+      where c.id = n.id and c.user_id = $1 and n.tags <> n.former
+        and cardinality(n.tags) <= ${MOST_TAGS}
+     returning c.id`,
+    [userId, credentialIds, add, remove],
+  )
+  return rows.length
 }
 
 /** How many accounts of this user have each, the most frequent ones. */

@@ -65,3 +65,22 @@ t.test('no account gets more than twenty by two changes', async (t) => {
   t.equal(tags.length, 20)
   t.equal(changed, 0)
 })
+
+t.test('a long change holds no account while it waits for one that comes much later', async (t) => {
+  await db.query(
+    `insert into credential (id, user_id, platform, native_id)
+     select n, 1, 'sandbox', n::text from generate_series(1001, 2001) n`,
+  )
+  const ids = Array.from({ length: 1_001 }, (_, n) => 1_001 + n)
+  let change: Promise<number> | undefined
+  await db.transaction(async (tx) => {
+    await tx.query('select id from credential where id = 2001 for update')
+    change = changeTags(db, 1, ids, { add: ['many'], remove: [] })
+    await until(async () => (await waiting()) === 1)
+    const [first] = await tx.query<{ tags: string[] }>(
+      'select tags from credential where id = 1001 for update nowait',
+    )
+    t.same(first?.tags, ['many'])
+  })
+  t.equal(await change, 1_001)
+})
