@@ -26,8 +26,9 @@ export function maskPhone(phone: string): string {
 /** The first letter and the domain of an address such as `ada@example.org`. */
 export const maskAddress = (address: string): string => address.replace(/^(.)[^@]*/su, '$1***')
 
-/** A JSON string, with the colon after it where it is the name of a field, and a number after that; the last may be cut off. */
-const strings = /"((?:[^"\\]|\\.)*)(?:"(?:(\s*:\s*)(-?\d[\d.eE+-]*)?)?|\\?$)/gsu
+/** A JSON string; the name of a field with its colon, and with its value where that is a string or a number. The last may be cut off. */
+const strings =
+  /"((?:[^"\\]|\\.)*)(?:"(?:(\s*:\s*)(-?\d[\d.eE+-]*|"(?:[^"\\]|\\.)*(?:"|\\?$))?)?|\\?$)/gsu
 /** Fields whose texts tell nothing of what people write. */
 const plainFields =
   /^(?:id|\w+_id|type|method|action|parse_mode|offset|limit|timeout|error_code|language_code|mime_type|date)$/
@@ -50,12 +51,14 @@ const isJson = (text: string): boolean =>
 export function maskTexts(json: string, by: string): string {
   if (!isJson(json)) return json === '' ? '' : by
   const isRefusal = refusal.test(json)
-  let field = ''
-  return json.replace(strings, (all, text: string, colon?: string, number?: string) => {
-    const isPlain = plainFields.test(field) || (isRefusal && field === 'description')
-    if (colon === undefined) return isPlain ? all : `"${by}"`
-    field = text
-    return number && textFields.test(field) ? `"${text}"${colon}"${by}"` : all
+  return json.replace(strings, (all, name: string, colon?: string, value?: string) => {
+    // A string without a name stands in a list of what people write.
+    if (colon === undefined) return `"${by}"`
+    if (value === undefined) return all
+    const isPlain = value.startsWith('"')
+      ? plainFields.test(name) || (isRefusal && name === 'description')
+      : !textFields.test(name)
+    return isPlain ? all : `"${name}"${colon}"${by}"`
   })
 }
 

@@ -320,6 +320,17 @@ t.test('what people write is hidden in JSON that is cut anywhere', async (t) => 
     ok: true,
     latitude: '•',
   })
+  for (const [written, shown] of [
+    [
+      '{"text":["a",{"text":"b","type":"bold"}," the secret"],"id":["a"]}',
+      '{"text":["•",{"text":"•","type":"bold"},"•"],"id":["•"]}',
+    ],
+    ['{"chat_id":12,"rows":["1","2"', '{"chat_id":12,"rows":["•","•"'],
+    ['{"method":"sendPhoto" , "x" : [] , "y"', '{"method":"sendPhoto" , "x" : [] , "•"'],
+    ['{"ok":true,"result":{"description":"ours"}}', '{"ok":true,"result":{"description":"•"}}'],
+  ] as const) {
+    t.equal(maskTexts(written, '•'), shown)
+  }
   const hostile = `{${'1-e'.repeat(50_000)}x`
   const begun = performance.now()
   t.equal(maskTexts(hostile, '•'), '•')
