@@ -51,6 +51,11 @@ const securitySchemes = {
     name: 'Authorization',
     description: '`apikey ` and a personal access token',
   },
+  operator: {
+    type: 'http',
+    scheme: 'bearer',
+    description: '`METRICS_TOKEN` of the configuration; for orders `OPERATOR_TOKEN`',
+  },
 } as const
 
 const tags = [
@@ -226,15 +231,31 @@ interface Generated {
   readonly components?: object
 }
 
+/** Those that an operation needs: without tokens in the configuration there are no routes for them. */
+function usedSchemes(paths: Paths): object {
+  const needed = Object.values(paths)
+    .flatMap((verbs) => Object.values(verbs))
+    .flatMap(({ security }) => security as readonly object[])
+    .flatMap((one) => Object.keys(one))
+  return Object.fromEntries(
+    Object.entries(securitySchemes).filter(([name]) => needed.includes(name)),
+  )
+}
+
 function documentOf(generated: object, servers: readonly string[], extra: object): object {
   const own: Generated = generated
   const naming = new SchemaNaming()
-  const paths = naming.replace({ ...completePaths(own.paths ?? {}), ...extra })
+  const complete = completePaths(own.paths ?? {})
+  const paths = naming.replace({ ...complete, ...extra })
   return {
     ...own,
     servers: [...new Set(servers)].map((url) => ({ url })),
     paths,
-    components: { ...own.components, schemas: naming.schemas },
+    components: {
+      ...own.components,
+      securitySchemes: usedSchemes(complete),
+      schemas: naming.schemas,
+    },
   }
 }
 

@@ -1,7 +1,8 @@
 /** GET /nodes, and orders to nodes. */
 import t, { type Test } from 'tap'
 import type { Database } from '../../src/database/database.ts'
-import { nodeOrderRoutes, nodesRoute } from '../../src/http/nodes/operating.ts'
+import { nodeOrderRoutes, nodesRoute, operatorRoutes } from '../../src/http/nodes/operating.ts'
+import { describeRoutes } from '../../src/http/openapi.ts'
 import { testDatabase } from '../support/database.ts'
 import { bareServer } from './observability-rig.ts'
 
@@ -105,6 +106,27 @@ t.test('nodes need the token of the metrics', async (t) => {
   const own = bareServer(t)
   await own.register(nodesRoute, { nodes, db, isPrivate: true })
   t.equal((await own.inject('/nodes')).statusCode, 200)
+})
+
+t.test('the document names the token that each route needs', async (t) => {
+  const app = bareServer(t)
+  await describeRoutes(app, { version: '1', addresses: ['https://api.example.org'] })
+  await app.register(nodesRoute, { nodes, db, token: 'right' })
+  await app.register(nodeOrderRoutes, { db, token: 'right' })
+  const staff = { isOperator: async () => false }
+  const authenticate = async () => undefined
+  await app.register(operatorRoutes, { nodes, db, staff, authenticate })
+  const { paths, components } = (await app.inject('/openapi.json')).json()
+  const operations = Object.entries<Record<string, { security: object[] }>>(paths).flatMap(
+    ([path, verbs]) => Object.values(verbs).map(({ security }) => ({ path, security })),
+  )
+  t.equal(operations.length, 10)
+  for (const { path, security } of operations) {
+    const isForUsers = path.startsWith('/operators/')
+    const names = security.flatMap((one) => Object.keys(one))
+    t.strictSame(names, isForUsers ? ['jwt', 'pat'] : ['operator'], path)
+  }
+  t.match(components.securitySchemes.operator, { type: 'http', scheme: 'bearer' })
 })
 
 t.test('a query that makes no sense is refused', async (t) => {

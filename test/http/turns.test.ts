@@ -9,11 +9,13 @@ import { bareServer } from './observability-rig.ts'
 
 const app = bareServer(t)
 const busy: { user: string; end(): void }[] = []
-app.get<{ Params: { user: string } }>(
+app.get<{ Params: { user: string }; Headers: { 'x-staff'?: string } }>(
   '/search/:user',
   {
     onRequest: async (request) => {
-      Object.assign(request, { user: { id: Number(request.params.user) } })
+      const staff = request.headers['x-staff']
+      const acting = staff === undefined ? undefined : { id: Number(staff) }
+      Object.assign(request, { user: { id: Number(request.params.user), acting } })
     },
   },
   async (request, reply) =>
@@ -56,6 +58,19 @@ t.test('a user with many leaves places to others, and has to wait after fifty', 
   const answered = await endAll([...first, other])
   t.equal(answered.filter((status) => status === 200).length, 53)
   t.equal(refused, 8)
+})
+
+t.test('one of the staff takes no turn of the user whom they help', async (t) => {
+  const helping = Array.from({ length: 3 }, () =>
+    fetch(`${url}/search/1`, { headers: { 'x-staff': '9' } }).then(({ status }) => status),
+  )
+  await until(() => busy.length === 2)
+  const own = [ask(1), ask(1)]
+  await until(() => busy.length === 4)
+  t.same(
+    await endAll([...helping, ...own]),
+    [...helping, ...own].map(() => 200),
+  )
 })
 
 t.test('who leaves keeps the places of what is under way, and takes no other', async (t) => {

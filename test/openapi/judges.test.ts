@@ -23,7 +23,13 @@ const ACCEPTED = {
 
 const judges = join(import.meta.dirname, 'judges')
 const tsc = join(import.meta.dirname, '../../node_modules/typescript/bin/tsc')
-const service = await startService(t, { env: { BASE_URL: 'https://chapar.example.org' } })
+const service = await startService(t, {
+  env: {
+    BASE_URL: 'https://chapar.example.org',
+    METRICS_TOKEN: 'reads-figures-here',
+    OPERATOR_TOKEN: 'orders-nodes-here',
+  },
+})
 const description = await (await fetch(`${service.url}/openapi.json`)).text()
 
 /** A folder for one test within that of the packages; undefined where they are not to be had, which skips the test. */
