@@ -230,6 +230,7 @@ function guardedConnector(options: GuardOptions): buildConnector.connector {
   }
 }
 
+const REQUEST = /^[A-Z]+ \S+ HTTP\/1\.\d\r\n/
 const INTERIM = /^HTTP\/1\.\d 1\d\d/
 const CONTINUE = / 100$/
 const LINE_LENGTH = 'HTTP/1.1 100'.length
@@ -238,30 +239,55 @@ const HEAD_END = '\r\n\r\n'
 /** Some servers send `100 Continue` though nobody waits for it. The client takes that for a broken answer, and passes over 102. */
 function passingOverContinue<Connection extends Socket>(socket: Connection): Connection {
   const { read, write } = socket
-  let isHeadDue = true
+  let rename = continueRenaming()
   const reading = (size?: number) => {
     const chunk: Buffer | null = read.call(socket, size)
-    if (isHeadDue && chunk !== null) isHeadDue = renameContinue(chunk)
+    if (chunk !== null) rename(chunk)
     return chunk
   }
   const writing = (...sent: Parameters<typeof write>) => {
-    isHeadDue = true
+    // The client writes each head as a text of its own; other pieces belong to the request before.
+    if (typeof sent[0] === 'string' && REQUEST.test(sent[0])) rename = continueRenaming()
     return write.apply(socket, sent)
   }
   return Object.assign(socket, { read: reading, write: writing })
 }
 
-/** Whether the head of the answer itself is still to come. */
-function renameContinue(chunk: Buffer): boolean {
-  for (let at = 0; at < chunk.length; ) {
-    const line = chunk.toString('latin1', at, at + LINE_LENGTH)
-    if (!INTERIM.test(line)) return false
-    if (CONTINUE.test(line)) chunk.write('2', at + LINE_LENGTH - 1)
-    const end = chunk.indexOf(HEAD_END, at)
-    if (end < 0) return true
-    at = end + HEAD_END.length
+/** For the pieces of one answer, cut anywhere: renames in the interim heads, and nothing from the head of the answer itself on. */
+function continueRenaming(): (chunk: Buffer) => void {
+  let awaited: 'line' | 'end' | 'nothing' = 'line'
+  /** The end of the pieces before, as far as it may belong to what is awaited. */
+  let before = ''
+
+  function afterLine(chunk: Buffer, at: number): number {
+    const line = before + chunk.toString('latin1', at, at + LINE_LENGTH - before.length)
+    const next = at + line.length - before.length
+    before = line
+    if (line.length < LINE_LENGTH) return chunk.length
+    awaited = INTERIM.test(line) ? 'end' : 'nothing'
+    if (CONTINUE.test(line) && awaited === 'end') chunk.write('2', next - 1)
+    before = ''
+    return next
   }
-  return true
+
+  function afterHead(chunk: Buffer, at: number): number {
+    const text = before + chunk.toString('latin1', at)
+    const end = text.indexOf(HEAD_END)
+    if (end < 0) {
+      before = text.slice(1 - HEAD_END.length)
+      return chunk.length
+    }
+    const next = at + end + HEAD_END.length - before.length
+    awaited = 'line'
+    before = ''
+    return next
+  }
+
+  return (chunk) => {
+    for (let at = 0; at < chunk.length && awaited !== 'nothing'; ) {
+      at = awaited === 'line' ? afterLine(chunk, at) : afterHead(chunk, at)
+    }
+  }
 }
 
 /** For sockets that are opened elsewhere: the host with its lookup; undefined for an address that is not allowed. */

@@ -1,5 +1,6 @@
 /** The HTTP client of the kit: whole answers only, exact integers, and certainty about what has no answer. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -61,7 +62,16 @@ t.test('an interim answer and a byte order mark are passed over, in whatever pie
   const head = 'HTTP/1.1 100 Continue\r\nx-interim: 1\r\n\r\n'
   const body = '\ufeff{"text":"HTTP/1.1 100 Continue\\r\\n"}'
   const last = `HTTP/1.1 200 OK\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n`
-  for (const pieces of [[head + last + body], [head, last, body], [head + head, last + body]]) {
+  const all = head + head + last
+  const cuts = [8, 11, 12, 20, head.length - 2, head.length + 5, 2 * head.length - 1]
+  const cutAt = (at: number) => [all.slice(0, at), all.slice(at) + body]
+  const twice = [
+    all.slice(0, 11),
+    all.slice(11, head.length + 11),
+    all.slice(head.length + 11),
+    body,
+  ]
+  for (const pieces of [[head + last + body], [head, last, body], ...cuts.map(cutAt), twice]) {
     const { client } = await serving(t, async ({ socket }) => {
       for (const piece of pieces) {
         socket?.write(piece)
@@ -83,6 +93,34 @@ t.test('a body that begins like an interim answer stays as it is', async (t) => 
     socket?.write('HTTP/1.1 100')
   })
   t.match(await client.ask(question, { signal: patient }), { text: 'HTTP/1.1 100' })
+})
+
+t.test('a body stays as it is while the request is still being sent', async (t) => {
+  const { promise: isSeen, resolve: see } = Promise.withResolvers<void>()
+  const server = await listen(t, async (request, { socket }) => {
+    request.resume()
+    socket?.write('HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n')
+    await isSeen
+    await once(request, 'data')
+    socket?.write('HTTP/1.1 100')
+  })
+  const agent = createGuardedAgent({ allowPrivate: true })
+  t.teardown(() => agent.destroy())
+  async function* body() {
+    yield 'one'
+    await isSeen
+    while (true) {
+      yield 'more'
+      await pause(20)
+    }
+  }
+  const { statusCode, body: answer } = await agent.request({
+    origin: `http://127.0.0.1:${portOf(server)}`,
+    ...{ path: '/', method: 'POST', body: Readable.from(body()) },
+  })
+  see()
+  t.equal(statusCode, 200)
+  t.equal(await answer.text(), 'HTTP/1.1 100')
 })
 
 t.test('an integer that a number cannot hold keeps its digits', async (t) => {
