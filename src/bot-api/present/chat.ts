@@ -114,9 +114,11 @@ declare global {
 
 /**
  * The reference writes six digits behind the point of whatever may have some: bots in languages whose numbers are
- * of two types take `35` for a whole number, and refuse it as a latitude.
+ * of two types take `35` for a whole number, and refuse it as a latitude. JSON has no number for what a network tells of
+ * no place.
  */
-export const float = (value: number): object => JSON.rawJSON(value.toFixed(6))
+export const float = (value: number): object =>
+  JSON.rawJSON((Number.isFinite(value) ? value : 0).toFixed(6))
 
 const OF_ALL = PERMISSIONS.filter((name) => name !== 'manage_topics')
 
