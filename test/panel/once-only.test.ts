@@ -64,6 +64,12 @@ async function token(t: Test, { page, language }: Pick<Asking, 'page' | 'languag
   await dialog
     .getByLabel(said('tokens.lifetime'))
     .selectOption({ label: said('tokens.days.other', { count: 7 }) })
+  const addresses = dialog.getByLabel(said('addresses.title'))
+  await addresses.fill('nowhere')
+  await dialog.locator('button[type=submit]').click()
+  await dialog.getByRole('alert').getByText(said('refusal.address_form')).waitFor()
+  t.equal(await dialog.locator('[aria-invalid]').count(), 0, 'nothing is wrong with the name')
+  await addresses.fill('')
   const secret = await make(t, {
     ...{ page, language, answered: '**/user/tokens', form: /^chp_/ },
     ask: () => dialog.locator('button[type=submit]').click(),

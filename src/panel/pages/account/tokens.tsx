@@ -12,7 +12,7 @@ import { Copied } from '../../ui/copy.tsx'
 import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { Checks, Choice, Field, Form } from '../../ui/form.tsx'
 import { Card } from '../../ui/page.tsx'
-import { Empty, Failed, Loading, Notice, useReason } from '../../ui/states.tsx'
+import { Empty, Failed, Loading, Notice, useReason, Wrong } from '../../ui/states.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { Addresses, addressesIn } from '../keys/terms.tsx'
@@ -29,7 +29,6 @@ function useOffered() {
 /** Creates a personal access token and shows it once. */
 function NewTokenDialog({ onClose }: { onClose(): void }) {
   const t = useT()
-  const reason = useReason()
   const queries = useQueryClient()
   const [name, setName] = useState('')
   const [days, setDays] = useState('90')
@@ -55,7 +54,6 @@ function NewTokenDialog({ onClose }: { onClose(): void }) {
         <Field
           label={t('tokens.name')}
           hint={t('tokens.nameHint')}
-          wrong={making.error ? reason(making.error) : undefined}
           required
           maxLength={100}
           autoComplete="off"
@@ -75,6 +73,7 @@ function NewTokenDialog({ onClose }: { onClose(): void }) {
           onChange={setChosen}
         />
         <Addresses text={addresses} onChange={setAddresses} />
+        <Wrong cause={making.error} />
         <div className="actions">
           <Button disabled={making.isPending} onClick={onClose}>
             {t('cancel')}

@@ -15,7 +15,7 @@ import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Toggle } from '../../ui/figure.tsx'
 import { Choice, Field, Form } from '../../ui/form.tsx'
-import { useReason, Wrong } from '../../ui/states.tsx'
+import { Wrong } from '../../ui/states.tsx'
 import { useToast } from '../../ui/toasts.tsx'
 import { runs } from './acting.ts'
 import { privateChat } from './conversations.ts'
@@ -88,7 +88,6 @@ interface GroupFormProps {
 
 function GroupForm({ kind, owner, others, onMade, onClose }: GroupFormProps) {
   const t = useT()
-  const reason = useReason()
   const queries = useQueryClient()
   const [title, setTitle] = useState('')
   const [members, setMembers] = useState<ReadonlySet<number>>(new Set())
@@ -113,7 +112,6 @@ function GroupForm({ kind, owner, others, onMade, onClose }: GroupFormProps) {
         maxLength={128}
         autoComplete="off"
         value={title}
-        wrong={making.error ? reason(making.error) : undefined}
         onChange={(event) => setTitle(event.target.value)}
       />
       {kind === 'supergroup' && (
@@ -125,6 +123,7 @@ function GroupForm({ kind, owner, others, onMade, onClose }: GroupFormProps) {
         />
       )}
       <FirstMembers others={others} members={members} change={setMembers} />
+      <Wrong cause={making.error} />
       <div className="actions">
         <Button onClick={onClose}>{t('cancel')}</Button>
         <Button type="submit" kind="first" busy={making.isPending}>
