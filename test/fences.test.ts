@@ -14,6 +14,7 @@ const old = 'what is old or belongs to a deleted account goes, whoever removes i
 /** By file and table: why a statement needs no fence. */
 const unfenced: Readonly<Record<string, string>> = {
   'alerts/incidents.ts incident_account': 'what incidents hold is judged by one node at a time',
+  'alerts/settings.ts alert_setting': user,
   'bulk/actions.ts bulk_item': 'an outcome is stored once, whoever acted',
   'bulk/relinks.ts relink_page': user,
   'bulk/tags.ts credential': user,
@@ -67,7 +68,8 @@ const byName: Readonly<Record<string, string>> = {
 }
 
 const change = /\b(?:insert\s+into|update|delete\s+from)\s+([a-z_]+|\$\{\w+\})/g
-const fence = /\bepoch\b|\bownedRows\b|\$\{owned\}|\bisOwned\b/
+/** Seconds since 1970 are no fence. */
+const fence = /\bepoch\b(?! from )|\bownedRows\b|\$\{owned\}|\bisOwned\b/
 
 interface Written {
   readonly file: string

@@ -11,7 +11,6 @@ import { failed, type RequestFailed, thrownAs } from '../../machines/model/failu
 import type { Command, Outcome, Reply } from '../../machines/model/protocol.ts'
 import type { Down } from '../../machines/supervision/machine.ts'
 import type { Clock } from '../ports/ports.ts'
-import type { Supervision } from './host.ts'
 
 /** Commands that one actor may have under way; it bounds memory, and is far above the limits of its callers. */
 const CAPACITY = 5_000
@@ -258,16 +257,24 @@ interface Registered {
   stop(): void
 }
 
+/** Keeps actors that crashed from beginning again too early. */
+interface Supervising<Id> {
+  crashed(id: Id): void
+  stateOf(id: Id): Down | undefined
+  assertMayBegin(id: Id): void
+  stop(): void
+}
+
 /** Finds live actors by their ids: begun on first use, stopped when idle, forgotten once they have ended. */
 export class ActorRegistry<Id, Actor extends Registered> {
   readonly #begin: (id: Id) => Promise<Actor>
-  readonly #supervision: Supervision<Id> | undefined
+  readonly #supervision: Supervising<Id> | undefined
   readonly #beginning = new Map<Id, Promise<Actor>>()
   readonly #live = new Map<Id, Actor>()
   #isStopped = false
 
   /** `begin` may reject: all callers of that moment get the error, and the next one tries again. */
-  constructor(begin: (id: Id) => Promise<Actor>, supervision?: Supervision<Id>) {
+  constructor(begin: (id: Id) => Promise<Actor>, supervision?: Supervising<Id>) {
     this.#begin = begin
     this.#supervision = supervision
   }

@@ -78,7 +78,7 @@ export class AlertSettingsStore {
 
   async #read(userId: number): Promise<{ settings: AlertSettings; changed: string | undefined }> {
     const [row] = await this.#db.query<Row>(
-      `select minutes, backlog_minutes, sealed, extract(epoch from updated_at)::text as changed
+      `select minutes, backlog_minutes, sealed, (updated_at at time zone 'UTC')::text as changed
        from alert_setting where user_id = $1`,
       [userId],
     )
@@ -105,7 +105,7 @@ export class AlertSettingsStore {
          on conflict (user_id) do update
            set minutes = $2, channels = $3, api_key_id = $4, sealed = $5, backlog_minutes = $6,
                updated_at = greatest(now(), alert_setting.updated_at + interval '1 microsecond')
-           where extract(epoch from alert_setting.updated_at)::text = $7
+           where (alert_setting.updated_at at time zone 'UTC')::text = $7
          returning user_id`,
         [
           ...[userId, minutes, channels, targets.chat?.apiKeyId ?? null],

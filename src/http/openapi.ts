@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify'
 import * as account from '../records/account.ts'
 import * as alert from '../records/alert.ts'
 import * as apiKey from '../records/api-key.ts'
+import * as audit from '../records/audit.ts'
 import * as credential from '../records/credential.ts'
 import * as link from '../records/link.ts'
 import * as node from '../records/node.ts'
@@ -60,6 +61,8 @@ const tags = [
   { name: 'credentials', description: 'Linked accounts' },
   { name: 'api keys', description: 'What bots call with, and their webhooks' },
   { name: 'alerts', description: 'Incidents, and where to tell of them' },
+  { name: 'audit', description: 'Who changed what' },
+  { name: 'staff', description: 'For those who run the service or support its users' },
   { name: 'machines', description: 'The state machines of the service' },
   { name: 'sandbox', description: 'People of the built-in messenger, and what they do' },
   { name: 'operations', description: 'Health, and the nodes of the service' },
@@ -146,7 +149,7 @@ const completePaths = (paths: Paths): Paths =>
 
 /** Schemas that the document names, so that the types of generated clients have names too. */
 function namedSchemas(): Map<string, string> {
-  const own = [{ Failed }, account, alert, apiKey, credential, link, node, usage]
+  const own = [{ Failed }, account, alert, apiKey, audit, credential, link, node, usage]
   const named = new Map<string, string>()
   const add = (schemas: object, prefix: string) => {
     for (const [name, schema] of Object.entries(schemas)) {
@@ -218,6 +221,23 @@ class SchemaNaming {
   }
 }
 
+interface Generated {
+  readonly paths?: Paths
+  readonly components?: object
+}
+
+function documentOf(generated: object, servers: readonly string[], extra: object): object {
+  const own: Generated = generated
+  const naming = new SchemaNaming()
+  const paths = naming.replace({ ...completePaths(own.paths ?? {}), ...extra })
+  return {
+    ...own,
+    servers: [...new Set(servers)].map((url) => ({ url })),
+    paths,
+    components: { ...own.components, schemas: naming.schemas },
+  }
+}
+
 /** Call it before any route is registered: those registered earlier are missing in the document. */
 export async function describeRoutes(
   app: FastifyInstance,
@@ -246,20 +266,9 @@ export async function describeRoutes(
   function documentFor(host: string): object {
     const asked = addresses.find((address) => new URL(address).host === host) ?? addresses[0]
     const servers = [...addresses].sort((a, b) => Number(b === asked) - Number(a === asked))
-    const known = documents.get(servers.join())
-    if (known) return known
-    const generated: object = app.swagger()
-    const own = generated as { readonly paths?: Paths; readonly components?: object }
-    const naming = new SchemaNaming()
-    const paths = naming.replace({ ...completePaths(own.paths ?? {}), ...extra })
-    const document = {
-      ...own,
-      servers: [...new Set(servers)].map((url) => ({ url })),
-      paths,
-      components: { ...own.components, schemas: naming.schemas },
-    }
-    documents.set(servers.join(), document)
-    return document
+    const known = documents.get(servers.join()) ?? documentOf(app.swagger(), servers, extra)
+    documents.set(servers.join(), known)
+    return known
   }
 
   app.get('/openapi.json', { config, schema: { hide: true } }, async (request) =>

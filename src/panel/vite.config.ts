@@ -14,6 +14,8 @@ const pages: Readonly<Record<string, string>> = {
   '/dashboard/keys/:id/diagnosis': 'pages/diagnosis/diagnosis.tsx',
   '/dashboard/alerts': 'pages/alerts/alerts.tsx',
   '/dashboard/nodes': 'pages/nodes/nodes.tsx',
+  '/dashboard/users': 'pages/users/users.tsx',
+  '/dashboard/account/audit': 'pages/audit/audit.tsx',
   '/dashboard/demo': 'pages/demo/demo.tsx',
   '/dashboard/sandbox': 'pages/sandbox/sandbox.tsx',
   '/dashboard/account': 'pages/account/account.tsx',

@@ -26,7 +26,12 @@ export function defectOf(request: Request, reply: Reply, known: Known): string |
 }
 
 function defectOfSuccess(body: string, headers: Reply['headers']): string | undefined {
-  if (/^text\/(html|csv)/.test(headers.get('content-type') ?? '')) return undefined
+  const type = headers.get('content-type') ?? ''
+  if (/^text\/(html|csv)/.test(type)) return undefined
+  if (type.startsWith('application/x-ndjson')) {
+    const lines = body.split('\n').filter(Boolean)
+    return lines.every(parsed) ? undefined : 'it is no lines of JSON'
+  }
   const answer = parsed(body)
   return answer?.ok === true ? undefined : 'it is not in the envelope'
 }

@@ -42,8 +42,8 @@ export const clusterMutants: readonly NamedMutant[] = [
   {
     name: 'seconds instead of beats',
     file: 'actors/node/observer.ts',
-    from: 'this.#beats - (this.#watched.get(row.incarnation)?.changedAtBeat ?? this.#beats)',
-    to: '(performance.now() - (this.#watched.get(row.incarnation)?.changedAt ?? 0)) / 250',
+    from: 'this.#beats - (watched?.changedAtBeat ?? this.#beats)',
+    to: '(performance.now() - (watched?.changedAt ?? 0)) / 250',
     test: 'test/actors/node/observer.test.ts',
   },
   {

@@ -13,6 +13,7 @@ const ACCEPTED = {
   'spectral info-contact': 'whoever runs the service is asked',
   'spectral license-url': 'the licence has its identifier in place of an address',
   'spectral openapi-tags-alphabetical': 'tags stand in the order in which a reader needs them',
+  'spectral oas3-operation-security-defined': 'since 3.1 a key, too, names the roles that it needs',
   'spectral operation-description': 'a summary says it, where there is no more to say',
   'spectral oas3-parameter-description': 'names of most parameters say it',
   'redocly no-server-example.com': 'a service that is tried out is at localhost',

@@ -95,6 +95,26 @@ t.test(
       t.equal((await asScript()).status, 401)
     })
 
+    await t.test('the audit log tells of it, and can be searched and saved', async (t) => {
+      await page.getByRole('link', { name: 'Show the changes' }).click()
+      await page.waitForURL('**/dashboard/account/audit')
+      await page.getByText('Revoked a token').waitFor()
+      const made = page.getByRole('listitem').filter({ hasText: 'Made a token' })
+      await made.locator('summary').click()
+      await made.getByText('"deploy"').waitFor()
+      await page
+        .locator('summary', { hasText: /^Search/ })
+        .first()
+        .click()
+      await page.getByLabel('What', { exact: true }).selectOption({ label: 'Linking' })
+      await page.getByText('Revoked a token').waitFor({ state: 'detached' })
+      await page.getByText('Began to link an account').first().waitFor()
+      const saving = page.waitForEvent('download')
+      await button('Save as lines of JSON').click()
+      t.equal((await saving).suggestedFilename(), 'audit.jsonl')
+      await page.goto('/dashboard/account')
+    })
+
     await t.test('signing out everywhere ends every session', async (t) => {
       t.equal((await client.ask('GET', '/user')).status, 200)
       await button('Sign out everywhere').click()

@@ -1,7 +1,4 @@
-/**
- * Acknowledgements both ways (XEP-0198): to the server of all stanzas that are handled, from the first one without a gap, and
- * from the server of those that were sent.
- */
+/** Acknowledgements both ways (XEP-0198): to the server of all stanzas handled, without a gap, and from it of those sent. */
 import { type Client, type Element, xml } from '@xmpp/client'
 import { ns } from './namespaces.ts'
 

@@ -97,7 +97,10 @@ export class Outbox {
   async #writeAll(): Promise<void> {
     this.#isWriting = true
     await new Promise(setImmediate)
-    while (this.#line.length > 0) await Promise.all(this.#line.splice(0).map((write) => write()))
+    // Each tells its own message what became of it.
+    while (this.#line.length > 0) {
+      await Promise.allSettled(this.#line.splice(0).map((write) => write()))
+    }
     this.#isWriting = false
   }
 

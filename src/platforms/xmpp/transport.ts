@@ -169,8 +169,6 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     if (element.is('enabled', ns.streamManagement)) ({ max, location } = element.attrs)
   })
   keepToClassicLogin(transport)
-  // Before all others that hear of it.
-  takePrefixes(transport)
   guardWrites(transport, login.permit)
   if (!login.allowPrivate) refusePrivate(transport)
   const heard = decodeAcrossChunks(transport)
@@ -346,6 +344,8 @@ function guardWrites(transport: Client, permit: WritePermit | undefined): void {
 
 /** The library decodes each chunk by itself and so breaks characters that two chunks share. */
 function decodeAcrossChunks(transport: Client): { at: number } {
+  // Called last, it hears of an element before all others.
+  takePrefixes(transport)
   const heard = { at: performance.now() }
   let decoder = new StringDecoder('utf8')
   let pieces = new Pieces()

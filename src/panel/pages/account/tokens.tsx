@@ -20,10 +20,10 @@ import { Addresses, addressesIn } from '../keys/terms.tsx'
 const lifetimes = [7, 30, 90, 366]
 const scopes = ['read', 'link', 'keys', 'send', 'operate'] as const
 
-/** Orders to nodes are of use to operators alone. */
+/** What is for the staff is of use to nobody else. */
 function useOffered() {
-  const isOperator = useQuery(userQuery).data?.operator === true
-  return scopes.filter((scope) => scope !== 'operate' || isOperator)
+  const isStaff = useQuery(userQuery).data?.role !== undefined
+  return scopes.filter((scope) => scope !== 'operate' || isStaff)
 }
 
 /** Creates a personal access token and shows it once. */
