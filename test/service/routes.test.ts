@@ -38,8 +38,7 @@ const routes: Route[] = Object.entries<Record<string, { security?: unknown[] }>>
     })),
   )
 
-const typeOf = ({ headers }: { readonly headers: Record<string, string | undefined> }) =>
-  headers['content-type'] ?? ''
+const typeOf = ({ headers }: Awaited<ReturnType<typeof raw>>) => headers['content-type'] ?? ''
 const named = ({ method, pattern }: Route) => `${method} ${pattern}`
 const standard = {
   'x-request-id': /^[\w-]{22}$/,
