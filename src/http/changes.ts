@@ -5,7 +5,7 @@ import type {
   onSendAsyncHookHandler,
   preHandlerHookHandler,
 } from 'fastify'
-import { RequestFailed } from '../../machines/model/failure.ts'
+import { RequestFailed, readBack } from '../../machines/model/failure.ts'
 import { type Action, actionOf } from '../audit/actions.ts'
 import { type Author, changedBy, type Details, noteChange, type Via } from '../audit/log.ts'
 import type { Queryable } from '../database/database.ts'
@@ -135,5 +135,6 @@ export async function noteUnnoted({ change, audit }: FastifyRequest): Promise<vo
     if (audit.userId === undefined) return
     change.userId = audit.userId
   }
-  await noteChange(change.db, {}, change)
+  // The change was made: an answer that says when to try again would have it made twice.
+  await readBack(noteChange(change.db, {}, change))
 }
