@@ -42,11 +42,15 @@ async function changeSome(
   { add, remove }: TagChange,
 ): Promise<number> {
   const rows = await tx.query(
-    `update credential c set tags = n.tags
-       from (select id, tags as former, array(select distinct tag from unnest(tags || $3::text[]) as tag
-                               where tag <> all ($4::text[]) order by tag) as tags
-               from (select id, tags from credential where user_id = $1 and id = any($2)
-                      order by id for no key update) held) n
+    // A named query is run once: a join that knows too little of the table would hold the rows again for each of them.
+    `with held as (select id, tags from credential where user_id = $1 and id = any($2)
+                    order by id for no key update),
+          n as materialized (
+            select id, tags as former, array(select distinct tag from unnest(tags || $3::text[]) as tag
+                                              where tag <> all ($4::text[]) order by tag) as tags
+              from held)
+     update credential c set tags = n.tags
+       from n
       where c.id = n.id and c.user_id = $1 and n.tags <> n.former
         and cardinality(n.tags) <= ${MOST_TAGS}
      returning c.id`,

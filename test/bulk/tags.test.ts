@@ -71,6 +71,7 @@ t.test('a long change holds no account while it waits for one that comes much la
     `insert into credential (id, user_id, platform, native_id)
      select n, 1, 'sandbox', n::text from generate_series(1001, 2001) n`,
   )
+  await db.query('analyze credential')
   const ids = Array.from({ length: 1_001 }, (_, n) => 1_001 + n)
   let change: Promise<number> | undefined
   await db.transaction(async (tx) => {
