@@ -1,5 +1,6 @@
 /** Acknowledgements both ways (XEP-0198): to the server of all stanzas handled, without a gap, and from it of those sent. */
 import { type Client, type Element, xml } from '@xmpp/client'
+import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { ns } from './namespaces.ts'
 
 const counted: ReadonlySet<string> = new Set(['iq', 'message', 'presence'])
@@ -9,32 +10,78 @@ const LATEST_ANSWER_MS = 1_000
 /** Sends wait for their acknowledgement, so it is asked for right after the burst they are part of. */
 const ASKED_AFTER_MS = 1
 
-/**
- * Does in place of the library what it does for a message. It would take each through the list of all that it can do, both
- * ways, parse the addresses once more, and set two timers.
- */
+/** A write that was begun and failed: a part of what was written may have arrived. */
+export class BrokenWrite extends Error {
+  override readonly name = 'BrokenWrite'
+}
+
+/** The library would take each message and each presence through the list of all that it can do, and parse its addresses once more. */
 export function pastLibrary(client: Client): void {
-  const { streamManagement } = client
   for (const hear of client.listeners('element')) {
     const needed = (element: Element) => {
       if (!spared.has(element.name)) hear.call(client, element)
     }
     client.off('element', hear as () => void).on('element', needed)
   }
+}
+
+interface Outlet {
+  write(text: string): Promise<void>
+  isWritable(): boolean
+  readonly permit: WritePermit | undefined
+}
+
+/**
+ * Sends in place of the library, which counts a stanza once the system has taken it. Many are written together, and where that
+ * fails, the server may have some of them; it may also acknowledge the first before the last is taken. So each counts from the
+ * moment in which it goes to the socket.
+ */
+export function countSent(client: Client, { write, isWritable, permit }: Outlet): void {
+  const { streamManagement } = client
+  const count = counter(client)
+  const begin = async (stanza: Element, isCounted: boolean) => {
+    try {
+      await write(stanza.toString())
+    } catch (cause) {
+      // The next connection asks the server what it has, and sends the rest again.
+      if (isCounted && streamManagement.id) return
+      throw new BrokenWrite('The connection broke', { cause })
+    }
+  }
+  const send = async (stanza: Element) => {
+    if (client.status === 'closing' || !isWritable()) throw new Error('The connection is closed')
+    await begin(stanza, count(stanza))
+  }
+  const beginAll = async (stanzas: readonly Element[]) => {
+    await Promise.all(stanzas.map((stanza) => begin(stanza, true)))
+  }
+  const pass = permit ? permitted(permit, beginAll) : beginAll
+  client.send = permit ? permitted(permit, send) : send
+  // A resumed stream sends again what it had in its queue, and has taken out of it before.
+  client.sendMany = async (stanzas) => {
+    for (const stanza of stanzas) count(stanza)
+    await pass(stanzas)
+  }
+}
+
+/** Queues what the server is to acknowledge, and asks for that. Returns whether a stanza is one of those. */
+function counter(client: Client): (stanza: Element) => boolean {
+  const { streamManagement } = client
   let isAsking = false
   const ask = () => {
     isAsking = false
     // A broken stream is asked when it is resumed.
     if (streamManagement.enabled) client.send(xml('r', ns.streamManagement)).catch(() => undefined)
   }
-  client.removeAllListeners('send').on('send', (stanza: Element) => {
+  return (stanza) => {
     if (stanza.is('enable', ns.streamManagement)) streamManagement.enableSent = true
     const isCounted = streamManagement.enabled || streamManagement.enableSent
-    if (!isCounted || !counted.has(stanza.name)) return
+    if (!isCounted || !counted.has(stanza.name)) return false
     streamManagement.outbound_q.push({ stanza, stamp: `${new Date().toISOString().slice(0, 19)}Z` })
     if (!isAsking) setTimeout(ask, ASKED_AFTER_MS)
     isAsking = true
-  })
+    return true
+  }
 }
 
 export class Acknowledgements {
