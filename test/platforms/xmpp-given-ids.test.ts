@@ -57,31 +57,76 @@ async function inRoom(t: Test, features: readonly string[]) {
   says('bob', 'of-bob-who-says-something', '<body>theirs</body>')
   await store.message('theirs')
   const reply = (id: string) => `<reply xmlns="urn:xmpp:reply:0" id="${id}"/>`
-  return { session, store, own, says, reply, heard: () => asked.join('') }
+  /** Which message one answers. */
+  const answered = async (text: string) => (await store.message(text)).message.replyTo?.native
+  return { session, store, answered, own, says, reply, speak: write, heard: () => asked.join('') }
 }
 
 t.test('what names a message by the id of its room means that message', async (t) => {
-  const { session, store, own, says, reply, heard } = await inRoom(t, ['urn:xmpp:sid:0'])
+  const { session, store, answered, own, says, reply, heard } = await inRoom(t, ['urn:xmpp:sid:0'])
   const theirs = 'of-bob-who-says-something'
   says('bob', 'answer-to-ada', `<body>to ada</body>${reply(`of-room-${own.native}`)}`)
-  t.match(await store.message('to ada'), { message: { replyTo: { native: own.native } } })
+  t.equal(await answered('to ada'), own.native)
   says('bob', 'answer-to-bob', `<body>to bob</body>${reply(`of-room-${theirs}`)}`)
-  t.match(await store.message('to bob'), { message: { replyTo: { native: theirs } } })
+  t.equal(await answered('to bob'), theirs)
   await sent(session, room, 'an answer', { replyTo: theirs })
   t.match(heard(), new RegExp(`<reply xmlns="urn:xmpp:reply:0" id="of-room-${theirs}"/>`))
   await perform(session, { kind: 'delete', chat: room, message: own.native })
   t.match(heard(), new RegExp(`<retract [^>]*id="of-room-${own.native}"`))
   says('bob', 'gone', `<retract xmlns="urn:xmpp:message-retract:1" id="of-room-${theirs}"/>`)
   const gone = await store.until(() => store.happenings.find(({ kind }) => kind === 'deleted'))
-  t.match(gone, { messages: [theirs] })
+  t.same(gone, { ...gone, messages: [theirs] })
+})
+
+const readMarker = (id: string) => `<displayed xmlns="urn:xmpp:chat-markers:0" id="${id}"/>`
+
+t.test('nobody takes the id that the room gave to a message of another one', async (t) => {
+  const { answered, own, says, reply } = await inRoom(t, ['urn:xmpp:sid:0'])
+  const theirs = 'of-bob-who-says-something'
+  for (const [index, native] of [theirs, own.native].entries()) {
+    says('eve', `of-room-${native}`, `<body>eve ${index}</body>`)
+    says(
+      'bob',
+      `answer-after-eve-${index}`,
+      `<body>to ${index}</body>${reply(`of-room-${native}`)}`,
+    )
+    t.equal(await answered(`to ${index}`), native)
+  }
+  const early = 'of-bob-who-is-late-for-it'
+  says('eve', `of-room-${early}`, '<body>eve is early</body>')
+  says('bob', early, '<body>bob is late</body>')
+  says('bob', 'answer-to-late-bob', `<body>to late bob</body>${reply(`of-room-${early}`)}`)
+  t.equal(await answered('to late bob'), early)
+})
+
+t.test('moderators and readers name a message by the id of its room, too', async (t) => {
+  const { store, own, says, speak } = await inRoom(t, ['urn:xmpp:sid:0'])
+  const theirs = 'of-bob-who-says-something'
+  says('bob', 'bob-has-read-it', readMarker(`of-room-${own.native}`))
+  const read = await store.until(() => store.happenings.find(({ kind }) => kind === 'receipt'))
+  t.same(read, { ...read, state: 'read', target: own.native })
+  const moderated = '<moderated xmlns="urn:xmpp:message-moderate:1"/>'
+  speak(`<message xmlns="jabber:client" type="groupchat" from="${room}" id="by-a-moderator">
+    <retract xmlns="urn:xmpp:message-retract:1" id="of-room-${theirs}">${moderated}</retract></message>`)
+  const gone = await store.until(() => store.happenings.find(({ kind }) => kind === 'deleted'))
+  t.same(gone, { ...gone, messages: [theirs] })
+})
+
+t.test('an id of the room that is too long names nothing', async (t) => {
+  const { session, store, answered, says, reply, heard } = await inRoom(t, ['urn:xmpp:sid:0'])
+  const long = 'a-message-with-a-long-id-'.repeat(10)
+  says('bob', long, '<body>long</body>')
+  await store.message('long')
+  says('bob', 'answer-to-the-long-one', `<body>to long</body>${reply(`of-room-${long}`)}`)
+  t.match(await answered('to long'), /^long:/)
+  await sent(session, room, 'an answer', { replyTo: long })
+  t.match(heard(), new RegExp(`<reply xmlns="urn:xmpp:reply:0" id="${long}"/>`))
 })
 
 t.test('an id that anybody could make up names nothing', async (t) => {
-  const { session, store, own, says, reply, heard } = await inRoom(t, [])
+  const { session, answered, own, says, reply, heard } = await inRoom(t, [])
   says('bob', 'answer-to-ada', `<body>to ada</body>${reply(`of-room-${own.native}`)}`)
-  t.match(await store.message('to ada'), {
-    message: { replyTo: { native: `of-room-${own.native}` } },
-  })
+  t.equal(await answered('to ada'), `of-room-${own.native}`)
   await sent(session, room, 'an answer', { replyTo: own.native })
   t.match(heard(), new RegExp(`<reply xmlns="urn:xmpp:reply:0" id="${own.native}"/>`))
 })

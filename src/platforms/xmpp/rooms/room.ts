@@ -366,7 +366,9 @@ export class Room implements RoomReader {
   /** The place of a message in the archive; in a room without an archive its time is the place. */
   #placeOf(archived: string | undefined) {
     const { hasArchive, givesIds } = this.#facts
-    if (!hasArchive) return { archived: '', ...(givesIds && archived && { named: archived }) }
+    // Longer ones would fill the memory, and are not found where a message names another one.
+    const isShort = archived !== undefined && storable(archived) === archived
+    if (!hasArchive) return { archived: '', ...(givesIds && isShort && { named: archived }) }
     return archived !== undefined && { archived }
   }
 
