@@ -1,5 +1,9 @@
 /** A room that keeps nothing may still give ids to what is said in it (Openfire): others name a message by them. */
+import { type Element, xml } from '@xmpp/client'
 import t, { type Test } from 'tap'
+import type { Happening } from '../../machines/model/happening.ts'
+import type { IncomingMessage } from '../../src/platforms/xmpp/delivery.ts'
+import { Room, type RoomParts, type RoomState } from '../../src/platforms/xmpp/rooms/room.ts'
 import { until } from '../support/client.ts'
 import { type Question, startXmppStub } from '../support/xmpp-stub.ts'
 import { run, Store } from './contract/recorder.ts'
@@ -58,7 +62,10 @@ async function inRoom(t: Test, features: readonly string[]) {
   await store.message('theirs')
   const reply = (id: string) => `<reply xmlns="urn:xmpp:reply:0" id="${id}"/>`
   /** Which message one answers. */
-  const answered = async (text: string) => (await store.message(text)).message.replyTo?.native
+  const answered = async (text: string) => {
+    const happening = await store.message(text)
+    return happening.kind === 'message' ? happening.message.replyTo?.native : undefined
+  }
   return { session, store, answered, own, says, reply, speak: write, heard: () => asked.join('') }
 }
 
@@ -110,6 +117,41 @@ t.test('moderators and readers name a message by the id of its room, too', async
     <retract xmlns="urn:xmpp:message-retract:1" id="of-room-${theirs}">${moderated}</retract></message>`)
   const gone = await store.until(() => store.happenings.find(({ kind }) => kind === 'deleted'))
   t.same(gone, { ...gone, messages: [theirs] })
+})
+
+t.test('a session leaves what the room named to the next one', async (t) => {
+  const facts = { hasArchive: false, givesIds: true, showsAddresses: true }
+  const opened = () => {
+    const told: (Happening | undefined)[] = []
+    const ledger = {
+      commit: async (said: readonly IncomingMessage[]) => {
+        told.push(...said.map((delivery) => entered.read(delivery)))
+      },
+    }
+    const parts = { own: jid, nick: 'ada', ledger, sent: () => false, failed: t.threw }
+    const entered = new Room({ room }, facts, parts as unknown as RoomParts)
+    const says = (id: string, ...words: Element[]) => {
+      const stamp = xml('stanza-id', { xmlns: 'urn:xmpp:sid:0', by: room, id: `of-room-${id}` })
+      const attributes = { type: 'groupchat', from: `${room}/bob`, id }
+      entered.takeMessage(xml('message', attributes, xml('body', {}, id), ...words, stamp))
+    }
+    return { entered, says, told }
+  }
+  const first = opened()
+  first.entered.goOn()
+  const ids = Array.from({ length: 60 }, (_, index) => `a-message-of-bob-${index}`)
+  for (const id of ids) first.says(id)
+  await until(() => first.told.length === ids.length)
+  const left: RoomState = JSON.parse(JSON.stringify(first.entered.state))
+  t.equal(left.given?.length, 50)
+
+  const { entered, says, told } = opened()
+  entered.restore(left)
+  entered.goOn()
+  t.equal(entered.reference('a-message-of-bob-59'), 'of-room-a-message-of-bob-59')
+  says('answer', xml('reply', { xmlns: 'urn:xmpp:reply:0', id: 'of-room-a-message-of-bob-58' }))
+  const answer = await until(() => told[0])
+  t.equal(answer.kind === 'message' && answer.message.replyTo?.native, 'a-message-of-bob-58')
 })
 
 t.test('an id of the room that is too long names nothing', async (t) => {
