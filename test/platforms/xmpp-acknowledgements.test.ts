@@ -1,13 +1,17 @@
 /** The server is told to forget a stanza only when it is dealt with, and all before it are. */
 import { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
+import { Writable } from 'node:stream'
 import { mock } from 'node:test'
 import { type Client, type Element, xml } from '@xmpp/client'
 import t from 'tap'
 import type { WritePermit } from '../../actors/ports/platform.ts'
 import {
   Acknowledgements,
+  BrokenWrite,
   countSent,
   pastLibrary,
+  writtenTogether,
 } from '../../src/platforms/xmpp/acknowledgements.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 
@@ -193,9 +197,15 @@ t.test('a stanza counts from the moment in which it is written, and not before',
   permission.resolve()
   await new Promise(setImmediate)
   t.equal(queue.length, 1)
-  ends[0]?.reject(new Error('EPIPE'))
+  ends[0]?.reject(new BrokenWrite('EPIPE'))
   t.equal(await sent, undefined, 'the resumption tells what has arrived')
   t.equal(queue.length, 1)
+
+  const refused = client.send(message('refused'))
+  t.equal(queue.length, 2)
+  ends.at(-1)?.reject(new Error('EPIPE'))
+  await t.rejects(refused, { message: 'EPIPE' })
+  t.match(queue, [{ stanza: { attrs: { id: 'm' } } }], 'the system has taken nothing of it')
 
   state.isWritable = false
   await t.rejects(client.send(message('late')), { name: 'Error' })
@@ -207,9 +217,40 @@ t.test('nothing tells whether a broken write has arrived where nothing is resume
   for (const enabled of [true, false]) {
     Object.assign(streamManagement, { enabled, id: enabled ? '' : 's' })
     const sent = client.send(message('m'))
-    ends.at(-1)?.reject(new Error('EPIPE'))
+    ends.at(-1)?.reject(new BrokenWrite('EPIPE'))
     await t.rejects(sent, { name: 'BrokenWrite' })
   }
+})
+
+t.test('a write that the system refuses at once was not begun', async (t) => {
+  const written: string[][] = []
+  const writing = (refuses: (callback: (cause: Error) => void) => void) => {
+    const socket = new Writable({
+      decodeStrings: false,
+      writev(chunks, callback) {
+        written.push(chunks.map(({ chunk }) => `${chunk}`))
+        refuses(callback)
+      },
+    })
+    socket.on('error', () => undefined)
+    const write = (text: string) =>
+      new Promise<void>((resolve, reject) => {
+        socket.write(text, (cause) => (cause ? reject(cause) : resolve()))
+      })
+    const together = writtenTogether(write, () => socket as unknown as Socket)
+    return { socket, both: ['1', '2'].map((text) => together(text)) }
+  }
+  const late = writing((callback) => setImmediate(callback, new Error('EPIPE')))
+  for (const end of late.both) await t.rejects(end, { name: 'BrokenWrite' })
+  const immediate = writing((callback) => callback(new Error('EPIPE')))
+  for (const end of immediate.both) await t.rejects(end, { name: 'Error', message: 'EPIPE' })
+  t.same(written, [
+    ['1', '2'],
+    ['1', '2'],
+  ])
+  const destroyed = writing(() => t.fail('nothing is written'))
+  destroyed.socket.destroy()
+  for (const end of destroyed.both) await t.rejects(end, { code: 'ERR_STREAM_DESTROYED' })
 })
 
 t.test('what is sent again stays in the queue if the connection breaks meanwhile', async (t) => {
@@ -217,7 +258,7 @@ t.test('what is sent again stays in the queue if the connection breaks meanwhile
   Object.assign(streamManagement, { enabled: true, id: 's' })
   const sent = client.sendMany([message('1'), message('2')])
   t.match(queue, [{ stanza: { attrs: { id: '1' } } }, { stanza: { attrs: { id: '2' } } }])
-  for (const end of ends) end.reject(new Error('EPIPE'))
+  for (const end of ends) end.reject(new BrokenWrite('EPIPE'))
   await sent
   t.equal(queue.length, 2)
 })

@@ -1,5 +1,6 @@
 /** Acknowledgements both ways (XEP-0198): to the server of all stanzas handled, without a gap, and from it of those sent. */
-import { type Client, type Element, xml } from '@xmpp/client'
+import type { Socket } from 'node:net'
+import { type Client, type Element, type StreamManagement, xml } from '@xmpp/client'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { ns } from './namespaces.ts'
 
@@ -25,7 +26,38 @@ export function pastLibrary(client: Client): void {
   }
 }
 
+/**
+ * What is written at the same moment goes to the system at once, which costs it more than the stanzas. The write rejects with
+ * `BrokenWrite` unless the system certainly took nothing.
+ */
+export function writtenTogether(
+  write: (text: string) => Promise<void>,
+  socketNow: () => Socket | null,
+): (text: string) => Promise<void> {
+  let moment = { isGiven: true }
+  return async (text) => {
+    const socket = socketNow()
+    if (socket?.writableCorked === 0) {
+      const present = { isGiven: false }
+      moment = present
+      socket.cork()
+      process.nextTick(() => {
+        socket.uncork()
+        // The system refuses a write at once, or it may have taken a part of it.
+        present.isGiven = !socket.errored && !socket.destroyed
+      })
+    }
+    const own = moment
+    try {
+      await write(text)
+    } catch (cause) {
+      throw own.isGiven ? new BrokenWrite('The connection broke', { cause }) : cause
+    }
+  }
+}
+
 interface Outlet {
+  /** Rejects with `BrokenWrite` where it was begun. */
   write(text: string): Promise<void>
   isWritable(): boolean
   readonly permit: WritePermit | undefined
@@ -40,20 +72,27 @@ export function countSent(client: Client, { write, isWritable, permit }: Outlet)
   const { streamManagement } = client
   const count = counter(client)
   const begin = async (stanza: Element, isCounted: boolean) => {
-    try {
-      await write(stanza.toString())
-    } catch (cause) {
+    await write(stanza.toString()).catch((cause) => {
       // The next connection asks the server what it has, and sends the rest again.
-      if (isCounted && streamManagement.id) return
-      throw new BrokenWrite('The connection broke', { cause })
-    }
+      const isResumed = isCounted && Boolean(streamManagement.id) && cause instanceof BrokenWrite
+      if (!isResumed) throw cause
+    })
   }
   const send = async (stanza: Element) => {
     if (client.status === 'closing' || !isWritable()) throw new Error('The connection is closed')
-    await begin(stanza, count(stanza))
+    const entry = count(stanza)
+    try {
+      await begin(stanza, entry !== undefined)
+    } catch (cause) {
+      const place = entry ? streamManagement.outbound_q.indexOf(entry) : -1
+      if (place >= 0 && !(cause instanceof BrokenWrite))
+        streamManagement.outbound_q.splice(place, 1)
+      throw cause
+    }
   }
+  // They stay in the queue, whatever becomes of this connection.
   const beginAll = async (stanzas: readonly Element[]) => {
-    await Promise.all(stanzas.map((stanza) => begin(stanza, true)))
+    await Promise.allSettled(stanzas.map((stanza) => begin(stanza, true)))
   }
   const pass = permit ? permitted(permit, beginAll) : beginAll
   client.send = permit ? permitted(permit, send) : send
@@ -64,8 +103,10 @@ export function countSent(client: Client, { write, isWritable, permit }: Outlet)
   }
 }
 
-/** Queues what the server is to acknowledge, and asks for that. Returns whether a stanza is one of those. */
-function counter(client: Client): (stanza: Element) => boolean {
+type Queued = StreamManagement['outbound_q'][number]
+
+/** Queues what the server is to acknowledge, and asks for that. Returns the entry of a stanza that is one of those. */
+function counter(client: Client): (stanza: Element) => Queued | undefined {
   const { streamManagement } = client
   let isAsking = false
   const ask = () => {
@@ -76,11 +117,12 @@ function counter(client: Client): (stanza: Element) => boolean {
   return (stanza) => {
     if (stanza.is('enable', ns.streamManagement)) streamManagement.enableSent = true
     const isCounted = streamManagement.enabled || streamManagement.enableSent
-    if (!isCounted || !counted.has(stanza.name)) return false
-    streamManagement.outbound_q.push({ stanza, stamp: `${new Date().toISOString().slice(0, 19)}Z` })
+    if (!isCounted || !counted.has(stanza.name)) return undefined
+    const entry = { stanza, stamp: `${new Date().toISOString().slice(0, 19)}Z` }
+    streamManagement.outbound_q.push(entry)
     if (!isAsking) setTimeout(ask, ASKED_AFTER_MS)
     isAsking = true
-    return true
+    return entry
   }
 }
 

@@ -18,7 +18,7 @@ import {
   type ResolvePlaces,
   resolvePlaces,
 } from '../../net/guard.ts'
-import { Acknowledgements, countSent, pastLibrary } from './acknowledgements.ts'
+import { Acknowledgements, countSent, pastLibrary, writtenTogether } from './acknowledgements.ts'
 import { ns } from './namespaces.ts'
 import { useMechanisms } from './sasl/mechanisms.ts'
 import type { AccountKey } from './sasl/scram.ts'
@@ -332,20 +332,11 @@ function keepToClassicLogin(transport: Client): void {
   })
 }
 
-/** What is written at the same moment goes to the system at once, which costs it more than the stanzas. */
 function guardWrites(transport: Client, permit: WritePermit | undefined): void {
-  const write = transport.write.bind(transport)
-  const gathered = (text: string) => {
-    const socket = socketOf(transport)
-    if (socket?.writableCorked === 0) {
-      socket.cork()
-      process.nextTick(() => socket.uncork())
-    }
-    return write(text)
-  }
-  transport.write = permit ? permitted(permit, gathered) : gathered
+  const write = writtenTogether(transport.write.bind(transport), () => socketOf(transport))
+  transport.write = permit ? permitted(permit, write) : write
   const isWritable = () => socketOf(transport)?.writable === true
-  countSent(transport, { write: gathered, isWritable, permit })
+  countSent(transport, { write, isWritable, permit })
 }
 
 /** The library decodes each chunk by itself and so breaks characters that two chunks share. */
