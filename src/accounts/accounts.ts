@@ -1,7 +1,7 @@
 /** Accounts: signing in with a one-time code, staying signed in, and tokens for scripts. */
 
 import type { Logger } from '../../actors/ports/ports.ts'
-import { failed } from '../../machines/model/failure.ts'
+import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { noteChange } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import { OtpChallenge, PersonalToken, UserSession } from '../database/entities.ts'
@@ -13,7 +13,7 @@ import { createAccessTokens, type Signer } from './access-tokens.ts'
 import type { RequestClient } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { Codes, type SentCode } from './codes.ts'
-import { defaultOtpLimits, type OtpLimits } from './limits.ts'
+import { defaultOtpLimits, type OtpLimits, useQuota } from './limits.ts'
 import { PersonalTokens } from './personal-tokens.ts'
 import { parsePhone } from './phone.ts'
 import type { OtpSender } from './senders/sender.ts'
@@ -48,6 +48,11 @@ export interface SignedIn {
 
 const UPKEEP_SECONDS = 3_600
 const callsPerUser: RateLimit = { perSecond: 10, burst: 600 }
+/** Failed sign-ins of one user that the audit log has. */
+const refusalsNoted = { count: 100, seconds: 86_400 }
+
+const isTooMany = (cause: unknown): boolean =>
+  cause instanceof RequestFailed && cause.failure.code === 'rate_limited'
 
 export class Accounts {
   readonly tokens: PersonalTokens
@@ -117,8 +122,11 @@ export class Accounts {
     const phone = parsePhone(text)
     const index = this.#codes.indexOf(phone.number)
     const given = { code: otp, challengeId }
-    const use = await this.#codes.check(phone, 'sign_in', given, client).catch(async (cause) => {
-      await this.#noteRefusal(index, client)
+    const use = await this.#codes.check(phone, 'sign_in', given, client).catch((cause) => {
+      // Nobody waits for it: a later or another answer would tell strangers that the phone has an account.
+      this.#noteRefusal(index, client, cause).catch((err) =>
+        this.#logger.error({ err }, 'a refused sign-in is not in the audit log'),
+      )
       throw cause
     })
     const user = await this.#users.findOrCreate(phone.number, index, this.#clock())
@@ -133,10 +141,27 @@ export class Accounts {
     return await signedIn(sign, user, opened)
   }
 
-  /** A failed sign-in, in the log of the user whose phone it was tried with. */
-  async #noteRefusal(phoneIndex: Buffer, { ip, requestId }: RequestClient): Promise<void> {
+  /**
+   * A failed sign-in, in the log of the user whose phone it was tried with. Anybody may fail as often as they like, so a day
+   * has only so many lines, and none where no code was compared because there were too many before.
+   */
+  async #noteRefusal(
+    phoneIndex: Buffer,
+    { ip, requestId }: RequestClient,
+    cause: unknown,
+  ): Promise<void> {
+    if (isTooMany(cause)) return
     const userId = await this.#users.idOf(phoneIndex)
     if (userId === undefined) return
+    const counted = useQuota(this.#db, `refused:${userId}`, refusalsNoted, this.#clock())
+    const isFull = await counted.then(
+      () => false,
+      (why) => {
+        if (isTooMany(why)) return true
+        throw why
+      },
+    )
+    if (isFull) return
     const author = { via: 'code', action: 'session.refused', userId, ip, requestId } as const
     await noteChange(this.#db, {}, author)
   }

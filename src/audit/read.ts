@@ -2,7 +2,7 @@
 import type { Queryable } from '../database/database.ts'
 import type { AuditRecord } from '../records/audit.ts'
 
-interface AuditQuery {
+export interface AuditQuery {
   readonly userId: number
   /** Those of the service, too. */
   readonly withService: boolean
@@ -40,13 +40,13 @@ export async function listChanges(db: Queryable, query: AuditQuery): Promise<Aud
 
 const AT_ONCE = 500
 
-/** A line of JSON for each change, the newest first. */
+/** A line of JSON for each change, the newest first. `read` is asked for one page after the other. */
 export async function* exportChanges(
-  db: Queryable,
+  read: (query: AuditQuery) => Promise<AuditRecord[]>,
   query: Omit<AuditQuery, 'before' | 'limit'>,
 ): AsyncGenerator<string> {
   for (let before: number | undefined; ; ) {
-    const changes = await listChanges(db, { ...query, before, limit: AT_ONCE })
+    const changes = await read({ ...query, before, limit: AT_ONCE })
     yield changes.map((change) => `${JSON.stringify(change)}\n`).join('')
     before = changes.at(-1)?.id
     if (before === undefined || changes.length < AT_ONCE) return

@@ -5,6 +5,7 @@ import type {
   onSendAsyncHookHandler,
   preHandlerHookHandler,
 } from 'fastify'
+import { RequestFailed, readBack } from '../../machines/model/failure.ts'
 import { type Action, actionOf } from '../audit/actions.ts'
 import { type Author, changedBy, type Details, noteChange, type Via } from '../audit/log.ts'
 import type { Queryable } from '../database/database.ts'
@@ -18,6 +19,7 @@ declare module 'fastify' {
 }
 
 type Change = { -readonly [Key in keyof Author]: Author[Key] } & {
+  readonly db: Queryable
   /** What the request asked for changed nothing. */
   isNone?: boolean
 }
@@ -47,10 +49,10 @@ function targetOf({ params }: FastifyRequest, action: Action): Details['target']
 /** An order to a node changes nothing of its author, but the service. */
 const isOfService = (action: Action) => action.startsWith('node.')
 
-function changeOf(request: FastifyRequest, action: Action): Change {
+function changeOf(request: FastifyRequest, action: Action, db: Queryable): Change {
   const { user, id, audit } = request
   const target = targetOf(request, action)
-  const by = { ip: audit.ip, requestId: id, ...(target && { details: { target } }) }
+  const by = { db, ip: audit.ip, requestId: id, ...(target && { details: { target } }) }
   if (!user) return { via: viaOf(action), action, ...by }
   return {
     via: user.via === 'pat' ? 'token' : 'sign_in',
@@ -80,9 +82,27 @@ export function changesNothing({ change }: FastifyRequest): void {
 }
 
 /**
- * Call it before any route is registered. Code that writes notes the change in its own transaction. What actors carry out is
- * noted right before the answer; an answer that says that something was done comes only after its note. Other routes have
- * no hook of it.
+ * What an actor is asked for is noted as soon as it is done, or may have been: later the limit of time, or a reading that
+ * fails, would take its line away.
+ */
+export async function carriedOut<Result>(
+  request: FastifyRequest,
+  asked: Promise<Result>,
+): Promise<Result> {
+  try {
+    const result = await asked
+    await noteUnnoted(request)
+    return result
+  } catch (cause) {
+    if (cause instanceof RequestFailed && cause.failure.certain === false)
+      await noteUnnoted(request)
+    throw cause
+  }
+}
+
+/**
+ * Call it before any route is registered. Code that writes notes the change in its own transaction. The rest is noted right
+ * before the answer; an answer that says that something was done comes only after its note. Other routes have no hook of it.
  */
 export function noteChanges(app: FastifyInstance, db: Queryable): void {
   app.decorateRequest('change', undefined)
@@ -90,29 +110,31 @@ export function noteChanges(app: FastifyInstance, db: Queryable): void {
     const actions = [route.method].flat().map((verb) => actionOf(verb, route.url))
     const action = actions.find((name) => name !== undefined)
     if (!action) return
-    route.preHandler = [begin(action), ...[route.preHandler ?? []].flat()]
-    route.onSend = [...[route.onSend ?? []].flat(), noteUnnoted(db)]
+    route.preHandler = [begin(action, db), ...[route.preHandler ?? []].flat()]
+    route.onSend = [...[route.onSend ?? []].flat(), noteAnswered]
   })
 }
 
 const begin =
-  (action: Action): preHandlerHookHandler =>
+  (action: Action, db: Queryable): preHandlerHookHandler =>
   (request, _, done) => {
-    request.change = changeOf(request, action)
+    request.change = changeOf(request, action, db)
     changedBy(request.change, done)
   }
 
-const noteUnnoted =
-  (db: Queryable): onSendAsyncHookHandler =>
-  async (request, reply, payload) => {
-    const { change, audit } = request
-    if (!change || change.isNoted || change.isNone || reply.statusCode >= 400) return payload
-    // Whoever has just signed in, or opened a page, is known only now.
-    if (change.via === 'page' || change.via === 'code') {
-      // Nobody has signed out, where no session belongs to the token.
-      if (audit.userId === undefined) return payload
-      change.userId = audit.userId
-    }
-    await noteChange(db, {}, change)
-    return payload
+const noteAnswered: onSendAsyncHookHandler = async (request, reply, payload) => {
+  if (reply.statusCode < 400) await noteUnnoted(request)
+  return payload
+}
+
+export async function noteUnnoted({ change, audit }: FastifyRequest): Promise<void> {
+  if (!change || change.isNoted || change.isNone) return
+  // Whoever has just signed in, or opened a page, is known only now.
+  if (change.via === 'page' || change.via === 'code') {
+    // Nobody has signed out, where no session belongs to the token.
+    if (audit.userId === undefined) return
+    change.userId = audit.userId
   }
+  // The change was made: an answer that says when to try again would have it made twice.
+  await readBack(noteChange(change.db, {}, change))
+}

@@ -78,7 +78,8 @@ export async function onBehalf(
   if (id === undefined || !(await staff.knows(id))) throw failed('not_found', 'no such user')
   const isMasked = (await staff.unmaskedUntil(caller.id, id)) === undefined
   const acting = { id: caller.id, role, isMasked }
-  const stands = async () => (await caller.stands()) && (await staff.roleOf(caller.id)) === role
+  const stands = async () =>
+    (await caller.stands()) && (await staff.roleOf(caller.id)) === role && (await staff.knows(id))
   return { id, acting, stands }
 }
 
@@ -86,17 +87,31 @@ export async function onBehalf(
 export const callerOf = ({ user }: Pick<FastifyRequest, 'user'>): number =>
   user.acting?.id ?? user.id
 
-/** A message that is sent, and a search in texts, are for the user alone. */
+/** What could find a part of a phone: a search tells whether it has these digits, in whatever script. */
+const ofPhone = /[\p{N}+]/u
+
+/** A message that is sent is for the user alone, and so is a search that tells what is masked. */
 export function refuseForStaff({ user, body, query }: FastifyRequest): void {
   if ((body as { send_to?: unknown } | null | undefined)?.send_to !== undefined) {
     throw failed('forbidden', 'only the user may send a message', { reason: 'only_the_user' })
   }
-  if (user.acting?.isMasked && (query as { text?: unknown }).text !== undefined) {
-    throw failed('forbidden', 'texts are masked', { reason: 'texts_masked' })
+  if (!user.acting?.isMasked) return
+  const { text, search } = query as { text?: unknown; search?: unknown }
+  if (
+    text !== undefined ||
+    (typeof search === 'string' && ofPhone.test(search.normalize('NFKD')))
+  ) {
+    throw failed('forbidden', 'texts and phones are masked', { reason: 'texts_masked' })
   }
 }
 
 const HIDDEN = '•••'
+
+/** Whether the records of the service itself belong to what is read. On behalf of an operator nobody sees them. */
+export const seesService = async (
+  staff: Pick<Staff, 'isOperator'>,
+  { user }: Pick<FastifyRequest, 'user'>,
+): Promise<boolean> => !user.acting && (await staff.isOperator(user.id))
 
 /** The answer as this caller may see it. */
 export const shownTo = <Answer>(

@@ -6,7 +6,7 @@ import { createRoot } from 'react-dom/client'
 import { BrowserRouter } from 'react-router'
 import { ApiFailure } from './api/failure.ts'
 import { currentSession, onSession } from './api/session.ts'
-import { onViewing, view } from './api/viewing.ts'
+import { onViewing, view, viewedUser } from './api/viewing.ts'
 import { App, loadPageOf } from './app.tsx'
 import { LanguageProvider } from './i18n/language.tsx'
 import { startDensity, startTheme } from './layout/preferences.tsx'
@@ -49,6 +49,9 @@ onSession(() => {
   const user = session.state === 'in' ? session.user.user_id : undefined
   if (reader !== undefined && user !== reader) queries.clear()
   reader = user
+  const viewed = viewedUser()
+  // Here, because a tab may be loaded anew only after somebody else has signed in at another one.
+  if (user !== undefined && viewed && viewed.by !== user) view(undefined)
   // Here, because the sandbox may not have been opened since the page was loaded.
   if (session.state === 'out') {
     forgetDrafts()

@@ -30,18 +30,30 @@ export const maskAddress = (address: string): string => address.replace(/^(.)[^@
 const strings = /"((?:[^"\\]|\\.)*)(?:"(?:(\s*:\s*)(-?\d[\d.eE+-]*)?)?|\\?$)/gsu
 /** Fields whose texts tell nothing of what people write. */
 const plainFields =
-  /^(?:id|\w+_id|type|method|action|parse_mode|offset|limit|timeout|description|error_code|language_code|mime_type|date)$/
-const textFields = /^(?:text|caption|phone|phone_number)$/
+  /^(?:id|\w+_id|type|method|action|parse_mode|offset|limit|timeout|error_code|language_code|mime_type|date)$/
+/** Fields whose numbers stand for what people write, or for where they are. */
+const textFields =
+  /^(?:text|caption|phone|phone_number|first_name|last_name|title|question|latitude|longitude)$/
+/** Why a call was refused; in any other object people write a field of this name. */
+const refusal = /^\s*\{\s*"ok"\s*:\s*false\b/
+/** What may stand between strings; the last word may be cut off. A line of a log may begin with a bracket, too. */
+const betweenStrings =
+  /^(?:[\s[\]{}:,\d.eE+-]|true|false|null)*(?:t|tr|tru|f|fa|fal|fals|n|nu|nul)?$/
+
+const isJson = (text: string): boolean =>
+  /^\s*[[{]/.test(text) && betweenStrings.test(text.replace(strings, ''))
 
 /**
  * JSON, perhaps cut off, with `by` in place of what people write: names of fields stay, and numbers, except those that stand
  * for a text. Anything but JSON is hidden as a whole.
  */
 export function maskTexts(json: string, by: string): string {
-  if (!/^\s*[[{]/.test(json)) return json === '' ? '' : by
+  if (!isJson(json)) return json === '' ? '' : by
+  const isRefusal = refusal.test(json)
   let field = ''
   return json.replace(strings, (all, text: string, colon?: string, number?: string) => {
-    if (colon === undefined) return plainFields.test(field) ? all : `"${by}"`
+    const isPlain = plainFields.test(field) || (isRefusal && field === 'description')
+    if (colon === undefined) return isPlain ? all : `"${by}"`
     field = text
     return number && textFields.test(field) ? `"${text}"${colon}"${by}"` : all
   })

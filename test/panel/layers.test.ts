@@ -22,6 +22,7 @@ const hasTypes = (target: string) =>
 const rules = [
   'machines/api-key/events.ts',
   'machines/model/update-kinds.ts',
+  'src/audit/actions.ts',
   'src/bot-api/reference.ts',
 ]
 const typesOf = (file: string) =>

@@ -76,5 +76,21 @@ t.test('support helps a user in the panel', { skip: noBrowser, timeout: 180_000 
     await page.getByRole('heading', { name: 'Messenger accounts' }).waitFor()
     t.equal(await page.getByText('helped_ada').count(), 0)
   })
+
+  await t.test('who signs in at this tab afterwards looks at nobody', async (t) => {
+    await page.goto(`${visitor.origin}/dashboard/users`)
+    await page.getByRole('button', { name: 'Look' }).last().click()
+    await band.waitFor()
+    await page.reload()
+    await band.waitFor()
+    // The tab is away while somebody else signs in at another one.
+    await page.goto('about:blank')
+    await page.context().clearCookies()
+    const other = await page.context().newPage()
+    await signIn({ ...visitor, page: other }, service, helped)
+    await page.goto(`${visitor.origin}/dashboard/accounts`)
+    await page.locator('main').getByText('helped_ada').first().waitFor()
+    t.equal(await band.count(), 0)
+  })
   t.same(complaints, [])
 })

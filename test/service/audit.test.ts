@@ -1,6 +1,7 @@
 /** The audit log: a line for every kind of change, with who and from where, without secrets; and nothing alters it. */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { ACTIONS, type Action } from '../../src/audit/actions.ts'
@@ -259,6 +260,19 @@ t.test('a token reads the log, by filters and line by line; others see none of i
   )
 })
 
+t.test('strangers who fail to sign in fill the log of nobody', async (t) => {
+  const tried = '+14155557009'
+  const owner = await service.client(tried)
+  const statuses = new Set<number>()
+  for (let time = 0; time < 130; time++) {
+    const { status } = await client.ask('POST', '/auth/login', { phone: tried, otp: '000000' })
+    statuses.add(status)
+  }
+  t.ok(statuses.has(401), 'each has its answer')
+  const lines = await changes('&action=session.refused', owner)
+  t.equal(lines.length, 100)
+})
+
 /** Has the database refuse lines of this kind. */
 async function refusing(action: Action, work: () => Promise<void>) {
   await db.query(
@@ -323,6 +337,70 @@ t.test('a change whose line cannot be written is not made', async (t) => {
     })
     t.equal(await state(), before, action)
   }
+})
+
+t.test(
+  'a change that was made has its line, though its answer says that something failed',
+  async (t) => {
+    const credential = await client.link(await client.person('Fifth'))
+    const { api_key_id } = await client.key(credential)
+    const stranger = await service.client()
+    const { user_id: other } = await stranger.result('GET', '/user')
+    // After the webhook is set, the key cannot be read back.
+    await db.query(`create function taken_away() returns trigger language plpgsql as $$
+    begin update api_key set user_id = ${other} where id = new.api_key_id; return new; end $$`)
+    await db.query(
+      'create trigger taken_away after insert on webhook for each row execute function taken_away()',
+    )
+    try {
+      const body = { url: 'http://127.0.0.1:9/hook' }
+      t.equal((await client.ask('PUT', `/api_keys/${api_key_id}/webhook`, body)).status, 404)
+    } finally {
+      await db.query('drop trigger taken_away on webhook')
+    }
+    t.match(await newest('webhook.set'), {
+      target_id: `${api_key_id}`,
+      after: { host: '127.0.0.1:9' },
+    })
+    const lines = await changes(`&action=webhook.set&target_id=${api_key_id}`)
+    t.equal(lines.length, 1, 'one and no other')
+  },
+)
+
+t.test(
+  'a refused sign-in is answered the same, whether its line can be written or not',
+  async (t) => {
+    await refusing('session.refused', async () => {
+      const known = await client.ask('POST', '/auth/login', { phone, otp: '000000' })
+      const unknown = { phone: '+14155557999', otp: '000000' }
+      const stranger = await client.ask('POST', '/auth/login', unknown)
+      t.equal(known.status, 401)
+      t.same(known.body, stranger.body)
+    })
+  },
+)
+
+t.test('exports of one user read two at a time', async (t) => {
+  const holder = await db.pool.connect()
+  const headers = { authorization: `Bearer ${client.token}` }
+  await holder.query('begin; lock table audit_log in access exclusive mode')
+  const exports = Array.from({ length: 5 }, async () => {
+    const answer = await fetch(`${service.url}/audit/export`, { headers })
+    return answer.text()
+  })
+  try {
+    await setTimeout(500)
+    const [reading] = await db.query<{ count: number }>(
+      `select count(*)::int from pg_stat_activity
+        where query like '%from audit_log%' and wait_event_type = 'Lock' and datname = current_database()`,
+    )
+    t.equal(reading?.count, 2)
+  } finally {
+    await holder.query('rollback')
+    holder.release()
+  }
+  const texts = await Promise.all(exports)
+  t.equal(new Set(texts).size, 1, 'and each has all of it')
 })
 
 t.test('lines are only added, and end after 400 days or with their user', async (t) => {

@@ -1,14 +1,19 @@
 /** Operators and support: they find users, read what users see with texts and phones masked, diagnose, and change nothing. */
 import t from 'tap'
+import { SERVICE } from '../../src/alerts/rules.ts'
+import { openDatabase } from '../../src/database/database.ts'
 import { routesOnBehalf } from '../../src/http/on-behalf.ts'
 import { maskTexts } from '../../src/security/redact.ts'
 import { type Answer, type Client, until } from '../support/client.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 
 const phones = { operator: '+14155557001', support: '+14155557002', user: '+14155557003' }
 const service = await startService(t, {
   env: { OPERATOR_PHONES: phones.operator, SUPPORT_PHONES: phones.support },
 })
+const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
+t.teardown(() => db.close())
 const user = await service.client(phones.user)
 const operator = await service.client(phones.operator)
 const support = await service.client(phones.support)
@@ -101,7 +106,8 @@ t.test('support sees what the user sees, without the phone', async (t) => {
     const seen = await behalf(client, `/platforms/credentials/${account}`)
     t.equal(seen.status, 200)
     t.not(seen.body.result.account.phone, bot.phone)
-    t.same({ ...seen.body.result, account: own.account }, own)
+    // A check of its health may come between.
+    t.same({ ...seen.body.result, account: own.account, health: own.health }, own)
   }
   const { body } = await behalf(support, '/api_keys')
   t.equal(body.result.items[0].api_key_id, keyId)
@@ -113,6 +119,40 @@ t.test('support sees what the user sees, without the phone', async (t) => {
   const text = new TextDecoder().decode(value)
   t.match(text, 'event: state')
   t.notMatch(text, bot.phone)
+})
+
+t.test('no search tells a masked phone digit by digit', async (t) => {
+  const part = bot.phone.slice(1, 5)
+  for (const sought of [part, encodeURIComponent(bot.phone), '۴', encodeURIComponent('＋')]) {
+    for (const path of ['/platforms/credentials', '/platforms/credentials/groups']) {
+      const { status, body } = await behalf(support, `${path}?search=${sought}`)
+      t.match({ status, body }, { status: 403, body: { code: 'texts_masked' } }, sought)
+    }
+  }
+  const { body } = await behalf(support, '/platforms/credentials?search=bot')
+  t.equal(body.result.items.length, 1, 'a name is shown anyway')
+  t.equal((await user.result('GET', `/platforms/credentials?search=${part}`)).items.length, 1)
+})
+
+t.test('on behalf of an operator nobody sees what is of the service', async (t) => {
+  const { user_id: operatorId } = await operator.result('GET', '/user')
+  const [node] = await operator.result('GET', '/operators/nodes')
+  await operator.result('POST', `/operators/nodes/${node.incarnation}/undrain`)
+  await db.query(
+    `insert into incident (user_id, rule, subject, state, affected, opened_at)
+     values ($1, 'node_lost', 'node-7', 'open', 1, now())`,
+    [SERVICE],
+  )
+  const rules = (items: { rule: string }[]) => items.map(({ rule }) => rule)
+  const actions = (items: { action: string }[]) => items.map(({ action }) => action)
+  t.ok(actions((await operator.result('GET', '/audit')).items).includes('node.undrained'))
+  t.same(rules((await operator.result('GET', '/alerts')).items), ['node_lost'])
+  const audit = await behalf(support, '/audit', { of: operatorId })
+  t.equal(audit.status, 200)
+  t.notOk(actions(audit.body.result.items).includes('node.undrained'))
+  t.same((await behalf(support, '/alerts', { of: operatorId })).body.result.items, [])
+  const summary = await behalf(support, '/alerts/summary', { of: operatorId })
+  t.equal(summary.body.result.open, 0)
 })
 
 t.test('a diagnosis ends with a cause, and sends nothing', async (t) => {
@@ -235,6 +275,17 @@ t.test('calls of the staff stand in the log of the staff alone', async (t) => {
   })
 })
 
+t.test('a stream on behalf of a user ends when they are erased', async (t) => {
+  const leaving = await service.client('+14155557004')
+  const { user_id: of } = await leaving.result('GET', '/user')
+  const stream = await fetch(`${service.url}/platforms/credentials/events`, {
+    headers: { authorization: `Bearer ${support.token}`, 'on-behalf-of': `${of}` },
+    signal: AbortSignal.timeout(12_000),
+  })
+  await leaving.result('DELETE', '/user')
+  t.match(await stream.text(), 'event: state')
+})
+
 t.test('what people write is hidden in JSON that is cut anywhere', async (t) => {
   const json = JSON.stringify({
     chat_id: '12',
@@ -255,5 +306,24 @@ t.test('what people write is hidden in JSON that is cut anywhere', async (t) => 
     for (const secret of ['quoted', 'Ada', '1234', '4155']) t.notMatch(shown, secret, `${cut}`)
   }
   t.equal(maskTexts('<p>words</p>', '•'), '•')
+  for (const written of [
+    '[error] my heart',
+    '{text: my heart}',
+    '{"ok":true} my heart',
+    '[1] no',
+  ]) {
+    t.equal(maskTexts(written, '•'), '•', written)
+  }
+  const refused = '{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}'
+  t.equal(maskTexts(refused, '•'), refused)
+  t.same(JSON.parse(maskTexts('{"description":"I am","ok":true,"latitude":35.7}', '•')), {
+    description: '•',
+    ok: true,
+    latitude: '•',
+  })
+  const hostile = `{${'1-e'.repeat(50_000)}x`
+  const begun = performance.now()
+  t.equal(maskTexts(hostile, '•'), '•')
+  t.ok(performance.now() - begun < 1_000)
   t.equal(maskTexts('', '•'), '')
 })

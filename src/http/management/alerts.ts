@@ -17,6 +17,7 @@ import type { RecordSource } from '../../credentials/records.ts'
 import type { Database } from '../../database/database.ts'
 import { IncidentItem, IncidentRecord, IncidentSummary } from '../../records/alert.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
+import { seesService } from '../on-behalf.ts'
 import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
@@ -41,8 +42,10 @@ const response = answers(IncidentRecord)
 type Routes = FastifyPluginAsyncTypebox<AlertRoutesOptions>
 
 /** Whose incidents a user sees: operators also those of the service. */
-const ownersFor = async (staff: AlertRoutesOptions['staff'], userId: number) =>
-  (await staff.isOperator(userId)) ? [userId, SERVICE] : [userId]
+async function ownersFor(staff: AlertRoutesOptions['staff'], request: FastifyRequest) {
+  const userId = userOf(request)
+  return (await seesService(staff, request)) ? [userId, SERVICE] : [userId]
+}
 
 const ListQuery = Type.Object({
   ...PageQuery.properties,
@@ -65,7 +68,7 @@ const incidentListRoute: Routes = async (app, { db, staff }) => {
     async (request) => {
       const { limit, before, resolved } = request.query
       const asked = { limit: limit + 1, before: idBefore(before), isResolved: resolved }
-      const rows = await listIncidents(db, await ownersFor(staff, userOf(request)), asked)
+      const rows = await listIncidents(db, await ownersFor(staff, request), asked)
       const page = pageOf(rows, limit, ({ id }) => `${id}`)
       return ok({ ...page, items: page.items.map(presentIncident) })
     },
@@ -82,7 +85,7 @@ const incidentSummaryRoute: Routes = async (app, { db, staff }) => {
         response: answers(IncidentSummary),
       },
     },
-    async (request) => ok(await countIncidents(db, await ownersFor(staff, userOf(request)))),
+    async (request) => ok(await countIncidents(db, await ownersFor(staff, request))),
   )
 }
 
@@ -104,7 +107,7 @@ const incidentItemsRoute: Routes = async (app, { db, staff, source, now }) => {
       const { limit, before } = request.query
       const members = await listMembers(db, {
         userId,
-        owners: await ownersFor(staff, userId),
+        owners: await ownersFor(staff, request),
         id: idOf(request.params.id),
         now: new Date(now()),
         before: idBefore(before),
@@ -130,7 +133,7 @@ const incidentItemsRoute: Routes = async (app, { db, staff, source, now }) => {
 const incidentChangeRoutes: Routes = async (app, { db, staff, now }) => {
   type Asked = FastifyRequest<{ Params: { id: string } }>
   const changed = async (request: Asked, event: IncidentEvent, until?: Date) => {
-    const owners = await ownersFor(staff, userOf(request))
+    const owners = await ownersFor(staff, request)
     const incident = { owners, id: idOf(request.params.id) }
     return ok(presentIncident(await changeIncident(db, incident, event, until)))
   }

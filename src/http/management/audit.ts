@@ -1,12 +1,14 @@
 /** The audit log: the changes of a user, and for operators those of the service; page by page, or as lines of JSON. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { Staff } from '../../accounts/staff.ts'
-import { exportChanges, listChanges } from '../../audit/read.ts'
+import { type AuditQuery, exportChanges, listChanges } from '../../audit/read.ts'
 import type { Database } from '../../database/database.ts'
 import { AuditRecord } from '../../records/audit.ts'
 import { answers, Failed, fileOf, ok, PageOf, PageQuery } from '../envelope.ts'
-import { type Authenticated, forUsers, inTurn, userOf } from './owner.ts'
+import { seesService } from '../on-behalf.ts'
+import { type Authenticated, forUsers, inTurn, turnsOf, userOf } from './owner.ts'
 import { idBefore, pageOf, timeOf } from './page.ts'
 
 const Time = Type.Optional(Type.String({ format: 'date-time' }))
@@ -54,10 +56,10 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async 
 ) => {
   forUsers(app, authenticate)
 
-  const asked = async (userId: number, given: Static<typeof Filter>) => ({
+  const asked = async (request: FastifyRequest, given: Static<typeof Filter>) => ({
     ...queryOf(given),
-    userId,
-    withService: await staff.isOperator(userId),
+    userId: userOf(request),
+    withService: await seesService(staff, request),
   })
 
   app.get(
@@ -75,7 +77,7 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async 
     async (request, reply) =>
       inTurn(request, reply, async () => {
         const { limit, before, ...filter } = request.query
-        const query = await asked(userOf(request), filter)
+        const query = await asked(request, filter)
         const page = { before: idBefore(before), limit: limit + 1 }
         return ok(pageOf(await listChanges(db, { ...query, ...page }), limit, ({ id }) => `${id}`))
       }),
@@ -99,7 +101,9 @@ export const auditRoutes: FastifyPluginAsyncTypebox<AuditRoutesOptions> = async 
       },
     },
     async (request, reply) => {
-      const lines = exportChanges(db, await asked(userOf(request), request.query))
+      const turns = turnsOf(request, reply)
+      const read = (page: AuditQuery) => turns(() => listChanges(db, page))
+      const lines = exportChanges(read, await asked(request, request.query))
       const file = { name: 'audit.jsonl', type: 'application/x-ndjson' }
       return reply.send(fileOf(reply, lines, file) as never)
     },

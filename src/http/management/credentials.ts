@@ -10,7 +10,7 @@ import { codeOf, inWords } from '../../diagnosis/words.ts'
 import { Nullable } from '../../json/schemas.ts'
 import { CredentialRecord, HealthReport } from '../../records/credential.ts'
 import { demandScope } from '../authenticate.ts'
-import { describeChange } from '../changes.ts'
+import { carriedOut, describeChange } from '../changes.ts'
 import { answers, Done, done, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 
@@ -129,7 +129,7 @@ const restartRoute: Routes = async (app, { source, credentials }) => {
     async (request) => {
       const { credential_id } = await ownCredential(source, request)
       const actor = await credentials.find(credential_id)
-      await actor.ask({ type: 'credential.restart' })
+      await carriedOut(request, actor.ask({ type: 'credential.restart' }))
       return ok(await ownCredential(source, request))
     },
   )
@@ -150,7 +150,8 @@ const deletingRoute: Routes = async (app, { source, credentials }) => {
       const { credential_id, platform, state } = await ownCredential(source, request)
       describeChange(request, { before: { platform, state } })
       const actor = await credentials.find(credential_id)
-      await actor.ask({ type: 'credential.delete' }, AbortSignal.timeout(DELETE_MS))
+      const deleting = actor.ask({ type: 'credential.delete' }, AbortSignal.timeout(DELETE_MS))
+      await carriedOut(request, deleting)
       return done
     },
   )

@@ -17,6 +17,7 @@ import type { LinkFlow, LinkFlows, LinkPages } from '../../links/flows.ts'
 import { LinkFieldRecord, LinkRecord } from '../../records/link.ts'
 import { Gcra } from '../../security/rate-limits.ts'
 import { maskAddress, maskPhone } from '../../security/redact.ts'
+import { carriedOut, changesNothing } from '../changes.ts'
 import { answers, ok } from '../envelope.ts'
 import { shown } from '../validation.ts'
 import { linkRecord } from './links.ts'
@@ -107,8 +108,12 @@ const startingRoute: Routes = async (app, options) => {
     },
     async (request) => {
       const opened = await openedBy(options, request, request.params.token)
-      if ('flow' in opened) return ok(await recordOf(options, opened.flow))
-      const flow = await begin(options, opened.page, request.body?.fields ?? {})
+      if ('flow' in opened) {
+        changesNothing(request)
+        return ok(await recordOf(options, opened.flow))
+      }
+      const starting = begin(options, opened.page, request.body?.fields ?? {})
+      const flow = await carriedOut(request, starting)
       return ok(await recordOf(options, flow))
     },
   )
@@ -131,10 +136,8 @@ const answeringRoutes: Routes = async (app, options) => {
       const { otp, password } = request.body
       const flow = await flowOf(options, request, request.params.token)
       if (otp === undefined && password === undefined) throw missingField('otp')
-      await flow.actor.ask({
-        type: 'link.verify',
-        ...(otp !== undefined ? { code: otp } : { password: password ?? '' }),
-      })
+      const given = otp !== undefined ? { code: otp } : { password: password ?? '' }
+      await carriedOut(request, flow.actor.ask({ type: 'link.verify', ...given }))
       return ok(await readBack(recordOf(options, flow)))
     },
   )
@@ -152,7 +155,7 @@ const answeringRoutes: Routes = async (app, options) => {
     },
     async (request) => {
       const flow = await flowOf(options, request, request.params.token)
-      await flow.actor.ask({ type: 'link.resend', now: options.now() })
+      await carriedOut(request, flow.actor.ask({ type: 'link.resend', now: options.now() }))
       return ok(await recordOf(options, flow))
     },
   )

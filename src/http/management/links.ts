@@ -10,7 +10,7 @@ import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import type { OpenLink } from '../../links/store.ts'
 import type { CredentialRecord } from '../../records/credential.ts'
 import { LinkRecord, OpenLinkRecord } from '../../records/link.ts'
-import { describeChange } from '../changes.ts'
+import { carriedOut, describeChange, noteUnnoted } from '../changes.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { shown } from '../validation.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
@@ -142,6 +142,7 @@ const startRoute: Routes = async (app, options) => {
         target: ['link', sessionId],
         after: { platform: platform.id, method: way, credential_id },
       })
+      await noteUnnoted(request)
       return ok(await readBack(recordOf(options, flow)))
     },
   )
@@ -207,11 +208,9 @@ const verifyRoute: Routes = async (app, options) => {
       if (otp === undefined && password === undefined) {
         throw missingField('otp')
       }
-      await flow.actor.ask({
-        type: 'link.verify',
-        ...(otp !== undefined ? { code: otp } : { password: password ?? '' }),
-      })
       describeChange(request, { target: ['link', session_id] })
+      const given = otp !== undefined ? { code: otp } : { password: password ?? '' }
+      await carriedOut(request, flow.actor.ask({ type: 'link.verify', ...given }))
       // The flow may be over now, and then takes no answer again.
       return ok(await readBack(recordOf(options, flow)))
     },
@@ -238,7 +237,7 @@ const resendAndCancelRoutes: Routes = async (app, options) => {
     async (request) => {
       const { platform, session_id } = request.params
       const flow = await flowOf(options, platform, session_id, userOf(request))
-      await flow.actor.ask({ type: 'link.resend', now: options.now() })
+      await carriedOut(request, flow.actor.ask({ type: 'link.resend', now: options.now() }))
       return ok(await recordOf(options, flow))
     },
   )
@@ -249,7 +248,7 @@ const resendAndCancelRoutes: Routes = async (app, options) => {
     async (request) => {
       const { platform, session_id } = request.params
       const flow = await flowOf(options, platform, session_id, userOf(request))
-      await flow.actor.ask({ type: 'link.cancel' })
+      await carriedOut(request, flow.actor.ask({ type: 'link.cancel' }))
       return ok(await recordOf(options, flow))
     },
   )

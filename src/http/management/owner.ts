@@ -11,6 +11,7 @@ import type { TokenScope } from '../../accounts/personal-tokens.ts'
 import { FairSemaphore } from '../../fair-semaphore.ts'
 import { isRange } from '../../security/addresses.ts'
 import { goneSignal } from '../gone-signal.ts'
+import { callerOf } from '../on-behalf.ts'
 
 export interface Authenticated {
   readonly authenticate: onRequestAsyncHookHandler
@@ -74,25 +75,40 @@ const searches = new FairSemaphore({ places: 4, placesPerUser: 2, waitingPerUser
 const BUSY_SECONDS = 5
 
 /**
- * Work that may keep the database busy for seconds: users take turns, with two at once. A turn ends with the work, also where
- * the client has left before.
+ * For work that may keep the database busy for seconds: users take turns, with two at once; one of the staff takes their own,
+ * not that of the user they help. A turn ends with the work, also where the client has left before.
  */
-export async function inTurn<Result>(
+export function turnsOf(
+  request: Pick<FastifyRequest, 'user'>,
+  reply: Pick<FastifyReply, 'raw'>,
+): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  const userId = callerOf(request)
+  const gone = goneSignal(reply)
+  return async (work) => {
+    if (searches.isFull(userId)) {
+      throw failed('rate_limited', '', { retryAfterSeconds: BUSY_SECONDS })
+    }
+    const waiting = searches.take(userId, gone)
+    if (waiting && !(await waiting)) throw failed('unavailable', 'the client has left')
+    try {
+      return await work()
+    } finally {
+      searches.release(userId)
+    }
+  }
+}
+
+/** Does such work once, and answers with what it finds. */
+export const inTurn = <Result>(
   request: Pick<FastifyRequest, 'user'>,
   reply: Pick<FastifyReply, 'raw' | 'sent'>,
   work: () => Promise<Result>,
-): Promise<Result> {
-  const userId = userOf(request)
-  if (searches.isFull(userId)) {
-    throw failed('rate_limited', '', { retryAfterSeconds: BUSY_SECONDS })
-  }
-  const waiting = searches.take(userId, goneSignal(reply))
-  if (waiting && !(await waiting)) throw failed('unavailable', 'the client has left')
-  try {
+): Promise<Result> =>
+  turnsOf(
+    request,
+    reply,
+  )(async () => {
     // The limit of time may have answered it while it waited.
     if (reply.sent) throw failed('unavailable', 'it was answered meanwhile')
     return await work()
-  } finally {
-    searches.release(userId)
-  }
-}
+  })

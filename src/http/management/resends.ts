@@ -13,7 +13,7 @@ import {
   type ResendChoice,
   resendStanding,
 } from '../../webhooks/resends.ts'
-import { changesNothing, describeChange } from '../changes.ts'
+import { carriedOut, changesNothing, describeChange } from '../changes.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, IdParams, idOf, inTurn, userOf } from './owner.ts'
 import { timeOf } from './page.ts'
@@ -141,7 +141,8 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
         if (updates === 0) throw failed('bad_request', 'there is no such update to send again')
         describeChange(request, { after: { updates } })
         const actor = await keys.find(key.api_key_id)
-        await asOwner(actor.changeWebhook({ kind: 'resend', runs, updates: delivered }))
+        const resending = actor.changeWebhook({ kind: 'resend', runs, updates: delivered })
+        await carriedOut(request, asOwner(resending))
         return ok(await presented(db, key.api_key_id, isCut))
       }),
   )
@@ -162,7 +163,8 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
         if (!key.webhook) throw failed('bad_request', 'the key has no webhook')
         const { others } = await resendStanding(db, key.api_key_id)
         const actor = await keys.find(key.api_key_id)
-        await asOwner(actor.changeWebhook({ kind: 'stop resend', waiting: others }))
+        const stopping = actor.changeWebhook({ kind: 'stop resend', waiting: others })
+        await carriedOut(request, asOwner(stopping))
         return ok(await presented(db, key.api_key_id))
       }),
   )

@@ -12,7 +12,7 @@ import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ApiKeyRecord, TestAttempt } from '../../records/api-key.ts'
 import { checkSecretToken, givenUrl, parseWebhookUrl, wholeUrl } from '../../webhooks/address.ts'
 import { headersAt, headersFrom } from '../../webhooks/headers.ts'
-import { describeChange } from '../changes.ts'
+import { carriedOut, describeChange } from '../changes.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
 
@@ -99,7 +99,7 @@ const settingRoute: Routes = async (app, options) => {
         after: { host: hostOf(target), max_connections: target.maxConnections, allowed_updates },
       })
       const dropTo = drop_pending_updates ? actor.newest : undefined
-      await asOwner(actor.changeWebhook({ kind: 'set', target, dropTo }))
+      await carriedOut(request, asOwner(actor.changeWebhook({ kind: 'set', target, dropTo })))
       if (allowed_updates)
         await asOwner(actor.allow(wantedFrom(allowed_updates, { others: false })))
       return ok(await options.keyService.find(userOf(request), key.api_key_id))
@@ -116,7 +116,8 @@ const removingRoute: Routes = async (app, options) => {
     async (request) => {
       const { key, actor } = await usableKey(options, userOf(request), request.params.id)
       if (!actor.hasWebhook) throw failed('bad_request', 'the key has no webhook')
-      await asOwner(actor.changeWebhook({ kind: 'delete', dropTo: undefined }))
+      const removing = actor.changeWebhook({ kind: 'delete', dropTo: undefined })
+      await carriedOut(request, asOwner(removing))
       return ok(await options.keyService.find(userOf(request), key.api_key_id))
     },
   )

@@ -23,6 +23,7 @@ import type { Vault } from '../../security/vault.ts'
 import { storedUpdate, updateFrom, updateSince } from '../../updates/read.ts'
 import { listDeliveries, STATUS_CLASSES, type StoredDelivery } from '../../webhooks/delivery-log.ts'
 import type { SigningSecret, SigningSecrets } from '../../webhooks/secrets.ts'
+import { carriedOut } from '../changes.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { type Authenticated, forUsers, IdParams, idOf, inTurn, userOf } from './owner.ts'
 import { cursorOf, pageOf, positionOf, timeOf } from './page.ts'
@@ -205,7 +206,7 @@ const replayRoute: Routes = async (app, { keyService, db, keys }) => {
           : await updateSince(db, key.credential_id, new Date(timeOf('since', since)))
       // Later updates are delivered anyway.
       const after = Math.min((first ?? actor.newest + 1) - 1, actor.newest)
-      await asOwner(actor.changeWebhook({ kind: 'replay', after }))
+      await carriedOut(request, asOwner(actor.changeWebhook({ kind: 'replay', after })))
       return ok({ from_update_id: after + 1 })
     },
   )

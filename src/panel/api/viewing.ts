@@ -4,6 +4,8 @@ export interface Viewed {
   readonly user_id: number
   /** As the list of users shows it: perhaps its last digits. */
   readonly phone: string
+  /** Who looks: another one who signs in at this tab does not. */
+  readonly by: number
 }
 
 const KEPT = 'chapar-viewed'

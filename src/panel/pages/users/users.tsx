@@ -3,6 +3,7 @@ import { infiniteQueryOptions, useInfiniteQuery, useMutation } from '@tanstack/r
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { call } from '../../api/call.ts'
+import { useSession } from '../../api/queries.ts'
 import type { RecordPage, StaffUser } from '../../api/types.ts'
 import { view } from '../../api/viewing.ts'
 import { useT } from '../../i18n/language.tsx'
@@ -92,9 +93,11 @@ export function UsersPage() {
 function UserRow({ user }: { readonly user: StaffUser }) {
   const t = useT()
   const go = useNavigate()
+  const session = useSession()
   const { user_id, phone, accounts, accounts_out, api_keys, created_at } = user
   const look = () => {
-    view({ user_id, phone })
+    if (session.state !== 'in') return
+    view({ user_id, phone, by: session.user.user_id })
     go('/dashboard')
   }
   return (
