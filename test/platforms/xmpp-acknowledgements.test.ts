@@ -1,9 +1,18 @@
 /** The server is told to forget a stanza only when it is dealt with, and all before it are. */
 import { EventEmitter } from 'node:events'
+import type { Socket } from 'node:net'
+import { Writable } from 'node:stream'
 import { mock } from 'node:test'
 import { type Client, type Element, xml } from '@xmpp/client'
 import t from 'tap'
-import { Acknowledgements, pastLibrary } from '../../src/platforms/xmpp/acknowledgements.ts'
+import type { WritePermit } from '../../actors/ports/platform.ts'
+import {
+  Acknowledgements,
+  BrokenWrite,
+  countSent,
+  pastLibrary,
+  writtenTogether,
+} from '../../src/platforms/xmpp/acknowledgements.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 
 function stage(resumed = 0) {
@@ -120,36 +129,138 @@ t.test('a server that asks is answered soon, also while something waits', async 
   t.equal(sent.length, 3, 'all is handled, so there is nothing to wait for')
 })
 
-t.test('the server is asked once for a burst, and the library gets what is its own', async (t) => {
-  using clock = stopped()
-  const sent: string[] = []
+/** A client whose writes end when the test says so. */
+function sending(isPermitted = true) {
   const heard: string[] = []
+  const texts: string[] = []
+  const ends: PromiseWithResolvers<void>[] = []
   const queue: { stanza: Element; stamp: string }[] = []
-  const streamManagement = { enabled: false, enableSent: false, outbound_q: queue }
-  const client = Object.assign(new EventEmitter(), {
-    streamManagement,
-    send: async ({ name }: Element) => void sent.push(name),
-  })
+  const streamManagement = { enabled: false, enableSent: false, id: '', outbound_q: queue }
+  const client = Object.assign(new EventEmitter(), { streamManagement, status: 'online' })
   client.on('element', ({ name }: Element) => heard.push(name))
-  client.on('send', () => t.fail('the library would count it, too'))
-  pastLibrary(client as unknown as Client)
+  const typed = client as unknown as Client
+  pastLibrary(typed)
+  const permission = Promise.withResolvers<void>()
+  const state = { isWritable: true, isValid: isPermitted }
+  countSent(typed, {
+    write(text) {
+      texts.push(text)
+      const end = Promise.withResolvers<void>()
+      ends.push(end)
+      return end.promise
+    },
+    isWritable: () => state.isWritable,
+    permit: {
+      get isValid() {
+        return state.isValid
+      },
+      valid: () => permission.promise,
+    } as WritePermit,
+  })
+  const sent = () => texts.map((text) => /^<(\w+)/.exec(text)?.[1])
+  return { client: typed, heard, sent, ends, queue, streamManagement, state, permission }
+}
+
+const message = (id: string) => xml('message', { id })
+
+t.test('the server is asked once for a burst, and the library gets what is its own', (t) => {
+  using clock = stopped()
+  const { client, heard, sent, queue, streamManagement } = sending()
   for (const name of ['message', 'presence', 'iq', 'a', 'r']) client.emit('element', xml(name))
   t.same(heard, ['iq', 'a'])
 
-  client.emit('send', xml('message', { id: 'early' }))
+  client.send(message('early'))
   t.same(queue, [], 'nobody acknowledges it')
-  client.emit('send', xml('enable', { xmlns: ns.streamManagement }))
+  client.send(xml('enable', { xmlns: ns.streamManagement }))
   t.ok(streamManagement.enableSent)
   streamManagement.enabled = true
-  for (const id of ['1', '2']) client.emit('send', xml('message', { id }))
-  client.emit('send', xml('r', { xmlns: ns.streamManagement }))
+  for (const id of ['1', '2']) client.send(message(id))
+  client.send(xml('r', { xmlns: ns.streamManagement }))
   t.match(queue, [{ stanza: { attrs: { id: '1' } } }, { stanza: { attrs: { id: '2' } } }])
   t.match(queue[0]?.stamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
+  const before = ['message', 'enable', 'message', 'message', 'r']
+  t.same(sent(), before)
   clock.tick(1)
-  t.same(sent, ['r'])
-  client.emit('send', xml('iq'))
+  t.same(sent(), [...before, 'r'])
+  client.send(xml('iq'))
   clock.tick(1)
-  t.same(sent, ['r', 'r'])
+  t.same(sent(), [...before, 'r', 'iq', 'r'])
+  t.end()
+})
+
+t.test('a stanza counts from the moment in which it is written, and not before', async (t) => {
+  const { client, ends, queue, streamManagement, state, permission } = sending(false)
+  Object.assign(streamManagement, { enabled: true, id: 's' })
+  const sent = client.send(message('m'))
+  t.same(queue, [], 'the node is in doubt')
+  state.isValid = true
+  permission.resolve()
+  await new Promise(setImmediate)
+  t.equal(queue.length, 1)
+  ends[0]?.reject(new BrokenWrite('EPIPE'))
+  t.equal(await sent, undefined, 'the resumption tells what has arrived')
+  t.equal(queue.length, 1)
+
+  const refused = client.send(message('refused'))
+  t.equal(queue.length, 2)
+  ends.at(-1)?.reject(new Error('EPIPE'))
+  await t.rejects(refused, { message: 'EPIPE' })
+  t.match(queue, [{ stanza: { attrs: { id: 'm' } } }], 'the system has taken nothing of it')
+
+  state.isWritable = false
+  await t.rejects(client.send(message('late')), { name: 'Error' })
+  t.equal(queue.length, 1, 'nothing of it was written')
+})
+
+t.test('nothing tells whether a broken write has arrived where nothing is resumed', async (t) => {
+  const { client, ends, streamManagement } = sending()
+  for (const enabled of [true, false]) {
+    Object.assign(streamManagement, { enabled, id: enabled ? '' : 's' })
+    const sent = client.send(message('m'))
+    ends.at(-1)?.reject(new BrokenWrite('EPIPE'))
+    await t.rejects(sent, { name: 'BrokenWrite' })
+  }
+})
+
+t.test('a write that the system refuses at once was not begun', async (t) => {
+  const written: string[][] = []
+  const writing = (refuses: (callback: (cause: Error) => void) => void) => {
+    const socket = new Writable({
+      decodeStrings: false,
+      writev(chunks, callback) {
+        written.push(chunks.map(({ chunk }) => `${chunk}`))
+        refuses(callback)
+      },
+    })
+    socket.on('error', () => undefined)
+    const write = (text: string) =>
+      new Promise<void>((resolve, reject) => {
+        socket.write(text, (cause) => (cause ? reject(cause) : resolve()))
+      })
+    const together = writtenTogether(write, () => socket as unknown as Socket)
+    return { socket, both: ['1', '2'].map((text) => together(text)) }
+  }
+  const late = writing((callback) => setImmediate(callback, new Error('EPIPE')))
+  for (const end of late.both) await t.rejects(end, { name: 'BrokenWrite' })
+  const immediate = writing((callback) => callback(new Error('EPIPE')))
+  for (const end of immediate.both) await t.rejects(end, { name: 'Error', message: 'EPIPE' })
+  t.same(written, [
+    ['1', '2'],
+    ['1', '2'],
+  ])
+  const destroyed = writing(() => t.fail('nothing is written'))
+  destroyed.socket.destroy()
+  for (const end of destroyed.both) await t.rejects(end, { code: 'ERR_STREAM_DESTROYED' })
+})
+
+t.test('what is sent again stays in the queue if the connection breaks meanwhile', async (t) => {
+  const { client, ends, queue, streamManagement } = sending()
+  Object.assign(streamManagement, { enabled: true, id: 's' })
+  const sent = client.sendMany([message('1'), message('2')])
+  t.match(queue, [{ stanza: { attrs: { id: '1' } } }, { stanza: { attrs: { id: '2' } } }])
+  for (const end of ends) end.reject(new BrokenWrite('EPIPE'))
+  await sent
+  t.equal(queue.length, 2)
 })
 
 t.test('a new stream counts anew, and a resumed one goes on', async (t) => {

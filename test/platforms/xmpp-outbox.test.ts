@@ -1,6 +1,7 @@
 /** Whom a message's way is believed to: its end, and the servers between. */
 import { xml } from '@xmpp/client'
 import t from 'tap'
+import { BrokenWrite } from '../../src/platforms/xmpp/acknowledgements.ts'
 import { hostsRooms, roomFacts } from '../../src/platforms/xmpp/discovery.ts'
 import { Outbox } from '../../src/platforms/xmpp/outbox.ts'
 import { RequestRefused, Requests } from '../../src/platforms/xmpp/requests.ts'
@@ -78,6 +79,63 @@ t.test('messages of one moment are written together, and none of the next before
   t.same(begun(), ['1', '2', '3'])
   for (const id of begun()) outbox.found(id)
   await Promise.all(arrivals)
+})
+
+t.test('of many messages only so many are written together', async (t) => {
+  const written: (() => void)[] = []
+  const outbox = new Outbox({
+    stream: {
+      sendWhenUp: () => new Promise((resolve) => written.push(resolve)),
+      acknowledges: true,
+    },
+    requests: { ask: () => Promise.reject(new Error('nothing is asked')) },
+    domain: 'here.test',
+    confirmMilliseconds: 30_000,
+  })
+  const ids = Array.from({ length: 60 }, (_, index) => `${index}`)
+  const arrivals = ids.map((id) => outbox.post(xml('message', { id }), 'reflection', patience()))
+  await new Promise(setImmediate)
+  t.equal(written.length, 50, 'the node may lose its permit while they wait in the socket')
+  for (const end of written) end()
+  await new Promise(setImmediate)
+  t.equal(written.length, 60)
+  for (const id of ids) outbox.found(id)
+  await Promise.all(arrivals)
+})
+
+t.test('of a write that broke only an archive may tell, and no later request', async (t) => {
+  const asked: string[] = []
+  const outbox = new Outbox({
+    stream: {
+      sendWhenUp: () => Promise.reject(new BrokenWrite('The connection broke')),
+      acknowledges: false,
+    },
+    requests: {
+      ask: async (type) => {
+        asked.push(type)
+        return xml('iq')
+      },
+    },
+    domain: 'here.test',
+    confirmMilliseconds: 30_000,
+  })
+  const post = (id: string) => {
+    const message = xml('message', { id, to: 'ada@here.test', type: 'chat' })
+    return outbox.post(message, 'acknowledgement', patience())
+  }
+  const found = post('found')
+  const lost = post('lost').catch((cause: unknown) => cause)
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  t.same(outbox.open, [
+    { id: 'found', to: 'ada@here.test', proof: 'acknowledgement' },
+    { id: 'lost', to: 'ada@here.test', proof: 'acknowledgement' },
+  ])
+  outbox.found('found')
+  outbox.abandon(outbox.open)
+  t.equal(await found, undefined)
+  t.match(await lost, { failure: { code: 'unavailable', certain: false } })
+  t.same(asked, [])
 })
 
 t.test('whom it was for may refuse it, and so may servers', async (t) => {

@@ -23,7 +23,7 @@ export interface Stub {
   /** How it is written what the server says; as it stands when absent. */
   spells?(text: string): string
   /** All that the client says. */
-  hears?(text: string): void
+  hears?(text: string, socket: Socket): void
   /** What is answered to the wish to resume a stream; a refusal when absent. */
   resume?(): string
   /** The client is there: it has sent its presence. */
@@ -56,7 +56,7 @@ function serve(socket: Socket, jid: string, stub: Stub) {
     // The greeting of TLS, which a server takes for malformed XML.
     if (chunk[0] === 0x16) return write(`${header}${farewell('not-well-formed')}`)
     const text = `${chunk}`
-    stub.hears?.(text)
+    stub.hears?.(text, socket)
     if (text.includes('<stream:stream')) {
       const refusal = stub.refuse?.()
       write(refusal === undefined ? greeting(isKnown, mayEncrypt) : `${header}${refusal}`)

@@ -1,5 +1,7 @@
 /** Acknowledgements both ways (XEP-0198): to the server of all stanzas handled, without a gap, and from it of those sent. */
-import { type Client, type Element, xml } from '@xmpp/client'
+import type { Socket } from 'node:net'
+import { type Client, type Element, type StreamManagement, xml } from '@xmpp/client'
+import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { ns } from './namespaces.ts'
 
 const counted: ReadonlySet<string> = new Set(['iq', 'message', 'presence'])
@@ -9,32 +11,119 @@ const LATEST_ANSWER_MS = 1_000
 /** Sends wait for their acknowledgement, so it is asked for right after the burst they are part of. */
 const ASKED_AFTER_MS = 1
 
-/**
- * Does in place of the library what it does for a message. It would take each through the list of all that it can do, both
- * ways, parse the addresses once more, and set two timers.
- */
+/** A write that was begun and failed: a part of what was written may have arrived. */
+export class BrokenWrite extends Error {
+  override readonly name = 'BrokenWrite'
+}
+
+/** The library would take each message and each presence through the list of all that it can do, and parse its addresses once more. */
 export function pastLibrary(client: Client): void {
-  const { streamManagement } = client
   for (const hear of client.listeners('element')) {
     const needed = (element: Element) => {
       if (!spared.has(element.name)) hear.call(client, element)
     }
     client.off('element', hear as () => void).on('element', needed)
   }
+}
+
+/**
+ * What is written at the same moment goes to the system at once, which costs it more than the stanzas. The write rejects with
+ * `BrokenWrite` unless the system certainly took nothing.
+ */
+export function writtenTogether(
+  write: (text: string) => Promise<void>,
+  socketNow: () => Socket | null,
+): (text: string) => Promise<void> {
+  let moment = { isGiven: true }
+  return async (text) => {
+    const socket = socketNow()
+    if (socket?.writableCorked === 0) {
+      const present = { isGiven: false }
+      moment = present
+      socket.cork()
+      process.nextTick(() => {
+        socket.uncork()
+        // The system refuses a write at once, or it may have taken a part of it.
+        present.isGiven = !socket.errored && !socket.destroyed
+      })
+    }
+    const own = moment
+    try {
+      await write(text)
+    } catch (cause) {
+      throw own.isGiven ? new BrokenWrite('The connection broke', { cause }) : cause
+    }
+  }
+}
+
+interface Outlet {
+  /** Rejects with `BrokenWrite` where it was begun. */
+  write(text: string): Promise<void>
+  isWritable(): boolean
+  readonly permit: WritePermit | undefined
+}
+
+/**
+ * Sends in place of the library, which counts a stanza once the system has taken it. Many are written together, and where that
+ * fails, the server may have some of them; it may also acknowledge the first before the last is taken. So each counts from the
+ * moment in which it goes to the socket.
+ */
+export function countSent(client: Client, { write, isWritable, permit }: Outlet): void {
+  const { streamManagement } = client
+  const count = counter(client)
+  const begin = async (stanza: Element, isCounted: boolean) => {
+    await write(stanza.toString()).catch((cause) => {
+      // The next connection asks the server what it has, and sends the rest again.
+      const isResumed = isCounted && Boolean(streamManagement.id) && cause instanceof BrokenWrite
+      if (!isResumed) throw cause
+    })
+  }
+  const send = async (stanza: Element) => {
+    if (client.status === 'closing' || !isWritable()) throw new Error('The connection is closed')
+    const entry = count(stanza)
+    try {
+      await begin(stanza, entry !== undefined)
+    } catch (cause) {
+      const place = entry ? streamManagement.outbound_q.indexOf(entry) : -1
+      if (place >= 0 && !(cause instanceof BrokenWrite))
+        streamManagement.outbound_q.splice(place, 1)
+      throw cause
+    }
+  }
+  // They stay in the queue, whatever becomes of this connection.
+  const beginAll = async (stanzas: readonly Element[]) => {
+    await Promise.allSettled(stanzas.map((stanza) => begin(stanza, true)))
+  }
+  const pass = permit ? permitted(permit, beginAll) : beginAll
+  client.send = permit ? permitted(permit, send) : send
+  // A resumed stream sends again what it had in its queue, and has taken out of it before.
+  client.sendMany = async (stanzas) => {
+    for (const stanza of stanzas) count(stanza)
+    await pass(stanzas)
+  }
+}
+
+type Queued = StreamManagement['outbound_q'][number]
+
+/** Queues what the server is to acknowledge, and asks for that. Returns the entry of a stanza that is one of those. */
+function counter(client: Client): (stanza: Element) => Queued | undefined {
+  const { streamManagement } = client
   let isAsking = false
   const ask = () => {
     isAsking = false
     // A broken stream is asked when it is resumed.
     if (streamManagement.enabled) client.send(xml('r', ns.streamManagement)).catch(() => undefined)
   }
-  client.removeAllListeners('send').on('send', (stanza: Element) => {
+  return (stanza) => {
     if (stanza.is('enable', ns.streamManagement)) streamManagement.enableSent = true
     const isCounted = streamManagement.enabled || streamManagement.enableSent
-    if (!isCounted || !counted.has(stanza.name)) return
-    streamManagement.outbound_q.push({ stanza, stamp: `${new Date().toISOString().slice(0, 19)}Z` })
+    if (!isCounted || !counted.has(stanza.name)) return undefined
+    const entry = { stanza, stamp: `${new Date().toISOString().slice(0, 19)}Z` }
+    streamManagement.outbound_q.push(entry)
     if (!isAsking) setTimeout(ask, ASKED_AFTER_MS)
     isAsking = true
-  })
+    return entry
+  }
 }
 
 export class Acknowledgements {

@@ -190,8 +190,8 @@ export class Ledger {
     const foreign = news.filter((delivery) => !this.#isOwnSend(delivery))
     const told = foreign.flatMap((delivery) => read(delivery, this.#known) ?? [])
     const happenings = await this.#events.measured(told)
-    // Only messages with a place in an archive move the checkpoint. The library has already acknowledged the stanzas to
-    // the server; if this commit fails, the next session fetches them from the archive.
+    // Only messages with a place in an archive move the checkpoint: if this commit fails, the next session fetches them from
+    // there. To the server only what rooms say is acknowledged by now.
     const last = news.findLast(({ archived }) => archived !== undefined)
     const place = last?.archived !== undefined && this.#placeAfter(news, last)
     const checkpoints =

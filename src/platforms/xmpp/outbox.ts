@@ -4,6 +4,7 @@ import { type Element, xml } from '@xmpp/client'
 import { limited } from '../../../actors/host/time.ts'
 import { isImpatience, reconnecting } from '../kit/failures.ts'
 import { SparseMap } from '../kit/recent-map.ts'
+import { BrokenWrite } from './acknowledgements.ts'
 import { parseAddress } from './address.ts'
 import type { Archive } from './archive.ts'
 import { bounced, unknownOutcome } from './failures.ts'
@@ -35,6 +36,8 @@ interface OutboxParts {
 
 const REFUSED_WITHIN_MS = 2_000
 const never = new AbortController().signal
+/** The permit of this node counts for all that are written together: the next ones wait until the system has taken them. */
+const MOST_TOGETHER = 50
 /** Addresses that are remembered; then it begins anew. */
 const MOST_REACHED = 1_000
 
@@ -65,15 +68,20 @@ export class Outbox {
   async #post(id: string, message: Element, proof: Proof, limit: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const giveUp = () => reject(unknownOutcome('timeout', limit.reason))
-    const written = () => {
+    const begun = () => {
       waiting.written = true
       limit.addEventListener('abort', giveUp, { once: true })
       if (limit.aborted) giveUp()
+    }
+    const written = () => {
+      begun()
       if (proof === 'acknowledgement' && !this.#parts.stream.acknowledges) {
         this.#askInstead(limit).then(resolve, reject)
       }
     }
-    const unwritten = (cause: unknown) => reject(reconnecting(cause))
+    const unwritten = (cause: unknown) =>
+      // Only an archive can tell what became of it.
+      cause instanceof BrokenWrite ? begun() : reject(reconnecting(cause))
     const write = () =>
       this.#inLine(() => this.#parts.stream.sendWhenUp(message, limit).then(written, unwritten))
     const { to } = message.attrs
@@ -99,7 +107,7 @@ export class Outbox {
     await new Promise(setImmediate)
     // Each tells its own message what became of it.
     while (this.#line.length > 0) {
-      await Promise.allSettled(this.#line.splice(0).map((write) => write()))
+      await Promise.allSettled(this.#line.splice(0, MOST_TOGETHER).map((write) => write()))
     }
     this.#isWriting = false
   }

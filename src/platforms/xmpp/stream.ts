@@ -5,6 +5,7 @@ import { limited } from '../../../actors/host/time.ts'
 import { SparseMap } from '../kit/recent-map.ts'
 import { unlessAborted } from '../kit/session-life.ts'
 import { Passage } from '../kit/steadily.ts'
+import { BrokenWrite } from './acknowledgements.ts'
 import { parseServer } from './address.ts'
 import { endingOf, isDecided, isReplacement } from './endings.ts'
 import { TakenOver } from './failures.ts'
@@ -41,7 +42,7 @@ interface StreamOptions {
   inherited?(): Promise<Resumption | undefined>
 }
 
-/** There is no connection now; the server does not have the stanza, or not whole, and so not at all. */
+/** There is no connection now, and nothing of the stanza was written. */
 class StreamDown extends Error {
   override readonly name = 'StreamDown'
 }
@@ -96,10 +97,13 @@ export class Stream {
   /** Whether the server acknowledges stanzas, now or after a resumption. */
   get acknowledges(): boolean {
     const { enabled, id } = this.#transport.client.streamManagement
-    return enabled || id !== ''
+    return enabled || Boolean(id)
   }
 
-  /** Rejects with nothing but `StreamDown`. */
+  /**
+   * Rejects with `StreamDown`, or with `BrokenWrite` where nothing will tell whether it has arrived. On a stream that can be resumed
+   * it is sent once it was begun: what the server has not got is sent again.
+   */
   async send(stanza: Element): Promise<void> {
     // Before the login is through, a stanza would end the stream.
     if (this.#state !== 'up' || !this.#transport.isWritable()) throw new StreamDown()
@@ -108,13 +112,14 @@ export class Stream {
     try {
       await sending
     } catch (cause) {
+      if (cause instanceof BrokenWrite) throw cause
       throw new StreamDown('The connection broke', { cause })
     } finally {
       this.#sending.delete(sending)
     }
   }
 
-  /** Sends it as soon as there is a connection. Rejects, when none comes up in time, with nothing sent. */
+  /** Sends it as soon as there is a connection. Rejects when none comes up in time, with nothing sent, or with `BrokenWrite`. */
   async sendWhenUp(stanza: Element, signal: AbortSignal): Promise<void> {
     for (;;) {
       await this.up(signal)
@@ -189,7 +194,8 @@ export class Stream {
       if (!isOld() && stanza.is('message') && id) this.#events.acknowledged(id)
     })
     client.on('online', () => isOld() || this.#rise('bound'))
-    streamManagement.on('resumed', () => isOld() || this.#rise('resumed'))
+    // The library tells it late, and by then the connection may have broken again.
+    streamManagement.on('resumed', () => isOld() || !client.socket || this.#rise('resumed'))
     return transport
   }
 
@@ -328,7 +334,10 @@ export class Stream {
     }
   }
 
-  /** The library asks for acknowledgements after 60 seconds of silence, so a living peer is never silent for long. */
+  /**
+   * The library asks for an acknowledgement 60 seconds after the last answer that it has heard, whatever else has come, so a living
+   * peer is never silent for long.
+   */
   cutSilent() {
     const dead = this.#transport.silence() > silenceMilliseconds
     if (this.#state === 'up' && this.acknowledges && dead) this.#transport.cut()

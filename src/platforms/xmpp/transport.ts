@@ -18,7 +18,7 @@ import {
   type ResolvePlaces,
   resolvePlaces,
 } from '../../net/guard.ts'
-import { Acknowledgements, pastLibrary } from './acknowledgements.ts'
+import { Acknowledgements, countSent, pastLibrary, writtenTogether } from './acknowledgements.ts'
 import { ns } from './namespaces.ts'
 import { useMechanisms } from './sasl/mechanisms.ts'
 import type { AccountKey } from './sasl/scram.ts'
@@ -100,7 +100,9 @@ export function weightOf(stanza: Element): number {
 }
 
 /** The state that the next connection needs to resume the stream of this one (XEP-0198). */
-export interface Resumption extends Pick<StreamManagement, 'id' | 'outbound' | 'outbound_q'> {
+export interface Resumption extends Pick<StreamManagement, 'outbound' | 'outbound_q'> {
+  /** Empty where nothing can be resumed. */
+  readonly id: string
   /** How many stanzas were received. */
   readonly received: number
   /** See `Transport`. */
@@ -174,7 +176,9 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   const heard = decodeAcrossChunks(transport)
   const resumptionAfter = (received: number): Resumption => {
     const { id, outbound, outbound_q } = transport.streamManagement
-    return { id, outbound, outbound_q, received, isRenamed, max, location }
+    // Of a stream that cannot be resumed, the library refuses to begin a new one with the queue.
+    const kept = id ? { id, outbound, outbound_q } : { id: '', outbound: 0, outbound_q: [] }
+    return { ...kept, received, isRenamed, max, location }
   }
   return {
     client: transport,
@@ -328,18 +332,11 @@ function keepToClassicLogin(transport: Client): void {
   })
 }
 
-/** What is written at the same moment goes to the system at once, which costs it more than the stanzas. */
 function guardWrites(transport: Client, permit: WritePermit | undefined): void {
-  const write = transport.write.bind(transport)
-  const gathered = (text: string) => {
-    const socket = socketOf(transport)
-    if (socket?.writableCorked === 0) {
-      socket.cork()
-      process.nextTick(() => socket.uncork())
-    }
-    return write(text)
-  }
-  transport.write = permit ? permitted(permit, gathered) : gathered
+  const write = writtenTogether(transport.write.bind(transport), () => socketOf(transport))
+  transport.write = permit ? permitted(permit, write) : write
+  const isWritable = () => socketOf(transport)?.writable === true
+  countSent(transport, { write, isWritable, permit })
 }
 
 /** The library decodes each chunk by itself and so breaks characters that two chunks share. */

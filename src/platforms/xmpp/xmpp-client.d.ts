@@ -32,8 +32,8 @@ declare module '@xmpp/client' {
     enabled: boolean
     /** Whether the server was asked to enable it. */
     enableSent: boolean
-    /** Empty while there is nothing to resume. */
-    id: string
+    /** Empty while there is nothing to resume; undefined where the server keeps no broken stream. */
+    id: string | undefined
     /** How many of the stanzas received are handled. */
     inbound: number
     /** How many of the stanzas sent are acknowledged. */
@@ -100,6 +100,7 @@ declare module '@xmpp/client' {
     connect(service: string): Promise<void>
     open(options: { domain: string }): Promise<Element>
     send(element: Element): Promise<void>
+    sendMany(elements: readonly Element[]): Promise<void>
     /** Everything that goes to the server passes here. */
     write(text: string): Promise<void>
     start(): Promise<unknown>

@@ -45,7 +45,7 @@ export function readRoom(delivery: IncomingMessage, view: RoomView): Happening |
     ...(delivery.recovered && { recovered: true }),
   } as const
   // The room's own messages have no nick: about its subject, its configuration, or what a moderator has done.
-  if (!nick) return moderated(message, event, chat)
+  if (!nick) return moderated(message, event, view)
   const native = nativeOf(delivery, view)
   const from = view.person(nick, delivery)
   const writer = view.writer?.(delivery) ?? from.native
@@ -59,7 +59,8 @@ export function readRoom(delivery: IncomingMessage, view: RoomView): Happening |
   const receipt = receiptIn(message)
   if (receipt) {
     if (own || receipt.state !== 'read') return undefined
-    return { kind: 'receipt', ...event, state: 'read', chat, target: receipt.id, person: from }
+    const target = names.find(chat.native, receipt.id)
+    return { kind: 'receipt', ...event, state: 'read', chat, target, person: from }
   }
   const reacted = reactionsIn(message)
   if (reacted && own) return undefined
@@ -71,7 +72,9 @@ export function readRoom(delivery: IncomingMessage, view: RoomView): Happening |
     if (!called) continue
     ids.remember(writer, called, native)
     // Others name a message by the id of the room, if it gives one. Two writers may use the same id of their own.
-    if (!delivery.archived) names.remember(chat.native, from.native, called, native)
+    if (!delivery.archived && mayName(called, delivery, view)) {
+      names.remember(chat.native, from.native, called, native)
+    }
   }
   const reply = repliedTo(message)
   const result: Message = {
@@ -88,6 +91,10 @@ export function readRoom(delivery: IncomingMessage, view: RoomView): Happening |
   return { kind: corrected ? 'edited' : 'message', ...event, message: result }
 }
 
+/** Everybody sees the room's ids, so anybody can take one for an id of his own. */
+const mayName = (called: string, { named }: IncomingMessage, { chat, names }: RoomView): boolean =>
+  !named || called === named || names.find(chat.native, called) === called
+
 type Happened = Pick<Happening, 'sourceKey' | 'direction' | 'at' | 'recovered'>
 
 const deleted = (native: string, event: Happened, { native: chat, surface }: Chat): Happening => ({
@@ -99,14 +106,18 @@ const deleted = (native: string, event: Happened, { native: chat, surface }: Cha
 })
 
 /** A moderator takes the message of another one away, by the id that the room gave it (XEP-0425). */
-function moderated(message: Element, event: Happened, chat: Chat): Happening | undefined {
+function moderated(
+  message: Element,
+  event: Happened,
+  { chat, names }: RoomView,
+): Happening | undefined {
   const fastened = message.getChild('apply-to', ns.fastening)
   const retract = message.getChild('retract', ns.retraction)
   const isRetract = retract?.getChild('moderated', ns.moderation) !== undefined
   const moderation = fastened?.getChild('moderated', ns.olderModeration)
   const older = moderation?.getChild('retract', ns.olderRetraction) && fastened?.attrs.id
   const id = (isRetract && retract?.attrs.id) || older
-  return id ? deleted(storable(id), event, chat) : undefined
+  return id ? deleted(names.find(chat.native, storable(id)), event, chat) : undefined
 }
 
 /** The id that the room gave it, by which others name it; where it gives none, that of the writer. */

@@ -27,6 +27,8 @@ import { delayOf, RoomMessageIds, readRoom, removal, stampsOf, unknownIds } from
 import { setRoom } from './settings.ts'
 
 const RECALL_MS = 20_000
+/** An account has many rooms, and what it leaves is small. */
+const MOST_GIVEN_LEFT = 50
 
 export interface RoomParts {
   readonly own: string
@@ -52,6 +54,8 @@ export interface RoomState {
   readonly facts: RoomFacts
   readonly subject: string
   readonly occupants: readonly KnownOccupant[]
+  /** The newest messages by their natives, and the ids by which the room names them. */
+  readonly given?: readonly (readonly [native: string, id: string])[]
 }
 
 export class Room implements RoomReader {
@@ -137,7 +141,9 @@ export class Room implements RoomReader {
   }
 
   get state(): RoomState {
+    const given = [...this.#given].slice(-MOST_GIVEN_LEFT)
     return {
+      ...(given.length > 0 && { given }),
       bookmark: this.#bookmark,
       nick: this.#entrance.nick,
       facts: this.#facts,
@@ -147,7 +153,11 @@ export class Room implements RoomReader {
   }
 
   /** The account is in it still, on a stream that goes on: the room says none of this again. */
-  restore({ nick, subject, occupants }: RoomState) {
+  restore({ nick, subject, occupants, given = [] }: RoomState) {
+    for (const [native, id] of given) {
+      this.#given.set(native, id)
+      this.#names.remember(this.address, '', id, native)
+    }
     this.#entrance.restore(nick)
     this.#subject = subject
     this.#occupants.restore(occupants)
@@ -366,7 +376,9 @@ export class Room implements RoomReader {
   /** The place of a message in the archive; in a room without an archive its time is the place. */
   #placeOf(archived: string | undefined) {
     const { hasArchive, givesIds } = this.#facts
-    if (!hasArchive) return { archived: '', ...(givesIds && archived && { named: archived }) }
+    // Longer ones would fill the memory, and are not found where a message names another one.
+    const isShort = archived !== undefined && storable(archived) === archived
+    if (!hasArchive) return { archived: '', ...(givesIds && isShort && { named: archived }) }
     return archived !== undefined && { archived }
   }
 
