@@ -84,9 +84,9 @@ export function countSent(client: Client, { write, isWritable, permit }: Outlet)
     try {
       await begin(stanza, entry !== undefined)
     } catch (cause) {
-      const place = entry ? streamManagement.outbound_q.indexOf(entry) : -1
-      if (place >= 0 && !(cause instanceof BrokenWrite))
-        streamManagement.outbound_q.splice(place, 1)
+      const { outbound_q: queue } = streamManagement
+      const place = entry ? queue.indexOf(entry) : -1
+      if (place >= 0 && !(cause instanceof BrokenWrite)) queue.splice(place, 1)
       throw cause
     }
   }

@@ -175,10 +175,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
   if (!login.allowPrivate) refusePrivate(transport)
   const heard = decodeAcrossChunks(transport)
   const resumptionAfter = (received: number): Resumption => {
-    const { id, outbound, outbound_q } = transport.streamManagement
-    // Of a stream that cannot be resumed, the library refuses to begin a new one with the queue.
-    const kept = id ? { id, outbound, outbound_q } : { id: '', outbound: 0, outbound_q: [] }
-    return { ...kept, received, isRenamed, max, location }
+    return { ...keptBy(transport.streamManagement), received, isRenamed, max, location }
   }
   return {
     client: transport,
@@ -197,6 +194,10 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
     },
   }
 }
+
+/** Of a stream that cannot be resumed, the library refuses to begin a new one with the queue. */
+const keptBy = ({ id, outbound, outbound_q }: StreamManagement) =>
+  id ? { id, outbound, outbound_q } : { id: '', outbound: 0, outbound_q: [] }
 
 /** What follows the end of a connection is not the library's to decide. */
 function keepToOneConnection(transport: Client): void {
