@@ -27,12 +27,16 @@ export function lean<Machine extends AnyStateMachine>(
   const { transition, getInitialSnapshot } = machine
   const steps = !isInspected && isPlain(machine) ? new PlainSteps(machine) : undefined
   machine.transition = (snapshot, event, scope) =>
-    steps && event.type !== 'xstate.stop'
+    steps && !isOfXstate(event)
       ? steps.take(snapshot, event, scope)
       : shared(transition(snapshot, event, scope))
   machine.getInitialSnapshot = (...beginning) => shared(getInitialSnapshot(...beginning))
   return machine
 }
+
+/** XState alone ends children, and ends an actor whose child failed unless the chart says otherwise. */
+const isOfXstate = ({ type }: AnyEventObject) =>
+  type === 'xstate.stop' || type.startsWith('xstate.error.actor')
 
 function shared<Snapshot extends AnyMachineSnapshot>(snapshot: Snapshot): Snapshot {
   if (snapshot.tags.size === 0) snapshot.tags = none.tags
@@ -83,8 +87,10 @@ const nodesIn = (node: AnyStateNode): Path => [node, ...Object.values(node.state
 const pathTo = (node: AnyStateNode): Path => [...(node.parent ? pathTo(node.parent) : []), node]
 const isBuiltin = (guard: unknown) => typeof guard !== 'function' || 'check' in guard
 
-/** Whether a chart has states within states and nothing else, and guards of its own. */
-function isPlain({ root, implementations: { guards } }: AnyStateMachine): boolean {
+/** Whether a chart has states within states and nothing else, and guards of its own. Any other is left to XState. */
+export function isPlain({ root, options, implementations }: AnyStateMachine): boolean {
+  const { guards } = implementations
+  if (options.maxIterations !== Number.POSITIVE_INFINITY) return false
   if (Object.values(guards).some(isBuiltin)) return false
   return nodesIn(root).every(({ type, invoke, tags, initial, transitions, always = [] }) => {
     const all = [...transitions.values(), always].flat()
@@ -92,7 +98,12 @@ function isPlain({ root, implementations: { guards } }: AnyStateMachine): boolea
     const isExact = ![...transitions.keys()].some((name) => name.includes('*'))
     const hasMore = invoke.length + tags.length + initial.actions.length > 0
     const isOdd = all.some(({ guard, source, reenter, target = [] }) => {
-      return typeof guard === 'function' || target.length > 1 || (reenter && source === root)
+      return (
+        typeof guard === 'function' ||
+        target.length > 1 ||
+        target.includes(root) ||
+        (reenter && source === root)
+      )
     })
     return isSimple && isExact && !hasMore && !isOdd
   })

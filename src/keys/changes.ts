@@ -1,5 +1,6 @@
 /** How API keys are made, changed, rotated and revoked in the table. */
 
+import { LockMode } from '@mikro-orm/core'
 import type { Keeps } from '../../actors/ports/ports.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import { failed } from '../../machines/model/failure.ts'
@@ -90,7 +91,9 @@ export async function changeKey(db: Database, apiKeyId: number, change: KeyChang
   if (Object.keys(changed).length === 0) return
   await db.records((em) =>
     em.transactional(async (tx) => {
-      const before = await tx.findOneOrFail(ApiKey, { id: apiKeyId })
+      const lockMode = LockMode.PESSIMISTIC_WRITE
+      const before = await tx.findOne(ApiKey, { id: apiKeyId }, { lockMode })
+      if (!before) throw failed('not_found')
       await noteIn(tx, { before: among(changed, before), after: among(changed, changed) })
       await tx.nativeUpdate(ApiKey, { id: apiKeyId }, changed)
     }),

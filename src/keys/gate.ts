@@ -98,7 +98,9 @@ export class KeyGate {
     }
     if (!mayBeUsedFrom(facts, address)) {
       opened(facts)
-      throw elsewhere()
+      // A thief uses up no calls of the owner's.
+      const retryAfterSeconds = this.#calls.take(-given.id)
+      throw retryAfterSeconds > 0 ? failed('rate_limited', '', { retryAfterSeconds }) : elsewhere()
     }
     // Only a right secret wakes the actor.
     const actor = this.#keys.peek(given.id) ?? (await this.#wake(facts, opened))

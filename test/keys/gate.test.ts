@@ -24,3 +24,32 @@ t.test('a key that was about to sleep stays awake for the call that it lets in',
   t.equal(await admit(formatApiKey({ id: 100_000, secret })), actor)
   t.notOk(actor.isIdle(300_000))
 })
+
+t.test(
+  'calls from a wrong address have a rate of their own, beside that of the owner',
+  async (t) => {
+    const secret = newApiKeySecret()
+    const hash = hashSecret(secret).toString('base64')
+    const opensFrom = (address: string) => address === '192.0.2.1'
+    const { actor, clock } = new ApiKeyRig(t, { secrets: [{ hash, until: undefined }], opensFrom })
+    const gate = new KeyGate(
+      { peek: () => actor, find: async () => actor },
+      { load: async () => undefined, noteUse: () => undefined },
+      () => clock.now(),
+      undefined,
+      { perSecond: 1, burst: 3 },
+    )
+    const token = formatApiKey({ id: 100_000, secret })
+    const from = (address: string) =>
+      gate
+        .admit(token, address, () => undefined)
+        .then(
+          () => 'admitted',
+          (cause) => cause.failure.code,
+        )
+    const thief: string[] = []
+    for (let call = 0; call < 5; call++) thief.push(await from('198.51.100.7'))
+    t.same(thief, ['forbidden', 'forbidden', 'forbidden', 'rate_limited', 'rate_limited'])
+    t.equal(await from('192.0.2.1'), 'admitted')
+  },
+)

@@ -74,6 +74,10 @@ t.test('a key is of use at its addresses alone, from the next call on', async (t
   const call = (address: string, method: string) => from(address, `/bot${key}/${method}`)
   t.match(await call('203.0.113.9', 'getMe'), { ok: true })
   const held = call('203.0.113.9', 'getUpdates?timeout=30')
+  await until(async () => {
+    const { receive_mode } = await client.result('GET', `/api_keys/${id}`)
+    return receive_mode === 'polling'
+  })
 
   const allowed_ips = ['198.51.100.0/24', '2001:db8::/32']
   const changed = await client.result('PATCH', `/api_keys/${id}`, { allowed_ips })

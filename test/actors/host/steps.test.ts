@@ -8,11 +8,13 @@ import {
   createActor,
   createMachine,
   emit,
+  fromPromise,
   raise,
   SimulatedClock,
   setup,
+  spawnChild,
 } from 'xstate'
-import { lean } from '../../../actors/host/steps.ts'
+import { isPlain, lean } from '../../../actors/host/steps.ts'
 import type { ApiKeyEvent, Poll } from '../../../machines/api-key/events.ts'
 import { apiKeyMachine } from '../../../machines/api-key/machine.ts'
 import { admit, keyInput, page, poll } from '../../machines/api-key/rig.ts'
@@ -282,10 +284,46 @@ const odd: Readonly<Record<string, Parameters<typeof createMachine>[0]>> = {
   'an end': { initial: 'a', states: { a: { on: { go: 'b' } }, b: { type: 'final' } } },
   'any event': { initial: 'a', states: { a: { on: { '*': 'b' } }, b: { on: { back: 'a' } } } },
   tags: { initial: 'a', states: { a: { tags: 'x', on: { go: 'b' } }, b: {} } },
+  'a way back to its root': {
+    id: 'root',
+    initial: 'a',
+    exit: () => undefined,
+    states: { a: { on: { go: 'b' } }, b: { on: { back: '#root' } } },
+  },
+  'a bound on its steps': {
+    initial: 'a',
+    options: { maxIterations: 20 },
+    states: { a: { on: { go: 'b' } }, b: { on: { back: 'a' } } },
+  },
 }
+
+t.test(
+  'the chart of a key takes the lean way, and so does one of states within states',
+  async (t) => {
+    t.ok(isPlain(apiKeyMachine))
+    t.ok(isPlain(nested(() => () => undefined)))
+  },
+)
+
+t.test('a child that fails ends the actor either way', async (t) => {
+  const work = fromPromise(() => Promise.reject(new Error('the child failed')))
+  const sides = bothSides(() =>
+    setup({ actors: { work } }).createMachine({
+      initial: 'a',
+      states: { a: { on: { go: { target: 'b', actions: spawnChild('work') } } }, b: {} },
+    }),
+  )
+  t.ok(isPlain(sides[1].actor.logic as AnyStateMachine))
+  play(t, sides, [{ type: 'go' }])
+  await new Promise(setImmediate)
+  play(t, sides, [])
+  t.same(shown(sides[1]), shown(sides[0]))
+  t.equal(shown(sides[1]).status, 'error')
+})
 
 for (const [what, config] of Object.entries(odd)) {
   t.test(`a chart with ${what}`, async (t) => {
+    t.notOk(isPlain(createMachine(config)))
     for (const order of [
       ['go', 'back', 'go', 'back'],
       ['back', 'go', 'back', 'back'],
