@@ -10,10 +10,17 @@ const BEAT_MS = 250
 /** A longer pause between beats leaves a gap in the observation of the others. */
 const GAP_MS = 3_000
 
+export interface Joined {
+  /** The number of this start of the process. */
+  readonly incarnation: number
+  /** The server has restarted lately: locks that are free say nothing yet. */
+  readonly areLocksNew: boolean
+}
+
 /** The rows of all nodes. Everything rejects where the database does not answer in time. */
 export interface NodeTable {
-  /** Adds a row for this start of the process and takes its lock; resolves with its number. */
-  join(): Promise<number>
+  /** Adds a row for this start of the process and takes its lock. One of the same name that holds no lock is gone by then. */
+  join(): Promise<Joined>
   /** Counts a beat; resolves with all rows that have not ended, or undefined where this node was declared gone. */
   beat(incarnation: number, state: 'up' | 'draining'): Promise<readonly NodeRow[] | undefined>
   /** False for a node that has beaten since, or has ended. */
@@ -44,7 +51,7 @@ class NodeEffects {
   joinFailure: unknown
   /** The time at which the last counted beat was sent. */
   heardAt: number
-  readonly observer = new Observer()
+  observer = new Observer(true)
   readonly #world: NodeWorld
   /** The process is about to stop: no order changes that. */
   isStopping = false
@@ -66,9 +73,10 @@ class NodeEffects {
     let hasLeft = false
     const join = async () => {
       const sentAt = clock.now()
-      const incarnation = await table.join()
+      const { incarnation, areLocksNew } = await table.join()
       if (hasLeft) return table.leave(incarnation)
       this.incarnation = incarnation
+      this.observer = new Observer(areLocksNew)
       this.heardAt = sentAt
       send({ type: 'node.joined' })
     }
@@ -255,6 +263,8 @@ export class Membership {
   }
 
   get #state(): string {
+    // What has crashed still has the value from before.
+    if (this.#actor?.snapshot.status === 'error') return 'gone'
     const value = this.#actor?.snapshot.value ?? 'joining'
     if (typeof value === 'string') return value
     return 'member' in value ? String(value.member) : 'joining'
@@ -276,7 +286,7 @@ export class Membership {
     const { incarnation } = this.#effects
     if (cause === undefined) logger.error({ incarnation }, 'the others declared this node gone')
     else logger.error({ err: cause, incarnation }, 'the actor of this node crashed')
-    // After a crash they will: the next incarnation takes the lock of this one away.
+    // After a crash the next incarnation does: it has the same name.
     declaredGone?.()
     if (this.#isLeaving) return
     // Not at once: an actor that cannot begin must not spin.

@@ -32,8 +32,8 @@ const CRASHED_AFTER = 3
 /** The number of beats after which a peer with a held lock counts as silent: ten seconds. */
 const SILENT_AFTER = 40
 /**
- * When the database restarts, all locks are free for a moment. So for this many own beats after its first one, or after an
- * interruption, an observer trusts only a lock that it has seen held before.
+ * When the database restarts, all locks are free for a moment. So for this many own beats after an interruption, or after
+ * the first one where the locks are new, an observer trusts only a lock that it has seen held before.
  */
 const LOCKS_NOT_TRUSTED_FOR = 20
 /** How long the last beat of a node that has ended is remembered. */
@@ -51,10 +51,15 @@ interface Watched {
 
 export class Observer {
   #beats = 0
-  #trustsLocksFrom = LOCKS_NOT_TRUSTED_FOR
+  #trustsLocksFrom: number
   #watched: ReadonlyMap<number, Watched> = new Map()
   /** When a node of each name was last seen to beat. */
   readonly #lastBeats = new Map<string, number>()
+
+  /** `areLocksNew`: the server has restarted so lately that the living may not have taken their locks again. */
+  constructor(areLocksNew: boolean) {
+    this.#trustsLocksFrom = areLocksNew ? LOCKS_NOT_TRUSTED_FOR : 0
+  }
 
   /** Takes the rows that an own successful beat returned. Returns the peers to declare gone. */
   saw(rows: readonly NodeRow[], self: number, now: number): Verdict[] {

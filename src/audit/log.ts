@@ -39,7 +39,8 @@ const authors = new AsyncLocalStorage<Author>()
 export const changedBy = <Result>(author: Author, work: () => Result): Result =>
   authors.run(author, work)
 
-const authorNow = (): Author | undefined => authors.getStore()
+/** Undefined for what the service does by itself. */
+export const authorNow = (): Author | undefined => authors.getStore()
 
 function rowOf(author: Author, details: Details) {
   const { target, before, after, userId = author.userId } = { ...author.details, ...details }

@@ -29,7 +29,7 @@ import { LinkFlows } from '../links/flows.ts'
 import { limitLinks } from '../links/limits.ts'
 import { PostgresLinkStore } from '../links/store.ts'
 import type { Bus } from '../nodes/bus.ts'
-import { type Nodes, steadyClock } from '../nodes/nodes.ts'
+import { claimsNothing, type Nodes, steadyClock } from '../nodes/nodes.ts'
 import { Takeovers } from '../nodes/takeovers.ts'
 import { shareTransitions } from '../nodes/transitions.ts'
 import type { Logger } from '../observability/logger.ts'
@@ -110,10 +110,7 @@ export function createCore(options: CoreOptions) {
   const owned = new Map<number, Supervised>()
   const factsOf = (credentialId: number) => owned.get(credentialId)?.facts
   const incarnation = () => nodes.view().incarnation ?? null
-  const isLeaving = () => {
-    const { state, rows } = nodes.view()
-    return state === 'draining' && (nodes.hasSuccessors?.() ?? rows.length > 1)
-  }
+  const isLeaving = () => claimsNothing(nodes.view(), nodes.hasSuccessors?.())
 
   const fileIds = new FileIds(vault.derive('file-id'))
   const ids = idsOf(platforms, owned)

@@ -35,6 +35,8 @@ export async function openNodes(options: NodesOptions, opened: AsyncDisposableSt
     url,
     name: config.node,
     address: peers?.address ?? null,
+    // The embedded database serves one process, or several that have addresses.
+    isSole: config.databaseUrl === undefined && peers === undefined,
     weight: config.nodeWeight,
     version: VERSION,
     common: {
@@ -110,7 +112,7 @@ export function signOutLeft(parts: SignOutParts): () => Promise<void> {
     node: config.node,
     incarnation: () => nodes.view().incarnation ?? null,
     uses: (credentialId, link) => core.supervisor.peek(credentialId)?.effects.uses(link) ?? false,
-    erased: () => services.eraser.resume(),
+    erased: (userId) => services.eraser.goOn(userId),
     logger,
   })
   signOuts.start()

@@ -6,7 +6,6 @@ import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts
 import type { Lease } from '../../actors/node/lease.ts'
 import type { CredentialStore, Logger, LostCredential, Owned } from '../../actors/ports/ports.ts'
 import { type Queryable, readTwice } from '../database/database.ts'
-import { wasBlocked } from '../database/failures.ts'
 import type { Nodes } from '../nodes/nodes.ts'
 import type { Metrics } from '../observability/metrics.ts'
 import type { PostgresUpdateLog } from '../updates/log.ts'
@@ -186,14 +185,16 @@ interface Following extends Claiming {
 
 /**
  * What belongs to this node by the table and does not run here: the answer to a claim was lost, or an account that is given
- * away could not be released. Nobody else may claim these.
+ * away could not be released. Nobody else may claim these. Without those whose rows somebody has locked now: claims wait for
+ * this look, so it waits for nobody.
  */
 const straysOf = (db: Queryable, incarnation: number | undefined, held: Iterable<Owned>) =>
   db.query<Owned>(
     `select l.credential_id as "credentialId", l.epoch
        from credential_log l join credential c on c.id = l.credential_id
        left join unnest($2::bigint[]) as h (id) on h.id = l.credential_id
-      where l.owner = $1 and c.deactivated_at is null and h.id is null`,
+      where l.owner = $1 and c.deactivated_at is null and h.id is null
+        for no key update of l, c skip locked`,
     [incarnation, Array.from(held, ({ credentialId }) => credentialId)],
   )
 
@@ -221,10 +222,7 @@ export function strayReleaser({
     const lasting = strays.filter((one) => before.has(textOf(one)))
     before = new Set(strays.map(textOf))
     if (lasting.length === 0) return
-    const released = await store.release(lasting).catch((cause) => {
-      if (!wasBlocked(cause)) throw cause
-      return releaseEach(store, lasting, logger)
-    })
+    const released = await store.release(lasting)
     if (released.length === 0) return
     announce()
     const facts = { credentials: released.length }
@@ -233,24 +231,6 @@ export function strayReleaser({
 }
 
 const NOT_RELEASED = 'credentials that belong to this node and do not run were not released'
-
-/** One whose row somebody has locked keeps the others from nobody. */
-async function releaseEach(
-  store: StrayParts['store'],
-  strays: readonly Owned[],
-  logger: Logger,
-): Promise<readonly number[]> {
-  const released: number[] = []
-  for (const stray of strays) {
-    try {
-      released.push(...(await store.release([stray])))
-    } catch (err) {
-      if (!wasBlocked(err)) throw err
-      logger.warn({ err, credentialId: stray.credentialId }, NOT_RELEASED)
-    }
-  }
-  return released
-}
 
 /** Claims accounts of ended nodes, and drops all accounts if this node was declared gone. Returns how to stop. */
 export function followNodes(parts: Following): () => void {

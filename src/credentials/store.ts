@@ -61,7 +61,7 @@ interface ClaimingNode {
   readonly name: string
   /** Null if this process is no node: then other nodes may claim its credentials. */
   incarnation(): number | null
-  /** Whether it gives its credentials to other nodes: no call may bring one back. */
+  /** Whether it gives its credentials to other nodes, or has no number of its own: no call may bring one back. */
   isLeaving?(): boolean
 }
 
@@ -286,7 +286,7 @@ export class PostgresCredentialStore implements CredentialStore {
        ), ended as (
          update credential set secrets = null, account = null, account_sealed = null,
                 native_id = '', deleting_at = coalesce(deleting_at, now()), state = 'deactivated',
-                machine_state = 'deactivated', action = 'none', node = null
+                machine_state = 'deactivated', action = 'none', node = null, tags = '{}', pinned_node = null
           where id = $1 and epoch = $2 returning id
        ), revoked as (
          update api_key k set revoked_at = coalesce(revoked_at, now()) from ended

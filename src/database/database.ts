@@ -78,13 +78,20 @@ const SLOW_MS = 500
 
 /**
  * Reads on a second connection, too, if there is no answer after half a second: one that was cut off without a word would
- * be waited for until the limit of a statement.
+ * be waited for until the limit of a statement. Fails once no read is left that could succeed.
  */
 export function readTwice<Result>(read: () => Promise<Result>): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>()
-  const again = setTimeout(() => read().then(resolve, reject), SLOW_MS)
+  let open = 1
+  const fail = (cause: unknown) => {
+    if (--open === 0) reject(cause)
+  }
+  const again = setTimeout(() => {
+    open++
+    read().then(resolve, fail)
+  }, SLOW_MS)
   read()
-    .then(resolve, reject)
+    .then(resolve, fail)
     .finally(() => clearTimeout(again))
   return promise
 }

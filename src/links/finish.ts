@@ -8,6 +8,7 @@ import { failed, LinkRefused, OwnershipLost } from '../../machines/model/failure
 import type { Json } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
 import { holdUser } from '../accounts/users.ts'
+import { authorNow, type Details, noteChange } from '../audit/log.ts'
 import { nativeIndex, sealIdentity, sealSecrets } from '../credentials/identity.ts'
 import type { Ownership } from '../credentials/ownership.ts'
 import type { Database, Queryable } from '../database/database.ts'
@@ -125,8 +126,22 @@ async function finishOnce(
       `update link_session set state = 'linked', credential_id = $2, stored = null where id = $1`,
       [sessionId, credentialId],
     )
+    await noteAnswer(tx, {
+      target: ['link', sessionId],
+      after: { credential_id: credentialId },
+      userId,
+    })
   })
   return { credentialId, relinked: known !== undefined, ...standing }
+}
+
+/**
+ * Whoever gave the last answer has linked the account, also where it was stored only after their request had failed. What
+ * a device did, or another request began, is not theirs.
+ */
+async function noteAnswer(tx: Queryable, details: Details): Promise<void> {
+  const author = authorNow()
+  if (author?.action === 'link.answered') await noteChange(tx, details, author)
 }
 
 /** The link is stored, but the answer of its commit was lost: its session may be open already. */

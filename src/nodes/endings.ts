@@ -2,6 +2,7 @@
 import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
+import { SERVER_MS } from './table.ts'
 
 interface GoneRow {
   readonly incarnation: number
@@ -11,7 +12,6 @@ interface GoneRow {
   /** Null where a node of a version before has declared it. */
   readonly cause: 'crashed' | 'silent' | null
   readonly agoMs: number
-  /** Since the server took writes for the first time, after its start or its promotion. */
   readonly serverMs: number
 }
 
@@ -28,8 +28,7 @@ const goneNodes = (db: Pick<Database, 'query'>): Promise<GoneRow[]> =>
     `select n.id as incarnation, n.address, n.ended_by as cause,
             exists (select from node o where o.address = n.address and o.ended_at is null) as "isReused",
             (extract(epoch from clock_timestamp() - n.ended_at) * 1000)::float8 as "agoMs",
-            (extract(epoch from clock_timestamp()
-               - greatest(pg_postmaster_start_time(), pg_last_xact_replay_timestamp())) * 1000)::float8 as "serverMs"
+            ${SERVER_MS} as "serverMs"
        from node n where n.state = 'gone' and n.ended_at > now() - make_interval(secs => $1)`,
     [CUT_OFF_MS / 1000],
   )
@@ -46,12 +45,16 @@ function isRefused(address: string): Promise<boolean> {
 }
 
 /** In how many milliseconds it can have no session any more. */
-async function endsIn({ address, isReused, cause, agoMs, serverMs }: GoneRow): Promise<number> {
+async function endsIn(
+  { address, isReused, cause, agoMs, serverMs }: GoneRow,
+  isSole: boolean,
+): Promise<number> {
   if (cause === 'silent') return SILENT_MS - agoMs
   if (cause === null) return CUT_OFF_MS - agoMs
   // One without an address cannot be asked: then the free lock has to do. That of a living node is free, too, when the
-  // server has just started; but then its last counted beat was before the start.
-  const isDoubtful = address === null && agoMs < serverMs
+  // server has just started; but then its last counted beat was before the start. Beside a process that is the only one
+  // there is no living node.
+  const isDoubtful = !isSole && address === null && agoMs < serverMs
   if (isDoubtful) return Math.max(CRASHED_MS - agoMs, CUT_OFF_MS - serverMs)
   const isOver = address === null || isReused || (await isRefused(address))
   return (isOver ? CRASHED_MS : CUT_OFF_MS) - agoMs
@@ -60,10 +63,13 @@ async function endsIn({ address, isReused, cause, agoMs, serverMs }: GoneRow): P
 /** Accounts that are opened at once wait together. */
 export class Endings {
   readonly #db: Pick<Database, 'query'>
+  readonly #isSole: boolean
   #waiting: Promise<void> | undefined
 
-  constructor(db: Pick<Database, 'query'>) {
+  /** `isSole`: no other process reaches the database. */
+  constructor(db: Pick<Database, 'query'>, isSole = false) {
     this.#db = db
+    this.#isSole = isSole
   }
 
   /** Resolves once no node that was declared gone by now can have a session. */
@@ -84,7 +90,8 @@ export class Endings {
   async #look(): Promise<void> {
     for (;;) {
       const rows = await goneNodes(this.#db)
-      const waitMs = Math.max(0, ...(await Promise.all(rows.map(endsIn))))
+      const waits = rows.map((row) => endsIn(row, this.#isSole))
+      const waitMs = Math.max(0, ...(await Promise.all(waits)))
       if (waitMs === 0) return
       await pause(waitMs)
     }

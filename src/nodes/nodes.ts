@@ -29,6 +29,8 @@ export const steadyClock: Clock = {
 interface NodesOptions extends NodeFacts {
   readonly db: Database
   readonly url: string
+  /** No other process reaches the database. */
+  readonly isSole?: boolean
   readonly logger: Logger
   readonly metrics: Pick<Metrics, 'beatAge' | 'suspended'>
 }
@@ -70,11 +72,21 @@ export interface Nodes {
 /** The nodes that take credentials, by name: of two with one name either may. */
 function placesIn({ rows, incarnation, state }: NodesView) {
   const isOpen = (row: NodeRow) =>
-    row.incarnation === incarnation ? state !== 'draining' : row.state === 'up'
+    row.incarnation === incarnation ? state !== 'draining' && state !== 'gone' : row.state === 'up'
   const open = rows.filter(isOpen)
   // If all nodes drain, they take accounts again.
   const places = open.length > 0 ? open : rows.filter((row) => row.isToDrain)
   return [...new Map(places.map((row) => [row.name, row])).values()]
+}
+
+/** Whether a node with this view may bring no account to itself. */
+export function claimsNothing(
+  { state, rows }: NodesView,
+  hasSuccessors = rows.length > 1,
+): boolean {
+  // The number that it has is the one before, whose row may not have ended yet.
+  if (state === 'gone' || state === 'joining') return true
+  return state === 'draining' && hasSuccessors
 }
 
 /** Resolves once this node has joined; rejects where the database does not let it. */
@@ -84,7 +96,7 @@ export async function joinNodes(options: NodesOptions): Promise<Nodes> {
   let isAlone = true
   let pins = await pinnedAccounts(db)
   const table = new PostgresNodes(options)
-  const endings = new Endings(db)
+  const endings = new Endings(db, options.isSole)
   const nodes = new Membership({
     table,
     clock: steadyClock,

@@ -27,8 +27,9 @@ async function orderIn(db: Queryable, ref: NodeRef, drain: boolean): Promise<num
   if (drain && found.others === 0) {
     throw failed('conflict', 'no other node takes accounts')
   }
-  await db.query('update node set drain = $2 where id = $1', [found.id, drain])
   await noteChange(db, { target: ['node', found.id], after: { drain } })
+  // The last statement, since the beats of that node wait for its row.
+  await db.query('update node set drain = $2 where id = $1', [found.id, drain])
   return found.id
 }
 

@@ -126,8 +126,8 @@ interface SignOutsOptions {
   incarnation(): number | null
   /** Whether this process may have a session open of that link or of one before. */
   uses(credentialId: number, link: number): boolean
-  /** A session of a user who is being erased is signed out, or given up: the erasure goes on. */
-  erased(): Promise<void>
+  /** A session of this user, who is being erased, is signed out or given up: the erasure goes on. */
+  erased(userId: number): Promise<void>
   readonly logger: Logger
 }
 
@@ -136,8 +136,8 @@ export class SignOuts {
   readonly #stopping = new AbortController()
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> | undefined
-  /** One that is over belongs to a user who is being erased. */
-  #isOfErased = false
+  /** Users who are being erased and of whom one is over. */
+  readonly #ofErased = new Set<number>()
 
   constructor(options: SignOutsOptions) {
     this.#options = options
@@ -185,10 +185,12 @@ export class SignOuts {
     }
     const lanes = await Promise.allSettled(Array.from({ length: LANES }, lane))
     // It takes longer than a look.
-    if (this.#isOfErased) {
-      erased().catch((err) => logger.warn({ err }, 'erasures did not go on after a sign-out'))
+    for (const userId of this.#ofErased) {
+      erased(userId).catch((err) =>
+        logger.warn({ err, userId }, 'an erasure did not go on after a sign-out'),
+      )
     }
-    this.#isOfErased = false
+    this.#ofErased.clear()
     const failed = lanes.find((ended) => ended.status === 'rejected')
     if (failed) throw failed.reason
   }
@@ -239,12 +241,12 @@ export class SignOuts {
   }
 
   async #forget({ id }: Taken): Promise<void> {
-    const [row] = await this.#options.db.query<{ isErased: boolean }>(
+    const [row] = await this.#options.db.query<{ erased: number | null }>(
       `delete from pending_sign_out p where id = $1
-       returning exists (select from app_user where id = p.user_id and erasing_at is not null) as "isErased"`,
+       returning (select id from app_user where id = p.user_id and erasing_at is not null) as erased`,
       [id],
     )
-    this.#isOfErased ||= row?.isErased === true
+    if (typeof row?.erased === 'number') this.#ofErased.add(row.erased)
   }
 
   /** Its user can still end it in the network's list of devices. */

@@ -1,5 +1,5 @@
 /** The rows of all nodes in PostgreSQL: each node holds a lock while its connection stands, and counts its beats. */
-import type { NodeTable } from '../../actors/node/actor.ts'
+import type { Joined, NodeTable } from '../../actors/node/actor.ts'
 import type { NodeRow, Verdict } from '../../actors/node/observer.ts'
 import {
   type Connection,
@@ -24,6 +24,13 @@ const locks = `locks as materialized (
 
 const columns = `n.id as incarnation, n.name, n.address, n.version, n.schema, n.protocol, n.weight, n.state, n.beats, n.drain as "isToDrain",
   n.id in (select id from locks) as "isLocked", n.started_at as "startedAt"`
+
+/** SQL: the milliseconds since the server began to take writes, after its start or its promotion. */
+export const SERVER_MS = `(extract(epoch from clock_timestamp()
+  - greatest(pg_postmaster_start_time(), pg_last_xact_replay_timestamp())) * 1000)::float8`
+
+/** Nodes come back to a server that has restarted within this time: until then a free lock says little. */
+const LOCKS_ARE_NEW_MS = 10_000
 
 /** How this node shows itself to the others. */
 export interface NodeFacts {
@@ -60,6 +67,8 @@ interface TableOptions extends NodeFacts {
   readonly db: Database
   /** For a connection of its own: the beats of a busy node must not wait for the pool. */
   readonly url: string
+  /** No other process reaches the database: whoever had its locks before has ended. */
+  readonly isSole?: boolean
 }
 
 export class PostgresNodes implements NodeTable {
@@ -74,9 +83,11 @@ export class PostgresNodes implements NodeTable {
     this.#options = options
   }
 
-  async join(): Promise<number> {
-    const { db, name, address, version, weight, common } = this.#options
-    const id = await db.transaction(async (tx) => {
+  async join(): Promise<Joined> {
+    const { db, name, address, version, weight, common, isSole } = this.#options
+    // The lock of the number before would protect that number.
+    await this.#disconnect()
+    const joined = await db.transaction(async (tx) => {
       // One after the other: of two that come at once, one sees the other.
       await tx.query('select pg_advisory_xact_lock($1, 0)', [LOCK_CLASS])
       // A predecessor that crashed need not wait for the others to notice.
@@ -92,16 +103,18 @@ export class PostgresNodes implements NodeTable {
       const [minimum] = await tx.query<{ migration: string }>(MINIMUM)
       assertKnown(minimum?.migration)
       if (common) assertCommon(common, await present(tx))
-      const [row] = await tx.query<{ id: number }>(
+      const [row] = await tx.query<{ id: number; serverMs: number }>(
         `insert into node (name, address, version, weight, common, schema, protocol)
-         values ($1, $2, $3, $4, $5, $6, $7) returning id`,
+         values ($1, $2, $3, $4, $5, $6, $7) returning id, ${SERVER_MS} as "serverMs"`,
         [name, address, version, weight, common && JSON.stringify(common), newestKnown(), PROTOCOL],
       )
-      return row?.id ?? 0
+      return row ?? { id: 0, serverMs: 0 }
     })
-    await this.#disconnect()
-    await this.#lock(await this.#connected(), id)
-    return id
+    await this.#lock(await this.#connected(), joined.id)
+    return {
+      incarnation: joined.id,
+      areLocksNew: isSole !== true && joined.serverMs < LOCKS_ARE_NEW_MS,
+    }
   }
 
   async beat(

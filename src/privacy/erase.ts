@@ -1,5 +1,6 @@
 /** Erases users, and the rows of deleted accounts: signs accounts out, deletes rows and files, destroys the keys of sealed data. */
 
+import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
@@ -31,8 +32,25 @@ interface EraserOptions {
 
 const AT_ONCE = 10
 
-/** What is needed to sign out the sessions that a deletion has left: who they belong to, and the key that opens them. */
-const STAYS_FOR_SIGN_OUT = new Set(['pending_sign_out', 'credential', 'app_user'])
+/**
+ * What stays to sign out the sessions that a deletion has left: who they belong to, and the key that opens them. Of these
+ * rows all else goes at once, so that the phone may sign in anew.
+ */
+const emptied: Readonly<Record<string, (db: Database, userId: number) => Promise<unknown>>> = {
+  pending_sign_out: async () => undefined,
+  credential: async (db, userId) => {
+    const left = 'select credential_id from pending_sign_out where user_id = $1'
+    await db.query(`delete from credential where user_id = $1 and id not in (${left})`, [userId])
+    await db.query(`update credential set tags = '{}', pinned_node = null where user_id = $1`, [
+      userId,
+    ])
+  },
+  app_user: (db, userId) =>
+    db.query(
+      `update app_user set phone_index = $2, phone_sealed = '' where id = $1 and phone_sealed <> ''`,
+      [userId, randomBytes(32)],
+    ),
+}
 const STAYS_AT_MOST = '1 day'
 
 export class Eraser {
@@ -66,6 +84,12 @@ export class Eraser {
         logger.error({ err, userId: id }, 'a user was not erased yet'),
       )
     }
+  }
+
+  /** The last session that kept an erasure from its end may be signed out now. A run under way may not know that yet. */
+  async goOn(userId: number): Promise<void> {
+    await this.#underWay.get(userId)?.catch(() => undefined)
+    await this.#once(userId)
   }
 
   /** Another node erases this user: what only this one can end or write is done here. Never rejects. */
@@ -163,7 +187,11 @@ export class Eraser {
       if (table.name === 'credential') {
         for (const { id } of credentials) await vault.shred(`credential:${id}`)
       }
-      if (hasLeft && STAYS_FOR_SIGN_OUT.has(table.name)) continue
+      const empty = hasLeft ? emptied[table.name] : undefined
+      if (empty) {
+        await empty(db, userId)
+        continue
+      }
       if (table.name === 'app_user') await vault.shred(`user:${userId}`)
       const ids = table.of === 'user' ? [userId] : credentials.map(({ id }) => id)
       for (const id of ids) await wipeTable(db, table, id)

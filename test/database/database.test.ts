@@ -2,10 +2,11 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import type { RequestFailed } from '../../machines/model/failure.ts'
-import { openDatabase } from '../../src/database/database.ts'
+import { openDatabase, readTwice } from '../../src/database/database.ts'
 import { isUnavailable, mayBeDone } from '../../src/database/failures.ts'
 import { refused } from '../actors/refused.ts'
 import { until } from '../support/client.ts'
@@ -51,6 +52,25 @@ t.test('a named statement is prepared once a connection', async (t) => {
     const prepared = await tx.query(`select from pg_prepared_statements where name = 'add'`)
     t.equal(prepared.length, 1)
   })
+})
+
+t.test('a read that is repeated fails once both have', async (t) => {
+  const reads = (...outcomes: [afterMs: number, outcome: 'rows' | Error][]) => {
+    const [...left] = outcomes
+    return readTwice(async () => {
+      const [afterMs, outcome] = left.shift() ?? [0, new Error('a third read')]
+      await pause(afterMs)
+      if (outcome instanceof Error) throw outcome
+      return outcome
+    })
+  }
+  const full = new Error('too many connections')
+  t.equal(await reads([900, 'rows'], [0, full]), 'rows', 'the first one answers after all')
+  t.equal(await reads([600, full], [300, 'rows']), 'rows', 'the second one does')
+  t.equal(await reads([5_000, 'rows'], [0, 'rows']), 'rows')
+  const both = reads([700, new Error('the first')], [0, full])
+  await t.rejects(both, { message: 'the first' })
+  await t.rejects(reads([0, full]), full, 'one that fails at once is not repeated')
 })
 
 t.test('a transaction commits what resolves', async (t) => {

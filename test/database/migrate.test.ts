@@ -85,7 +85,7 @@ t.test('what takes something away waits for the last node that uses it', async (
   const list = [...migrationsList, contraction, expansion]
   const facts = { name: 'old', address: null, version: 'test', weight: 1 }
   const old = new PostgresNodes({ ...facts, db: database, url })
-  const incarnation = await old.join()
+  const { incarnation } = await old.join()
   t.same(await runPending(url, list), ['9999-expansion'])
   t.same(await columns(), ['new', 'old'])
   const before = await minimum()
@@ -96,7 +96,7 @@ t.test('what takes something away waits for the last node that uses it', async (
 
   await old.leave(incarnation)
   const crashed = new PostgresNodes({ ...facts, name: 'crashed', db: database, url })
-  const gone = await crashed.join()
+  const { incarnation: gone } = await crashed.join()
   await database.query(`update node set state = 'up' where id = $1`, [gone])
   await database.query(
     `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and objid::int = $1`,
@@ -117,7 +117,7 @@ t.test('an order to take it away names the nodes that use it, and waits for them
   const list = [...migrationsList, contraction, expansion]
   const facts = { name: 'old', address: null, version: 'test', weight: 1 }
   const old = new PostgresNodes({ ...facts, db: database, url })
-  const incarnation = await old.join()
+  const { incarnation } = await old.join()
   const done: string[] = []
   let looks = 0
   const contracting = (waitMs: number) =>

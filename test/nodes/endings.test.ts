@@ -1,5 +1,6 @@
 /** When a node that was declared gone can have no session any more. */
 import t, { type Test } from 'tap'
+import type { Database } from '../../src/database/database.ts'
 import { Endings } from '../../src/nodes/endings.ts'
 import { testDatabase } from '../support/database.ts'
 
@@ -9,6 +10,8 @@ interface Gone {
   readonly agoMs: number
   /** How long the server has been up. */
   readonly serverMs?: number
+  /** Whether the next owner is the only process that reaches the database. */
+  readonly isSole?: boolean
 }
 
 const HOUR_MS = 3_600_000
@@ -16,7 +19,8 @@ const HOUR_MS = 3_600_000
 async function scene(t: Test) {
   const { database: db } = await testDatabase(t)
   /** Resolves with the milliseconds for which the next owner waits. */
-  return async ({ cause, address, agoMs, serverMs = HOUR_MS }: Gone): Promise<number> => {
+  return async (gone: Gone): Promise<number> => {
+    const { cause, address, agoMs, serverMs = HOUR_MS, isSole } = gone
     await db.query('delete from node')
     await db.query(
       `insert into node (name, address, version, schema, state, ended_at, ended_by)
@@ -28,10 +32,11 @@ async function scene(t: Test) {
       [serverMs / 1000],
     )
     const start = `'${row?.start}'::timestamptz`
-    const endings = new Endings({
+    const dated: Pick<Database, 'query'> = {
       query: (text, values) =>
         db.query(String(text).replace('pg_postmaster_start_time()', start), values),
-    })
+    }
+    const endings = new Endings(dated, isSole)
     const began = performance.now()
     await endings.forCertain()
     return performance.now() - began
@@ -51,6 +56,12 @@ t.test('locks that a restart of the server has freed do not stand for an end', a
   const waited = await waits({ cause: 'crashed', agoMs: 600, serverMs: 8_000 })
   t.ok(waited > 1_900 && waited < 3_500, `${waited} ms`)
   t.ok((await waits({ cause: 'crashed', agoMs: 600, serverMs: 300 })) < 400, 'an earlier verdict')
+})
+
+t.test('a process that is the only one waits for no lease after such a restart', async (t) => {
+  const waits = await scene(t)
+  const waited = await waits({ cause: 'crashed', agoMs: 0, serverMs: 3_000, isSole: true })
+  t.ok(waited > 400 && waited < 1_500, `${waited} ms`)
 })
 
 t.test('whoever was silent, or cannot be told to have ended, is waited for', async (t) => {

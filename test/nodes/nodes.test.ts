@@ -4,7 +4,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { joinNodes, type Nodes } from '../../src/nodes/nodes.ts'
+import type { NodesView } from '../../actors/node/actor.ts'
+import { claimsNothing, joinNodes, type Nodes } from '../../src/nodes/nodes.ts'
 import { createMetrics } from '../../src/observability/metrics.ts'
 import { until } from '../support/client.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
@@ -67,6 +68,16 @@ const figures = (times: readonly number[]) => {
 }
 
 const seenBy = (nodes: Nodes) => nodes.view().rows.map(({ name }) => name)
+
+t.test('a node claims nothing while it has no number of its own, or gives all away', (t) => {
+  const view = (state: string, nodes = 2) => ({ state, rows: { length: nodes } }) as NodesView
+  for (const state of ['gone', 'joining']) t.ok(claimsNothing(view(state, 1), false), state)
+  t.ok(claimsNothing(view('draining')))
+  t.notOk(claimsNothing(view('draining', 1)), 'nobody else is there')
+  t.notOk(claimsNothing(view('draining'), false), 'nor takes accounts')
+  for (const state of ['up', 'suspended']) t.notOk(claimsNothing(view(state)), state)
+  t.end()
+})
 
 t.test('one node is up; its lock is held, its beats count', async (t) => {
   const on = await testDatabase(t)

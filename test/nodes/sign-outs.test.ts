@@ -43,7 +43,7 @@ async function scene(t: Test) {
   const owned = { credentialId, epoch: 0 }
   await store.saveSecrets(owned, 0, 'first')
   const ended: unknown[] = []
-  const erasures: true[] = []
+  const erasures: number[] = []
   const network = { isAway: false, uses: false, answers: async (_secrets: unknown) => {} }
   const platform = only<Platform>(t, 'Platform', {
     async signOut(secrets) {
@@ -62,7 +62,7 @@ async function scene(t: Test) {
     node: 'here',
     incarnation: () => HERE,
     uses: () => network.uses,
-    erased: async () => void erasures.push(true),
+    erased: async (userId) => void erasures.push(userId),
     logger: quietLogger,
   })
   let links = 0
@@ -300,5 +300,6 @@ t.test('the erasure of a user goes on once their last sessions are signed out', 
   t.same(erasures, [])
   network.isAway = false
   await look('2 minutes')
-  t.same([ended, erasures], [['first', 'second'], [true]])
+  const [user] = await db.query<{ id: number }>('select id from app_user')
+  t.same([ended, erasures], [['first', 'second'], [user?.id]], 'theirs alone')
 })

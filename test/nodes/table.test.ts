@@ -4,13 +4,16 @@ import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { NodeRow } from '../../actors/node/observer.ts'
-import { connect } from '../../src/database/database.ts'
+import { changedBy } from '../../src/audit/log.ts'
+import { connect, type Database } from '../../src/database/database.ts'
+import { orderDrain } from '../../src/nodes/orders.ts'
 import { PostgresNodes } from '../../src/nodes/table.ts'
+import { until } from '../support/client.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
 
 async function joined(t: Test, { database: db, url }: TestDatabase, name: string) {
   const table = new PostgresNodes({ db, url, name, address: null, weight: 1, version: 'test' })
-  const incarnation = await table.join()
+  const { incarnation } = await table.join()
   t.teardown(() => table.leave(incarnation))
   return { table, incarnation, beat: () => table.beat(incarnation, 'up') }
 }
@@ -36,6 +39,68 @@ t.test('a node that beats at the last moment is not declared gone', async (t) =>
   // Its connection was closed with the verdict.
   await two.beat().catch(() => undefined)
   t.equal(await two.beat(), undefined, 'and it learns that it is gone')
+})
+
+t.test('whoever joins again under its name is not held up by its own lock', async (t) => {
+  const on = await testDatabase(t)
+  const { table, incarnation, beat } = await joined(t, on, 'one')
+  await beat()
+  const next = await table.join()
+  t.teardown(() => table.leave(next.incarnation))
+  const rows = await on.database.query('select state, ended_by as "by" from node where id = $1', [
+    incarnation,
+  ])
+  t.same(rows, [{ state: 'gone', by: 'crashed' }])
+  t.equal(rowOf(await table.beat(next.incarnation, 'up'), next.incarnation).isLocked, true)
+})
+
+t.test('whoever joins learns whether the server has just restarted', async (t) => {
+  const { database, url } = await testDatabase(t)
+  const joins = async (serverSeconds: number, isSole?: boolean) => {
+    const start = `clock_timestamp() - interval '${serverSeconds} seconds'`
+    const db: Database = {
+      ...database,
+      transaction: (work) =>
+        database.transaction((tx) =>
+          work({
+            query: (text, values) =>
+              tx.query(String(text).replace('pg_postmaster_start_time()', start), values),
+          }),
+        ),
+    }
+    const facts = { name: 'one', address: null, weight: 1, version: 'test' }
+    const table = new PostgresNodes({ db, url, ...facts, ...(isSole !== undefined && { isSole }) })
+    const { incarnation, areLocksNew } = await table.join()
+    await table.leave(incarnation)
+    return areLocksNew
+  }
+  t.equal(await joins(8), true)
+  t.equal(await joins(20), false)
+  t.equal(await joins(8, true), false, 'nobody else has locks')
+})
+
+t.test('an order that waits for its line keeps no beat waiting', async (t) => {
+  const on = await testDatabase(t)
+  const { incarnation, beat } = await joined(t, on, 'one')
+  await beat()
+  const by = { via: 'command', action: 'node.undrained' } as const
+  await on.database.transaction(async (tx) => {
+    await tx.query('lock table audit_log in exclusive mode')
+    const ordering = changedBy(by, () => orderDrain(on.database, { incarnation }, false)).catch(
+      (cause) => cause,
+    )
+    await until(async () => {
+      const waiting = await tx.query(
+        `select from pg_locks where not granted and relation = 'audit_log'::regclass`,
+      )
+      return waiting.length > 0
+    })
+    const began = performance.now()
+    t.ok(await beat())
+    const took = performance.now() - began
+    t.ok(took < 1_000, `${took} ms`)
+    void ordering
+  })
 })
 
 t.test('the answer that came while the process stood still counts', async (t) => {

@@ -1,5 +1,6 @@
 /** What of a user stays while a network that was away has to sign their session out, and for how long. */
 import t, { type Test } from 'tap'
+import { createUsers, phonePlaceOf } from '../../src/accounts/users.ts'
 import { Eraser } from '../../src/privacy/erase.ts'
 import { FakeLogger } from '../support/fakes.ts'
 import { testVault } from '../support/vault.ts'
@@ -25,6 +26,7 @@ async function scene(t: Test) {
     [userId, credentialId, sealed],
   )
   const nothing = async () => undefined
+  const sweeps = { answer: nothing as () => Promise<void> }
   const eraser = new Eraser({
     db,
     vault,
@@ -36,13 +38,16 @@ async function scene(t: Test) {
     endLinks: nothing,
     forgetKeys: nothing,
     flush: nothing,
-    sweepFiles: nothing,
+    sweepFiles: () => sweeps.answer(),
   })
   const tables = ['api_key', 'credential_log', 'pending_sign_out', 'credential', 'app_user']
   return {
     db,
+    vault,
     eraser,
     userId,
+    sweeps,
+    credential,
     left: async () => {
       const rows = tables.map(async (table) => {
         const found = await db.query(`select from ${table}`)
@@ -71,6 +76,60 @@ t.test(
     t.equal(await opened(), undefined)
   },
 )
+
+t.test('the phone may sign in anew at once, and the rows that stay tell nothing', async (t) => {
+  const { db, vault, eraser, userId, credential, left } = await scene(t)
+  const users = createUsers(db, vault)
+  const phone = '+14155550199'
+  const index = Buffer.from('the index of that phone')
+  await db.query('update app_user set phone_index = $2, phone_sealed = $3 where id = $1', [
+    userId,
+    index,
+    await vault.seal(`user:${userId}`, phonePlaceOf(userId), Buffer.from(phone)),
+  ])
+  await credential()
+  await db.query(
+    `update credential set tags = '{of theirs}', pinned_node = 'here', user_id = $1, deactivated_at = now()`,
+    [userId],
+  )
+  t.notOk(await eraser.erase(userId))
+  t.same(
+    await db.query('select tags, pinned_node from credential'),
+    [{ tags: [], pinned_node: null }],
+    'one without a session is gone',
+  )
+  const anew = await users.findOrCreate(phone, index, new Date())
+  t.match(anew, { phone })
+  t.not(anew.id, userId)
+  const kept = () =>
+    db.query('select phone_index, phone_sealed from app_user where id = $1', [userId])
+  const before = await kept()
+  t.match(before, [{ phone_sealed: { length: 0 } }])
+  await eraser.resume()
+  t.same(await kept(), before)
+  await db.query('delete from pending_sign_out')
+  await eraser.goOn(userId)
+  t.same(await left(), ['app_user'], 'the new one')
+  t.match(await users.get(anew.id), { phone })
+})
+
+t.test('a session that is signed out during the erasure completes it', async (t) => {
+  const { db, eraser, userId, sweeps, left } = await scene(t)
+  const held = Promise.withResolvers<void>()
+  const reached = Promise.withResolvers<void>()
+  sweeps.answer = () => {
+    reached.resolve()
+    return held.promise
+  }
+  const erasing = eraser.erase(userId)
+  await reached.promise
+  await db.query('delete from pending_sign_out')
+  const goingOn = eraser.goOn(userId)
+  held.resolve()
+  t.notOk(await erasing, 'it has not seen that')
+  await goingOn
+  t.same(await left(), [])
+})
 
 t.test('a network that stays away for a day keeps nothing of them any longer', async (t) => {
   const { db, eraser, userId, left, opened } = await scene(t)

@@ -203,7 +203,7 @@ t.test(
     const answered = await changes('&action=link.answered')
     t.match(
       answered.find(({ via }) => via === 'page'),
-      { author_id: null, session_id: null, target: null, ip: '127.0.0.1' },
+      { author_id: null, session_id: null, target: 'link', ip: '127.0.0.1' },
     )
     t.match(await newest('session.refused'), { via: 'code', author_id: null, ip: '127.0.0.1' })
     const orders = await changes('&action=node.undrained')
@@ -216,6 +216,56 @@ t.test(
     )
   },
 )
+
+/** The lines of answers to this link. */
+const answersTo = async (session_id: string) =>
+  (await changes(`&action=link.answered&target=link&target_id=${session_id}`)).map(
+    ({ via, after }) => [via, after],
+  )
+
+async function begun(name: string) {
+  const person = await client.person(name)
+  const start = { phone: person.phone }
+  const { session_id } = await client.result('POST', '/platforms/sandbox/link/start', start)
+  return { session_id, otp: await client.code(person.id) }
+}
+
+t.test('an account that is linked leaves one line, also if its answer was a failure', async (t) => {
+  const verify = '/platforms/sandbox/link/verify'
+  const usual = await begun('Usual')
+  t.equal((await client.ask('POST', verify, { ...usual, otp: '00000' })).status, 400)
+  t.same(await answersTo(usual.session_id), [])
+  await client.result('POST', verify, usual)
+  const newestAccount = async () => {
+    const [row] = await db.query<{ id: number }>('select max(id) as id from credential')
+    return row?.id ?? 0
+  }
+  const first = await newestAccount()
+  t.same(await answersTo(usual.session_id), [['sign_in', { credential_id: first }]])
+
+  const late = await begun('Late')
+  await db.transaction(async (tx) => {
+    const { user_id } = await client.result('GET', '/user')
+    await tx.query('select from app_user where id = $1 for no key update', [user_id])
+    const asked = client.ask('POST', verify, late)
+    let isAnswered = false
+    void asked.finally(() => {
+      isAnswered = true
+    })
+    await until(async () => {
+      // A transaction that does nothing for long would lose its lock.
+      await tx.query('select')
+      return isAnswered
+    }, 20_000)
+    t.equal((await asked).status, 503)
+  })
+  const lines = await until(async () => {
+    const found = await answersTo(late.session_id)
+    return found.length > 0 && found
+  })
+  t.not(await newestAccount(), first)
+  t.same(lines, [['sign_in', { credential_id: await newestAccount() }]])
+})
 
 t.test('no line has a secret', async (t) => {
   const text = JSON.stringify(await db.query('select * from audit_log'))

@@ -1,6 +1,6 @@
 /** Nodes on one table in memory and one simulated clock: who joins, beats, is suspended, and is declared gone. */
 import t from 'tap'
-import { Membership, type NodeTable } from '../../../actors/node/actor.ts'
+import { type Joined, Membership, type NodeTable } from '../../../actors/node/actor.ts'
 import type { NodeRow, Verdict } from '../../../actors/node/observer.ts'
 import type { Clock } from '../../../actors/ports/ports.ts'
 import { settled, TestClock } from '../../support/clock.ts'
@@ -38,7 +38,7 @@ class Way implements NodeTable {
     this.#rows = rows
   }
 
-  async join(): Promise<number> {
+  async join(): Promise<Joined> {
     this.#assertOpen()
     const incarnation = this.#rows.all.length + 1
     this.#rows.all.push({
@@ -55,7 +55,7 @@ class Way implements NodeTable {
       isLocked: true,
       startedAt: new Date(0),
     })
-    return incarnation
+    return { incarnation, areLocksNew: true }
   }
 
   async beat(incarnation: number, state: 'up' | 'draining') {
@@ -323,6 +323,7 @@ t.test('a node whose actor crashes drops its accounts, because it joins as anoth
   await clock.advance(250)
   isBroken = false
   t.match(logger.errors, [{ text: 'the actor of this node crashed' }])
+  t.match(node.view, { incarnation: 1, state: 'gone' }, 'not up: its number ends')
   t.equal(dropped, 1)
   await clock.advance(1_000)
   t.match(node.view, { incarnation: 2, state: 'up' })

@@ -27,8 +27,8 @@ function declaredAfter(observer: Observer, peer: NodeRow, most = 60) {
 }
 
 /** It has seen the peer once, `beats` old. */
-function watching(peer: NodeRow) {
-  const observer = new Observer()
+function watching(peer: NodeRow, areLocksNew = true) {
+  const observer = new Observer(areLocksNew)
   observer.saw([row(1, 0), peer], 1, 0)
   return observer
 }
@@ -58,7 +58,7 @@ t.test('a peer that beats is alive, whatever its lock says', async (t) => {
 })
 
 t.test('a node never judges itself', async (t) => {
-  const observer = new Observer()
+  const observer = new Observer(true)
   for (let beat = 0; beat < 100; beat++) t.same(observer.saw([row(1, 5, false)], 1, 0), [])
 })
 
@@ -94,8 +94,16 @@ t.test(
   },
 )
 
+t.test('a node that joins long after a restart trusts every lock at once', async (t) => {
+  const observer = watching(row(2, 5, false), false)
+  t.same(declaredAfter(observer, row(2, 5, false)), { beat: 3, cause: 'crashed' })
+  const interrupted = watching(row(2, 5), false)
+  interrupted.interrupted()
+  t.same(declaredAfter(interrupted, row(2, 5, false)), { beat: 20, cause: 'crashed' })
+})
+
 t.test('the age of a beat is shown as this node has seen it', async (t) => {
-  const observer = new Observer()
+  const observer = new Observer(true)
   observer.saw([row(2, 5)], 1, 1_000)
   observer.saw([row(2, 5)], 1, 1_250)
   t.match(observer.view(1_400), [{ incarnation: 2, beatAgeMs: 400 }])
@@ -106,7 +114,7 @@ t.test('the age of a beat is shown as this node has seen it', async (t) => {
 })
 
 t.test('the last beat of a node is remembered by its name for an hour after its end', async (t) => {
-  const observer = new Observer()
+  const observer = new Observer(true)
   observer.saw([row(1, 0), row(2, 5)], 1, 1_000)
   observer.saw([row(1, 1), row(2, 5)], 1, 2_000)
   t.equal(observer.silentMs('node-2', 2_000), 1_000)
