@@ -25,7 +25,7 @@ const locks = `locks as materialized (
 const columns = `n.id as incarnation, n.name, n.address, n.version, n.schema, n.protocol, n.weight, n.state, n.beats, n.drain as "isToDrain",
   n.id in (select id from locks) as "isLocked", n.started_at as "startedAt"`
 
-/** SQL: the milliseconds since the server began to take writes, after its start or its promotion. */
+/** SQL: the milliseconds since the start of the server, or since the last commit that it had read as a standby. */
 export const SERVER_MS = `(extract(epoch from clock_timestamp()
   - greatest(pg_postmaster_start_time(), pg_last_xact_replay_timestamp())) * 1000)::float8`
 
