@@ -182,18 +182,23 @@ export function openDatabase(options: DatabaseOptions): Database {
       ).catch(notDone),
     records: async (work) => {
       const { em } = await orm().catch(notDone)
-      const use: RecordsUse = { hasWritten: false }
+      const use: RecordsUse = { hasWritten: false, borrowed: new Set() }
       return uses
         .run(use, () => work(em.fork()))
         .catch((error) => (use.hasWritten ? maybeDone : notDone)(error))
+        .finally(() => {
+          for (const client of use.borrowed) client.release(true)
+        })
     },
     close: () => pool.end(),
   }
 }
 
-/** Whether one use of the records has sent a write. */
 interface RecordsUse {
+  /** Whether it has sent a write. */
   hasWritten: boolean
+  /** Connections that MikroORM has: after a failed begin, commit or rollback it gives none back. */
+  readonly borrowed: Set<pg.PoolClient>
 }
 
 const uses = new AsyncLocalStorage<RecordsUse>()
@@ -201,12 +206,16 @@ const uses = new AsyncLocalStorage<RecordsUse>()
 /** Only the text shows whether MikroORM reads or writes. The begin of a transaction writes nothing. */
 function noting(client: pg.PoolClient, use: RecordsUse | undefined): PostgresPoolClient {
   if (!use) return client
+  use.borrowed.add(client)
   const query = (text: string, values: readonly unknown[]) => {
     use.hasWritten ||= !onlyReads(text) && !/^begin$/i.test(text)
     return client.query(text, [...values])
   }
   // Its type also takes cursors, which MikroORM does not use here.
-  return { query: query as never, release: () => client.release() }
+  const release = () => {
+    if (use.borrowed.delete(client)) client.release()
+  }
+  return { query: query as never, release }
 }
 
 /**

@@ -1,5 +1,12 @@
 /** Every entity that MikroORM manages: the rows of the record tables. A new one also stands in the list at the end. */
-import { defineEntity, type EntitySchema, type InferEntity, p, raw } from '@mikro-orm/core'
+import {
+  defineEntity,
+  type EntitySchema,
+  type InferEntity,
+  LockMode,
+  p,
+  raw,
+} from '@mikro-orm/core'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { Keeps } from '../../actors/ports/ports.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
@@ -7,6 +14,9 @@ import type { Finding } from '../../machines/diagnosis/events.ts'
 import type { LinkState, ShownStep } from '../../machines/link/events.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { Progress } from '../../machines/webhook/progress.ts'
+
+/** An option of reading: others wait with the row until the transaction ends. */
+export const forUpdate = { lockMode: LockMode.PESSIMISTIC_WRITE }
 
 /** The driver reads and writes `bytea` as buffers. */
 const bytes = () => p.blob().$type<Buffer>()

@@ -2,14 +2,13 @@
 
 import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
-import { LockMode } from '@mikro-orm/core'
 import { LRUCache } from 'lru-cache'
 import type { Keeps, Logger } from '../../actors/ports/ports.ts'
 import type { AttemptRecord, WebhookExchange, WebhookKey } from '../../actors/ports/webhooks.ts'
 import { failed } from '../../machines/model/failure.ts'
 import { noteIn } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
-import { ApiKey } from '../database/entities.ts'
+import { ApiKey, forUpdate } from '../database/entities.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
 import { redact } from '../security/redact.ts'
 import { ifReadable, type Vault } from '../security/vault.ts'
@@ -255,8 +254,7 @@ export async function changeKeeps(db: Database, apiKeyId: number, next: Keeps): 
   const changed = { keepsExchanges: next }
   await db.records((em) =>
     em.transactional(async (tx) => {
-      const lockMode = LockMode.PESSIMISTIC_WRITE
-      const before = await tx.findOne(ApiKey, { id: apiKeyId }, { lockMode })
+      const before = await tx.findOne(ApiKey, { id: apiKeyId }, forUpdate)
       if (!before) throw failed('not_found')
       await noteIn(tx, { before: { keep: before.keepsExchanges }, after: { keep: next } })
       await tx.nativeUpdate(ApiKey, { id: apiKeyId }, changed)

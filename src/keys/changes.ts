@@ -1,13 +1,12 @@
 /** How API keys are made, changed, rotated and revoked in the table. */
 
-import { LockMode } from '@mikro-orm/core'
 import type { Keeps } from '../../actors/ports/ports.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import { failed } from '../../machines/model/failure.ts'
 import { holdUser } from '../accounts/users.ts'
 import { noteChange, noteIn } from '../audit/log.ts'
 import type { Database, Queryable } from '../database/database.ts'
-import { ApiKey, databaseNow } from '../database/entities.ts'
+import { ApiKey, databaseNow, forUpdate } from '../database/entities.ts'
 import { formatApiKey, hashSecret, newApiKeySecret } from '../security/secrets.ts'
 
 export interface NewKey {
@@ -91,8 +90,7 @@ export async function changeKey(db: Database, apiKeyId: number, change: KeyChang
   if (Object.keys(changed).length === 0) return
   await db.records((em) =>
     em.transactional(async (tx) => {
-      const lockMode = LockMode.PESSIMISTIC_WRITE
-      const before = await tx.findOne(ApiKey, { id: apiKeyId }, { lockMode })
+      const before = await tx.findOne(ApiKey, { id: apiKeyId }, forUpdate)
       if (!before) throw failed('not_found')
       await noteIn(tx, { before: among(changed, before), after: among(changed, changed) })
       await tx.nativeUpdate(ApiKey, { id: apiKeyId }, changed)
