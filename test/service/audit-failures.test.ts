@@ -1,3 +1,4 @@
+/** What becomes of a change whose line in the audit log cannot be written, and of a line whose answer fails; exports take turns. */
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import type { Action } from '../../src/audit/actions.ts'
