@@ -10,7 +10,12 @@ const row = { id: 100_000, created_at: new Date(), expires_at: null, revoked_at:
 
 function serviceOf(actor: object) {
   const stopped = { stop: () => undefined, hasWebhook: false }
-  const db = { query: async () => [row], records: async () => 1 } as unknown as Database
+  const query = async () => [row]
+  const db = {
+    query,
+    records: async () => 1,
+    transaction: async (work: (tx: object) => unknown) => work({ query }),
+  } as unknown as Database
   const never = () => Promise.reject(new Error('nobody searches'))
   return new KeyService({
     limits: { perCredential: 100, perUser: 1_000 },
