@@ -6,7 +6,7 @@ export class AuditLog extends Migration {
     // Without a user: a change of the service itself, by an operator. Nodes of the version before erase users, too. An author
     // who is erased leaves the lines of others as they are, without a name.
     this.addSql(`create table audit_log (
-      id bigint generated always as identity primary key,
+      id bigserial primary key,
       user_id bigint references app_user on delete cascade,
       at timestamptz not null default now(),
       action text not null,
