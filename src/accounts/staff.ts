@@ -7,7 +7,7 @@ import { type Clock, secondsAfter } from './clock.ts'
 import { phoneIndex } from './phone.ts'
 import { phonePlaceOf } from './users.ts'
 
-/** An operator runs the service; support helps its users, and neither moves accounts between nodes nor hears its alerts. */
+/** Operators run the service. Support helps its users: it gives no orders to nodes and hears no alerts of the service. */
 export type Role = 'operator' | 'support'
 
 /** How long texts and phones of a user are shown after the reason was given. */
@@ -105,6 +105,8 @@ export async function forgetUnmaskings(db: Queryable): Promise<void> {
 }
 
 interface UserQuery {
+  /** Who asks. */
+  readonly staffId: number
   /** In E.164 form. */
   readonly phone?: string | undefined
   readonly userId?: number | undefined
@@ -122,6 +124,8 @@ export interface FoundUser {
   /** Of those, how many are neither online nor connecting. */
   readonly accountsOut: number
   readonly apiKeys: number
+  /** Until when who asks sees texts and phones; null: they are masked. */
+  readonly unmaskedUntil: Date | null
 }
 
 interface Row extends Omit<FoundUser, 'phone'> {
@@ -141,7 +145,7 @@ const find = `
      order by u.id desc limit $6
   )
   select page.id, page.phone_sealed as "phoneSealed", page.created_at as "createdAt",
-         c.accounts, c.out as "accountsOut", k.keys as "apiKeys"
+         c.accounts, c.out as "accountsOut", k.keys as "apiKeys", m.until as "unmaskedUntil"
     from page
     cross join lateral (
       select count(*)::int as accounts,
@@ -152,23 +156,29 @@ const find = `
     cross join lateral (
       select count(*)::int as keys from api_key where user_id = page.id and revoked_at is null
     ) k
+    cross join lateral (
+      select max(until) as until from unmasking
+       where staff_id = $7 and user_id = page.id and until > $8
+    ) m
    order by page.id desc`
 
 export class StaffUsers {
   readonly #db: Database
   readonly #vault: Vault
+  readonly #clock: Clock
 
-  constructor(db: Database, vault: Vault) {
+  constructor(db: Database, vault: Vault, clock: Clock = () => new Date()) {
     this.#db = db
     this.#vault = vault
+    this.#clock = clock
   }
 
   /** Newest first. */
   async find(query: UserQuery): Promise<FoundUser[]> {
-    const { phone, userId, credentialId, apiKeyId, before, limit } = query
+    const { staffId, phone, userId, credentialId, apiKeyId, before, limit } = query
     const index = phone === undefined ? null : phoneIndex(this.#vault)(phone)
     const given = [index, userId, credentialId, apiKeyId, before].map((one) => one ?? null)
-    const rows = await this.#db.query<Row>(find, [...given, limit])
+    const rows = await this.#db.query<Row>(find, [...given, limit, staffId, this.#clock()])
     return await Promise.all(
       rows.map(async ({ phoneSealed, ...user }) => ({
         ...user,

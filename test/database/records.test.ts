@@ -1,5 +1,6 @@
 /** Records by MikroORM: on the connections of plain SQL, for the tables that the migrations made. */
 import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
 import t from 'tap'
 import { openDatabase, openOrm } from '../../src/database/database.ts'
 import { AppUser, Diagnosis, entities, UserSession } from '../../src/database/entities.ts'
@@ -55,6 +56,29 @@ t.test('entities agree with the columns that the migrations made', async (t) => 
     'alter table "personal_token" alter column "allowed_ips" drop default',
   ])
   t.equal(entities.length, 13)
+})
+
+t.test('a transaction of records that fails anywhere gives its connection back', async (t) => {
+  const { url } = await testDatabase(t)
+  const db = openDatabase({ url, logger: quietLogger, maxConnections: 1 })
+  t.teardown(() => db.close())
+  const { query } = pg.Client.prototype
+  t.teardown(() => Object.assign(pg.Client.prototype, { query }))
+  const change = () =>
+    db.records((em) => em.transactional((tx) => tx.nativeUpdate(AppUser, { id: 1 }, { id: 1 })))
+  await change()
+  for (const failing of [['begin'], ['update'], ['commit'], ['commit', 'rollback']]) {
+    Object.assign(pg.Client.prototype, {
+      query(this: pg.Client, ...given: unknown[]) {
+        const fails = failing.some((verb) => `${given[0]}`.startsWith(verb))
+        if (fails) return Promise.reject(new Error('the connection broke'))
+        return Reflect.apply(query, this, given)
+      },
+    })
+    await t.rejects(change(), failing.join())
+    Object.assign(pg.Client.prototype, { query })
+    t.same(await db.query('select 1 as one'), [{ one: 1 }], failing.join())
+  }
 })
 
 t.test('a record is written and read as it was', async (t) => {

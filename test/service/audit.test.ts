@@ -5,26 +5,12 @@ import { promisify } from 'node:util'
 import t from 'tap'
 import { ACTIONS, type Action } from '../../src/audit/actions.ts'
 import { retainChanges } from '../../src/audit/read.ts'
-import { openDatabase } from '../../src/database/database.ts'
 import type { AuditRecord } from '../../src/records/audit.ts'
 import { until } from '../support/client.ts'
-import { quietLogger } from '../support/logger.ts'
-import { startService } from '../support/service.ts'
+import { auditRig } from './audit-rig.ts'
 
 const phone = '+14155557001'
-const env = { OPERATOR_PHONES: phone, OPERATOR_TOKEN: 'orders-of-a-test', ALLOW_PRIVATE_URLS: '1' }
-const service = await startService(t, { env })
-const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
-t.teardown(() => db.close())
-const client = await service.client(phone)
-
-const changes = async (query = '', by = client): Promise<AuditRecord[]> =>
-  (await by.result('GET', `/audit?limit=1000${query}`)).items
-const newest = async (action: Action): Promise<AuditRecord> => {
-  const [found] = await changes(`&action=${action}`)
-  if (!found) throw new Error(`no ${action}`)
-  return found
-}
+const { service, db, client, changes, newest } = await auditRig(t, phone)
 
 /** Some of these calls are paced: they are asked again in a second. */
 const paced = (method: string, path: string, body: object) =>

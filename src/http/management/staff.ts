@@ -1,6 +1,5 @@
 /** Users as operators and support find them: /users. */
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
-import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { failed } from '../../../machines/model/failure.ts'
 import { parsePhone } from '../../accounts/phone.ts'
@@ -21,6 +20,8 @@ const Id = Type.Optional(Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INT
 
 const UsersQuery = Type.Object({
   ...PageQuery.properties,
+  // Each phone is opened with a key of its user.
+  limit: Type.Integer({ minimum: 1, maximum: 100, default: 50 }),
   phone: Type.Optional(Type.String({ maxLength: 40, description: 'The whole phone of the user' })),
   user_id: Id,
   credential_id: Id,
@@ -39,19 +40,17 @@ const config = { scope: 'operate' } as const
 
 type Routes = FastifyPluginAsyncTypebox<StaffRoutesOptions>
 
-const findingRoutes: Routes = async (app, { staff, users }) => {
-  const presented = async (request: Pick<FastifyRequest, 'user'>, user: FoundUser) => {
-    const until = await staff.unmaskedUntil(userOf(request), user.id)
-    return {
-      user_id: user.id,
-      phone: until ? user.phone : maskPhone(user.phone),
-      created_at: user.createdAt.toISOString(),
-      accounts: user.accounts,
-      accounts_out: user.accountsOut,
-      api_keys: user.apiKeys,
-      unmasked_until: until?.toISOString() ?? null,
-    }
-  }
+const presented = (user: FoundUser) => ({
+  user_id: user.id,
+  phone: user.unmaskedUntil ? user.phone : maskPhone(user.phone),
+  created_at: user.createdAt.toISOString(),
+  accounts: user.accounts,
+  accounts_out: user.accountsOut,
+  api_keys: user.apiKeys,
+  unmasked_until: user.unmaskedUntil?.toISOString() ?? null,
+})
+
+const findingRoutes: Routes = async (app, { users }) => {
   app.get(
     '/users',
     {
@@ -66,6 +65,7 @@ const findingRoutes: Routes = async (app, { staff, users }) => {
     async (request) => {
       const { limit, before, phone, user_id, credential_id, api_key_id } = request.query
       const found = await users.find({
+        staffId: userOf(request),
         phone: phone === undefined ? undefined : parsePhone(phone).number,
         userId: user_id,
         credentialId: credential_id,
@@ -74,10 +74,7 @@ const findingRoutes: Routes = async (app, { staff, users }) => {
         limit: limit + 1,
       })
       const page = pageOf(found, limit, ({ id }) => `${id}`)
-      return ok({
-        ...page,
-        items: await Promise.all(page.items.map((one) => presented(request, one))),
-      })
+      return ok({ ...page, items: page.items.map(presented) })
     },
   )
   app.get(
@@ -92,9 +89,10 @@ const findingRoutes: Routes = async (app, { staff, users }) => {
       },
     },
     async (request) => {
-      const [found] = await users.find({ userId: idOf(request.params.id), limit: 1 })
+      const userId = idOf(request.params.id)
+      const [found] = await users.find({ staffId: userOf(request), userId, limit: 1 })
       if (!found) throw failed('not_found')
-      return ok(await presented(request, found))
+      return ok(presented(found))
     },
   )
 }
