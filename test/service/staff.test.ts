@@ -245,6 +245,8 @@ t.test(
     t.ok(minutes > 14 && minutes <= 15)
     t.same((await behalf(support, path)).body.result, own)
     t.equal((await support.result('GET', `/users/${userId}`)).phone, phones.user)
+    const { items } = await support.result('GET', '/users')
+    for (const { user_id, phone } of items) t.equal(phone.includes('*'), user_id !== userId)
     t.notMatch(JSON.stringify((await behalf(operator, path)).body), 'heart', 'not for another one')
     t.equal((await behalf(support, '/user/logs/webhook-deliveries?text=heart')).status, 200)
   },
