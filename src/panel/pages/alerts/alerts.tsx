@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-query'
 import { useState } from 'react'
 import { call } from '../../api/call.ts'
+import { useViewed } from '../../api/queries.ts'
 import type { Incident, RecordPage } from '../../api/types.ts'
 import { Hint } from '../../help/hint.tsx'
 import { useFormats } from '../../i18n/formats.ts'
@@ -41,6 +42,8 @@ const incidentsQuery = (isOver: boolean) =>
 
 export function AlertsPage() {
   const t = useT()
+  // Where another user is told of incidents, nobody else reads.
+  const isOwn = useViewed() === undefined
   const current = useInfiniteQuery(incidentsQuery(false))
   const over = useInfiniteQuery(incidentsQuery(true))
   const hasNone = over.data !== undefined && recordsOf(over).length === 0
@@ -61,8 +64,8 @@ export function AlertsPage() {
         />
         {current.data && <Records log={over} none={null} record={row} />}
       </Card>
-      <AlertSettingsCards />
-      <Told />
+      {isOwn && <AlertSettingsCards />}
+      {isOwn && <Told />}
     </Page>
   )
 }
