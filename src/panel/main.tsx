@@ -44,7 +44,7 @@ const queries = new QueryClient({
 
 /** Clears the cache when another user signs in in the same tab, and the drafts when the session ends. */
 let reader: number | undefined
-onSession(() => {
+function followSession(): void {
   const session = currentSession()
   const user = session.state === 'in' ? session.user.user_id : undefined
   if (reader !== undefined && user !== reader) queries.clear()
@@ -57,7 +57,10 @@ onSession(() => {
     forgetDrafts()
     view(undefined)
   }
-})
+}
+onSession(followSession)
+// The service may have said who is signed in before this script had come.
+followSession()
 // The records of another user are others under the same names.
 onViewing(() => queries.clear())
 

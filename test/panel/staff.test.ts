@@ -1,4 +1,5 @@
 /** Support in the panel: finds a user, sees what they see, diagnoses, gives a reason for texts, and goes back. */
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
@@ -54,7 +55,7 @@ t.test('support helps a user in the panel', { skip: noBrowser, timeout: 180_000 
       await band.waitFor()
       await page.locator('main h1').first().waitFor()
       // Some parts of a page ask for more once they are shown.
-      await page.waitForTimeout(500)
+      await pause(500)
       t.same(refused, [], address)
     }
     t.equal(await page.getByRole('link', { name: 'Sandbox', exact: true }).count(), 0)
@@ -95,6 +96,11 @@ t.test('support helps a user in the panel', { skip: noBrowser, timeout: 180_000 
     await page.context().clearCookies()
     const other = await page.context().newPage()
     await signIn({ ...visitor, page: other }, service, helped)
+    // Who is signed in is known before the rest of the panel has come.
+    await page.route(/assets\/index-/, async (route) => {
+      await pause(700)
+      await route.continue()
+    })
     await page.goto(`${visitor.origin}/dashboard/accounts`)
     await page.locator('main').getByText('helped_ada').first().waitFor()
     t.equal(await band.count(), 0)

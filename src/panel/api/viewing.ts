@@ -32,7 +32,7 @@ export function onViewing(listener: () => void): () => void {
 /** From now on pages show the records of this user, or one's own again. */
 export function view(user: Viewed | undefined): void {
   // Whoever hears of a change begins anew, also a page that needs no sign-in.
-  if (viewed?.user_id === user?.user_id) return
+  if (viewed?.user_id === user?.user_id && viewed?.by === user?.by) return
   viewed = user
   try {
     if (user) sessionStorage.setItem(KEPT, JSON.stringify(user))
