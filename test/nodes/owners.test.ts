@@ -1,7 +1,7 @@
 /** How many statements the requests take that wait for an owner. */
 import t from 'tap'
 import type { Queryable } from '../../src/database/database.ts'
-import { Owners } from '../../src/nodes/owners.ts'
+import { isNamedInBody, isPoll, Owners, plainUrl, targetOf } from '../../src/nodes/owners.ts'
 
 t.test('requests that look for owners at the same moment share a statement', async (t) => {
   const asked: unknown[] = []
@@ -36,4 +36,56 @@ t.test('a connection that was cut off without a word holds no request for long',
   t.match(await owners.look({ kind: 'link', id: 'a flow' }), { owner: 3 })
   t.ok(performance.now() - began < 2_000)
   t.equal(asked, 3, 'what is answered soon is asked once')
+})
+
+t.test('an address that the router takes for the same has the same owner', async (t) => {
+  const key = { kind: 'key', id: 12 } as const
+  for (const url of [
+    '/api_keys/12',
+    '/api_keys/%312',
+    '/%61pi_keys/1%32?a=%31',
+    '/api_keys/12#a',
+  ]) {
+    t.same(targetOf(plainUrl(url)), key, url)
+  }
+  t.same(targetOf(plainUrl('/%62ot12%3Aa/getMe')), key, 'with an escaped colon, too')
+  t.same(targetOf(plainUrl('/platforms/cred%65ntials/%37')), { kind: 'credential', id: 7 })
+  t.ok(isPoll(plainUrl('/bot12:a/%67etUpdates#a')))
+  t.ok(isNamedInBody('POST', plainUrl('/api%5Fkeys?a')))
+  t.ok(isNamedInBody('POST', plainUrl('/platforms/xmpp/link/start#a')))
+  t.notOk(isNamedInBody('POST', plainUrl('/api_keys/12')))
+})
+
+t.test('of an address nothing changes that could mean something else', async (t) => {
+  const same = ['/', '/a%2fb', '/a%2', '/%zz', '/a%2561', '/%C3%A9%20', '/a?b=%61#%62', '/a?#', '*']
+  for (const url of same) t.equal(plainUrl(url), url)
+  const letters = [
+    '0',
+    '5',
+    '9',
+    'A',
+    'G',
+    'O',
+    'P',
+    'Z',
+    'a',
+    'g',
+    'o',
+    'p',
+    'z',
+    '-',
+    '.',
+    '_',
+    '~',
+  ]
+  for (const letter of letters) {
+    const code = `%${letter.charCodeAt(0).toString(16)}`
+    t.equal(plainUrl(`/${code}${code.toUpperCase()}`), `/${letter}${letter}`)
+  }
+  const others = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code))
+  for (const other of others.filter((one) => !/[\w.~-]/.test(one))) {
+    const url = `/%${other.charCodeAt(0).toString(16).padStart(2, '0')}`
+    t.equal(plainUrl(url), url)
+  }
+  t.equal(plainUrl('/a#b?c#d'), '/a?b?c#d')
 })
