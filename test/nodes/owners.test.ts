@@ -1,7 +1,15 @@
 /** How many statements the requests take that wait for an owner. */
+import { createHash } from 'node:crypto'
 import t from 'tap'
 import type { Queryable } from '../../src/database/database.ts'
-import { isNamedInBody, isPoll, Owners, plainUrl, targetOf } from '../../src/nodes/owners.ts'
+import {
+  isNamedInBody,
+  isPoll,
+  Owners,
+  plainUrl,
+  targetIn,
+  targetOf,
+} from '../../src/nodes/owners.ts'
 
 t.test('requests that look for owners at the same moment share a statement', async (t) => {
   const asked: unknown[] = []
@@ -50,6 +58,11 @@ t.test('an address that the router takes for the same has the same owner', async
   }
   t.same(targetOf(plainUrl('/%62ot12%3Aa/getMe')), key, 'with an escaped colon, too')
   t.same(targetOf(plainUrl('/platforms/cred%65ntials/%37')), { kind: 'credential', id: 7 })
+  const flow = 'a_-'.padEnd(22, '0')
+  t.same(targetOf(`/platforms/xmpp/link/${flow}/resend`), { kind: 'link', id: flow })
+  const hash = createHash('sha256').update(flow).digest('hex')
+  t.same(targetOf(`/link-pages/${flow}?a`), { kind: 'page', id: hash })
+  t.equal(targetOf('/link-pages'), undefined)
   t.ok(isPoll(plainUrl('/bot12:a/%67etUpdates#a')))
   t.ok(isNamedInBody('POST', plainUrl('/api%5Fkeys?a')))
   t.ok(isNamedInBody('POST', plainUrl('/platforms/xmpp/link/start#a')))
@@ -89,3 +102,44 @@ t.test('of an address nothing changes that could mean something else', async (t)
   }
   t.equal(plainUrl('/a#b?c#d'), '/a?b?c#d')
 })
+
+t.test('a body names a flow of linking, or else an account', async (t) => {
+  const found = (body: unknown) => targetIn(Buffer.from(JSON.stringify(body)))
+  t.same(found({ session_id: 'a', credential_id: 7 }), { kind: 'link', id: 'a' })
+  t.same(found({ credential_id: 7 }), { kind: 'credential', id: 7 })
+  for (const none of [
+    {},
+    { session_id: 7 },
+    { credential_id: '7' },
+    { credential_id: 7.5 },
+    null,
+  ]) {
+    t.equal(found(none), undefined, JSON.stringify(none))
+  }
+  t.equal(targetIn(Buffer.from('{"credential_id":')), undefined)
+})
+
+t.test(
+  'what is remembered of an account is not taken for that of a key with its number',
+  async (t) => {
+    let asked = 0
+    const query = async ({ name }: { name: string }) => {
+      asked++
+      if (name === 'owner-link') return [{ owner: 3 }]
+      return [
+        {
+          id: 7,
+          ...(name === 'owner-key' ? { credentialId: 8, owner: 2 } : { credentialId: 7, owner: 1 }),
+        },
+      ]
+    }
+    const owners = new Owners({ query: query as unknown as Queryable['query'] })
+    t.same((await owners.find({ kind: 'credential', id: 7 }))?.owner, 1)
+    t.same((await owners.find({ kind: 'key', id: 7 }))?.owner, 2)
+    await owners.find({ kind: 'link', id: 'a flow' })
+    t.equal(asked, 3)
+    await owners.find({ kind: 'link', id: 'a flow' })
+    await owners.find({ kind: 'credential', id: 7 })
+    t.equal(asked, 3, 'what is remembered is not asked again')
+  },
+)
