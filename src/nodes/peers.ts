@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { type Dispatcher, Pool } from 'undici'
 import type { Forwarded } from '../../machines/credential/events.ts'
 import { LISTEN_BACKLOG } from '../config/limits.ts'
@@ -142,6 +142,19 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
 }
 
 const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
+
+const ANSWERS_WITHIN_MS = 300
+
+/** Resolves with whether nothing listens there: the process has ended, and is not merely cut off from the database. */
+export function isRefused(address: string): Promise<boolean> {
+  const { hostname, port } = new URL(address)
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect({ host: bare(hostname), port: Number(port) })
+  socket.setTimeout(ANSWERS_WITHIN_MS, () => resolve(false))
+  socket.once('connect', () => resolve(false))
+  socket.once('error', (cause) => resolve('code' in cause && cause.code === 'ECONNREFUSED'))
+  return promise.finally(() => socket.destroy())
+}
 
 async function closed(server: Server): Promise<void> {
   server.close()
