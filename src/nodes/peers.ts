@@ -10,6 +10,12 @@ import { LISTEN_BACKLOG } from '../config/limits.ts'
 /** The version of this protocol. During an upgrade nodes of the version before are spoken to in theirs, and let in. */
 export const PROTOCOL = 1
 
+/**
+ * undici connects anew for a request whose `Host` differs from the one before, unless it is told a name; callers may know the
+ * service by several.
+ */
+export const PEER_NAME = 'chapar-node'
+
 const identityOf = (protocol: number) => `chapar-node-${protocol}`
 /** The identities of peers that are let in. */
 const spoken: readonly string[] = [PROTOCOL, PROTOCOL - 1].map(identityOf)

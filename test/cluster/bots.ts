@@ -110,12 +110,14 @@ async function withWebhook({ url, key, host, note }: Receiving) {
   }).listen(0, host)
   await once(server, 'listening')
   const address = `http://${host}:${(server.address() as AddressInfo).port}/`
-  const { body } = await ask(url, 'POST', `/bot${key}/setWebhook`, { url: address })
-  if (!body.ok) throw new Error(`setWebhook: ${JSON.stringify(body)}`)
-  return async () => {
+  const close = async () => {
     server.closeAllConnections()
     server.close()
   }
+  const { status, body } = await ask(url, 'POST', `/bot${key}/setWebhook`, { url: address })
+  if (body.ok) return close
+  await close()
+  throw new Error(`setWebhook: ${status} ${JSON.stringify(body)}`)
 }
 
 /** In a process of its own, as it is another language. */
