@@ -84,7 +84,9 @@ function withTelegraf({ url, key, note, failed }: Receiving) {
     try {
       await bot.launch({ allowedUpdates: ['message'] })
     } catch (cause) {
-      if (!(cause instanceof Error && cause.name === 'FetchError')) throw cause
+      // The second is the answer of a balancer before which no node is ready.
+      const isAway = cause instanceof Error && /^FetchError|^Error: 503/.test(String(cause))
+      if (!isAway) throw cause
       await pause(AGAIN_MS)
       if (!closing.signal.aborted) await run()
     }
