@@ -135,6 +135,8 @@ type CountingWorld = ApiKeyWorld & Pick<EffectsWorld, 'held'>
 
 const CALLS_IN_FLIGHT = 1_000
 const RETRY_SECONDS = 60
+/** With the largest files, about what the usual burst of a key buys. */
+const UNMEASURED_AT_ONCE = 50
 
 export interface PollRequest extends Partial<Wanted> {
   readonly offset: number
@@ -155,6 +157,8 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   #calls = 0
   /** Calls whose bodies are not here yet. */
   #coming = 0
+  /** Of these, how many have no length. */
+  #unmeasured = 0
   #isLost = false
 
   constructor(
@@ -179,13 +183,21 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     return isOver || hasExpired(context.terms, this.#world.clock.now())
   }
 
-  /** Receives the body of a call, which may take long: the key does not sleep meanwhile. */
-  async whileComing<Result>(receive: () => Promise<Result>): Promise<Result> {
+  /**
+   * Receives the body of a call, which may take long: the key does not sleep meanwhile. Of bodies whose length nobody has
+   * said, and which cost nothing before they are here, only some come at once.
+   */
+  async whileComing<Result>(receive: () => Promise<Result>, isUnmeasured = false): Promise<Result> {
+    if (isUnmeasured && this.#unmeasured >= UNMEASURED_AT_ONCE) {
+      throw failed('rate_limited', '', { retryAfterSeconds: 1 })
+    }
     this.#coming++
+    if (isUnmeasured) this.#unmeasured++
     try {
       return await receive()
     } finally {
       this.#coming--
+      if (isUnmeasured) this.#unmeasured--
       this.noteUse()
     }
   }
