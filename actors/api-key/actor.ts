@@ -4,6 +4,7 @@ import type { Actor, StateValue } from 'xstate'
 import { hasExpired, mayCall, type Scope, type UpdatePage } from '../../machines/api-key/events.ts'
 import { apiKeyMachine } from '../../machines/api-key/machine.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
+import type { Failure } from '../../machines/model/protocol.ts'
 import type { Wanted } from '../../machines/model/update-kinds.ts'
 import type { WebhookChange, WebhookFacts } from '../../machines/webhook/terms.ts'
 import { type AbortLike, HostedActor, type Hosting } from '../host/actor.ts'
@@ -40,10 +41,20 @@ export class ApiKeys {
   }
 
   begin(facts: KeyFacts): ApiKeyActor {
-    const { apiKeyId, credentialId, terms, revoked, cursor, filter, webhook } = facts
-    const input = { apiKeyId, credentialId, terms, revoked, cursor, filter, webhook }
+    const { apiKeyId, credentialId, terms, revoked, cursor, filter, webhook, userId } = facts
+    const suspension = this.#world.suspensionOf?.(userId)
+    const input = { apiKeyId, credentialId, terms, revoked, cursor, filter, webhook, suspension }
     const create = (ref: KeyRef) => new ApiKeyActor(facts, this.#world, ref, this.#host)
     return this.#host.begin({ input, clock: this.#world.clock }, create)
+  }
+
+  /** The user was suspended, or that has ended: each of their keys that lives here is told. */
+  suspensionChanged(userId: number): void {
+    const suspension = this.#world.suspensionOf?.(userId)
+    for (const key of [...this.#host.live()]) {
+      if (key.facts.userId !== userId) continue
+      key.tell(suspension ? { type: 'user.suspended', suspension } : { type: 'user.resumed' })
+    }
   }
 
   /** Another node has claimed these credentials: held polls are answered with nothing, and the next call loads the key. */
@@ -127,6 +138,8 @@ function advance({ perSecond, burst }: Rate, theoretical: number, now: number) {
 
 export interface ApiKeyWorld extends Omit<EffectsWorld, 'held'> {
   readonly rates: SendRates
+  /** How calls are refused while this user is suspended; undefined: they are not. */
+  suspensionOf?(userId: number): Failure | undefined
   /** Calls of one key at the same time; the reference's figure unless given. */
   readonly callsInFlight?: number
 }
@@ -181,6 +194,12 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     const { value, context } = this.snapshot
     const isOver = value === 'revoked' || value === 'rotated'
     return isOver || hasExpired(context.terms, this.#world.clock.now())
+  }
+
+  /** How each call is refused while its user is suspended. */
+  get suspension(): Failure | undefined {
+    const { value, context } = this.snapshot
+    return value === 'suspended' ? context.suspension : undefined
   }
 
   /**
