@@ -1,7 +1,11 @@
 /** Users whom an operator suspends: refused everywhere, nothing goes out, nothing is lost, and all of it is back afterwards. */
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import { claimDue } from '../../src/alerts/outbox.ts'
+import { runningActions, waitingItems } from '../../src/bulk/actions.ts'
+import { openDatabase } from '../../src/database/database.ts'
 import { type Answer, ask, type Client, until } from '../support/client.ts'
+import { quietLogger } from '../support/logger.ts'
 import { type Service, startService } from '../support/service.ts'
 import { Receiver } from '../webhooks/receiver.ts'
 import { linkedAccount, refused } from './scene.ts'
@@ -110,11 +114,9 @@ t.test('only operators suspend, with a reason, and no operator', async (t) => {
 t.test('a suspended user is refused at once, and gets everything back', async (t) => {
   const service = await startService(t, { env })
   const operator = await service.client(operatorPhone)
-  const { client, bot, ada, credentialId, key, keyId } = await linkedAccount(
-    service,
-    'stopped',
-    phone,
-  )
+  const db = openDatabase({ url: service.databaseUrl, logger: quietLogger })
+  t.teardown(() => db.close())
+  const { client, ada, credentialId, key, keyId } = await linkedAccount(service, 'stopped', phone)
   const other = await linkedAccount(service, 'unconcerned')
   const { user_id: id } = await client.result('GET', '/user')
   const { token } = await client.result('POST', '/user/tokens', { name: 'script' })
@@ -177,6 +179,29 @@ t.test('a suspended user is refused at once, and gets everything back', async (t
     t.equal((await login(otp)).status, 401, 'the code is used up')
   })
 
+  // What was about to be done when it began: an alert to be told, and an account of an action on many.
+  await db.query(
+    `insert into alert_notification (user_id, channel, event, created_at, next_at)
+     values ($1, 'webhook', 'opened', now(), now() - interval '1 minute')`,
+    [id],
+  )
+  const [action] = await db.query<{ id: number }>(
+    `with action as (
+       insert into bulk_action (user_id, kind, total) values ($1, 'restart', 1) returning id
+     ), item as (
+       insert into bulk_item (action_id, position, credential_id) select id, 1, $2 from action
+     ) select id from action`,
+    [id, credentialId],
+  )
+  const now = new Date()
+  t.same(await claimDue(db, { now, incarnation: null, limit: 10 }), [])
+  const [owner] = await db.query<{ owner: number | null }>(
+    'select owner from credential_log where credential_id = $1',
+    [credentialId],
+  )
+  t.same(await runningActions(db, owner?.owner ?? null, 10), [])
+  t.same(await waitingItems(db, action?.id ?? 0, owner?.owner ?? null, 10), [])
+
   for (const text of ['one', 'two', 'three']) await write(text)
   const pending = async (count: number) =>
     await until(async () => {
@@ -224,7 +249,13 @@ t.test('a suspended user is refused at once, and gets everything back', async (t
     { after: null },
     { via: 'code', after: { why: 'user_suspended' } },
   ])
-  t.equal(bot.first_name, 'Bot')
+  // The user has set no way of telling.
+  await until(async () => {
+    const told = await db.query("select from alert_notification where state = 'lost'")
+    return told.length === 1
+  })
+  const path = `/platforms/credentials/actions/${action?.id}`
+  await until(async () => (await client.result('GET', path)).state === 'finished')
 })
 
 t.test('it holds at each node, whichever was told', async (t) => {
