@@ -137,8 +137,10 @@ const elsewhere: readonly Action[] = [
   'session.reused',
   // A code may be asked for again only after a while.
   'link.code_asked',
-  // The staff does it: test/service/staff.test.ts.
+  // The staff does it: test/service/staff.test.ts and test/service/suspension.test.ts.
   'user.unmasked',
+  'user.suspended',
+  'user.unsuspended',
   // Commands run on their own: a test below.
   'service.phone_unlocked',
   'service.signing_keys_dropped',
