@@ -55,7 +55,7 @@ const unfenced: Readonly<Record<string, string>> = {
   'exchanges/calls.ts call_exchange': history,
   'exchanges/log.ts webhook_exchange': history,
   'exchanges/log.ts api_key': user,
-  'webhooks/notices.ts credential_transition': history,
+  'webhooks/webhooks.ts credential_transition': history,
   'webhooks/secrets.ts webhook_secret': user,
   'webhooks/store.ts webhook': 'in the transaction that holds the credential (#asOwner)',
   'webhooks/store.ts api_key': 'in the transaction that holds the credential (#asOwner)',
