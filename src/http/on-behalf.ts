@@ -45,6 +45,7 @@ export const routesOnBehalf: ReadonlySet<string> = new Set([
   'GET /platforms/credentials/:credential_id',
   'GET /platforms/credentials/actions',
   'GET /platforms/credentials/:credential_id/events',
+  'GET /platforms/credentials/:credential_id/shares',
   'GET /platforms/credentials/:credential_id/transitions',
   'GET /platforms/credentials/events',
   'GET /platforms/credentials/groups',
@@ -83,9 +84,9 @@ export async function onBehalf(
   return { id, acting, stands }
 }
 
-/** Who is counted for what a request costs: of a call on behalf of a user, the one who makes it. */
+/** Who is counted for what a request costs: the one who makes it, whoever owns what it is about. */
 export const callerOf = ({ user }: Pick<FastifyRequest, 'user'>): number =>
-  user.acting?.id ?? user.id
+  user.acting?.id ?? user.sharing?.id ?? user.id
 
 /** What could find a part of a phone: a search tells whether it has these digits, in whatever script. */
 const ofPhone = /[\p{N}+]/u
@@ -113,24 +114,33 @@ export const seesService = async (
   { user }: Pick<FastifyRequest, 'user'>,
 ): Promise<boolean> => !user.acting && (await staff.isOperator(user.id))
 
-/** The answer as this caller may see it. */
-export const shownTo = <Answer>(
-  user: { readonly acting?: Acting } | undefined,
+/** The answer as this caller may see it. Whom an account is shared with sees its texts, but not its phone. */
+export function shownTo<Answer>(
+  user: Partial<Pick<FastifyRequest['user'], 'acting' | 'sharing'>> | undefined,
   answer: Answer,
-): Answer => (user?.acting?.isMasked ? (masked(answer) as Answer) : answer)
+): Answer {
+  if (user?.acting?.isMasked) return masked(answer, maskedField) as Answer
+  return user?.sharing ? (masked(answer, withoutPhone) as Answer) : answer
+}
 
-function masked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(masked)
+type Mask = (name: string, value: string, isContent: boolean) => string
+
+function masked(value: unknown, mask: Mask): unknown {
+  if (Array.isArray(value)) return value.map((one) => masked(one, mask))
   if (typeof value !== 'object' || value === null || value instanceof Date) return value
   // Contents of a call or of an attempt at a webhook; elsewhere a text is a sentence of the service.
   const isContent = 'is_cut' in value
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, maskedField(name, inner, isContent)]),
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      typeof inner === 'string' ? mask(name, inner, isContent) : masked(inner, mask),
+    ]),
   )
 }
 
-function maskedField(name: string, value: unknown, isContent: boolean): unknown {
-  if (typeof value !== 'string') return masked(value)
+const withoutPhone: Mask = (name, value) => (name === 'phone' ? maskPhone(value) : value)
+
+function maskedField(name: string, value: string, isContent: boolean): string {
   if (name === 'phone') return maskPhone(value)
   if (name === 'excerpt' || name === 'chat_name') return HIDDEN
   return isContent && (name === 'text' || name === 'body') ? maskTexts(value, HIDDEN) : value
