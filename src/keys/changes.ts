@@ -178,7 +178,11 @@ const termsOf = ({ name, credentialId, scopes, expiresAt, allowedIps = [] }: New
   allowed_ips: allowedIps,
 })
 
-const letGo = 'update key_holder set holds = false where api_key_id = $1'
+/** Who had a secret that opens nothing more. A webhook may be theirs, whoever has rotated the key since. */
+const letGo = `
+  update key_holder set holds = false
+   where api_key_id = $1 and not exists (
+     select from webhook where api_key_id = $1 and sealed is not null)`
 
 /**
  * A new secret; the old one opens the key for `overlapSeconds` more, or for nobody. SQL, since it copies a column of the

@@ -118,10 +118,12 @@ t.test('a share reaches its account, and no other of the owner', async (t) => {
   })
   await owner.bot(mine.key, 'getMe')
   await owner.bot(hidden.key, 'getMe')
-  await until(async () => {
-    const { items } = await owner.result('GET', `/user/logs/api-requests?credential_id=${other}`)
-    return items.length > 0
-  })
+  for (const one of [account, other]) {
+    await until(async () => {
+      const { items } = await owner.result('GET', `/user/logs/api-requests?credential_id=${one}`)
+      return items.length > 0
+    })
+  }
   t.equal((await developer.ask('GET', `/platforms/credentials/${other}`)).status, 404)
   t.equal((await developer.ask('GET', `/api_keys/${hidden.api_key_id}`)).status, 404)
   const none = { items: [], next_before: null }
@@ -222,6 +224,7 @@ t.test('the end of a share revokes what its developer holds, if it is asked for'
   const hooked = await keyOf(owner, 'delivers to them')
   const hook = { url: 'http://127.0.0.1:9/theirs' }
   await developer.result('PUT', `/api_keys/${hooked.api_key_id}/webhook`, hook)
+  const { key: unknown } = await rotate(owner, hooked)
   const { share_id, api_key_ids } = await shareOf(developerId)
   const { revoked_api_key_ids: revoked } = await owner.result(
     'DELETE',
@@ -230,6 +233,7 @@ t.test('the end of a share revokes what its developer holds, if it is asked for'
   t.same(revoked.toSorted(), api_key_ids, 'those that were listed')
   for (const { api_key_id } of [shown, made, hooked]) t.ok(revoked.includes(api_key_id))
   for (const { key } of [rotated, made, hooked]) t.equal(await opens(key), 401)
+  t.equal(await opens(unknown), 401, 'its webhook was theirs, whoever has its secret')
   for (const { key } of [mine, safe]) t.equal(await opens(key), 200)
   const { items } = await owner.result('GET', '/audit?action=key.revoked')
   t.match(
