@@ -234,59 +234,73 @@ const REQUEST = /^[A-Z]+ \S+ HTTP\/1\.\d\r\n/
 const INTERIM = /^HTTP\/1\.\d 1\d\d/
 const CONTINUE = / 100$/
 const LINE_LENGTH = 'HTTP/1.1 100'.length
+const STATUS_LENGTH = '100'.length
+const ONE = 0x31
 const HEAD_END = '\r\n\r\n'
 
 /** Some servers send `100 Continue` though nobody waits for it. The client takes that for a broken answer, and passes over 102. */
 function passingOverContinue<Connection extends Socket>(socket: Connection): Connection {
   const { read, write } = socket
-  let rename = continueRenaming()
+  const heads = new InterimHeads()
   const reading = (size?: number) => {
     const chunk: Buffer | null = read.call(socket, size)
-    if (chunk !== null) rename(chunk)
+    if (chunk !== null) heads.rename(chunk)
     return chunk
   }
-  const writing = (...sent: Parameters<typeof write>) => {
+  const writing = (chunk: string | Uint8Array, ...more: never[]) => {
     // The client writes each head as a text of its own; other pieces belong to the request before.
-    if (typeof sent[0] === 'string' && REQUEST.test(sent[0])) rename = continueRenaming()
-    return write.apply(socket, sent)
+    if (typeof chunk === 'string' && REQUEST.test(chunk)) heads.begin()
+    return write.call(socket, chunk, ...more)
   }
   return Object.assign(socket, { read: reading, write: writing })
 }
 
 /** For the pieces of one answer, cut anywhere: renames in the interim heads, and nothing from the head of the answer itself on. */
-function continueRenaming(): (chunk: Buffer) => void {
-  let awaited: 'line' | 'end' | 'nothing' = 'line'
+class InterimHeads {
+  #awaited: 'line' | 'end' | 'nothing' = 'line'
   /** The end of the pieces before, as far as it may belong to what is awaited. */
-  let before = ''
+  #before = ''
 
-  function afterLine(chunk: Buffer, at: number): number {
-    const line = before + chunk.toString('latin1', at, at + LINE_LENGTH - before.length)
-    const next = at + line.length - before.length
-    before = line
-    if (line.length < LINE_LENGTH) return chunk.length
-    awaited = INTERIM.test(line) ? 'end' : 'nothing'
-    if (CONTINUE.test(line) && awaited === 'end') chunk.write('2', next - 1)
-    before = ''
-    return next
+  /** What follows answers another request. */
+  begin(): void {
+    this.#awaited = 'line'
+    this.#before = ''
   }
 
-  function afterHead(chunk: Buffer, at: number): number {
-    const text = before + chunk.toString('latin1', at)
-    const end = text.indexOf(HEAD_END)
-    if (end < 0) {
-      before = text.slice(1 - HEAD_END.length)
+  rename(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length && this.#awaited !== 'nothing'; ) {
+      at = this.#awaited === 'line' ? this.#afterLine(chunk, at) : this.#afterHead(chunk, at)
+    }
+  }
+
+  #afterLine(chunk: Buffer, at: number): number {
+    const digit = chunk[at + LINE_LENGTH - STATUS_LENGTH]
+    // Nearly every answer has no interim head, and its line is looked at no further.
+    if (this.#before === '' && digit !== undefined && digit !== ONE) {
+      this.#awaited = 'nothing'
       return chunk.length
     }
-    const next = at + end + HEAD_END.length - before.length
-    awaited = 'line'
-    before = ''
+    const line = this.#before + chunk.toString('latin1', at, at + LINE_LENGTH - this.#before.length)
+    const next = at + line.length - this.#before.length
+    this.#before = line
+    if (line.length < LINE_LENGTH) return chunk.length
+    this.#awaited = INTERIM.test(line) ? 'end' : 'nothing'
+    if (CONTINUE.test(line) && this.#awaited === 'end') chunk.write('2', next - 1)
+    this.#before = ''
     return next
   }
 
-  return (chunk) => {
-    for (let at = 0; at < chunk.length && awaited !== 'nothing'; ) {
-      at = awaited === 'line' ? afterLine(chunk, at) : afterHead(chunk, at)
+  #afterHead(chunk: Buffer, at: number): number {
+    const text = this.#before + chunk.toString('latin1', at)
+    const end = text.indexOf(HEAD_END)
+    if (end < 0) {
+      this.#before = text.slice(1 - HEAD_END.length)
+      return chunk.length
     }
+    const next = at + end + HEAD_END.length - this.#before.length
+    this.#awaited = 'line'
+    this.#before = ''
+    return next
   }
 }
 
