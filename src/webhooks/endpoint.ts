@@ -17,7 +17,7 @@ import { shownUrl } from './address.ts'
 import type { DeliveryPlace } from './delivery-log.ts'
 import { type EndpointReply, Exchange, type ExchangeResult, TIMED_OUT } from './exchange.ts'
 import { callIn, type ReplyCall } from './reply-call.ts'
-import { type SigningSecrets, secretsInForce, signatures } from './secrets.ts'
+import { type SigningSecrets, signatures } from './secrets.ts'
 
 interface ConnectionLimits {
   readonly deliveries: number
@@ -136,10 +136,8 @@ export class Endpoint implements WebhookEndpoint {
       const id = `${this.#apiKeyId}-${updateId}`
       const timestamp = Math.floor(now / 1000)
       const headers = ['webhook-id', id, 'webhook-timestamp', `${timestamp}`]
-      const inForce = secretsInForce(known.found, now)
-      if (inForce.length > 0) {
-        headers.push('webhook-signature', signatures({ id, timestamp, body }, inForce))
-      }
+      const signature = signatures({ id, timestamp, body }, known.signing, now)
+      if (signature !== '') headers.push('webhook-signature', signature)
       const sent = await this.post(body, headers, signal)
       if (sent.reply) void this.#executeReplyCall(sent.reply, id)
       const { status, error, retryAfterMs, answer } = sent
@@ -171,6 +169,8 @@ export class Endpoint implements WebhookEndpoint {
           body,
           headersTimeout: 0,
           bodyTimeout: 0,
+          // A connection has one request at a time anyway, so nothing has to be held back behind it.
+          blocking: false,
         },
         exchange,
       )
