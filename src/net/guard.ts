@@ -2,7 +2,7 @@
 
 import { lookup, Resolver } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction, type Socket } from 'node:net'
-import { Agent, buildConnector, Pool } from 'undici'
+import { Agent, buildConnector, Client, Pool } from 'undici'
 
 /** The IANA special-purpose registry for IPv4, and what is reserved. */
 const special4 = [
@@ -180,9 +180,68 @@ function forgettablePool(origin: string | URL, options: object): Pool {
   return pool
 }
 
-/** The same for who speaks to one origin only, again and again. */
-export function createGuardedPool(origin: string, options: GuardOptions): Pool {
-  return new Pool(origin, poolOptions(options))
+/** One connection to an origin, for one request at a time; it is opened again whenever there is need. */
+export type GuardedConnection = Client
+
+type Use = (connection: GuardedConnection) => void
+
+/**
+ * For who speaks to one origin only, again and again. A pool looks through all of its connections for each request, and has
+ * the next one wait until the one before has left the event loop.
+ */
+export class GuardedConnections {
+  readonly #origin: string
+  readonly #options: ReturnType<typeof poolOptions>
+  readonly #all = new Set<GuardedConnection>()
+  /** The one that was used last is the next one to be used. */
+  readonly #idle: GuardedConnection[] = []
+  readonly #waiting = new Set<Use>()
+  #isClosed = false
+
+  constructor(origin: string, options: GuardOptions) {
+    this.#origin = origin
+    this.#options = poolOptions(options)
+  }
+
+  /** As soon as one is free. Nobody else gets it until it is given back; one that is closed refuses its request. */
+  take(use: Use): void {
+    const connection = this.#idle.pop()
+    if (connection) use(connection)
+    else if (this.#isClosed || this.#all.size < this.#options.connections) use(this.#open())
+    else this.#waiting.add(use)
+  }
+
+  /** `isReusable`: its request has got a whole answer. */
+  giveBack(connection: GuardedConnection, isReusable: boolean): void {
+    if (isReusable && this.#all.has(connection)) this.#idle.push(connection)
+    else this.#end(connection)
+    for (const next of this.#waiting) {
+      this.#waiting.delete(next)
+      this.take(next)
+      return
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#idle.length = 0
+    for (const connection of this.#all) this.#end(connection)
+    for (const next of this.#waiting) next(this.#open())
+    this.#waiting.clear()
+  }
+
+  #open(): GuardedConnection {
+    const { connections: _, ...options } = this.#options
+    const connection = new Client(this.#origin, options)
+    if (this.#isClosed) this.#end(connection)
+    else this.#all.add(connection)
+    return connection
+  }
+
+  #end(connection: GuardedConnection) {
+    this.#all.delete(connection)
+    connection.destroy().catch(() => undefined)
+  }
 }
 
 function poolOptions(options: GuardOptions) {
