@@ -146,7 +146,8 @@ export class WebhookDelivery {
   poke(): void {
     if (this.#ended || !this.#key.mayReceive) return
     this.#start()
-    if (this.#wantsMore) void this.#feed.read()
+    const wantsMore = this.#wantsMore
+    if (wantsMore || this.#feed.canReadLong) void this.#feed.read(wantsMore)
     if (this.#flow === 'closed' && this.#lanes.isWorthTrying) {
       this.#machine.tell({ type: 'lane.fresh' })
     } else this.#alarm.set(this.#flow === 'open' ? this.#lanes.nextDue : Number.POSITIVE_INFINITY)
@@ -305,7 +306,7 @@ export class WebhookDelivery {
       Math.max(waitAfter({ failures, forMs }, Math.random()), restMs)
     const lane = this.#lanes.failed(update, now, wait, status === 410)
     if (this.#flow === 'open' && now - lane.since >= HOPELESS_MS) {
-      webhooks.dropped(this.#key.owned)
+      webhooks.dropped(this.#key.owned, 1)
       this.#end(update, 'given up')
       return undefined
     }
@@ -329,7 +330,7 @@ export class WebhookDelivery {
       if (how === 'delivered') this.#lanes.succeeded(update)
       else this.#lanes.gaveUp(update)
       this.#feed.release(update)
-      this.#reading.acknowledge(update.updateId)
+      this.#reading.acknowledge(update)
       this.#saver.acknowledged()
     }
     if (this.#inFlight === 0) this.#ended?.()
