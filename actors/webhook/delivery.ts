@@ -365,7 +365,8 @@ export class WebhookDelivery {
   get #wantsMore(): boolean {
     if (!this.#feed.canRead) return false
     if (this.#flow === 'closed') return !this.#lanes.isDoubted && this.#lanes.ready === 0
-    return this.#room > this.#lanes.ready
+    // Ahead of its need: nobody waits for the page while the rest goes out.
+    return (this.#flow === 'open' ? this.#width : this.#room) > this.#lanes.ready
   }
 }
 

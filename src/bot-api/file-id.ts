@@ -1,5 +1,11 @@
 /** file_id: the name by which a client keeps a file. It is signed, so that it opens only files of its own account. */
-import { createHash, createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto'
+import {
+  createHash,
+  createHmac,
+  createSecretKey,
+  type KeyObject,
+  timingSafeEqual,
+} from 'node:crypto'
 import type { MediaKind } from '../../machines/model/media.ts'
 
 /** A kind's place in this list is its number in the ids that clients keep: only ever append. */
