@@ -92,9 +92,8 @@ export class WebhookDelivery {
       progress: () => this.progress,
       saved: (stored) => this.#saved(stored),
     })
-    const changed = (isEmpty: boolean) => {
-      // An empty page may still have moved the cursor.
-      if (isEmpty) this.#saver.touch()
+    const changed = (isMoved: boolean) => {
+      if (isMoved) this.#saver.touch()
       this.poke()
     }
     this.#feed = new Feed({ key, world, reading, lanes, changed })

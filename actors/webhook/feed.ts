@@ -223,8 +223,8 @@ interface FeedOptions {
   readonly world: DeliveryWorld
   readonly reading: Reading
   readonly lanes: Lanes<WebhookUpdate>
-  /** A page was read, or there are new updates. */
-  changed(isEmpty: boolean): void
+  /** A page was read, or there are new updates. `isMoved`: the progress is another without an acknowledgement. */
+  changed(isMoved: boolean): void
 }
 
 const PAGE = 200
@@ -266,22 +266,20 @@ export class Feed {
   async read(isMoreWanted: boolean): Promise<void> {
     const { key, world, changed } = this.#options
     this.#isReading = true
-    let isEmpty = false
+    let isMoved = false
     try {
       const long = this.#nextLong
       // By turns: neither the lane nor the others wait for a long way through the log.
       this.#wasLong = long !== undefined && !(this.#wasLong && isMoreWanted)
-      if (long && this.#wasLong) await this.#readLong(long)
-      else isEmpty = await this.#readOn()
+      isMoved = await (long && this.#wasLong ? this.#readLong(long) : this.#readOn())
     } catch (err) {
       world.logger.error({ apiKeyId: key.owned.apiKeyId, err }, 'a webhook is in trouble')
       await pause(world.clock, AGAIN_MS)
     }
     this.#isReading = false
-    changed(isEmpty)
+    changed(isMoved)
   }
 
-  /** Resolves with whether nothing was found. */
   async #readOn(): Promise<boolean> {
     const { reading, lanes } = this.#options
     reading.skip()
@@ -290,10 +288,11 @@ export class Feed {
     const isFull = (lane: string) => lanes.lengthOf(lane) >= this.#most
     for (const update of reading.take(updates, head, isFull)) lanes.add(this.#fitting(update))
     if (!this.#hasMore) this.#listen()
+    // An empty page may still have moved the cursor.
     return updates.length === 0
   }
 
-  async #readLong(long: Long): Promise<void> {
+  async #readLong(long: Long): Promise<boolean> {
     const { key, world, reading, lanes } = this.#options
     const { updates, head } = await this.#page(long.next - 1, PAGE)
     const room = this.#most - lanes.lengthOf(long.lane)
@@ -304,6 +303,7 @@ export class Feed {
     // Retention has deleted them meanwhile.
     const missing = reading.endLong(long)
     if (missing > 0) world.webhooks.dropped(key.owned, missing)
+    return missing > 0
   }
 
   /** The most updates that a lane may have in memory now. */

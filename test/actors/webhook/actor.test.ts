@@ -145,6 +145,7 @@ t.test('a chat with more updates than the memory holds delays no other', async (
   t.ok(JSON.stringify(rig.delivery.progress).length < 10_000, 'it is not stored one by one')
   // What the log deletes meanwhile is counted once the lane comes to it.
   for (let id = 14_093; id <= 14_102; id++) rig.deleted.add(id)
+  const restarted = rig.delivery.progress
   isBroken = false
   await rig.clock.advance(60_000)
   for (let turn = 0; turn < 2_000 && rig.delivery.progress.waiting > 0; turn++) {
@@ -159,6 +160,15 @@ t.test('a chat with more updates than the memory holds delays no other', async (
   t.equal(rig.dropped, 10)
   t.equal(sentTo('other').length, 3)
   t.same(rig.delivery.progress, { cursor: 14_103, head: 14_103, waiting: 0, open: [] })
+  // All of what a delivery before had left in the log may be gone.
+  const next = new WebhookRig(t, { progress: restarted }, restarted.cursor)
+  next.skipTo(14_103)
+  await next.write('other')
+  await next.clock.advance(2_000)
+  t.same(next.sent, [14_104])
+  const { cursor, waiting, open, long } = next.saved.at(-1) ?? {}
+  t.same({ cursor, waiting, open, long }, { cursor: 14_104, waiting: 0, open: [], long: undefined })
+  t.equal(next.dropped, restarted.long?.[0]?.[3])
 })
 
 t.test('Retry-After is honoured, up to an hour', async (t) => {

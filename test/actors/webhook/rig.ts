@@ -114,6 +114,15 @@ export class WebhookRig implements ReceivingKey {
     this.#test.fail('the delivery crashed', { cause })
   }
 
+  /** The log has been there, and has deleted what it had. */
+  skipTo(updateId: number): void {
+    while (100 + this.#updates.length < updateId) {
+      const deleted = 101 + this.#updates.length
+      this.#updates.push({ updateId: deleted, lane: '', body: undefined, traceId: undefined })
+      this.deleted.add(deleted)
+    }
+  }
+
   /** Commits one update for each lane that is named; resolves once what can be sent is sent. */
   async write(...lanes: readonly string[]): Promise<void> {
     for (const lane of lanes) {
