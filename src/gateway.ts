@@ -379,7 +379,7 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
   const { config, storage, core, nodes, bus, logger } = parts
   const { db, metrics } = storage
   await Promise.all([warnOfMemory(db, logger), warnOfFiles(db, logger)])
-  const claiming = { ...core, nodes, metrics }
+  const claiming = { ...core, nodes, metrics, logger }
   const started = await claimUnowned(claiming)
   if (started.length > 0)
     logger.info({ credentials: started.length }, 'credentials are coming back')
@@ -390,7 +390,6 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
       ...claiming,
       db,
       owned: () => core.supervisor.owned(),
-      logger,
       released: (look) => bus.on('released', look),
       announce: () => bus.tell('released', null),
       claimed: (ids) => core.webhookWaker.wakeBehind(ids),
