@@ -47,6 +47,8 @@ export const ACTIONS = [
   'alert.tested',
   'sandbox.emptied',
   'user.unmasked',
+  'user.suspended',
+  'user.unsuspended',
   'node.drained',
   'node.undrained',
   'node.account_moved',
@@ -111,6 +113,8 @@ const ofRoutes: Readonly<Record<string, Action>> = {
   'POST /alerts/settings/test': 'alert.tested',
   'DELETE /sandbox/network': 'sandbox.emptied',
   'POST /users/:id/unmask': 'user.unmasked',
+  'POST /users/:id/suspend': 'user.suspended',
+  'POST /users/:id/unsuspend': 'user.unsuspended',
 }
 
 const ofOrders: Readonly<Record<string, Action>> = {

@@ -75,7 +75,8 @@ export function createServices(options: ServicesOptions) {
   })
   const world = callServicesOf(options, downloads)
   const { profile } = world
-  const diagnosing = { core, db, logger, config, keyService, source, journal, profile }
+  const { suspensions } = accounts
+  const diagnosing = { core, db, logger, config, keyService, source, journal, profile, suspensions }
   const phone = async (userId: number) => (await accounts.user(userId)).phone
   return {
     source,
@@ -132,8 +133,9 @@ function flushes({ storage, core, nodes, bus, logger }: ServicesOptions) {
   return { flush, flushEverywhere }
 }
 
-function keyServiceOf({ config, storage, core }: ServicesOptions, source: RecordSource) {
+function keyServiceOf({ config, storage, core, accounts }: ServicesOptions, source: RecordSource) {
   return new KeyService({
+    isSuspended: (userId) => accounts.suspensions.whyOf(userId) !== undefined,
     downOf: (id) => core.keys.downOf(id),
     db: storage.db,
     source,

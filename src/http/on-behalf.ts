@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import type { Role, Staff } from '../accounts/staff.ts'
-import { maskPhone, maskTexts } from '../security/redact.ts'
+import { maskAddress, maskPhone, maskTexts } from '../security/redact.ts'
 
 /** The header that names the user, by number. */
 export const ON_BEHALF_OF = 'on-behalf-of'
@@ -88,8 +88,8 @@ export async function onBehalf(
 export const callerOf = ({ user }: Pick<FastifyRequest, 'user'>): number =>
   user.acting?.id ?? user.sharing?.id ?? user.id
 
-/** What could find a part of a phone: a search tells whether it has these digits, in whatever script. */
-const ofPhone = /[\p{N}+]/u
+/** What could find a part of a phone, or an address: a search tells whether it has these digits, in whatever script. */
+const ofHidden = /[\p{N}+]|[^\s]@/u
 
 /** A message that is sent is for the user alone, and so is a search that tells what is masked. */
 export function refuseForStaff({ user, body, query }: FastifyRequest): void {
@@ -100,13 +100,16 @@ export function refuseForStaff({ user, body, query }: FastifyRequest): void {
   const { text, search } = query as { text?: unknown; search?: unknown }
   if (
     text !== undefined ||
-    (typeof search === 'string' && ofPhone.test(search.normalize('NFKD')))
+    (typeof search === 'string' && ofHidden.test(search.normalize('NFKD')))
   ) {
     throw failed('forbidden', 'texts and phones are masked', { reason: 'texts_masked' })
   }
 }
 
 const HIDDEN = '•••'
+
+/** Of an account on XMPP, or of a mail box, wherever a sentence names it. */
+const addresses = /(?<![^\s"'<>()@:/,;])[^\s"'<>()@:/,;]+@[\p{L}\p{N}.-]+/gu
 
 /** Whether the records of the service itself belong to what is read. On behalf of an operator nobody sees them. */
 export const seesService = async (
@@ -119,29 +122,44 @@ export function shownTo<Answer>(
   user: Partial<Pick<FastifyRequest['user'], 'acting' | 'sharing'>> | undefined,
   answer: Answer,
 ): Answer {
-  if (user?.acting?.isMasked) return masked(answer, maskedField) as Answer
-  return user?.sharing ? (masked(answer, withoutPhone) as Answer) : answer
+  if (user?.acting?.isMasked) return masked(answer) as Answer
+  return user?.sharing ? (withoutPhones(answer) as Answer) : answer
 }
 
-type Mask = (name: string, value: string, isContent: boolean) => string
-
-function masked(value: unknown, mask: Mask): unknown {
-  if (Array.isArray(value)) return value.map((one) => masked(one, mask))
+function withoutPhones(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPhones)
   if (typeof value !== 'object' || value === null || value instanceof Date) return value
-  // Contents of a call or of an attempt at a webhook; elsewhere a text is a sentence of the service.
-  const isContent = 'is_cut' in value
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       name,
-      typeof inner === 'string' ? mask(name, inner, isContent) : masked(inner, mask),
+      name === 'phone' && typeof inner === 'string' ? maskPhone(inner) : withoutPhones(inner),
     ]),
   )
 }
 
-const withoutPhone: Mask = (name, value) => (name === 'phone' ? maskPhone(value) : value)
+function masked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(masked)
+  if (typeof value === 'string') return value.replace(addresses, (one) => maskAddress(one))
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value
+  // Contents of a call or of an attempt at a webhook; elsewhere a text is a sentence of the service.
+  const isContent = 'is_cut' in value
+  const local = localOf(value)
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      local !== undefined && inner === local ? HIDDEN : maskedField(name, inner, isContent),
+    ]),
+  )
+}
 
-function maskedField(name: string, value: string, isContent: boolean): string {
+/** The name of an account without one is the first part of its address. */
+const localOf = ({ username }: { readonly username?: unknown }): string | undefined =>
+  typeof username === 'string' ? /^([^@]+)@/.exec(username)?.[1] : undefined
+
+function maskedField(name: string, value: unknown, isContent: boolean): unknown {
+  if (typeof value !== 'string') return masked(value)
   if (name === 'phone') return maskPhone(value)
   if (name === 'excerpt' || name === 'chat_name') return HIDDEN
-  return isContent && (name === 'text' || name === 'body') ? maskTexts(value, HIDDEN) : value
+  if (isContent && (name === 'text' || name === 'body')) return maskTexts(value, HIDDEN)
+  return masked(value)
 }

@@ -79,7 +79,7 @@ export function routesOf(options: RoutesOptions): Route[] {
   const { execution, uploads, passFile, downloadBytes, relinks, staff } = services
   const now = () => core.clock.now()
   const user = { authenticate: authenticate(accounts, { pat: true, staff }) }
-  const streams = new EventStreams(config.limits.eventStreamsPerUser)
+  const streams = eventStreams(options)
   const events = { ...user, source, timeline, draining, streams }
   const { flush } = webhooks
   const ofPanel = { addresses: baseUrls, panels: panelUrls }
@@ -131,10 +131,20 @@ export function routesOf(options: RoutesOptions): Route[] {
   ]
 }
 
+/** Those of a user who is suspended end at once. */
+function eventStreams({ config, accounts }: RoutesOptions): EventStreams {
+  const streams = new EventStreams(config.limits.eventStreamsPerUser)
+  accounts.suspensions.onChange((userId, isSuspended) => {
+    if (isSuspended) streams.endOf(userId)
+  })
+  return streams
+}
+
 /** For probes, monitoring and operators. */
 function routesOfOperation(options: RoutesOptions): Route[] {
   const { config, storage, accounts, readiness, nodes, services } = options
   const { db, jobs, metrics } = storage
+  const { suspensions } = accounts
   const user = { authenticate: authenticate(accounts, { pat: true }) }
   return [
     route(healthRoutes, { readiness, missing: () => [jobs.trouble() ?? []].flat() }),
@@ -142,6 +152,6 @@ function routesOfOperation(options: RoutesOptions): Route[] {
     route(nodesRoute, { nodes, db, token: config.metrics.token }),
     route(nodeOrderRoutes, { db, token: config.operatorToken }),
     route(operatorRoutes, { ...user, nodes, db, staff: services.staff }),
-    route(staffRoutes, { ...user, staff: services.staff, users: services.users }),
+    route(staffRoutes, { ...user, staff: services.staff, users: services.users, suspensions }),
   ]
 }

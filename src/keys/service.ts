@@ -33,6 +33,7 @@ export interface KeyServiceOptions {
   live(apiKeyId: number): Promise<ApiKeyActor | undefined>
   /** Which state of its supervision keeps the actor from beginning. */
   downOf?(apiKeyId: number): Down | undefined
+  isSuspended?(userId: number): boolean
   readonly gate: KeyGate
   readonly limits: KeyLimits
   /** Has it deliver to its webhook. */
@@ -54,7 +55,7 @@ export class KeyService {
   async list(userId: number, query: KeyQuery): Promise<ApiKeyRecord[]> {
     await this.#options.store.flush()
     const stored = await listKeys(this.#options.source, userId, query)
-    return Promise.all(stored.map((key) => this.#withState(key)))
+    return Promise.all(stored.map((key) => this.#withState(key, userId)))
   }
 
   /** Rejects with `not_found`, also for another user's key. */
@@ -62,7 +63,7 @@ export class KeyService {
     await this.#options.store.flush()
     const record = await findKey(this.#options.source, userId, apiKeyId)
     if (!record) throw failed('not_found')
-    return this.#withState(record)
+    return this.#withState(record, userId)
   }
 
   /** As `find`; a revoked key can only be looked at. */
@@ -141,10 +142,12 @@ export class KeyService {
     return holdKey(this.#options.db, apiKeyId, by)
   }
 
-  async #withState(key: StoredApiKey): Promise<ApiKeyRecord> {
+  async #withState(key: StoredApiKey, userId: number): Promise<ApiKeyRecord> {
     const actor = await this.#options.live(key.api_key_id)
     const down = this.#options.downOf?.(key.api_key_id)
-    const state = keyState(key, actor, down, this.#options.now())
+    const usable = keyState(key, actor, down, this.#options.now())
+    const isSuspended = usable.startsWith('usable') && this.#options.isSuspended?.(userId)
+    const state = isSuspended ? 'suspended' : usable
     const webhook = key.webhook && this.#asItStands(key.webhook, key.credential_id, actor)
     return { ...key, webhook, state }
   }

@@ -30,6 +30,8 @@ export const StaffUser = Type.Object({
   }),
   api_keys: Type.Integer({ description: 'Keys that are not revoked' }),
   unmasked_until: Nullable(Time),
+  suspended_at: Nullable(Time),
+  suspended_reason: Nullable(Type.String({ description: 'As an operator gave it' })),
 })
 
 export const Session = Type.Object({
