@@ -131,14 +131,21 @@ async function orders(credential_id: number) {
 const elsewhere: readonly Action[] = [
   // It needs somebody of the staff and another user: `test/service/staff.test.ts`.
   'user.unmasked',
+  // They need a second user: `test/service/sharing.test.ts`.
+  'share.made',
+  'share.accepted',
+  'share.changed',
+  'share.ended',
   // There is no other node to take the accounts.
   'node.drained',
   // Time has to pass: a test below.
   'session.reused',
   // A code may be asked for again only after a while.
   'link.code_asked',
-  // The staff does it: test/service/staff.test.ts.
+  // The staff does it: test/service/staff.test.ts and test/service/suspension.test.ts.
   'user.unmasked',
+  'user.suspended',
+  'user.unsuspended',
   // Commands run on their own: a test below.
   'service.phone_unlocked',
   'service.signing_keys_dropped',
