@@ -6,10 +6,11 @@ import {
   LONGEST_REST_MS,
   type Notice,
   type Trouble,
+  troubleAt,
   waitAfter,
   webhookMachine,
 } from '../../machines/webhook/machine.ts'
-import type { Progress } from '../../machines/webhook/progress.ts'
+import { failingAt, type Progress } from '../../machines/webhook/progress.ts'
 import type { WebhookFacts, WebhookStanding, WebhookState } from '../../machines/webhook/terms.ts'
 import { HostedActor } from '../host/actor.ts'
 import { ActorHost, jitteredCrashDelays } from '../host/host.ts'
@@ -72,15 +73,17 @@ export class WebhookDelivery {
 
   constructor(key: ReceivingKey, world: DeliveryWorld, { facts, cursor, crashes }: DeliveryStart) {
     const { clock } = world
-    const { trouble, suspended, progress } = facts
+    const { suspended, progress } = facts
+    const now = clock.now()
+    const trouble = facts.trouble && troubleAt(facts.trouble, now)
     this.#key = key
     this.#world = world
     this.#facts = facts
     this.#noted = { trouble, suspended }
     this.#alarm = new Alarm(clock, () => this.poke())
-    this.#activeAt = clock.now()
+    this.#activeAt = now
     const reading = new Reading(cursor, progress)
-    const lanes = new Lanes<WebhookUpdate>(progress?.failing)
+    const lanes = new Lanes<WebhookUpdate>(failingAt(progress?.failing ?? [], now))
     if (trouble) lanes.doubt(trouble.goneSince)
     this.#reading = reading
     this.#lanes = lanes
@@ -98,7 +101,7 @@ export class WebhookDelivery {
       this.poke()
     }
     this.#feed = new Feed({ key, world, reading, lanes, changed })
-    const input = { trouble, suspended, crashes, now: clock.now() }
+    const input = { trouble, suspended, crashes, now }
     // Assigned before the machine starts, because its first actions already use it.
     this.#machine = host.begin({ clock, input }, (ref) => {
       this.#machine = new HostedActor(ref, this, clock, host)

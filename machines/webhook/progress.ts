@@ -21,6 +21,21 @@ export type FailingUpdate = readonly [
   dueAt: number,
 ]
 
+const DAY_MS = 86_400_000
+
+/** How much later a failure has to count where nobody has tried again for a day: its user was suspended, or the service away. */
+export const untriedMs = (dueAt: number, now: number): number =>
+  dueAt > 0 && now - dueAt >= DAY_MS ? now - dueAt : 0
+
+/** Failures with which a delivery begins: the time in which nobody tried does not count. */
+export const failingAt = (failing: readonly FailingUpdate[], now: number): FailingUpdate[] =>
+  failing.map(([updateId, failures, since, dueAt]) => [
+    updateId,
+    failures,
+    since + untriedMs(dueAt, now),
+    dueAt,
+  ])
+
 /** First and last id of each run that is not acknowledged. */
 export function openRuns({ open }: Pick<Progress, 'open'>): (readonly [number, number])[] {
   const pairs: [number, number][] = []

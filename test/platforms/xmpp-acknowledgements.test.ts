@@ -176,7 +176,7 @@ t.test('the server is asked once for a burst, and the library gets what is its o
   streamManagement.enabled = true
   for (const id of ['1', '2']) client.send(message(id))
   client.send(xml('r', { xmlns: ns.streamManagement }))
-  t.match(queue, [{ stanza: { attrs: { id: '1' } } }, { stanza: { attrs: { id: '2' } } }])
+  t.match(queue, [{ stanza: { attrs: { id: /^1$/ } } }, { stanza: { attrs: { id: /^2$/ } } }])
   t.match(queue[0]?.stamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   const before = ['message', 'enable', 'message', 'message', 'r']
   t.same(sent(), before)
@@ -257,7 +257,7 @@ t.test('what is sent again stays in the queue if the connection breaks meanwhile
   const { client, ends, queue, streamManagement } = sending()
   Object.assign(streamManagement, { enabled: true, id: 's' })
   const sent = client.sendMany([message('1'), message('2')])
-  t.match(queue, [{ stanza: { attrs: { id: '1' } } }, { stanza: { attrs: { id: '2' } } }])
+  t.match(queue, [{ stanza: { attrs: { id: /^1$/ } } }, { stanza: { attrs: { id: /^2$/ } } }])
   for (const end of ends) end.reject(new BrokenWrite('EPIPE'))
   await sent
   t.equal(queue.length, 2)
