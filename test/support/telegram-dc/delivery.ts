@@ -25,6 +25,8 @@ export const isPlace = (target: Target): target is Place => 'kind' in target
 export class Delivery {
   readonly #network: TelegramNetwork
   readonly #copies = new Map<string, Copies>()
+  /** Who wrote messages of channels, by what they call themselves there. */
+  readonly #writers = new Map<string, number>()
 
   constructor(network: TelegramNetwork) {
     this.#network = network
@@ -43,6 +45,7 @@ export class Delivery {
         ...(target.isBroadcast ? { post: true } : { fromId }),
         date: now(),
       }
+      this.#writers.set(`${target.id}:${id}`, sender.id)
       this.#intoChannel(target, { _: 'updateNewChannelMessage', message, pts: 0, ptsCount: 1 }, 1, {
         except,
         sender,
@@ -72,7 +75,7 @@ export class Delivery {
 
   edit(owner: Person | Channel, id: number, change: Partial<tl.RawMessage>, except?: Connection) {
     const edited = (message: Stored) =>
-      ({ ...message, ...change, editDate: now() }) as tl.RawMessage
+      ({ ...message, ...change, editDate: now(), editHide: undefined }) as tl.RawMessage
     if ('kind' in owner) {
       const message = edited(owner.messages.get(id)!)
       const update = { _: 'updateEditChannelMessage', message, pts: 0, ptsCount: 1 } as const
@@ -164,6 +167,22 @@ export class Delivery {
     this.#into(person, update, 1, except)
   }
 
+  /** A message of a channel is marked only for its writer. */
+  asSeenBy({ id }: Person, message: Stored): Stored {
+    const { peerId } = message
+    if (peerId._ !== 'peerChannel') return message
+    const isOwn = this.#writers.get(`${peerId.channelId}:${message.id}`) === id
+    return isOwn ? { ...message, out: true } : message
+  }
+
+  toldTo(person: Person, update: tl.TypeUpdate): tl.TypeUpdate {
+    if (update._ !== 'updateNewChannelMessage' && update._ !== 'updateEditChannelMessage') {
+      return update
+    }
+    if (update.message._ === 'messageEmpty') return update
+    return { ...update, message: this.asSeenBy(person, update.message) }
+  }
+
   copiesOf(owner: Person, id: number): [Person, number][] {
     const copies = this.#copies.get(`${owner.id}:${id}`) ?? new Map<number, number>()
     return [...copies].map(([person, copy]) => [this.#network.people.get(person)!, copy])
@@ -207,7 +226,7 @@ export class Delivery {
       channel.messages.set(message.id, message)
     }
     for (const member of this.#membersOf(channel)) {
-      const own = member === sender ? outgoing(numbered) : numbered
+      const own = member === sender ? outgoing(numbered) : this.toldTo(member, numbered)
       this.#push(member, own, { except })
     }
   }
