@@ -117,7 +117,7 @@ async function scene(t: Test): Promise<Scene> {
   if (typeof telethon === 'string') throw new Error(telethon)
   const stage = await Stage.start(t)
   const { network } = stage
-  Object.assign(network.habits, { packs: true, zips: true })
+  Object.assign(network.habits, { packs: true, zips: true, shortens: true })
   const service = await serviceOver(t, stage)
   const client = await service.client()
   const [person, friend] = [network.person(), network.person()]

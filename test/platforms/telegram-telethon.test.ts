@@ -106,7 +106,7 @@ t.test('one client scans the code that another one shows', { skip }, async (t) =
 
 t.test('it goes on where salts change and answers come packed', { skip }, async (t) => {
   const net = await network(t)
-  Object.assign(net.habits, { packs: true, zips: true })
+  Object.assign(net.habits, { packs: true, zips: true, shortens: true })
   const [person, friend] = [net.person(), net.person()]
   const [client, reader] = [await signedIn(net, person), await signedIn(net, friend)]
   for (const round of [1, 2, 3]) {

@@ -35,6 +35,8 @@ export interface Habits {
   packs: boolean
   /** Larger bodies are compressed. */
   zips: boolean
+  /** News are told in their shortest form, without the people in them. */
+  shortens: boolean
 }
 
 export interface Hall {

@@ -238,7 +238,8 @@ export class Delivery {
   ) {
     this.#network.changes.dispatchEvent(new Event('change'))
     if (person.isHushed) return
-    const news = { ...this.answer(person, [update]), ...(chats && { chats }) }
+    const short = this.#network.habits.shortens && !chats ? shortOf(update) : undefined
+    const news = short ?? { ...this.answer(person, [update]), ...(chats && { chats }) }
     for (const connection of this.#network.connectionsOf(person)) {
       if (connection !== except && connection.wantsUpdates) connection.notify(news)
     }
@@ -257,6 +258,20 @@ export class Delivery {
 }
 
 export const peerOfPerson = (userId: number): tl.RawPeerUser => ({ _: 'peerUser', userId })
+
+/** The shortest form of news, if there is one: of texts among people, and of what is not numbered. */
+function shortOf(update: tl.TypeUpdate): tl.TypeUpdates | undefined {
+  if (!('pts' in update)) return { _: 'updateShort', update, date: now() }
+  if (update._ !== 'updateNewMessage' || update.message._ !== 'message') return undefined
+  const { media, groupedId, effect, peerId, fromId, ...message } = update.message
+  const isPlain = !media && !groupedId && !effect && fromId?._ === 'peerUser'
+  if (!isPlain) return undefined
+  const facts = { ...message, pts: update.pts, ptsCount: update.ptsCount }
+  if (peerId._ === 'peerUser') return { ...facts, _: 'updateShortMessage', userId: peerId.userId }
+  if (peerId._ !== 'peerChat') return undefined
+  const { userId } = fromId
+  return { ...facts, _: 'updateShortChatMessage', fromId: userId, chatId: peerId.chatId }
+}
 
 function outgoing(update: tl.TypeUpdate): tl.TypeUpdate {
   if (update._ !== 'updateNewChannelMessage') return update

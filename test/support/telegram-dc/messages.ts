@@ -44,10 +44,10 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
     const random = request.randomId.toString()
     if (person.sent.has(random)) throw new RpcRefusal(500, 'RANDOM_ID_DUPLICATE')
     const since = boxOf(person, target).events.length
-    if (!request.message && !more.media) throw new RpcRefusal(400, 'MESSAGE_EMPTY')
+    const text = trimmed(request.message ?? '', request.entities)
+    if (!text.message && !more.media) throw new RpcRefusal(400, 'MESSAGE_EMPTY')
     const draft: Draft = {
-      message: request.message ?? '',
-      ...formatted(request.entities),
+      ...text,
       ...(request.effect && { effect: request.effect }),
       ...replyOf(network, origin, target, request),
       ...conversationOf(network, origin, target, request),
@@ -156,10 +156,13 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
       const box = boxOf(person, target)
       const since = box.events.length
       const media = request.media && { media: mediaOf(network.files, request.media) }
-      const text = message !== undefined && { message, entities: undefined }
+      const text = message !== undefined && {
+        entities: undefined,
+        ...trimmed(message, request.entities),
+      }
       const pageless = request.noWebpage && { media: { _: 'messageMediaEmpty' as const } }
       const above = { invertMedia: request.invertMedia === true }
-      const change = { ...text, ...formatted(request.entities), ...media, ...pageless, ...above }
+      const change = { ...text, ...media, ...pageless, ...above }
       if (!media && !changes(before, change)) throw new RpcRefusal(400, 'MESSAGE_NOT_MODIFIED')
       delivery.edit(box, id, change as Partial<tl.RawMessage>, origin.connection)
       return answer(person, since, target)
@@ -218,7 +221,20 @@ function shortened({ updates }: tl.RawUpdates): tl.RawUpdateShortSentMessage {
     date: message.date,
     pts,
     ptsCount,
+    ...(message.entities && { entities: message.entities }),
   }
+}
+
+/** The network takes away white space around a text. */
+function trimmed(text: string, entities?: readonly tl.TypeMessageEntity[]) {
+  const message = text.trim()
+  const before = text.length - text.trimStart().length
+  const kept = formatted(entities)?.entities.flatMap((entity) => {
+    const from = Math.max(0, entity.offset - before)
+    const to = Math.min(message.length, entity.offset + entity.length - before)
+    return to > from ? { ...entity, offset: from, length: to - from } : []
+  })
+  return { message, ...(kept && { entities: kept }) }
 }
 
 /** People that a text mentions are named in requests by more than their numbers. */
