@@ -6,7 +6,7 @@ import { Listeners } from './support/listeners.ts'
 import { FIRST_UPDATE, seedChatter, seedKeys, seedUser } from './support/seed.ts'
 import { seedLinked, seedPeople } from './support/seed-sandbox.ts'
 import { type Service, startService } from './support/service.ts'
-import type { Stage } from './support/stage.ts'
+import { empty, type Stage } from './support/stage.ts'
 import { kilobytes, microseconds, milliseconds, percentile } from './support/statistics.ts'
 
 const SENDERS = 24
@@ -44,7 +44,7 @@ interface Cluster {
 export async function nodes(stage: Stage): Promise<Finding[]> {
   const found: Finding[] = []
   for (const count of [1, 2, 3]) {
-    await stage.sql.query('truncate app_user, node cascade')
+    await empty(stage.sql)
     const cluster = await openCluster(stage, count)
     try {
       found.push(...(await costOfSends(cluster)), ...(await costOfPolls(cluster)))
@@ -158,7 +158,9 @@ async function costOfSends(cluster: Cluster): Promise<Finding[]> {
   ]
   if (isAlone) return direct
   const hop = p50('edge') - p50('owner')
-  const cpu = each('edge', 'edge')
+  // In as much time, without calls: on a busy machine there are few of them for all that a node does anyway.
+  const idle = costs.owner.edge
+  const cpu = (costs.edge.edge - idle) / costs.edge.delays.length
   return [
     ...direct,
     {
@@ -170,6 +172,10 @@ async function costOfSends(cluster: Cluster): Promise<Finding[]> {
       what: '  processor time of the node that passes it on',
       ours: microseconds(cpu),
       ...below(cpu, HOP_CPU_MS, '80 µs'),
+    },
+    {
+      what: '  what that node takes anyway, for each of these calls',
+      ours: microseconds(idle / costs.edge.delays.length),
     },
     { what: '  processor time of the owner', ours: microseconds(each('edge', 'owner')) },
   ]

@@ -40,6 +40,8 @@ export interface Options {
   readonly once: boolean
   /** Another checkout of the project, to compare with. */
   readonly tree?: string | undefined
+  /** Names of the loads to compare under. */
+  readonly loads?: string | undefined
   /** Options of Node.js to compare with. */
   readonly node?: string | undefined
 }
@@ -101,6 +103,12 @@ export async function openTheatre(
     },
   }
   return theatre
+}
+
+/** Removes all users and nodes with all that is theirs, also the audit log, whose rows the service cannot remove. */
+export async function empty(sql: pg.Pool): Promise<void> {
+  await sql.query(`begin; set local session_replication_role = replica;
+    truncate app_user, node cascade; commit`)
 }
 
 /** Seeded rows are as old as their day: the logs have a partition for each day. */
