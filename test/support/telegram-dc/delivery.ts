@@ -74,8 +74,10 @@ export class Delivery {
   }
 
   edit(owner: Person | Channel, id: number, change: Partial<tl.RawMessage>, except?: Connection) {
-    const edited = (message: Stored) =>
-      ({ ...message, ...change, editDate: now(), editHide: undefined }) as tl.RawMessage
+    const edited = (message: Stored) => {
+      const { editHide: _, ...before } = message as tl.RawMessage
+      return { ...before, ...change, editDate: now() }
+    }
     if ('kind' in owner) {
       const message = edited(owner.messages.get(id)!)
       const update = { _: 'updateEditChannelMessage', message, pts: 0, ptsCount: 1 } as const
