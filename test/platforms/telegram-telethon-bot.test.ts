@@ -304,7 +304,7 @@ t.test(
       t.match(await one.update('message_reaction'), {
         message_id,
         user: { id: friend.id },
-        old_reaction: [],
+        old_reaction: { length: 0 },
         new_reaction: [{ type: 'emoji', emoji: '🔥' }],
       })
       const options = [{ text: 'yes' }, { text: 'no' }]
@@ -349,7 +349,7 @@ t.test(
       t.match(place.media.geo, { lat: 35.7, long: 51.4 })
       await one.call('sendContact', { phone_number: '+15550100', first_name: 'Ada' })
       const card = await foreigner.until(({ heard }) => heard?.media?.phone_number && heard)
-      t.match(card.media, { phone_number: '+15550100', first_name: 'Ada' })
+      t.match(card.media, { phone_number: /^\+15550100$/, first_name: 'Ada' })
       const dice = { _: 'InputMediaDice', emoticon: '🎲' }
       await foreigner.method('send_file', [one.bot, dice])
       t.match(await one.update('message', ({ dice }) => dice), { dice: { emoji: '🎲', value: 4 } })
