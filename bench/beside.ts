@@ -1,17 +1,23 @@
 /** This tree of the source and another one in alternating turns: what a change costs, on a machine whose speed changes from minute to minute. */
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { startChild } from './support/child.ts'
 import type { Finding } from './support/finding.ts'
 import type { Service } from './support/service.ts'
+import type { Writing } from './support/service-process.ts'
 import type { Stage } from './support/stage.ts'
 import { microseconds, milliseconds, now, percentile } from './support/statistics.ts'
 
 const BOTS = 16
+const PASSED_BOTS = 4
 const CONNECTIONS = 64
 const POLLS = 1_000
 const WARMING_UP = 3
 const TURNS = 25
 const TURN_MS = 1_200
+/** Of a turn with one call at a time. */
+const LONE_CALLS = 400
+const ARRIVALS = { perSecond: 100, messages: 120 }
 const TEXT = 'The quick brown fox jumps over the lazy dog.'
 
 /** The helpers of one tree: each seeds the tables that its own migrations made. */
@@ -38,19 +44,36 @@ interface Side {
   readonly play: Readonly<Record<Load, () => Promise<Turn>>>
 }
 
-type Load = 'sends' | 'polls'
-const loads: readonly Load[] = ['sends', 'polls']
+type Load = 'sends' | 'polls' | 'lone' | 'arrivals' | 'passed'
+
+const names: Readonly<Record<Load, string>> = {
+  sends: `sendMessage, ${CONNECTIONS} connections`,
+  polls: `one update for ${POLLS} polls, each`,
+  lone: 'sendMessage, one at a time',
+  arrivals: `a person's message to a held getUpdates, ${ARRIVALS.perSecond}/s`,
+  passed: `sendMessage passed on, ${PASSED_BOTS} connections`,
+}
+
+/** `--loads sends,lone`: only these. */
+function loadsOf({ loads = '' }: Stage['options']): readonly Load[] {
+  const wanted = loads.split(',').filter(Boolean)
+  const all = Object.keys(names) as Load[]
+  const unknown = wanted.filter((name) => !all.some((load) => load === name))
+  if (unknown.length > 0) throw new Error(`no such loads: ${unknown.join(', ')}`)
+  return wanted.length === 0 ? all : all.filter((load) => wanted.includes(load))
+}
 
 /** `--tree FOLDER` names the other tree, this one without it; `--node OPTIONS` are Node.js's for the other one's service. */
 export async function beside(stage: Stage): Promise<Finding[]> {
   const { tree = '', node = '' } = stage.options
+  const loads = loadsOf(stage.options)
   const own = await loadTree(join(import.meta.dirname, '..'), [])
   const other = await loadTree(tree, node.split(' ').filter(Boolean))
   const compare = async (itsStage: Stage) => {
     await using opened = new AsyncDisposableStack()
-    const theirs = await openSide(other, itsStage, opened)
-    const ours = await openSide(own, stage, opened)
-    await alternate([theirs, ours])
+    const theirs = await openSide(other, itsStage, loads, opened)
+    const ours = await openSide(own, stage, loads, opened)
+    await alternate(loads, [theirs, ours])
     return loads.flatMap((load) => findingsOf(load, ours, theirs))
   }
   if (!tree) return stage.perform('beside_other', compare)
@@ -71,65 +94,103 @@ async function loadTree(folder: string, nodeOptions: readonly string[]): Promise
   }
 }
 
-async function openSide(tree: Tree, stage: Stage, opened: AsyncDisposableStack): Promise<Side> {
-  const { seed, sandbox } = tree
+/** What one side is made of before its service starts. */
+async function seeded({ seed, sandbox }: Tree, stage: Stage) {
   const userId = await seed.seedUser(stage)
-  const { credentialIds } = await sandbox.seedLinked(stage, userId, BOTS)
-  const [credentialId = 0] = await seed.seedChatter(stage, userId, 1)
-  const bots = await seed.seedKeys(stage, userId, credentialIds)
-  const people = await sandbox.seedPeople(stage, userId, CONNECTIONS)
-  const pollers = await seed.seedKeys(stage, userId, [credentialId], POLLS)
-  const service = await tree.services.startService(stage, { START_BUDGET: '100' }, tree.nodeOptions)
-  opened.defer(() => service.stop())
-  await service.ask('online', BOTS + 1)
-  const listeners = await tree.listeners.Listeners.open(service.port, pollers, seed.FIRST_UPDATE)
-  opened.defer(() => listeners.close())
-  await untilHeld(service)
-  const requests = people.map((chat_id, index) => {
-    const path = `/bot${bots[index % BOTS]}/sendMessage`
-    return Buffer.from(tree.connections.post(path, { chat_id, text: TEXT }))
-  })
+  const linked = await sandbox.seedLinked(stage, userId, BOTS)
+  const [chatter = 0] = await seed.seedChatter(stage, userId, 1)
+  const passed = Array.from({ length: PASSED_BOTS }, (_, index) => ({
+    native: `${1_000 + index}`,
+    firstName: 'Bot',
+    secrets: { token: `${1_000 + index}:${'a'.repeat(35)}` },
+  }))
+  const passedIds = await seed.seedCredentials(stage, userId, 'telegram-bot', passed)
   return {
-    turns: { sends: [], polls: [] },
+    userId,
+    chatter,
+    accounts: linked.people,
+    people: await sandbox.seedPeople(stage, userId, CONNECTIONS),
+    bots: await seed.seedKeys(stage, userId, linked.credentialIds),
+    receivers: await seed.seedKeys(stage, userId, linked.credentialIds),
+    pollers: await seed.seedKeys(stage, userId, [chatter], POLLS),
+    passing: await seed.seedKeys(stage, userId, passedIds),
+  }
+}
+
+async function openSide(
+  tree: Tree,
+  stage: Stage,
+  loads: readonly Load[],
+  opened: AsyncDisposableStack,
+): Promise<Side> {
+  const { seed } = tree
+  const { userId, chatter, accounts, people, ...keys } = await seeded(tree, stage)
+  const upstream = startChild(join(import.meta.dirname, 'support/upstream-process.ts'))
+  opened.defer(() => upstream.stop())
+  const network = `http://127.0.0.1:${await upstream.ask<number>('start')}`
+  const env = { START_BUDGET: '100', TELEGRAM_BOT_API_URL: network }
+  const service = await tree.services.startService(stage, env, tree.nodeOptions)
+  opened.defer(() => service.stop())
+  await service.ask('online', BOTS + 1 + PASSED_BOTS)
+  const held = { polls: keys.pollers, arrivals: keys.receivers }
+  const listen = async (load: keyof typeof held) => {
+    const keysHeld = loads.includes(load) ? held[load] : []
+    const listeners = await tree.listeners.Listeners.open(service.port, keysHeld, seed.FIRST_UPDATE)
+    opened.defer(() => listeners.close())
+    return listeners
+  }
+  const listeners = { polls: await listen('polls'), arrivals: await listen('arrivals') }
+  const waiting = loads.includes('arrivals') ? POLLS + BOTS : POLLS
+  if (loads.includes('polls')) await untilHeld(service, waiting)
+  const sendBy = (key = '', chat_id = 0) =>
+    Buffer.from(tree.connections.post(`/bot${key}/sendMessage`, { chat_id, text: TEXT }))
+  const sends = people.map((chat, index) => sendBy(keys.bots[index % BOTS], chat))
+  const passed = keys.passing.map((key) => sendBy(key, people[0]))
+  const lone = Array<Buffer>(LONE_CALLS).fill(sendBy(keys.bots[0], people[0]))
+  const play = (work: () => Promise<Work>) => () => timed(service, work)
+  return {
+    turns: { sends: [], polls: [], lone: [], arrivals: [], passed: [] },
     play: {
-      sends: () =>
-        timed(service, async () => {
-          const answers = await tree.connections.load(service.port, requests, TURN_MS)
-          return answers.length
-        }),
-      polls: () =>
-        timed(service, async () => {
-          const all = listeners.receive(POLLS)
-          await service.ask('speak', {
-            credentialIds: [credentialId],
-            batch: 1,
-            reports: 1,
-            everyMs: 0,
-          })
-          await all
-          await untilHeld(service)
-          return POLLS
-        }),
+      sends: play(async () => (await tree.connections.load(service.port, sends, TURN_MS)).length),
+      lone: play(() => tree.connections.sendAll(service.port, [lone])),
+      passed: play(() => tree.connections.load(service.port, passed, TURN_MS)),
+      arrivals: play(async () => {
+        const all = listeners.arrivals.receive(ARRIVALS.messages)
+        await service.ask('write', { userId, people, accounts, ...ARRIVALS } satisfies Writing)
+        return all
+      }),
+      polls: play(async () => {
+        const all = listeners.polls.receive(POLLS)
+        const speech = { credentialIds: [chatter], batch: 1, reports: 1, everyMs: 0 }
+        await service.ask('speak', speech)
+        await all
+        await untilHeld(service, waiting)
+        return POLLS
+      }),
     },
   }
 }
 
-async function untilHeld(service: Service): Promise<void> {
-  while ((await service.ask<number>('waitingPolls')) < POLLS) await pause(20)
+async function untilHeld(service: Service, polls: number): Promise<void> {
+  while ((await service.ask<number>('waitingPolls')) < polls) await pause(20)
 }
 
-/** `work` resolves to the number of operations. */
-async function timed(service: Service, work: () => Promise<number>): Promise<Turn> {
+/** The number of operations, or the milliseconds of each, whose median is the time then. */
+type Work = number | readonly number[]
+
+async function timed(service: Service, work: () => Promise<Work>): Promise<Turn> {
   await service.ask('stalls', 'begin')
   const [before, began] = [await service.ask<number>('processor'), now()]
-  const operations = await work()
+  const done = await work()
   const [processor, took] = [(await service.ask<number>('processor')) - before, now() - began]
   const stall = await service.ask<number>('stalls', 'end')
-  return { processor: processor / operations, took: took / operations, stall }
+  const operations = typeof done === 'number' ? done : done.length
+  const each = typeof done === 'number' ? took / operations : percentile(done, 0.5)
+  return { processor: processor / operations, took: each, stall }
 }
 
 /** Each turn begins with the side that the last one ended with, so that neither always comes first. */
-async function alternate(sides: readonly Side[]): Promise<void> {
+async function alternate(loads: readonly Load[], sides: readonly Side[]): Promise<void> {
   for (let turn = -WARMING_UP; turn < TURNS; turn++) {
     const inOrder = turn % 2 === 0 ? sides : sides.toReversed()
     for (const load of loads) {
@@ -139,11 +200,6 @@ async function alternate(sides: readonly Side[]): Promise<void> {
       }
     }
   }
-}
-
-const names: Readonly<Record<Load, string>> = {
-  sends: `sendMessage, ${CONNECTIONS} connections`,
-  polls: `one update for ${POLLS} polls, each`,
 }
 
 function longest(load: Load, ...sides: readonly Side[]): Finding {

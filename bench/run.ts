@@ -76,6 +76,7 @@ const { values: options, positionals: named } = parseArgs({
     once: { type: 'boolean', default: false },
     tree: { type: 'string' },
     node: { type: 'string' },
+    loads: { type: 'string' },
   },
 })
 const unknown = named.filter((name) => !(name in all))

@@ -42,6 +42,8 @@ export interface Options {
   readonly tree?: string | undefined
   /** Options of Node.js to compare with. */
   readonly node?: string | undefined
+  /** The loads of a comparison of two trees; all without it. */
+  readonly loads?: string | undefined
 }
 
 export interface Theatre {
