@@ -5,7 +5,7 @@ import { type Crowd, ofEachCrowd } from './support/crowd.ts'
 import { atMost, below, type Finding } from './support/finding.ts'
 import { seedCredentials, seedUser } from './support/seed.ts'
 import { type Service, startService } from './support/service.ts'
-import type { Stage } from './support/stage.ts'
+import { empty, type Stage } from './support/stage.ts'
 import { type Started, startTimed } from './support/starting.ts'
 import { kilobytes, milliseconds, now, seconds } from './support/statistics.ts'
 
@@ -44,7 +44,7 @@ interface Run {
 }
 
 async function measure(stage: Stage, name: string, crowd: Crowd): Promise<Finding[]> {
-  await stage.sql.query('truncate app_user, node cascade')
+  await empty(stage.sql)
   const bare = await costOfLibrary(crowd)
   stage.note(`${name}: the library was measured`)
   const run = await costOfService(stage, crowd)

@@ -6,7 +6,7 @@ import { Listeners } from './support/listeners.ts'
 import { FIRST_UPDATE, seedChatter, seedKeys, seedUser } from './support/seed.ts'
 import { seedLinked, seedPeople } from './support/seed-sandbox.ts'
 import { type Service, startService } from './support/service.ts'
-import type { Stage } from './support/stage.ts'
+import { empty, type Stage } from './support/stage.ts'
 import { kilobytes, microseconds, milliseconds, percentile } from './support/statistics.ts'
 
 const SENDERS = 24
@@ -44,7 +44,7 @@ interface Cluster {
 export async function nodes(stage: Stage): Promise<Finding[]> {
   const found: Finding[] = []
   for (const count of [1, 2, 3]) {
-    await stage.sql.query('truncate app_user, node cascade')
+    await empty(stage.sql)
     const cluster = await openCluster(stage, count)
     try {
       found.push(...(await costOfSends(cluster)), ...(await costOfPolls(cluster)))

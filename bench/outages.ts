@@ -5,7 +5,7 @@ import { below, type Finding } from './support/finding.ts'
 import { seedCredentials, seedKeys, seedUser } from './support/seed.ts'
 import { seedLinked } from './support/seed-sandbox.ts'
 import type { Service } from './support/service.ts'
-import type { Stage } from './support/stage.ts'
+import { empty, type Stage } from './support/stage.ts'
 import { startTimed } from './support/starting.ts'
 import { milliseconds, now, percentile, seconds } from './support/statistics.ts'
 
@@ -24,7 +24,7 @@ async function breakOff(
   opened: AsyncDisposableStack,
 ): Promise<Finding[]> {
   const { accounts, telegram } = crowd
-  await stage.sql.query('truncate app_user, node cascade')
+  await empty(stage.sql)
   const owner = await seedUser(stage)
   const { credentialIds } = await seedLinked(stage, owner, 1)
   const [key = ''] = await seedKeys(stage, owner, credentialIds)

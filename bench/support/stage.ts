@@ -105,6 +105,12 @@ export async function openTheatre(
   return theatre
 }
 
+/** Removes all users and nodes with all that is theirs, also the audit log, whose rows the service cannot remove. */
+export async function empty(sql: pg.Pool): Promise<void> {
+  await sql.query(`begin; set local session_replication_role = replica;
+    truncate app_user, node cascade; commit`)
+}
+
 /** Seeded rows are as old as their day: the logs have a partition for each day. */
 const today = () => new Date().toISOString().slice(0, 10)
 

@@ -6,7 +6,7 @@ import type { Logger } from '../observability/logger.ts'
 import { sandboxPlatform } from '../platforms/sandbox/platform.ts'
 import { unconfiguredTelegram } from '../platforms/telegram/facts.ts'
 import type { TelegramOptions } from '../platforms/telegram/platform.ts'
-import { bale, telegramBot } from '../platforms/upstream-bot/flavour.ts'
+import { bale, soroush, telegramBot } from '../platforms/upstream-bot/flavour.ts'
 import { createBotApi } from '../platforms/upstream-bot/platform.ts'
 import { xmppPlatform } from '../platforms/xmpp/platform.ts'
 import { PostgresRooms } from '../platforms/xmpp/rooms/kept.ts'
@@ -44,6 +44,7 @@ export async function openNetworks(options: NetworkOptions, opened: AsyncDisposa
   const upstreams = [
     createBotApi({ flavour: telegramBot, ...config.botApi.telegram, wanted, logger }),
     createBotApi({ flavour: bale, ...config.botApi.bale, wanted, logger }),
+    createBotApi({ flavour: soroush, ...config.botApi.soroush, wanted, logger }),
   ]
   for (const { close } of upstreams) opened.defer(close)
   const platforms = [

@@ -50,6 +50,7 @@ const Address = Type.Optional(
 const botApiVariables = {
   TELEGRAM_BOT_API_URL: Address,
   BALE_BOT_API_URL: Address,
+  SOROUSH_BOT_API_URL: Address,
 }
 
 const BotApiVariables = Type.Object(botApiVariables)
@@ -63,11 +64,13 @@ interface BotApiAddress {
 interface BotApiSettings {
   readonly telegram: BotApiAddress
   readonly bale: BotApiAddress
+  readonly soroush: BotApiAddress
 }
 
 const botApiFrom = (env: Static<typeof BotApiVariables>): BotApiSettings => ({
   telegram: addressOf(env.TELEGRAM_BOT_API_URL, 'https://api.telegram.org'),
   bale: addressOf(env.BALE_BOT_API_URL, 'https://tapi.bale.ai'),
+  soroush: addressOf(env.SOROUSH_BOT_API_URL, 'https://api.splus.ir'),
 })
 
 const addressOf = (chosen: string | undefined, usual: string): BotApiAddress => ({

@@ -148,7 +148,7 @@ export interface GuardOptions {
   readonly ca?: string
   /** Dialled instead of what the name resolves to; checked like any other. */
   readonly pinnedAddress?: string
-  /** For how long an idle connection is kept; short enough that a changed name is noticed. */
+  /** For how long an idle connection is kept; short enough that a changed name is noticed. 0: each request has its own. */
   readonly keepAliveMs?: number
   /** Called with the address of each new connection. */
   connected?(address: string): void
@@ -189,10 +189,12 @@ function poolOptions(options: GuardOptions) {
   const { connections = CONNECTIONS_PER_ORIGIN, keepAliveMs = 10_000 } = options
   return {
     connections,
-    pipelining: 1,
-    keepAliveTimeout: keepAliveMs,
-    // A server may ask for more.
-    keepAliveMaxTimeout: 3 * keepAliveMs,
+    pipelining: keepAliveMs === 0 ? 0 : 1,
+    ...(keepAliveMs > 0 && {
+      keepAliveTimeout: keepAliveMs,
+      // A server may ask for more.
+      keepAliveMaxTimeout: 3 * keepAliveMs,
+    }),
     allowH2: false,
     connect: guardedConnector(options),
   }

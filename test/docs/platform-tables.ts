@@ -12,7 +12,7 @@ import {
 import { METHOD_NAMES } from '../../src/bot-api/reference.ts'
 import { capabilities as sandbox } from '../../src/platforms/sandbox/platform.ts'
 import { capabilities as telegram } from '../../src/platforms/telegram/facts.ts'
-import { bale, telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
+import { bale, soroush, telegramBot } from '../../src/platforms/upstream-bot/flavour.ts'
 import { capabilities as xmpp } from '../../src/platforms/xmpp/platform.ts'
 
 export const platforms: readonly (readonly [id: string, capabilities: Capabilities])[] = [
@@ -21,6 +21,7 @@ export const platforms: readonly (readonly [id: string, capabilities: Capabiliti
   ['telegram', telegram],
   ['telegram-bot', telegramBot.capabilities],
   ['bale', bale.capabilities],
+  ['soroush', soroush.capabilities],
 ]
 
 const begin = '<!-- Written by `npm run docs`; do not edit by hand. -->'

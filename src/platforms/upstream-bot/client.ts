@@ -34,6 +34,8 @@ interface ClientOptions {
   readonly root: string
   readonly token: string
   readonly agent: GuardedAgent
+  /** For files. */
+  readonly files: GuardedAgent
   /** Absent: no other node can have this bot. */
   readonly permit?: WritePermit
 }
@@ -53,14 +55,12 @@ interface FileAnswer {
 }
 
 export class BotApiClient {
-  readonly #agent: GuardedAgent
   readonly #permit: WritePermit | undefined
   readonly #token: string
   readonly #http: HttpClient
-  readonly #files: string
+  readonly #files: { readonly agent: GuardedAgent; readonly root: string }
 
-  constructor({ root, token, agent, permit }: ClientOptions) {
-    this.#agent = agent
+  constructor({ root, token, agent, files, permit }: ClientOptions) {
     this.#permit = permit
     this.#token = token
     this.#http = new HttpClient({
@@ -68,7 +68,7 @@ export class BotApiClient {
       agent,
       ...(permit && { permit }),
     })
-    this.#files = `${root}/file/bot${token}/`
+    this.#files = { agent: files, root: `${root}/file/bot${token}/` }
   }
 
   /** Resolves with the result. Rejects with `Refused` or `Unanswered`. */
@@ -115,8 +115,8 @@ export class BotApiClient {
   ): Promise<FileAnswer> {
     try {
       if (this.#permit && !this.#permit.isValid) await this.#permit.valid()
-      const answer = await request(this.#files + path, {
-        dispatcher: this.#agent,
+      const answer = await request(this.#files.root + path, {
+        dispatcher: this.#files.agent,
         method,
         headers: { ...usualHeaders, ...headers },
         signal,

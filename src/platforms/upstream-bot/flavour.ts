@@ -10,6 +10,8 @@ export interface Flavour extends Naming {
   readonly id: string
   /** getUpdates takes `allowed_updates`. */
   readonly filtersUpdates: boolean
+  /** Files come empty on a connection that has had another request before. */
+  readonly needsFreshConnections: boolean
   readonly handlers: Handlers<Context>
   readonly capabilities: Capabilities
 }
@@ -27,6 +29,7 @@ export const telegramBot: Flavour = {
   name: 'Telegram bots',
   methods: {},
   filtersUpdates: true,
+  needsFreshConnections: false,
   handlers,
   capabilities: {
     ...passing,
@@ -50,6 +53,7 @@ export const bale: Flavour = {
   name: 'Bale',
   methods: { getchatmembercount: 'getChatMembersCount', unpinchatmessage: 'unPinChatMessage' },
   filtersUpdates: false,
+  needsFreshConnections: false,
   handlers,
   capabilities: {
     ...passing,
@@ -69,5 +73,35 @@ export const bale: Flavour = {
     entities: [],
     updates: ['message', 'edited_message', 'callback_query', 'pre_checkout_query'],
     limits: { textLength: 4096, fileBytes: 50_000_000 },
+  },
+}
+
+/** Source: third-party clients (aiosplus 0.1.0, plustik 0.1.0) and bots, of 2026. */
+export const soroush: Flavour = {
+  id: 'soroush',
+  name: 'Soroush Plus',
+  methods: { getchatmembercount: 'getChatMembersCount' },
+  filtersUpdates: false,
+  needsFreshConnections: true,
+  handlers,
+  capabilities: {
+    ...passing,
+    surfaces: ['private', 'group', 'supergroup', 'channel'],
+    content: [
+      'text',
+      'photo',
+      'video',
+      'animation',
+      'audio',
+      'voice',
+      'video_note',
+      'document',
+      'sticker',
+      'location',
+      'contact',
+    ],
+    entities: ALL_ENTITIES,
+    updates: ['message', 'edited_message', 'channel_post', 'edited_channel_post', 'callback_query'],
+    limits: { textLength: 4096, captionLength: 1024, fileBytes: 50_000_000 },
   },
 }

@@ -34,8 +34,10 @@ export function createBotApi(options: BotApiOptions): BotApiPlatform {
   const { holdSeconds = 30, forgives = 1 } = options
   const polls = createGuardedAgent({ allowPrivate, connections: CONNECTIONS.polls })
   const calls = createGuardedAgent({ allowPrivate, connections: CONNECTIONS.calls })
+  const fresh = { allowPrivate, connections: CONNECTIONS.calls, keepAliveMs: 0 }
+  const files = flavour.needsFreshConnections ? createGuardedAgent(fresh) : calls
   const clientOf = (token: string, permit?: WritePermit) =>
-    new BotApiClient({ root, token, agent: calls, ...(permit && { permit }) })
+    new BotApiClient({ root, token, agent: calls, files, ...(permit && { permit }) })
   const platform = definePlatform({
     id: flavour.id,
     name: flavour.name,
@@ -49,14 +51,20 @@ export function createBotApi(options: BotApiOptions): BotApiPlatform {
     parseSecrets: tokenOf,
     open: (account, token, report) => {
       const { permit } = account
-      const poller = new BotApiClient({ root, token, agent: polls, ...(permit && { permit }) })
+      const poller = new BotApiClient({
+        root,
+        token,
+        agent: polls,
+        files,
+        ...(permit && { permit }),
+      })
       const clients = { client: clientOf(token, permit), poller }
       const sessionOptions = { ...clients, flavour, wanted, logger, holdSeconds, forgives }
       return new BotApiSession(account, report, sessionOptions)
     },
   })
   const close = async () => {
-    await Promise.all([polls.destroy(), calls.destroy()])
+    await Promise.all([...new Set([polls, calls, files])].map((agent) => agent.destroy()))
   }
   return { platform, close }
 }

@@ -128,6 +128,7 @@ const logos: Readonly<Record<string, readonly [colour: string, path: string]>> =
     'M7 9h10a1 1 0 0 1 1 1v7a1 1 0 0 1-1 1H7a1 1 0 0 1-1-1v-7a1 1 0 0 1 1-1zm5 0V5.500M9.500 12.500v1m5-1v1m-4.500 2.500h4',
   ],
   bale: ['#1a7f55', 'M6 6h12v9h-6.500L8 18.500V15H6zm3 4.500 2.200 2 3.800-4'],
+  soroush: ['#7a3fa0', 'M5 8h14v8H9l-4 3zM12 10v4M10 12h4'],
   xmpp: ['#a84f00', 'M5 7c4 1 10 5.500 14 10M19 7c-4 1-10 5.500-14 10M5 7h3m8 0h3'],
 }
 
