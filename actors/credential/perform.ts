@@ -250,9 +250,8 @@ const STORE_TRIES = 30
 /** A full disk may let a node live on for hours. */
 const MOST_WAITING = 5_000
 
-type Storing = Pick<Performing, 'storage' | 'lost' | 'onDefect'> & {
-  readonly updates: Pick<UpdateLog, 'append'>
-}
+type Storing = Pick<Performing['world'], 'updates' | 'storage' | 'lost'> &
+  Pick<Performing, 'onDefect'>
 
 /**
  * What accounts did themselves, on its way into the log. The network has carried it out, so the caller gets the answer in any
