@@ -1,16 +1,19 @@
 /** This tree of the source and another one in alternating turns: what a change costs, on a machine whose speed changes from minute to minute. */
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { startChild } from './support/child.ts'
+import { type Child, startChild } from './support/child.ts'
 import type { Finding } from './support/finding.ts'
+import { deliveriesTake } from './support/hooks.ts'
 import type { Service } from './support/service.ts'
 import type { Writing } from './support/service-process.ts'
 import type { Stage } from './support/stage.ts'
 import { microseconds, milliseconds, now, percentile } from './support/statistics.ts'
+import { UPDATES } from './webhooks-flat.ts'
 
 const BOTS = 16
 const PASSED_BOTS = 4
 const CONNECTIONS = 64
+const HOOK_CONNECTIONS = 40
 const POLLS = 1_000
 const WARMING_UP = 3
 const TURNS = 25
@@ -28,6 +31,8 @@ interface Tree {
   readonly services: typeof import('./support/service.ts')
   readonly connections: typeof import('./support/connection.ts')
   readonly listeners: typeof import('./support/listeners.ts')
+  readonly hooks: typeof import('./support/hooks.ts')
+  readonly flat: typeof import('./webhooks-flat.ts')
   /** Options of Node.js for its service, beside the ones it has. */
   readonly nodeOptions: readonly string[]
 }
@@ -44,11 +49,12 @@ interface Side {
   readonly play: Readonly<Record<Load, () => Promise<Turn>>>
 }
 
-type Load = 'sends' | 'polls' | 'lone' | 'arrivals' | 'passed'
+type Load = 'sends' | 'polls' | 'deliveries' | 'lone' | 'arrivals' | 'passed'
 
 const names: Readonly<Record<Load, string>> = {
   sends: `sendMessage, ${CONNECTIONS} connections`,
   polls: `one update for ${POLLS} polls, each`,
+  deliveries: `a delivery to a webhook over ${HOOK_CONNECTIONS} connections`,
   lone: 'sendMessage, one at a time',
   arrivals: `a person's message to a held getUpdates, ${ARRIVALS.perSecond}/s`,
   passed: `sendMessage passed on, ${PASSED_BOTS} connections`,
@@ -63,6 +69,12 @@ function loadsOf({ loads = '' }: Stage['options']): readonly Load[] {
   return wanted.length === 0 ? all : all.filter((load) => wanted.includes(load))
 }
 
+/** Takes the deliveries of both sides, in a process of its own. */
+interface Receiver {
+  readonly child: Child
+  readonly origin: string
+}
+
 /** `--tree FOLDER` names the other tree, this one without it; `--node OPTIONS` are Node.js's for the other one's service. */
 export async function beside(stage: Stage): Promise<Finding[]> {
   const { tree = '', node = '' } = stage.options
@@ -71,14 +83,21 @@ export async function beside(stage: Stage): Promise<Finding[]> {
   const other = await loadTree(tree, node.split(' ').filter(Boolean))
   const compare = async (itsStage: Stage) => {
     await using opened = new AsyncDisposableStack()
-    const theirs = await openSide(other, itsStage, loads, opened)
-    const ours = await openSide(own, stage, loads, opened)
+    const scene = { loads, receiver: await openReceiver(opened), opened }
+    const theirs = await openSide(other, itsStage, scene)
+    const ours = await openSide(own, stage, scene)
     await alternate(loads, [theirs, ours])
     return loads.flatMap((load) => findingsOf(load, ours, theirs))
   }
   if (!tree) return stage.perform('beside_other', compare)
   const theatre = await other.stages.openTheatre(stage.note, stage.options)
   return theatre.perform('beside', compare).finally(() => theatre.close())
+}
+
+async function openReceiver(opened: AsyncDisposableStack): Promise<Receiver> {
+  const child = startChild(join(import.meta.dirname, 'support/receiver-process.ts'))
+  opened.defer(() => child.stop())
+  return { child, origin: `http://127.0.0.1:${await child.ask<number>('start')}` }
 }
 
 async function loadTree(folder: string, nodeOptions: readonly string[]): Promise<Tree> {
@@ -90,21 +109,24 @@ async function loadTree(folder: string, nodeOptions: readonly string[]): Promise
     services: await helper('service'),
     connections: await helper('connection'),
     listeners: await helper('listeners'),
+    hooks: await helper('hooks'),
+    flat: await helper('../webhooks-flat'),
     nodeOptions,
   }
 }
 
 /** What one side is made of before its service starts. */
-async function seeded({ seed, sandbox }: Tree, stage: Stage) {
+async function seeded({ seed, sandbox, flat }: Tree, stage: Stage, loads: readonly Load[]) {
   const userId = await seed.seedUser(stage)
   const linked = await sandbox.seedLinked(stage, userId, BOTS)
-  const [chatter = 0] = await seed.seedChatter(stage, userId, 1)
+  const [chatter = 0, hooked = 0] = await seed.seedChatter(stage, userId, 2)
   const passed = Array.from({ length: PASSED_BOTS }, (_, index) => ({
     native: `${1_000 + index}`,
     firstName: 'Bot',
     secrets: { token: `${1_000 + index}:${'a'.repeat(35)}` },
   }))
   const passedIds = await seed.seedCredentials(stage, userId, 'telegram-bot', passed)
+  if (loads.includes('deliveries')) await flat.seedUpdates(stage, hooked)
   return {
     userId,
     chatter,
@@ -113,54 +135,66 @@ async function seeded({ seed, sandbox }: Tree, stage: Stage) {
     bots: await seed.seedKeys(stage, userId, linked.credentialIds),
     receivers: await seed.seedKeys(stage, userId, linked.credentialIds),
     pollers: await seed.seedKeys(stage, userId, [chatter], POLLS),
+    hooks: await seed.seedKeys(stage, userId, [hooked]),
     passing: await seed.seedKeys(stage, userId, passedIds),
   }
 }
 
-async function openSide(
-  tree: Tree,
-  stage: Stage,
-  loads: readonly Load[],
-  opened: AsyncDisposableStack,
-): Promise<Side> {
-  const { seed } = tree
-  const { userId, chatter, accounts, people, ...keys } = await seeded(tree, stage)
+interface Scene {
+  readonly loads: readonly Load[]
+  readonly receiver: Receiver
+  readonly opened: AsyncDisposableStack
+}
+
+async function openService(tree: Tree, stage: Stage, { opened }: Scene): Promise<Service> {
   const upstream = startChild(join(import.meta.dirname, 'support/upstream-process.ts'))
   opened.defer(() => upstream.stop())
   const network = `http://127.0.0.1:${await upstream.ask<number>('start')}`
   const env = { START_BUDGET: '100', TELEGRAM_BOT_API_URL: network }
   const service = await tree.services.startService(stage, env, tree.nodeOptions)
   opened.defer(() => service.stop())
-  await service.ask('online', BOTS + 1 + PASSED_BOTS)
-  const held = { polls: keys.pollers, arrivals: keys.receivers }
-  const listen = async (load: keyof typeof held) => {
-    const keysHeld = loads.includes(load) ? held[load] : []
-    const listeners = await tree.listeners.Listeners.open(service.port, keysHeld, seed.FIRST_UPDATE)
+  await service.ask('online', BOTS + 2 + PASSED_BOTS)
+  return service
+}
+
+async function openSide(tree: Tree, stage: Stage, scene: Scene): Promise<Side> {
+  const { loads, receiver, opened } = scene
+  const { userId, chatter, accounts, people, ...keys } = await seeded(tree, stage, loads)
+  const service = await openService(tree, stage, scene)
+  const { load, post, sendAll } = tree.connections
+  const listen = async (heldKeys: readonly string[]) => {
+    const first = tree.seed.FIRST_UPDATE
+    const listeners = await tree.listeners.Listeners.open(service.port, heldKeys, first)
     opened.defer(() => listeners.close())
     return listeners
   }
-  const listeners = { polls: await listen('polls'), arrivals: await listen('arrivals') }
-  const waiting = loads.includes('arrivals') ? POLLS + BOTS : POLLS
+  const pollers = await listen(loads.includes('polls') ? keys.pollers : [])
+  const receivers = await listen(loads.includes('arrivals') ? keys.receivers : [])
+  const waiting = POLLS + (loads.includes('arrivals') ? BOTS : 0)
   if (loads.includes('polls')) await untilHeld(service, waiting)
+  const deliveries = loads.includes('deliveries')
+    ? await openHook(tree, { stage, service, receiver }, keys.hooks[0] ?? '')
+    : async () => Promise.reject(new Error('nobody asked for deliveries'))
   const sendBy = (key = '', chat_id = 0) =>
-    Buffer.from(tree.connections.post(`/bot${key}/sendMessage`, { chat_id, text: TEXT }))
+    Buffer.from(post(`/bot${key}/sendMessage`, { chat_id, text: TEXT }))
   const sends = people.map((chat, index) => sendBy(keys.bots[index % BOTS], chat))
   const passed = keys.passing.map((key) => sendBy(key, people[0]))
   const lone = Array<Buffer>(LONE_CALLS).fill(sendBy(keys.bots[0], people[0]))
   const play = (work: () => Promise<Work>) => () => timed(service, work)
   return {
-    turns: { sends: [], polls: [], lone: [], arrivals: [], passed: [] },
+    turns: { sends: [], polls: [], deliveries: [], lone: [], arrivals: [], passed: [] },
     play: {
-      sends: play(async () => (await tree.connections.load(service.port, sends, TURN_MS)).length),
-      lone: play(() => tree.connections.sendAll(service.port, [lone])),
-      passed: play(() => tree.connections.load(service.port, passed, TURN_MS)),
+      deliveries,
+      sends: play(async () => (await load(service.port, sends, TURN_MS)).length),
+      lone: play(() => sendAll(service.port, [lone])),
+      passed: play(() => load(service.port, passed, TURN_MS)),
       arrivals: play(async () => {
-        const all = listeners.arrivals.receive(ARRIVALS.messages)
+        const all = receivers.receive(ARRIVALS.messages)
         await service.ask('write', { userId, people, accounts, ...ARRIVALS } satisfies Writing)
         return all
       }),
       polls: play(async () => {
-        const all = listeners.polls.receive(POLLS)
+        const all = pollers.receive(POLLS)
         const speech = { credentialIds: [chatter], batch: 1, reports: 1, everyMs: 0 }
         await service.ask('speak', speech)
         await all
@@ -169,6 +203,30 @@ async function openSide(
       }),
     },
   }
+}
+
+interface Hooked {
+  readonly stage: Stage
+  readonly service: Service
+  readonly receiver: Receiver
+}
+
+/** Delivers a backlog for the first time; the turns deliver the same one again. */
+async function openHook(
+  { hooks, seed }: Tree,
+  { stage, service, receiver: { child, origin } }: Hooked,
+  key: string,
+): Promise<() => Promise<Turn>> {
+  const scene = { stage, service, receiver: child, origin }
+  await deliveriesTake(scene, UPDATES, () =>
+    hooks.setWebhooks(scene, [key], () => `${origin}/hook`, HOOK_CONNECTIONS),
+  )
+  const again = { apiKeyId: Number(key.split(':')[0]), after: seed.FIRST_UPDATE - 1 }
+  return () =>
+    timed(service, async () => {
+      await deliveriesTake(scene, UPDATES, () => service.ask('replay', again))
+      return UPDATES
+    })
 }
 
 async function untilHeld(service: Service, polls: number): Promise<void> {

@@ -75,8 +75,8 @@ const { values: options, positionals: named } = parseArgs({
     network: { type: 'string' },
     once: { type: 'boolean', default: false },
     tree: { type: 'string' },
-    node: { type: 'string' },
     loads: { type: 'string' },
+    node: { type: 'string' },
   },
 })
 const unknown = named.filter((name) => !(name in all))

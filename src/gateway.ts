@@ -105,7 +105,7 @@ async function open(options: GatewayOptions, opened: AsyncDisposableStack, hurry
   const ofCore = { config, storage, accounts, platforms, nodes, limits, bus, logger }
   const { core, services } = openCore(ofCore, opened)
 
-  await accounts.start()
+  opened.defer(await accounts.start())
   startChores({ config, storage, core, services, bus, logger }, opened)
   const forwarder = openForwarder({ config, storage, core, nodes, logger }, opened)
   const readiness = openReadiness({ storage, nodes, logger })
@@ -162,10 +162,11 @@ interface CoreParts extends Pick<GatewayOptions, 'config' | 'logger'> {
 
 /** Builds the core and its services, which also carry out the calls in answers of webhooks. */
 function openCore(parts: CoreParts, opened: AsyncDisposableStack) {
-  const { storage, logger, ...rest } = parts
+  const { storage, logger, accounts, ...rest } = parts
   const { bus } = parts
+  const { suspensions } = accounts
   const reminders = webhookReminders(storage.jobs, logger)
-  const core = createCore({ ...storage, ...rest, reminders, logger })
+  const core = createCore({ ...storage, ...rest, suspensions, reminders, logger })
   opened.defer(() => core.stop())
   const remind = (apiKeyId: number) => core.webhookWaker.remind(apiKeyId)
   reminders.onDue((apiKeyId) => {
@@ -378,7 +379,7 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
   const { config, storage, core, nodes, bus, logger } = parts
   const { db, metrics } = storage
   await Promise.all([warnOfMemory(db, logger), warnOfFiles(db, logger)])
-  const claiming = { ...core, nodes, metrics }
+  const claiming = { ...core, nodes, metrics, logger }
   const started = await claimUnowned(claiming)
   if (started.length > 0)
     logger.info({ credentials: started.length }, 'credentials are coming back')
@@ -389,7 +390,6 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
       ...claiming,
       db,
       owned: () => core.supervisor.owned(),
-      logger,
       released: (look) => bus.on('released', look),
       announce: () => bus.tell('released', null),
       claimed: (ids) => core.webhookWaker.wakeBehind(ids),

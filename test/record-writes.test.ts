@@ -24,6 +24,7 @@ const inSql: Readonly<Record<string, string>> = {
   'accounts/sessions.ts update user_session': transaction,
   'accounts/signing-keys.ts insert signing_key': transaction,
   'accounts/signing-keys.ts update signing_key': transaction,
+  'accounts/suspensions.ts update app_user': transaction,
   'accounts/tries.ts update otp_challenge': atOnce,
   'audit/log.ts insert audit_log': transaction,
   'audit/read.ts delete audit_log': batch,

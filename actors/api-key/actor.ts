@@ -4,6 +4,7 @@ import type { Actor, StateValue } from 'xstate'
 import { hasExpired, mayCall, type Scope, type UpdatePage } from '../../machines/api-key/events.ts'
 import { apiKeyMachine } from '../../machines/api-key/machine.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
+import type { Failure } from '../../machines/model/protocol.ts'
 import type { Wanted } from '../../machines/model/update-kinds.ts'
 import type { WebhookChange, WebhookFacts } from '../../machines/webhook/terms.ts'
 import { type AbortLike, HostedActor, type Hosting } from '../host/actor.ts'
@@ -40,10 +41,20 @@ export class ApiKeys {
   }
 
   begin(facts: KeyFacts): ApiKeyActor {
-    const { apiKeyId, credentialId, terms, revoked, cursor, filter, webhook } = facts
-    const input = { apiKeyId, credentialId, terms, revoked, cursor, filter, webhook }
+    const { apiKeyId, credentialId, terms, revoked, cursor, filter, webhook, userId } = facts
+    const suspension = this.#world.suspensionOf?.(userId)
+    const input = { apiKeyId, credentialId, terms, revoked, cursor, filter, webhook, suspension }
     const create = (ref: KeyRef) => new ApiKeyActor(facts, this.#world, ref, this.#host)
     return this.#host.begin({ input, clock: this.#world.clock }, create)
+  }
+
+  /** The user was suspended, or that has ended: each of their keys that lives here is told. */
+  suspensionChanged(userId: number): void {
+    const suspension = this.#world.suspensionOf?.(userId)
+    for (const key of [...this.#host.live()]) {
+      if (key.facts.userId !== userId) continue
+      key.tell(suspension ? { type: 'user.suspended', suspension } : { type: 'user.resumed' })
+    }
   }
 
   /** Another node has claimed these credentials: held polls are answered with nothing, and the next call loads the key. */
@@ -127,6 +138,8 @@ function advance({ perSecond, burst }: Rate, theoretical: number, now: number) {
 
 export interface ApiKeyWorld extends Omit<EffectsWorld, 'held'> {
   readonly rates: SendRates
+  /** How calls are refused while this user is suspended; undefined: they are not. */
+  suspensionOf?(userId: number): Failure | undefined
   /** Calls of one key at the same time; the reference's figure unless given. */
   readonly callsInFlight?: number
 }
@@ -135,6 +148,8 @@ type CountingWorld = ApiKeyWorld & Pick<EffectsWorld, 'held'>
 
 const CALLS_IN_FLIGHT = 1_000
 const RETRY_SECONDS = 60
+/** With the largest files, about what the usual burst of a key buys. */
+const UNMEASURED_AT_ONCE = 50
 
 export interface PollRequest extends Partial<Wanted> {
   readonly offset: number
@@ -155,6 +170,8 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
   #calls = 0
   /** Calls whose bodies are not here yet. */
   #coming = 0
+  /** Of these, how many have no length. */
+  #unmeasured = 0
   #isLost = false
 
   constructor(
@@ -179,13 +196,27 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     return isOver || hasExpired(context.terms, this.#world.clock.now())
   }
 
-  /** Receives the body of a call, which may take long: the key does not sleep meanwhile. */
-  async whileComing<Result>(receive: () => Promise<Result>): Promise<Result> {
+  /** How each call is refused while its user is suspended. */
+  get suspension(): Failure | undefined {
+    const { value, context } = this.snapshot
+    return value === 'suspended' ? context.suspension : undefined
+  }
+
+  /**
+   * Receives the body of a call, which may take long: the key does not sleep meanwhile. Of bodies whose length nobody has
+   * said, and which cost nothing before they are here, only some come at once.
+   */
+  async whileComing<Result>(receive: () => Promise<Result>, isUnmeasured = false): Promise<Result> {
+    if (isUnmeasured && this.#unmeasured >= UNMEASURED_AT_ONCE) {
+      throw failed('rate_limited', '', { retryAfterSeconds: 1 })
+    }
     this.#coming++
+    if (isUnmeasured) this.#unmeasured++
     try {
       return await receive()
     } finally {
       this.#coming--
+      if (isUnmeasured) this.#unmeasured--
       this.noteUse()
     }
   }

@@ -6,10 +6,11 @@ import {
   LONGEST_REST_MS,
   type Notice,
   type Trouble,
+  troubleAt,
   waitAfter,
   webhookMachine,
 } from '../../machines/webhook/machine.ts'
-import type { Progress } from '../../machines/webhook/progress.ts'
+import { failingAt, type Progress } from '../../machines/webhook/progress.ts'
 import type { WebhookFacts, WebhookStanding, WebhookState } from '../../machines/webhook/terms.ts'
 import { HostedActor } from '../host/actor.ts'
 import { ActorHost, jitteredCrashDelays } from '../host/host.ts'
@@ -72,15 +73,17 @@ export class WebhookDelivery {
 
   constructor(key: ReceivingKey, world: DeliveryWorld, { facts, cursor, crashes }: DeliveryStart) {
     const { clock } = world
-    const { trouble, suspended, progress } = facts
+    const { suspended, progress } = facts
+    const now = clock.now()
+    const trouble = facts.trouble && troubleAt(facts.trouble, now)
     this.#key = key
     this.#world = world
     this.#facts = facts
     this.#noted = { trouble, suspended }
     this.#alarm = new Alarm(clock, () => this.poke())
-    this.#activeAt = clock.now()
+    this.#activeAt = now
     const reading = new Reading(cursor, progress)
-    const lanes = new Lanes<WebhookUpdate>(progress?.failing)
+    const lanes = new Lanes<WebhookUpdate>(failingAt(progress?.failing ?? [], now))
     if (trouble) lanes.doubt(trouble.goneSince)
     this.#reading = reading
     this.#lanes = lanes
@@ -92,13 +95,12 @@ export class WebhookDelivery {
       progress: () => this.progress,
       saved: (stored) => this.#saved(stored),
     })
-    const changed = (isEmpty: boolean) => {
-      // An empty page may still have moved the cursor.
-      if (isEmpty) this.#saver.touch()
+    const changed = (isMoved: boolean) => {
+      if (isMoved) this.#saver.touch()
       this.poke()
     }
     this.#feed = new Feed({ key, world, reading, lanes, changed })
-    const input = { trouble, suspended, crashes, now: clock.now() }
+    const input = { trouble, suspended, crashes, now }
     // Assigned before the machine starts, because its first actions already use it.
     this.#machine = host.begin({ clock, input }, (ref) => {
       this.#machine = new HostedActor(ref, this, clock, host)
@@ -146,7 +148,8 @@ export class WebhookDelivery {
   poke(): void {
     if (this.#ended || !this.#key.mayReceive) return
     this.#start()
-    if (this.#wantsMore) void this.#feed.read()
+    const wantsMore = this.#wantsMore
+    if (wantsMore || this.#feed.canReadLong) void this.#feed.read(wantsMore)
     if (this.#flow === 'closed' && this.#lanes.isWorthTrying) {
       this.#machine.tell({ type: 'lane.fresh' })
     } else this.#alarm.set(this.#flow === 'open' ? this.#lanes.nextDue : Number.POSITIVE_INFINITY)
@@ -305,7 +308,7 @@ export class WebhookDelivery {
       Math.max(waitAfter({ failures, forMs }, Math.random()), restMs)
     const lane = this.#lanes.failed(update, now, wait, status === 410)
     if (this.#flow === 'open' && now - lane.since >= HOPELESS_MS) {
-      webhooks.dropped(this.#key.owned)
+      webhooks.dropped(this.#key.owned, 1)
       this.#end(update, 'given up')
       return undefined
     }
@@ -329,7 +332,7 @@ export class WebhookDelivery {
       if (how === 'delivered') this.#lanes.succeeded(update)
       else this.#lanes.gaveUp(update)
       this.#feed.release(update)
-      this.#reading.acknowledge(update.updateId)
+      this.#reading.acknowledge(update)
       this.#saver.acknowledged()
     }
     if (this.#inFlight === 0) this.#ended?.()
@@ -364,7 +367,8 @@ export class WebhookDelivery {
   get #wantsMore(): boolean {
     if (!this.#feed.canRead) return false
     if (this.#flow === 'closed') return !this.#lanes.isDoubted && this.#lanes.ready === 0
-    return this.#room > this.#lanes.ready
+    // Ahead of its need: nobody waits for the page while the rest goes out.
+    return (this.#flow === 'open' ? this.#width : this.#room) > this.#lanes.ready
   }
 }
 

@@ -40,10 +40,10 @@ export interface Options {
   readonly once: boolean
   /** Another checkout of the project, to compare with. */
   readonly tree?: string | undefined
+  /** Names of the loads to compare under. */
+  readonly loads?: string | undefined
   /** Options of Node.js to compare with. */
   readonly node?: string | undefined
-  /** The loads of a comparison of two trees; all without it. */
-  readonly loads?: string | undefined
 }
 
 export interface Theatre {

@@ -66,6 +66,12 @@ interface KeyRotated extends Command {
   readonly type: 'key.rotated'
 }
 
+/** An operator has suspended the user of the key; every call is refused with this until that ends. */
+export interface UserSuspended {
+  readonly type: 'user.suspended'
+  readonly suspension: Failure
+}
+
 interface Reading {
   readonly cursor: number
   readonly waiting: Poll | undefined
@@ -152,6 +158,8 @@ export type ApiKeyEvent =
   | KeyChanged
   | RevokeKey
   | KeyRotated
+  | UserSuspended
+  | { readonly type: 'user.resumed' }
   | RequestAbandoned
   | PollRead
   | { readonly type: 'poll.failed'; readonly poll: Poll; readonly failure: Failure }

@@ -2,18 +2,9 @@
 import { accepted, refused } from '../model/protocol.ts'
 import { pageOf } from './events.ts'
 import { inVain, lacks, late, otherPoll, toAccepted, turnAway, unauthorized } from './refusals.ts'
-import { apiKey, endWaiting, lastRead, letGo, takeTerms, waitingIn } from './setup.ts'
+import { apiKey, lastRead, letGo, takeTerms, waitingIn } from './setup.ts'
+import { ended, expired, suspended, suspends } from './unusable.ts'
 import { changing, webhook } from './webhook.ts'
-
-const ended = apiKey.createStateConfig({
-  entry: endWaiting,
-  on: {
-    'key.changed': {
-      actions: { type: 'reply', params: ({ event }) => refused(event, unauthorized) },
-    },
-    'key.revoke': { actions: toAccepted },
-  },
-})
 
 export const apiKeyMachine = apiKey.createMachine({
   id: 'apiKey',
@@ -37,7 +28,13 @@ export const apiKeyMachine = apiKey.createMachine({
   },
   initial: 'judging',
   states: {
-    judging: { always: [{ guard: 'isRevoked', target: 'revoked' }, { target: 'usable' }] },
+    judging: {
+      always: [
+        { guard: 'isRevoked', target: 'revoked' },
+        { guard: 'isSuspended', target: 'suspended' },
+        { target: 'usable' },
+      ],
+    },
     usable: {
       on: {
         'call.admit': [
@@ -154,6 +151,7 @@ export const apiKeyMachine = apiKey.createMachine({
           target: 'revoked',
           actions: toAccepted,
         },
+        'user.suspended': suspends,
       },
       initial: 'quiet',
       states: {
@@ -227,16 +225,8 @@ export const apiKeyMachine = apiKey.createMachine({
         },
       },
     },
-    expired: {
-      entry: endWaiting,
-      on: {
-        'key.changed': { target: 'usable', actions: takeTerms },
-        'key.revoke': {
-          target: 'revoked',
-          actions: toAccepted,
-        },
-      },
-    },
+    expired,
+    suspended,
     // The next call meets a new actor, which knows the new secret.
     rotated: ended,
     revoked: ended,

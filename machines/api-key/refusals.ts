@@ -5,6 +5,17 @@ import type { ApiKeyEvent, Poll, PollRead, Scope } from './events.ts'
 
 export const unauthorized: Failure = { code: 'unauthorized', description: '' }
 
+/** Why a key that opens nothing refuses a call. Nobody learns of a suspension by a key that has ended. */
+export const refusalIn = ({
+  suspension,
+  revoked,
+}: {
+  readonly suspension?: Failure | undefined
+  readonly revoked: boolean
+}): Failure => (revoked ? unauthorized : (suspension ?? unauthorized))
+
+type Refusing = Parameters<typeof refusalIn>[0]
+
 export const otherPoll: Failure = {
   code: 'conflict',
   description:
@@ -46,7 +57,8 @@ export const toAccepted = {
 const toUnauthorized = {
   actions: {
     type: 'reply' as const,
-    params: ({ event }: { event: Command }): Reply => refused(event, unauthorized),
+    params: ({ context, event }: { context: Refusing; event: Command }): Reply =>
+      refused(event, refusalIn(context)),
   },
 }
 
@@ -79,7 +91,8 @@ export const turnAway = {
     guard: isFirstRead,
     actions: {
       type: 'reply' as const,
-      params: ({ event }: { event: { poll: Poll } }): Reply => refused(event.poll, unauthorized),
+      params: ({ context, event }: { context: Refusing; event: { poll: Poll } }): Reply =>
+        refused(event.poll, refusalIn(context)),
     },
   },
   'poll.failed': {

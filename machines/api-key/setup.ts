@@ -1,7 +1,7 @@
 /** The setup of the API key machine: its context, the rules of getUpdates, and the effects it asks for. */
 import { assign, emit, raise, setup } from 'xstate'
 import * as port from '../model/effects.ts'
-import { accepted, type Command, type Failure, type Reply, refused } from '../model/protocol.ts'
+import { accepted, type Command, type Failure, type Reply } from '../model/protocol.ts'
 import { changeFilter, type Filter, pruneFilter } from '../model/update-kinds.ts'
 import type { WebhookChanged, WebhookFacts, WebhookStanding } from '../webhook/terms.ts'
 import {
@@ -23,7 +23,7 @@ import {
   receivesAt,
   type Scope,
 } from './events.ts'
-import { otherPoll, unauthorized } from './refusals.ts'
+import { otherPoll } from './refusals.ts'
 
 export interface ApiKeyInput {
   readonly apiKeyId: number
@@ -33,6 +33,8 @@ export interface ApiKeyInput {
   readonly cursor: number
   readonly filter: Filter
   readonly webhook: WebhookFacts | undefined
+  /** How calls are refused while the user of the key is suspended; undefined: they are not. */
+  readonly suspension?: Failure | undefined
 }
 
 /** A poll that holds its connection; nothing up to `head` is for it. */
@@ -107,6 +109,8 @@ export const apiKey = setup({
     stopListening: port.action('stopListening'),
     saveCursor: port.action('saveCursor'),
     reply: emit((_, reply: Reply) => reply),
+    suspend: assign({ suspension: (_, suspension: Failure) => suspension }),
+    resume: assign({ suspension: undefined }),
     adopt: assign({ terms: (_, terms: KeyTerms) => terms }),
     begin: assign(({ context }, event: PollUpdates) => {
       const { poll, ...confirmed } = beginning(context, event)
@@ -176,6 +180,7 @@ export const apiKey = setup({
     /** A poll that was read before it was held still waits for its first answer. */
     isFirstRead: (_, poll: Poll) => poll.held !== true,
     isRevoked: ({ context }) => context.revoked,
+    isSuspended: ({ context }) => context.suspension !== undefined,
     isExpired: ({ context }, now: number) => hasExpired(context.terms, now),
     lacksScope: ({ context }, scope: Scope | undefined) =>
       scope !== undefined && !hasScope(context.terms, scope),
@@ -205,13 +210,6 @@ export const apiKey = setup({
     pollEnds: ({ context }) =>
       Math.max(0, Math.min(context.waiting?.timeoutMs ?? 0, lifeOf(context))),
   },
-})
-
-/** The key has ended: refuses the poll that is held, if there is one. */
-export const endWaiting = apiKey.enqueueActions(({ context, enqueue }) => {
-  if (!context.waiting) return
-  enqueue({ type: 'reply', params: refused(context.waiting, unauthorized) })
-  enqueue.assign({ waiting: undefined })
 })
 
 /** Answers the held poll with nothing. */

@@ -33,7 +33,12 @@ export type DiagnosisEvent =
   | { readonly type: 'step.unchecked'; readonly failure: Failure }
 
 /** A key with one of these opens nothing. */
-const FATAL: readonly (string | undefined)[] = ['key_revoked', 'key_expired', 'wrong_secret']
+const FATAL: readonly (string | undefined)[] = [
+  'key_revoked',
+  'key_expired',
+  'wrong_secret',
+  'user_suspended',
+]
 
 /**
  * A broken account stops everything, another failure stops a part, and a remark stops nothing. Two who receive against each

@@ -16,6 +16,7 @@ type Refusal = { readonly refusal: string; readonly reason?: FailureReason }
 export interface Facts {
   readonly key_revoked: At
   readonly key_expired: At
+  readonly user_suspended: { readonly why: string }
   readonly secret_wrong: None
   readonly secret_right: None
   readonly answers_as: { readonly username: string }
@@ -72,6 +73,7 @@ export interface Facts {
 interface Remedies {
   readonly make_key: None
   readonly extend_key: Key
+  readonly end_suspension: None
   readonly use_shown_key: Key
   readonly add_scope: Scope & Key
   readonly add_scope_or_use_other: Scope & Key
@@ -137,6 +139,7 @@ export type FindingCode =
   | 'slow'
   | 'two_pollers'
   | 'updates_dropped'
+  | 'user_suspended'
   | 'webhook_suspended'
   | 'webhook_turned_off'
   | 'wrong_secret'

@@ -2,6 +2,7 @@
 import { assign, setup } from 'xstate'
 import * as port from '../model/effects.ts'
 import { crashDelays, crashGuards } from '../supervision/machine.ts'
+import { untriedMs } from './progress.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -60,6 +61,13 @@ export interface Trouble {
   readonly goneSince: number | undefined
   /** When the next attempt is due. */
   readonly dueAt: number
+}
+
+/** Only the time in which somebody tried counts as time of failing. */
+export function troubleAt(trouble: Trouble, now: number): Trouble {
+  const { since, goneSince, dueAt } = trouble
+  const later = untriedMs(dueAt, now)
+  return { ...trouble, since: since + later, goneSince: goneSince && goneSince + later }
 }
 
 /** The failure of a probe. */

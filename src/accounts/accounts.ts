@@ -1,15 +1,15 @@
 /** Accounts: signing in with a one-time code, staying signed in, and tokens for scripts. */
 
 import type { Logger } from '../../actors/ports/ports.ts'
-import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { failed, RequestFailed, thrownAs } from '../../machines/model/failure.ts'
+import type { Failure } from '../../machines/model/protocol.ts'
 import { noteChange } from '../audit/log.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Queryable } from '../database/database.ts'
 import { OtpChallenge, PersonalToken, UserSession } from '../database/entities.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Bus } from '../nodes/bus.ts'
 import { type CallCount, Gcra, type RateLimit } from '../security/rate-limits.ts'
 import type { Vault } from '../security/vault.ts'
-import { createAccessTokens, type Signer } from './access-tokens.ts'
 import type { RequestClient } from './client.ts'
 import { type Clock, secondsAfter } from './clock.ts'
 import { Codes, type SentCode } from './codes.ts'
@@ -18,7 +18,8 @@ import { PersonalTokens } from './personal-tokens.ts'
 import { parsePhone } from './phone.ts'
 import type { OtpSender } from './senders/sender.ts'
 import { createRefreshTokens, Sessions } from './sessions.ts'
-import { LIFETIME_SECONDS, SigningKeys } from './signing-keys.ts'
+import { createAccessTokens, LIFETIME_SECONDS, type Signer, SigningKeys } from './signing-keys.ts'
+import { Suspensions } from './suspensions.ts'
 import { createUsers, type PageOf, type PageRequest, type User } from './users.ts'
 
 export interface AccountsOptions {
@@ -56,6 +57,7 @@ const isTooMany = (cause: unknown): boolean =>
 
 export class Accounts {
   readonly tokens: PersonalTokens
+  readonly suspensions: Suspensions
   readonly signingKeys: SigningKeys
   /** Counts the management calls of each user. */
   readonly calls: CallCount
@@ -92,11 +94,12 @@ export class Accounts {
     }
     options.bus?.on('revoked', revokedElsewhere)
     options.bus?.onGap(revokedElsewhere)
+    this.suspensions = new Suspensions({ db, clock, logger, bus: options.bus })
     this.calls = options.calls ?? new Gcra<number>(callsPerUser)
   }
 
-  /** Call it before the jobs start. */
-  async start(): Promise<void> {
+  /** Call it before the jobs start. Resolves with what ends it. */
+  async start(): Promise<() => Promise<void>> {
     const codes = this.#codes
     const jobs = this.#jobs
     jobs.onSendCode((id, signal) => codes.deliver(id, signal))
@@ -104,9 +107,11 @@ export class Accounts {
     await this.signingKeys.current()
     await this.#upkeep()
     await codes.resume()
+    await this.suspensions.start()
     jobs.onBack(() => {
       codes.resume().catch((err) => this.#logger.warn({ err }, 'codes were not handed over again'))
     })
+    return () => this.suspensions.stop()
   }
 
   async sendOtp(phone: string, client: RequestClient): Promise<SentCode> {
@@ -132,13 +137,31 @@ export class Accounts {
     const user = await this.#users.findOrCreate(phone.number, index, this.#clock())
     const sign = await this.#accessTokens.signer()
     const opened = await this.#db.transaction(async (tx) => {
+      const suspension = await this.suspensions.storedOf(tx, user.id)
+      // The right code is used up, and shows whose phone it is: strangers do not learn of a suspension.
+      if (suspension) return await this.#refuse(tx, use, suspension, user.id, client)
       const session = await this.#sessions.open(tx, user.id, client)
       await use(tx)
       await noteChange(tx, { userId: user.id, target: ['session', session.sessionId] })
       return { ...session, refreshToken: await this.#refreshTokens.issue(tx, session.sessionId) }
     })
+    if ('code' in opened) throw thrownAs(opened)
     this.#sessions.forget(opened.ended)
     return await signedIn(sign, user, opened)
+  }
+
+  /** Notes a sign-in with the right code that is refused all the same. */
+  async #refuse(
+    tx: Queryable,
+    use: (tx: Queryable) => Promise<void>,
+    refusal: Failure,
+    userId: number,
+    { ip, requestId }: RequestClient,
+  ): Promise<Failure> {
+    await use(tx)
+    const author = { via: 'code', action: 'session.refused', userId, ip, requestId } as const
+    await noteChange(tx, { after: { why: refusal.reason } }, author)
+    return refusal
   }
 
   /**
@@ -173,6 +196,8 @@ export class Accounts {
     // Each use keeps a row for as long as the session lives.
     const retryAfterSeconds = owner === undefined ? 0 : await this.calls.take(owner)
     if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
+    const suspension = owner === undefined ? undefined : this.suspensions.ofUser(owner)
+    if (suspension) throw thrownAs(suspension)
     const sign = await this.#accessTokens.signer()
     const refreshed = await this.#refreshTokens.refresh(refreshToken, client)
     return await signedIn(sign, user ?? (await this.#users.get(refreshed.userId)), refreshed)

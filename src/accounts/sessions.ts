@@ -5,6 +5,7 @@ import { failed } from '../../machines/model/failure.ts'
 import { changedBy, noteIn } from '../audit/log.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { RefreshToken, UserSession } from '../database/entities.ts'
+import { withoutControl } from '../security/redact.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import type { RequestClient } from './client.ts'
 import { type Clock, Recent, secondsAfter } from './clock.ts'
@@ -41,7 +42,8 @@ const liveAt = (now: Date) => ({
   lastUsedAt: { $gt: secondsAfter(now, -IDLE_SECONDS) },
 })
 
-const agentOf = ({ userAgent }: RequestClient) => userAgent?.slice(0, LONGEST_USER_AGENT) ?? null
+const agentOf = ({ userAgent = '' }: RequestClient) =>
+  withoutControl(userAgent.slice(0, LONGEST_USER_AGENT)) || null
 
 interface OpenedSession {
   readonly sessionId: number

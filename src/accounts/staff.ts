@@ -126,6 +126,9 @@ export interface FoundUser {
   readonly apiKeys: number
   /** Until when who asks sees texts and phones; null: they are masked. */
   readonly unmaskedUntil: Date | null
+  /** Null: they are not. */
+  readonly suspendedAt: Date | null
+  readonly suspendedReason: string | null
 }
 
 interface Row extends Omit<FoundUser, 'phone'> {
@@ -135,7 +138,7 @@ interface Row extends Omit<FoundUser, 'phone'> {
 /** Counts are of the page alone: a count for each user of the service would read whole tables. */
 const find = `
   with page as (
-    select u.id, u.phone_sealed, u.created_at from app_user u
+    select u.id, u.phone_sealed, u.created_at, u.suspended_at, u.suspended_reason from app_user u
      where u.erasing_at is null
        and ($1::bytea is null or u.phone_index = $1)
        and ($2::bigint is null or u.id = $2)
@@ -145,6 +148,7 @@ const find = `
      order by u.id desc limit $6
   )
   select page.id, page.phone_sealed as "phoneSealed", page.created_at as "createdAt",
+         page.suspended_at as "suspendedAt", page.suspended_reason as "suspendedReason",
          c.accounts, c.out as "accountsOut", k.keys as "apiKeys", m.until as "unmaskedUntil"
     from page
     cross join lateral (

@@ -78,6 +78,10 @@ export const ownOf = (user: string) => `
 export const affectedFor = (user: string) =>
   `greatest(0, i.affected - coalesce((select sum(o.affected) ${ownOf(user)}), 0))::int`
 
+/** SQL: whether the user of this row is suspended: they are told afterwards of what is still so. */
+const isSuspended = (row: string) =>
+  `exists (select from app_user u where u.id = ${row}.user_id and u.suspended_at is not null)`
+
 /** Adds notifications for open incidents without one, and for incidents that have grown since the last one. */
 export async function tellOfTrouble(
   tx: Queryable,
@@ -90,7 +94,7 @@ export async function tellOfTrouble(
          from incident i join alert_setting s on ${concerned('$2')}
         cross join lateral (select ${affectedFor('o.user_id = s.user_id')} as affected) seen
          left join lateral (${toldOf}) told on true
-        where i.state = 'open' and seen.affected > 0 and s.channels <> '{}'
+        where not ${isSuspended('s')} and i.state = 'open' and seen.affected > 0 and s.channels <> '{}'
           and (told.at is null
                or seen.affected > told.affected and told.at <= $1::timestamptz - interval '${TOLD_AGAIN}')
      ), told as (
@@ -166,7 +170,7 @@ export function claimDue(
     `with due as (
        select n.id, n.incident_id
          from alert_notification n left join alert_setting s on s.user_id = n.user_id
-        where n.state = 'waiting' and n.next_at <= $1
+        where n.state = 'waiting' and n.next_at <= $1 and not ${isSuspended('n')}
           and not exists (
             select from alert_notification b
              where b.incident_id = n.incident_id and b.channel = n.channel and b.id < n.id

@@ -22,6 +22,8 @@ export interface Author {
   readonly details?: Details
   /** It was noted. */
   isNoted?: boolean
+  /** The request was carried out: what actors do later, by timers and connections that it began, is not the author's. */
+  isOver?: boolean
 }
 
 /** What a change was about: values before and after it, without secrets. */
@@ -40,7 +42,13 @@ export const changedBy = <Result>(author: Author, work: () => Result): Result =>
   authors.run(author, work)
 
 /** Undefined for what the service does by itself. */
-export const authorNow = (): Author | undefined => authors.getStore()
+export function authorNow(): Author | undefined {
+  const author = authors.getStore()
+  return author?.isOver ? undefined : author
+}
+
+/** The same, also once the request is over: for the end of something that it began, whoever waits for it. */
+export const authorBefore = (): Author | undefined => authors.getStore()
 
 function rowOf(author: Author, details: Details) {
   const { target, before, after, userId = author.userId } = { ...author.details, ...details }

@@ -1,6 +1,7 @@
 /** Reads the audit log: a page of it, all of it line by line; and removes what is older than 400 days. */
 import type { Queryable } from '../database/database.ts'
 import type { AuditRecord } from '../records/audit.ts'
+import { asOneLine } from '../security/redact.ts'
 
 export interface AuditQuery {
   readonly userId: number
@@ -47,7 +48,7 @@ export async function* exportChanges(
 ): AsyncGenerator<string> {
   for (let before: number | undefined; ; ) {
     const changes = await read({ ...query, before, limit: AT_ONCE })
-    yield changes.map((change) => `${JSON.stringify(change)}\n`).join('')
+    yield changes.map((change) => `${asOneLine(JSON.stringify(change))}\n`).join('')
     before = changes.at(-1)?.id
     if (before === undefined || changes.length < AT_ONCE) return
   }

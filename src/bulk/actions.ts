@@ -186,6 +186,10 @@ export interface RunningAction {
 }
 
 /** Running actions for which this node has something to do, the oldest one of each user first. */
+/** SQL: nothing is done for a user who is suspended; it goes on afterwards. */
+const isSuspended = `exists (
+  select from app_user u where u.id = a.user_id and u.suspended_at is not null)`
+
 export const runningActions = (
   db: Queryable,
   incarnation: number | null,
@@ -193,7 +197,7 @@ export const runningActions = (
 ): Promise<RunningAction[]> =>
   db.query<RunningAction>(
     `select a.id, a.user_id as "userId", a.kind from bulk_action a
-      where a.state = 'running' and exists (
+      where a.state = 'running' and not ${isSuspended} and exists (
         select from bulk_item i
           left join credential c on c.id = i.credential_id
           left join credential_log l on l.credential_id = c.id
@@ -227,7 +231,7 @@ export const waitingItems = (
        join bulk_item i on i.action_id = a.id and i.state = 'waiting'
        left join credential c on c.id = i.credential_id
        left join credential_log l on l.credential_id = c.id
-      where a.id = $1 and a.state = 'running'
+      where a.id = $1 and a.state = 'running' and not ${isSuspended}
         and (l.owner = $2 or c.id is null or c.deactivated_at is not null)
       order by i.position limit $3`,
     [actionId, incarnation, limit],

@@ -11,6 +11,7 @@ import { Lease } from '../../actors/node/lease.ts'
 import type { Platform } from '../../actors/ports/platform.ts'
 import type { Clock, LostCredential, Owned } from '../../actors/ports/ports.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
+import type { Suspensions } from '../accounts/suspensions.ts'
 import { FileIds } from '../bot-api/file-id.ts'
 import type { Config } from '../config/config.ts'
 import type { Fenced } from '../credentials/fence.ts'
@@ -72,6 +73,8 @@ interface CoreOptions {
   readonly nodes: Pick<Nodes, 'view' | 'onHeard'> &
     Partial<Pick<Nodes, 'endedForCertain' | 'silentMs' | 'hasSuccessors'>>
   readonly limits: { readonly wrongKeys: GuessCount }
+  /** Absent: nobody is ever suspended. */
+  readonly suspensions?: Pick<Suspensions, 'ofKeys' | 'onChange'>
   /** Absent: there are no other nodes. */
   readonly bus?: Pick<Bus, 'tell' | 'on' | 'onGap'>
   /** Absent: a webhook that rests is looked for by the sweep alone. */
@@ -97,6 +100,7 @@ export type Core = ReturnType<typeof createCore>
 
 export function createCore(options: CoreOptions) {
   const { db, vault, config, platforms, metrics, writes, nodes, wanted, logger } = options
+  const { suspensions } = options
   const clock = systemClock
   const events = new EventEmitter<CoreEvents>()
   const fenced: Fenced = (lost) => void events.emit('fenced', lost)
@@ -206,6 +210,7 @@ export function createCore(options: CoreOptions) {
     webhooks: webhooks.port,
     turns: new Turns(clock, (err) => logger.error({ err }, 'a turn failed')),
     whyOut: (credentialId) => supervisor.whyOut(credentialId)?.failure,
+    suspensionOf: (userId) => suspensions?.ofKeys(userId),
   })
   const draining = new AbortController()
   const beginKey = keyBeginner({ keyStore, supervisor, ownership, updates, apiKeys, draining })
@@ -266,6 +271,16 @@ export function createCore(options: CoreOptions) {
   })
   events.on('keysRevoked', (apiKeyIds) => {
     for (const id of apiKeyIds) keys.awake(id).then((key) => key?.revoke())
+  })
+  suspensions?.onChange((userId, isSuspended) => {
+    apiKeys.suspensionChanged(userId)
+    if (isSuspended) {
+      const onDefect = (err: unknown) => logger.error({ err, userId }, 'links did not end')
+      links.endAll(userId).catch(onDefect)
+      return
+    }
+    const theirs = [...owned].filter(([, { facts }]) => facts.userId === userId)
+    void webhookWaker.resumed(theirs.map(([credentialId]) => credentialId))
   })
   const ownerOf = shareTransitions(timeline, factsOf, options.bus)
   timeline.watchAll(({ credentialId, publicState }) => {

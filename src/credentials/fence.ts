@@ -1,4 +1,4 @@
-/** The fence in SQL: a write for a credential counts only if no other node has claimed the credential since. */
+/** The fence in SQL: a claim and a release raise the epoch, and a write for a credential counts only if the epoch is unchanged. */
 import type { LostCredential, Owned } from '../../actors/ports/ports.ts'
 import type { Queryable } from '../database/database.ts'
 
@@ -30,4 +30,63 @@ export async function isOwnedIn(tx: Queryable, { credentialId, epoch }: Owned): 
     epoch,
   ])
   return rows.length > 0
+}
+
+/**
+ * The row belongs to no living node, or to this one, `$2`, which was not declared gone. The first condition names only the
+ * table that is updated, because PostgreSQL checks only such a one again after another node has changed the row.
+ */
+export const isFree = `(l.owner = any (array(select n.id from node n where n.ended_at is null and n.id is distinct from $2))) is not true
+  and not exists (select from node n where n.id = $2 and n.ended_at is not null)`
+
+/** A part of a `with`: those of the rows that nobody has locked, as `reached (id)`. */
+const reached = (which: string) => `reached as materialized (
+    select c.id from credential c join credential_log l on l.credential_id = c.id
+     where ${which} for no key update of l, c skip locked),`
+
+interface Claim {
+  /** Whether it waits for writes in progress; otherwise it leaves their rows out. */
+  readonly waits: boolean
+  /** A condition on the row, beside that it is free. */
+  readonly which?: string | undefined
+}
+
+/**
+ * Raises the epoch of the credentials `$3` that are free, which fences the earlier owner of each. It returns each row as
+ * that owner left it. `told` adds to the timeline of those in `marked`.
+ */
+export function claimOf(told: string, { waits, which = 'true' }: Claim): string {
+  const wanted = `c.id = any($3) and c.deactivated_at is null and ${isFree} and ${which}`
+  return `
+  with ${waits ? '' : reached(wanted)} mine as (
+    update credential_log l set epoch = l.epoch + 1, owner = $2
+      from credential c
+     where c.id = l.credential_id and ${wanted} ${waits ? '' : 'and c.id in (select id from reached)'}
+    returning l.credential_id, l.epoch, l.next_update_id, coalesce(c.node, c.left_node) as former, c.node is null as released
+  ), marked as (
+    update credential c set node = $1, epoch = mine.epoch from mine where c.id = mine.credential_id
+    returning c.id, c.user_id, c.platform, c.machine_state, c.deleting_at, c.reason, c.limited_until, mine.former, mine.released,
+              c.include_self_updates, c.include_channel_updates, c.include_channel_update_recovery,
+              c.include_deleted_updates, mine.epoch, mine.next_update_id
+  ), told as (${told}
+  )
+  select marked.*, case when machine_state in ('signedOut', 'invalid', 'replaced') then (
+           select t.at from credential_transition t
+            where t.credential_id = marked.id and t.to_state = marked.machine_state
+              and t.actor = 'credential:' || marked.id
+            order by t.id desc limit 1) end as state_since
+    from marked order by id`
+}
+
+/** Releases the credentials `$1` whose epochs are still `$2`, and returns their ids. */
+export function releaseOf(waits: boolean): string {
+  return `
+  with ${waits ? '' : reached('c.id = any($1)')} released as (
+    update credential_log l set epoch = l.epoch + 1, owner = null
+      from unnest($1::bigint[], $2::bigint[]) as o (id, epoch)
+     where l.credential_id = o.id and l.epoch = o.epoch ${waits ? '' : 'and o.id in (select id from reached)'}
+    returning l.credential_id, l.epoch
+  )
+  update credential c set epoch = released.epoch, node = null, left_node = c.node
+    from released where c.id = released.credential_id returning c.id`
 }

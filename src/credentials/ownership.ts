@@ -46,8 +46,7 @@ export class Ownership {
     const ids = this.letGo(credentials)
     if (ids.length === 0) return
     const { logger } = this.#options
-    const some = { credentials: ids.length, first: ids.slice(0, 20) }
-    logger.warn(some, 'another node took credentials over')
+    logger.warn(someOf(ids), 'another node took credentials over')
   }
 
   /**
@@ -135,21 +134,27 @@ interface Claiming {
   readonly nodes: Pick<Nodes, 'isPlacedHere' | 'refreshPins'>
   readonly ownership: Pick<Ownership, 'lost'>
   readonly metrics: Pick<Metrics, 'unowned'>
+  readonly logger: Logger
 }
+
+const LOCKED = 'credentials could not be claimed yet: something else has locked their rows'
+
+const someOf = (ids: readonly number[]) => ({ credentials: ids.length, first: ids.slice(0, 20) })
 
 /**
  * Claims page by page those that belong to no living node and are placed here; the start budget limits how many connect
  * at once. Resolves with `claimed` and their ids, which stand there also when a later page fails.
  */
 export async function claimUnowned(parts: Claiming, claimed: number[] = []): Promise<number[]> {
-  const { store, updates, supervisor, nodes, ownership, metrics } = parts
+  const { store, updates, supervisor, nodes, ownership, metrics, logger } = parts
   await nodes.refreshPins()
   let after = 0
   let left = 0
   for (;;) {
     const page = await store.unowned(after, PAGE)
     const here = page.filter(nodes.isPlacedHere)
-    for (const facts of here.length > 0 ? await store.claimAll(here) : []) {
+    const some = here.length > 0 ? await store.claimAll(here) : []
+    for (const facts of some) {
       // A call may have claimed it once more before this answer came.
       const held = supervisor.factsOf(facts.credentialId)
       if (held && held.epoch > facts.epoch) continue
@@ -160,6 +165,13 @@ export async function claimUnowned(parts: Claiming, claimed: number[] = []): Pro
       claimed.push(facts.credentialId)
     }
     left += page.length - here.length
+    if (some.length < here.length) {
+      // Another node may have claimed some of them.
+      const missed = new Set(await store.unowned(after, PAGE))
+      const locked = here.filter((id) => missed.has(id))
+      left += locked.length
+      if (locked.length > 0) logger.warn(someOf(locked), LOCKED)
+    }
     after = page.at(-1) ?? after
     if (page.length === PAGE) continue
     metrics.unowned(left)
@@ -175,7 +187,6 @@ interface Following extends Claiming {
   readonly store: Claiming['store'] & Pick<PostgresCredentialStore, 'release'>
   readonly nodes: Claiming['nodes'] & Pick<Nodes, 'view' | 'onMembersChanged' | 'onDeclaredGone'>
   readonly owned: () => Iterable<Owned>
-  readonly logger: Logger
   /** Calls back once another node has given credentials away. */
   released?(look: () => void): void
   /** Tells the other nodes that there is something to claim. */

@@ -15,12 +15,11 @@ import type { Happening } from '../../machines/model/happening.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { Database } from '../database/database.ts'
 import { Credential } from '../database/entities.ts'
-import { wasBlocked } from '../database/failures.ts'
-import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
+import { lockedLast, type SharedStatements, sharedLookup } from '../database/write-behind.ts'
 import { forgetLeft, keepLeft, sealOwn } from '../nodes/sign-outs.ts'
 import { wipeAccount } from '../privacy/erase.ts'
 import { UnreadableSecret, type Vault } from '../security/vault.ts'
-import type { Fenced } from './fence.ts'
+import { claimOf, type Fenced, isFree, releaseOf } from './fence.ts'
 import { type HealthBuffer, Irregularities } from './health.ts'
 import {
   type IdentityRow,
@@ -78,38 +77,6 @@ interface StoreOptions {
   readonly fenced?: Fenced
 }
 
-/**
- * The row belongs to no living node, or to this one, `$2`, which was not declared gone. The first condition names only the
- * table that is updated, because PostgreSQL checks only such a one again after another node has changed the row.
- */
-const isFree = `(l.owner = any (array(select n.id from node n where n.ended_at is null and n.id is distinct from $2))) is not true
-  and not exists (select from node n where n.id = $2 and n.ended_at is not null)`
-
-/**
- * Raises the epoch of every matching credential, which fences its earlier owner. The update waits for writes in
- * progress, so it returns the row as the earlier owner left it.
- */
-const claim = (which: string) => `
-  with mine as (
-    update credential_log l set epoch = l.epoch + 1, owner = $2
-      from credential c
-     where c.id = l.credential_id and c.deactivated_at is null and ${isFree} and ${which}
-    returning l.credential_id, l.epoch, l.next_update_id, coalesce(c.node, c.left_node) as former, c.node is null as released
-  ), marked as (
-    update credential c set node = $1, epoch = mine.epoch from mine where c.id = mine.credential_id
-    returning c.id, c.user_id, c.platform, c.machine_state, c.deleting_at, c.reason, c.limited_until, mine.former, mine.released,
-              c.include_self_updates, c.include_channel_updates, c.include_channel_update_recovery,
-              c.include_deleted_updates, mine.epoch, mine.next_update_id
-  ), told as (${moveLines}
-  )
-  select marked.*, case when machine_state in ('signedOut', 'invalid', 'replaced') then (
-           select t.at from credential_transition t
-            where t.credential_id = marked.id and t.to_state = marked.machine_state
-              and t.actor = 'credential:' || marked.id
-            order by t.id desc limit 1) end as state_since
-    from marked order by id`
-
-const CLAIMS = 5
 const AT_ONCE = 200
 
 interface AccountRow extends IdentityRow {
@@ -145,14 +112,16 @@ export class PostgresCredentialStore implements CredentialStore {
       (ids) => accountRows(db, ids),
       ({ id }) => id,
     )
-    const claimEach = (ids: readonly number[]) => this.#claimEach('c.id = any($3)', ids)
+    // Calls for other accounts do not wait for one whose row somebody has locked.
+    const claimEach = (ids: readonly number[]) => this.#claimThese(ids, { waits: false })
     this.#claims = sharedLookup(AT_ONCE, claimEach, ({ credentialId }) => credentialId)
   }
 
   /** Rejects with `OwnershipLost` where another node that lives owns it. */
   async claim(credentialId: number): Promise<ClaimedCredential | undefined> {
     if (this.#node.isLeaving?.()) throw new OwnershipLost()
-    const claimed = await this.#claims.run(credentialId)
+    const claimed =
+      (await this.#claims.run(credentialId)) ?? (await this.#claimWaiting([credentialId]))[0]
     if (claimed) {
       this.#world.claimed?.(claimed)
       return claimed
@@ -178,24 +147,28 @@ export class PostgresCredentialStore implements CredentialStore {
   }
 
   /**
-   * Claims the given credentials that still have no owner, in one statement. A credential that a call has already
-   * claimed for this node stays unchanged.
+   * Claims the given credentials that still have no owner, without those whose rows somebody keeps locked. A credential
+   * that a call has already claimed for this node stays unchanged.
    */
   async claimAll(credentialIds: readonly number[]): Promise<ClaimedCredential[]> {
-    return this.#claimEach('l.owner is distinct from $2 and c.id = any($3)', credentialIds)
+    return this.#claimWaiting(credentialIds, 'l.owner is distinct from $2')
   }
 
-  async #claimEach(which: string, credentialIds: readonly number[]): Promise<ClaimedCredential[]> {
+  #claimWaiting(ids: readonly number[], which?: string): Promise<ClaimedCredential[]> {
+    return lockedLast(
+      ids,
+      (some, waits) => this.#claimThese(some, { waits, which }),
+      ({ credentialId }) => credentialId,
+    )
+  }
+
+  async #claimThese(
+    ids: readonly number[],
+    how: Parameters<typeof claimOf>[1],
+  ): Promise<ClaimedCredential[]> {
     const { name, incarnation } = this.#node
-    for (let tries = 1; ; tries++) {
-      try {
-        const values = [name, incarnation(), credentialIds]
-        return (await this.#db.query<Row>(claim(which), values)).map(factsOf)
-      } catch (cause) {
-        // The earlier owner is still writing and locks rows in another order.
-        if (!wasBlocked(cause) || tries === CLAIMS) throw cause
-      }
-    }
+    const values = [name, incarnation(), ids]
+    return (await this.#db.query<Row>(claimOf(moveLines, how), values)).map(factsOf)
   }
 
   async account(credentialId: number): Promise<StoredAccount> {
@@ -309,20 +282,14 @@ export class PostgresCredentialStore implements CredentialStore {
     )
   }
 
-  /** Releases the accounts that this node owns. Its later writes for them are fenced. */
+  /** Releases the accounts that this node owns, without those whose rows somebody keeps locked. Its later writes for them are fenced. */
   async release(owned: readonly Owned[]): Promise<number[]> {
-    const rows = await this.#db.query<{ id: number }>(
-      `with released as (
-         update credential_log l set epoch = l.epoch + 1, owner = null
-           from unnest($1::bigint[], $2::bigint[]) as o (id, epoch)
-          where l.credential_id = o.id and l.epoch = o.epoch
-         returning l.credential_id, l.epoch
-       )
-       update credential c set epoch = released.epoch, node = null, left_node = c.node
-         from released where c.id = released.credential_id returning c.id`,
-      [owned.map(({ credentialId }) => credentialId), owned.map(({ epoch }) => epoch)],
-    )
-    return rows.map(({ id }) => id)
+    const epochs = new Map(owned.map(({ credentialId, epoch }) => [credentialId, epoch]))
+    const release = async (ids: readonly number[], waits: boolean) => {
+      const values = [ids, ids.map((id) => epochs.get(id))]
+      return (await this.#db.query<{ id: number }>(releaseOf(waits), values)).map(({ id }) => id)
+    }
+    return lockedLast([...epochs.keys()], release, (id) => id)
   }
 
   /**

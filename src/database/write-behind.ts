@@ -2,7 +2,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
-import { isRefused } from './failures.ts'
+import { isRefused, wasBlocked } from './failures.ts'
 
 const RETRY_MS = 1_000
 
@@ -270,6 +270,36 @@ export const sharedLookup = <Key, Row>(
       return keys.map((key) => rows.get(key))
     },
   })
+
+/** It waits twice at most: a deadlock may end the first time. */
+const PASSES = [false, true, false, true, false]
+
+/**
+ * Carries out a statement for many rows, of which somebody may keep some locked for long: first for those that are free, then
+ * it waits for the others. Returns what was done, without what stays locked. Another failure counts only if nothing was done.
+ */
+export async function lockedLast<Key, Done>(
+  keys: readonly Key[],
+  run: (keys: readonly Key[], waits: boolean) => Promise<readonly Done[]>,
+  keyOf: (done: Done) => Key,
+): Promise<Done[]> {
+  const all: Done[] = []
+  const left = new Set(keys)
+  for (const waits of PASSES) {
+    if (left.size === 0) return all
+    try {
+      const done = await run([...left], waits)
+      for (const one of done) left.delete(keyOf(one))
+      all.push(...done)
+      if (waits) return all
+    } catch (cause) {
+      if (wasBlocked(cause)) continue
+      if (all.length === 0) throw cause
+      return all
+    }
+  }
+  return all
+}
 
 /** An array of numbers or booleans in PostgreSQL's text form: the driver's own conversion looks at each value's type. */
 export const arrayLiteral = (values: readonly (number | boolean | null | undefined)[]): string =>

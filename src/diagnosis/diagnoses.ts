@@ -13,6 +13,7 @@ import type { Logger } from '../../actors/ports/ports.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import { failed } from '../../machines/model/failure.ts'
 import { useQuota, type WindowLimit } from '../accounts/limits.ts'
+import type { Suspensions } from '../accounts/suspensions.ts'
 import type { Core } from '../composition/core.ts'
 import type { Config } from '../config/config.ts'
 import { findCredential, type RecordSource } from '../credentials/records.ts'
@@ -83,6 +84,7 @@ interface DiagnosesOptions extends Pick<ExaminerWorld, 'profile'> {
   readonly logger: Logger
   readonly config: Pick<Config, 'timing'>
   readonly keyService: KeyService
+  readonly suspensions: Pick<Suspensions, 'whyOf'>
   readonly source: RecordSource
   readonly journal: Pick<RequestJournal, 'flush'>
 }
@@ -99,6 +101,7 @@ export function createDiagnoses(options: DiagnosesOptions): Diagnoses {
     now: () => clock.now(),
     slowAfterMs: timing.probeTakes / 4,
     key: (userId, apiKeyId) => keyService.find(userId, apiKeyId),
+    suspendedWhy: (userId) => options.suspensions.whyOf(userId),
     credential: (userId, credentialId) => findCredential(source, userId, credentialId),
     actor: (credentialId) => supervisor.find(credentialId),
     profile,

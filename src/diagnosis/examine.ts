@@ -34,6 +34,11 @@ async function checkKey(
   if (opens === false) {
     return failing('get_me', 'wrong_secret', [say('secret_wrong')], say('use_shown_key', { key }))
   }
+  const why = world.suspendedWhy(userId)
+  if (why !== undefined) {
+    const seen = say('user_suspended', { why })
+    return failing('get_me', 'user_suspended', [seen], say('end_suspension'))
+  }
   const me = (await world.profile(credentialId)) as { readonly username: string }
   const evidence = [
     say('answers_as', { username: me.username }),

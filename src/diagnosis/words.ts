@@ -13,6 +13,7 @@ type Words = { readonly [Code in keyof Sentences]: (values: Sentences[Code]) => 
 const words: Words = {
   key_revoked: ({ at }) => `The key was revoked at ${at}`,
   key_expired: ({ at }) => `The key expired at ${at}`,
+  user_suspended: ({ why }) => `An operator has suspended the user of the key: ${why}`,
   secret_wrong: () => 'The key that was given does not open this key',
   secret_right: () => 'The key that was given opens it',
   answers_as: ({ username }) => `getMe answers as @${username}`,
@@ -76,6 +77,8 @@ const words: Words = {
 
   make_key: () => 'Make a new key with POST /api_keys and give it to your bot',
   extend_key: ({ key }) => `Set a later expiry, or none, with PATCH /api_keys/${key}`,
+  end_suspension: () =>
+    'An operator ends the suspension with POST /users/{id}/unsuspend; what has waited is delivered then',
   use_shown_key: ({ key }) =>
     `Use the key as it was shown when it was made; if it is lost, POST /api_keys/${key}/rotate gives a new one`,
   add_scope: ({ scope, key }) => `Add ${scope} to the scopes with PATCH /api_keys/${key}`,

@@ -48,6 +48,8 @@ export interface ExaminerWorld {
   /** A round trip that takes longer is slow. */
   readonly slowAfterMs: number
   key(userId: number, apiKeyId: number): Promise<ApiKeyRecord>
+  /** Why the user is suspended; undefined: they are not. */
+  suspendedWhy(userId: number): string | undefined
   credential(userId: number, credentialId: number): Promise<CredentialRecord>
   actor(credentialId: number): Promise<CredentialActor>
   /** The account as getMe shows it. */

@@ -1,9 +1,10 @@
 /** Authenticates calls of the management API: an access token or, where allowed, a personal access token with the scope of the route. */
 import type { FastifyReply, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
-import { failed } from '../../machines/model/failure.ts'
+import { failed, thrownAs } from '../../machines/model/failure.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { TokenScope } from '../accounts/personal-tokens.ts'
 import type { Staff } from '../accounts/staff.ts'
+import type { Sharing } from './access.ts'
 import { type Acting, ON_BEHALF_OF, onBehalf } from './on-behalf.ts'
 
 export interface RequestUser {
@@ -15,6 +16,8 @@ export interface RequestUser {
   readonly token?: { readonly id: number; readonly scopes: readonly TokenScope[] }
   /** Set where one of the staff makes the call; `id` is then the user on whose behalf. */
   readonly acting?: Acting
+  /** Set where the account that the call is about is shared with who makes it; `id` is then its owner. */
+  readonly sharing?: Sharing
   /** Whether the session or the token is still valid; for answers without an end, such as event streams. */
   stands(): Promise<boolean>
 }
@@ -57,7 +60,8 @@ export function authenticate(
     if (!scheme || !token) throw failed('unauthorized')
     if (scheme.toLowerCase() === 'bearer') {
       const { userId, sessionId } = await accounts.verifyAccessToken(token)
-      const stands = () => accounts.isSignedIn(sessionId, userId)
+      const stands = async () =>
+        !accounts.suspensions.ofUser(userId) && (await accounts.isSignedIn(sessionId, userId))
       return { id: userId, via: 'jwt', sessionId, stands }
     }
     if (!pat) throw failed('unauthorized', 'a personal access token is not accepted here')
@@ -68,7 +72,8 @@ export function authenticate(
         reason: 'address_not_allowed',
       })
     }
-    const stands = () => accounts.tokens.opens(token)
+    const stands = async () =>
+      !accounts.suspensions.ofUser(userId) && (await accounts.tokens.opens(token))
     return { id: userId, via: 'pat', token: { id: tokenId, scopes }, stands }
   }
 
@@ -80,6 +85,8 @@ export function authenticate(
     reply.removeHeader('www-authenticate')
     const retryAfterSeconds = await accounts.calls.take(caller.id)
     if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
+    const suspension = accounts.suspensions.ofUser(caller.id)
+    if (suspension) throw thrownAs(suspension)
     if (pat) demandScope(request, scopeOf(request))
     if (request.headers[ON_BEHALF_OF] === undefined) return
     if (!staff) throw failed('forbidden', 'only the user may do this', { reason: 'only_the_user' })

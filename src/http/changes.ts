@@ -4,6 +4,7 @@ import type {
   FastifyRequest,
   onSendAsyncHookHandler,
   preHandlerHookHandler,
+  RouteHandlerMethod,
 } from 'fastify'
 import { RequestFailed, readBack } from '../../machines/model/failure.ts'
 import { type Action, actionOf } from '../audit/actions.ts'
@@ -112,7 +113,19 @@ export function noteChanges(app: FastifyInstance, db: Queryable): void {
     if (!action) return
     route.preHandler = [begin(action, db), ...[route.preHandler ?? []].flat()]
     route.onSend = [...[route.onSend ?? []].flat(), noteAnswered]
+    route.handler = authored(route.handler)
   })
+}
+
+/** Timers and connections that the request begins go on within its context; they do nothing in its author's name. */
+function authored(handler: RouteHandlerMethod): RouteHandlerMethod {
+  return async function carryOut(request, reply) {
+    try {
+      return await handler.call(this, request, reply)
+    } finally {
+      if (request.change) request.change.isOver = true
+    }
+  }
 }
 
 const begin =

@@ -347,7 +347,9 @@ export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: num
   ): void {
     // More bytes after the ones that were unreadable; the answer is on its way.
     if (socket.writableEnded || replaced.has(socket)) return
-    const begun = unescapedIn(error, socket)
+    // Its answer would be taken for that to a request before it, which still waits.
+    const isInTurn = answerOn(socket)?.writableFinished !== false
+    const begun = isInTurn && unescapedIn(error, socket)
     if (begun) {
       const reading = new EscapedConnection(socket, begun)
       this.server.emit(REPLACED, socket)

@@ -9,6 +9,7 @@ import type { Services } from '../composition/services.ts'
 import type { Storage } from '../composition/storage.ts'
 import type { Config } from '../config/config.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import { admitShares } from './access.ts'
 import { authenticate } from './authenticate.ts'
 import { botRoutes } from './bot/routes.ts'
 import { fileRoutes } from './files.ts'
@@ -25,11 +26,11 @@ import { credentialRoutes, credentialTestRoute } from './management/credentials.
 import { diagnosisRoutes } from './management/diagnosis.ts'
 import { EventStreams } from './management/event-stream.ts'
 import { linkPageAnswerRoutes, linkPageRoutes } from './management/link-pages.ts'
-import { linkRoutes } from './management/links.ts'
+import { linkRoutes, platformRoutes } from './management/links.ts'
 import { machineRoutes } from './management/machines.ts'
-import { platformRoutes } from './management/platforms.ts'
 import { privacyRoutes } from './management/privacy.ts'
 import { resendRoutes } from './management/resends.ts'
+import { shareRoutes } from './management/shares.ts'
 import { staffRoutes } from './management/staff.ts'
 import { timelineRoutes } from './management/timeline.ts'
 import { tokenRoutes } from './management/tokens.ts'
@@ -78,12 +79,13 @@ export function routesOf(options: RoutesOptions): Route[] {
   const { execution, uploads, passFile, downloadBytes, relinks, staff } = services
   const now = () => core.clock.now()
   const user = { authenticate: authenticate(accounts, { pat: true, staff }) }
-  const streams = new EventStreams(config.limits.eventStreamsPerUser)
+  const streams = eventStreams(options)
   const events = { ...user, source, timeline, draining, streams }
   const { flush } = webhooks
   const ofPanel = { addresses: baseUrls, panels: panelUrls }
   const ofKeys = { ...user, keyService, keys }
   return [
+    async (app) => admitShares(app, services.heldShares),
     ...routesOfOperation(options),
     route(authRoutes, { accounts }),
     route(panelSessionRoutes, { accounts, baseUrls, panelUrls }),
@@ -105,6 +107,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(credentialTestRoute, { ...user, source, credentials, now }),
     route(timelineRoutes, { ...events, node: config.node }),
     route(credentialChangesRoute, { ...events, ownerOf }),
+    route(shareRoutes, { ...user, accounts, source, shares: services.shares }),
     route(machineRoutes, user),
     route(alertRoutes, { ...user, db, staff, source, now }),
     route(auditRoutes, { ...user, db, staff }),
@@ -128,10 +131,20 @@ export function routesOf(options: RoutesOptions): Route[] {
   ]
 }
 
+/** Those of a user who is suspended end at once. */
+function eventStreams({ config, accounts }: RoutesOptions): EventStreams {
+  const streams = new EventStreams(config.limits.eventStreamsPerUser)
+  accounts.suspensions.onChange((userId, isSuspended) => {
+    if (isSuspended) streams.endOf(userId)
+  })
+  return streams
+}
+
 /** For probes, monitoring and operators. */
 function routesOfOperation(options: RoutesOptions): Route[] {
   const { config, storage, accounts, readiness, nodes, services } = options
   const { db, jobs, metrics } = storage
+  const { suspensions } = accounts
   const user = { authenticate: authenticate(accounts, { pat: true }) }
   return [
     route(healthRoutes, { readiness, missing: () => [jobs.trouble() ?? []].flat() }),
@@ -139,6 +152,6 @@ function routesOfOperation(options: RoutesOptions): Route[] {
     route(nodesRoute, { nodes, db, token: config.metrics.token }),
     route(nodeOrderRoutes, { db, token: config.operatorToken }),
     route(operatorRoutes, { ...user, nodes, db, staff: services.staff }),
-    route(staffRoutes, { ...user, staff: services.staff, users: services.users }),
+    route(staffRoutes, { ...user, staff: services.staff, users: services.users, suspensions }),
   ]
 }

@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import type { KeyFacts } from '../../actors/ports/ports.ts'
-import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { failed, RequestFailed, thrownAs } from '../../machines/model/failure.ts'
 import { networksOf } from '../accounts/client.ts'
 import {
   Gcra,
@@ -76,7 +76,7 @@ export class KeyGate {
 
   /**
    * Rejects with `unauthorized`, the same for every reason but the form of the text; `forbidden` for a right key that may not
-   * be used from this address; `rate_limited` when an address guesses, or when the key
+   * be used from this address, or whose user is suspended; `rate_limited` when an address guesses, or when the key
    * has used up its calls, of which this one counts for `units`. `opened` is called for a right secret even if the key has
    * ended: its owner should see who still uses it.
    */
@@ -110,6 +110,7 @@ export class KeyGate {
     const retryAfterSeconds = this.#calls.take(given.id, units)
     if (retryAfterSeconds > 0) throw failed('rate_limited', '', { retryAfterSeconds })
     if (actor.isEnded) throw failed('unauthorized')
+    if (actor.suspension) throw thrownAs(actor.suspension)
     this.#stored.noteUse(given.id)
     return actor
   }

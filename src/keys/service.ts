@@ -12,11 +12,13 @@ import { parseApiKey } from '../security/secrets.ts'
 import {
   changeKey,
   createKey,
+  holdKey,
   type KeyChange,
   type KeyLimits,
   type NewKey,
   revokeKey,
   rotateKey,
+  type SharedBy,
 } from './changes.ts'
 import { type KeyGate, secretMatches } from './gate.ts'
 import { findKey, type KeyQuery, listKeys, type StoredApiKey } from './records.ts'
@@ -31,6 +33,7 @@ export interface KeyServiceOptions {
   live(apiKeyId: number): Promise<ApiKeyActor | undefined>
   /** Which state of its supervision keeps the actor from beginning. */
   downOf?(apiKeyId: number): Down | undefined
+  isSuspended?(userId: number): boolean
   readonly gate: KeyGate
   readonly limits: KeyLimits
   /** Has it deliver to its webhook. */
@@ -52,7 +55,7 @@ export class KeyService {
   async list(userId: number, query: KeyQuery): Promise<ApiKeyRecord[]> {
     await this.#options.store.flush()
     const stored = await listKeys(this.#options.source, userId, query)
-    return Promise.all(stored.map((key) => this.#withState(key)))
+    return Promise.all(stored.map((key) => this.#withState(key, userId)))
   }
 
   /** Rejects with `not_found`, also for another user's key. */
@@ -60,7 +63,7 @@ export class KeyService {
     await this.#options.store.flush()
     const record = await findKey(this.#options.source, userId, apiKeyId)
     if (!record) throw failed('not_found')
-    return this.#withState(record)
+    return this.#withState(record, userId)
   }
 
   /** As `find`; a revoked key can only be looked at. */
@@ -110,9 +113,10 @@ export class KeyService {
     userId: number,
     apiKeyId: number,
     overlapSeconds: number,
+    by?: SharedBy,
   ): Promise<ApiKeyRecord & { key: string }> {
     await this.usable(userId, apiKeyId)
-    const key = await rotateKey(this.#options.db, apiKeyId, overlapSeconds)
+    const key = await rotateKey(this.#options.db, apiKeyId, overlapSeconds, by)
     if (overlapSeconds === 0) await this.#turnCallersOut(apiKeyId)
     else await readBack(this.#refresh(apiKeyId))
     return { ...(await readBack(this.find(userId, apiKeyId))), key }
@@ -121,15 +125,29 @@ export class KeyService {
   async revoke(userId: number, apiKeyId: number): Promise<void> {
     const { credential_id } = await this.find(userId, apiKeyId)
     if (!(await revokeKey(this.#options.db, apiKeyId))) throw failed('not_found')
-    this.#options.wantedChanged?.(credential_id)
-    const actor = await this.#options.live(apiKeyId)
-    if (actor) await unlessEnded(actor, actor.revoke())
+    await this.revoked(credential_id, [apiKeyId])
   }
 
-  async #withState(key: StoredApiKey): Promise<ApiKeyRecord> {
+  /** These keys of one account were revoked in the table: their actors end. */
+  async revoked(credentialId: number, apiKeyIds: readonly number[]): Promise<void> {
+    this.#options.wantedChanged?.(credentialId)
+    for (const id of apiKeyIds) {
+      const actor = await this.#options.live(id)
+      if (actor) await unlessEnded(actor, actor.revoke())
+    }
+  }
+
+  /** From now on the key belongs to what the end of the share can revoke. */
+  hold(apiKeyId: number, by: SharedBy): Promise<void> {
+    return holdKey(this.#options.db, apiKeyId, by)
+  }
+
+  async #withState(key: StoredApiKey, userId: number): Promise<ApiKeyRecord> {
     const actor = await this.#options.live(key.api_key_id)
     const down = this.#options.downOf?.(key.api_key_id)
-    const state = keyState(key, actor, down, this.#options.now())
+    const usable = keyState(key, actor, down, this.#options.now())
+    const isSuspended = usable.startsWith('usable') && this.#options.isSuspended?.(userId)
+    const state = isSuspended ? 'suspended' : usable
     const webhook = key.webhook && this.#asItStands(key.webhook, key.credential_id, actor)
     return { ...key, webhook, state }
   }

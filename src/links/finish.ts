@@ -8,7 +8,7 @@ import { failed, LinkRefused, OwnershipLost } from '../../machines/model/failure
 import type { Json } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
 import { holdUser } from '../accounts/users.ts'
-import { authorNow, type Details, noteChange } from '../audit/log.ts'
+import { authorBefore, type Details, noteChange } from '../audit/log.ts'
 import { nativeIndex, sealIdentity, sealSecrets } from '../credentials/identity.ts'
 import type { Ownership } from '../credentials/ownership.ts'
 import type { Database, Queryable } from '../database/database.ts'
@@ -140,7 +140,7 @@ async function finishOnce(
  * a device did, or another request began, is not theirs.
  */
 async function noteAnswer(tx: Queryable, details: Details): Promise<void> {
-  const author = authorNow()
+  const author = authorBefore()
   if (author?.action === 'link.answered') await noteChange(tx, details, author)
 }
 

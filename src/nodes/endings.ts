@@ -1,7 +1,7 @@
 /** When a node that was declared gone can have no session any more: before that, no account is opened that bears only one. */
-import { connect } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
+import { isRefused } from './peers.ts'
 import { SERVER_MS } from './table.ts'
 
 interface GoneRow {
@@ -21,7 +21,6 @@ const CRASHED_MS = 500
 const CUT_OFF_MS = 10_000
 /** It was silent for 10 s by then, and wrote nothing after 7 s. */
 const SILENT_MS = 2_000
-const ANSWERS_WITHIN_MS = 300
 
 const goneNodes = (db: Pick<Database, 'query'>): Promise<GoneRow[]> =>
   db.query<GoneRow>(
@@ -32,17 +31,6 @@ const goneNodes = (db: Pick<Database, 'query'>): Promise<GoneRow[]> =>
        from node n where n.state = 'gone' and n.ended_at > now() - make_interval(secs => $1)`,
     [CUT_OFF_MS / 1000],
   )
-
-/** Resolves with whether nothing listens there: the process has ended, and is not merely cut off from the database. */
-function isRefused(address: string): Promise<boolean> {
-  const { hostname, port } = new URL(address)
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) })
-  socket.setTimeout(ANSWERS_WITHIN_MS, () => resolve(false))
-  socket.once('connect', () => resolve(false))
-  socket.once('error', (cause) => resolve('code' in cause && cause.code === 'ECONNREFUSED'))
-  return promise.finally(() => socket.destroy())
-}
 
 /** In how many milliseconds it can have no session any more. */
 async function endsIn(

@@ -23,6 +23,18 @@ const POLL = /^\/bot[^/?]+\/getupdates(?:[?]|$)/i
 /** Whether it may be held until there are updates. */
 export const isPoll = (url: string): boolean => POLL.test(url)
 
+/** Letters, digits and the like, of which an escape says nothing else than they do (RFC 3986). */
+const ESCAPED = /%(3\d|[46][1-9a-f]|[57][\da]|2d|2e|5f|7e)/gi
+
+/** The address as the router reads it: it takes an escaped letter for the letter, and ends a path at a number sign, too. */
+export function plainUrl(url: string): string {
+  if (!/[%#]/.test(url)) return url
+  const end = url.search(/[?#]/)
+  const path = end === -1 ? url : url.slice(0, end)
+  const plain = path.replace(ESCAPED, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
+  return end === -1 ? plain : `${plain}?${url.slice(end + 1)}`
+}
+
 /** Undefined for what every node answers by itself. */
 export function targetOf(url: string): RequestTarget | undefined {
   const key = OF_KEY.exec(url)?.[1]
@@ -36,7 +48,7 @@ export function targetOf(url: string): RequestTarget | undefined {
 }
 
 /** Requests that name in a body of JSON what they concern. */
-const OF_BODY = /^POST (?:\/api_keys|\/platforms\/[^/?]{1,64}\/link\/(?:start|verify))$/
+const OF_BODY = /^POST (?:\/api_keys|\/platforms\/[^/?]{1,64}\/link\/(?:start|verify))(?:[?]|$)/
 
 export const isNamedInBody = (method: string, url: string): boolean =>
   OF_BODY.test(`${method} ${url}`)

@@ -2,13 +2,19 @@
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { createServer, type Server } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { type Dispatcher, Pool } from 'undici'
 import type { Forwarded } from '../../machines/credential/events.ts'
 import { LISTEN_BACKLOG } from '../config/limits.ts'
 
 /** The version of this protocol. During an upgrade nodes of the version before are spoken to in theirs, and let in. */
 export const PROTOCOL = 1
+
+/**
+ * undici connects anew for a request whose `Host` differs from the one before, unless it is told a name; callers may know the
+ * service by several.
+ */
+export const PEER_NAME = 'chapar-node'
 
 const identityOf = (protocol: number) => `chapar-node-${protocol}`
 /** The identities of peers that are let in. */
@@ -142,6 +148,19 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
 }
 
 const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
+
+const ANSWERS_WITHIN_MS = 300
+
+/** Resolves with whether nothing listens there: the process has ended, and is not merely cut off from the database. */
+export function isRefused(address: string): Promise<boolean> {
+  const { hostname, port } = new URL(address)
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connect({ host: bare(hostname), port: Number(port) })
+  socket.setTimeout(ANSWERS_WITHIN_MS, () => resolve(false))
+  socket.once('connect', () => resolve(false))
+  socket.once('error', (cause) => resolve('code' in cause && cause.code === 'ECONNREFUSED'))
+  return promise.finally(() => socket.destroy())
+}
 
 async function closed(server: Server): Promise<void> {
   server.close()

@@ -10,7 +10,7 @@ import {
 } from '../database/database.ts'
 import { assertKnown, MINIMUM, newestKnown } from '../database/migrate.ts'
 import { assertCommon, type Common, type Neighbour } from './common.ts'
-import { PROTOCOL } from './peers.ts'
+import { isRefused, PROTOCOL } from './peers.ts'
 
 const DAYS_KEPT = 7
 /** Seconds within which a node that joins has its lock. */
@@ -25,9 +25,14 @@ const locks = `locks as materialized (
 const columns = `n.id as incarnation, n.name, n.address, n.version, n.schema, n.protocol, n.weight, n.state, n.beats, n.drain as "isToDrain",
   n.id in (select id from locks) as "isLocked", n.started_at as "startedAt"`
 
-/** SQL: the milliseconds since the start of the server, or since the last commit that it had read as a standby. */
+/**
+ * SQL: the milliseconds since the server had no locks: since its start, the last commit that it had read as a standby, or the
+ * end of a backend by a crash, after which it begins anew in the same process, and its statistics too. Others may also reset
+ * those: then locks are mistrusted for a moment.
+ */
 export const SERVER_MS = `(extract(epoch from clock_timestamp()
-  - greatest(pg_postmaster_start_time(), pg_last_xact_replay_timestamp())) * 1000)::float8`
+  - greatest(pg_postmaster_start_time(), pg_last_xact_replay_timestamp(),
+             (select stats_reset from pg_stat_bgwriter))) * 1000)::float8`
 
 /** Nodes come back to a server that has restarted within this time: until then a free lock says little. */
 const LOCKS_ARE_NEW_MS = 10_000
@@ -90,31 +95,31 @@ export class PostgresNodes implements NodeTable {
     const joined = await db.transaction(async (tx) => {
       // One after the other: of two that come at once, one sees the other.
       await tx.query('select pg_advisory_xact_lock($1, 0)', [LOCK_CLASS])
+      const [server] = await tx.query<{ ms: number }>(`select ${SERVER_MS} as ms`)
+      const areLocksNew = isSole !== true && (server?.ms ?? 0) < LOCKS_ARE_NEW_MS
+      const rows = await presentRows(tx)
+      const ended = await endedOf(rows, address, areLocksNew)
       // A predecessor that crashed need not wait for the others to notice.
+      const predecessors = rows.filter((row) => row.name === name && ended.has(row))
       await tx.query(
-        `with ${locks}, old as (
-           delete from node where ended_at < now() - interval '${DAYS_KEPT} days'
-         )
+        `with old as (delete from node where ended_at < now() - interval '${DAYS_KEPT} days')
          update node set state = 'gone', ended_at = now(), ended_by = 'crashed'
-          where name = $1 and ended_at is null and id not in (select id from locks)`,
-        [name],
+          where id = any($1) and ended_at is null`,
+        [predecessors.map(({ id }) => id)],
       )
       // What this version uses may have been taken away since it looked.
       const [minimum] = await tx.query<{ migration: string }>(MINIMUM)
       assertKnown(minimum?.migration)
-      if (common) assertCommon(common, await present(tx))
-      const [row] = await tx.query<{ id: number; serverMs: number }>(
+      if (common) assertCommon(common, neighboursIn(rows, ended))
+      const [row] = await tx.query<{ id: number }>(
         `insert into node (name, address, version, weight, common, schema, protocol)
-         values ($1, $2, $3, $4, $5, $6, $7) returning id, ${SERVER_MS} as "serverMs"`,
+         values ($1, $2, $3, $4, $5, $6, $7) returning id`,
         [name, address, version, weight, common && JSON.stringify(common), newestKnown(), PROTOCOL],
       )
-      return row ?? { id: 0, serverMs: 0 }
+      return { incarnation: row?.id ?? 0, areLocksNew }
     })
-    await this.#lock(await this.#connected(), joined.id)
-    return {
-      incarnation: joined.id,
-      areLocksNew: isSole !== true && joined.serverMs < LOCKS_ARE_NEW_MS,
-    }
+    await this.#lock(await this.#connected(), joined.incarnation)
+    return joined
   }
 
   async beat(
@@ -189,14 +194,51 @@ export class PostgresNodes implements NodeTable {
   }
 }
 
-/** Nodes that are up or joining. */
-const present = (tx: Queryable): Promise<Neighbour[]> =>
-  tx.query<Neighbour>(
-    `with ${locks} select name, common from node
-      where ended_at is null and common is not null and (id in (select id from locks)
-         or state = 'joining' and started_at > now() - make_interval(secs => ${JOINING_TAKES}))
-      order by id`,
+/** A row that has not ended, as a node that joins sees it. */
+interface PresentRow {
+  readonly id: number
+  readonly name: string
+  readonly address: string | null
+  readonly common: Common | null
+  readonly isLocked: boolean
+  /** It has its lock in a moment. */
+  readonly isJoining: boolean
+}
+
+const presentRows = (tx: Queryable): Promise<PresentRow[]> =>
+  tx.query<PresentRow>(
+    `with ${locks} select id, name, address, common, id in (select id from locks) as "isLocked",
+            state = 'joining' and started_at > now() - make_interval(secs => ${JOINING_TAKES}) as "isJoining"
+       from node where ended_at is null order by id`,
   )
+
+/**
+ * Those whose process has ended. While locks are new, a free one does not say so, because the living may not have come back: an
+ * address at which nobody listens does, or only this node.
+ */
+async function endedOf(
+  rows: readonly PresentRow[],
+  ownAddress: string | null,
+  areLocksNew: boolean,
+): Promise<ReadonlySet<PresentRow>> {
+  const isOver = async ({ isLocked, isJoining, address }: PresentRow) => {
+    if (isLocked || isJoining) return false
+    if (!areLocksNew) return true
+    return address !== null && (address === ownAddress || (await isRefused(address)))
+  }
+  const areOver = await Promise.all(rows.map(isOver))
+  return new Set(rows.filter((_, at) => areOver[at]))
+}
+
+/** With which this node has to agree. */
+const neighboursIn = (
+  rows: readonly PresentRow[],
+  ended: ReadonlySet<PresentRow>,
+): readonly Neighbour[] =>
+  rows.flatMap((row) => {
+    const { name, common } = row
+    return common && !ended.has(row) ? [{ name, common }] : []
+  })
 
 interface Beat {
   readonly incarnation: number

@@ -1,6 +1,6 @@
 /** The logger of the process: one JSON object a line, without secrets. */
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { redact } from '../security/redact.ts'
+import { asOneLine, redact } from '../security/redact.ts'
 
 export type { Logger } from 'pino'
 
@@ -48,7 +48,7 @@ export function createLogger({ level = 'info', destination }: LoggerOptions = {}
         err: errorFacts,
       },
       // Redacts the finished line, not known paths: the text of a library's error may contain an address with a key.
-      hooks: { streamWrite: redact },
+      hooks: { streamWrite: (line) => asOneLine(redact(line)) },
     },
     destination ?? pino.destination({ fd: 1, sync: true }),
   )

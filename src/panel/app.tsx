@@ -4,12 +4,12 @@ import { type ComponentType, lazy, Suspense, useState } from 'react'
 import { matchPath, Navigate, Route, Routes, useLocation, useParams } from 'react-router'
 import { ApiFailure } from './api/failure.ts'
 import { useSession, useViewed } from './api/queries.ts'
-import { startSession } from './api/session.ts'
+import { signOut, startSession } from './api/session.ts'
 import { useT } from './i18n/language.tsx'
 import { Shell } from './layout/shell.tsx'
 import { DashboardPage } from './pages/dashboard/dashboard.tsx'
 import { LoginPage } from './pages/login/login.tsx'
-import { ButtonLink } from './ui/button.tsx'
+import { Button, ButtonLink } from './ui/button.tsx'
 import { Page } from './ui/page.tsx'
 import { Empty, Failed, Loading } from './ui/states.tsx'
 
@@ -174,6 +174,16 @@ function SignedIn() {
         <main className="alone">
           <h1 className="unseen">{t('failure.title')}</h1>
           <Failed cause={new ApiFailure(0, '')} retry={startSession} />
+        </main>
+      )
+    case 'refused':
+      return (
+        <main className="alone">
+          <h1 className="unseen">{t('failure.title')}</h1>
+          <Failed cause={session.cause} retry={startSession} />
+          <Button kind="bare" icon="out" onClick={signOut}>
+            {t('signOut')}
+          </Button>
         </main>
       )
     case 'out':

@@ -17,15 +17,17 @@ import {
   moderate,
   setDefaultRights,
 } from './chats/moderation.ts'
-import { pin, unpin, unpinAll } from './chats/pins.ts'
 import { listChats, markRead, personalMessages, readHistory } from './chats/reading.ts'
 import {
   leave,
+  pin,
   setChatStickers,
   setDescription,
   setPermissions,
   setPhoto,
   setTitle,
+  unpin,
+  unpinAll,
 } from './chats/settings.ts'
 import { editSubscriptionInvite, makeSubscriptionInvite } from './chats/subscriptions.ts'
 import { banSender, setMemberTag, setMemberTitle } from './chats/titles.ts'

@@ -5,6 +5,8 @@ import type { Gift } from '../../machines/model/gift.ts'
 import type { Topic } from '../../machines/model/topic.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { Range } from '../media/media.ts'
+import { inRounds, wipeTable } from '../privacy/erase.ts'
+import { personalTables } from '../privacy/tables.ts'
 import { BotTasks } from './bots/bot-tasks.ts'
 import { BusinessConnections } from './business/connections.ts'
 import { Chats } from './chats/chats.ts'
@@ -22,7 +24,6 @@ import { Capacity, type CapacityLimits } from './network/capacity.ts'
 import type { NetworkContext, Services } from './network/context.ts'
 import { NetworkMembers } from './network/members.ts'
 import { Checkout } from './payments/checkout.ts'
-import { NetworkCleaner } from './people/empty-network.ts'
 import { Inboxes } from './people/inbox.ts'
 import { People } from './people/people.ts'
 import { ProfileAudios } from './people/profile.ts'
@@ -174,6 +175,62 @@ function networkOf(context: NetworkContext, { hub, members, cleaner }: Shared): 
       ingest: (ingestion, signal) => media.ingest(ingestion, signal),
       open: (native, range, signal) => openFile(context, native, range, signal),
     },
+  }
+}
+
+interface NetworkCleanerOptions {
+  readonly db: Database
+  readonly hub: Hub
+  readonly capacity: Capacity
+  readonly members: NetworkMembers
+}
+
+const tables = personalTables.filter(({ name }) => name.startsWith('sandbox_'))
+
+const signOut = `
+  update sandbox_session set ended = 'revoked' where ended is null
+    and person_id in (select id from sandbox_person where user_id = $1)`
+
+/** The media store deletes files that nothing holds. */
+const releaseHolds = `
+  delete from media_hold where holder like 'sandbox:%'
+    and blob in (select blob from media_blob where user_id = $1)`
+
+/** Empties the network of a user: signs linked accounts out, then deletes all people, chats and files. */
+class NetworkCleaner {
+  readonly #options: NetworkCleanerOptions
+  readonly #underWay = new Map<number, Promise<boolean>>()
+
+  constructor(options: NetworkCleanerOptions) {
+    this.#options = options
+  }
+
+  /** Resolves with false where something is left: people may have written meanwhile. */
+  empty(network: number): Promise<boolean> {
+    const known = this.#underWay.get(network)
+    if (known) return known
+    const running = this.#empty(network).finally(() => this.#underWay.delete(network))
+    this.#underWay.set(network, running)
+    return running
+  }
+
+  async #empty(network: number): Promise<boolean> {
+    const { db, hub, capacity, members } = this.#options
+    const people = await db.query<{ id: number }>(
+      'select id from sandbox_person where user_id = $1',
+      [network],
+    )
+    await db.query(signOut, [network])
+    for (const { id } of people) hub.endSessions(id, 'revoked')
+    await hub.flush()
+    const isEmpty = await inRounds(async () => {
+      await db.query(releaseHolds, [network])
+      for (const table of tables) await wipeTable(db, table, network)
+    })
+    capacity.forget(network)
+    members.forget(network)
+    hub.wake(people.map(({ id }) => id))
+    return isEmpty
   }
 }
 

@@ -11,17 +11,42 @@ export function proxiesFrom(list: string): string[] {
   throw new ConfigurationError('TRUST_PROXY must be a list of IP addresses and CIDR ranges')
 }
 
-const familyOf = (address: string) => (isIP(address) === 6 ? 'ipv6' : 'ipv4')
+/** Bits of an IPv6 address before the IPv4 address that it carries. */
+const MAPPED_BITS = 96
 
-/** An IPv4 address counts in either spelling, as `192.0.2.1` and as `::ffff:192.0.2.1`. */
+/** The IPv4 address that an IPv6 address of the form `::ffff:192.0.2.1` carries, in any of its spellings. */
+function mappedIn(address: string): string | undefined {
+  if (isIP(address) !== 6 || address.includes('%')) return undefined
+  const [, high, low] =
+    /^\[::ffff:([\da-f]{1,4}):([\da-f]{1,4})\]$/.exec(new URL(`http://[${address}]`).hostname) ?? []
+  if (high === undefined || low === undefined) return undefined
+  const bytes = [high, low].flatMap((group) => {
+    const number = Number.parseInt(group, 16)
+    return [number >> 8, number & 255]
+  })
+  return bytes.join('.')
+}
+
+/**
+ * An IPv4 address counts in either spelling, as `192.0.2.1` and as `::ffff:192.0.2.1`. Each family has a list of its own: in
+ * one list every IPv4 address would belong to such networks as `::/64`, because its other spelling begins like them.
+ */
 export function addressCheck(ranges: readonly string[] | false): AddressCheck {
-  const listed = new BlockList()
+  const listed = { ipv4: new BlockList(), ipv6: new BlockList() }
   for (const range of ranges || []) {
     const [address = '', prefix] = range.split('/')
-    if (prefix === undefined) listed.addAddress(address, familyOf(address))
-    else listed.addSubnet(address, Number(prefix), familyOf(address))
+    const bits = Number(prefix ?? Number.POSITIVE_INFINITY)
+    const mapped = bits >= MAPPED_BITS ? mappedIn(address) : undefined
+    const family = mapped !== undefined || isIP(address) === 4 ? 'ipv4' : 'ipv6'
+    const place = mapped ?? address
+    if (prefix === undefined) listed[family].addAddress(place, family)
+    else listed[family].addSubnet(place, mapped === undefined ? bits : bits - MAPPED_BITS, family)
   }
-  return (address) => isIP(address) > 0 && listed.check(address, familyOf(address))
+  return (address) => {
+    const ipv4 = isIP(address) === 4 ? address : mappedIn(address)
+    if (ipv4 !== undefined) return listed.ipv4.check(ipv4, 'ipv4')
+    return isIP(address) === 6 && listed.ipv6.check(address, 'ipv6')
+  }
 }
 
 /** The check of a list that restricts; an empty list restricts nothing, and costs nothing. */

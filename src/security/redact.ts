@@ -114,7 +114,7 @@ export function redact(text: string): string {
 
 /** Lines of log that a caller can influence are no longer. */
 const LONGEST_LINE = 300
-const control = /\p{Cc}+/gu
+const control = /[\p{Cc}\p{Zl}\p{Zp}]+/gu
 
 /** Without characters that end a line, that move the cursor of a terminal, or that PostgreSQL refuses, such as NUL. */
 export const withoutControl = (text: string): string => text.replace(control, ' ')
@@ -122,6 +122,13 @@ export const withoutControl = (text: string): string => text.replace(control, ' 
 /** A text of a caller as one line of a log, without secrets. The cut may go through a character, whose half JSON must not have. */
 export const lineOf = (text: string | null): string | null =>
   text === null ? null : redact(withoutControl(text)).slice(0, LONGEST_LINE).toWellFormed()
+
+/** JSON as one line for every reader and terminal: some end a line at characters that JSON does not escape, or obey them. */
+export const asOneLine = (json: string): string =>
+  json.replace(
+    /[\x7f-\x9f\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  )
 
 /** For `JSON.stringify`. */
 export const linesOnly = (_: string, value: unknown) =>

@@ -58,6 +58,11 @@ export class WebhookWaker {
     await this.#look([credentialId])
   }
 
+  /** Updates have waited while the user was suspended: wakes the keys that may deliver them now. */
+  async resumed(credentialIds: readonly number[]): Promise<void> {
+    if (!this.#isStopped) await this.#look(credentialIds)
+  }
+
   async #look(credentialIds: readonly number[]): Promise<void> {
     await this.wakeBehind(credentialIds).catch((err) => {
       const credentials = credentialIds.length

@@ -155,3 +155,12 @@ t.test('what is no refresh token is refused', async (t) => {
   }
   t.ok(await accounts.refresh(refreshToken, client))
 })
+
+t.test('the name that a client gives itself has nothing that a terminal obeys', async (t) => {
+  const { accounts, signIn } = accountsNow()
+  const { refreshToken, user } = await signIn()
+  const userAgent = 'a\u009b31m\u2028b'
+  await accounts.refresh(refreshToken, { ...client, userAgent })
+  const { items } = await accounts.sessions(user.id, { limit: 1 })
+  t.equal(items[0]?.userAgent, 'a 31m b')
+})

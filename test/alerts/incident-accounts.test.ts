@@ -73,7 +73,7 @@ t.test('what is done to the accounts of an incident touches none of another', as
   const bad = { kind: 'restart', filter: { incident: 'x' } }
   t.match(await client.ask('POST', `${list}/actions`, bad), { status: 400 })
   const action = await client.result('POST', `${list}/actions`, restart)
-  t.match(action, { total: 1, filter: { incident: `${id}` } })
+  t.match(action, { total: 1, filter: { incident: new RegExp(`^${id}$`) } })
   await end(id)
   t.match(await client.ask('POST', `${list}/actions`, restart), { status: 404 })
   const tags = { filter: { incident: `${id}` }, add: ['touched'] }

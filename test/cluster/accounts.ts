@@ -99,7 +99,8 @@ export async function openAccounts(t: Testing, client: Client, plan: OpenOptions
     const { person, credentialId } = await linkedPerson(client, 'Bot', name, phoneOf(3, n))
     const { key } = await persistently(() => client.key(credentialId))
     const kind = kinds[n]
-    const bot = kind && (await startBot(kind, client.url, key, plan.host))
+    const start = () => kind && startBot(kind, client.url, key, plan.host)
+    const bot = await persistently(async () => start())
     if (bot) t.teardown(() => bot.close())
     const from: number = people[Math.floor(n / ACCOUNTS_OF_A_PERSON)].id
     const target = { credentialId, key, to: `@${name}`, from }

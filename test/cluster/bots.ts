@@ -84,7 +84,9 @@ function withTelegraf({ url, key, note, failed }: Receiving) {
     try {
       await bot.launch({ allowedUpdates: ['message'] })
     } catch (cause) {
-      if (!(cause instanceof Error && cause.name === 'FetchError')) throw cause
+      // The second is the answer of a balancer before which no node is ready.
+      const isAway = cause instanceof Error && /^FetchError|^Error: 503/.test(String(cause))
+      if (!isAway) throw cause
       await pause(AGAIN_MS)
       if (!closing.signal.aborted) await run()
     }
@@ -110,12 +112,14 @@ async function withWebhook({ url, key, host, note }: Receiving) {
   }).listen(0, host)
   await once(server, 'listening')
   const address = `http://${host}:${(server.address() as AddressInfo).port}/`
-  const { body } = await ask(url, 'POST', `/bot${key}/setWebhook`, { url: address })
-  if (!body.ok) throw new Error(`setWebhook: ${JSON.stringify(body)}`)
-  return async () => {
+  const close = async () => {
     server.closeAllConnections()
     server.close()
   }
+  const { status, body } = await ask(url, 'POST', `/bot${key}/setWebhook`, { url: address })
+  if (body.ok) return close
+  await close()
+  throw new Error(`setWebhook: ${status} ${JSON.stringify(body)}`)
 }
 
 /** In a process of its own, as it is another language. */

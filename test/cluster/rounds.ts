@@ -8,6 +8,8 @@ import { type SuiteName, suites } from './suites.ts'
 export interface Plan extends StagePlan {
   /** On one stage, one after the other, with the number of rounds of each. */
   readonly suites: readonly (readonly [SuiteName, number])[]
+  /** No round of a suite begins later than this after its first one. */
+  readonly forMs?: number
   /** Called after each round. */
   done?(suite: SuiteName, round: number): void
 }
@@ -52,7 +54,7 @@ export async function runSuites(plan: Plan): Promise<Report> {
   const random = randomOf(plan.seed)
   const reports: SuiteReport[] = []
   for (const [suite, count] of plan.suites) {
-    const report = await runRounds(stage, suite, count, random, plan.done)
+    const report = await runRounds(stage, [suite, count], random, plan)
     reports.push(report)
     // An account that is not back would be waited for in every later round.
     if (report.recoveries.flat().some(isAway)) break
@@ -68,17 +70,16 @@ export async function runSuites(plan: Plan): Promise<Report> {
 
 async function runRounds(
   stage: Stage,
-  suite: SuiteName,
-  count: number,
+  [suite, count]: Plan['suites'][number],
   random: () => number,
-  done: Plan['done'],
+  { done, forMs = Number.POSITIVE_INFINITY }: Plan,
 ): Promise<SuiteReport> {
   const { balancer } = stage
   const before = countsOf(stage)
   const firstAnswer = balancer.failed.length
   const began = performance.now()
   const rounds: Round[] = []
-  for (let n = 1; n <= count; n++) {
+  for (let n = 1; n <= count && performance.now() - began < forMs; n++) {
     rounds.push(await suites[suite].round(stage, random))
     done?.(suite, n)
   }
@@ -97,7 +98,7 @@ async function runRounds(
   const isFailure = (answer: string) => suites[suite].promisesCalls && answer.includes('/bot')
   return {
     suite,
-    rounds: count,
+    rounds: rounds.length,
     violations: [...unpromised(suites[suite], rounds, counts)],
     failed: answers.filter(isFailure),
     told: answers.filter((answer) => !isFailure(answer)),

@@ -28,8 +28,8 @@ const FULL = { accounts: 3_000, writes: 200, sends: 20, polls: 300, webhooks: 50
 const SMALL = { accounts: 12, writes: 24, sends: 24, polls: 3, webhooks: 3, libraries: 1 }
 
 /**
- * `[--short | --full] [--suite NAME,…] [--rounds N] [--seed S] [--json FILE]`, with the load as `[--nodes N] [--accounts N]
- * [--idle N] [--writes R] [--sends R] [--polls N] [--webhooks N] [--libraries N]`; rates are a second, for all accounts.
+ * `[--short | --full] [--suite NAME,…] [--rounds N] [--minutes M] [--seed S] [--json FILE]`, with the load as `[--nodes N]
+ * [--accounts N] [--idle N] [--writes R] [--sends R] [--polls N] [--webhooks N] [--libraries N]`; rates are a second, for all accounts.
  */
 const { values } = parseArgs({
   options: {
@@ -37,6 +37,7 @@ const { values } = parseArgs({
     full: { type: 'boolean', default: false },
     suite: { type: 'string', default: Object.keys(suites).join() },
     rounds: { type: 'string' },
+    minutes: { type: 'string' },
     nodes: { type: 'string', default: '3' },
     accounts: { type: 'string' },
     idle: { type: 'string', default: '0' },
@@ -67,6 +68,7 @@ const plan: Omit<Plan, 'suites'> = {
   writesPerSecond: size('writes'),
   sendsPerSecond: size('sends'),
   seed: Number(values.seed),
+  ...(values.minutes && { forMs: 60_000 * Number(values.minutes) }),
   done: (suite, n) => n % 10 === 0 && print(`${suite}: ${n} rounds`),
 }
 

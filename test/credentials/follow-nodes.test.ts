@@ -5,9 +5,10 @@ import t, { type Test } from 'tap'
 import type { NodesView } from '../../actors/node/actor.ts'
 import type { CredentialFacts, LostCredential, Owned } from '../../actors/ports/ports.ts'
 import { HealthBuffer } from '../../src/credentials/health.ts'
-import { followNodes, strayReleaser } from '../../src/credentials/ownership.ts'
+import { claimUnowned, followNodes, strayReleaser } from '../../src/credentials/ownership.ts'
 import { PostgresCredentialStore } from '../../src/credentials/store.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline.ts'
+import type { Database } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
 import { FakeLogger } from '../support/fakes.ts'
 import { quietLogger } from '../support/logger.ts'
@@ -241,3 +242,92 @@ t.test('strays that somebody has locked keep no other account from anybody', asy
   t.same(adopted, [free, stray])
   t.same(logger.warnings, ['credentials that belonged to this node did not run: released'])
 })
+
+/** Does the work while somebody keeps the rows of these locked, each in one of its two tables. */
+async function whileLocked(db: Database, [log, account]: [number, number], work: Promise<unknown>) {
+  await db.transaction(async (tx) => {
+    await tx.query('select from credential_log where credential_id = $1 for update', [log])
+    await tx.query('select from credential where id = $1 for update', [account])
+    let isOver = false
+    void work.finally(() => {
+      isOver = true
+    })
+    // A transaction that does nothing for long would lose its locks.
+    await until(async () => {
+      await tx.query('select')
+      return isOver
+    }, 20_000)
+  })
+}
+
+t.test('an account that somebody keeps locked keeps no other one without an owner', async (t) => {
+  const { world, ids } = await onDatabase(t, 4)
+  const [first = 0, locked = 0, another = 0, last = 0] = ids
+  const adopted: number[] = []
+  const unowned: number[] = []
+  const started = Promise.withResolvers<void>()
+  const parts = {
+    ...world,
+    updates: { opened: () => undefined },
+    supervisor: {
+      adopt: ({ credentialId }: Owned) => void adopted.push(credentialId),
+      factsOf: () => undefined,
+    },
+    nodes: { isPlacedHere: () => true, refreshPins: () => started.promise },
+    metrics: { unowned: (count: number) => void unowned.push(count) },
+    ownership: { lost: () => undefined },
+  }
+  const claiming = claimUnowned(parts)
+  const locking = whileLocked(world.db, [locked, another], claiming)
+  const { logger } = world
+  await until(async () => {
+    const rows = await world.db.query(
+      `select from credential_log l join credential c on c.id = l.credential_id for update skip locked`,
+    )
+    return rows.length === 2
+  })
+  started.resolve()
+  t.same(await claiming, [first, last])
+  t.same(adopted, [first, last])
+  t.same(unowned, [2], 'which is shown')
+  t.same(logger.warnings, [
+    'credentials could not be claimed yet: something else has locked their rows',
+  ])
+  await locking
+  t.same(await claimUnowned(parts), [locked, another], 'the next look finds them')
+  t.same(unowned, [2, 0])
+})
+
+t.test(
+  'a locked account keeps no other one from being claimed by a call, or given away',
+  async (t) => {
+    const { world, ids } = await onDatabase(t, 3)
+    const { db, store } = world
+    const [locked = 0, another = 0, free = 0] = ids
+    await store.claim(another)
+    const owned = (credentialId: number) => ({ credentialId, epoch: 1 })
+    const both = async () => {
+      const began = performance.now()
+      const late = store.claim(locked).catch(() => undefined)
+      await store.claim(free)
+      const tookMs = performance.now() - began
+      return { late, tookMs, released: await store.release([owned(another), owned(free)]) }
+    }
+    const begin = Promise.withResolvers<void>()
+    const working = begin.promise.then(both)
+    const locking = whileLocked(db, [locked, another], working)
+    await until(async () => {
+      const rows = await db.query(
+        'select from credential_log l join credential c on c.id = l.credential_id for update skip locked',
+      )
+      return rows.length === 1
+    })
+    begin.resolve()
+    const { late, tookMs, released } = await working
+    t.ok(tookMs < 1_500, `${tookMs} ms`)
+    t.same(released, [free])
+    await locking
+    await late
+    t.same(await store.release([owned(another)]), [another])
+  },
+)

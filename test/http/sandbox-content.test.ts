@@ -34,7 +34,7 @@ t.test('a person sends every kind of content, and the other sees it', async (t) 
     { media: { type: /voice|document/ } },
     { location: { ...place, live_period: 600 } },
     { location: place, venue: { title: 'Tower', address: 'West' } },
-    { contact: { phone_number: '+15550100', first_name: 'Eve', user_id: bob.id } },
+    { contact: { phone_number: /^\+15550100$/, first_name: 'Eve', user_id: bob.id } },
     { poll: { question: 'Tea?', options: [{ text: 'Yes', voter_count: 0 }, { text: 'No' }] } },
     { dice: { emoji: '🎲' } },
   ])
@@ -43,7 +43,7 @@ t.test('a person sends every kind of content, and the other sees it', async (t) 
   t.equal(file.statusCode, 200)
   t.same(file.rawPayload, bytes)
   t.match(file.headers, {
-    'content-length': `${bytes.length}`,
+    'content-length': new RegExp(`^${bytes.length}$`),
     'content-disposition': 'attachment',
   })
   t.equal((await app.inject({ url: media.url })).statusCode, 401)

@@ -10,7 +10,7 @@ t.test('who knows the tag waits for any change of what is seen', async (t) => {
   const inbox = `/sandbox/people/${ada.id}/inbox`
   const hand = `/sandbox/people/${bob.id}`
   const first = await result(`GET ${inbox}`)
-  t.match(first, { tag: /^[\w-]{43}$/, messages: [] })
+  t.match(first, { tag: /^[\w-]{43}$/, messages: { length: 0 } })
   t.equal((await result(`GET ${inbox}?known=${first.tag}`)).tag, first.tag, 'nothing is new')
 
   let known = first.tag
@@ -38,7 +38,7 @@ t.test('who knows the tag waits for any change of what is seen', async (t) => {
   t.match(await changed(() => result(`POST ${hand}/typing`, { to: ada.id })), {
     typing: [{ action: 'typing' }],
   })
-  t.match(await changed(() => result(`DELETE ${at}`)), { messages: [] })
+  t.match(await changed(() => result(`DELETE ${at}`)), { messages: { length: 0 } })
 })
 
 t.test('a tag that is none is refused', async (t) => {

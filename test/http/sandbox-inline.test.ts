@@ -30,7 +30,7 @@ t.test('a bot that does not answer leaves a query without results', async (t) =>
   t.match(await result(of('inline_queries'), query), {
     inline_query_id: String,
     answered: false,
-    results: [],
+    results: { length: 0 },
     next_offset: '',
   })
 })

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { setImmediate as tick } from 'node:timers/promises'
 import t from 'tap'
-import { inTurn } from '../../src/http/management/owner.ts'
+import { inTurn, piecesInTurn } from '../../src/http/management/owner.ts'
 import { until } from '../support/client.ts'
 import { bareServer } from './observability-rig.ts'
 
@@ -98,6 +98,33 @@ t.test('all users together have four places', async (t) => {
     await endAll(asked),
     asked.map(() => 200),
   )
+})
+
+t.test('each piece of a file waits for a turn, and keeps none between them', async (t) => {
+  const request = { user: { id: 1 } } as Parameters<typeof inTurn>[0]
+  const raw = Object.assign(new EventEmitter(), { destroyed: false, writableFinished: true })
+  const reply = { raw } as unknown as { raw: ServerResponse }
+  let made = 0
+  let isClosed = false
+  async function* pieces() {
+    try {
+      for (;;) yield `${++made}`
+    } finally {
+      isClosed = true
+    }
+  }
+  const file = piecesInTurn(request, reply, pieces())
+  t.match(await file.next(), { value: '1' })
+  const before = [ask(1), ask(1)]
+  await until(() => busy.length === 2)
+  const second = file.next()
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  t.equal(made, 1)
+  await endAll(before)
+  t.match(await second, { value: '2' })
+  t.same(await endAll([ask(1), ask(1)]), [200, 200], 'it keeps no place')
+  await file.return(undefined)
+  t.ok(isClosed)
 })
 
 t.test('one that was answered while it waited does no work', async (t) => {

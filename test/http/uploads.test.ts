@@ -59,6 +59,22 @@ t.test('files that nobody asked for are received and forgotten', async (t) => {
   t.equal(await temporary(), 0)
 })
 
+t.test('of files without a length only some come at once', async (t) => {
+  const { promise: whole, resolve: end } = Promise.withResolvers<void>()
+  async function* slowly() {
+    yield opening('a')
+    await whole
+    yield `x\r\n--${boundary}--\r\n`
+  }
+  const coming = Array.from({ length: 50 }, () => send(slowly()))
+  const short = [opening('a'), `x\r\n--${boundary}--\r\n`]
+  await until(async () => (await send(short)) === 429)
+  t.equal((await call('getMe', { one: bytes(10) })).status, 200, 'others say their length')
+  end()
+  t.same(new Set(await Promise.all(coming)), new Set([200]))
+  t.equal(await send(short), 200, 'one that has come makes room')
+})
+
 t.test('a file beyond the limit is 413, whatever the method', async (t) => {
   t.match(await call('getMe', { file: bytes(LIMIT + 1) }), {
     status: 413,

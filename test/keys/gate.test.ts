@@ -1,6 +1,6 @@
 /** The gate of a bot API key: whoever is let in finds the actor awake when the body of the call has come. */
 import t from 'tap'
-import { KeyGate } from '../../src/keys/gate.ts'
+import { KeyGate, secretMatches } from '../../src/keys/gate.ts'
 import { formatApiKey, hashSecret, newApiKeySecret } from '../../src/security/secrets.ts'
 import { ApiKeyRig } from '../actors/api-key/rig.ts'
 
@@ -51,5 +51,18 @@ t.test(
     for (let call = 0; call < 5; call++) thief.push(await from('198.51.100.7'))
     t.same(thief, ['forbidden', 'forbidden', 'forbidden', 'rate_limited', 'rate_limited'])
     t.equal(await from('192.0.2.1'), 'admitted')
+  },
+)
+
+t.test(
+  'a secret opens what it was made for until its time, and nothing that is not there',
+  async (t) => {
+    const secret = newApiKeySecret()
+    const facts = { secrets: [{ hash: hashSecret(secret).toString('base64'), until: 1_000 }] }
+    t.equal(secretMatches(facts, secret, 999), true)
+    t.equal(secretMatches(facts, secret, 1_000), false)
+    t.equal(secretMatches(facts, newApiKeySecret(), 999), false)
+    t.equal(secretMatches({ secrets: [] }, secret, 0), false)
+    t.equal(secretMatches(undefined, secret, 0), false)
   },
 )

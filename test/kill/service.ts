@@ -81,7 +81,7 @@ const core = createCore({
   journal,
 })
 core.ownership.watch()
-const claiming = { ...core, nodes, metrics }
+const claiming = { ...core, nodes, metrics, logger }
 await claimUnowned(claiming)
 await core.webhookWaker.wakeBehind(
   [...core.supervisor.owned()].map(({ credentialId }) => credentialId),

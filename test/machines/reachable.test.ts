@@ -81,6 +81,7 @@ t.test('every state of an API key', async (t) => {
     { type: 'key.rotated', requestId: 'r' },
     { type: 'webhook.change', requestId: 'w', change: { kind: 'replay', after: 1 } },
     { type: 'webhook.changed', requestId: 'w', changed: { webhook: {}, cursor: 1 } },
+    { type: 'user.suspended', suspension: { code: 'forbidden', description: '' } },
   ]
   const terms = { scopes: ['bot:receive' as const], expiresAt: 1e14 }
   t.same(

@@ -34,7 +34,12 @@ async function scene(t: Test) {
     const start = `'${row?.start}'::timestamptz`
     const dated: Pick<Database, 'query'> = {
       query: (text, values) =>
-        db.query(String(text).replace('pg_postmaster_start_time()', start), values),
+        db.query(
+          String(text)
+            .replace('pg_postmaster_start_time()', start)
+            .replace('select stats_reset from pg_stat_bgwriter', `select ${start}`),
+          values,
+        ),
     }
     const endings = new Endings(dated, isSole)
     const began = performance.now()

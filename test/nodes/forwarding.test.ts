@@ -203,6 +203,22 @@ t.test('the stream of all accounts tells what happens at the other node', async 
   leaving.abort()
 })
 
+t.test('an address with escaped letters goes to the owner, too', async (t) => {
+  const { one, two, client, credentialId, key, keyId } = await twoNodes(t, 'escapedbot')
+  const escaped = `${keyId}`.replace(/^./, (digit) => `%3${digit}`)
+  t.match(await call(two.url, key.replace(`${keyId}`, escaped), 'getMe'), { ok: true })
+  const other = client.at(two.url)
+  const account = `/platforms/cred%65ntials/${credentialId}`
+  t.equal((await other.ask('POST', `${account}/test`)).status, 200)
+  const made = { name: 'x', credential_id: credentialId, scopes: ['bot:send'] }
+  const added = await other.result('POST', '/api_keys?a', made)
+  t.match(await call(one.url, added.key, 'getMe'), { ok: true })
+  await other.result('DELETE', `/api_%6Beys/${added.api_key_id}`)
+  t.match(await call(one.url, added.key, 'getMe'), { error_code: 401 })
+  await other.result('DELETE', `/api_keys/${escaped}`)
+  t.match(await call(one.url, key, 'getMe'), { error_code: 401 }, 'the owner knows of it')
+})
+
 t.test('a file goes through the wrong node both ways, and in parts', async (t) => {
   const { two, ada, key } = await twoNodes(t, 'filebot')
   const bytes = Buffer.alloc(3_000_000, 'a file through another node ')

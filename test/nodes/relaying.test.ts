@@ -292,3 +292,20 @@ t.test('a request with two hosts is refused where it came', async (t) => {
   t.match((await socket.toArray()).join(''), /served here/)
   t.equal(passed, 0)
 })
+
+t.test('callers that know the service by several names share a connection', async (t) => {
+  const connections = new Set<unknown>()
+  const { port } = await edgeOf(t, async (request, response) => {
+    connections.add(request.socket)
+    await request.toArray()
+    response.end(request.headers.host)
+  })
+  for (const host of ['a.example', 'b.example:8080', '127.0.0.1', 'a.example']) {
+    const path = '/bot9:secret/sendMessage'
+    const sent = request({ port, path, method: 'POST', headers: { host } })
+    sent.end()
+    const [response] = (await once(sent, 'response')) as [IncomingMessage]
+    t.equal(Buffer.concat(await response.toArray()).toString(), host, 'and the owner learns it')
+  }
+  t.equal(connections.size, 1)
+})

@@ -1,15 +1,21 @@
 /** The statement that declares a node gone, in a race with the beats of that node. */
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause, setImmediate } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { NodeRow } from '../../actors/node/observer.ts'
 import { changedBy } from '../../src/audit/log.ts'
 import { connect, type Database } from '../../src/database/database.ts'
+import type { Common } from '../../src/nodes/common.ts'
 import { orderDrain } from '../../src/nodes/orders.ts'
-import { PostgresNodes } from '../../src/nodes/table.ts'
+import { PostgresNodes, SERVER_MS } from '../../src/nodes/table.ts'
+import { PostgresProcess } from '../kill/postgres-process.ts'
 import { until } from '../support/client.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
+import { quietLogger } from '../support/logger.ts'
 
 async function joined(t: Test, { database: db, url }: TestDatabase, name: string) {
   const table = new PostgresNodes({ db, url, name, address: null, weight: 1, version: 'test' })
@@ -54,20 +60,26 @@ t.test('whoever joins again under its name is not held up by its own lock', asyn
   t.equal(rowOf(await table.beat(next.incarnation, 'up'), next.incarnation).isLocked, true)
 })
 
+/** The same database, on a server that has been up for so long. */
+function upFor(database: Database, seconds: number): Database {
+  const start = `clock_timestamp() - interval '${seconds} seconds'`
+  const dated = (text: unknown) =>
+    String(text)
+      .replace('pg_postmaster_start_time()', start)
+      .replace('select stats_reset from pg_stat_bgwriter', `select ${start}`)
+  return {
+    ...database,
+    transaction: (work) =>
+      database.transaction((tx) =>
+        work({ query: (text, values) => tx.query(dated(text), values) }),
+      ),
+  }
+}
+
 t.test('whoever joins learns whether the server has just restarted', async (t) => {
   const { database, url } = await testDatabase(t)
   const joins = async (serverSeconds: number, isSole?: boolean) => {
-    const start = `clock_timestamp() - interval '${serverSeconds} seconds'`
-    const db: Database = {
-      ...database,
-      transaction: (work) =>
-        database.transaction((tx) =>
-          work({
-            query: (text, values) =>
-              tx.query(String(text).replace('pg_postmaster_start_time()', start), values),
-          }),
-        ),
-    }
+    const db = upFor(database, serverSeconds)
     const facts = { name: 'one', address: null, weight: 1, version: 'test' }
     const table = new PostgresNodes({ db, url, ...facts, ...(isSole !== undefined && { isSole }) })
     const { incarnation, areLocksNew } = await table.join()
@@ -78,6 +90,96 @@ t.test('whoever joins learns whether the server has just restarted', async (t) =
   t.equal(await joins(20), false)
   t.equal(await joins(8, true), false, 'nobody else has locks')
 })
+
+t.test('a living twin that has no lock since a restart of the server is not ended', async (t) => {
+  const on = await testDatabase(t)
+  const listening = createServer().listen(0, '127.0.0.1')
+  await once(listening, 'listening')
+  t.teardown(() => listening.close())
+  const { port } = listening.address() as AddressInfo
+  const common: Common = { baseUrl: 'https://a.test', keys: ['k1'], files: ['f1'] }
+  const own = 'https://127.0.0.1:2'
+  const twins: Record<string, string | null> = {
+    unknown: null,
+    listening: `https://127.0.0.1:${port}`,
+    // Nobody listens there.
+    ended: 'https://127.0.0.1:9',
+    before: own,
+  }
+  const livingAfter = async (serverSeconds: number, more: object = {}) => {
+    await on.database.query('delete from node')
+    for (const address of Object.values(twins)) {
+      await on.database.query(
+        `insert into node (name, version, schema, state, address, common) values ('one', '1', '1', 'up', $1, $2)`,
+        [address, JSON.stringify(common)],
+      )
+    }
+    const db = upFor(on.database, serverSeconds)
+    const facts = { name: 'one', address: own, weight: 1, version: 'test', common, ...more }
+    const table = new PostgresNodes({ db, url: on.url, ...facts })
+    const { incarnation } = await table.join()
+    const rows = await on.database.query<{ address: string | null }>(
+      'select address from node where ended_at is null and id <> $1 order by id',
+      [incarnation],
+    )
+    await table.leave(incarnation)
+    return rows.map(({ address }) => Object.keys(twins).find((name) => twins[name] === address))
+  }
+  t.same(await livingAfter(8), ['unknown', 'listening'])
+  t.same(await livingAfter(20), [], 'a free lock says enough later')
+  t.same(await livingAfter(8, { isSole: true }), [], 'and where nobody else has any')
+  const other = { common: { ...common, baseUrl: 'https://b.test' } }
+  await t.rejects(livingAfter(8, other), /^BASE_URL: /, 'they may live, so they count')
+  t.same(await livingAfter(20, other), [])
+})
+
+t.test('a twin that is just joining is not ended', async (t) => {
+  const on = await testDatabase(t)
+  const first = await joined(t, on, 'one')
+  // As if its connection had not come up yet.
+  await on.database.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity
+      where application_name = 'chapar node' and datname = current_database()`,
+  )
+  await joined(t, on, 'one')
+  const living = await on.database.query<{ id: number }>(
+    'select id from node where ended_at is null order by id',
+  )
+  t.equal(living[0]?.id, first.incarnation)
+})
+
+t.test(
+  'a backend that is killed takes the locks of all with it, and the age of the server shows it',
+  async (t) => {
+    const dir = await mkdtemp(join(tmpdir(), 'chapar-crash-'))
+    const server = await PostgresProcess.start({ dir, logger: quietLogger })
+    t.teardown(async () => {
+      await server.stop()
+      await rm(dir, { recursive: true })
+    })
+    const ageOf = async (from: string) => {
+      const client = await until(() => connect(server.url(), 'test').catch(() => undefined), 20_000)
+      const [row] = await client.query<{ ms: number; pid: number }>(
+        `select ${from} as ms, pg_backend_pid() as pid`,
+      )
+      await client.close()
+      return row ?? { ms: 0, pid: 0 }
+    }
+    const victim = await connect(server.url(), 'victim')
+    const [backend] = await victim.query<{ pid: number }>('select pg_backend_pid() as pid')
+    await pause(3_000)
+    const before = await ageOf(SERVER_MS)
+    t.ok(before.ms > 2_900, `${before.ms} ms`)
+    process.kill(backend?.pid ?? 0, 'SIGKILL')
+    const killedAt = performance.now()
+    await victim.ended
+    const { ms } = await ageOf(SERVER_MS)
+    t.ok(ms < performance.now() - killedAt + 100, `${ms} ms`)
+    const start =
+      '(extract(epoch from clock_timestamp() - pg_postmaster_start_time()) * 1000)::float8'
+    t.ok((await ageOf(start)).ms > before.ms, 'though the server itself did not end')
+  },
+)
 
 t.test('an order that waits for its line keeps no beat waiting', async (t) => {
   const on = await testDatabase(t)

@@ -25,5 +25,5 @@ t.test('an answer of the service is taken as it is', async (t) => {
 t.test('an answer that was cut off, or of a proxy alone, is none', async (t) => {
   t.match(await failureOf('{"ok":true,"resu', 200, 'OK'), { status: 0, message: 'no answer' })
   t.match(await failureOf('<h1>Bad Gateway</h1>', 502), { status: 0, message: 'no answer' })
-  t.match(await failureOf('', 413), { status: 413, message: '413' })
+  t.match(await failureOf('', 413), { status: 413, message: /^413$/ })
 })

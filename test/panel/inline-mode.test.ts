@@ -31,7 +31,7 @@ t.test('results are offered and picked', { skip: noBrowser, timeout: 180_000 }, 
   t.same(await seriousIn(page), [])
   await button('More results').click()
   const more = await heard('inline_query')
-  t.match(more, { query: 'tea', offset: '2' })
+  t.match(more, { query: 'tea', offset: /^2$/ })
   const rest = { inline_query_id: more.id, results: [article('white', 'White tea')] }
   await ask('answerInlineQuery', rest)
   await results.getByRole('button', { name: 'White tea' }).click()

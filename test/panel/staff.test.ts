@@ -107,3 +107,59 @@ t.test('support helps a user in the panel', { skip: noBrowser, timeout: 180_000 
   })
   t.same(complaints, [])
 })
+
+t.test(
+  'an operator suspends a user, who reads why in the panel, and ends it',
+  { skip: noBrowser, timeout: 180_000 },
+  async (t) => {
+    const env = { OPERATOR_PHONES: phone, SUPPORT_PHONES: '+14155559303' }
+    const service = await startService(t, { env })
+    const user = await service.client(helped)
+    const browser = await openBrowser()
+    t.teardown(() => browser.close())
+    const operator = await visit(browser, service)
+    const suspended = await visit(browser, service)
+    await signIn(suspended, service, helped)
+    await suspended.page.getByRole('link', { name: 'Messenger accounts', exact: true }).waitFor()
+    await signIn(operator, service, phone)
+    const { page } = operator
+    await page.goto(`${operator.origin}/dashboard/users`)
+    const row = page.locator('li.record', { hasText: '9302' })
+    await row.getByRole('button', { name: said('users.suspend'), exact: true }).click()
+    const dialog = page.getByRole('dialog')
+    t.same(await seriousIn(page), [])
+    await dialog.getByLabel(said('users.suspend.why')).fill('Ticket 41')
+    await dialog.getByRole('button', { name: said('users.suspend'), exact: true }).click()
+    await row.getByText('Ticket 41').waitFor()
+    await row.getByText(said('users.suspended'), { exact: true }).waitFor()
+    t.equal((await user.ask('GET', '/user')).status, 403)
+
+    const why = suspended.page.getByText('An operator has suspended you: Ticket 41')
+    await suspended.page
+      .getByRole('link', { name: 'Messenger accounts', exact: true })
+      .click({ timeout: 5_000 })
+      // The end of its stream of events may have told it before.
+      .catch(() => undefined)
+    await why.waitFor()
+    await suspended.page.reload()
+    await why.waitFor()
+    t.same(await seriousIn(suspended.page), [])
+
+    await row.getByRole('button', { name: said('users.unsuspend'), exact: true }).click()
+    await dialog.getByRole('button', { name: said('users.unsuspend'), exact: true }).click()
+    await row.getByText('Ticket 41').waitFor({ state: 'detached' })
+    await suspended.page.getByRole('button', { name: 'Try again' }).click()
+    await suspended.page
+      .getByRole('link', { name: 'Messenger accounts', exact: true })
+      .first()
+      .waitFor()
+
+    const support = await visit(browser, service)
+    await signIn(support, service, '+14155559303')
+    await support.page.goto(`${support.origin}/dashboard/users`)
+    await support.page.locator('li.record', { hasText: '9302' }).waitFor()
+    const suspending = { name: said('users.suspend'), exact: true }
+    t.equal(await support.page.getByRole('button', suspending).count(), 0, 'support does not')
+    t.same(operator.complaints, [])
+  },
+)

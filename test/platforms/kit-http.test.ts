@@ -53,7 +53,7 @@ t.test('an answer of any status is the answer, and a redirect is not followed', 
     response.writeHead(302, { location: '/elsewhere', 'x-more': '1' }).end('{"id":1}')
   })
   const answer = await client.ask(question, { signal: patient })
-  t.match(answer, { status: 302, headers: { 'x-more': '1' } })
+  t.match(answer, { status: 302, headers: { 'x-more': /^1$/ } })
   t.same(jsonIn(answer), { id: 1 })
   t.same(asked, [{ url: '/v1/send?a=1', authorization: 'Bearer secret' }])
 })

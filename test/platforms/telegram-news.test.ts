@@ -49,7 +49,7 @@ t.test('a bot on an account of Telegram hears what happens', async (t) => {
       chat: { id: friend.id },
       message_id,
       user: { id: friend.id },
-      old_reaction: [],
+      old_reaction: { length: 0 },
       new_reaction: [{ type: 'emoji', emoji: '👍' }],
     },
   })

@@ -84,3 +84,12 @@ t.test('a flood is stored in batches, and what comes alone at once', async (t) =
   await Promise.all(flood)
   t.same(batches.slice(2), [100, 100, 50])
 })
+
+t.test('a batch that is full does not wait for more', async (t) => {
+  const { box, stored } = inbox()
+  box.release(new Set())
+  for (let place = 0; place < 400; place++) box.push(delivery(`${place}`, ''))
+  // Without any timer.
+  for (let turn = 0; turn < 100; turn++) await undefined
+  t.equal(stored.length, 400)
+})

@@ -76,7 +76,7 @@ for (const refusals of [0, 1]) {
       await stop()
     })
     await store.message('sent')
-    t.match(store.checkpoint, { mam: '3' }, 'the checkpoint is past it')
+    t.match(store.checkpoint, { mam: /^3$/ }, 'the checkpoint is past it')
     t.notOk(store.texts().includes('only kept'))
     await store.message('only kept')
     t.strictSame(store.texts(), ['sent', 'only kept'])

@@ -27,7 +27,7 @@ t.test('moderation of XMPP rooms', { skip: serverUnderTest().skip }, async (t) =
 
   await t.test('whoever is restricted is not heard until they are free again', async (t) => {
     t.match(await does(restrict([])), done)
-    t.match(await member(), { status: 'restricted', permissions: [] })
+    t.match(await member(), { status: 'restricted', permissions: { length: 0 } })
     const id = friend.send(chat, 'unheard')
     await friend.sees((seen) => seen.id === id && seen.type === 'error')
     t.match(await does(restrict(PERMISSIONS)), done)

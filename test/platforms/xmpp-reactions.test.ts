@@ -42,13 +42,13 @@ t.test('what somebody thought before is known, also when an event is read again'
     const person = { native, firstName: native }
     return opinions.change(event(key), { chat, person }, { id, reactions }, names)
   }
-  t.match(says('1', 'a', like), { target: 'a', before: [], after: like })
+  t.match(says('1', 'a', like), { target: 'a', before: { length: 0 }, after: like })
   t.match(says('2', 'a', love), { before: like, after: love })
   t.match(says('2', 'a', love), { before: like, after: love })
   t.equal(says('3', 'a', love), undefined)
-  t.match(says('4', 'b', love), { target: 'b', before: [], after: love })
-  t.match(says('5', 'a', love, 'ada@test'), { before: [], after: love })
-  t.match(says('6', 'a', []), { before: love, after: [] })
+  t.match(says('4', 'b', love), { target: 'b', before: { length: 0 }, after: love })
+  t.match(says('5', 'a', love, 'ada@test'), { before: { length: 0 }, after: love })
+  t.match(says('6', 'a', []), { before: love, after: { length: 0 } })
 })
 
 t.test('reactions on XMPP', { skip: serverUnderTest().skip }, async (t) => {
@@ -74,9 +74,9 @@ t.test('reactions on XMPP', { skip: serverUnderTest().skip }, async (t) => {
     await store.message('no more')
     const person = { native: chat }
     t.match(await reactionsTo(store, native, 3), [
-      { chat: { native: chat }, person, before: [], after: [{ emoji: '👍' }] },
+      { chat: { native: chat }, person, before: { length: 0 }, after: [{ emoji: '👍' }] },
       { before: [{ emoji: '👍' }], after: [{ emoji: '👍' }, { emoji: '🐢' }] },
-      { before: [{ emoji: '👍' }, { emoji: '🐢' }], after: [] },
+      { before: [{ emoji: '👍' }, { emoji: '🐢' }], after: { length: 0 } },
     ])
     t.same(store.texts(), ['the first words', 'no more'])
   })

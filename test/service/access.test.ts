@@ -59,6 +59,16 @@ t.test('a test message needs the scope of what speaks, too', async (t) => {
   t.match(await silent.ask('POST', diagnosis, { send_to: '1' }), refusal)
   const { diagnosis_id: id } = await silent.result('POST', diagnosis)
   t.match(await silent.ask('POST', `${diagnosis}/${id}/next`, { send_to: '1' }), refusal)
+  const chat = { api_key_id: key.api_key_id, chat_id: `${person.id}` }
+  await client.result('PUT', '/alerts/settings', { minutes: 5, chat })
+  const alert = { channel: 'chat' }
+  t.match(await silent.ask('POST', '/alerts/settings/test', alert), refusal)
+  const speaking = client.byPersonalToken(await token(['keys', 'send']))
+  t.equal((await speaking.ask('POST', '/alerts/settings/test', alert)).status, 200)
+  t.match(await silent.ask('POST', '/alerts/settings/test', { channel: 'email' }), {
+    status: 400,
+    body: { errors: [{ field: 'channel' }] },
+  })
 })
 
 t.test('a key is of use at its addresses alone, from the next call on', async (t) => {

@@ -52,8 +52,11 @@ t.test('keys are listed by pages, newest first', async (t) => {
   const first = await client.result('GET', '/api_keys?limit=2')
   t.match(first.items, [{ name: 'three' }, { name: 'two' }])
   const next = await client.result('GET', `/api_keys?limit=1&before=${first.next_before}`)
-  t.match(next, { items: [{ api_key_id: ids[0] }], next_before: `${ids[0]}` })
-  t.match(await client.result('GET', '/api_keys?before=1'), { items: [], next_before: null })
+  t.match(next, { items: [{ api_key_id: ids[0] }], next_before: new RegExp(`^${ids[0]}$`) })
+  t.match(await client.result('GET', '/api_keys?before=1'), {
+    items: { length: 0 },
+    next_before: null,
+  })
   for (const bad of ['limit=0', 'limit=1001', 'limit=a', 'before=a']) {
     t.match(await client.ask('GET', `/api_keys?${bad}`), { status: 400, body: { ok: false } }, bad)
   }

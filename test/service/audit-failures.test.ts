@@ -93,7 +93,7 @@ t.test(
       await db.query('drop trigger taken_away on webhook')
     }
     t.match(await newest('webhook.set'), {
-      target_id: `${api_key_id}`,
+      target_id: new RegExp(`^${api_key_id}$`),
       after: { host: '127.0.0.1:9' },
     })
     const lines = await changes(`&action=webhook.set&target_id=${api_key_id}`)

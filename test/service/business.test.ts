@@ -160,7 +160,7 @@ t.test('gifts are bought, kept, upgraded, passed on and sold', async (t) => {
   await client.result('POST', `/sandbox/people/${kim.id}/gifts`, { to: ada.id, gift_id: gift.id })
   const list = { user_id: ada.id, limit: 1 }
   const { result: first } = (await client.bot(key, 'getUserGifts', list)).body
-  t.match(first, { total_count: 2, next_offset: '1', gifts: [{ sender_user: { id: kim.id } }] })
+  t.match(first, { total_count: 2, next_offset: /^1$/, gifts: [{ sender_user: { id: kim.id } }] })
   const { result: rest } = (await client.bot(key, 'getUserGifts', { ...list, offset: '1' })).body
   t.match(rest.gifts, [
     { type: 'regular', text: 'For you', sender_user: { id: bot.id }, convert_star_count: 85 },

@@ -71,7 +71,7 @@ t.test('people of one chat come into the others by way of the community', async 
         { id: news, is_inside: true },
         { id: inner, title: 'inner', is_inside: false },
       ],
-      bots: [],
+      bots: { length: 0 },
     },
   ])
   t.same(await client.result('POST', `${at(inner, kim.id)}/join`), { membership: 'in' })

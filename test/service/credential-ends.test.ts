@@ -36,7 +36,7 @@ t.test('a deletion that was only stored is carried out after a restart', async (
     return (rows[0] as { deactivated_at: unknown }).deactivated_at !== null && rows
   })
   t.match(row, { secrets: null, state: 'deactivated' })
-  t.match((await client.result('GET', '/platforms/credentials')).items, [])
+  t.same((await client.result('GET', '/platforms/credentials')).items, [])
 })
 
 t.test('an account is linked anew while its deletion is still under way', async (t) => {

@@ -45,7 +45,7 @@ t.test('a bot in good order passes every step, and its message goes out', async 
   const found = await diagnose('42')
   t.match(found, { step: null, cause: null, next_action: /Nothing is wrong/ })
   t.same(verdicts(found), ['passed', 'passed', 'passed', 'passed', 'passed'])
-  t.match(stub.last('sendMessage')?.body, { chat_id: '42', text: /Test message/ })
+  t.match(stub.last('sendMessage')?.body, { chat_id: /^42$/, text: /Test message/ })
 })
 
 t.test('a target that the network refuses', async (t) => {

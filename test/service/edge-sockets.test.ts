@@ -18,6 +18,7 @@ async function serve(limits: ServerOptions['limits'] = {}): Promise<number> {
     reply.hijack()
     reply.raw.writeHead(200).write('begun')
   })
+  app.get('/waiting', () => new Promise(() => undefined))
   app.get('/name', async () => ({ ok: true }))
   await app.listen({ host: '127.0.0.1', port: 0 })
   return (app.server.address() as AddressInfo).port
@@ -85,6 +86,15 @@ t.test('nothing is written into the middle of an answer', async (t) => {
   const text = await exchange(port, `GET /stream HTTP/1.1\r\n${host}\r\n`, 'garbage\r\n\r\n')
   t.match(text, /^HTTP\/1.1 200 /)
   t.notMatch(text, /HTTP\/1.1 400/)
+})
+
+t.test('one request gets no answer to another', async (t) => {
+  const socket = connect(port, '127.0.0.1')
+  socket.write(`GET /waiting HTTP/1.1\r\n${host}\r\n`)
+  t.match(await exchange(port, `GET /name?é HTTP/1.1\r\n${host}\r\n`), /"ok":true/, 'by itself')
+  // In a packet of its own, while the first one waits.
+  socket.write(`GET /name?é HTTP/1.1\r\n${host}\r\n`)
+  isRefusal(t, Buffer.concat(await socket.toArray()).toString(), 400, unreadable)
 })
 
 t.test('a connection serves so many requests, and the last answer says so', async (t) => {

@@ -33,7 +33,10 @@ t.test('calls of one key at the same time', async (t) => {
   const statuses = answers.map(({ status }) => status).sort()
   t.same(statuses, [200, 200, 429])
   const refusal = answers.find(({ status }) => status === 429)
-  t.match(refusal, { headers: { 'retry-after': '60' }, body: { parameters: { retry_after: 60 } } })
+  t.match(refusal, {
+    headers: { 'retry-after': /^60$/ },
+    body: { parameters: { retry_after: 60 } },
+  })
   await clear()
   // So slow an answer may have looked like none.
   await state('active')

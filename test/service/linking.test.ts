@@ -188,7 +188,7 @@ t.test('open links are listed, newest first, to their user alone', async (t) => 
     const flow = await caller.result('POST', '/platforms/sandbox/link/start', body)
     return { person, session: flow.session_id as string }
   }
-  t.match(await list(), { status: 200, body: { ok: true, result: { items: [] } } })
+  t.match(await list(), { status: 200, body: { ok: true, result: { items: { length: 0 } } } })
   const links = [await begin('Ida'), await begin('Jan'), await begin('Kim')]
   const [first, second, third] = links.map(({ session }) => session)
   const listed = async (query = '') => {

@@ -48,7 +48,10 @@ t.test('votes are counted and told', async (t) => {
   await vote(message_id, 2)
   t.match(await news(2), [{ poll_answer: { option_ids: [2] } }, { poll: { total_voter_count: 1 } }])
   await vote(message_id)
-  t.match(await news(2), [{ poll_answer: { option_ids: [] } }, { poll: { total_voter_count: 0 } }])
+  t.match(await news(2), [
+    { poll_answer: { option_ids: { length: 0 } } },
+    { poll: { total_voter_count: 0 } },
+  ])
 })
 
 t.test('nobody learns who votes in an anonymous poll', async (t) => {

@@ -52,7 +52,7 @@ t.test('whoever guesses keys is slowed down, and nobody else', async (t) => {
   const seconds = last.body.parameters.retry_after
   t.match(last, {
     status: 429,
-    headers: { 'retry-after': `${seconds}` },
+    headers: { 'retry-after': new RegExp(`^${seconds}$`) },
     body: { error_code: 429, description: `Too Many Requests: retry after ${seconds}` },
   })
   t.ok(seconds > 0 && seconds <= 60)

@@ -35,7 +35,7 @@ t.test('the reaction is gone, and its end is told', async (t) => {
       message_id,
       user: { id: ada.id },
       old_reaction: [thumb],
-      new_reaction: [],
+      new_reaction: { length: 0 },
     },
   })
   const path = `/sandbox/people/${ada.id}/inbox?chat=${chat_id}&limit=1`
@@ -102,7 +102,7 @@ t.test('all reactions of a member are gone, and those of others stay', async (t)
         message_id,
         user: { id: ada.id },
         old_reaction: [thumb],
-        new_reaction: [],
+        new_reaction: { length: 0 },
       },
     })
   }

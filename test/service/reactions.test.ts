@@ -30,7 +30,7 @@ t.test('people react, and change their mind', async (t) => {
   await reactAs(ada.id, bot.id, message_id, '👍')
   const about = { chat: { id: ada.id }, message_id, user: { id: ada.id } }
   t.match(await next(), {
-    message_reaction: { ...about, old_reaction: [], new_reaction: [emoji('👍')] },
+    message_reaction: { ...about, old_reaction: { length: 0 }, new_reaction: [emoji('👍')] },
   })
   await reactAs(ada.id, bot.id, message_id, '🔥')
   t.match(await next(), {
@@ -40,7 +40,7 @@ t.test('people react, and change their mind', async (t) => {
   await reactAs(ada.id, bot.id, message_id)
   t.match(
     await next(),
-    { message_reaction: { old_reaction: [emoji('🔥')], new_reaction: [] } },
+    { message_reaction: { old_reaction: [emoji('🔥')], new_reaction: { length: 0 } } },
     'the same again is no news',
   )
 })
@@ -56,7 +56,7 @@ t.test('the account reacts', async (t) => {
   t.match(await seen(), [{ person: { id: bot.id }, emoji: '👍' }])
   const custom = [{ type: 'custom_emoji', custom_emoji_id: '5368324170671202286' }]
   t.equal(await done('setMessageReaction', { message_id, reaction: custom }), true)
-  t.match(await seen(), [{ custom_emoji_id: '5368324170671202286' }])
+  t.match(await seen(), [{ custom_emoji_id: /^5368324170671202286$/ }])
   t.equal(await done('setMessageReaction', { message_id }), true)
   t.equal(await seen(), undefined)
 })

@@ -110,7 +110,7 @@ t.test('a draft grows, and the message ends it', async (t) => {
   t.equal(await done('sendRichMessageDraft', draft), true)
   t.match((await inbox()).drafts, [{ draft_id: 7, text: 'Once', entities: [{ type: 'bold' }] }])
   await done('sendRichMessage', { rich_message: { markdown: '# Once upon a time' } })
-  t.match(await inbox(), { drafts: [], messages: [{ text: 'Once upon a time' }] })
+  t.match(await inbox(), { drafts: { length: 0 }, messages: [{ text: 'Once upon a time' }] })
 })
 
 t.test('what is no rich message is refused', async (t) => {

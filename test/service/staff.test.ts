@@ -2,7 +2,7 @@
 import t from 'tap'
 import { SERVICE } from '../../src/alerts/rules.ts'
 import { openDatabase } from '../../src/database/database.ts'
-import { routesOnBehalf } from '../../src/http/on-behalf.ts'
+import { routesOnBehalf, shownTo } from '../../src/http/on-behalf.ts'
 import { maskTexts } from '../../src/security/redact.ts'
 import { type Answer, type Client, until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
@@ -286,6 +286,28 @@ t.test('a stream on behalf of a user ends when they are erased', async (t) => {
   })
   await leaving.result('DELETE', '/user')
   t.match(await stream.text(), 'event: state')
+})
+
+t.test('addresses of accounts are masked as phones are', async (t) => {
+  const acting = { id: 1, role: 'support' as const, isMasked: true }
+  const answer = {
+    account: { id: 7, first_name: 'ada.l', username: 'ada.l@example.org' },
+    other: { id: 8, first_name: 'Grace', username: 'gracebot' },
+    steps: [{ evidence: ['getMe answers as @ada.l@example.org', 'Mention @gracebot'] }],
+  }
+  t.same(shownTo({ acting }, answer), {
+    account: { id: 7, first_name: '•••', username: 'a***@example.org' },
+    other: answer.other,
+    steps: [{ evidence: ['getMe answers as @a***@example.org', 'Mention @gracebot'] }],
+  })
+  t.equal(shownTo({ acting: { ...acting, isMasked: false } }, answer), answer)
+  const sought = encodeURIComponent('l@example')
+  t.equal((await behalf(operator, `/platforms/credentials?search=${sought}`)).status, 403)
+  t.equal((await behalf(operator, '/platforms/credentials?search=%40staff')).status, 200)
+  const hostile = 'a'.repeat(200_000)
+  const begun = performance.now()
+  t.same(shownTo({ acting }, { hostile }), { hostile })
+  t.ok(performance.now() - begun < 1_000)
 })
 
 t.test('what people write is hidden in JSON that is cut anywhere', async (t) => {

@@ -35,7 +35,7 @@ t.test('a person sees the draft, until the message is there', async (t) => {
     },
   ])
   await done('sendMessage', { text: 'Once upon a time' })
-  t.match(await inbox(), { drafts: [], messages: [{ text: 'Once upon a time' }] })
+  t.match(await inbox(), { drafts: { length: 0 }, messages: [{ text: 'Once upon a time' }] })
   await alike('sendMessageDraft', { chat_id: 424_242, draft_id: 1, text: 'x' })
   await alike('sendMessageDraft', { chat_id: ada.id, draft_id: 0, text: 'x' })
 })
@@ -58,7 +58,7 @@ t.test('the reaction of somebody is gone, and its end is told', async (t) => {
   const about = { chat_id, message_id, user_id: ada.id }
   t.equal(await done('deleteMessageReaction', about), true)
   t.match(await next(), {
-    message_reaction: { message_id, user: { id: ada.id }, new_reaction: [] },
+    message_reaction: { message_id, user: { id: ada.id }, new_reaction: { length: 0 } },
   })
   t.equal((await inbox(`?chat=${chat_id}&limit=1`)).messages[0].reactions, undefined)
   await alike('deleteMessageReaction', { ...about, message_id: 99_999 })

@@ -192,7 +192,7 @@ t.test('a replay begins where the log does, if it is to begin before', async (t)
   const nothing = { receive_mode: 'none', webhook: null, pending_update_count: 0 }
   t.match(await client.result('GET', `/api_keys/${id}`), nothing)
   const backlog = await client.result('GET', `/api_keys/${id}/backlog`)
-  t.match(backlog, { pending_update_count: 0, oldest_at: null, series: [] })
+  t.match(backlog, { pending_update_count: 0, oldest_at: null, series: { length: 0 } })
 })
 
 t.test('one update, those that failed, or a range is sent again, counted beforehand', async (t) => {

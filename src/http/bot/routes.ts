@@ -68,6 +68,11 @@ function unitsAfter(
   return Math.floor(parameters / BYTES_PER_UNIT) + Math.floor(files / FILE_BYTES_PER_UNIT)
 }
 
+/** Files whose bytes are known only once they have come. */
+const isUnmeasured = (headers: IncomingHttpHeaders): boolean =>
+  isMultipart(headers) &&
+  (headers['transfer-encoding'] !== undefined || headers['content-encoding'] !== undefined)
+
 /** Gets the bytes of a body so far, and counts them as they come. */
 function meter(headers: IncomingHttpHeaders, owe: (units: number) => void) {
   let spent = 0
@@ -120,12 +125,14 @@ async function prepareCall(
   const platform = await options.credentials.platformOf(key.facts.credentialId)
   const mayPass = isPassedOn(platform, params['*'])
   if (mayPass && params['*'] !== '') return preparePassedCall(request, reply, key, options)
-  const { args, uploads } = await key.whileComing(() =>
-    parametersOf(request, place, {
-      signal: () => goneSignal(reply),
-      count: (length, fileBytes) =>
-        gate.owe(key.facts.apiKeyId, unitsAfter(headers, length, fileBytes)),
-    }),
+  const { args, uploads } = await key.whileComing(
+    () =>
+      parametersOf(request, place, {
+        signal: () => goneSignal(reply),
+        count: (length, fileBytes) =>
+          gate.owe(key.facts.apiKeyId, unitsAfter(headers, length, fileBytes)),
+      }),
+    isUnmeasured(headers),
   )
   const method = request.params['*'] || args.text('method') || ''
   keepParameters(request.audit, key, method, args)
@@ -219,14 +226,15 @@ async function preparePassedCall(
     },
     options,
   )
-  const run = async () => {
+  const passOn = async () => {
     try {
       return await (call.broken ? Promise.race([pass(), call.broken]) : pass())
     } finally {
       audit.requestBytes ??= call.bytes()
     }
   }
-  return { key, run }
+  // Its body comes while it is passed on.
+  return { key, run: () => key.whileComing(passOn, isUnmeasured(headers)) }
 }
 
 /** Nothing else may hold memory for a call while it waits for its result, which may take minutes. */

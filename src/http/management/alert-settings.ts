@@ -23,6 +23,7 @@ import type { Database } from '../../database/database.ts'
 import type { KeyService } from '../../keys/service.ts'
 import { AlertSettingsRecord, NotificationRecord } from '../../records/alert.ts'
 import { parseWebhookUrl, shownUrl, wholeUrl } from '../../webhooks/address.ts'
+import { demandScope } from '../authenticate.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
@@ -216,6 +217,7 @@ const testRoute: Routes = async (app, { db, alerts, now }) => {
       schema: {
         tags,
         summary: 'Sends a test by one of the ways that are set, and tells how it ended',
+        description: 'To a chat, a personal access token also needs the scope `send`.',
         body: TestBody,
         response: answers(NotificationRecord),
       },
@@ -223,6 +225,7 @@ const testRoute: Routes = async (app, { db, alerts, now }) => {
     async (request) => {
       const userId = userOf(request)
       const { channel } = request.body
+      if (channel === 'chat') demandScope(request, 'send')
       const { targets } = await alerts.settings.find(userId)
       if (targets[channel] === undefined) throw invalidField('channel', 'is not set')
       const id = await tellForTest(db, userId, channel, new Date(now()))

@@ -33,7 +33,7 @@ import { answers, fileOf, ok, PageOf, PageQuery } from '../envelope.ts'
 import { TAG } from '../validation.ts'
 import { csvAnswers, EXPORT_MS, FilterQuery, filterOf, wantedBy } from './credential-list.ts'
 import { type PanelAddresses, pageUrl } from './link-pages.ts'
-import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
+import { type Authenticated, forUsers, IdParams, idOf, piecesInTurn, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
 
 const MOST_ACCOUNTS = 100_000
@@ -293,7 +293,8 @@ const relinkRoutes: Routes = async (app, { source, relinks, ...panel }) => {
     async (request, reply) => {
       const action = { userId: userOf(request), id: idOf(request.params.id) }
       await findAction(source.db, action)
-      const lines = pageLines((asked) => readPages(action, request.host, asked))
+      const made = pageLines((asked) => readPages(action, request.host, asked))
+      const lines = piecesInTurn(request, reply, made)
       const file = fileOf(reply, lines, { name: 'link-pages.csv', type: 'text/csv' })
       return reply.send(file as never)
     },

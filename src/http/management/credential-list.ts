@@ -25,7 +25,7 @@ import { answers, Failed, fileOf, ok, PageOf, PageQuery } from '../envelope.ts'
 import { callerOf } from '../on-behalf.ts'
 import { TAGS, WORDS } from '../validation.ts'
 import { type EventStreams, streamAnswers } from './event-stream.ts'
-import { type Authenticated, forUsers, userOf } from './owner.ts'
+import { type Authenticated, forUsers, inTurn, piecesInTurn, userOf } from './owner.ts'
 import { idBefore } from './page.ts'
 
 /** Changes are sent together this often, only the newest of each credential. */
@@ -260,11 +260,9 @@ const exportRoutes: Routes = async (app, { source }) => {
       },
     },
     async (request, reply) => {
-      const lines = exportCredentials(
-        source,
-        userOf(request),
-        await wantedBy(source, userOf(request), request.query),
-      )
+      const userId = userOf(request)
+      const wanted = await inTurn(request, reply, () => wantedBy(source, userId, request.query))
+      const lines = piecesInTurn(request, reply, exportCredentials(source, userId, wanted))
       const file = fileOf(reply, lines, { name: 'accounts.csv', type: 'text/csv' })
       return reply.send(file as never)
     },
@@ -283,7 +281,9 @@ const exportRoutes: Routes = async (app, { source }) => {
       },
     },
     async (request, reply) => {
-      const lines = exportCredentials(source, userOf(request), request.body.credential_ids)
+      const { credential_ids } = request.body
+      const made = exportCredentials(source, userOf(request), credential_ids)
+      const lines = piecesInTurn(request, reply, made)
       const file = fileOf(reply, lines, { name: 'accounts.csv', type: 'text/csv' })
       return reply.send(file as never)
     },

@@ -27,7 +27,7 @@ export const streamAnswers = {
 /** Counts the streams of users: each takes a connection, and a listener that hears every change. */
 export class EventStreams {
   readonly #perUser: number
-  readonly #open = new Map<number, number>()
+  readonly #open = new Map<number, Set<EventStream>>()
 
   constructor(perUser: number) {
     this.#perUser = perUser
@@ -35,20 +35,22 @@ export class EventStreams {
 
   /** Throws if the user has too many streams. A stream counts until it has ended. */
   open(userId: number): EventStream {
-    const open = this.#open.get(userId) ?? 0
-    if (open >= this.#perUser) {
+    const open = this.#open.get(userId) ?? new Set()
+    if (open.size >= this.#perUser) {
       throw failed('rate_limited', '', { retryAfterSeconds: RETRY_SECONDS })
     }
-    this.#open.set(userId, open + 1)
     const stream = new EventStream()
-    stream.ended.then(() => this.#close(userId))
+    this.#open.set(userId, open.add(stream))
+    stream.ended.then(() => {
+      open.delete(stream)
+      if (open.size === 0) this.#open.delete(userId)
+    })
     return stream
   }
 
-  #close(userId: number): void {
-    const left = (this.#open.get(userId) ?? 1) - 1
-    if (left > 0) this.#open.set(userId, left)
-    else this.#open.delete(userId)
+  /** Ends those of a user who may read nothing from now on. */
+  endOf(userId: number): void {
+    for (const stream of this.#open.get(userId) ?? []) stream.end()
   }
 }
 
@@ -57,6 +59,7 @@ class EventStream {
   readonly #ended = Promise.withResolvers<void>()
   #write: (text: string) => void = (text) => this.#early.push(text)
   #end: () => void = () => undefined
+  #isOver = false
 
   /** Resolves when the reader leaves or is signed out, or the service stops. */
   get ended(): Promise<void> {
@@ -67,8 +70,9 @@ class EventStream {
     this.#write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
   }
 
-  /** Ends what has begun; a reader who reconnects gets the current state. */
+  /** Ends it, also where it only begins; a reader who reconnects gets the current state. */
   end(): void {
+    this.#isOver = true
     this.#end()
   }
 
@@ -100,7 +104,9 @@ class EventStream {
       const stands = await user.stands().catch(() => false)
       if (!stands) end()
     }, STANDING_MS)
+    const unwatch = user.sharing?.watch(() => end())
     const end = () => {
+      unwatch?.()
       clearInterval(heartbeat)
       clearInterval(standing)
       draining.removeEventListener('abort', end)
@@ -113,6 +119,6 @@ class EventStream {
     // The reader may have left while the state was read.
     onClosed(raw, end)
     // HEAD wants only the headers.
-    if (raw.req.method === 'HEAD') end()
+    if (raw.req.method === 'HEAD' || this.#isOver) end()
   }
 }

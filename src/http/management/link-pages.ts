@@ -66,7 +66,7 @@ interface LinkPageAnswersOptions {
   readonly links: LinkFlows
   readonly pages: LinkPages
   readonly relinks: RelinkPages
-  readonly accounts: Pick<Accounts, 'user'>
+  readonly accounts: Pick<Accounts, 'user' | 'suspensions'>
   now(): number
 }
 
@@ -183,18 +183,23 @@ interface Ready {
 
 /** Requests of the page count as requests of the user who started the flow, who sees them in the request log. */
 async function openedBy(
-  { links, pages, relinks }: LinkPageAnswersOptions,
+  { links, pages, relinks, accounts }: LinkPageAnswersOptions,
   { audit }: FastifyRequest,
   token: string,
 ): Promise<{ readonly flow: LinkFlow } | Ready> {
+  const openedFor = (userId: number) => {
+    audit.userId = userId
+    // Whoever opens the page is another person, whom the suspension does not concern.
+    if (accounts.suspensions.ofUser(userId)) throw failed('not_found')
+  }
   const place = await found(pages.find(token))
   if (place) {
-    audit.userId = place.userId
+    openedFor(place.userId)
     return { flow: await links.find(place.sessionId, place.userId) }
   }
   const page = await relinks.find(token)
   const { sessionId, userId } = page
-  audit.userId = userId
+  openedFor(userId)
   const flow = sessionId === undefined ? undefined : await found(links.find(sessionId, userId))
   if (flow && !hasEnded(flow)) return { flow }
   return { page, ended: flow }

@@ -98,6 +98,24 @@ export function turnsOf(
   }
 }
 
+/** The pieces of a file, each made in a turn of its own: a client that reads slowly keeps none. */
+export async function* piecesInTurn(
+  request: Pick<FastifyRequest, 'user'>,
+  reply: Pick<FastifyReply, 'raw'>,
+  pieces: AsyncGenerator<string>,
+): AsyncGenerator<string> {
+  const turns = turnsOf(request, reply)
+  try {
+    for (;;) {
+      const { value, done } = await turns(() => pieces.next())
+      if (done) return
+      yield value
+    }
+  } finally {
+    await pieces.return(undefined)
+  }
+}
+
 /** Does such work once, and answers with what it finds. */
 export const inTurn = <Result>(
   request: Pick<FastifyRequest, 'user'>,

@@ -6,7 +6,7 @@ import type { Dispatcher } from 'undici'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Failure } from '../../../machines/model/protocol.ts'
 import { isPoll } from '../../nodes/owners.ts'
-import { type Forwarding, headersFor, noteTaken, type Peer } from '../../nodes/peers.ts'
+import { type Forwarding, headersFor, noteTaken, PEER_NAME, type Peer } from '../../nodes/peers.ts'
 import { failureBody } from '../failure.ts'
 import { onClosed } from '../gone-signal.ts'
 import { securityHeaders } from '../headers.ts'
@@ -107,6 +107,7 @@ export class ForwardedCall {
     const wanted = {
       method: method as 'GET',
       path: url,
+      servername: PEER_NAME,
       headers: headersFor(request, this.#forwarding),
       body: this.#content(),
     }

@@ -9,6 +9,7 @@ import {
   isNamedInBody,
   type OwnerRecord,
   type Owners,
+  plainUrl,
   type RequestTarget,
   targetIn,
   targetOf,
@@ -107,7 +108,9 @@ export class RequestForwarder {
 
   /** From a client. */
   readonly take: Serve = (request, response) => {
-    const { url = '', method = '' } = request
+    const { method = '' } = request
+    const url = plainUrl(request.url ?? '')
+    request.url = url
     const target = targetOf(url)
     if (target && this.#isHere(target)) return this.#serveCounted(target, request, response)
     // The routes refuse it. Between nodes it would have one host, that of the owner.

@@ -1,6 +1,6 @@
 /** One call of the management API with the current access token. */
 import { ApiFailure, resultOf } from './failure.ts'
-import { accessToken } from './session.ts'
+import { accessToken, noticeSuspension } from './session.ts'
 import { piecesOf, within } from './stream.ts'
 import { viewingHeaders } from './viewing.ts'
 
@@ -23,7 +23,10 @@ export async function call<Result>(
   const response = await send(method, path, { ...options, signal: ends }).catch((cause) => {
     throw signal?.aborted ? cause : unanswered(cause)
   })
-  return resultOf<Result>(response)
+  return resultOf<Result>(response).catch((cause) => {
+    noticeSuspension(cause)
+    throw cause
+  })
 }
 
 /** The session may have been renewed elsewhere, or the service may sign with another key now. */

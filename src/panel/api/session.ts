@@ -14,6 +14,8 @@ type Session =
   | { readonly state: 'starting' }
   | { readonly state: 'out' }
   | { readonly state: 'unreachable' }
+  /** The service knows who this is, and refuses them everything. */
+  | { readonly state: 'refused'; readonly cause: ApiFailure }
   | { readonly state: 'in'; readonly user: User }
 
 const EARLY_MS = 30_000
@@ -84,6 +86,12 @@ export function forgetSession(): void {
   become({ state: 'out' })
 }
 
+/** An operator has suspended the user, who reads the reason on every page until that ends. */
+export function noticeSuspension(cause: unknown): void {
+  const isSuspended = cause instanceof ApiFailure && cause.why?.code === 'user_suspended'
+  if (isSuspended && session.state !== 'out') become({ state: 'refused', cause })
+}
+
 let refreshing: Promise<string> | undefined
 
 /** A token that is still valid for a while; rejects with 401 if the user is not signed in. */
@@ -104,7 +112,8 @@ async function refresh(): Promise<string> {
   } catch (cause) {
     const isOut = cause instanceof ApiFailure && cause.status === 401
     if (isOut) forgetSession()
-    else if (session.state === 'starting') become({ state: 'unreachable' })
+    else noticeSuspension(cause)
+    if (session.state === 'starting') become({ state: 'unreachable' })
     throw cause
   }
 }

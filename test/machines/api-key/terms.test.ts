@@ -155,3 +155,47 @@ t.test('a poll that is being read when its key ends is refused, not forgotten', 
     t.same(failing.send({ type: 'poll.failed', poll: asked, failure }).replies.length, 1)
   }
 })
+
+const suspension: Failure = { code: 'forbidden', description: 'stopped', reason: 'user_suspended' }
+const suspended = { type: 'user.suspended', suspension } as const
+const resumed = { type: 'user.resumed' } as const
+
+t.test('a key refuses everything while its user is suspended', async (t) => {
+  const walk = held('p1').send(suspended)
+  t.same(walk.replies, [refusal('p1', suspension)])
+  t.equal(walk.state, 'suspended')
+  t.same(walk.timers, {})
+  t.equal(walk.snapshot.context.waiting, undefined)
+  walk.send(admit('a'), poll('p'), { type: 'updates.drop', requestId: 'd', next: 200, now: 1 })
+  t.same(byId(walk.replies), [
+    refusal('a', suspension),
+    refusal('d', suspension),
+    refusal('p', suspension),
+  ])
+  t.same(walk.effects, [], 'nothing is read or confirmed')
+  t.equal(walk.send(resumed).state, 'usable.quiet')
+  t.same(walk.send(admit('b')).replies, [yes('b')])
+  t.same(walk.send(suspended, revoke, admit('c')).state, 'revoked')
+})
+
+t.test('a poll that is being read when its user is suspended gets nothing', async (t) => {
+  const walk = begin().send(poll('p1'))
+  const asked = reading(walk)
+  t.same(walk.send(suspended).send(page(asked, 2)).replies, [refusal('p1', suspension)])
+  t.equal(walk.snapshot.context.cursor, 100)
+})
+
+t.test(
+  'an actor that begins during a suspension knows of it, and a revoked one ends',
+  async (t) => {
+    const walk = begin({ suspension })
+    t.same(walk.send(admit('a')).replies, [refusal('a', suspension)])
+    const terms = { type: 'key.changed', requestId: 'k', terms: expiring } as const
+    t.same(walk.send(terms).replies, [yes('k')])
+    t.equal(walk.send(resumed).state, 'usable.quiet')
+    t.same(walk.send(admit('b', late)).replies, [refusal('b')], 'by its newest terms')
+    t.equal(walk.state, 'expired')
+    t.equal(walk.send(suspended).state, 'suspended')
+    t.same(begin({ suspension, revoked: true }).send(admit('a')).replies, [refusal('a')])
+  },
+)

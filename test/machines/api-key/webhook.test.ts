@@ -154,3 +154,29 @@ t.test('a delivery that stops leaves its standing to the next one', async (t) =>
   t.same(walk.snapshot.context.webhook, { ...facts, trouble })
   t.equal(begin().send(stopped).snapshot.context.webhook, undefined, 'without a webhook')
 })
+
+t.test('a suspended user is delivered nothing, and a change under way is adopted', async (t) => {
+  const suspension = { code: 'forbidden', description: 'stopped' } as const
+  const suspended = { type: 'user.suspended', suspension } as const
+  const resumed = { type: 'user.resumed' } as const
+  const walk = begin({ webhook: facts }).send(suspended)
+  t.same(effects(walk), ['stopDelivering'])
+  const trouble = { failures: 1, since: 1, goneSince: undefined, dueAt: 2 }
+  const standing = { trouble, suspended: false, progress: undefined }
+  walk.send({ type: 'webhook.stopped', standing })
+  t.same(effects(walk.send(resumed)), ['deliver'])
+  t.match(walk.snapshot.context.webhook, { trouble }, 'it goes on where it stopped')
+
+  const changing = begin().send(set('s')).send(suspended)
+  t.equal(changing.state, 'suspended')
+  t.same(conflicts(changing.send(changed('s', facts, 140))), [['s', undefined]])
+  t.same(effects(changing), [])
+  changing.send(resumed)
+  t.equal(changing.state, 'usable.webhook')
+  t.equal(changing.snapshot.context.cursor, 140)
+  const failing = begin().send(set('s')).send(suspended)
+  const failure = { code: 'bad_request', description: 'no such host' } as const
+  failing.send({ type: 'webhook.unchanged', requestId: 's', failure })
+  t.same(conflicts(failing), [['s', 'no such host']])
+  t.equal(failing.send(resumed).state, 'usable.quiet')
+})

@@ -21,7 +21,7 @@ export async function opinionContract(t: Test, harness: ContractHarness) {
       const liked = { ...about, before: [], after: [{ emoji: '👍' }] }
       t.match(await nth(store, 'reaction', 1), liked)
       await react(seen)
-      t.match(await nth(store, 'reaction', 2), { before: [{ emoji: '👍' }], after: [] })
+      t.match(await nth(store, 'reaction', 2), { before: [{ emoji: '👍' }], after: { length: 0 } })
     })
   }
 
@@ -40,7 +40,7 @@ export async function opinionContract(t: Test, harness: ContractHarness) {
         poll: { id, voters: 1, options: [{ voters: 0 }, { voters: 1 }] },
       })
       await vote(seen!, [])
-      t.match(await nth(store, 'poll_answer', 2), { poll: id, options: [] })
+      t.match(await nth(store, 'poll_answer', 2), { poll: id, options: { length: 0 } })
       t.match(await nth(store, 'poll', 2), { poll: { id, voters: 0 } })
     })
   }

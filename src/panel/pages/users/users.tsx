@@ -1,14 +1,21 @@
 /** /dashboard/users, for operators and support: finding a user, and looking at what they see. */
-import { infiniteQueryOptions, useInfiniteQuery, useMutation } from '@tanstack/react-query'
+import {
+  infiniteQueryOptions,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNavigate } from 'react-router'
 import { call } from '../../api/call.ts'
-import { useSession } from '../../api/queries.ts'
+import { userQuery, useSession } from '../../api/queries.ts'
 import type { RecordPage, StaffUser } from '../../api/types.ts'
 import { view } from '../../api/viewing.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
+import { Confirm, Dialog } from '../../ui/dialog.tsx'
 import { Choice, Field, Form } from '../../ui/form.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading, useReason } from '../../ui/states.tsx'
@@ -95,6 +102,10 @@ function UserRow({ user }: { readonly user: StaffUser }) {
   const go = useNavigate()
   const session = useSession()
   const { user_id, phone, accounts, accounts_out, api_keys, created_at } = user
+  const { suspended_at, suspended_reason } = user
+  const isOperator = useQuery(userQuery).data?.role === 'operator'
+  const [isAsking, setAsking] = useState(false)
+  const Dialogue = suspended_at ? Unsuspending : Suspending
   const look = () => {
     if (session.state !== 'in') return
     view({ user_id, phone, by: session.user.user_id })
@@ -108,11 +119,97 @@ function UserRow({ user }: { readonly user: StaffUser }) {
           {t('users.number', { id: `${user_id}` })} · {t.count('users.accounts', accounts)} ·{' '}
           {t.count('users.keys', api_keys)} · <Ago at={created_at} />
         </span>
+        {suspended_at && (
+          <span className="small block">
+            {suspended_reason} · <Ago at={suspended_at} />
+          </span>
+        )}
       </span>
+      {suspended_at && <Badge tone="warn">{t('users.suspended')}</Badge>}
       {accounts_out > 0 && <Badge tone="bad">{t.count('users.out', accounts_out)}</Badge>}
       <Button size="slim" onClick={look}>
         {t('users.view')}
       </Button>
+      {isOperator && (
+        <Button size="slim" onClick={() => setAsking(true)}>
+          {t(suspended_at ? 'users.unsuspend' : 'users.suspend')}
+        </Button>
+      )}
+      {isAsking && <Dialogue user={user} onClose={() => setAsking(false)} />}
     </li>
+  )
+}
+
+interface SuspendingProps {
+  readonly user: StaffUser
+  onClose(): void
+}
+
+/** Makes the change, and shows the list as it is then. */
+function useSuspension({ user, onClose }: SuspendingProps, body?: object) {
+  const queries = useQueryClient()
+  const order = user.suspended_at ? 'unsuspend' : 'suspend'
+  return useMutation({
+    mutationFn: () => call('POST', `/users/${user.user_id}/${order}`, { ...(body && { body }) }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['users'] })
+      onClose()
+    },
+  })
+}
+
+function Suspending(props: SuspendingProps) {
+  const { user, onClose } = props
+  const t = useT()
+  const reason = useReason()
+  const [why, setWhy] = useState('')
+  const asking = useSuspension(props, { reason: why })
+  const title = t('users.suspend.title', { id: `${user.user_id}` })
+  return (
+    <Dialog title={title} open isFirm={asking.isPending} onClose={onClose}>
+      <Form by={asking}>
+        <p className="quiet">{t('users.suspend.text')}</p>
+        <Field
+          label={t('users.suspend.why')}
+          hint={t('users.suspend.whyHint')}
+          wrong={asking.error ? reason(asking.error) : undefined}
+          required
+          minLength={3}
+          maxLength={500}
+          autoComplete="off"
+          value={why}
+          onChange={(event) => setWhy(event.target.value)}
+        />
+        <div className="actions">
+          <Button disabled={asking.isPending} onClick={onClose}>
+            {t('cancel')}
+          </Button>
+          <Button type="submit" kind="danger" busy={asking.isPending}>
+            {t('users.suspend')}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
+  )
+}
+
+function Unsuspending(props: SuspendingProps) {
+  const { user, onClose } = props
+  const t = useT()
+  const reason = useReason()
+  const asking = useSuspension(props)
+  return (
+    <Confirm
+      title={t('users.unsuspend.title', { id: `${user.user_id}` })}
+      action={t('users.unsuspend')}
+      open
+      isMild
+      busy={asking.isPending}
+      wrong={asking.error ? reason(asking.error) : undefined}
+      onConfirm={() => asking.mutate()}
+      onClose={onClose}
+    >
+      {t('users.unsuspend.text')}
+    </Confirm>
   )
 }

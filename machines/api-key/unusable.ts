@@ -1,0 +1,78 @@
+/** The states in which a key opens nothing: expired, suspended with its user, rotated and revoked. */
+import { accepted, refused } from '../model/protocol.ts'
+import type { UserSuspended } from './events.ts'
+import { refusalIn, toAccepted, unauthorized } from './refusals.ts'
+import { apiKey, takeTerms } from './setup.ts'
+
+/** Refuses the poll that is held, if there is one. */
+const endWaiting = apiKey.enqueueActions(({ context, enqueue }) => {
+  if (!context.waiting) return
+  enqueue({ type: 'reply', params: refused(context.waiting, refusalIn(context)) })
+  enqueue.assign({ waiting: undefined })
+})
+
+/** What is being stored of a webhook is carried out, and the key goes on with it once it is usable again. */
+const changeEnds = apiKey.createStateConfig({
+  on: {
+    'webhook.changed': [
+      {
+        guard: 'isCurrent',
+        actions: [
+          { type: 'become', params: ({ event }) => event.changed },
+          { type: 'reply', params: ({ event }) => accepted(event) },
+          'endChange',
+        ],
+      },
+      { actions: { type: 'become', params: ({ event }) => event.changed } },
+    ],
+    'webhook.unchanged': {
+      guard: 'isCurrent',
+      actions: [
+        { type: 'reply', params: ({ event }) => refused(event, event.failure) },
+        'endChange',
+      ],
+    },
+  },
+}).on
+
+export const suspends = {
+  target: 'suspended' as const,
+  actions: {
+    type: 'suspend' as const,
+    params: ({ event }: { event: UserSuspended }) => event.suspension,
+  },
+}
+
+const revokes = { target: 'revoked' as const, actions: toAccepted }
+
+export const expired = apiKey.createStateConfig({
+  entry: endWaiting,
+  on: {
+    ...changeEnds,
+    'key.changed': { target: 'usable', actions: takeTerms },
+    'key.revoke': revokes,
+    'user.suspended': suspends,
+  },
+})
+
+/** Updates wait in the log meanwhile; a webhook goes on where it stopped. */
+export const suspended = apiKey.createStateConfig({
+  entry: endWaiting,
+  on: {
+    ...changeEnds,
+    'key.changed': { actions: takeTerms },
+    'key.revoke': revokes,
+    'user.resumed': { target: 'usable', actions: 'resume' },
+  },
+})
+
+/** For good: revoked or rotated. */
+export const ended = apiKey.createStateConfig({
+  entry: endWaiting,
+  on: {
+    'key.changed': {
+      actions: { type: 'reply', params: ({ event }) => refused(event, unauthorized) },
+    },
+    'key.revoke': { actions: toAccepted },
+  },
+})
