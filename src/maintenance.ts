@@ -9,6 +9,7 @@ import { retainActions } from './bulk/actions.ts'
 import { forgetRelinkPages } from './bulk/relinks.ts'
 import type { Core } from './composition/core.ts'
 import type { Config } from './config/config.ts'
+import { forgetInvitations } from './credentials/shares.ts'
 import { retainTimelines } from './credentials/timeline.ts'
 import type { Database } from './database/database.ts'
 import { forgetMessages, forgetOldMessages } from './identities/store.ts'
@@ -73,6 +74,7 @@ export function everyHour(
     usage: () => retainUsage(db),
     changes: () => retainChanges(db),
     unmaskings: () => forgetUnmaskings(db),
+    invitations: () => forgetInvitations(db),
     bulk: () => retainActions(db),
     relinks: () => forgetRelinkPages(db),
     // A service that has nothing more to deliver writes to neither, so their days end here.

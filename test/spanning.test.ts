@@ -34,6 +34,8 @@ const spanning: Readonly<Record<string, string>> = {
   'bulk/relinks.ts relink_page': old,
   'credentials/identity.ts credential': starting,
   'credentials/ownership.ts credential': measured,
+  'credentials/held-shares.ts account_share': oneUser,
+  'credentials/shares.ts account_share': old,
   'credentials/timeline.ts credential': old,
   'database/durability.ts pg_settings': server,
   'database/embedded/supervisor.ts pg_database': server,

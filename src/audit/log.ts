@@ -42,7 +42,7 @@ export const changedBy = <Result>(author: Author, work: () => Result): Result =>
   authors.run(author, work)
 
 /** Undefined for what the service does by itself. */
-function authorNow(): Author | undefined {
+export function authorNow(): Author | undefined {
   const author = authors.getStore()
   return author?.isOver ? undefined : author
 }

@@ -10,9 +10,11 @@ import { profileStore, profiles } from '../bot-api/methods/profile.ts'
 import { RelinkPages } from '../bulk/relinks.ts'
 import { SavedViews } from '../bulk/views.ts'
 import type { Config } from '../config/config.ts'
+import { HeldShares } from '../credentials/held-shares.ts'
 import { AccountNames } from '../credentials/identity.ts'
 import { ReceiveSettingsService } from '../credentials/receive-settings.ts'
 import type { RecordSource } from '../credentials/records.ts'
+import { Shares } from '../credentials/shares.ts'
 import type { Database } from '../database/database.ts'
 import { createDiagnoses } from '../diagnosis/diagnoses.ts'
 import type { PassFile } from '../http/files.ts'
@@ -43,7 +45,7 @@ interface ServicesOptions {
   readonly accounts: Accounts
   readonly core: Core
   readonly nodes: Pick<Nodes, 'isAlone'>
-  readonly bus: Pick<Bus, 'tell' | 'on'>
+  readonly bus: Pick<Bus, 'tell' | 'on' | 'onGap'>
   readonly logger: Logger
 }
 
@@ -90,6 +92,7 @@ export function createServices(options: ServicesOptions) {
     views: new SavedViews(db, vault),
     users: new StaffUsers(db, vault),
     staff: new Staff({ db, vault, phones: config.staffPhones }),
+    ...sharesOf(options, keyService),
     relinks: new RelinkPages({ db, vault, platforms: core.platforms, identity }),
     settings: new ReceiveSettingsService({ db, credentials }),
     diagnoses: createDiagnoses(diagnosing),
@@ -97,6 +100,18 @@ export function createServices(options: ServicesOptions) {
       exportUser({ db, phone, identity, flush: flushEverywhere }, userId),
     eraser: eraserOf(options, flush),
   }
+}
+
+/** `heldShares` judges each access to an account of somebody else. */
+function sharesOf({ storage: { db, vault }, bus }: ServicesOptions, keyService: KeyService) {
+  const heldShares = new HeldShares({ db, vault, bus })
+  const shares = new Shares({
+    db,
+    vault,
+    changed: (credentialId) => heldShares.changed(credentialId),
+    revoked: (credentialId, ids) => keyService.revoked(credentialId, ids),
+  })
+  return { heldShares, shares }
 }
 
 /** Write all that is buffered by this node, or by every node, so that the tables are complete. */

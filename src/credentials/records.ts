@@ -98,6 +98,18 @@ export async function findCredential(
   return recordOf(source, row)
 }
 
+/** Those of these that are not being deleted, whoever owns them. */
+export async function readCredentials(
+  source: RecordSource,
+  credentialIds: readonly number[],
+): Promise<CredentialRecord[]> {
+  const rows = await source.db.query<CredentialRow>(
+    `select ${shownColumns} from credential where id = any($1::bigint[]) and deleting_at is null`,
+    [credentialIds],
+  )
+  return recordsOf(source, rows)
+}
+
 /** The rows that were not wiped meanwhile. */
 export async function recordsOf(
   source: RecordSource,

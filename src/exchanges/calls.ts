@@ -183,6 +183,7 @@ export async function findCall(
 interface Sought {
   readonly userId: number
   readonly apiKeyId?: number | undefined
+  readonly credentialId?: number | undefined
   readonly since?: Date | undefined
   /** The newest that is looked at. */
   readonly until: Date
@@ -204,15 +205,16 @@ const OPENED = 300
 /** The newest kept calls with this text in their parameters or answer, and with this chat among the parameters. */
 export async function searchCalls(
   { db, vault }: { readonly db: Queryable; readonly vault: Pick<Vault, 'open'> },
-  { userId, apiKeyId, since, until, text, chatId }: Sought,
+  { userId, apiKeyId, credentialId, since, until, text, chatId }: Sought,
 ): Promise<FoundCalls> {
   // With ties: the search goes on from a time, and must leave out none of its calls.
   const rows = await db.query<{ at: Date; api_key_id: number; request_id: string; sealed: Buffer }>(
     `select at, api_key_id, request_id, sealed from call_exchange
       where user_id = $1 and ($2::bigint is null or api_key_id = $2)
         and at >= coalesce($3::timestamptz, '-infinity') and at <= $4
+        and ($5::bigint is null or api_key_id in (select id from api_key where credential_id = $5))
       order by at desc fetch first ${OPENED} rows with ties`,
-    [userId, apiKeyId ?? null, since ?? null, until],
+    [userId, apiKeyId ?? null, since ?? null, until, credentialId ?? null],
   )
   // As they stand in JSON.
   const words = text && JSON.stringify(text).slice(1, -1).toLowerCase()

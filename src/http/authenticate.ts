@@ -4,6 +4,7 @@ import { failed, thrownAs } from '../../machines/model/failure.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import type { TokenScope } from '../accounts/personal-tokens.ts'
 import type { Staff } from '../accounts/staff.ts'
+import type { Sharing } from './access.ts'
 import { type Acting, ON_BEHALF_OF, onBehalf } from './on-behalf.ts'
 
 export interface RequestUser {
@@ -15,6 +16,8 @@ export interface RequestUser {
   readonly token?: { readonly id: number; readonly scopes: readonly TokenScope[] }
   /** Set where one of the staff makes the call; `id` is then the user on whose behalf. */
   readonly acting?: Acting
+  /** Set where the account that the call is about is shared with who makes it; `id` is then its owner. */
+  readonly sharing?: Sharing
   /** Whether the session or the token is still valid; for answers without an end, such as event streams. */
   stands(): Promise<boolean>
 }

@@ -45,6 +45,7 @@ export const routesOnBehalf: ReadonlySet<string> = new Set([
   'GET /platforms/credentials/:credential_id',
   'GET /platforms/credentials/actions',
   'GET /platforms/credentials/:credential_id/events',
+  'GET /platforms/credentials/:credential_id/shares',
   'GET /platforms/credentials/:credential_id/transitions',
   'GET /platforms/credentials/events',
   'GET /platforms/credentials/groups',
@@ -83,9 +84,9 @@ export async function onBehalf(
   return { id, acting, stands }
 }
 
-/** Who is counted for what a request costs: of a call on behalf of a user, the one who makes it. */
+/** Who is counted for what a request costs: the one who makes it, whoever owns what it is about. */
 export const callerOf = ({ user }: Pick<FastifyRequest, 'user'>): number =>
-  user.acting?.id ?? user.id
+  user.acting?.id ?? user.sharing?.id ?? user.id
 
 /** What could find a part of a phone, or an address: a search tells whether it has these digits, in whatever script. */
 const ofHidden = /[\p{N}+]|[^\s]@/u
@@ -116,35 +117,44 @@ export const seesService = async (
   { user }: Pick<FastifyRequest, 'user'>,
 ): Promise<boolean> => !user.acting && (await staff.isOperator(user.id))
 
-/** The answer as this caller may see it. */
-export const shownTo = <Answer>(
-  user: { readonly acting?: Acting } | undefined,
+/** The answer as this caller may see it. Whom an account is shared with sees its texts, but not its phone. */
+export function shownTo<Answer>(
+  user: Partial<Pick<FastifyRequest['user'], 'acting' | 'sharing'>> | undefined,
   answer: Answer,
-): Answer => (user?.acting?.isMasked ? (masked(answer) as Answer) : answer)
+): Answer {
+  if (user?.acting?.isMasked) return masked(answer, forStaff) as Answer
+  return user?.sharing ? (masked(answer, withoutPhone) as Answer) : answer
+}
 
-function masked(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(masked)
-  if (typeof value === 'string') return value.replace(addresses, (one) => maskAddress(one))
+/** A text that stands under no name has the name ''. */
+type Mask = (name: string, value: string, isContent: boolean) => string
+
+function masked(value: unknown, mask: Mask): unknown {
+  if (Array.isArray(value)) return value.map((one) => masked(one, mask))
+  if (typeof value === 'string') return mask('', value, false)
   if (typeof value !== 'object' || value === null || value instanceof Date) return value
   // Contents of a call or of an attempt at a webhook; elsewhere a text is a sentence of the service.
   const isContent = 'is_cut' in value
-  const local = localOf(value)
+  const ownMask = mask === forStaff ? maskOf(value) : mask
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       name,
-      local !== undefined && inner === local ? HIDDEN : maskedField(name, inner, isContent),
+      typeof inner === 'string' ? ownMask(name, inner, isContent) : masked(inner, mask),
     ]),
   )
 }
 
-/** The name of an account without one is the first part of its address. */
-const localOf = ({ username }: { readonly username?: unknown }): string | undefined =>
-  typeof username === 'string' ? /^([^@]+)@/.exec(username)?.[1] : undefined
+const withoutPhone: Mask = (name, value) => (name === 'phone' ? maskPhone(value) : value)
 
-function maskedField(name: string, value: unknown, isContent: boolean): unknown {
-  if (typeof value !== 'string') return masked(value)
+const forStaff: Mask = (name, value, isContent) => {
   if (name === 'phone') return maskPhone(value)
   if (name === 'excerpt' || name === 'chat_name') return HIDDEN
   if (isContent && (name === 'text' || name === 'body')) return maskTexts(value, HIDDEN)
-  return masked(value)
+  return value.replace(addresses, (one) => maskAddress(one))
+}
+
+/** The name of an account without one is the first part of its address. */
+function maskOf({ username }: { readonly username?: unknown }): Mask {
+  const local = typeof username === 'string' ? /^([^@]+)@/.exec(username)?.[1] : undefined
+  return (name, value, isContent) => (value === local ? HIDDEN : forStaff(name, value, isContent))
 }

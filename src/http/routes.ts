@@ -9,6 +9,7 @@ import type { Services } from '../composition/services.ts'
 import type { Storage } from '../composition/storage.ts'
 import type { Config } from '../config/config.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
+import { admitShares } from './access.ts'
 import { authenticate } from './authenticate.ts'
 import { botRoutes } from './bot/routes.ts'
 import { fileRoutes } from './files.ts'
@@ -25,11 +26,11 @@ import { credentialRoutes, credentialTestRoute } from './management/credentials.
 import { diagnosisRoutes } from './management/diagnosis.ts'
 import { EventStreams } from './management/event-stream.ts'
 import { linkPageAnswerRoutes, linkPageRoutes } from './management/link-pages.ts'
-import { linkRoutes } from './management/links.ts'
+import { linkRoutes, platformRoutes } from './management/links.ts'
 import { machineRoutes } from './management/machines.ts'
-import { platformRoutes } from './management/platforms.ts'
 import { privacyRoutes } from './management/privacy.ts'
 import { resendRoutes } from './management/resends.ts'
+import { shareRoutes } from './management/shares.ts'
 import { staffRoutes } from './management/staff.ts'
 import { timelineRoutes } from './management/timeline.ts'
 import { tokenRoutes } from './management/tokens.ts'
@@ -84,6 +85,7 @@ export function routesOf(options: RoutesOptions): Route[] {
   const ofPanel = { addresses: baseUrls, panels: panelUrls }
   const ofKeys = { ...user, keyService, keys }
   return [
+    async (app) => admitShares(app, services.heldShares),
     ...routesOfOperation(options),
     route(authRoutes, { accounts }),
     route(panelSessionRoutes, { accounts, baseUrls, panelUrls }),
@@ -105,6 +107,7 @@ export function routesOf(options: RoutesOptions): Route[] {
     route(credentialTestRoute, { ...user, source, credentials, now }),
     route(timelineRoutes, { ...events, node: config.node }),
     route(credentialChangesRoute, { ...events, ownerOf }),
+    route(shareRoutes, { ...user, accounts, source, shares: services.shares }),
     route(machineRoutes, user),
     route(alertRoutes, { ...user, db, staff, source, now }),
     route(auditRoutes, { ...user, db, staff }),

@@ -98,14 +98,14 @@ export async function listen(options: ListenOptions) {
   return { close, address }
 }
 
-/** Of every route, so that none shows the staff what it should not. */
+/** Of every route, so that none shows the staff, or whom an account is shared with, what it should not. */
 function guardUsersFromStaff(app: FastifyInstance): void {
   app.addHook('preHandler', (request, _, done) => {
     if (request.user?.acting) refuseForStaff(request)
     done()
   })
   app.addHook('preSerialization', ({ user }, _, answer, done) => {
-    done(null, user?.acting ? shownTo(user, answer) : answer)
+    done(null, shownTo(user, answer))
   })
 }
 

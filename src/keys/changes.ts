@@ -4,7 +4,7 @@ import type { Keeps } from '../../actors/ports/ports.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import { failed } from '../../machines/model/failure.ts'
 import { holdUser } from '../accounts/users.ts'
-import { noteChange, noteIn } from '../audit/log.ts'
+import { authorNow, noteChange, noteIn } from '../audit/log.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { ApiKey, databaseNow, forUpdate } from '../database/entities.ts'
 import { formatApiKey, hashSecret, newApiKeySecret } from '../security/secrets.ts'
@@ -17,6 +17,60 @@ export interface NewKey {
   readonly expiresAt: Date | undefined
   /** Addresses and networks; empty: it may be used from anywhere. */
   readonly allowedIps?: readonly string[]
+  /** Absent: the owner makes it. */
+  readonly by?: SharedBy | undefined
+}
+
+/** Whom the account of a key is shared with, as a developer, and by which share. */
+export interface SharedBy {
+  readonly shareId: number
+  readonly userId: number
+}
+
+const developing = `
+  select from account_share where id = $1 and user_id = $2 and role = 'developer' for share`
+
+const holding = `
+  insert into key_holder (api_key_id, user_id, has_made) values ($1, $2, $3)
+  on conflict (api_key_id, user_id) do update set holds = true`
+
+/**
+ * Within a transaction, before other locks of the key: the end of the share waits for it, and then finds the key among those
+ * that this user holds. Rejects with `not_found` once the share has ended.
+ */
+async function holdShare(tx: Queryable, { shareId, userId }: SharedBy): Promise<void> {
+  if ((await tx.query(developing, [shareId, userId])).length === 0) throw failed('not_found')
+}
+
+/** What is delivered for the key goes where this user wants it. */
+export async function holdKey(db: Database, apiKeyId: number, by: SharedBy): Promise<void> {
+  await db.transaction(async (tx) => {
+    await holdShare(tx, by)
+    await tx.query(holding, [apiKeyId, by.userId, false])
+  })
+}
+
+const revoking = `
+  update api_key set revoked_at = now()
+   where credential_id = $1 and revoked_at is null
+     and id in (select api_key_id from key_holder where user_id = $2 and holds) returning id`
+
+/** Revokes the keys of an account that this user holds, within the transaction that ends their share. */
+export async function revokeHeld(
+  tx: Queryable,
+  credentialId: number,
+  userId: number,
+): Promise<number[]> {
+  const revoked = (await tx.query<{ id: number }>(revoking, [credentialId, userId])).map(
+    ({ id }) => id,
+  )
+  const author = authorNow()
+  if (!author) return revoked
+  const { details: _, ...by } = author
+  for (const id of revoked) {
+    await noteChange(tx, { target: ['key', id] }, { ...by, action: 'key.revoked' })
+  }
+  return revoked
 }
 
 export interface KeyLimits {
@@ -59,10 +113,13 @@ export async function createKey(
   const hashes = [hashSecret(secret), hintOf(secret)]
   const [row] = await db.transaction(async (tx) => {
     await holdUser(tx, userId)
+    if (key.by) await holdShare(tx, key.by)
     await assertRoom(tx, key, limits)
     const values = [userId, credentialId, name, [...scopes], ...hashes, expiresAt, allowedIps]
     const rows = await tx.query<{ id: number }>(insert, values)
-    if (rows[0]) await noteChange(tx, { target: ['key', rows[0].id], after: termsOf(key) })
+    const [made] = rows
+    if (made && key.by) await tx.query(holding, [made.id, key.by.userId, true])
+    if (made) await noteChange(tx, { target: ['key', made.id], after: termsOf(key) })
     return rows
   })
   if (!row) throw failed('not_found')
@@ -121,15 +178,26 @@ const termsOf = ({ name, credentialId, scopes, expiresAt, allowedIps = [] }: New
   allowed_ips: allowedIps,
 })
 
-/** A new secret; the old one opens the key for `overlapSeconds` more. SQL, since it copies a column of the row. */
+/** Who had a secret that opens nothing more. A webhook may be theirs, whoever has rotated the key since. */
+const letGo = `
+  update key_holder set holds = false
+   where api_key_id = $1 and not exists (
+     select from webhook where api_key_id = $1 and sealed is not null)`
+
+/**
+ * A new secret; the old one opens the key for `overlapSeconds` more, or for nobody. SQL, since it copies a column of the
+ * row.
+ */
 export async function rotateKey(
   db: Database,
   apiKeyId: number,
   overlapSeconds: number,
+  by?: SharedBy,
 ): Promise<string> {
   const secret = newApiKeySecret()
   const values = [apiKeyId, hashSecret(secret), hintOf(secret), overlapSeconds]
   await db.transaction(async (tx) => {
+    if (by) await holdShare(tx, by)
     await tx.query(
       `update api_key
         set old_secret_hash = case when $4 > 0 then secret_hash end,
@@ -137,6 +205,8 @@ export async function rotateKey(
             secret_hash = $2, key_hint = $3 where id = $1`,
       values,
     )
+    if (overlapSeconds === 0) await tx.query(letGo, [apiKeyId])
+    if (by) await tx.query(holding, [apiKeyId, by.userId, false])
     await noteChange(tx, { after: { key_hint: hintOf(secret), overlap_seconds: overlapSeconds } })
   })
   return formatApiKey({ id: apiKeyId, secret })

@@ -32,12 +32,14 @@ interface Row {
   readonly created_at: Date
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
+  readonly made_by: number | null
   readonly next_update_id: number
   readonly webhook_progress: Progress | null
   readonly webhook: WebhookColumns | null
 }
 
 const selectFrom = `select k.*, l.next_update_id, c.account, c.account_sealed,
+    (select h.user_id from key_holder h where h.api_key_id = k.id and h.has_made) as made_by,
     ${webhookObject} as webhook
   from api_key k
   join credential c on c.id = k.credential_id
@@ -159,6 +161,7 @@ function recordOf(row: Row, account: StoredApiKey['account'], pending: number): 
     scopes: row.scopes,
     key_hint: row.key_hint,
     allowed_ips: row.allowed_ips,
+    made_by: row.made_by,
     receive_mode: webhook ? 'webhook' : row.polled && !isRevoked ? 'polling' : 'none',
     webhook: webhook && webhookRecord(webhook, pending, row.filter),
     cursor: row.cursor,

@@ -12,11 +12,13 @@ import { parseApiKey } from '../security/secrets.ts'
 import {
   changeKey,
   createKey,
+  holdKey,
   type KeyChange,
   type KeyLimits,
   type NewKey,
   revokeKey,
   rotateKey,
+  type SharedBy,
 } from './changes.ts'
 import { type KeyGate, secretMatches } from './gate.ts'
 import { findKey, type KeyQuery, listKeys, type StoredApiKey } from './records.ts'
@@ -111,9 +113,10 @@ export class KeyService {
     userId: number,
     apiKeyId: number,
     overlapSeconds: number,
+    by?: SharedBy,
   ): Promise<ApiKeyRecord & { key: string }> {
     await this.usable(userId, apiKeyId)
-    const key = await rotateKey(this.#options.db, apiKeyId, overlapSeconds)
+    const key = await rotateKey(this.#options.db, apiKeyId, overlapSeconds, by)
     if (overlapSeconds === 0) await this.#turnCallersOut(apiKeyId)
     else await readBack(this.#refresh(apiKeyId))
     return { ...(await readBack(this.find(userId, apiKeyId))), key }
@@ -122,9 +125,21 @@ export class KeyService {
   async revoke(userId: number, apiKeyId: number): Promise<void> {
     const { credential_id } = await this.find(userId, apiKeyId)
     if (!(await revokeKey(this.#options.db, apiKeyId))) throw failed('not_found')
-    this.#options.wantedChanged?.(credential_id)
-    const actor = await this.#options.live(apiKeyId)
-    if (actor) await unlessEnded(actor, actor.revoke())
+    await this.revoked(credential_id, [apiKeyId])
+  }
+
+  /** These keys of one account were revoked in the table: their actors end. */
+  async revoked(credentialId: number, apiKeyIds: readonly number[]): Promise<void> {
+    this.#options.wantedChanged?.(credentialId)
+    for (const id of apiKeyIds) {
+      const actor = await this.#options.live(id)
+      if (actor) await unlessEnded(actor, actor.revoke())
+    }
+  }
+
+  /** From now on the key belongs to what the end of the share can revoke. */
+  hold(apiKeyId: number, by: SharedBy): Promise<void> {
+    return holdKey(this.#options.db, apiKeyId, by)
   }
 
   async #withState(key: StoredApiKey, userId: number): Promise<ApiKeyRecord> {

@@ -256,6 +256,7 @@ export async function wipeAccount(db: Database, credentialId: number): Promise<v
   for (const table of personalTables) {
     if (table.endsWithAccount) await wipeTable(db, table, credentialId)
   }
+  await db.query('delete from account_share where credential_id = $1', [credentialId])
   await db.query('update credential_log set checkpoint = null where credential_id = $1', [
     credentialId,
   ])
@@ -268,6 +269,7 @@ const leftovers = `
       .filter(({ endsWithAccount }) => endsWithAccount)
       .map(({ name }) => `exists (select from ${name} where credential_id = c.id) or`)
       .join('\n    ')}
+    exists (select from account_share where credential_id = c.id) or
     exists (select from credential_log where credential_id = c.id and checkpoint is not null))`
 
 export async function wipeDeletedAccounts(db: Database): Promise<void> {

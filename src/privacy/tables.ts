@@ -72,6 +72,7 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('bulk_item', 'action_id position', amongThose('action_id', 'bulk_action')),
   ofUser('bulk_action', 'id'),
   ofUser('idempotent_call', 'api_key_id key', ofKeys),
+  ofUser('key_holder', 'api_key_id user_id', `user_id = $1 or ${ofKeys}`),
   ofUser('api_key', 'id', undefined, { omit: ['secret_hash', 'old_secret_hash'] }),
   ofCredential('credential_transition', 'id'),
   ofCredential('credential_log', ''),
@@ -128,6 +129,14 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('media_hold', 'blob holder', amongThose('blob', 'media_blob', 'blob')),
   ofUser('media_blob', 'blob', undefined, { omit: ['object', 'sealed_key'] }),
   ofUser('media_usage', 'user_id'),
+  // Either user ends it, and an invitation goes with whom it waits for.
+  ofUser(
+    'account_share',
+    'id',
+    `$1 in (owner_id, user_id)
+      or user_id is null and phone_index = (select phone_index from app_user where id = $1)`,
+    { omit: ['phone_index', 'phone_sealed'] },
+  ),
   // It outlives the account: what a deletion has left on the network is signed out later.
   ofUser('pending_sign_out', 'id', undefined, { omit: ['secrets'] }),
   ofUser('credential', 'id', undefined, {

@@ -1,5 +1,5 @@
 /** Records of the signed-in user: the account, sign-ins, tokens. */
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { Nullable } from '../json/schemas.ts'
 
 export const Time = Type.String({ format: 'date-time' })
@@ -66,6 +66,36 @@ export const NewToken = Type.Object({
   ...tokenFields,
   token: Type.String({ description: 'Shown only here: `Authorization: apikey <token>`' }),
 })
+
+const ShareRole = Type.Union([Type.Literal('viewer'), Type.Literal('developer')], {
+  description: '`viewer` reads; `developer` also sees to keys, webhooks and receive settings',
+})
+
+/** How an account is shared, as its owner sees it. */
+export const ShareRecord = Type.Object({
+  share_id: Type.Integer(),
+  role: ShareRole,
+  state: Type.Union([Type.Literal('invited'), Type.Literal('active'), Type.Literal('expired')]),
+  phone: Type.String(),
+  user_id: Nullable(Type.Integer({ description: 'Who has accepted' })),
+  created_at: Time,
+  accepted_at: Nullable(Time),
+  expires_at: Nullable(Type.String({ format: 'date-time', description: 'Of an invitation' })),
+  api_key_ids: Type.Array(Type.Integer(), {
+    description: 'Keys in use whose secret this user was shown, or whose webhook they have set',
+  }),
+})
+export type ShareRecord = Static<typeof ShareRecord>
+
+const Owner = Type.Object({ phone: Type.String({ description: 'Its last four digits' }) })
+
+/** In a record of somebody else's account or key. */
+export const SharedMark = Type.Optional(
+  Type.Object(
+    { role: ShareRole, owner: Owner },
+    { description: 'Present where the account is shared with who asks' },
+  ),
+)
 
 export const SentCode = Type.Object({
   challenge_id: Type.String({

@@ -1,7 +1,7 @@
 /** Records of API keys: the key, its webhook, its backlog, deliveries to its webhook, its diagnosis. */
 import { type Static, Type } from 'typebox'
 import { MaybeSentence, Nullable } from '../json/schemas.ts'
-import { AllowedIps } from './account.ts'
+import { AllowedIps, SharedMark } from './account.ts'
 
 export const WebhookRecord = Type.Object({
   url: Type.String({
@@ -50,6 +50,10 @@ export const ApiKeyRecord = Type.Object({
   scopes: Type.Array(Type.String()),
   key_hint: Type.String(),
   allowed_ips: AllowedIps,
+  made_by: Nullable(
+    Type.Integer({ description: 'The user who made it, if the account was shared with them' }),
+  ),
+  shared: SharedMark,
   state: Type.String({
     description:
       'Where its machine is, as a path of GET /machines/api_key; `crashed` and `failed` are of GET /machines/supervision',

@@ -1,6 +1,7 @@
 /** Records of credentials: the account with its settings and health, its timeline, its chart, its health test. */
 import { type Static, Type } from 'typebox'
 import { MaybeSentence, Nullable } from '../json/schemas.ts'
+import { SharedMark, ShareRecord } from './account.ts'
 
 export const CredentialRecord = Type.Object({
   credential_id: Type.Integer(),
@@ -31,9 +32,21 @@ export const CredentialRecord = Type.Object({
   online_since: Nullable(Type.String({ format: 'date-time' })),
   node: Nullable(Type.String()),
   tags: Type.Array(Type.String()),
+  shared: SharedMark,
 })
 
 export type CredentialRecord = Static<typeof CredentialRecord>
+
+/** What is shared with who asks, or offered to them: then the account itself is null. */
+export const ReceivedShare = Type.Object({
+  ...Type.Pick(ShareRecord, ['share_id', 'role', 'created_at', 'accepted_at']).properties,
+  state: Type.Union([Type.Literal('invited'), Type.Literal('active')]),
+  owner: Type.Object({ phone: Type.String({ description: 'Its last four digits' }) }),
+  platform: Type.String(),
+  credential_id: Type.Integer(),
+  credential: Nullable(CredentialRecord),
+})
+export type ReceivedShare = Static<typeof ReceivedShare>
 
 export const Counts = Type.Record(Type.String(), Type.Integer())
 

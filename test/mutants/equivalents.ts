@@ -28,7 +28,7 @@ export const equivalents: readonly Equivalent[] = [
     because: 'the column is null or an address, never empty',
   },
   {
-    file: 'src/webhooks/notices.ts',
+    file: 'src/webhooks/webhooks.ts',
     operator: 'boundary',
     at: 'this.#notified.size >= REMEMBERED',
     because: 'one key more is remembered before all are forgotten',

@@ -131,6 +131,11 @@ async function orders(credential_id: number) {
 const elsewhere: readonly Action[] = [
   // It needs somebody of the staff and another user: `test/service/staff.test.ts`.
   'user.unmasked',
+  // They need a second user: `test/service/sharing.test.ts`.
+  'share.made',
+  'share.accepted',
+  'share.changed',
+  'share.ended',
   // There is no other node to take the accounts.
   'node.drained',
   // Time has to pass: a test below.

@@ -1,7 +1,7 @@
 /** The owner of an endpoint that gets nothing is told once, and so are the operators, however often the service restarts. */
 import t from 'tap'
 import type { WebhookKey } from '../../actors/ports/webhooks.ts'
-import { Notices } from '../../src/webhooks/notices.ts'
+import { Notices } from '../../src/webhooks/webhooks.ts'
 import { until } from '../support/client.ts'
 import { stage } from '../updates/stage.ts'
 

@@ -86,6 +86,7 @@ import { SlowMode } from './0162-slow-mode.ts'
 import { AccessLimits } from './0163-access-limits.ts'
 import { AuditLog } from './0164-audit-log.ts'
 import { Unmaskings } from './0165-unmaskings.ts'
+import { AccountShares } from './0166-account-shares.ts'
 import { Suspensions } from './0167-suspensions.ts'
 
 export interface NamedMigration {
@@ -186,5 +187,6 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0163-access-limits', class: AccessLimits },
   { name: '0164-audit-log', class: AuditLog },
   { name: '0165-unmaskings', class: Unmaskings },
+  { name: '0166-account-shares', class: AccountShares },
   { name: '0167-suspensions', class: Suspensions },
 ]

@@ -8,6 +8,7 @@ import { Nullable } from '../../json/schemas.ts'
 import type { KeyService } from '../../keys/service.ts'
 import { waitingByHour } from '../../keys/waiting.ts'
 import { ApiKeyRecord, Backlog } from '../../records/api-key.ts'
+import { developerOf, markOf } from '../access.ts'
 import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
 import { NOT_BLANK } from '../validation.ts'
 import {
@@ -108,14 +109,19 @@ const readingRoutes: Routes = async (app, { keyService }) => {
         limit: limit + 1,
         before: idBefore(before),
       })
-      return ok(pageOf(found, limit, ({ api_key_id }) => `${api_key_id}`))
+      const page = pageOf(found, limit, ({ api_key_id }) => `${api_key_id}`)
+      const mark = await markOf(request)
+      return ok({ ...page, items: page.items.map((key) => ({ ...key, ...mark })) })
     },
   )
 
   app.get(
     '/api_keys/:id',
     { schema: { tags, summary: 'One key', params: IdParams, response: answers(ApiKeyRecord) } },
-    async (request) => ok(await keyService.find(userOf(request), idOf(request.params.id))),
+    async (request) => {
+      const key = await keyService.find(userOf(request), idOf(request.params.id))
+      return ok({ ...key, ...(await markOf(request)) })
+    },
   )
 }
 
@@ -143,6 +149,7 @@ const creatingRoute: Routes = async (app, { keyService, source, now }) => {
           scopes,
           expiresAt,
           allowedIps: rangesOf(allowed_ips),
+          by: developerOf(request),
         }),
       )
     },
@@ -189,7 +196,8 @@ const endingRoutes: Routes = async (app, { keyService }) => {
     },
     async (request) => {
       const overlap = request.body?.overlap_seconds ?? 0
-      return ok(await keyService.rotate(userOf(request), idOf(request.params.id), overlap))
+      const id = idOf(request.params.id)
+      return ok(await keyService.rotate(userOf(request), id, overlap, developerOf(request)))
     },
   )
 

@@ -9,6 +9,7 @@ import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import { codeOf, inWords } from '../../diagnosis/words.ts'
 import { Nullable } from '../../json/schemas.ts'
 import { CredentialRecord, HealthReport } from '../../records/credential.ts'
+import { markOf } from '../access.ts'
 import { demandScope } from '../authenticate.ts'
 import { carriedOut, describeChange } from '../changes.ts'
 import { answers, Done, done, ok } from '../envelope.ts'
@@ -164,9 +165,11 @@ export const credentialRoutes: Routes = async (app, options) => {
   }
 }
 
-function ownCredential(
+/** The record as the caller sees it, who owns it or has a share of it. */
+export async function ownCredential(
   source: RecordSource,
   request: FastifyRequest<{ Params: Static<typeof CredentialParams> }>,
-) {
-  return findCredential(source, userOf(request), idOf(request.params.credential_id))
+): Promise<CredentialRecord> {
+  const id = idOf(request.params.credential_id)
+  return { ...(await findCredential(source, userOf(request), id)), ...(await markOf(request)) }
 }

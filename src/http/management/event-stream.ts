@@ -104,7 +104,9 @@ class EventStream {
       const stands = await user.stands().catch(() => false)
       if (!stands) end()
     }, STANDING_MS)
+    const unwatch = user.sharing?.watch(() => end())
     const end = () => {
+      unwatch?.()
       clearInterval(heartbeat)
       clearInterval(standing)
       draining.removeEventListener('abort', end)

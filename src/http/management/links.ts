@@ -1,15 +1,18 @@
-/** Linking an account: start, list, verify, look, send again, cancel. */
+/** The messengers that can be linked; linking an account: start, list, verify, look, send again, cancel. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { Type } from 'typebox'
 import type { Platform } from '../../../actors/ports/platform.ts'
+import type { Platforms } from '../../../actors/ports/ports.ts'
 import type { ShownStep } from '../../../machines/link/events.ts'
 import { failed, invalidField, missingField, readBack } from '../../../machines/model/failure.ts'
+import { canDo } from '../../bot-api/method.ts'
+import { methods } from '../../bot-api/methods/index.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
 import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import type { OpenLink } from '../../links/store.ts'
 import type { CredentialRecord } from '../../records/credential.ts'
-import { LinkRecord, OpenLinkRecord } from '../../records/link.ts'
+import { LinkRecord, OpenLinkRecord, PlatformRecord } from '../../records/link.ts'
 import { carriedOut, describeChange, noteUnnoted } from '../changes.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { shown } from '../validation.ts'
@@ -312,3 +315,59 @@ function chosen(platform: Platform, named: string | undefined, fields: object): 
   const first = methods[0]?.fields.find(({ name, required }) => required && !(name in fields))
   throw missingField(first?.name ?? 'method')
 }
+
+/** The limit of the bot API itself, in code points. */
+const TEXT_LENGTH = 4_096
+
+interface PlatformRoutesOptions extends Authenticated {
+  readonly platforms: Platforms
+}
+
+export const platformRoutes: FastifyPluginAsyncTypebox<PlatformRoutesOptions> = async (
+  app,
+  { platforms, authenticate },
+) => {
+  forUsers(app, authenticate)
+  app.get(
+    '/platforms',
+    {
+      schema: {
+        tags: ['platforms'],
+        summary: 'Messengers that can be linked',
+        response: answers(Type.Array(PlatformRecord)),
+      },
+    },
+    async () => ok([...platforms.values()].map(platformRecord)),
+  )
+}
+
+const platformRecord = (platform: Platform) => {
+  const { id, name, unavailable, linkMethods, capabilities } = platform
+  return {
+    platform: id,
+    name,
+    available: unavailable === undefined,
+    ...(unavailable !== undefined && { unavailable_reason: unavailable }),
+    link: linkMethods.map(({ method, fields }) => ({
+      method,
+      fields: fields.map((field) => ({ ...field, secret: field.secret ?? false })),
+    })),
+    capabilities: {
+      methods: [...methods.values()]
+        .filter((method) => canDo(platform, method))
+        .map(({ name: method }) => method),
+      parse_modes: capabilities.entities.length > 0 ? ['HTML', 'MarkdownV2', 'Markdown'] : [],
+      update_types: [...capabilities.updates],
+      inline_keyboards: capabilities.buttons,
+      reply_keyboards: capabilities.replyKeyboards ?? false,
+      limits: Object.fromEntries(
+        Object.entries({
+          ...capabilities.limits,
+          textLength: Math.min(TEXT_LENGTH, capabilities.limits.textLength),
+        }).map(([limit, value]) => [snake(limit), value]),
+      ),
+    },
+  }
+}
+
+const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)

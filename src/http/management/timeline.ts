@@ -10,7 +10,7 @@ import type { LiveTransition } from '../../records/credential.ts'
 import { TransitionRecord } from '../../records/credential.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { callerOf } from '../on-behalf.ts'
-import { CredentialParams } from './credentials.ts'
+import { CredentialParams, ownCredential } from './credentials.ts'
 import { type EventStreams, streamAnswers } from './event-stream.ts'
 import { type Authenticated, forUsers, idOf, userOf } from './owner.ts'
 import { idBefore, pageOf } from './page.ts'
@@ -82,7 +82,7 @@ const liveTimelineRoute: Routes = async (app, options) => {
         stream.tell('transition', shown(one, node)),
       )
       try {
-        const record = await findCredential(source, userOf(request), credentialId)
+        const record = await ownCredential(source, request)
         if (draining.aborted) throw failed('unavailable', 'the service is going down', RETRY)
         stream.begin(reply, record, draining)
       } catch (cause) {

@@ -180,6 +180,7 @@ export const logRoutes: FastifyPluginAsyncTypebox<LogRoutesOptions> = async (app
 interface Around {
   readonly userId: number
   readonly apiKeyId: number | undefined
+  readonly credentialId: number | undefined
   readonly since: Date | undefined
   readonly until: Date | undefined
   readonly before: { readonly at: number; readonly id: number } | undefined
@@ -191,7 +192,7 @@ const DAY_MS = 86_400_000
 /** The kept calls with such contents; undefined where none are asked for. */
 async function keptAmong(
   { database: db, vault, callLog }: LogRoutesOptions,
-  { userId, apiKeyId, since, until, before }: Around,
+  { userId, apiKeyId, credentialId, since, until, before }: Around,
   sought: { readonly text: string | undefined; readonly chatId: number | undefined },
 ) {
   if (sought.text === undefined && sought.chatId === undefined) return undefined
@@ -200,7 +201,8 @@ async function keptAmong(
   // All calls of the time that a search has reached were looked at; within a page others of that time may follow.
   const past = before && (before.id === 0 ? before.at - 1 : before.at)
   const newest = new Date(Math.min(past ?? soon, until?.getTime() ?? soon))
-  return searchCalls({ db, vault }, { userId, apiKeyId, since, until: newest, ...sought })
+  const around = { userId, apiKeyId, credentialId, since, until: newest }
+  return searchCalls({ db, vault }, { ...around, ...sought })
 }
 
 /** Nothing is stored of the operation: a method always becomes the same. */

@@ -12,6 +12,7 @@ import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ApiKeyRecord, TestAttempt } from '../../records/api-key.ts'
 import { checkSecretToken, givenUrl, parseWebhookUrl, wholeUrl } from '../../webhooks/address.ts'
 import { headersAt, headersFrom } from '../../webhooks/headers.ts'
+import { developerOf } from '../access.ts'
 import { carriedOut, describeChange } from '../changes.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
@@ -98,6 +99,8 @@ const settingRoute: Routes = async (app, options) => {
         before: { host: hostOf(actor.webhook) },
         after: { host: hostOf(target), max_connections: target.maxConnections, allowed_updates },
       })
+      const by = developerOf(request)
+      if (by) await options.keyService.hold(key.api_key_id, by)
       const dropTo = drop_pending_updates ? actor.newest : undefined
       await carriedOut(request, asOwner(actor.changeWebhook({ kind: 'set', target, dropTo })))
       if (allowed_updates)

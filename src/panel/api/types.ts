@@ -21,6 +21,8 @@ export type SignIn = Static<typeof account.Session>
 export type Token = Static<typeof account.Token>
 export type NewToken = Static<typeof account.NewToken>
 export type SentCode = Static<typeof account.SentCode>
+export type Share = account.ShareRecord
+export type ReceivedShare = credential.ReceivedShare
 
 export type Credential = credential.CredentialRecord
 export type Settings = Credential['settings']

@@ -19,7 +19,7 @@ import { Hint } from '../../help/hint.tsx'
 import { useFormats } from '../../i18n/formats.ts'
 import { useT } from '../../i18n/language.tsx'
 import { changed, throttled } from '../../live/live.tsx'
-import { StateBadge } from '../../ui/badge.tsx'
+import { Badge, StateBadge } from '../../ui/badge.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/dialog.tsx'
 import { Toggle } from '../../ui/figure.tsx'
@@ -31,10 +31,30 @@ import { KeyRecord } from '../keys/records.tsx'
 import { NodeOfAccount } from '../nodes/moving.tsx'
 import { Health } from './health.tsx'
 import { MachineAndTimeline } from './machine.tsx'
+import { SharedBy, Sharing } from './sharing.tsx'
 import { Traffic } from './traffic.tsx'
 
-/** The actions on an account: restart it, link it again, delete it. */
+/** Whom an account is shared with can do less. */
+const mayDevelop = ({ shared }: Credential) => shared?.role !== 'viewer'
+
+function DiagnosisLink({ credential }: { readonly credential: Credential }) {
+  const t = useT()
+  const to = `/dashboard/accounts/${credential.credential_id}/diagnosis`
+  return (
+    <ButtonLink to={to} icon="stethoscope">
+      {t('keys.diagnose')}
+    </ButtonLink>
+  )
+}
+
+/** The actions on an account; those of its owner only where it is the user's own. */
 export function Actions({ credential }: { readonly credential: Credential }) {
+  if (!credential.shared) return <OwnActions credential={credential} />
+  return mayDevelop(credential) && <DiagnosisLink credential={credential} />
+}
+
+/** Restart it, link it again, delete it. */
+function OwnActions({ credential }: { readonly credential: Credential }) {
   const t = useT()
   const reason = useReason()
   const toast = useToast()
@@ -47,12 +67,7 @@ export function Actions({ credential }: { readonly credential: Credential }) {
   })
   return (
     <>
-      <ButtonLink
-        to={`/dashboard/accounts/${credential.credential_id}/diagnosis`}
-        icon="stethoscope"
-      >
-        {t('keys.diagnose')}
-      </ButtonLink>
+      <DiagnosisLink credential={credential} />
       {['link_again', 'contact_platform'].includes(credential.action) && (
         <ButtonLink
           to={`/dashboard/link?platform=${credential.platform}&again=${credential.credential_id}`}
@@ -119,9 +134,11 @@ export function CredentialKeys({ credential }: { readonly credential: Credential
     <Card
       title={t('account.keys')}
       aside={
-        <ButtonLink to={create} size="slim" icon="plus">
-          {t('account.keys.create')}
-        </ButtonLink>
+        mayDevelop(credential) && (
+          <ButtonLink to={create} size="slim" icon="plus">
+            {t('account.keys.create')}
+          </ButtonLink>
+        )
       }
     >
       {keys.isError && !keys.data ? (
@@ -280,8 +297,11 @@ const isSame = (line: Transition, { from, to, event, reason }: LiveTransition) =
 /** Health and the latest event change without an event of the stream. */
 const LOOK_MS = 10_000
 
-/** The tags of the account, each leading to all that have it, and the button to change them. */
-function OwnTags({ credential: { credential_id, tags } }: { readonly credential: Credential }) {
+/** The tags of the account, each leading to all that have it, and the button to change them; or what a share of it allows. */
+function OwnTags({ credential }: { readonly credential: Credential }) {
+  const t = useT()
+  const { credential_id, tags, shared } = credential
+  if (shared) return <Badge tone="busy">{t(`sharing.role.${shared.role}`)}</Badge>
   return (
     <>
       {tags.map((tag) => (
@@ -342,9 +362,10 @@ export function CredentialPage() {
       <div className="columns">
         <Traffic credential={one} />
         <div className="stack">
-          <ReceiveSettings credential={one} />
+          {mayDevelop(one) && <ReceiveSettings credential={one} />}
           <CredentialKeys credential={one} />
-          <NodeOfAccount credential={one} />
+          {one.shared ? <SharedBy credential={one} /> : <Sharing credential={one} />}
+          {!one.shared && <NodeOfAccount credential={one} />}
         </div>
       </div>
     </Page>

@@ -10,7 +10,7 @@ import {
 import { useMemo } from 'react'
 import { useSearchParams } from 'react-router'
 import { save } from '../../api/call.ts'
-import { credentialsQuery, type ListFilter, summaryQuery } from '../../api/queries.ts'
+import { credentialsQuery, type ListFilter, summaryQuery, useViewed } from '../../api/queries.ts'
 import type { Credential, RecordPage, Summary } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { LiveBadge } from '../../ui/badge.tsx'
@@ -27,6 +27,7 @@ import { Groups, groupsQuery } from '../bulk/groups.tsx'
 import { Progress, useBegun } from '../bulk/progress.tsx'
 import { Tags } from '../bulk/tags.tsx'
 import { Views } from '../bulk/views.tsx'
+import { SharedWithMe } from '../credential/sharing.tsx'
 import { CredentialRows } from './rows.tsx'
 
 const sorts = ['created', 'urgency', 'nameUp', 'name', 'state', 'lastEvent'] as const
@@ -244,6 +245,7 @@ function NoAccounts() {
 export function CredentialsPage() {
   const t = useT()
   const { filter, isFiltered, set, view } = useFilter()
+  const isOwn = useViewed() === undefined
   const list = useInfiniteQuery(credentialsQuery(filter))
   const summary = useQuery(summaryQuery)
   const groups = useQuery(groupsQuery(filter))
@@ -270,6 +272,7 @@ export function CredentialsPage() {
         </>
       }
     >
+      {isOwn && <SharedWithMe />}
       <Views now={view} />
       <Filters summary={summary.data} />
       <Groups groups={groups.data} given={filter.reason} set={set} />

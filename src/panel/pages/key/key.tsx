@@ -132,7 +132,7 @@ export function KeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
   )
 }
 
-const tabs = ['overview', 'webhook', 'deliveries', 'requests', 'usage'] as const
+const allTabs = ['overview', 'webhook', 'deliveries', 'requests', 'usage'] as const
 /** How often the key is read again: no event shows changes of its backlog and cursor. */
 const LOOK_MS = 5_000
 
@@ -146,8 +146,10 @@ export function KeyPage() {
     ...keyQuery(id),
     refetchInterval: ({ state }) => (isGone(state.error) ? false : LOOK_MS),
   })
-  const tab = tabs.find((one) => one === query.get('tab')) ?? 'overview'
   const key = isGone(found.error) ? undefined : found.data
+  const isViewed = key?.shared?.role === 'viewer'
+  const tabs = allTabs.filter((one) => !(isViewed && one === 'webhook'))
+  const tab = tabs.find((one) => one === query.get('tab')) ?? 'overview'
   const crumbs = <Link to="/dashboard/keys">{t('nav.keys')}</Link>
 
   if (!key) {
@@ -174,7 +176,7 @@ export function KeyPage() {
           </span>
         </span>
       }
-      actions={<KeyActions apiKey={key} />}
+      actions={!isViewed && <KeyActions apiKey={key} />}
     >
       {found.isError && <Notice tone="warn">{reason(found.error)}</Notice>}
       <Tabs

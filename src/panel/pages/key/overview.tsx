@@ -88,6 +88,12 @@ function About({ apiKey }: { readonly apiKey: ApiKey }) {
           {t('keys.scopes')} <Hint about="scopes" />
         </dt>
         <dd className="mono">{apiKey.scopes.join(', ')}</dd>
+        {apiKey.made_by !== null && (
+          <>
+            <dt>{t('keys.madeBy')}</dt>
+            <dd className="ltr">{apiKey.made_by}</dd>
+          </>
+        )}
         <dt>{t('keys.used')}</dt>
         <dd>{apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : t('never')}</dd>
         <dt>{t('keys.expires')}</dt>
