@@ -1,6 +1,7 @@
 /** Group commit: batches that arrive while a commit is in flight go into the next one; an idle writer commits at once. */
 import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
+import { wasBlocked } from '../database/failures.ts'
 import { type Batch, commit, withoutStored } from './commit.ts'
 import type { Draft } from './row.ts'
 
@@ -59,7 +60,7 @@ export class GroupCommit {
     return this.#queue.splice(0, end < 0 ? this.#queue.length : Math.max(1, end))
   }
 
-  async #commit(group: readonly Waiting[]) {
+  async #commit(group: readonly Waiting[]): Promise<void> {
     const began = performance.now()
     try {
       const firstIds = await commit(
@@ -74,12 +75,26 @@ export class GroupCommit {
         else resolve({ fenced: false, firstId, drafts: batch.drafts })
       }
     } catch (cause) {
+      const free = wasBlocked(cause) ? await this.#free(group) : []
+      if (free.length > 0 && free.length < group.length) {
+        for (const waiting of group) if (!free.includes(waiting)) waiting.reject(cause)
+        return this.#commit(free)
+      }
       // A retry cannot help while the database is unavailable. Otherwise one bad batch must not fail the others.
       if (isAway(cause)) {
         this.#observer.notCommitted?.(cause)
         for (const { reject } of group) reject(cause)
       } else for (const waiting of group) await this.#retry(waiting)
     }
+  }
+
+  /** Those whose rows nobody has locked: they must not fail with the others, again and again. */
+  async #free(group: readonly Waiting[]): Promise<Waiting[]> {
+    const ids = group.map(({ batch }) => batch.credentialId)
+    // Whoever waits is told of the first failure.
+    const rows = await this.#db.query<{ id: number }>(UNLOCKED, [ids]).catch(() => [])
+    const free = new Set(rows.map(({ id }) => id))
+    return group.filter(({ batch }) => free.has(batch.credentialId))
   }
 
   /** A source key is stored already, or a value cannot be stored: commits one batch alone, without known events. */
@@ -94,6 +109,9 @@ export class GroupCommit {
     }
   }
 }
+
+const UNLOCKED = `select credential_id as id from credential_log
+  where credential_id = any($1::bigint[]) for no key update skip locked`
 
 const isAway = (cause: unknown) =>
   cause instanceof RequestFailed && cause.failure.code === 'unavailable'

@@ -163,12 +163,6 @@ export async function historyOf(
     await askFor(client, key, asked)
     return isDelivered(asked.seen)
   }, DELIVERED_WITHIN_MS).catch(() => undefined)
-  const [row] = await db.query<{ updates: number; ids: number }>(
-    `select count(u.*)::int as updates,
-            coalesce(max(u.update_id) - min(u.update_id) + 1, 0)::int as ids
-       from update_log u where u.credential_id = $1`,
-    [credentialId],
-  )
   return {
     name,
     written: traffic.written,
@@ -177,11 +171,24 @@ export async function historyOf(
     sent: traffic.sent,
     unknown: traffic.unknown,
     stored: await account.stored(db),
-    log: { updates: row?.updates ?? 0, ids: row?.ids ?? 0 },
-    writes: await writesOf(db, credentialId),
+    ...(await logOf(db, credentialId)),
     states: await statesOf(client, db, credentialId),
   }
 }
+
+/** At one moment: what nobody waited for may be stored at any time. */
+const logOf = (db: Database, credentialId: number) =>
+  db.transaction(async (tx) => {
+    await tx.query('set transaction isolation level repeatable read')
+    const [row] = await tx.query<{ updates: number; ids: number }>(
+      `select count(u.*)::int as updates,
+              coalesce(max(u.update_id) - min(u.update_id) + 1, 0)::int as ids
+         from update_log u where u.credential_id = $1`,
+      [credentialId],
+    )
+    const log = { updates: row?.updates ?? 0, ids: row?.ids ?? 0 }
+    return { log, writes: await writesOf(tx, credentialId) }
+  })
 
 const AT_REST_WITHIN_MS = 15_000
 

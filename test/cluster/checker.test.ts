@@ -1,6 +1,12 @@
 /** The checker finds what it is there for: each history is spoilt in one way. */
 import t from 'tap'
+import type { Database, Queryable } from '../../src/database/database.ts'
+import type { Client } from '../support/client.ts'
+import { many, stage } from '../updates/stage.ts'
+import { historyOf } from './accounts.ts'
 import { type AccountHistory, overlapsOf, violationsOf } from './checker.ts'
+import { Traffic } from './load.ts'
+import { recordWrites } from './writes.ts'
 
 const byOne = { epoch: 4, owner: 'one', incarnation: 7, writer: 'one.1' }
 const byTwo = { epoch: 6, owner: 'two', incarnation: 8, writer: 'two.1' }
@@ -91,3 +97,33 @@ t.test(
     t.same(of({ isKeyEnded: true }), ['ada: its key was ended'])
   },
 )
+
+t.test('an update that is stored while the log is read is no violation', async (t) => {
+  const { db, credential, node } = await stage(t)
+  await recordWrites(db)
+  const credentialId = await credential()
+  await db.query(`update credential set state = 'active' where id = $1`, [credentialId])
+  const { append } = await node([credentialId])
+  await append(credentialId, many(3, 'before'))
+  let late = 0
+  const meanwhile = (on: Queryable): Queryable => ({
+    async query(text, values) {
+      const rows = await on.query<never>(text, values)
+      if (String(text).includes('update_log')) await append(credentialId, many(1, `late${++late}`))
+      return rows
+    },
+  })
+  const reading: Database = {
+    ...db,
+    ...meanwhile(db),
+    transaction: (work) => db.transaction((tx) => work(meanwhile(tx))),
+  }
+  const client = { ask: async () => ({ body: { result: { state: 'active' } } }) }
+  const target = { credentialId, key: '', to: '', from: 0 }
+  const bot = { kind: 'polling' as const, seen: [], failures: [], close: async () => undefined }
+  const traffic = new Traffic(target)
+  const account = { name: 'one', credentialId, key: '', stored: async () => [], bot, traffic }
+  const { log, writes } = await historyOf(account, client as unknown as Client, reading)
+  t.equal(late, 1)
+  t.equal(log.updates, writes.length)
+})

@@ -187,14 +187,30 @@ const handover: Suite = {
   },
 }
 
-/** PostgreSQL crashes and is back at once: no node is to blame another one. */
+/** The server ends all other backends, too, and begins anew in the same process. Resolves once it has. */
+async function crashBackend({ database }: Stage): Promise<void> {
+  const [own] = await database.query<{ pid: number; at: Date }>(
+    'select pg_backend_pid() as pid, clock_timestamp() as at',
+  )
+  if (!own) throw new Error('there is no backend')
+  process.kill(own.pid, 'SIGKILL')
+  const hasBegun = async () => {
+    const rows = await database.query('select from pg_stat_bgwriter where stats_reset > $1', [
+      own.at,
+    ])
+    return rows.length > 0
+  }
+  await until(() => hasBegun().catch(() => false), 30_000)
+}
+
+/** PostgreSQL, or only one of its backends, crashes and is back at once: no node is to blame another one. */
 const postgres: Suite = {
   name: 'PostgreSQL restart',
   promisesCalls: false,
   cuts: false,
-  async round(stage) {
+  async round(stage, random) {
     const before = await placedOwners(stage)
-    await stage.postgres.crash()
+    await (random() < 0.5 ? stage.postgres.crash() : crashBackend(stage))
     const recoveries = await recoveriesOf(stage, withLoad(stage, new Set(before.keys())), false)
     await stage.settled()
     const after = await stage.owners()

@@ -1,5 +1,5 @@
 /** Which process of a node has written each row of the update log, and which node owned the account by then: a trigger keeps both. */
-import type { Database } from '../../src/database/database.ts'
+import type { Database, Queryable } from '../../src/database/database.ts'
 
 /** An update as it was stored, in order. */
 export interface Write {
@@ -39,7 +39,7 @@ export async function recordWrites(database: Database): Promise<void> {
     for each row execute function test_note_write()`)
 }
 
-export const writesOf = (database: Database, credentialId: number): Promise<Write[]> =>
+export const writesOf = (database: Queryable, credentialId: number): Promise<Write[]> =>
   database.query<Write>(
     `select w.update_id as "updateId", w.epoch, coalesce(n.name, '') as owner, w.owner as incarnation,
             coalesce(w.writer, '') as writer

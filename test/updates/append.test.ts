@@ -54,6 +54,31 @@ t.test('one fenced credential does not hold up the others of its group', async (
   t.ok(commits.length < ids.length, `${commits.length} commits`)
 })
 
+t.test(
+  'an account that somebody keeps locked does not hold up the others of its group',
+  async (t) => {
+    const { db, credential, node, stored } = await stage(t)
+    const ids = await Promise.all(Array.from({ length: 5 }, () => credential()))
+    const [first = 0, locked = 0, ...others] = ids
+    const { append } = await node(ids)
+    await db.transaction(async (tx) => {
+      await tx.query('select from credential_log where credential_id = any($1) for update', [
+        [first, locked],
+      ])
+      // While the first one waits, the others come together.
+      const appending = [first, ...others, locked].map((id) => append(id, many(2, 'x')))
+      const settled = Promise.allSettled(appending)
+      // For longer than two commits wait for a lock.
+      await tx.query('select pg_sleep(4.7)')
+      const outcomes = (await settled).map(({ status }) => status)
+      t.same(outcomes, ['rejected', ...others.map(() => 'fulfilled'), 'rejected'])
+    })
+    for (const id of others) t.same(await stored(id), ['x0', 'x1'])
+    t.equal(await append(locked, many(2, 'x')), 2, 'it goes through later')
+    t.same(await stored(locked), ['x0', 'x1'])
+  },
+)
+
 t.test('an event that is reported again is stored once', async (t) => {
   const { credential, node, stored } = await stage(t)
   const [id, other, third] = [await credential(), await credential(), await credential()]

@@ -184,6 +184,23 @@ t.test('a connection whose answer was cut is not used again', async (t) => {
   await until(() => receiver.kept === 1)
 })
 
+t.test('a dial that was cut keeps nobody waiting', async (t) => {
+  const receiver = await Receiver.open(t)
+  let dials = 0
+  const resolve: Resolve = () =>
+    dials++ === 0 ? new Promise(() => undefined) : resolveAnything('127.0.0.1')
+  const url = receiver.url.replace('127.0.0.1', 'bot.example')
+  const sender = senderTo(t, { url, maxConnections: 1, timeoutMs: 60_000, resolve })
+  const cut = new AbortController()
+  const posting = sender.post('{}', [], cut.signal)
+  await until(() => dials === 1)
+  cut.abort()
+  t.match(await posting, { status: undefined })
+  const began = performance.now()
+  t.match(await sender.post('{}', [], new AbortController().signal), { status: 200 })
+  t.ok(performance.now() - began < 4_000, 'the first dial would be given up after five seconds')
+})
+
 t.test('no more connections than the webhook allows, and none after the end', async (t) => {
   const receiver = await Receiver.open(t, () => new Promise(() => undefined))
   const sender = senderTo(t, { url: receiver.url, timeoutMs: 60_000 })
