@@ -30,8 +30,6 @@ const DECIDED_MS = 1_000
 /** For this time after a claim, the earlier owner may still have the session or take it back, however often. */
 const SETTLING_MS = 60_000
 
-const noTurn: ReleaseTurn = () => {}
-
 /** Each method that starts a service returns how to end it. */
 export class CredentialEffects {
   readonly world: CredentialWorld
@@ -40,7 +38,7 @@ export class CredentialEffects {
   readonly #batches: Batches = new Map()
   readonly #reports: ReportQueue
   #session: Session | undefined
-  #releaseTurn = noTurn
+  #releaseTurn: ReleaseTurn | undefined
   readonly #begunAt: number
   /** The session was taken soon after the claim, and was opened once more. */
   #hasReturned = false
@@ -79,8 +77,7 @@ export class CredentialEffects {
   }
 
   awaitTurn(send: Send): () => void {
-    let isGranted = false
-    let isOver = false
+    let [isGranted, isOver] = [false, false]
     this.releaseTurn()
     const ask = () => {
       if (isOver) return
@@ -101,8 +98,8 @@ export class CredentialEffects {
   /** What was asked for a turn is not kept any longer than that. */
   releaseTurn(hasFailed?: boolean): void {
     const release = this.#releaseTurn
-    this.#releaseTurn = noTurn
-    release(hasFailed)
+    this.#releaseTurn = undefined
+    release?.(hasFailed)
   }
 
   awaitStorage(send: Send): () => void {

@@ -366,6 +366,11 @@ function decodeAcrossChunks(transport: Client): { at: number } {
     unfinished = 0
     heard.at = performance.now()
   })
+  transport.on('open', ({ attrs }: Element) => {
+    // A part of what came in would keep the whole of it in memory, for as long as the stream lives.
+    for (const [name, value] of Object.entries(attrs))
+      attrs[name] = Buffer.from(`${value}`).toString()
+  })
   transport._onData = (chunk) => {
     heard.at = performance.now()
     unfinished += chunk.length
