@@ -1,13 +1,17 @@
 /** This tree of the source and another one in alternating turns: what a change costs, on a machine whose speed changes from minute to minute. */
 import { join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { type Child, startChild } from './support/child.ts'
 import type { Finding } from './support/finding.ts'
+import { deliveriesTake } from './support/hooks.ts'
 import type { Service } from './support/service.ts'
 import type { Stage } from './support/stage.ts'
 import { microseconds, milliseconds, now, percentile } from './support/statistics.ts'
+import { UPDATES } from './webhooks-flat.ts'
 
 const BOTS = 16
 const CONNECTIONS = 64
+const HOOK_CONNECTIONS = 40
 const POLLS = 1_000
 const WARMING_UP = 3
 const TURNS = 25
@@ -22,6 +26,8 @@ interface Tree {
   readonly services: typeof import('./support/service.ts')
   readonly connections: typeof import('./support/connection.ts')
   readonly listeners: typeof import('./support/listeners.ts')
+  readonly hooks: typeof import('./support/hooks.ts')
+  readonly flat: typeof import('./webhooks-flat.ts')
   /** Options of Node.js for its service, beside the ones it has. */
   readonly nodeOptions: readonly string[]
 }
@@ -38,24 +44,41 @@ interface Side {
   readonly play: Readonly<Record<Load, () => Promise<Turn>>>
 }
 
-type Load = 'sends' | 'polls'
-const loads: readonly Load[] = ['sends', 'polls']
+type Load = 'sends' | 'polls' | 'deliveries'
+const allLoads: readonly Load[] = ['sends', 'polls', 'deliveries']
 
-/** `--tree FOLDER` names the other tree, this one without it; `--node OPTIONS` are Node.js's for the other one's service. */
+/** Takes the deliveries of both sides, in a process of its own. */
+interface Receiver {
+  readonly child: Child
+  readonly origin: string
+}
+
+/**
+ * `--tree FOLDER` names the other tree, this one without it; `--node OPTIONS` are Node.js's for the other one's service;
+ * `--loads sends,polls,deliveries` are the loads, all of them without it.
+ */
 export async function beside(stage: Stage): Promise<Finding[]> {
   const { tree = '', node = '' } = stage.options
+  const loads = allLoads.filter((load) => stage.options.loads?.includes(load) ?? true)
   const own = await loadTree(join(import.meta.dirname, '..'), [])
   const other = await loadTree(tree, node.split(' ').filter(Boolean))
   const compare = async (itsStage: Stage) => {
     await using opened = new AsyncDisposableStack()
-    const theirs = await openSide(other, itsStage, opened)
-    const ours = await openSide(own, stage, opened)
-    await alternate([theirs, ours])
+    const receiver = await openReceiver(opened)
+    const theirs = await openSide(other, itsStage, receiver, opened)
+    const ours = await openSide(own, stage, receiver, opened)
+    await alternate([theirs, ours], loads)
     return loads.flatMap((load) => findingsOf(load, ours, theirs))
   }
   if (!tree) return stage.perform('beside_other', compare)
   const theatre = await other.stages.openTheatre(stage.note, stage.options)
   return theatre.perform('beside', compare).finally(() => theatre.close())
+}
+
+async function openReceiver(opened: AsyncDisposableStack): Promise<Receiver> {
+  const child = startChild(join(import.meta.dirname, 'support/receiver-process.ts'))
+  opened.defer(() => child.stop())
+  return { child, origin: `http://127.0.0.1:${await child.ask<number>('start')}` }
 }
 
 async function loadTree(folder: string, nodeOptions: readonly string[]): Promise<Tree> {
@@ -67,30 +90,40 @@ async function loadTree(folder: string, nodeOptions: readonly string[]): Promise
     services: await helper('service'),
     connections: await helper('connection'),
     listeners: await helper('listeners'),
+    hooks: await helper('hooks'),
+    flat: await helper('../webhooks-flat'),
     nodeOptions,
   }
 }
 
-async function openSide(tree: Tree, stage: Stage, opened: AsyncDisposableStack): Promise<Side> {
+async function openSide(
+  tree: Tree,
+  stage: Stage,
+  receiver: Receiver,
+  opened: AsyncDisposableStack,
+): Promise<Side> {
   const { seed, sandbox } = tree
   const userId = await seed.seedUser(stage)
   const { credentialIds } = await sandbox.seedLinked(stage, userId, BOTS)
-  const [credentialId = 0] = await seed.seedChatter(stage, userId, 1)
+  const [credentialId = 0, hooked = 0] = await seed.seedChatter(stage, userId, 2)
   const bots = await seed.seedKeys(stage, userId, credentialIds)
   const people = await sandbox.seedPeople(stage, userId, CONNECTIONS)
   const pollers = await seed.seedKeys(stage, userId, [credentialId], POLLS)
+  const [hook = ''] = await seed.seedKeys(stage, userId, [hooked])
+  await tree.flat.seedUpdates(stage, hooked)
   const service = await tree.services.startService(stage, { START_BUDGET: '100' }, tree.nodeOptions)
   opened.defer(() => service.stop())
-  await service.ask('online', BOTS + 1)
+  await service.ask('online', BOTS + 2)
   const listeners = await tree.listeners.Listeners.open(service.port, pollers, seed.FIRST_UPDATE)
   opened.defer(() => listeners.close())
   await untilHeld(service)
+  const deliveries = await openHook(tree, { stage, service, receiver }, hook)
   const requests = people.map((chat_id, index) => {
     const path = `/bot${bots[index % BOTS]}/sendMessage`
     return Buffer.from(tree.connections.post(path, { chat_id, text: TEXT }))
   })
   return {
-    turns: { sends: [], polls: [] },
+    turns: { sends: [], polls: [], deliveries: [] },
     play: {
       sends: () =>
         timed(service, async () => {
@@ -110,8 +143,33 @@ async function openSide(tree: Tree, stage: Stage, opened: AsyncDisposableStack):
           await untilHeld(service)
           return POLLS
         }),
+      deliveries,
     },
   }
+}
+
+interface Hooked {
+  readonly stage: Stage
+  readonly service: Service
+  readonly receiver: Receiver
+}
+
+/** Delivers a backlog for the first time; the turns deliver the same one again. */
+async function openHook(
+  { hooks, seed }: Tree,
+  { stage, service, receiver: { child, origin } }: Hooked,
+  key: string,
+): Promise<() => Promise<Turn>> {
+  const scene = { stage, service, receiver: child, origin }
+  await deliveriesTake(scene, UPDATES, () =>
+    hooks.setWebhooks(scene, [key], () => `${origin}/hook`, HOOK_CONNECTIONS),
+  )
+  const again = { apiKeyId: Number(key.split(':')[0]), after: seed.FIRST_UPDATE - 1 }
+  return () =>
+    timed(service, async () => {
+      await deliveriesTake(scene, UPDATES, () => service.ask('replay', again))
+      return UPDATES
+    })
 }
 
 async function untilHeld(service: Service): Promise<void> {
@@ -129,7 +187,7 @@ async function timed(service: Service, work: () => Promise<number>): Promise<Tur
 }
 
 /** Each turn begins with the side that the last one ended with, so that neither always comes first. */
-async function alternate(sides: readonly Side[]): Promise<void> {
+async function alternate(sides: readonly Side[], loads: readonly Load[]): Promise<void> {
   for (let turn = -WARMING_UP; turn < TURNS; turn++) {
     const inOrder = turn % 2 === 0 ? sides : sides.toReversed()
     for (const load of loads) {
@@ -144,6 +202,7 @@ async function alternate(sides: readonly Side[]): Promise<void> {
 const names: Readonly<Record<Load, string>> = {
   sends: `sendMessage, ${CONNECTIONS} connections`,
   polls: `one update for ${POLLS} polls, each`,
+  deliveries: `a delivery to a webhook over ${HOOK_CONNECTIONS} connections`,
 }
 
 function longest(load: Load, ...sides: readonly Side[]): Finding {

@@ -75,6 +75,7 @@ const { values: options, positionals: named } = parseArgs({
     network: { type: 'string' },
     once: { type: 'boolean', default: false },
     tree: { type: 'string' },
+    loads: { type: 'string' },
     node: { type: 'string' },
   },
 })

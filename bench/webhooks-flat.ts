@@ -17,7 +17,7 @@ import type { Stage } from './support/stage.ts'
 import { microseconds, perSecond } from './support/statistics.ts'
 
 // Enough that the first page and the widening to all connections do not count.
-const UPDATES = 20_000
+export const UPDATES = 20_000
 const CHATS = 200
 const CONNECTIONS = 40
 const TURNS = 9

@@ -348,7 +348,7 @@ t.test('programs go by the code and the reason of a failure, not by its text', a
 const matchesWordsOfOthers = [
   'src/database/embedded/launch.ts',
   'src/database/failures.ts',
-  'src/panel/ui/boundary.tsx',
+  'src/panel/ui/states.tsx',
 ]
 
 t.test('no regular expression reads a sentence of the service back', async (t) => {

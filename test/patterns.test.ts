@@ -1,7 +1,4 @@
-/**
- * Patterns of `t.match` that say less than they seem to: it looks for a text within a text, and at as many items of a list as
- * the pattern has.
- */
+/** Patterns of `t.match` that say less than they seem: it looks for a text within a text, and at as many items as the pattern has. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'

@@ -29,6 +29,7 @@ const inSql: Readonly<Record<string, string>> = {
   'audit/log.ts insert audit_log': transaction,
   'audit/read.ts delete audit_log': batch,
   'bulk/tags.ts update credential': batch,
+  'credentials/fence.ts update credential': atOnce,
   'credentials/health.ts update credential': batch,
   'credentials/identity.ts update credential': batch,
   'credentials/receive-settings.ts update credential': fenced,

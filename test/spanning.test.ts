@@ -17,6 +17,8 @@ const spanning: Readonly<Record<string, string>> = {
   'accounts/accounts.ts otp_failures': old,
   'accounts/accounts.ts quota': old,
   'accounts/signing-keys.ts signing_key': keys,
+  'accounts/suspensions.ts app_user':
+    'each node remembers who is suspended; each cell does it for its own users',
   'accounts/tries.ts quota': oneUser,
   'alerts/incidents.ts incident': old,
   'alerts/incidents.ts incident_account': old,

@@ -30,6 +30,8 @@ const DECIDED_MS = 1_000
 /** For this time after a claim, the earlier owner may still have the session or take it back, however often. */
 const SETTLING_MS = 60_000
 
+const noTurn: ReleaseTurn = () => {}
+
 /** Each method that starts a service returns how to end it. */
 export class CredentialEffects {
   readonly world: CredentialWorld
@@ -38,7 +40,7 @@ export class CredentialEffects {
   readonly #batches: Batches = new Map()
   readonly #reports: ReportQueue
   #session: Session | undefined
-  #releaseTurn: ReleaseTurn = () => {}
+  #releaseTurn = noTurn
   readonly #begunAt: number
   /** The session was taken soon after the claim, and was opened once more. */
   #hasReturned = false
@@ -79,7 +81,7 @@ export class CredentialEffects {
   awaitTurn(send: Send): () => void {
     let isGranted = false
     let isOver = false
-    this.#releaseTurn()
+    this.releaseTurn()
     const ask = () => {
       if (isOver) return
       this.#releaseTurn = this.world.budget.request(this.#facts, () => {
@@ -92,12 +94,15 @@ export class CredentialEffects {
     else ask()
     return () => {
       isOver = true
-      if (!isGranted) this.#releaseTurn()
+      if (!isGranted) this.releaseTurn()
     }
   }
 
+  /** What was asked for a turn is not kept any longer than that. */
   releaseTurn(hasFailed?: boolean): void {
-    this.#releaseTurn(hasFailed)
+    const release = this.#releaseTurn
+    this.#releaseTurn = noTurn
+    release(hasFailed)
   }
 
   awaitStorage(send: Send): () => void {
@@ -168,7 +173,7 @@ export class CredentialEffects {
       const closed = this.#close(own, living, permit)
       rejectAll(this.#batches, this.#closingDecided)
       if (isExclusive || handsOver) this.disconnected = Promise.all([this.disconnected, closed])
-      this.#releaseTurn()
+      this.releaseTurn()
     }
   }
 

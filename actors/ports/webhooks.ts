@@ -111,8 +111,8 @@ export interface Webhooks {
   saveState(key: OwnedKey, state: WebhookState): void
   /** Records that the delivery crashed. Buffered. */
   crashed(key: WebhookKey, crash: Crash): void
-  /** Counts an update that was given up after a week of attempts. */
-  dropped(key: OwnedKey): void
+  /** Counts updates that were given up after a week of attempts, or that the log deleted before they were read. */
+  dropped(key: OwnedKey, updates: number): void
   /** Has the key's actor woken at this time. */
   remind(apiKeyId: number, at: number): void
   /** Stores the change; `cursor` is the key's current cursor. */

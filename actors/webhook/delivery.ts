@@ -95,9 +95,8 @@ export class WebhookDelivery {
       progress: () => this.progress,
       saved: (stored) => this.#saved(stored),
     })
-    const changed = (isEmpty: boolean) => {
-      // An empty page may still have moved the cursor.
-      if (isEmpty) this.#saver.touch()
+    const changed = (isMoved: boolean) => {
+      if (isMoved) this.#saver.touch()
       this.poke()
     }
     this.#feed = new Feed({ key, world, reading, lanes, changed })
@@ -149,7 +148,8 @@ export class WebhookDelivery {
   poke(): void {
     if (this.#ended || !this.#key.mayReceive) return
     this.#start()
-    if (this.#wantsMore) void this.#feed.read()
+    const wantsMore = this.#wantsMore
+    if (wantsMore || this.#feed.canReadLong) void this.#feed.read(wantsMore)
     if (this.#flow === 'closed' && this.#lanes.isWorthTrying) {
       this.#machine.tell({ type: 'lane.fresh' })
     } else this.#alarm.set(this.#flow === 'open' ? this.#lanes.nextDue : Number.POSITIVE_INFINITY)
@@ -308,7 +308,7 @@ export class WebhookDelivery {
       Math.max(waitAfter({ failures, forMs }, Math.random()), restMs)
     const lane = this.#lanes.failed(update, now, wait, status === 410)
     if (this.#flow === 'open' && now - lane.since >= HOPELESS_MS) {
-      webhooks.dropped(this.#key.owned)
+      webhooks.dropped(this.#key.owned, 1)
       this.#end(update, 'given up')
       return undefined
     }
@@ -332,7 +332,7 @@ export class WebhookDelivery {
       if (how === 'delivered') this.#lanes.succeeded(update)
       else this.#lanes.gaveUp(update)
       this.#feed.release(update)
-      this.#reading.acknowledge(update.updateId)
+      this.#reading.acknowledge(update)
       this.#saver.acknowledged()
     }
     if (this.#inFlight === 0) this.#ended?.()
@@ -367,7 +367,8 @@ export class WebhookDelivery {
   get #wantsMore(): boolean {
     if (!this.#feed.canRead) return false
     if (this.#flow === 'closed') return !this.#lanes.isDoubted && this.#lanes.ready === 0
-    return this.#room > this.#lanes.ready
+    // Ahead of its need: nobody waits for the page while the rest goes out.
+    return (this.#flow === 'open' ? this.#width : this.#room) > this.#lanes.ready
   }
 }
 

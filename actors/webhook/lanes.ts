@@ -42,6 +42,11 @@ export class Lanes<Update extends Item> {
     if (!lane.isBusy && lane.failures === 0) this.#ready.add(lane)
   }
 
+  /** Number of updates in this lane. */
+  lengthOf(lane: string): number {
+    return this.#lanes.get(lane)?.queue.length ?? 0
+  }
+
   /** The failing lanes, for the progress that is stored. */
   get failing(): FailingUpdate[] {
     const failing = [...this.#before.values()]

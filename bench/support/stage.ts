@@ -40,6 +40,8 @@ export interface Options {
   readonly once: boolean
   /** Another checkout of the project, to compare with. */
   readonly tree?: string | undefined
+  /** Names of the loads to compare under. */
+  readonly loads?: string | undefined
   /** Options of Node.js to compare with. */
   readonly node?: string | undefined
 }

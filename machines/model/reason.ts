@@ -106,6 +106,7 @@ export type FailureReason =
   | 'only_the_user'
   | 'operator_not_suspended'
   | 'other_poll'
+  | 'owner_suspended'
   | 'people_full'
   | 'phone_country'
   | 'phone_form'

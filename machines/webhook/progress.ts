@@ -7,11 +7,24 @@ export interface Progress {
   readonly head: number
   /** Number of updates between the two that are not acknowledged. */
   readonly waiting: number
-  /** The runs of those updates: first and last id of each, one pair after another. */
+  /**
+   * The runs of those updates: first and last id of each, one pair after another. Of long lanes they have all ids that they
+   * span, for nodes that do not know such lanes.
+   */
   readonly open: readonly number[]
+  /** Absent if there are none. */
+  readonly long?: readonly LongLane[]
+  /** If there are long lanes, the runs of `open` apart from what these span. */
+  readonly apart?: readonly number[]
   /** The failed ones among them; absent if there are none. */
   readonly failing?: readonly FailingUpdate[]
 }
+
+/**
+ * A lane that has more updates than are kept in memory: from one id to another none of them is acknowledged, and so many
+ * there are.
+ */
+export type LongLane = readonly [lane: string, from: number, to: number, updates: number]
 
 /** Consecutive failures, since when, and when the next attempt is due. */
 export type FailingUpdate = readonly [
@@ -36,10 +49,13 @@ export const failingAt = (failing: readonly FailingUpdate[], now: number): Faili
     dueAt,
   ])
 
-/** First and last id of each run that is not acknowledged. */
-export function openRuns({ open }: Pick<Progress, 'open'>): (readonly [number, number])[] {
+/** First and last id of each run that is not acknowledged, apart from long lanes. */
+export function openRuns({
+  open,
+  apart = open,
+}: Pick<Progress, 'open' | 'apart'>): (readonly [number, number])[] {
   const pairs: [number, number][] = []
-  for (let at = 0; at < open.length; at += 2) pairs.push([open[at] ?? 0, open[at + 1] ?? 0])
+  for (let at = 0; at < apart.length; at += 2) pairs.push([apart[at] ?? 0, apart[at + 1] ?? 0])
   return pairs
 }
 
@@ -75,8 +91,21 @@ export function without(runs: Runs, holes: Runs): Runs {
 /** The intersection of the runs. */
 export const common = (some: Runs, others: Runs): Runs => without(some, without(some, others))
 
+/** Progress up to `head` with these runs and lanes open, of `waiting` updates. */
+export function progressWith(
+  { head, waiting }: Pick<Progress, 'head' | 'waiting'>,
+  runs: Runs,
+  long: readonly LongLane[] = [],
+): Progress {
+  const apart = runs.flat()
+  const spanned = long.map(([, from, to]) => [from, to] as const)
+  const open = long.length > 0 ? joined(runs, spanned).flat() : apart
+  const cursor = (open[0] ?? head + 1) - 1
+  return { cursor, head, waiting, open, ...(long.length > 0 && { long, apart }) }
+}
+
 /** The same progress with other runs open, of `waiting` updates; every failure is forgotten, so that nothing rests. */
-export function openedAs({ head }: Progress, runs: Runs, waiting: number): Progress {
-  const open = runs.flat()
-  return { cursor: (open[0] ?? head + 1) - 1, head, waiting: open.length && waiting, open }
+export function openedAs({ head, long }: Progress, runs: Runs, waiting: number): Progress {
+  const opened = progressWith({ head, waiting }, runs, long)
+  return opened.open.length > 0 ? opened : { ...opened, waiting: 0 }
 }

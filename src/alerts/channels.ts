@@ -10,7 +10,7 @@ import type { GuardedAgent } from '../net/guard.ts'
 import type { Mailer } from '../net/mail.ts'
 import { withoutControl } from '../security/redact.ts'
 import { failureText } from '../webhooks/exchange.ts'
-import { secretsInForce, signatures } from '../webhooks/secrets.ts'
+import { signatures, signingKeys } from '../webhooks/secrets.ts'
 import type { Channel, Due, FailedAttempt, Loss } from './outbox.ts'
 import type { Targets } from './settings.ts'
 import { bodyOf, wordsOf } from './words.ts'
@@ -60,7 +60,7 @@ const webhook: Tell = async (due, { webhook: target }, { agent, timeoutMs, page,
     'content-type': 'application/json',
     'webhook-id': id,
     'webhook-timestamp': `${timestamp}`,
-    'webhook-signature': signatures({ id, timestamp, body }, secretsInForce(target.signing, now())),
+    'webhook-signature': signatures({ id, timestamp, body }, signingKeys(target.signing), now()),
   }
   const asked = { agent, method: 'POST', headers, body, totalMs: timeoutMs, signal } as const
   const answer = await safeFetch(url, { ...asked, maxBytes: READ_BYTES }).catch((cause) => {

@@ -33,6 +33,8 @@ export interface Details {
   readonly after?: Readonly<Record<string, unknown>>
   /** Whose records change, where the author is known only by the change. */
   readonly userId?: number
+  /** Where the request changes something else along with what it is named by. */
+  readonly action?: Action
 }
 
 const authors = new AsyncLocalStorage<Author>()
@@ -42,7 +44,7 @@ export const changedBy = <Result>(author: Author, work: () => Result): Result =>
   authors.run(author, work)
 
 /** Undefined for what the service does by itself. */
-export function authorNow(): Author | undefined {
+function authorNow(): Author | undefined {
   const author = authors.getStore()
   return author?.isOver ? undefined : author
 }
@@ -51,10 +53,11 @@ export function authorNow(): Author | undefined {
 export const authorBefore = (): Author | undefined => authors.getStore()
 
 function rowOf(author: Author, details: Details) {
-  const { target, before, after, userId = author.userId } = { ...author.details, ...details }
+  const all = { ...author.details, ...details }
+  const { target, before, after, userId = author.userId, action = author.action } = all
   return {
     userId: userId ?? null,
-    action: author.action,
+    action,
     via: author.via,
     authorId: author.authorId ?? null,
     sessionId: author.sessionId ?? null,

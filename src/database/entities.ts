@@ -34,6 +34,8 @@ export const AppUser = defineEntity({
     phoneSealed: bytes(),
     createdAt: p.datetime().defaultRaw('now()'),
     erasingAt: p.datetime().nullable(),
+    suspendedAt: p.datetime().nullable(),
+    suspendedReason: p.text().nullable(),
   },
 })
 export type AppUser = InferEntity<typeof AppUser>

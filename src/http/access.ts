@@ -1,6 +1,7 @@
 /** What the caller may do with an account: as its owner, or by a share of it. One table says what each route asks for. */
 import type { FastifyInstance, FastifyRequest, preHandlerAsyncHookHandler } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
+import type { Suspensions } from '../accounts/suspensions.ts'
 import type { HeldShare, HeldShares, ShareRole } from '../credentials/held-shares.ts'
 import type { SharedBy } from '../keys/changes.ts'
 
@@ -88,12 +89,14 @@ export const accessRules: Readonly<Record<string, Rule>> = {
 /** A route whose path names an account or a key. */
 const isOfOne = /\/:credential_id\b|^\/api_keys\/:/
 
+type AdmitWorld = readonly [shares: HeldShares, suspensions: Pick<Suspensions, 'whyOf'>]
+
 /** Call it before the first route is added, and after what notes changes: the author of a change is known first. */
-export function admitShares(app: FastifyInstance, shares: HeldShares): void {
+export function admitShares(app: FastifyInstance, ...world: AdmitWorld): void {
   app.addHook('onRoute', (route) => {
     for (const verb of [route.method].flat()) {
       const found = accessRules[`${verb === 'HEAD' ? 'GET' : verb} ${route.url}`]
-      if (found) route.preHandler = [admit(shares, found), ...[route.preHandler ?? []].flat()]
+      if (found) route.preHandler = [admit(found, ...world), ...[route.preHandler ?? []].flat()]
       else if (isOfOne.test(route.url)) throw new Error(`${verb} ${route.url} has no access rule`)
     }
   })
@@ -124,7 +127,11 @@ async function shareFor(
  * nothing of others. One of the staff gains nothing by a share of the user they help.
  */
 const admit =
-  (shares: HeldShares, { asks, places }: Rule): preHandlerAsyncHookHandler =>
+  (
+    { asks, places }: Rule,
+    shares: HeldShares,
+    suspensions: Pick<Suspensions, 'whyOf'>,
+  ): preHandlerAsyncHookHandler =>
   async (request) => {
     const { user } = request
     if (!user || user.acting) return
@@ -134,6 +141,12 @@ const admit =
       throw failed('forbidden', `this share of the account allows less: ${share.role}`, {
         reason: 'share_role',
         params: { role: share.role, asks },
+      })
+    }
+    // Nothing goes out for an owner who is suspended. Why is not for others.
+    if (!['GET', 'HEAD'].includes(request.method) && suspensions.whyOf(share.ownerId)) {
+      throw failed('forbidden', 'the owner of the account is suspended', {
+        reason: 'owner_suspended',
       })
     }
     request.user = {

@@ -85,7 +85,7 @@ export function routesOf(options: RoutesOptions): Route[] {
   const ofPanel = { addresses: baseUrls, panels: panelUrls }
   const ofKeys = { ...user, keyService, keys }
   return [
-    async (app) => admitShares(app, services.heldShares),
+    async (app) => admitShares(app, services.heldShares, accounts.suspensions),
     ...routesOfOperation(options),
     route(authRoutes, { accounts }),
     route(panelSessionRoutes, { accounts, baseUrls, panelUrls }),

@@ -4,7 +4,7 @@ import type { Keeps } from '../../actors/ports/ports.ts'
 import type { Scope } from '../../machines/api-key/events.ts'
 import { failed } from '../../machines/model/failure.ts'
 import { holdUser } from '../accounts/users.ts'
-import { authorNow, noteChange, noteIn } from '../audit/log.ts'
+import { noteChange, noteIn } from '../audit/log.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { ApiKey, databaseNow, forUpdate } from '../database/entities.ts'
 import { formatApiKey, hashSecret, newApiKeySecret } from '../security/secrets.ts'
@@ -64,12 +64,7 @@ export async function revokeHeld(
   const revoked = (await tx.query<{ id: number }>(revoking, [credentialId, userId])).map(
     ({ id }) => id,
   )
-  const author = authorNow()
-  if (!author) return revoked
-  const { details: _, ...by } = author
-  for (const id of revoked) {
-    await noteChange(tx, { target: ['key', id] }, { ...by, action: 'key.revoked' })
-  }
+  for (const id of revoked) await noteChange(tx, { target: ['key', id], action: 'key.revoked' })
   return revoked
 }
 

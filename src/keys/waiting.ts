@@ -5,7 +5,7 @@ import type { Filter } from '../../machines/model/update-kinds.ts'
 import { openRuns, type Progress } from '../../machines/webhook/progress.ts'
 import type { Database } from '../database/database.ts'
 import { countPending } from '../updates/pending.ts'
-import { columnsOf, isOneOf, segments } from '../updates/wanted.ts'
+import { columnsOf, isOneOf, type Segment, segments } from '../updates/wanted.ts'
 
 /** The updates that wait for a key, and those that it missed. */
 export async function pendingUpdates(
@@ -76,25 +76,38 @@ export async function waitingByHour(db: Database, apiKeyId: number): Promise<Wai
     [apiKeyId],
   )
   if (!key) return { oldestAt: undefined, hours: [] }
+  const parts = partsOf(key)
   const hours = await db.query<HourRow>(
     `select date_trunc('hour', u.at, 'UTC') as at, min(u.at) as oldest, count(*) as updates
-       from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::jsonb[])
-              as part (start, past, kinds, others)
+       from unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::jsonb[], $7::bigint[])
+              as part (start, past, kinds, others, chat)
        join update_log u on u.credential_id = $1 and u.update_id >= part.start
         and u.update_id < part.past and ${isOneOf('u', 'part.kinds', 'part.others')}
+        and (part.chat is null or u.chat_id = part.chat)
         and u.api_key_id is distinct from $2
       group by 1 order by 1`,
-    [key.credential_id, apiKeyId, ...columnsOf(partsOf(key))],
+    [key.credential_id, apiKeyId, ...columnsOf(parts), parts.map(({ chat }) => chat)],
   )
   return { oldestAt: hours[0]?.oldest, hours }
+}
+
+interface Part extends Segment {
+  /** Of this chat alone; null for all of them. */
+  readonly chat: string | null
 }
 
 /** A webhook is ahead of its cursor where a chat fails and others go on: of what it read, only the open runs wait. */
 function partsOf({ cursor, filter, next_update_id: next, webhook_progress: progress }: KeyRow) {
   const runs = progress ? openRuns(progress) : []
   const head = progress?.head ?? cursor
+  const partsIn = (first: number, past: number, chat: string | null = null): Part[] =>
+    segments(filter, first, past).map((segment) => ({ ...segment, chat }))
   return [
-    ...runs.flatMap(([first, last]) => segments(filter, first, last + 1)),
-    ...segments(filter, head + 1, next),
+    ...runs.flatMap(([first, last]) => partsIn(first, last + 1)),
+    ...(progress?.long ?? []).flatMap(([lane, from, to]) => partsIn(from, to + 1, chatOf(lane))),
+    ...partsIn(head + 1, next),
   ]
 }
+
+/** The lane of a chat's messages has its id for a name; other lanes are never long in practice. */
+const chatOf = (lane: string) => (/^-?\d+$/.test(lane) ? lane : null)

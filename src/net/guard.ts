@@ -2,7 +2,7 @@
 
 import { lookup, Resolver } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction, type Socket } from 'node:net'
-import { Agent, buildConnector, Pool } from 'undici'
+import { Agent, buildConnector, Client, Pool } from 'undici'
 
 /** The IANA special-purpose registry for IPv4, and what is reserved. */
 const special4 = [
@@ -180,9 +180,68 @@ function forgettablePool(origin: string | URL, options: object): Pool {
   return pool
 }
 
-/** The same for who speaks to one origin only, again and again. */
-export function createGuardedPool(origin: string, options: GuardOptions): Pool {
-  return new Pool(origin, poolOptions(options))
+/** One connection to an origin, for one request at a time; it is opened again whenever there is need. */
+export type GuardedConnection = Client
+
+type Use = (connection: GuardedConnection) => void
+
+/**
+ * For who speaks to one origin only, again and again. A pool looks through all of its connections for each request, and has
+ * the next one wait until the one before has left the event loop.
+ */
+export class GuardedConnections {
+  readonly #origin: string
+  readonly #options: ReturnType<typeof poolOptions>
+  readonly #all = new Set<GuardedConnection>()
+  /** The one that was used last is the next one to be used. */
+  readonly #idle: GuardedConnection[] = []
+  readonly #waiting = new Set<Use>()
+  #isClosed = false
+
+  constructor(origin: string, options: GuardOptions) {
+    this.#origin = origin
+    this.#options = poolOptions(options)
+  }
+
+  /** As soon as one is free. Nobody else gets it until it is given back; one that is closed refuses its request. */
+  take(use: Use): void {
+    const connection = this.#idle.pop()
+    if (connection) use(connection)
+    else if (this.#isClosed || this.#all.size < this.#options.connections) use(this.#open())
+    else this.#waiting.add(use)
+  }
+
+  /** `isReusable`: its request has got a whole answer. */
+  giveBack(connection: GuardedConnection, isReusable: boolean): void {
+    if (isReusable && this.#all.has(connection)) this.#idle.push(connection)
+    else this.#end(connection)
+    for (const next of this.#waiting) {
+      this.#waiting.delete(next)
+      this.take(next)
+      return
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true
+    this.#idle.length = 0
+    for (const connection of this.#all) this.#end(connection)
+    for (const next of this.#waiting) next(this.#open())
+    this.#waiting.clear()
+  }
+
+  #open(): GuardedConnection {
+    const { connections: _, ...options } = this.#options
+    const connection = new Client(this.#origin, options)
+    if (this.#isClosed) this.#end(connection)
+    else this.#all.add(connection)
+    return connection
+  }
+
+  #end(connection: GuardedConnection) {
+    this.#all.delete(connection)
+    connection.destroy().catch(() => undefined)
+  }
 }
 
 function poolOptions(options: GuardOptions) {
@@ -236,59 +295,73 @@ const REQUEST = /^[A-Z]+ \S+ HTTP\/1\.\d\r\n/
 const INTERIM = /^HTTP\/1\.\d 1\d\d/
 const CONTINUE = / 100$/
 const LINE_LENGTH = 'HTTP/1.1 100'.length
+const STATUS_LENGTH = '100'.length
+const ONE = 0x31
 const HEAD_END = '\r\n\r\n'
 
 /** Some servers send `100 Continue` though nobody waits for it. The client takes that for a broken answer, and passes over 102. */
 function passingOverContinue<Connection extends Socket>(socket: Connection): Connection {
   const { read, write } = socket
-  let rename = continueRenaming()
+  const heads = new InterimHeads()
   const reading = (size?: number) => {
     const chunk: Buffer | null = read.call(socket, size)
-    if (chunk !== null) rename(chunk)
+    if (chunk !== null) heads.rename(chunk)
     return chunk
   }
-  const writing = (...sent: Parameters<typeof write>) => {
+  const writing = (chunk: string | Uint8Array, ...more: never[]) => {
     // The client writes each head as a text of its own; other pieces belong to the request before.
-    if (typeof sent[0] === 'string' && REQUEST.test(sent[0])) rename = continueRenaming()
-    return write.apply(socket, sent)
+    if (typeof chunk === 'string' && REQUEST.test(chunk)) heads.begin()
+    return write.call(socket, chunk, ...more)
   }
   return Object.assign(socket, { read: reading, write: writing })
 }
 
 /** For the pieces of one answer, cut anywhere: renames in the interim heads, and nothing from the head of the answer itself on. */
-function continueRenaming(): (chunk: Buffer) => void {
-  let awaited: 'line' | 'end' | 'nothing' = 'line'
+class InterimHeads {
+  #awaited: 'line' | 'end' | 'nothing' = 'line'
   /** The end of the pieces before, as far as it may belong to what is awaited. */
-  let before = ''
+  #before = ''
 
-  function afterLine(chunk: Buffer, at: number): number {
-    const line = before + chunk.toString('latin1', at, at + LINE_LENGTH - before.length)
-    const next = at + line.length - before.length
-    before = line
-    if (line.length < LINE_LENGTH) return chunk.length
-    awaited = INTERIM.test(line) ? 'end' : 'nothing'
-    if (CONTINUE.test(line) && awaited === 'end') chunk.write('2', next - 1)
-    before = ''
-    return next
+  /** What follows answers another request. */
+  begin(): void {
+    this.#awaited = 'line'
+    this.#before = ''
   }
 
-  function afterHead(chunk: Buffer, at: number): number {
-    const text = before + chunk.toString('latin1', at)
-    const end = text.indexOf(HEAD_END)
-    if (end < 0) {
-      before = text.slice(1 - HEAD_END.length)
+  rename(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length && this.#awaited !== 'nothing'; ) {
+      at = this.#awaited === 'line' ? this.#afterLine(chunk, at) : this.#afterHead(chunk, at)
+    }
+  }
+
+  #afterLine(chunk: Buffer, at: number): number {
+    const digit = chunk[at + LINE_LENGTH - STATUS_LENGTH]
+    // Nearly every answer has no interim head, and its line is looked at no further.
+    if (this.#before === '' && digit !== undefined && digit !== ONE) {
+      this.#awaited = 'nothing'
       return chunk.length
     }
-    const next = at + end + HEAD_END.length - before.length
-    awaited = 'line'
-    before = ''
+    const line = this.#before + chunk.toString('latin1', at, at + LINE_LENGTH - this.#before.length)
+    const next = at + line.length - this.#before.length
+    this.#before = line
+    if (line.length < LINE_LENGTH) return chunk.length
+    this.#awaited = INTERIM.test(line) ? 'end' : 'nothing'
+    if (CONTINUE.test(line) && this.#awaited === 'end') chunk.write('2', next - 1)
+    this.#before = ''
     return next
   }
 
-  return (chunk) => {
-    for (let at = 0; at < chunk.length && awaited !== 'nothing'; ) {
-      at = awaited === 'line' ? afterLine(chunk, at) : afterHead(chunk, at)
+  #afterHead(chunk: Buffer, at: number): number {
+    const text = this.#before + chunk.toString('latin1', at)
+    const end = text.indexOf(HEAD_END)
+    if (end < 0) {
+      this.#before = text.slice(1 - HEAD_END.length)
+      return chunk.length
     }
+    const next = at + end + HEAD_END.length - this.#before.length
+    this.#awaited = 'line'
+    this.#before = ''
+    return next
   }
 }
 

@@ -72,7 +72,12 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser('bulk_item', 'action_id position', amongThose('action_id', 'bulk_action')),
   ofUser('bulk_action', 'id'),
   ofUser('idempotent_call', 'api_key_id key', ofKeys),
-  ofUser('key_holder', 'api_key_id user_id', `user_id = $1 or ${ofKeys}`),
+  ofUser(
+    'key_holder',
+    'api_key_id user_id',
+    `(api_key_id, user_id) in (select api_key_id, user_id from key_holder where user_id = $1
+      union all select api_key_id, user_id from key_holder where ${ofKeys})`,
+  ),
   ofUser('api_key', 'id', undefined, { omit: ['secret_hash', 'old_secret_hash'] }),
   ofCredential('credential_transition', 'id'),
   ofCredential('credential_log', ''),
@@ -133,8 +138,10 @@ export const personalTables: readonly PersonalTable[] = [
   ofUser(
     'account_share',
     'id',
-    `$1 in (owner_id, user_id)
-      or user_id is null and phone_index = (select phone_index from app_user where id = $1)`,
+    `id in (select id from account_share where owner_id = $1
+      union all select id from account_share where user_id = $1
+      union all select id from account_share where user_id is null
+        and phone_index = (select phone_index from app_user where id = $1))`,
     { omit: ['phone_index', 'phone_sealed'] },
   ),
   // It outlives the account: what a deletion has left on the network is signed out later.

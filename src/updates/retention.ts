@@ -116,9 +116,9 @@ async function tellKeys(tx: Queryable, credentialId: number, last: number): Prom
 
 /**
  * Looks at each update once, not once for each key: a key has missed, in each part of the log that it has not read
- * (`unread`: a webhook is ahead of its cursor where a chat fails and others go on) and that one of its filters holds for
- * (`segment`), the updates of each kind (`listed`, found by binary search) that the filter names, less those that it caused
- * itself.
+ * (`unread`: a webhook is ahead of its cursor where a chat fails and others go on; what long lanes have missed it counts when it
+ * reads them) and that one of its filters holds for (`segment`), the updates of each kind (`listed`, found by binary search)
+ * that the filter names, less those that it caused itself.
  */
 const tell = `
   with gone as materialized (
@@ -131,7 +131,8 @@ const tell = `
       from api_key where id = any($3)
      union all
     select id, greatest(cursor, (runs->>(2 * n))::bigint - 1), least($2, (runs->>(2 * n + 1))::bigint)
-      from api_key, lateral (select webhook_progress->'open' as runs) progress,
+      from api_key,
+           lateral (select coalesce(webhook_progress->'apart', webhook_progress->'open') as runs) progress,
            generate_series(0, jsonb_array_length(runs) / 2 - 1) n
      where id = any($3)
   ), segment as materialized (

@@ -1,6 +1,5 @@
-/** The endpoint of one webhook: signs, sends and records attempts, over pooled connections with one time limit. */
+/** The endpoint of one webhook: signs, sends and records attempts, over connections that stay open, with one time limit. */
 
-import type { Pool } from 'undici'
 import type { Logger } from '../../actors/ports/ports.ts'
 import type {
   Attempt,
@@ -12,12 +11,12 @@ import type {
 } from '../../actors/ports/webhooks.ts'
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
-import { createGuardedPool, type GuardOptions } from '../net/guard.ts'
+import { type GuardedConnection, GuardedConnections, type GuardOptions } from '../net/guard.ts'
 import { shownUrl } from './address.ts'
 import type { DeliveryPlace } from './delivery-log.ts'
 import { type EndpointReply, Exchange, type ExchangeResult, TIMED_OUT } from './exchange.ts'
 import { callIn, type ReplyCall } from './reply-call.ts'
-import { type SigningSecrets, secretsInForce, signatures } from './secrets.ts'
+import { type SigningSecrets, signatures } from './secrets.ts'
 
 interface ConnectionLimits {
   readonly deliveries: number
@@ -75,7 +74,7 @@ export class Endpoint implements WebhookEndpoint {
   readonly #userId: number
   readonly #place: DeliveryPlace
   readonly #parts: EndpointParts
-  readonly #pool: Pool
+  readonly #connections: GuardedConnections
   readonly #path: string
   /** Names and values in turn. */
   readonly #headers: readonly string[]
@@ -105,7 +104,7 @@ export class Endpoint implements WebhookEndpoint {
     this.#headers = Object.entries({ ...headers, ...Object.fromEntries(own) }).flat()
     const hidden = Object.fromEntries(own.map(([name]) => [name, '[redacted]']))
     this.#keptHeaders = Object.entries({ ...headers, ...hidden }).flat()
-    this.#pool = createGuardedPool(url.origin, {
+    this.#connections = new GuardedConnections(url.origin, {
       ...guard,
       connections: target.maxConnections,
       connectTimeoutMs: Math.min(CONNECT_MS, timeoutMs),
@@ -136,10 +135,8 @@ export class Endpoint implements WebhookEndpoint {
       const id = `${this.#apiKeyId}-${updateId}`
       const timestamp = Math.floor(now / 1000)
       const headers = ['webhook-id', id, 'webhook-timestamp', `${timestamp}`]
-      const inForce = secretsInForce(known.found, now)
-      if (inForce.length > 0) {
-        headers.push('webhook-signature', signatures({ id, timestamp, body }, inForce))
-      }
+      const signature = signatures({ id, timestamp, body }, known.signing, now)
+      if (signature !== '') headers.push('webhook-signature', signature)
       const sent = await this.post(body, headers, signal)
       if (sent.reply) void this.#executeReplyCall(sent.reply, id)
       const { status, error, retryAfterMs, answer } = sent
@@ -157,24 +154,35 @@ export class Endpoint implements WebhookEndpoint {
     const { timeoutMs } = this.#parts
     this.#watch(signal)
     return new Promise((resolve) => {
-      const exchange: Exchange = new Exchange(signal, performance.now() + timeoutMs, (sent) => {
+      let connection: GuardedConnection | undefined
+      const ended = (sent: ExchangeResult, isWhole: boolean) => {
         this.#underWay.delete(exchange)
+        if (connection) this.#connections.giveBack(connection, isWhole)
         resolve(sent)
-      })
+      }
+      const exchange: Exchange = new Exchange(signal, performance.now() + timeoutMs, ended)
       this.#underWay.add(exchange)
       this.#timer ??= setTimeout(() => this.#expire(), timeoutMs)
-      this.#pool.dispatch(
-        {
-          path: this.#path,
-          method: 'POST',
-          headers: [...this.#headers, ...headers],
-          body,
-          headersTimeout: 0,
-          bodyTimeout: 0,
-        },
-        exchange,
-      )
+      this.#connections.take((free) => {
+        connection = free
+        // It may have been cut while it waited.
+        if (exchange.isOver) this.#connections.giveBack(free, true)
+        else free.dispatch(this.#request(body, headers), exchange)
+      })
     })
+  }
+
+  #request(body: string, headers: readonly string[]) {
+    return {
+      path: this.#path,
+      method: 'POST',
+      headers: [...this.#headers, ...headers],
+      body,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      // A connection has one request at a time anyway, so nothing has to be held back behind it.
+      blocking: false,
+    } as const
   }
 
   record(attempt: AttemptRecord, exchange: WebhookExchange | undefined): void {
@@ -187,7 +195,7 @@ export class Endpoint implements WebhookEndpoint {
 
   close(): void {
     clearTimeout(this.#timer)
-    this.#pool.destroy().catch(() => undefined)
+    this.#connections.close()
   }
 
   /** One timer for all exchanges, most of which end long before their time. */

@@ -28,11 +28,14 @@ export interface EndpointReply {
   readonly body: Buffer
 }
 
+/** `isWhole`: the answer was read to its end, so the connection may serve another request. */
+type Ended = (sent: ExchangeResult, isWhole: boolean) => void
+
 export class Exchange implements Dispatcher.DispatchHandler {
   readonly signal: AbortSignal
   /** By the clock of `performance`. */
   readonly endsBy: number
-  readonly #ended: (sent: ExchangeResult) => void
+  readonly #ended: Ended
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
   #reason = ''
@@ -41,14 +44,19 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #bytes = 0
   #isOver = false
 
-  constructor(signal: AbortSignal, endsBy: number, ended: (sent: ExchangeResult) => void) {
+  constructor(signal: AbortSignal, endsBy: number, ended: Ended) {
     this.signal = signal
     this.endsBy = endsBy
     this.#ended = ended
   }
 
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
   cut(error: string): void {
-    this.#end({ error }, true)
+    this.#end({ error }, false)
+    this.#abort()
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -70,15 +78,18 @@ export class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length
     if (this.#bytes <= REPLY_BYTES) this.#chunks.push(chunk)
-    else this.#answered(undefined, true)
+    else {
+      this.#answered(undefined, false)
+      this.#abort()
+    }
   }
 
   onResponseEnd(): void {
-    this.#answered(this.#bytes === 0 ? undefined : this.#reply)
+    this.#answered(this.#bytes === 0 ? undefined : this.#reply, true)
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#end({ error: failureText(error) })
+    this.#end({ error: failureText(error) }, false)
   }
 
   get #reply(): EndpointReply {
@@ -89,26 +100,30 @@ export class Exchange implements Dispatcher.DispatchHandler {
     }
   }
 
-  #answered(reply: EndpointReply | undefined, isCut = false) {
+  #answered(reply: EndpointReply | undefined, isWhole: boolean) {
     const isGood = this.#status >= 200 && this.#status < 300
-    if (isGood) this.#end({ reply }, isCut)
+    if (isGood) this.#end({ reply }, isWhole)
     else {
       const answer = `${this.#status} ${this.#reason}`.trim()
-      this.#end({ error: `Wrong response from the webhook: ${answer}` }, isCut)
+      this.#end({ error: `Wrong response from the webhook: ${answer}` }, isWhole)
     }
   }
 
-  #end({ error, reply }: Partial<ExchangeResult>, isCut = false) {
+  #abort() {
+    this.#controller?.abort(new Error('the attempt is over'))
+  }
+
+  #end({ error, reply }: Partial<ExchangeResult>, isWhole: boolean) {
     if (this.#isOver) return
     this.#isOver = true
-    if (isCut) this.#controller?.abort(new Error('the attempt is over'))
-    this.#ended({
+    const sent = {
       status: this.#status || undefined,
       error: error && withoutControl(error.slice(0, ERROR_CHARACTERS)),
       reply,
       answer: this.#status ? { headers: this.#headers, chunks: this.#chunks } : undefined,
       retryAfterMs: error === undefined ? undefined : restOf(this.#headers['retry-after']),
-    })
+    }
+    this.#ended(sent, isWhole)
   }
 }
 

@@ -128,5 +128,6 @@ export async function resendStanding(db: Database, apiKeyId: number): Promise<Re
     count(resend.left ?? common(resend.runs, open)),
     count(without(open, resend.added)),
   ])
-  return { resend, updates, remaining, others }
+  const long = (progress?.long ?? []).reduce((sum, [, , , waiting]) => sum + waiting, 0)
+  return { resend, updates, remaining, others: others + long }
 }

@@ -1,5 +1,5 @@
 /** Secrets that sign deliveries, and their signatures (Standard Webhooks). A replaced secret signs along for a day. */
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac, createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { noteChange } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
@@ -18,9 +18,18 @@ export interface SigningSecret {
   readonly previous?: { readonly secret: string; readonly until: number }
 }
 
+/** Made once of each secret: a signature by its bare bytes takes several times as long. */
+interface SigningKey {
+  readonly key: KeyObject
+  /** It signs before this time. */
+  readonly until: number
+}
+
 interface Known {
   /** Undefined for a key without a secret. */
   readonly found: SigningSecret | undefined
+  /** Of the secret that was found, and of the one before it. */
+  readonly signing: readonly SigningKey[]
 }
 
 const placeOf = (apiKeyId: number) => ({ table: 'webhook_secret', column: 'sealed', row: apiKeyId })
@@ -81,7 +90,11 @@ export class SigningSecrets {
   }
 
   async #keep(apiKeyId: number, sealed: Buffer | undefined): Promise<Known> {
-    const known = { found: await this.#open(apiKeyId, sealed) }
+    return this.#know(apiKeyId, await this.#open(apiKeyId, sealed))
+  }
+
+  #know(apiKeyId: number, found: SigningSecret | undefined): Known {
+    const known = { found, signing: signingKeys(found) }
     this.#known.set(apiKeyId, known)
     return known
   }
@@ -112,19 +125,23 @@ export class SigningSecrets {
       )
       await noteChange(tx)
     })
-    this.#known.set(apiKeyId, { found: next })
+    this.#know(apiKeyId, next)
     return next
   }
 }
 
-const nothing: readonly string[] = []
+const nothing: readonly SigningKey[] = []
 
-/** The secrets that sign at this time, the newest first. */
-export function secretsInForce(found: SigningSecret | undefined, now: number): readonly string[] {
+/** The newest first. */
+export function signingKeys(found: SigningSecret | undefined): readonly SigningKey[] {
   if (!found) return nothing
   const { secret, previous } = found
-  return previous && now < previous.until ? [secret, previous.secret] : [secret]
+  const newest = { key: keyOf(secret), until: Number.POSITIVE_INFINITY }
+  return previous ? [newest, { key: keyOf(previous.secret), until: previous.until }] : [newest]
 }
+
+const keyOf = (secret: string) =>
+  createSecretKey(Buffer.from(secret.slice(PREFIX.length), 'base64'))
 
 interface Signed {
   readonly id: string
@@ -133,13 +150,18 @@ interface Signed {
   readonly body: string
 }
 
-/** `v1,` and an HMAC of id, time and body; one signature for each secret, the newest first. */
-export function signatures({ id, timestamp, body }: Signed, secrets: readonly string[]): string {
-  return secrets
-    .map((secret) => {
-      const key = Buffer.from(secret.slice(PREFIX.length), 'base64')
-      const mac = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`)
-      return `v1,${mac.digest('base64')}`
-    })
-    .join(' ')
+/** `v1,` and an HMAC of id, time and body; one signature for each key that signs at this time, the newest first. */
+export function signatures(
+  { id, timestamp, body }: Signed,
+  keys: readonly SigningKey[],
+  now: number,
+): string {
+  const text = `${id}.${timestamp}.${body}`
+  let all = ''
+  for (const { key, until } of keys) {
+    if (now >= until) continue
+    const mac = createHmac('sha256', key).update(text).digest('base64')
+    all += all === '' ? `v1,${mac}` : ` v1,${mac}`
+  }
+  return all
 }

@@ -133,11 +133,11 @@ function portOf(options: WebhookOptions, { endpointParts, reach, states }: PortP
       if (isGivenUp) notices.notify(key, 'crash_loop', since)
       options.crashed()
     },
-    dropped({ apiKeyId, epoch }) {
+    dropped({ apiKeyId, epoch }, updates) {
       db.query(
-        `update api_key k set dropped_updates = k.dropped_updates + 1, dropped_at = now()
+        `update api_key k set dropped_updates = k.dropped_updates + $3, dropped_at = now()
            from credential c where k.id = $1 and c.id = k.credential_id and c.epoch = $2`,
-        [apiKeyId, epoch],
+        [apiKeyId, epoch, updates],
       ).catch((err) => logger.warn({ err, apiKeyId }, 'a dropped update was not counted'))
     },
     remind: (apiKeyId, at) => options.remind(apiKeyId, at),

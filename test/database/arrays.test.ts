@@ -72,7 +72,7 @@ t.test('undefined is null, and a text that is empty or says null is not', async 
 
 t.test('NUL and numbers beyond a bigint are errors of the values', async (t) => {
   await t.rejects(database.query('select unnest($1::text[])', [textArray(['a\0b'])]), {
-    code: '22021',
+    code: /^22021$/,
   })
   await t.rejects(database.query('select $1::bigint[]', [arrayLiteral([Number.NaN])]), {
     code: '22P02',

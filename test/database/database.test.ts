@@ -103,6 +103,26 @@ t.test('a connection cut in a transaction fails it and nothing else', async (t) 
   t.same(await bodies(), [])
 })
 
+const own = 'select pg_backend_pid() as pid'
+
+t.test('an idle connection that is lost is told, one that is closed is not', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const told: unknown[] = []
+  const warn = (_: object, text: string) => void told.push(text)
+  const db = openDatabase({ url, logger: { ...quietLogger, warn } as never })
+  const [self] = await db.query<{ pid: number }>(own)
+  await database.query('select pg_terminate_backend($1, 1000)', [self?.pid])
+  await until(() => told.length > 0)
+  t.same(told, ['an idle database connection was lost'])
+  const pids = await Promise.all([1, 2, 3].map(() => db.query<{ pid: number }>(own)))
+  const ended = db.close()
+  await database.query('select pg_terminate_backend(pid) from unnest($1::int[]) pid', [
+    pids.flat().map(({ pid }) => pid),
+  ])
+  await ended
+  t.equal(told.length, 1)
+})
+
 t.test('a statement is given up after five seconds and is then retryable', async (t) => {
   t.same(await database.query('show statement_timeout'), [{ statement_timeout: '5s' }])
   const tooSlow = database.transaction(async (tx) => {

@@ -107,6 +107,7 @@ const worlds = fc.record({
   refusals: fc.array(refusal, { maxLength: 3 }),
   receiving,
   isPolled: fc.boolean(),
+  suspended: fc.constantFrom(undefined, undefined, 'Spam'),
 })
 
 type Drawn = typeof worlds extends fc.Arbitrary<infer One> ? One : never
@@ -139,6 +140,7 @@ function worldOf(drawn: Drawn): ExaminerWorld {
     receiving: async () => drawn.receiving,
     refusals: async () => drawn.refusals,
     isPolled: () => drawn.isPolled,
+    suspendedWhy: () => drawn.suspended,
   } as unknown as ExaminerWorld
 }
 
@@ -166,6 +168,7 @@ const seenFor: Readonly<Record<string, string>> = {
   nobody_receives: 'nobody_receives',
   webhook_turned_off: 'webhook_removed',
   updates_dropped: 'dropped',
+  user_suspended: 'user_suspended',
   missing_scope: 'calls_refused scope_missing may_not_receive',
 }
 
@@ -206,6 +209,11 @@ t.test('whatever failed, a diagnosis ends with a cause', async () => {
       // A webhook without the scope gets nothing, and no call is refused.
       const isDeaf = drawn.receiving.webhook && !drawn.key.scopes.includes('bot:receive')
       if ((isBroken || isDeaf) && !cause?.code) throw new Error(JSON.stringify(findings))
+      // A key that opens nothing by itself comes first.
+      const opensNothing = ['key_revoked', 'key_expired', 'wrong_secret', 'user_suspended']
+      if (drawn.suspended && !opensNothing.includes(cause?.code ?? '')) {
+        throw new Error(JSON.stringify(findings))
+      }
     }),
     { numRuns: 1_000 },
   )

@@ -12,7 +12,7 @@ export interface Flow {
   readonly files: readonly string[]
 }
 
-const ROUNDS = 5
+const ROUNDS = 8
 const RECEIVE = 'incoming message to held getUpdates'
 /** The request by which a test writes the message; its files are no part of the way of an incoming message. */
 const WRITE = 'writing between two people'

@@ -62,6 +62,8 @@ t.test(
     t.equal(secretMatches(facts, secret, 999), true)
     t.equal(secretMatches(facts, secret, 1_000), false)
     t.equal(secretMatches(facts, newApiKeySecret(), 999), false)
+    const next = { hash: hashSecret(newApiKeySecret()).toString('base64'), until: undefined }
+    t.equal(secretMatches({ secrets: [next, ...facts.secrets] }, secret, 0), true)
     t.equal(secretMatches({ secrets: [] }, secret, 0), false)
     t.equal(secretMatches(undefined, secret, 0), false)
   },

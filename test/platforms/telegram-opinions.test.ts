@@ -42,6 +42,48 @@ t.test('Telegram accounts hear what others think', async (t) => {
     t.notOk(store.happenings.some(({ kind }) => kind === 'reaction_count'))
   })
 
+  await t.test(
+    'a reaction to an edited message is no edit, in this session or the next',
+    async (t) => {
+      const { person, friend, store, listen, write } = await live(t, stage)
+      const first = await listen()
+      const id = write('first')
+      await store.message('first')
+      react(network, friend, id, ['👍'])
+      await told(store, 'reaction')
+      t.notOk(
+        store.happenings.some(({ kind }) => kind === 'edited'),
+        'nor if it was never edited',
+      )
+      for (const message of ['second', 'first']) delivery.edit(friend, id, { message })
+      await told(store, 'edited', 2)
+      react(network, friend, id, ['🔥'])
+      await told(store, 'reaction', 2)
+      await first.stop()
+      // Long before the next session, which has never seen the message.
+      const [copy] = person.messages.keys()
+      const message = person.messages.get(copy!)
+      if (message?._ === 'message') person.messages.set(copy!, { ...message, editDate: PAST })
+      await listen()
+      react(network, friend, id, [])
+      react(network, friend, id, ['❤'])
+      await told(store, 'reaction', 3)
+      t.equal(store.happenings.filter(({ kind }) => kind === 'edited').length, 2)
+    },
+  )
+
+  await t.test('a reaction that was missed is told after the break', async (t) => {
+    const { person, friend, store, listen, write } = await live(t, stage)
+    await listen()
+    const id = write('missed')
+    await store.message('missed')
+    person.isHushed = true
+    react(network, friend, id, ['👍'])
+    person.isHushed = false
+    write('after')
+    t.match(await told(store, 'reaction'), [{ before: { length: 0 }, after: [{ emoji: '👍' }] }])
+  })
+
   await t.test('a reaction is news also where the network is behind by its clock', async (t) => {
     clock.aheadSeconds = -3_600
     t.teardown(() => {

@@ -7,7 +7,7 @@ import { SessionStorage } from '../../src/platforms/telegram/storage/session-sto
 import { UpdateState } from '../../src/platforms/telegram/storage/update-state.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
 import { patience } from './contract/recorder.ts'
-import { perform, sending } from './contract/scene.ts'
+import { perform, refusalOf, sending } from './contract/scene.ts'
 import { live } from './telegram/live.ts'
 import { application, Stage } from './telegram/stage.ts'
 
@@ -30,6 +30,31 @@ t.test('an account of Telegram', async (t) => {
     await store.message('after')
     t.strictSame(store.texts(), ['before', 'unheard', 'after'])
   })
+
+  await t.test(
+    'sends a text without the white space around it, and finds it again so',
+    async (t) => {
+      const { person, friend, listen, write, store } = await live(t, stage, {
+        answerMilliseconds: 1_000,
+      })
+      const session = await listen()
+      write('hello')
+      await store.message('hello')
+      const entities = [{ type: 'bold', offset: 2, length: 4 }]
+      const content = { kind: 'text', text: ' \n bold text ', entities } as const
+      const padded = { kind: 'send', chat: `${friend.id}`, content } as const
+      const seen = { text: /^bold text$/, entities: [{ type: 'bold', offset: 0, length: 3 }] }
+      t.match(await perform(session, padded), { message: { content: seen } })
+      person.isAnsweredShortly = true
+      t.match(await perform(session, padded), { message: { content: seen } })
+      person.isAnsweredShortly = false
+      person.lostAnswers = 1
+      const requestId = crypto.randomUUID()
+      t.match(await refusalOf(perform(session, padded, requestId)), { code: 'timeout' })
+      t.match(await perform(session, padded, requestId), { message: { content: seen } })
+      t.equal(friend.messages.size, 4, 'it was sent thrice')
+    },
+  )
 
   await t.test(
     'is told what others posted beside its own, also where nothing is recovered',

@@ -13,6 +13,7 @@ import {
   pastLibrary,
   writtenTogether,
 } from '../../src/platforms/xmpp/acknowledgements.ts'
+import { conditionOf } from '../../src/platforms/xmpp/failures.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 
 function stage(resumed = 0) {
@@ -135,7 +136,8 @@ function sending(isPermitted = true) {
   const texts: string[] = []
   const ends: PromiseWithResolvers<void>[] = []
   const queue: { stanza: Element; stamp: string }[] = []
-  const streamManagement = { enabled: false, enableSent: false, id: '', outbound_q: queue }
+  const begun = { enabled: false, enableSent: false, id: '', outbound: 0, outbound_q: queue }
+  const streamManagement = Object.assign(new EventEmitter(), begun)
   const client = Object.assign(new EventEmitter(), { streamManagement, status: 'online' })
   client.on('element', ({ name }: Element) => heard.push(name))
   const typed = client as unknown as Client
@@ -162,6 +164,36 @@ function sending(isPermitted = true) {
 }
 
 const message = (id: string) => xml('message', { id })
+
+t.test('nothing of the login stays after it, and who asks is answered all the same', (t) => {
+  using _clock = stopped()
+  const { client, heard, sent, queue, streamManagement } = sending()
+  streamManagement.enabled = true
+  const acknowledged: string[] = []
+  streamManagement.on('ack', ({ attrs }: Element) => acknowledged.push(attrs.id ?? ''))
+  client.emit('online')
+  client.emit('element', xml('iq', { type: 'result' }))
+  t.same(heard, [], 'the library')
+  t.equal((client as { middleware?: unknown }).middleware, undefined)
+  const ask = (type: string, ...asked: Element[]) =>
+    client.emit('element', xml('iq', { type, id: '1', from: 'ada@there.test' }, ...asked))
+  const ping = xml('ping', ns.ping)
+  ask('get', ping)
+  ask('set', ping)
+  ask('get', ping, ping)
+  t.same(sent(), ['iq', 'iq', 'iq'])
+  const answers = queue.map(({ stanza }) => stanza)
+  t.match(answers, [{ attrs: { type: 'result', id: /^1$/, to: 'ada@there.test' } }, {}, {}])
+  const conditions = answers.slice(1).map((answer) => conditionOf(answer))
+  t.same(conditions, ['service-unavailable', 'bad-request'])
+  queue.splice(0, 3, ...['a', 'b'].map((id) => ({ stanza: message(id), stamp: '' })))
+  client.emit('element', xml('a', { xmlns: ns.streamManagement, h: 1 }))
+  t.same(acknowledged, ['a'])
+  client.emit('element', xml('a', { xmlns: ns.streamManagement, h: 9 }))
+  t.same(acknowledged, ['a', 'b'], 'more than was sent is not acknowledged')
+  t.equal(streamManagement.outbound, 2)
+  t.end()
+})
 
 t.test('the server is asked once for a burst, and the library gets what is its own', (t) => {
   using clock = stopped()

@@ -39,8 +39,19 @@ t.test(
     t.equal(repeats.take(message(id, 'yes')), true)
     t.equal(repeats.take(message(id, 'yes')), false)
     t.strictSame(parseUnarchived({ unarchived: [1, ['x'], ['x', 'y'], null] }), [])
+    const late = new Repeats(unarchivedOf([{ ...message(id, 'yes'), at: 1_000 }]))
+    t.equal(late.take(message(id, 'yes')), true, 'however long the service was away')
+    const counted = new Repeats(unarchivedOf([{ ...message('1', 'yes'), at: 1_000 }]))
+    t.equal(counted.take(message('1', 'yes', now())), false, 'an id that comes again is another')
   },
 )
+
+t.test('so is what another device of the account wrote', async (t) => {
+  const own = (id: string) => ({ ...message(id, 'yes', now()), own: true })
+  t.equal(new Repeats(unarchivedOf([own('1')])).take(own('1')), true)
+  const random = own('c0ffee00-0000-4000-8000-000000000001')
+  t.same(unarchivedOf([random]), [], 'its source key is the same each time')
+})
 
 /** Each call begins the next session of one account, with what the one before has stored. */
 function sessions() {
@@ -89,12 +100,32 @@ t.test('a busy session does not forget what an earlier one stored', async (t) =>
   await begin().commit(busy)
   await begin().commit([message('1', 'first', now()), message('last', 'last')])
   t.equal(told.length, 152)
+  t.equal(remembered(), 152, 'the server may not have seen that a flood was acknowledged')
   for (let killed = 0; killed < 10; killed++)
     await begin().commit(
       busy.map(({ message: { attrs } }) => message(`${attrs.id}-${killed}`, 'again')),
     )
-  t.equal(remembered(), 400, 'however often it is killed')
+  t.equal(remembered(), 750, 'however often it is killed')
 })
+
+t.test(
+  'of a flood is remembered what was stored at last, and of the calm after it less',
+  async (t) => {
+    const { begin, told, remembered } = sessions()
+    const ledger = begin()
+    const flood = (name: string) =>
+      Array.from({ length: 100 }, (_, at) => message(`${name}${at}`, 'x'))
+    for (let batch = 0; batch < 6; batch++) await ledger.commit(flood(`${batch}:`))
+    t.equal(remembered(), 500)
+    const again = flood('1:').map(({ message: { attrs } }) => message(attrs.id ?? '', 'x', now()))
+    await begin().commit(again)
+    t.equal(told.length, 600)
+    const later = performance.now() + 60_000
+    t.intercept(performance, 'now', { value: () => later })
+    await ledger.commit([message('calm', 'x')])
+    t.equal(remembered(), 100)
+  },
+)
 
 t.test('a session whose stream is a new one knows what it has stored itself', async (t) => {
   const { begin, told } = sessions()

@@ -56,6 +56,11 @@ async function behalf(client: Client, of: number, path: string, method = 'GET', 
   return ((await answer.json()) as Answer['body']).result
 }
 
+async function statusAndBody(asked: Promise<Answer>) {
+  const { status, body } = await asked
+  return { status, body }
+}
+
 type Updates = { readonly update_id: number; readonly message: { readonly text: string } }[]
 const textsOf = (updates: Updates) => updates.map(({ message }) => message.text)
 
@@ -108,7 +113,7 @@ t.test('only operators suspend, with a reason, and no operator', async (t) => {
     { action: 'user.suspended', via: 'token', after: { reason } },
   ])
   t.equal(items.length, 3, 'the end of no suspension is none')
-  t.match(items[2], { target: 'user', target_id: `${id}`, before: null })
+  t.match(items[2], { target: 'user', target_id: new RegExp(`^${id}$`), before: null })
 })
 
 t.test('a suspended user is refused at once, and gets everything back', async (t) => {
@@ -256,6 +261,52 @@ t.test('a suspended user is refused at once, and gets everything back', async (t
   })
   const path = `/platforms/credentials/actions/${action?.id}`
   await until(async () => (await client.result('GET', path)).state === 'finished')
+})
+
+t.test('a share of the account of a suspended owner is read, and no more', async (t) => {
+  const service = await startService(t, { env })
+  const operator = await service.client(operatorPhone)
+  const owner = await linkedAccount(service, 'sharedone', phone)
+  const { user_id: id } = await owner.client.result('GET', '/user')
+  const developerPhone = '+14155557105'
+  const developer = await service.client(developerPhone)
+  const path = `/platforms/credentials/${owner.credentialId}`
+  const { share_id } = await owner.client.result('POST', `${path}/shares`, {
+    phone: developerPhone,
+    role: 'developer',
+  })
+  await developer.result('POST', `/shares/${share_id}/accept`)
+  const test = () => developer.ask('POST', `${path}/test`, { send_to: `${owner.ada.id}` })
+  t.equal((await test()).status, 200)
+
+  await operator.result('POST', `/users/${id}/suspend`, { reason })
+  const refusal = {
+    status: 403,
+    body: {
+      ok: false,
+      error_code: 403,
+      description: 'Forbidden: the owner of the account is suspended',
+      code: 'owner_suspended',
+    },
+  }
+  const key = `/api_keys/${owner.keyId}`
+  t.same(await statusAndBody(test()), refusal)
+  t.same(await statusAndBody(developer.ask('POST', `${key}/rotate`)), refusal)
+  t.same(await statusAndBody(developer.ask('POST', `${key}/diagnosis`)), refusal)
+  t.match(await developer.result('GET', key), { state: 'suspended' })
+  t.match(await developer.result('GET', path), { state: 'active' })
+  await operator.result('POST', `/users/${id}/unsuspend`)
+  t.equal((await test()).status, 200)
+
+  const stream = await fetch(`${service.url}${path}/events`, {
+    headers: { authorization: `Bearer ${developer.token}` },
+    signal: AbortSignal.timeout(4_000),
+  })
+  const { user_id: developerId } = await developer.result('GET', '/user')
+  await operator.result('POST', `/users/${developerId}/suspend`, { reason })
+  t.match(await stream.text(), 'event: state')
+  t.match(await developer.ask('GET', path), ofUser)
+  t.equal((await owner.client.ask('GET', path)).status, 200)
 })
 
 t.test('it holds at each node, whichever was told', async (t) => {

@@ -12,7 +12,7 @@ export const endpointParts = (t: Test, more: Partial<EndpointParts> = {}): Endpo
   guard: { allowPrivate: true, resolve: resolveAnything },
   timeoutMs: 2_000,
   secrets: only<SigningSecrets>(t, 'SigningSecrets', {
-    known: () => ({ found: undefined }) as ReturnType<SigningSecrets['known']>,
+    known: () => ({ found: undefined, signing: [] }),
   }),
   connections: new Connections(),
   logger: quietLogger,

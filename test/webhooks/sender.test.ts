@@ -6,6 +6,7 @@ import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import { type Resolve, resolveAnything } from '../../src/net/guard.ts'
 import { Endpoint } from '../../src/webhooks/endpoint.ts'
 import { callIn } from '../../src/webhooks/reply-call.ts'
+import { until } from '../support/client.ts'
 import { exemptFromReference } from '../support/reference-check.ts'
 import { expired, good, otherHost } from './certificates.ts'
 import { endpointParts } from './parts.ts'
@@ -168,6 +169,75 @@ t.test('connections are used again', async (t) => {
   }
   t.equal(receiver.received.length, 6)
   t.ok(receiver.connections <= 2, `${receiver.connections} connections`)
+})
+
+t.test('a connection whose answer was cut is not used again', async (t) => {
+  const long = 'x'.repeat(70_000)
+  const receiver = await Receiver.open(t, (_, response) => response.end(long))
+  const sender = senderTo(t, { url: receiver.url })
+  const { signal } = new AbortController()
+  t.match(await sender.post('{}', [], signal), { status: 200 })
+  receiver.answer = (_, response) => response.end()
+  t.match(await sender.post('{}', [], signal), { status: 200 })
+  t.match(await sender.post('{}', [], signal), { status: 200 })
+  t.equal(receiver.connections, 2)
+  await until(() => receiver.kept === 1)
+})
+
+t.test('a dial that was cut keeps nobody waiting', async (t) => {
+  const receiver = await Receiver.open(t)
+  let dials = 0
+  const resolve: Resolve = () =>
+    dials++ === 0 ? new Promise(() => undefined) : resolveAnything('127.0.0.1')
+  const url = receiver.url.replace('127.0.0.1', 'bot.example')
+  const sender = senderTo(t, { url, maxConnections: 1, timeoutMs: 60_000, resolve })
+  const cut = new AbortController()
+  const posting = sender.post('{}', [], cut.signal)
+  await until(() => dials === 1)
+  cut.abort()
+  t.match(await posting, { status: undefined })
+  const began = performance.now()
+  t.match(await sender.post('{}', [], new AbortController().signal), { status: 200 })
+  t.ok(performance.now() - began < 4_000, 'the first dial would be given up after five seconds')
+})
+
+t.test('no more connections than the webhook allows, and none after the end', async (t) => {
+  const receiver = await Receiver.open(t, () => new Promise(() => undefined))
+  const sender = senderTo(t, { url: receiver.url, timeoutMs: 60_000 })
+  const cut = new AbortController()
+  const forever = new AbortController().signal
+  const posting = [forever, forever, cut.signal, forever].map((signal) =>
+    sender.post('{}', [], signal),
+  )
+  await receiver.count(2)
+  cut.abort()
+  t.match(await posting[2], { status: undefined, error: 'Read timeout expired' })
+  sender.close()
+  for (const sent of await Promise.all(posting)) t.equal(sent.status, undefined)
+  t.match(await sender.post('{}', [], forever), { status: undefined })
+  t.equal(receiver.connections, 2)
+  t.equal(receiver.received.length, 2)
+})
+
+t.test('who waits for a connection gets the next one that is free', async (t) => {
+  const held: (() => void)[] = []
+  const receiver = await Receiver.open(t, (_, response) => held.push(() => response.end()))
+  const sender = senderTo(t, { url: receiver.url, timeoutMs: 60_000 })
+  const cut = new AbortController()
+  const forever = new AbortController().signal
+  const posting = [forever, cut.signal, forever, cut.signal, forever].map((signal) =>
+    sender.post('{}', [], signal),
+  )
+  await receiver.count(2)
+  // One of them has a connection, which is lost with it, and one waits.
+  cut.abort()
+  await receiver.count(3)
+  held.shift()?.()
+  t.match(await posting[0], { status: 200 })
+  await receiver.count(4)
+  for (const answer of held) answer()
+  t.match(await Promise.all([posting[2], posting[4]]), [{ status: 200 }, { status: 200 }])
+  t.equal(receiver.connections, 3)
 })
 
 t.test('certificates have to be valid, unless one was handed over', async (t) => {

@@ -1,5 +1,5 @@
-/** The states of a page without data: loading, empty, failed. */
-import type { ReactNode } from 'react'
+/** The states of a page without data: loading, empty, failed, and broken by an error of its own. */
+import { Component, type ReactNode } from 'react'
 import { ApiFailure, detailOf, isCoded } from '../api/failure.ts'
 import { useT } from '../i18n/language.tsx'
 import { Button } from './button.tsx'
@@ -113,4 +113,65 @@ export function Notice({
       <div className="grow stack tight">{children}</div>
     </div>
   )
+}
+
+interface BoundaryProps {
+  /** A new address clears the error. */
+  readonly address: string
+  readonly children: ReactNode
+}
+
+interface BoundaryState {
+  readonly cause: unknown
+  readonly address: string
+}
+
+const RELOADED = 'chapar.reloaded'
+
+/** Files of an older version are missing after an update of the service. */
+const isOutdated = (cause: unknown) =>
+  cause instanceof TypeError && /dynamically imported module|module script/.test(cause.message)
+
+/** Files are also missing while the service is away: then a reload would leave an empty page. */
+async function reloadIfThere(before?: () => void): Promise<void> {
+  const isThere = await fetch(location.href, { cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+  if (!isThere) return
+  before?.()
+  location.reload()
+}
+
+/** Catches errors of pages; reloads the panel if the error comes from an older version of it. */
+export class Boundary extends Component<BoundaryProps, BoundaryState> {
+  override state: BoundaryState = { cause: undefined, address: this.props.address }
+
+  static getDerivedStateFromError(cause: unknown): Partial<BoundaryState> {
+    return { cause: cause ?? new Error('nothing was thrown') }
+  }
+
+  static getDerivedStateFromProps(
+    { address }: BoundaryProps,
+    state: BoundaryState,
+  ): BoundaryState | null {
+    return address === state.address ? null : { cause: undefined, address }
+  }
+
+  override componentDidCatch(cause: unknown): void {
+    const { address } = this.props
+    if (!isOutdated(cause) || sessionStorage.getItem(RELOADED) === address) return
+    reloadIfThere(() => sessionStorage.setItem(RELOADED, address))
+  }
+
+  override render(): ReactNode {
+    const { cause } = this.state
+    if (cause === undefined) return this.props.children
+    const shown = isOutdated(cause) ? new ApiFailure(0, '') : cause
+    return (
+      <div className="page">
+        <Failed cause={shown} retry={() => reloadIfThere()} />
+      </div>
+    )
+  }
 }

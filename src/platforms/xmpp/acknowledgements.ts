@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import { type Client, type Element, type StreamManagement, xml } from '@xmpp/client'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { ns } from './namespaces.ts'
+import { answerTo } from './requests.ts'
 
 const counted: ReadonlySet<string> = new Set(['iq', 'message', 'presence'])
 const spared: ReadonlySet<string> = new Set(['message', 'presence', 'r'])
@@ -16,13 +17,52 @@ export class BrokenWrite extends Error {
   override readonly name = 'BrokenWrite'
 }
 
-/** The library would take each message and each presence through the list of all that it can do, and parse its addresses once more. */
+/** What the library needs for a login. A connection has one, and would hold it for as long as it lives. */
+const ofLogin = Object.fromEntries(
+  ['reconnect', 'tcp', 'tls', 'websocket', 'resolve', 'middleware', 'streamFeatures', 'starttls']
+    .concat(['iqCaller', 'iqCallee', 'resourceBinding', 'bind2', 'sasl', 'sasl2', 'fast'])
+    .concat(['saslFactory', 'mechanisms'])
+    .map((part) => [part, undefined]),
+)
+
+/**
+ * The library would take each message and each presence through the list of all that it can do, and parse its addresses once more.
+ * After the login it does nothing any more but ask for acknowledgements from time to time.
+ */
 export function pastLibrary(client: Client): void {
-  for (const hear of client.listeners('element')) {
+  const { streamManagement } = client
+  const heard = client.listeners('element').map((hear) => {
     const needed = (element: Element) => {
       if (!spared.has(element.name)) hear.call(client, element)
     }
     client.off('element', hear as () => void).on('element', needed)
+    return needed
+  })
+  const leave = () => {
+    client.off('online', leave)
+    streamManagement.off('resumed', leave)
+    for (const needed of heard.splice(0)) client.off('element', needed)
+    client.removeAllListeners('send')
+    Object.assign(client, ofLogin)
+    client.on('element', (element: Element) => {
+      if (element.is('a', ns.streamManagement)) acknowledge(streamManagement, element)
+      const answer = answerTo(element)
+      // The other side asks again.
+      if (answer) client.send(answer).catch(() => undefined)
+    })
+  }
+  client.on('online', leave)
+  streamManagement.on('resumed', leave)
+}
+
+/** What the server has of the stanzas sent. It cannot have more than were. */
+function acknowledge(streamManagement: StreamManagement, { attrs }: Element) {
+  const count = Number(attrs.h) - streamManagement.outbound
+  for (let place = 0; place < count; place++) {
+    const sent = streamManagement.outbound_q.shift()
+    if (!sent) return
+    streamManagement.outbound += 1
+    streamManagement.emit('ack', sent.stanza)
   }
 }
 

@@ -80,9 +80,13 @@ export type Unarchived = readonly [fingerprint: string, at: number]
 /** How much the clocks of the server and of this machine may differ. */
 const toleranceSeconds = 60
 
+/** Of those that no source key names. */
 export const unarchivedOf = (deliveries: readonly IncomingMessage[]): readonly Unarchived[] =>
   deliveries
-    .filter(({ archived, room, own }) => archived === undefined && !room && !own)
+    .filter(({ archived, room, own, message }) => {
+      const isNamed = archived !== undefined || (own && isRandom(message.attrs.id ?? ''))
+      return !isNamed && !room
+    })
     .map(({ message, at }) => [fingerprintOf(message), at])
 
 export function parseUnarchived(stored: Json): Unarchived[] {
@@ -103,13 +107,15 @@ export class Repeats {
 
   /** Whether the server repeats a stored message. */
   take({ message, at, delayed }: IncomingMessage): boolean {
-    // A random id is unique. With any other id only a message kept by the server can be a repeat.
-    if (this.#expected.length === 0 || (!delayed && !isRandom(message.attrs.id ?? ''))) return false
+    // A random id is unique. With any other id only a message kept by the server can be a repeat, and only of its own time.
+    const isUnique = isRandom(message.attrs.id ?? '')
+    if (this.#expected.length === 0 || (!delayed && !isUnique)) return false
     const fingerprint = fingerprintOf(message)
     // An archive may have another clock.
     const seen = Math.min(at, nowSeconds())
     const place = this.#expected.findIndex(
-      ([known, since]) => known === fingerprint && Math.abs(since - seen) <= toleranceSeconds,
+      ([known, since]) =>
+        known === fingerprint && (isUnique || Math.abs(since - seen) <= toleranceSeconds),
     )
     if (place >= 0) this.#expected.splice(place, 1)
     return place >= 0

@@ -1,5 +1,4 @@
 /** Live messages in their order: committed in batches, one after the other, and held back during a catch-up. */
-import { setTimeout as delay } from 'node:timers/promises'
 import { NotStored } from '../kit/event-line.ts'
 import type { IncomingMessage } from './delivery.ts'
 import { weightOf } from './transport.ts'
@@ -12,14 +11,18 @@ interface InboxEvents {
 }
 
 const BATCH_SIZE = 100
-/** Of a flood, no batch begins sooner after the one before unless it is full: a commit costs more than many messages. */
+/** No batch begins sooner after the one before unless it is full: a commit costs more than many messages. */
 const BATCH_EVERY_MS = 10
+/** For each message of the batch before, it is this time: a flood is stored in larger batches, up to the last one. */
+const LATER_MS = 5
+const LATEST_MS = 50
 const MOST_WAITING = 5_000
 /** See `weightOf`. */
 const HEAVIEST = 32 * 2 ** 20
 
 interface Waiting {
   readonly delivery: IncomingMessage
+  readonly weight: number
   readonly stored: () => void
 }
 
@@ -29,8 +32,11 @@ export class Inbox {
   #held: Waiting[] | undefined = []
   #draining: Promise<void> | undefined
   #weight = 0
-  /** When the last batch began. */
+  /** When the last batch began, and how large it was. */
   #begunAt = Number.NEGATIVE_INFINITY
+  #size = 0
+  /** Begins the next batch before its time. */
+  #begin: (() => void) | undefined
 
   constructor(events: InboxEvents) {
     this.#events = events
@@ -40,11 +46,13 @@ export class Inbox {
   push(delivery: IncomingMessage): Promise<void> {
     const { promise, resolve: stored } = Promise.withResolvers<void>()
     const waiting = this.#held ?? this.#queue
-    waiting.push({ delivery, stored })
-    this.#weight += weightOf(delivery.message)
+    const weight = weightOf(delivery.message)
+    waiting.push({ delivery, weight, stored })
+    this.#weight += weight
     const isTooMuch = waiting.length > MOST_WAITING || this.#weight > HEAVIEST
     if (isTooMuch) this.#fail(new NotStored('Too many messages wait'))
     else if (!this.#held) this.#wake()
+    if (this.#queue.length >= BATCH_SIZE) this.#begin?.()
     return promise
   }
 
@@ -64,10 +72,10 @@ export class Inbox {
     const held = this.#held ?? []
     this.#held = undefined
     for (const waiting of held) {
-      const { delivery, stored } = waiting
+      const { delivery, weight, stored } = waiting
       if (!caughtUp.has(delivery.key)) this.#queue.push(waiting)
       else {
-        this.#weight -= weightOf(delivery.message)
+        this.#weight -= weight
         stored()
       }
     }
@@ -83,9 +91,10 @@ export class Inbox {
       while (this.#queue.length > 0) {
         await this.#gather()
         const batch = this.#queue.splice(0, BATCH_SIZE)
+        this.#size = batch.length
         await this.#events.commit(batch.map(({ delivery }) => delivery))
-        for (const { delivery, stored } of batch) {
-          this.#weight -= weightOf(delivery.message)
+        for (const { weight, stored } of batch) {
+          this.#weight -= weight
           stored()
         }
       }
@@ -98,8 +107,18 @@ export class Inbox {
   }
 
   async #gather(): Promise<void> {
-    const early = this.#begunAt + BATCH_EVERY_MS - performance.now()
-    if (early > 0 && this.#queue.length < BATCH_SIZE) await delay(early)
+    const every = Math.min(Math.max(BATCH_EVERY_MS, LATER_MS * this.#size), LATEST_MS)
+    const early = this.#begunAt + every - performance.now()
+    if (early > 0 && this.#queue.length < BATCH_SIZE) {
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, early)
+        this.#begin = () => {
+          clearTimeout(timer)
+          resolve()
+        }
+      })
+      this.#begin = undefined
+    }
     this.#begunAt = performance.now()
   }
 

@@ -16,7 +16,14 @@ import {
 } from './checkpoint.ts'
 import type { IncomingMessage } from './delivery.ts'
 import { type Invitation, readInvitation } from './invitation.ts'
-import { isRandom, MessageNames, MOST_REMEMBERED, targetOf, unchanged } from './message-identity.ts'
+import {
+  isOrdinary,
+  isRandom,
+  MessageNames,
+  MOST_REMEMBERED,
+  targetOf,
+  unchanged,
+} from './message-identity.ts'
 import { ns } from './namespaces.ts'
 import { type Known, Opinions, reactionsIn, read, repliedTo } from './reading.ts'
 
@@ -74,9 +81,12 @@ interface LedgerStart {
 
 /** More invitations than real people send. */
 const MOST_INVITATIONS = 20
-const MOST_UNACKNOWLEDGED = 100
+/** So many are remembered however old they are, and of a flood those that the server may not have seen acknowledged. */
+const FEWEST_UNACKNOWLEDGED = 100
+const MOST_UNACKNOWLEDGED = 500
+const ACKNOWLEDGED_WITHIN_MS = 10_000
 /** The same, of all earlier sessions together: a service may be killed again and again soon after its start. */
-const MOST_OF_EARLIER = 300
+const MOST_OF_EARLIER = 600
 /**
  * After this time of a session, the server has all acknowledgements of earlier sessions and repeats none of their
  * messages.
@@ -93,6 +103,8 @@ export class Ledger {
   readonly #recentIds = new SparseMap<string, RecentIds>()
   /** The newest without a place in an archive: the server may not have seen their acknowledgement. */
   #unarchived: readonly Unarchived[] = []
+  /** How many of them were stored when: the last is the newest. */
+  #stored: readonly { readonly count: number; readonly at: number }[] = []
   /** The same of earlier sessions: one that is killed early has acknowledged nothing to the server. */
   readonly #earlier: readonly Unarchived[]
   readonly #startedAt = performance.now()
@@ -201,7 +213,7 @@ export class Ledger {
     const invited = this.#withInvitations(foreign)
     const isInvited = invited !== this.#invited
     if (happenings.length > 0 || last || isInvited) {
-      this.#unarchived = [...this.#unarchived, ...unarchivedOf(news)].slice(-MOST_UNACKNOWLEDGED)
+      this.#remember(unarchivedOf(news))
       await this.#store(happenings, checkpoints, invited)
     }
     for (const { key } of news) this.#recent.set(key, true)
@@ -222,6 +234,16 @@ export class Ledger {
     this.#invited = invited
   }
 
+  #remember(stored: readonly Unarchived[]) {
+    if (stored.length === 0) return
+    const now = performance.now()
+    const recent = this.#stored.filter(({ at }) => now - at < ACKNOWLEDGED_WITHIN_MS)
+    this.#stored = [...recent, { count: stored.length, at: now }]
+    const count = this.#stored.reduce((sum, { count }) => sum + count, 0)
+    const kept = Math.min(Math.max(count, FEWEST_UNACKNOWLEDGED), MOST_UNACKNOWLEDGED)
+    this.#unarchived = [...this.#unarchived, ...stored].slice(-kept)
+  }
+
   #placeAfter(
     deliveries: readonly IncomingMessage[],
     { archive, archived = '', at }: IncomingMessage,
@@ -240,7 +262,8 @@ export class Ledger {
   #withInvitations(deliveries: readonly IncomingMessage[]): readonly Invitation[] {
     const invited = [...this.#invited]
     for (const { message, own, room, key, at, again } of deliveries) {
-      const invitation = own || room || again ? undefined : readInvitation(message)
+      const isNone = own || room || again || isOrdinary(message)
+      const invitation = isNone ? undefined : readInvitation(message)
       const isKnown = invited.some((other) => other.room === invitation?.room)
       if (!invitation || isKnown || invited.length >= MOST_INVITATIONS) continue
       invited.push({ ...invitation, key, at })
@@ -271,6 +294,7 @@ export class Ledger {
 
 /** The message names another one by a reused id: earlier sessions may have stored that one. */
 function namesUnknown(message: Element): boolean {
+  if (isOrdinary(message)) return false
   const named = targetOf(message)?.id ?? repliedTo(message) ?? reactionsIn(message)?.id
   return named !== undefined && !isRandom(named)
 }

@@ -1,5 +1,5 @@
 /** Which message a stanza is: the same for each copy of it, and never the same for two messages. */
-import { createHash, randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import type { Element } from '@xmpp/client'
 import { RecentMap } from '../kit/recent-map.ts'
 import { parseAddress } from './address.ts'
@@ -61,11 +61,21 @@ export function fingerprintOf(message: Element): string {
     message.getChildText('body'),
     targetOf(message)?.id,
   ]
-  return hash(JSON.stringify(facts.map((fact) => fact ?? null)))
+  return shortHash(JSON.stringify(facts.map((fact) => fact ?? null)))
 }
+
+/** What may stand beside the words of a message and changes nothing of what it says. */
+const companions: ReadonlySet<string> = new Set([
+  ...['body', 'active', 'request', 'markable', 'thread', 'origin-id', 'stanza-id', 'delay'],
+])
+
+/** Whether there is nothing to look for but its words: most messages are so, and each look goes through all elements. */
+export const isOrdinary = ({ children }: Element): boolean =>
+  children.every((child) => typeof child === 'string' || companions.has(child.name))
 
 /** Which message another one changes. */
 export function targetOf(message: Element) {
+  if (isOrdinary(message)) return undefined
   const fastened = message.getChild('apply-to', ns.fastening)
   const retracted =
     message.getChild('retract', ns.retraction)?.attrs.id ??
@@ -113,9 +123,11 @@ export const unchanged = (
   remember: () => undefined,
 })
 
-export const marked = (id: string, key: string): string => `${id}${separator}${hash(key)}`
+export const marked = (id: string, key: string): string => `${id}${separator}${shortHash(key)}`
 
-const hash = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 11)
+const digest = (text: string) => hash('sha256', text, 'base64url')
+
+const shortHash = (text: string) => digest(text).slice(0, 11)
 
 /** The database refuses keys above about 2,700 bytes, and with them the event. Ids of clients are far shorter. */
 const LONGEST = 256
@@ -123,5 +135,5 @@ const LONGEST = 256
 /** The same for the same id. */
 export function storable(id: string): string {
   if (id.length <= LONGEST && !id.includes('\0')) return id
-  return `long:${createHash('sha256').update(id).digest('base64url')}`
+  return `long:${digest(id)}`
 }

@@ -12,6 +12,7 @@ import { readLocation } from './location.ts'
 import { sharedFile } from './media/shared.ts'
 import {
   idOf,
+  isOrdinary,
   type MessageNames,
   MOST_REMEMBERED,
   marked,
@@ -37,7 +38,8 @@ export function read(delivery: IncomingMessage, known: Known): Happening | undef
   const { message, own } = delivery
   const { type = 'normal' } = message.attrs
   if (type !== 'chat' && type !== 'normal') return undefined
-  if (readInvitation(message)) return undefined
+  const isPlain = isOrdinary(message)
+  if (!isPlain && readInvitation(message)) return undefined
   const ends = endsOf(message, own, known)
   if (!ends) return undefined
   const { from, chat } = ends
@@ -59,7 +61,7 @@ export function read(delivery: IncomingMessage, known: Known): Happening | undef
       messages: [known.names.find(chat.native, target.id, from.native)],
     }
   }
-  const receipt = receiptIn(message)
+  const receipt = isPlain ? undefined : receiptIn(message)
   if (receipt) {
     if (own) return undefined
     const named = known.names.find(chat.native, receipt.id, known.own)
@@ -67,7 +69,7 @@ export function read(delivery: IncomingMessage, known: Known): Happening | undef
     const about = { state: receipt.state, chat, target: named, person: from, ...recent }
     return { kind: 'receipt', ...event, ...about }
   }
-  const reacted = reactionsIn(message)
+  const reacted = isPlain ? undefined : reactionsIn(message)
   if (reacted && own) return undefined
   if (reacted) return known.opinions.change(event, { chat, person: from }, reacted, known.names)
   const content = contentOf(message)
@@ -75,7 +77,7 @@ export function read(delivery: IncomingMessage, known: Known): Happening | undef
   const native = target
     ? known.names.find(chat.native, target.id, from.native)
     : nameOfMessage(delivery, chat.native, from.native, known)
-  const reply = repliedTo(message)
+  const reply = isPlain ? undefined : repliedTo(message)
   const result: Message = {
     native,
     chat,
@@ -87,8 +89,7 @@ export function read(delivery: IncomingMessage, known: Known): Happening | undef
       replyTo: { native: known.names.find(chat.native, reply) },
       ...quoteOf(message),
     }),
-    ...forwardOf(message),
-    ...albumOf(message),
+    ...(!isPlain && { ...forwardOf(message), ...albumOf(message) }),
   }
   return { kind: target ? 'edited' : 'message', ...event, message: result }
 }
@@ -202,6 +203,19 @@ export function forwardOf(message: Element): Pick<Message, 'forward'> {
 }
 
 export function contentOf(message: Element): Content | undefined {
+  return isOrdinary(message) ? wordsOf(message) : specialContentOf(message)
+}
+
+/** Of a message that is ordinary. */
+function wordsOf(message: Element): Content | undefined {
+  const text = message.getChildText('body')
+  if (!text) return undefined
+  return readContact(message, text) ?? readLocation(message, text) ?? styledContent(text)
+}
+
+const styledContent = (text: string): Content => ({ kind: 'text', ...readStyled(text) })
+
+function specialContentOf(message: Element): Content | undefined {
   const sealed = message
     .getChildren('encrypted')
     .find((child) => /omemo|axolotl/.test(child.getNS() ?? ''))
@@ -220,7 +234,7 @@ export function contentOf(message: Element): Content | undefined {
   const formatted = text === message.getChildText('body') && readXhtml(message)
   if (formatted) return { kind: 'text', ...formatted }
   if (message.getChild('unstyled', ns.styling)) return { kind: 'text', text, entities: [] }
-  return { kind: 'text', ...readStyled(text) }
+  return styledContent(text)
 }
 
 /** Extensions that are read from their own elements, so their fallback text in the body is removed. */

@@ -93,6 +93,20 @@ export class Requests {
   }
 }
 
+/** The answer that everybody who asks has to get (RFC 6120, 8.2.3); undefined where nothing was asked. */
+export function answerTo(stanza: Element): Element | undefined {
+  const { type, id, from: to, to: from } = stanza.attrs
+  if (!stanza.is('iq') || type === 'result' || type === 'error') return undefined
+  const [asked, ...more] = stanza.getChildElements()
+  const isClear = asked !== undefined && more.length === 0 && (type === 'get' || type === 'set')
+  if (isClear && type === 'get' && asked.is('ping', ns.ping)) {
+    return xml('iq', { type: 'result', id, from, to })
+  }
+  const [kind, condition] = isClear ? ['cancel', 'service-unavailable'] : ['modify', 'bad-request']
+  const error = xml('error', { type: kind }, xml(condition, ns.stanzaErrors))
+  return xml('iq', { type: 'error', id, from, to }, asked, error)
+}
+
 /** Resolves when the other side answers (XEP-0199). An error is an answer too. */
 export async function ping(
   requests: Pick<Requests, 'ask'>,

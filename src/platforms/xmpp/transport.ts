@@ -9,6 +9,7 @@ import {
   type Element,
   type LibrarySocket,
   type StreamManagement,
+  xml,
 } from '@xmpp/client'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import {
@@ -135,6 +136,9 @@ const STEP_TIMEOUT_MS = 10_000
 /** The largest stanza in bytes. Servers accept half a megabyte from each other; an endless one would fill the memory. */
 const MOST_BYTES = 2 * 2 ** 20
 
+/** The library would make one for each connection; no server is told of it. */
+const userAgent = xml('user-agent')
+
 export function createTransport(login: Login, resumption?: Resumption): Transport {
   let isRenamed = resumption?.isRenamed ?? false
   const transport = client({
@@ -146,6 +150,7 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
       return isRenamed ? `${login.resource}-again` : login.resource
     },
     username: login.local,
+    userAgent,
     credentials: async (authenticate, mechanisms) => {
       if (!transport.isSecure() && !login.plaintextAllowed) throw new EncryptionMissing()
       await authenticate({ username: login.local, password: login.password }, mechanisms[0])

@@ -7,6 +7,7 @@ import { parseAddress } from './address.ts'
 import { fileSharing } from './media/shared.ts'
 import { networkId } from './message-identity.ts'
 import { ns } from './namespaces.ts'
+import { weightOf } from './transport.ts'
 
 export interface Envelope {
   readonly type: 'chat' | 'groupchat'
@@ -27,6 +28,8 @@ export interface Body {
 
 /** Servers end the whole stream over a stanza beyond their limit, which is 256 KiB in Prosody and ejabberd. */
 const MOST_BYTES = 250 * 1024
+/** As which a character is written at most: `&quot;`. */
+const MOST_BYTES_EACH = 6
 
 interface Forwarded {
   readonly from: string
@@ -147,9 +150,9 @@ function chatMessage(
   // Only a whisper goes to a full address.
   const whisper = parseAddress(to)?.resource !== undefined && xml('x', ns.mucUser)
   const message = xml('message', { type, to, id }, ...children, origin, whisper)
-  if (Buffer.byteLength(message.toString()) > MOST_BYTES) {
-    throw messageTooLong()
-  }
+  // Most are far from it, and are written only once.
+  const mayBeTooLong = weightOf(message) * MOST_BYTES_EACH > MOST_BYTES
+  if (mayBeTooLong && Buffer.byteLength(message.toString()) > MOST_BYTES) throw messageTooLong()
   return message
 }
 

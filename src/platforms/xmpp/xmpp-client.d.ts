@@ -115,6 +115,7 @@ declare module '@xmpp/client' {
     /** Asked when there is nothing to resume. */
     resource: () => Promise<string>
     username: string
+    userAgent?: Element
     credentials: (authenticate: Authenticate, mechanisms: string[]) => Promise<void>
   }): Client
 }

@@ -58,6 +58,10 @@ export class WebhookRig implements ReceivingKey {
   /** What the owner was told, and how long after the first failure. */
   readonly told: { notice: Notice; afterMs: number }[] = []
   readonly reminders: number[] = []
+  /** Updates that were counted as dropped. */
+  dropped = 0
+  /** Ids that the log has deleted. */
+  readonly deleted = new Set<number>()
   readonly saved: Progress[] = []
   /** Of each of those, whether a crash of the database might forget it. */
   readonly rushed: boolean[] = []
@@ -110,6 +114,15 @@ export class WebhookRig implements ReceivingKey {
     this.#test.fail('the delivery crashed', { cause })
   }
 
+  /** The log has been there, and has deleted what it had. */
+  skipTo(updateId: number): void {
+    while (100 + this.#updates.length < updateId) {
+      const deleted = 101 + this.#updates.length
+      this.#updates.push({ updateId: deleted, lane: '', body: undefined, traceId: undefined })
+      this.deleted.add(deleted)
+    }
+  }
+
   /** Commits one update for each lane that is named; resolves once what can be sent is sent. */
   async write(...lanes: readonly string[]): Promise<void> {
     for (const lane of lanes) {
@@ -156,7 +169,9 @@ export class WebhookRig implements ReceivingKey {
       read: async (_, { after, limit }) => {
         this.reads++
         await this.onRead()
-        const updates = this.#updates.filter(({ updateId }) => updateId > after).slice(0, limit)
+        const updates = this.#updates
+          .filter(({ updateId }) => updateId > after && !this.deleted.has(updateId))
+          .slice(0, limit)
         return { updates, head: updates.at(-1)?.updateId ?? after }
       },
       saveProgress: async (_, progress, isRushed) => {
@@ -171,6 +186,9 @@ export class WebhookRig implements ReceivingKey {
         this.told.push({ notice, afterMs: this.clock.now() - since })
       },
       remind: (_, at) => this.reminders.push(at),
+      dropped: (_, updates) => {
+        this.dropped += updates
+      },
     })
   }
 }

@@ -1,8 +1,10 @@
 /** Signing in and out, as the data centres of the test network do it. */
 import { randomBytes, randomInt } from 'node:crypto'
 import { Long, type tl } from '@mtcute/core'
+import type { Device } from './connection.ts'
 import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
 import { now } from './delivery.ts'
+import { longOf } from './handshake.ts'
 import type { TelegramNetwork } from './network.ts'
 import { type Person, userOf } from './people.ts'
 
@@ -91,8 +93,36 @@ export function authHandlers(network: TelegramNetwork): Handlers {
         return { _: 'auth.loginTokenSuccess', authorization }
       }
       if (device.pendingUserId) throw new RpcRefusal(401, 'SESSION_PASSWORD_NEEDED')
-      const expires = now() + 30
-      return { _: 'auth.loginToken', expires, token: Buffer.from(device.auth.id, 'hex') }
+      const token = Buffer.from(device.auth.id, 'hex')
+      const scanner = network.people.get(device.scannedBy ?? 0)
+      if (scanner) return { _: 'auth.loginTokenMigrateTo', dcId: scanner.centre, token }
+      return { _: 'auth.loginToken', expires: now() + 30, token }
+    },
+    'auth.importLoginToken': ({ token }, origin) => {
+      const device = deviceShowing(network, token)
+      const person = network.people.get(device?.scannedBy ?? 0)
+      if (!person) throw new RpcRefusal(400, 'AUTH_TOKEN_INVALID')
+      if (person.secondFactor) {
+        origin.device.pendingUserId = person.id
+        throw new RpcRefusal(401, 'SESSION_PASSWORD_NEEDED')
+      }
+      return { _: 'auth.loginTokenSuccess', authorization: welcome(person, origin) }
+    },
+    'auth.acceptLoginToken': ({ token }, origin) => {
+      const device = deviceShowing(network, token)
+      if (!device) throw new RpcRefusal(400, 'AUTH_TOKEN_INVALID')
+      acceptLogin(network, network.asker(origin), token)
+      return signedInOn(device)
+    },
+    'account.getAuthorizations': (_, origin) => {
+      const { id } = network.asker(origin)
+      const devices = network.centres.flatMap((centre) => [...centre.devices.values()])
+      const own = devices.filter(({ userId }) => userId === id)
+      const authorizations = own.map((device) => ({
+        ...signedInOn(device),
+        ...(device === origin.device && { current: true }),
+      }))
+      return { _: 'account.authorizations', authorizationTtlDays: 180, authorizations }
     },
     'auth.exportAuthorization': (_, origin) => {
       const { id } = network.asker(origin)
@@ -119,13 +149,39 @@ export function acceptLogin(network: TelegramNetwork, person: Person, token: Uin
   for (const centre of network.centres) {
     const device = centre.devices.get(key)
     if (!device) continue
-    if (person.secondFactor) device.pendingUserId = person.id
+    if (person.centre !== centre.id) device.scannedBy = person.id
+    else if (person.secondFactor) device.pendingUserId = person.id
     else device.userId = person.id
     const update = { _: 'updateLoginToken' }
     const news = { _: 'updateShort', update, date: now() }
     for (const connection of centre.connections) {
       if (connection.device === device) connection.notify(news)
     }
+  }
+}
+
+function deviceShowing({ centres }: TelegramNetwork, token: Uint8Array): Device | undefined {
+  const key = Buffer.from(token).toString('hex')
+  return centres.flatMap(({ devices }) => devices.get(key) ?? [])[0]
+}
+
+/** What the owner of an account sees of a device of theirs. */
+function signedInOn({ auth, introduction }: Device): tl.RawAuthorization {
+  const told = (name: string) => String(introduction?.[name] ?? '')
+  return {
+    _: 'authorization',
+    hash: longOf(Buffer.from(auth.id, 'hex')),
+    deviceModel: told('deviceModel'),
+    platform: '',
+    systemVersion: told('systemVersion'),
+    apiId: Number(introduction?.apiId ?? 0),
+    appName: 'an application',
+    appVersion: told('appVersion'),
+    dateCreated: now(),
+    dateActive: now(),
+    ip: '127.0.0.1',
+    country: 'XX',
+    region: '',
   }
 }
 

@@ -1,14 +1,15 @@
 /** One socket of a client: frames, the key exchange, and encrypted messages both ways. */
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
-import { unzipSync } from 'node:zlib'
+import { gzipSync, unzipSync } from 'node:zlib'
 import { Long } from '@mtcute/core'
 import { createAesIgeForMessage } from '@mtcute/node/utils.js'
 import { provider, type ServerKey, sha256 } from './crypto.ts'
 import { type AuthKey, Handshake } from './handshake.ts'
 import { Reader } from './reader.ts'
-import type { TlObject } from './schema.ts'
-import { serviceAnswer } from './service-answer.ts'
+import type { Schema, TlObject } from './schema.ts'
+import { isForTheTransport, objectionTo, serviceAnswer } from './service-answer.ts'
+import { Transport } from './transport.ts'
 import { Writer, write } from './writer.ts'
 
 /** A key that was agreed on, and what has become of it. */
@@ -18,13 +19,30 @@ export interface Device {
   userId?: number
   /** The code was right and the password is still to come. */
   pendingUserId?: number
+  /** Whose other device has scanned its login token: they live in another data centre. */
+  scannedBy?: number
+  /** What its client says of itself. */
+  introduction?: TlObject
   /** Two clients used the key at once: it is worthless from now on. */
   isDuplicated?: true
+  /** How its client wants to be spoken to; absent: as the library. */
+  schema?: Schema
+}
+
+/** What a busy data centre does and a client must bear. */
+export interface Habits {
+  /** What is to be said at one time goes into one container, together with acknowledgements. */
+  packs: boolean
+  /** Larger bodies are compressed. */
+  zips: boolean
+  /** News are told in their shortest form, without the people in them. */
+  shortens: boolean
 }
 
 export interface Hall {
   readonly serverKey: ServerKey
   readonly devices: Map<string, Device>
+  readonly habits: Habits
   nextMessageId(kind: number): Long
   isCut(device: Device): boolean
   /** The client has said something with the key of this device. */
@@ -43,16 +61,24 @@ export interface ServerSession {
   connection: Connection
 }
 
-const TAG = 0xeeeeeeee
+/** A message of the server before it has a number: what it is in answer to is acknowledged by it. */
+interface Spoken {
+  readonly id: Long
+  readonly sequence: number
+  readonly body: Buffer
+}
+
 const CONTAINER = 0x73f1f8dc
 const ZIPPED = 0x3072cfa1
 const RESULT = 0xf35c6d01
 /** Answers and what the server says of its own accord differ in their message ids. */
 export const ANSWER = 1
 const NOTICE = 3
+/** From this size on compression pays. */
+const WORTH_ZIPPING = 512
 
 export class Connection {
-  /** Set once the client asked for its state: from then on it is told of updates. */
+  /** Set once the client has asked something: from then on it is told of updates. */
   wantsUpdates = false
   device: Device | undefined
   readonly openedAt = performance.now()
@@ -62,10 +88,11 @@ export class Connection {
   readonly #socket: Socket
   readonly #hall: Hall
   readonly #handshake: Handshake
+  readonly #transport = new Transport()
   #session: ServerSession | undefined
-  #buffer = Buffer.alloc(0)
-  #isTagged = false
   #isSilent = false
+  #waiting: Spoken[] = []
+  #seen: Long[] = []
 
   constructor(socket: Socket, hall: Hall) {
     this.#socket = socket
@@ -86,29 +113,25 @@ export class Connection {
     if (!isSilent) this.#take(Buffer.alloc(0))
   }
 
+  /** How the client frames what it sends. */
+  get form(): string | undefined {
+    return this.#transport.form
+  }
+
   notify(update: object) {
-    if (this.#session) this.#send(this.#session, write(update), NOTICE)
+    if (this.#session) this.#send(this.#session, this.#packed(this.#written(update)), NOTICE)
   }
 
   #take(data: Buffer) {
-    this.#buffer = Buffer.concat([this.#buffer, data])
+    this.#transport.take(data)
     if (this.#isSilent) return
-    if (!this.#isTagged && this.#buffer.length >= 4) {
-      if (this.#buffer.readUInt32LE(0) !== TAG) return this.cut()
-      this.#buffer = this.#buffer.subarray(4)
-      this.#isTagged = true
-    }
-    while (this.#buffer.length >= 4) {
-      const length = this.#buffer.readUInt32LE(0) & 0x7fffffff
-      if (this.#buffer.length < 4 + length) return
-      const frame = Buffer.from(this.#buffer.subarray(4, 4 + length))
-      this.#buffer = this.#buffer.subarray(4 + length)
-      try {
+    try {
+      for (let frame = this.#transport.next(); frame; frame = this.#transport.next()) {
         this.#frame(frame)
-      } catch (cause) {
-        this.#hall.defect(cause)
-        return this.cut()
       }
+    } catch (cause) {
+      this.#hall.defect(cause)
+      this.cut()
     }
   }
 
@@ -129,14 +152,15 @@ export class Connection {
     const proof = sha256(device.auth.key.subarray(88, 120), plain).subarray(8, 24)
     if (!proof.equals(messageKey)) throw new Error('the message key is wrong')
     const head = new Reader(plain)
-    head.long()
+    const salt = head.long()
     const session = this.#sessionOf(head.long(), device)
     this.heardAt = performance.now()
     this.#hall.heard(this, device)
-    const messageId = head.long()
-    head.uint()
-    const length = head.uint()
-    this.#message(session, messageId, plain.subarray(32, 32 + length))
+    const [id, sequence, length] = [head.long(), head.uint(), head.uint()]
+    const body = plain.subarray(32, 32 + length)
+    const objection = objectionTo({ id, sequence, salt, body }, device.auth.salt)
+    if (objection) this.#send(session, write(objection), ANSWER)
+    else this.#message(session, id, body)
   }
 
   #exchange(reader: Reader) {
@@ -173,7 +197,7 @@ export class Connection {
   }
 
   #message(session: ServerSession, id: Long, body: Buffer): void {
-    const reader = new Reader(body)
+    const reader = new Reader(body, session.device.schema)
     const kind = body.readUInt32LE(0)
     if (kind === CONTAINER) {
       reader.uint()
@@ -190,6 +214,7 @@ export class Connection {
       return
     }
     const object = reader.object()
+    session.device.schema = reader.schema
     if (object._ === 'mt_msgs_ack') {
       for (const seen of object.msgIds as Long[]) session.unacknowledged.delete(seen.toString())
       return
@@ -202,23 +227,62 @@ export class Connection {
   #rpc(session: ServerSession, id: Long, object: TlObject) {
     if (session.received.has(id.toString())) return
     session.received.add(id.toString())
-    this.#hall.request(this, session.device, object).then(
-      (result) => {
+    this.#seen.push(id)
+    this.#hall
+      .request(this, session.device, object)
+      .then((result) => {
         if (result === undefined) return
-        const body = new Writer().uint(RESULT).long(id).boxed(result).out()
+        const told = this.#packed(this.#written(result))
+        const body = new Writer().uint(RESULT).long(id).raw(told).out()
         session.connection.#send(session, body, ANSWER)
-      },
-      (cause) => this.#hall.defect(cause),
-    )
+      })
+      .catch((cause) => this.#hall.defect(cause))
+  }
+
+  #written(value: unknown): Buffer {
+    return write(value, this.device?.schema)
+  }
+
+  #packed(body: Buffer): Buffer {
+    if (!this.#hall.habits.zips || body.length < WORTH_ZIPPING) return body
+    return new Writer().uint(ZIPPED).bytes(gzipSync(body)).out()
   }
 
   #send(session: ServerSession, body: Buffer, kind: number) {
-    const { auth } = session.device
-    const messageId = this.#hall.nextMessageId(kind)
-    if (kind === ANSWER) session.unacknowledged.set(messageId.toString(), body)
+    const id = this.#hall.nextMessageId(kind)
+    const isContent = !isForTheTransport(body)
+    if (kind === ANSWER && isContent) session.unacknowledged.set(id.toString(), body)
     if (this.#isSilent) return
-    const sequence = session.sequence++ * 2 + 1
-    const head = new Writer().long(auth.salt).long(session.id).long(messageId)
+    const sequence = session.sequence * 2 + (isContent ? 1 : 0)
+    if (isContent) session.sequence += 1
+    const spoken = { id, sequence, body }
+    if (!this.#hall.habits.packs) return this.#seal(session, spoken)
+    this.#waiting.push(spoken)
+    if (this.#waiting.length === 1) setImmediate(() => this.#pack(session))
+  }
+
+  /** One message as it is, several in a container. */
+  #pack(session: ServerSession) {
+    const waiting = this.#waiting.splice(0)
+    const msgIds = this.#seen.splice(0)
+    if (msgIds.length > 0) {
+      const body = write({ _: 'mt_msgs_ack', msgIds })
+      const id = this.#hall.nextMessageId(ANSWER)
+      waiting.push({ id, sequence: session.sequence * 2, body })
+    }
+    const [first] = waiting
+    if (!first || this.#isSilent) return
+    if (waiting.length === 1) return this.#seal(session, first)
+    const container = new Writer().uint(CONTAINER).uint(waiting.length)
+    for (const { id, sequence, body } of waiting) {
+      container.long(id).uint(sequence).uint(body.length).raw(body)
+    }
+    const id = this.#hall.nextMessageId(ANSWER)
+    this.#seal(session, { id, sequence: session.sequence * 2, body: container.out() })
+  }
+
+  #seal({ id: session, device: { auth } }: ServerSession, { id, sequence, body }: Spoken) {
+    const head = new Writer().long(auth.salt).long(session).long(id)
     const plain = head.uint(sequence).uint(body.length).raw(body).out()
     const padding = 12 + ((16 - ((plain.length + 12) % 16)) % 16)
     const padded = Buffer.concat([plain, randomBytes(padding)])
@@ -228,9 +292,6 @@ export class Connection {
   }
 
   #write(frame: Uint8Array) {
-    if (this.#socket.destroyed) return
-    const length = Buffer.alloc(4)
-    length.writeUInt32LE(frame.length)
-    this.#socket.write(Buffer.concat([length, frame]))
+    if (!this.#socket.destroyed) this.#socket.write(this.#transport.frame(frame))
   }
 }

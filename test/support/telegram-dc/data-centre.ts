@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Server } from 'node:net'
 import { Long, type tl } from '@mtcute/core'
 import { clock } from './clock.ts'
-import { Connection, type Device, type Hall } from './connection.ts'
+import { Connection, type Device, type Habits, type Hall } from './connection.ts'
 import { type ServerKey, serverKey } from './crypto.ts'
 import type { TlObject } from './schema.ts'
 
@@ -36,6 +36,7 @@ export type Handlers = {
 
 export interface World {
   readonly handlers: Handlers
+  readonly habits: Habits
   isCut(userId: number): boolean
   defect(cause: unknown): void
 }
@@ -52,6 +53,8 @@ const WRAPPERS = [
 
 /** Connections that wait to be accepted: more than a thousand clients may come at once. */
 const BACKLOG = 4_096
+/** Ids of messages have the seconds in their upper half. */
+const SET_BACK = 60n << 32n
 /** A connection that was heard so lately is in use. */
 const AT_ONCE_MS = 5_000
 
@@ -87,6 +90,10 @@ export class DataCentre implements Hall {
     return this.#port
   }
 
+  get habits(): Habits {
+    return this.#world.habits
+  }
+
   /** Also after a `stop`: on the same port, with the same keys. */
   async listen(): Promise<void> {
     this.#server = createServer({ noDelay: true }, (socket) => {
@@ -117,7 +124,9 @@ export class DataCentre implements Hall {
     const now = (BigInt(clock.now()) * 4_294_967_296n) / 1000n
     const last = this.#lastMessageId
     const from = now - (now % 4n)
-    const id = (from > last ? from : last - (last % 4n) + 4n) + BigInt(kind)
+    // A test has set the clock back: the ids say what time it is.
+    const isSetBack = last - from > SET_BACK
+    const id = (from > last || isSetBack ? from : last - (last % 4n) + 4n) + BigInt(kind)
     this.#lastMessageId = id
     return Long.fromString(id.toString())
   }
@@ -128,11 +137,16 @@ export class DataCentre implements Hall {
 
   async request(connection: Connection, device: Device, wrapped: TlObject): Promise<unknown> {
     let request = wrapped
+    let isQuiet = false
     while (WRAPPERS.includes(request._)) {
+      if (request._ === 'invokeWithoutUpdates') isQuiet = true
       if (request._ === 'initConnection') this.#introduce(connection, device, request)
       request = request.query as TlObject
     }
     this.requests.push(request._)
+    // Whoever asks anything else hears what happens.
+    if (device.userId && !isQuiet && !request._.startsWith('upload.'))
+      connection.wantsUpdates = true
     try {
       if (device.isDuplicated) throw new RpcRefusal(406, 'AUTH_KEY_DUPLICATED')
       const handler = this.#world.handlers[request._ as keyof Handlers] as AnyHandler | undefined
@@ -146,8 +160,9 @@ export class DataCentre implements Hall {
     }
   }
 
-  #introduce(connection: Connection, device: Device, { apiId }: TlObject) {
-    connection.client = Number(apiId)
+  #introduce(connection: Connection, device: Device, introduction: TlObject) {
+    connection.client = Number(introduction.apiId)
+    device.introduction = introduction
     this.heard(connection, device)
   }
 

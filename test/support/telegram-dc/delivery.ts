@@ -25,6 +25,8 @@ export const isPlace = (target: Target): target is Place => 'kind' in target
 export class Delivery {
   readonly #network: TelegramNetwork
   readonly #copies = new Map<string, Copies>()
+  /** Who wrote messages of channels, by what they call themselves there. */
+  readonly #writers = new Map<string, number>()
 
   constructor(network: TelegramNetwork) {
     this.#network = network
@@ -43,6 +45,7 @@ export class Delivery {
         ...(target.isBroadcast ? { post: true } : { fromId }),
         date: now(),
       }
+      this.#writers.set(`${target.id}:${id}`, sender.id)
       this.#intoChannel(target, { _: 'updateNewChannelMessage', message, pts: 0, ptsCount: 1 }, 1, {
         except,
         sender,
@@ -71,8 +74,10 @@ export class Delivery {
   }
 
   edit(owner: Person | Channel, id: number, change: Partial<tl.RawMessage>, except?: Connection) {
-    const edited = (message: Stored) =>
-      ({ ...message, ...change, editDate: now() }) as tl.RawMessage
+    const edited = (message: Stored) => {
+      const { editHide: _, ...before } = message as tl.RawMessage
+      return { ...before, ...change, editDate: now() }
+    }
     if ('kind' in owner) {
       const message = edited(owner.messages.get(id)!)
       const update = { _: 'updateEditChannelMessage', message, pts: 0, ptsCount: 1 } as const
@@ -164,6 +169,22 @@ export class Delivery {
     this.#into(person, update, 1, except)
   }
 
+  /** A message of a channel is marked only for its writer. */
+  asSeenBy({ id }: Person, message: Stored): Stored {
+    const { peerId } = message
+    if (peerId._ !== 'peerChannel') return message
+    const isOwn = this.#writers.get(`${peerId.channelId}:${message.id}`) === id
+    return isOwn ? { ...message, out: true } : message
+  }
+
+  toldTo(person: Person, update: tl.TypeUpdate): tl.TypeUpdate {
+    if (update._ !== 'updateNewChannelMessage' && update._ !== 'updateEditChannelMessage') {
+      return update
+    }
+    if (update.message._ === 'messageEmpty') return update
+    return { ...update, message: this.asSeenBy(person, update.message) }
+  }
+
   copiesOf(owner: Person, id: number): [Person, number][] {
     const copies = this.#copies.get(`${owner.id}:${id}`) ?? new Map<number, number>()
     return [...copies].map(([person, copy]) => [this.#network.people.get(person)!, copy])
@@ -207,7 +228,7 @@ export class Delivery {
       channel.messages.set(message.id, message)
     }
     for (const member of this.#membersOf(channel)) {
-      const own = member === sender ? outgoing(numbered) : numbered
+      const own = member === sender ? outgoing(numbered) : this.toldTo(member, numbered)
       this.#push(member, own, { except })
     }
   }
@@ -219,7 +240,8 @@ export class Delivery {
   ) {
     this.#network.changes.dispatchEvent(new Event('change'))
     if (person.isHushed) return
-    const news = { ...this.answer(person, [update]), ...(chats && { chats }) }
+    const short = this.#network.habits.shortens && !chats ? shortOf(update) : undefined
+    const news = short ?? { ...this.answer(person, [update]), ...(chats && { chats }) }
     for (const connection of this.#network.connectionsOf(person)) {
       if (connection !== except && connection.wantsUpdates) connection.notify(news)
     }
@@ -238,6 +260,20 @@ export class Delivery {
 }
 
 export const peerOfPerson = (userId: number): tl.RawPeerUser => ({ _: 'peerUser', userId })
+
+/** The shortest form of news, if there is one: of texts among people, and of what is not numbered. */
+function shortOf(update: tl.TypeUpdate): tl.TypeUpdates | undefined {
+  if (!('pts' in update)) return { _: 'updateShort', update, date: now() }
+  if (update._ !== 'updateNewMessage' || update.message._ !== 'message') return undefined
+  const { media, groupedId, effect, peerId, fromId, ...message } = update.message
+  const isPlain = !media && !groupedId && !effect && fromId?._ === 'peerUser'
+  if (!isPlain) return undefined
+  const facts = { ...message, pts: update.pts, ptsCount: update.ptsCount }
+  if (peerId._ === 'peerUser') return { ...facts, _: 'updateShortMessage', userId: peerId.userId }
+  if (peerId._ !== 'peerChat') return undefined
+  const { userId } = fromId
+  return { ...facts, _: 'updateShortChatMessage', fromId: userId, chatId: peerId.chatId }
+}
 
 function outgoing(update: tl.TypeUpdate): tl.TypeUpdate {
   if (update._ !== 'updateNewChannelMessage') return update

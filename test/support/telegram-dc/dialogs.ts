@@ -18,7 +18,9 @@ export function dialogHandlers(network: TelegramNetwork): Handlers {
   }
   const shown = (person: Person, targets: readonly Target[]) => ({
     dialogs: targets.map((target) => dialogOf(person, target)),
-    messages: targets.flatMap((target) => newest(person, target) ?? []),
+    messages: targets
+      .flatMap((target) => newest(person, target) ?? [])
+      .map((message) => network.delivery.asSeenBy(person, message)),
     ...network.delivery.along(person),
   })
 
@@ -51,8 +53,13 @@ export function dialogHandlers(network: TelegramNetwork): Handlers {
     'messages.getHistory': (request, origin) => {
       const person = network.asker(origin)
       person.historiesAsked += 1
-      const messages = pageOf(messagesOf(person, targetOf(network, origin, request.peer)), request)
-      return { _: 'messages.messages', messages, ...network.delivery.along(person), topics: [] }
+      const all = messagesOf(person, targetOf(network, origin, request.peer))
+      const messages = pageOf(all, request).map((one) => network.delivery.asSeenBy(person, one))
+      const along = network.delivery.along(person)
+      if (messages.length === all.length) {
+        return { _: 'messages.messages', messages, ...along, topics: [] }
+      }
+      return { _: 'messages.messagesSlice', count: all.length, messages, ...along, topics: [] }
     },
     'messages.readHistory': ({ peer, maxId }, origin) => {
       const person = network.asker(origin)
@@ -117,12 +124,23 @@ function readInChannel(reader: Person, { id, parent, owner }: Channel, upTo: num
 /** The newest messages first. */
 export function pageOf(
   messages: readonly Stored[],
-  { limit, minId, offsetId }: { limit: number; minId: number; offsetId: number },
+  { limit, minId, maxId, offsetId, addOffset }: Page,
 ): Stored[] {
-  return messages
-    .filter(({ id }) => id > minId && (offsetId === 0 || id < offsetId))
-    .reverse()
-    .slice(0, limit)
+  const newestFirst = messages.toReversed()
+  const offset = offsetId === 0 ? 0 : newestFirst.findIndex(({ id }) => id < offsetId)
+  // Counted from there, and from the end where nothing is older.
+  const at = (offset < 0 ? newestFirst.length : offset) + addOffset
+  return newestFirst
+    .slice(Math.max(0, at), Math.max(0, at + limit))
+    .filter(({ id }) => id > minId && (maxId === 0 || id < maxId))
+}
+
+interface Page {
+  readonly limit: number
+  readonly minId: number
+  readonly maxId: number
+  readonly offsetId: number
+  readonly addOffset: number
 }
 
 const idOf = (target: Target) => (isPlace(target) ? -target.id : target.id)

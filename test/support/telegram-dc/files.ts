@@ -1,5 +1,5 @@
 /** The files of the test network: uploaded in parts, read in ranges, named anew when a reference is too old. */
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Long, type tl } from '@mtcute/core'
 import { type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
@@ -11,7 +11,7 @@ export interface StoredFile {
 }
 
 export class FileStore {
-  readonly #parts = new Map<string, Uint8Array[]>()
+  readonly #parts = new Map<string, (Uint8Array | undefined)[]>()
   readonly #files = new Map<string, Buffer>()
   readonly documents = new Map<string, tl.RawDocument>()
   nextPoll = 1
@@ -45,10 +45,24 @@ export class FileStore {
     this.#parts.set(id.toString(), parts)
   }
 
-  /** What was uploaded as one file with an id of its own. */
-  finish(id: Long): StoredFile {
-    const bytes = Buffer.concat(this.#parts.get(id.toString()) ?? [])
-    this.#parts.delete(id.toString())
+  /** What was uploaded as one file with an id of its own; refuses parts that do not belong together. */
+  finish(file: tl.TypeInputFile): StoredFile {
+    if (file._ === 'inputFileStoryDocument') throw new RpcRefusal(400, 'MEDIA_INVALID')
+    const parts = this.#parts.get(file.id.toString()) ?? []
+    if (parts.length !== file.parts || parts.includes(undefined)) {
+      throw new RpcRefusal(400, 'FILE_PARTS_INVALID')
+    }
+    const whole = parts.slice(0, -1).every((part) => part?.length === parts[0]?.length)
+    if (!whole) throw new RpcRefusal(400, 'FILE_PART_SIZE_CHANGED')
+    const bytes = Buffer.concat(parts as Uint8Array[])
+    const sum = createHash('md5').update(bytes).digest('hex')
+    if (file._ === 'inputFile' && file.md5Checksum && file.md5Checksum !== sum) {
+      throw new RpcRefusal(400, 'MD5_CHECKSUM_INVALID')
+    }
+    if (file._ === 'inputFile' && bytes.length > SMALL_FILE) {
+      throw new RpcRefusal(400, 'FILE_PARTS_INVALID')
+    }
+    this.#parts.delete(file.id.toString())
     return this.add(bytes)
   }
 
@@ -77,9 +91,21 @@ export class FileStore {
 
 export function fileHandlers({ files }: TelegramNetwork): Handlers {
   return {
-    'upload.saveFilePart': ({ fileId, filePart, bytes }) => files.take(fileId, filePart, bytes),
-    'upload.saveBigFilePart': ({ fileId, filePart, bytes }) => files.take(fileId, filePart, bytes),
-    'upload.getFile': ({ location, offset, limit }, origin) => {
+    'upload.saveFilePart': ({ fileId, filePart, bytes }) => {
+      assertPart(bytes)
+      return files.take(fileId, filePart, bytes)
+    },
+    'upload.saveBigFilePart': ({ fileId, filePart, fileTotalParts, bytes }) => {
+      const isLast = filePart === fileTotalParts - 1
+      assertPart(bytes, isLast)
+      if (filePart >= fileTotalParts && fileTotalParts >= 0) {
+        throw new RpcRefusal(400, 'FILE_PART_INVALID')
+      }
+      return files.take(fileId, filePart, bytes)
+    },
+    'upload.getFile': (request, origin) => {
+      const { location, offset, limit } = request
+      assertRange(request)
       if (!('fileReference' in location) || !('id' in location)) {
         throw new RpcRefusal(400, 'LOCATION_INVALID')
       }
@@ -101,4 +127,29 @@ export function fileHandlers({ files }: TelegramNetwork): Handlers {
       }
     },
   }
+}
+
+/** A larger file has to be uploaded as such. */
+const SMALL_FILE = 10 * 2 ** 20
+const LARGEST_PART = 512 * 1024
+const KILOBYTE = 1024
+const MEGABYTE = 2 ** 20
+
+/** The last part of a file may have any size. */
+function assertPart({ length }: Uint8Array, isLast = true) {
+  if (length === 0) throw new RpcRefusal(400, 'FILE_PART_EMPTY')
+  if (length > LARGEST_PART) throw new RpcRefusal(400, 'FILE_PART_TOO_BIG')
+  const isEven = length % KILOBYTE === 0 && LARGEST_PART % length === 0
+  if (!isLast && !isEven) throw new RpcRefusal(400, 'FILE_PART_SIZE_INVALID')
+}
+
+/** A client that wants a precise part may begin and end at any kilobyte; none may read across a megabyte. */
+function assertRange({ offset, limit, precise }: tl.upload.RawGetFileRequest) {
+  const at = Number(offset)
+  const step = precise ? KILOBYTE : 4 * KILOBYTE
+  if (at % step !== 0) throw new RpcRefusal(400, 'OFFSET_INVALID')
+  const isEven = limit > 0 && limit % step === 0 && (precise || MEGABYTE % limit === 0)
+  const first = Math.floor(at / MEGABYTE)
+  const isWithin = limit <= MEGABYTE && first === Math.floor((at + limit - 1) / MEGABYTE)
+  if (!isEven || !isWithin) throw new RpcRefusal(400, 'LIMIT_INVALID')
 }

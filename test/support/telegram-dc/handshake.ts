@@ -21,7 +21,8 @@ import { write } from './writer.ts'
 export interface AuthKey {
   readonly id: string
   readonly key: Buffer
-  readonly salt: Long
+  /** Changes now and then. */
+  salt: Long
 }
 
 const PQ = Buffer.from('17ED48941A08F981', 'hex')
@@ -65,7 +66,10 @@ export class Handshake {
   }
 
   #offer(sealed: Buffer): TlObject {
-    const inner = new Reader(unpad(this.#server.open(sealed))).object()
+    const opened = this.#server.open(sealed)
+    const inner = new Reader(
+      isPaddedTheOldWay(opened) ? opened.subarray(21) : unpad(opened),
+    ).object()
     this.#newNonce = bytesOf(inner.newNonce)
     const offer = write({
       _: 'mt_server_DH_inner_data',
@@ -115,6 +119,17 @@ export class Handshake {
 }
 
 export const bytesOf = (value: unknown): Buffer => Buffer.from(value as Uint8Array)
+
+/** Not all clients have learnt RSA_PAD: a zero, a hash of the data, the data, and random bytes. */
+function isPaddedTheOldWay(opened: Buffer): boolean {
+  if (opened[0] !== 0) return false
+  const data = opened.subarray(21)
+  // The data says itself where it ends, and only objects without a data centre are sent so.
+  for (let length = 4; length <= data.length; length += 4) {
+    if (sha1(data.subarray(0, length)).equals(opened.subarray(1, 21))) return true
+  }
+  return false
+}
 
 /** RSA_PAD backwards. */
 function unpad(opened: Buffer): Buffer {

@@ -9,11 +9,11 @@ export function mediaOf(files: FileStore, input: tl.TypeInputMedia): tl.TypeMess
     case 'inputMediaUploadedPhoto':
       return {
         _: 'messageMediaPhoto',
-        photo: photoOf(files, files.finish(uploadId(input.file))),
+        photo: photoOf(files, files.finish(input.file)),
         ...filmOf(files, input),
       }
     case 'inputMediaUploadedDocument': {
-      const file = files.finish(uploadId(input.file))
+      const file = files.finish(input.file)
       const document = documentOf(files, file, input)
       files.documents.set(document.id.toString(), document)
       return { _: 'messageMediaDocument', document, ...frameOf(files, input) }
@@ -107,8 +107,6 @@ export const pageAt = (url: string): tl.RawMessageMediaWebPage => ({
   _: 'messageMediaWebPage',
   webpage: { _: 'webPageEmpty', id: Long.ZERO, url },
 })
-
-const uploadId = (file: tl.TypeInputFile): Long => file.id as Long
 
 function pointOf(point: tl.TypeInputGeoPoint): tl.TypeGeoPoint {
   if (point._ !== 'inputGeoPoint') return { _: 'geoPointEmpty' }

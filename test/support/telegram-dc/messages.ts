@@ -25,7 +25,7 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
   /** The request's own changes come with its answer, and only to others as news. */
   const answer = (person: Person, since: number, channel?: Target): tl.RawUpdates => {
     const box = channel && isPlace(channel) && channel.kind === 'channel' ? channel : person
-    const updates = box.events.slice(since).map(({ update }) => update)
+    const updates = box.events.slice(since).map(({ update }) => delivery.toldTo(person, update))
     return { _: 'updates', updates, ...delivery.along(person), date: now(), seq: 0 }
   }
   const boxOf = (person: Person, target: Target) =>
@@ -44,9 +44,10 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
     const random = request.randomId.toString()
     if (person.sent.has(random)) throw new RpcRefusal(500, 'RANDOM_ID_DUPLICATE')
     const since = boxOf(person, target).events.length
+    const text = trimmed(request.message ?? '', request.entities)
+    if (!text.message && !more.media) throw new RpcRefusal(400, 'MESSAGE_EMPTY')
     const draft: Draft = {
-      message: request.message ?? '',
-      ...(request.entities && { entities: request.entities }),
+      ...text,
       ...(request.effect && { effect: request.effect }),
       ...replyOf(network, origin, target, request),
       ...conversationOf(network, origin, target, request),
@@ -67,6 +68,36 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
     const message = boxOf(person, target).messages.get(id)
     if (!message) throw new RpcRefusal(400, 'MESSAGE_ID_INVALID')
     return message
+  }
+
+  /** One message; those of an album stay together. */
+  const forward = (
+    request: tl.messages.RawForwardMessagesRequest,
+    origin: Origin,
+    { id, randomId, albums }: { id: number; randomId: Long; albums: Map<string, Long> },
+  ) => {
+    const person = network.asker(origin)
+    const from = targetOf(network, origin, request.fromPeer)
+    const message = messageOf(person, from, id)
+    if (message._ !== 'message') throw new RpcRefusal(400, 'MESSAGE_ID_INVALID')
+    const { entities, media } = message
+    const { topMsgId, videoTimestamp } = request
+    const isFilm = media?._ === 'messageMediaDocument' && videoTimestamp !== undefined
+    const replyTo = topMsgId !== undefined && {
+      replyTo: { _: 'inputReplyToMessage' as const, replyToMsgId: topMsgId, topMsgId },
+    }
+    const text = { message: message.message, entities }
+    const { effect, suggestedPost } = request
+    const direct = request.replyTo && { replyTo: request.replyTo }
+    const told = { ...text, ...replyTo, ...direct }
+    const sending = { peer: request.toPeer, randomId, effect, suggestedPost, ...told }
+    const album = message.groupedId?.toString()
+    if (album && !albums.has(album)) albums.set(album, new Long(person.nextMessage, 8))
+    return send(sending, origin, {
+      ...(media && { media: isFilm ? { ...media, videoTimestamp } : media }),
+      ...(!request.dropAuthor && { fwdFrom: originOf(message) }),
+      ...(album && request.id.length > 1 && { groupedId: albums.get(album)! }),
+    })
   }
 
   return {
@@ -106,40 +137,34 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
     },
     'messages.forwardMessages': (request, origin) => {
       const person = network.asker(origin)
-      const [id = 0] = request.id
-      const [randomId = Long.ZERO] = request.randomId
-      const message = messageOf(person, targetOf(network, origin, request.fromPeer), id)
-      if (message._ !== 'message') throw new RpcRefusal(400, 'MESSAGE_ID_INVALID')
-      const { entities, media, fromId, date } = message
-      const { topMsgId, videoTimestamp } = request
-      const isFilm = media?._ === 'messageMediaDocument' && videoTimestamp !== undefined
-      const replyTo = topMsgId !== undefined && {
-        replyTo: { _: 'inputReplyToMessage' as const, replyToMsgId: topMsgId, topMsgId },
-      }
-      const text = { message: message.message, entities }
-      const { effect, suggestedPost } = request
-      const direct = request.replyTo && { replyTo: request.replyTo }
-      const told = { ...text, ...replyTo, ...direct }
-      const sending = { peer: request.toPeer, randomId, effect, suggestedPost, ...told }
-      return send(sending, origin, {
-        ...(media && { media: isFilm ? { ...media, videoTimestamp } : media }),
-        ...(!request.dropAuthor && {
-          fwdFrom: { _: 'messageFwdHeader', date, ...(fromId && { fromId }) },
-        }),
-      })
+      const albums = new Map<string, Long>()
+      const answers = request.id.map((id, place) =>
+        forward(request, origin, { id, randomId: request.randomId[place] ?? Long.ZERO, albums }),
+      )
+      if (answers.includes(undefined)) return undefined
+      const updates = answers.flatMap((answer) => answer?.updates ?? [])
+      return { ...answer(person, person.events.length), updates }
     },
     'messages.editMessage': (request, origin) => {
       const person = network.asker(origin)
       const target = targetOf(network, origin, request.peer)
       const { id, message } = request
-      messageOf(person, target, id)
+      const before = messageOf(person, target, id)
+      if (before._ !== 'message' || !mayEdit(person, target, before)) {
+        throw new RpcRefusal(403, 'MESSAGE_AUTHOR_REQUIRED')
+      }
       const box = boxOf(person, target)
       const since = box.events.length
       const media = request.media && { media: mediaOf(network.files, request.media) }
-      const text = message !== undefined && { message }
+      const text = message !== undefined && {
+        entities: undefined,
+        ...trimmed(message, request.entities),
+      }
       const pageless = request.noWebpage && { media: { _: 'messageMediaEmpty' as const } }
       const above = { invertMedia: request.invertMedia === true }
-      delivery.edit(box, id, { ...text, ...media, ...pageless, ...above }, origin.connection)
+      const change = { ...text, ...media, ...pageless, ...above }
+      if (!media && !changes(before, change)) throw new RpcRefusal(400, 'MESSAGE_NOT_MODIFIED')
+      delivery.edit(box, id, change as Partial<tl.RawMessage>, origin.connection)
       return answer(person, since, target)
     },
     'messages.deleteMessages': ({ id }, origin) => {
@@ -178,7 +203,8 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
   function found(person: Person, from: Person['messages'], ids: number[]): tl.messages.RawMessages {
     const messages = ids.map((id): tl.TypeMessage => {
       const message = from.get(id)
-      return message ? refreshed(network.files, message) : { _: 'messageEmpty', id }
+      if (!message) return { _: 'messageEmpty', id }
+      return refreshed(network.files, delivery.asSeenBy(person, message))
     })
     return { _: 'messages.messages', messages, ...delivery.along(person), topics: [] }
   }
@@ -195,7 +221,56 @@ function shortened({ updates }: tl.RawUpdates): tl.RawUpdateShortSentMessage {
     date: message.date,
     pts,
     ptsCount,
+    ...(message.entities && { entities: message.entities }),
   }
+}
+
+/** The network takes away white space around a text. */
+function trimmed(text: string, entities?: readonly tl.TypeMessageEntity[]) {
+  const message = text.trim()
+  const before = text.length - text.trimStart().length
+  const kept = formatted(entities)?.entities.flatMap((entity) => {
+    const from = Math.max(0, entity.offset - before)
+    const to = Math.min(message.length, entity.offset + entity.length - before)
+    return to > from ? { ...entity, offset: from, length: to - from } : []
+  })
+  return { message, ...(kept && { entities: kept }) }
+}
+
+/** People that a text mentions are named in requests by more than their numbers. */
+function formatted(entities: readonly tl.TypeMessageEntity[] | undefined) {
+  return (
+    entities && {
+      entities: entities.map((entity): tl.TypeMessageEntity => {
+        if (entity._ !== 'inputMessageEntityMentionName') return entity
+        const { offset, length, userId } = entity
+        const id = 'userId' in userId ? userId.userId : 0
+        return { _: 'messageEntityMentionName', offset, length, userId: id }
+      }),
+    }
+  )
+}
+
+/** Whether an edit leaves anything different; what is empty is as good as absent. */
+const changes = (before: tl.RawMessage, change: Partial<Record<keyof tl.RawMessage, unknown>>) =>
+  Object.entries(change).some(
+    ([name, value]) => written(value) !== written(before[name as keyof tl.RawMessage]),
+  )
+const written = (value: unknown) =>
+  JSON.stringify(Array.isArray(value) && value.length === 0 ? undefined : value || undefined)
+
+function mayEdit({ id }: Person, target: Target, { out, fromId }: tl.RawMessage): boolean {
+  if (isPlace(target) && target.kind === 'channel' && target.owner === id) return true
+  return out === true || (fromId?._ === 'peerUser' && fromId.userId === id)
+}
+
+/** Who wrote what is forwarded: of a forwarded message, its first author. */
+function originOf(message: tl.RawMessage): tl.TypeMessageFwdHeader {
+  const { id, fwdFrom, fromId, post, peerId, date } = message
+  if (fwdFrom) return fwdFrom
+  const header = { _: 'messageFwdHeader' as const, date }
+  if (post) return { ...header, fromId: peerId, channelPost: id }
+  return { ...header, ...(fromId && { fromId }) }
 }
 
 const idOf = (input: tl.TypeInputMessage) => (input._ === 'inputMessageID' ? input.id : 0)

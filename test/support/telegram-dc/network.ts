@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { tl } from '@mtcute/core'
 import { authHandlers } from './auth.ts'
 import type { Channel, Group, Place } from './channel.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, Habits } from './connection.ts'
 import { sha1 } from './crypto.ts'
 import { DataCentre, type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
 import { Delivery } from './delivery.ts'
@@ -53,6 +53,8 @@ export class TelegramNetwork {
   importsRefused = 0
   /** Nobody learns where the data centres are. */
   isConfigLost = false
+  /** What its data centres do that a client must bear. */
+  readonly habits: Habits = { packs: false, zips: false, shortens: false }
   /** There are so many people that nobody knows anybody. */
   isCrowd = false
   /** Changes whenever somebody could see something new. */
@@ -83,7 +85,8 @@ export class TelegramNetwork {
     }
     for (const id of [FIRST, OTHER]) {
       const defect = (cause: unknown) => network.defects.push(cause)
-      network.#centres.push(await DataCentre.start(id, { handlers, isCut, defect }))
+      const { habits } = network
+      network.#centres.push(await DataCentre.start(id, { handlers, habits, isCut, defect }))
     }
     t.teardown(() => network.stop())
     return network
@@ -248,6 +251,13 @@ export class TelegramNetwork {
 
   requests(name: tl.RpcMethod['_']): number {
     return this.#centres.flatMap(({ requests }) => requests).filter((it) => it === name).length
+  }
+
+  /** The salts that clients know are worth nothing from now on. */
+  changeSalts() {
+    for (const { devices } of this.#centres) {
+      for (const { auth } of devices.values()) auth.salt = longOf(randomBytes(8))
+    }
   }
 
   /** The line of one account is dead for a while. */

@@ -1,6 +1,7 @@
 /** What people of the test network think of messages, and how they vote in polls. */
 import type { tl } from '@mtcute/core'
 import type { Channel } from './channel.ts'
+import type { Connection } from './connection.ts'
 import { type Handlers, RpcRefusal } from './data-centre.ts'
 import { isPlace, now } from './delivery.ts'
 import { targetOf } from './lookup.ts'
@@ -11,10 +12,29 @@ export function opinionHandlers(network: TelegramNetwork): Handlers {
   return {
     'messages.sendReaction': ({ peer, msgId, reaction = [] }, origin) => {
       const person = network.asker(origin)
-      targetOf(network, origin, peer)
-      if (!person.messages.has(msgId)) throw new RpcRefusal(400, 'MESSAGE_ID_INVALID')
+      const place = targetOf(network, origin, peer)
+      const box = isPlace(place) && place.kind === 'channel' ? place : person
+      if (!box.messages.has(msgId)) throw new RpcRefusal(400, 'MESSAGE_ID_INVALID')
       const emoji = reaction.flatMap((one) => (one._ === 'reactionEmoji' ? one.emoticon : []))
-      react(network, person, msgId, emoji)
+      const since = person.events.length
+      if (box === person) react(network, person, msgId, emoji, origin.connection)
+      else reactIn(network, box as Channel, { person, id: msgId, emoji })
+      const told = person.events.slice(since).map(({ update }) => update)
+      return network.delivery.answer(person, told)
+    },
+    'messages.sendVote': ({ peer, msgId, options }, origin) => {
+      const person = network.asker(origin)
+      const place = targetOf(network, origin, peer)
+      const box = isPlace(place) && place.kind === 'channel' ? place : person
+      const message = box.messages.get(msgId)
+      const media = message?._ === 'message' ? message.media : undefined
+      if (media?._ !== 'messageMediaPoll') throw new RpcRefusal(400, 'MESSAGE_ID_INVALID')
+      const isChosen = (answer: tl.TypePollAnswer) =>
+        answer._ === 'pollAnswer' &&
+        options.some((option) => Buffer.from(option).equals(answer.option))
+      const option = media.poll.answers.findIndex(isChosen)
+      if (option < 0 && options.length > 0) throw new RpcRefusal(400, 'OPTION_INVALID')
+      vote(network, person, msgId, { option, isPlaced: true })
       return network.delivery.answer(person, [])
     },
     'messages.deleteParticipantReaction': ({ peer, msgId, participant }, origin) => {
@@ -62,20 +82,30 @@ export function reactIn(network: TelegramNetwork, place: Channel, { person, id, 
   }
 }
 
-/** Somebody thinks this of a message instead of what they thought before; everybody who has it is told. */
-export function react(network: TelegramNetwork, person: Person, id: number, emoji: string[]) {
+/**
+ * Somebody thinks this of a message instead of what they thought before; everybody who has it is told as if it had been
+ * edited. The network hides that where it was not.
+ */
+export function react(
+  network: TelegramNetwork,
+  person: Person,
+  id: number,
+  emoji: string[],
+  except?: Connection,
+) {
   for (const [owner, copy] of network.delivery.copiesOf(person, id)) {
     const opinions = owner.reactions.get(copy) ?? new Map<number, Opinion>()
     opinions.delete(person.id)
     if (emoji.length > 0) opinions.set(person.id, { emoji, at: now() })
     owner.reactions.set(copy, opinions)
-    const { peerId: peer } = owner.messages.get(copy)!
-    network.delivery.tell(owner, {
-      _: 'updateMessageReactions',
-      peer,
-      msgId: copy,
-      reactions: reactionsOf(opinions, owner),
-    })
+    const message = owner.messages.get(copy)
+    if (message?._ !== 'message') continue
+    const { reactions: _, ...rest } = message
+    const hidden = message.editDate === undefined && { editDate: now(), editHide: true }
+    const reactions = opinions.size > 0 && { reactions: reactionsOf(opinions, owner) }
+    const update = { _: 'updateEditMessage', pts: 0, ptsCount: 1 } as const
+    const told = { ...update, message: { ...rest, ...hidden, ...reactions } }
+    network.delivery.count(owner, told, except)
   }
 }
 

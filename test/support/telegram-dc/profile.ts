@@ -10,7 +10,7 @@ export function profileHandlers(network: TelegramNetwork): Handlers {
   const { files } = network
   const uploaded = (file: tl.TypeInputFile | undefined): tl.RawPhoto => {
     if (!file) throw new RpcRefusal(400, 'PHOTO_FILE_MISSING')
-    const photo = photoOf(files, files.finish(file.id as Long))
+    const photo = photoOf(files, files.finish(file))
     network.pictures.set(photo.id.toString(), photo)
     return photo
   }

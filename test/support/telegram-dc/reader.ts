@@ -2,10 +2,12 @@
 import { gunzipSync } from 'node:zlib'
 import { Long } from '@mtcute/core'
 import {
-  byId,
   type Constructor,
   type Field,
   GZIPPED,
+  type Schema,
+  schema,
+  schemaOf,
   type TlObject,
   TRUE,
   VECTOR,
@@ -13,9 +15,12 @@ import {
 
 export class Reader {
   readonly #bytes: Buffer
+  /** Of the layer that the object itself names, from there on. */
+  schema: Schema
   #at = 0
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, spoken: Schema = schema) {
+    this.schema = spoken
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   }
 
@@ -53,12 +58,19 @@ export class Reader {
 
   #boxed(): unknown {
     const id = this.uint()
-    if (id === GZIPPED) return new Reader(gunzipSync(this.bytes())).#boxed()
+    if (id === GZIPPED) return this.#unzipped()
     if (id === VECTOR) return this.#list(() => this.#boxed())
     if (id === TRUE) return true
-    const found = byId.get(id)
+    const found = this.schema.byId.get(id)
     if (!found) throw new Error(`there is no constructor ${id.toString(16)}`)
     return this.#body(found)
+  }
+
+  #unzipped(): unknown {
+    const inner = new Reader(gunzipSync(this.bytes()), this.schema)
+    const value = inner.#boxed()
+    this.schema = inner.schema
+    return value
   }
 
   #body({ name, fields }: Constructor): TlObject {
@@ -67,8 +79,15 @@ export class Reader {
     for (const field of fields) {
       if (field.type === '#') flags.set(field.name, this.uint())
       else if (isThere(field, flags)) object[field.name] = this.#field(field)
+      if (name === 'invokeWithLayer' && field.name === 'layer') this.#speak(Number(object.layer))
     }
     return object
+  }
+
+  #speak(layer: number) {
+    const spoken = schemaOf(layer)
+    if (!spoken) throw new Error(`nobody has taught layer ${layer}`)
+    this.schema = spoken
   }
 
   #field(field: Field): unknown {
@@ -105,7 +124,7 @@ export class Reader {
       case 'true':
         return true
       default: {
-        const found = bare === undefined ? undefined : byId.get(bare)
+        const found = bare === undefined ? undefined : this.schema.byId.get(bare)
         return found ? this.#body(found) : this.#boxed()
       }
     }

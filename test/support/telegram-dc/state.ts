@@ -8,14 +8,9 @@ import type { BoxEvent, Person } from './people.ts'
 
 export function stateHandlers(network: TelegramNetwork): Handlers {
   return {
-    'updates.getState': (_, origin) => {
-      const person = network.asker(origin)
-      origin.connection.wantsUpdates = true
-      return stateOf(person)
-    },
+    'updates.getState': (_, origin) => stateOf(network.asker(origin)),
     'updates.getDifference': ({ pts, date }, origin) => {
       const person = network.asker(origin)
-      origin.connection.wantsUpdates = true
       assertKnown(person, pts)
       const missed = person.events.filter((event) => event.pts > pts)
       const channels = channelsOf(network, person, date)
@@ -54,7 +49,9 @@ export function stateHandlers(network: TelegramNetwork): Handlers {
           _: 'updates.channelDifferenceTooLong',
           final: true,
           dialog: dialogOf(person, found),
-          messages: [...found.messages.values()].slice(-1),
+          messages: [...found.messages.values()]
+            .slice(-1)
+            .map((message) => network.delivery.asSeenBy(person, message)),
           ...network.delivery.along(person),
         }
       }
@@ -62,7 +59,12 @@ export function stateHandlers(network: TelegramNetwork): Handlers {
         _: 'updates.channelDifference',
         final: true,
         pts: found.pts,
-        ...parted(missed),
+        ...parted(
+          missed.map(({ pts, update }) => ({
+            pts,
+            update: network.delivery.toldTo(person, update),
+          })),
+        ),
         ...network.delivery.along(person),
       }
     },

@@ -55,7 +55,8 @@ export async function newest(context: Context, peer: tl.TypeInputPeer): Promise<
   )
 }
 
+/** Without the white space around it, which the network takes away. */
 function textIn(content: Content): string {
-  if (content.kind === 'text') return content.text
-  return content.kind === 'media' ? content.caption.text : content.kind
+  if (content.kind === 'text') return content.text.trim()
+  return content.kind === 'media' ? content.caption.text.trim() : content.kind
 }

@@ -278,7 +278,8 @@ async function completed(
     fromId,
     peerId,
     date: short.date,
-    message: request.message,
+    // The network takes away white space around a text, and counts without it.
+    message: request.message.trim(),
     ...(short.entities && { entities: short.entities }),
     ...(short.media && { media: short.media }),
     ...(request.effect && { effect: request.effect }),

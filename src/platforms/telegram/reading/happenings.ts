@@ -30,7 +30,7 @@ export function happeningsOf(update: tl.TypeUpdate, view: HappeningContext): Hap
     case 'updateEditMessage':
     case 'updateEditChannelMessage':
       view.polls.note(update.message)
-      return update.message._ === 'message' ? listed(edited(update.message, view, update.pts)) : []
+      return update.message._ === 'message' ? changed(update.message, view, update.pts) : []
     case 'updateDeleteChannelMessages': {
       const chat = chatOf({ _: 'peerChannel', channelId: update.channelId }, view)
       return [
@@ -135,10 +135,19 @@ function written(message: ExistingMessage, view: View, pts: number): Happening[]
   return [happening, ...members.map((member) => ({ ...member, ...recovered }))]
 }
 
+const changed = (message: tl.RawMessage, view: HappeningContext, pts: number): Happening[] => [
+  ...listed(edited(message, view, pts)),
+  ...view.opinions.readIn(message, view),
+]
+
 /** Changes of reactions, views and previews come as edits of the network, but are none. */
-function edited(message: tl.RawMessage, view: View, pts: number): Happening | undefined {
+function edited(
+  message: tl.RawMessage,
+  view: HappeningContext,
+  pts: number,
+): Happening | undefined {
   const told = messageOf(message, view)
-  if (told.editedAt === undefined) return undefined
+  if (told.editedAt === undefined || !view.opinions.changesContent(message)) return undefined
   return {
     kind: 'edited',
     sourceKey: `e:${told.chat.native}:${told.native}:${told.editedAt}:${pts}`,

@@ -1,9 +1,11 @@
 /** Reactions to messages: the network reports the current ones, and changes are found by comparing with earlier reports. */
+import { createHash } from 'node:crypto'
 import type { tl } from '@mtcute/node'
 import type { Chat, Reaction } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Person } from '../../../../machines/model/person.ts'
 import { RecentMap } from '../../kit/recent-map.ts'
+import { nativeOf } from '../natives.ts'
 import { chatOf, personById, type View } from './peers.ts'
 
 interface Opinion {
@@ -17,12 +19,16 @@ type Target = { readonly chat: Chat; readonly target: string }
 
 /** Reactions are remembered for this many messages. */
 const REMEMBERED = 500
+/** The stored time of a session may be some seconds ahead of what was told by then. */
+const SLACK_SECONDS = 300
 
 export class OpinionReader {
   readonly #known = new RecentMap<string, Opinions>(REMEMBERED)
+  /** What edited messages contain, by its digest. */
+  readonly #edited = new RecentMap<string, string>(REMEMBERED)
   readonly #since: () => number
 
-  /** `since`: earlier reactions are not reported. Unix time in seconds. */
+  /** `since`: what happened earlier is not reported. Unix time in seconds. */
   constructor(since: () => number) {
     this.#since = since
   }
@@ -34,7 +40,7 @@ export class OpinionReader {
     const now = opinionsIn(recentReactions)
     const counted = results.reduce((sum, { count }) => sum + count, 0)
     const listed = [...now.values()].reduce((sum, { reactions }) => sum + reactions.length, 0)
-    const before = this.#exchange(`${chat.native}:${msgId}`, now)
+    const before = this.#exchange(keyOf(peer, msgId), now)
     // People missing in a shortened list may still have their earlier reactions.
     const isWhole = listed >= counted
     const changed = [...new Set([...before.keys(), ...now.keys()])].flatMap((id) => {
@@ -45,12 +51,62 @@ export class OpinionReader {
     return [...changed, countOf(of, results)]
   }
 
+  /** In private chats and small groups the network tells of reactions as if the message had been edited. */
+  readIn({ peerId: peer, id: msgId, reactions = NONE }: tl.RawMessage, view: View): Happening[] {
+    const known = this.#known.get(keyOf(peer, msgId))
+    if (peer._ === 'peerChannel' || (reactions === NONE && !known?.size)) return []
+    const changed = this.read({ _: 'updateMessageReactions', peer, msgId, reactions }, view)
+    return changed.filter(({ kind }) => kind === 'reaction')
+  }
+
+  /** Remembers what the account itself has done: the network does not tell it again. */
+  noteIn(updates: readonly tl.TypeUpdate[]): void {
+    for (const update of updates) {
+      if (update._ === 'updateMessageReactions') {
+        const { peer, msgId, reactions } = update
+        this.#exchange(keyOf(peer, msgId), opinionsIn(reactions.recentReactions))
+      }
+      const isEdit = update._ === 'updateEditMessage' || update._ === 'updateEditChannelMessage'
+      if (!isEdit || update.message._ !== 'message') continue
+      const { peerId, id, reactions } = update.message
+      this.#exchange(keyOf(peerId, id), opinionsIn(reactions?.recentReactions))
+      this.changesContent(update.message)
+    }
+  }
+
+  /**
+   * Whether an edited message has other content now: a reaction to a message that was edited before comes as one more
+   * edit. Where the content before is not known, an edit from before this session was told then.
+   */
+  changesContent(message: tl.RawMessage): boolean {
+    const { peerId, id, editDate = 0 } = message
+    const key = keyOf(peerId, id)
+    const [before, now] = [this.#edited.get(key), digestOf(message)]
+    this.#edited.set(key, now)
+    return before === undefined ? editDate >= this.#since() - SLACK_SECONDS : before !== now
+  }
+
   /** Stores the new reactions, and returns those of the last report. */
   #exchange(key: string, now: Opinions): Opinions {
     const known = this.#known.get(key)
     this.#known.set(key, now)
     return known ?? new Map([...now].filter(([, { at }]) => at < this.#since()))
   }
+}
+
+const NONE: tl.RawMessageReactions = { _: 'messageReactions', results: [] }
+
+const keyOf = (peer: tl.TypePeer, id: number) => `${nativeOf(peer)}:${id}`
+
+/** Parts of a message that change without its author. */
+const volatile = new Set(['fileReference', 'accessHash', 'results', 'webpage'])
+
+function digestOf({ message, entities, media, replyMarkup, invertMedia }: tl.RawMessage): string {
+  const content = JSON.stringify(
+    [message, entities ?? [], media, replyMarkup, invertMedia === true],
+    (name, value) => (volatile.has(name) ? undefined : value),
+  )
+  return createHash('sha256').update(content).digest('base64url').slice(0, 11)
 }
 
 function changeOf(
@@ -95,7 +151,7 @@ function countOf(of: Target, results: readonly tl.TypeReactionCount[]): Happenin
 }
 
 /** Reactions of people; those of chats cannot be expressed in neutral terms. */
-function opinionsIn(listed: readonly tl.TypeMessagePeerReaction[]): Opinions {
+function opinionsIn(listed: readonly tl.TypeMessagePeerReaction[] = []): Opinions {
   const opinions = new Map<number, Opinion>()
   for (const { peerId, date, reaction } of listed) {
     const one = reactionOf(reaction)

@@ -25,12 +25,16 @@ export function useMechanisms(transport: Client, key: AccountKey): void {
     exchange = undefined
     return PLAIN
   })
-  transport.prependListener('element', (element: Element) => {
-    if (!exchange || !element.is('success', ns.sasl)) return
+  const hear = (element: Element) => {
+    if (!element.is('success', ns.sasl)) return
+    // A connection has one login.
+    transport.off('element', hear)
+    if (!exchange) return
     exchange.end(decoded(atob(element.getText())))
     exchange = undefined
     key.proven()
-  })
+  }
+  transport.prependListener('element', hear)
 }
 
 const PLAIN: Mechanism = {

@@ -20,7 +20,10 @@ const MOST_DEPTH = 8
 /** A text with more of them was made to be large: it stays as it was written. */
 const MOST_ENTITIES = 2_000
 
+const mayBeStyled = /[*_~`>]/
+
 export function readStyled(body: string): Text {
+  if (!mayBeStyled.test(body)) return { text: body, entities: [] }
   const styled = readBlocks(body.split('\n'), 0)
   return styled.entities.length > MOST_ENTITIES ? { text: body, entities: [] } : styled
 }

@@ -13,6 +13,7 @@ interface Span {
 }
 
 export function writeStyled(source: Text): string {
+  if (source.entities.length === 0) return source.text
   const { text, entities } = withLinkTargets(source)
   const blocks = entities.filter(({ type }) => type === 'pre' || quotations.has(type))
   const spans = entities.filter(({ type }) => markOf.has(type))
