@@ -175,14 +175,14 @@ export class Endpoint implements WebhookEndpoint {
   #request(body: string, headers: readonly string[]) {
     return {
       path: this.#path,
-      method: 'POST',
+      method: 'POST' as const,
       headers: [...this.#headers, ...headers],
       body,
       headersTimeout: 0,
       bodyTimeout: 0,
       // A connection has one request at a time anyway, so nothing has to be held back behind it.
       blocking: false,
-    } as const
+    }
   }
 
   record(attempt: AttemptRecord, exchange: WebhookExchange | undefined): void {

@@ -35,7 +35,8 @@ t.test('an export has each change once, however many pages it has', async (t) =>
     [1_200, 3],
   ] as const) {
     const { all, asked, read } = log(count)
-    const text = (await Array.fromAsync(exportChanges(read, query))).join('')
+    let text = ''
+    for await (const piece of exportChanges(read, query)) text += piece
     const lines = text.split('\n')
     t.equal(lines.pop(), '', 'each line has an end')
     t.same(

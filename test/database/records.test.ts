@@ -89,7 +89,7 @@ t.test('a record is written and read as it was', async (t) => {
   const user = { phoneIndex: Buffer.from([0, 255]), phoneSealed: Buffer.from('…'), createdAt }
   const id = await database.records((em) => em.insert(AppUser, user))
   const found = await database.records((em) => em.findOneOrFail(AppUser, { id }))
-  t.same({ ...found }, { id, ...user, erasingAt: null })
+  t.same({ ...found }, { id, ...user, erasingAt: null, suspendedAt: null, suspendedReason: null })
   const session = { userId: id, createdAt, lastUsedAt: createdAt, expiresAt: createdAt }
   const userAgent = `it's \\ "50%" ? $1 :x`
   const row = { ...session, ip: '::1', userAgent, endedAt: null }

@@ -10,7 +10,6 @@ const files = [
   'get-updates',
   'link-page',
   'received-updates',
-  'sharing',
   'webhook-delivery',
 ]
 // Their tests wait for this one: tap ends a file as soon as it has none left, also while the next services start.

@@ -96,3 +96,29 @@ t.test('how often a chat failed is stored, and a restart goes on from there', as
     { attempt: failures + 1 },
   )
 })
+
+t.test('time in which nobody tried is no time of failing', async (t) => {
+  const now = 1_700_000_000_000
+  const untried = 30 * 24 * HOUR
+  const at = { since: now - untried - HOUR, dueAt: now - untried }
+  const rig = new WebhookRig(t, {
+    trouble: { failures: 4, goneSince: at.since, ...at },
+    progress: {
+      cursor: 100,
+      head: 101,
+      waiting: 1,
+      open: [101, 101],
+      failing: [[101, 4, at.since, at.dueAt]],
+    },
+  })
+  rig.answer = () => failure(410)
+  await rig.write('a')
+  await rig.clock.advance(5 * MINUTE)
+  t.ok(rig.sent.length > 0, 'it is tried again')
+  t.notOk(rig.isGone)
+  t.equal(rig.states.at(-1)?.suspended, false)
+  t.match(rig.delivery.progress.failing, [[101, Number, now - HOUR, Number]], 'the hour counts')
+  rig.answer = () => ok
+  await rig.clock.advance(HOUR)
+  t.equal(rig.delivery.progress.cursor, 101, 'it is delivered, not given up')
+})
