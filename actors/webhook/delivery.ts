@@ -367,8 +367,7 @@ export class WebhookDelivery {
   get #wantsMore(): boolean {
     if (!this.#feed.canRead) return false
     if (this.#flow === 'closed') return !this.#lanes.isDoubted && this.#lanes.ready === 0
-    // Ahead of its need: nobody waits for the page while the rest goes out.
-    return (this.#flow === 'open' ? this.#width : this.#room) > this.#lanes.ready
+    return this.#room > this.#lanes.ready
   }
 }
 
