@@ -5,17 +5,22 @@ import { type Child, startChild } from './support/child.ts'
 import type { Finding } from './support/finding.ts'
 import { deliveriesTake } from './support/hooks.ts'
 import type { Service } from './support/service.ts'
+import type { Writing } from './support/service-process.ts'
 import type { Stage } from './support/stage.ts'
 import { microseconds, milliseconds, now, percentile } from './support/statistics.ts'
 import { UPDATES } from './webhooks-flat.ts'
 
 const BOTS = 16
+const PASSED_BOTS = 4
 const CONNECTIONS = 64
 const HOOK_CONNECTIONS = 40
 const POLLS = 1_000
 const WARMING_UP = 3
 const TURNS = 25
 const TURN_MS = 1_200
+/** Of a turn with one call at a time. */
+const LONE_CALLS = 400
+const ARRIVALS = { perSecond: 100, messages: 120 }
 const TEXT = 'The quick brown fox jumps over the lazy dog.'
 
 /** The helpers of one tree: each seeds the tables that its own migrations made. */
@@ -44,8 +49,25 @@ interface Side {
   readonly play: Readonly<Record<Load, () => Promise<Turn>>>
 }
 
-type Load = 'sends' | 'polls' | 'deliveries'
-const allLoads: readonly Load[] = ['sends', 'polls', 'deliveries']
+type Load = 'sends' | 'polls' | 'deliveries' | 'lone' | 'arrivals' | 'passed'
+
+const names: Readonly<Record<Load, string>> = {
+  sends: `sendMessage, ${CONNECTIONS} connections`,
+  polls: `one update for ${POLLS} polls, each`,
+  deliveries: `a delivery to a webhook over ${HOOK_CONNECTIONS} connections`,
+  lone: 'sendMessage, one at a time',
+  arrivals: `a person's message to a held getUpdates, ${ARRIVALS.perSecond}/s`,
+  passed: `sendMessage passed on, ${PASSED_BOTS} connections`,
+}
+
+/** `--loads sends,lone`: only these. */
+function loadsOf({ loads = '' }: Stage['options']): readonly Load[] {
+  const wanted = loads.split(',').filter(Boolean)
+  const all = Object.keys(names) as Load[]
+  const unknown = wanted.filter((name) => !all.some((load) => load === name))
+  if (unknown.length > 0) throw new Error(`no such loads: ${unknown.join(', ')}`)
+  return wanted.length === 0 ? all : all.filter((load) => wanted.includes(load))
+}
 
 /** Takes the deliveries of both sides, in a process of its own. */
 interface Receiver {
@@ -53,21 +75,18 @@ interface Receiver {
   readonly origin: string
 }
 
-/**
- * `--tree FOLDER` names the other tree, this one without it; `--node OPTIONS` are Node.js's for the other one's service;
- * `--loads sends,polls,deliveries` are the loads, all of them without it.
- */
+/** `--tree FOLDER` names the other tree, this one without it; `--node OPTIONS` are Node.js's for the other one's service. */
 export async function beside(stage: Stage): Promise<Finding[]> {
   const { tree = '', node = '' } = stage.options
-  const loads = allLoads.filter((load) => stage.options.loads?.includes(load) ?? true)
+  const loads = loadsOf(stage.options)
   const own = await loadTree(join(import.meta.dirname, '..'), [])
   const other = await loadTree(tree, node.split(' ').filter(Boolean))
   const compare = async (itsStage: Stage) => {
     await using opened = new AsyncDisposableStack()
-    const receiver = await openReceiver(opened)
-    const theirs = await openSide(other, itsStage, receiver, opened)
-    const ours = await openSide(own, stage, receiver, opened)
-    await alternate([theirs, ours], loads)
+    const scene = { loads, receiver: await openReceiver(opened), opened }
+    const theirs = await openSide(other, itsStage, scene)
+    const ours = await openSide(own, stage, scene)
+    await alternate(loads, [theirs, ours])
     return loads.flatMap((load) => findingsOf(load, ours, theirs))
   }
   if (!tree) return stage.perform('beside_other', compare)
@@ -96,54 +115,92 @@ async function loadTree(folder: string, nodeOptions: readonly string[]): Promise
   }
 }
 
-async function openSide(
-  tree: Tree,
-  stage: Stage,
-  receiver: Receiver,
-  opened: AsyncDisposableStack,
-): Promise<Side> {
-  const { seed, sandbox } = tree
+/** What one side is made of before its service starts. */
+async function seeded({ seed, sandbox, flat }: Tree, stage: Stage, loads: readonly Load[]) {
   const userId = await seed.seedUser(stage)
-  const { credentialIds } = await sandbox.seedLinked(stage, userId, BOTS)
-  const [credentialId = 0, hooked = 0] = await seed.seedChatter(stage, userId, 2)
-  const bots = await seed.seedKeys(stage, userId, credentialIds)
-  const people = await sandbox.seedPeople(stage, userId, CONNECTIONS)
-  const pollers = await seed.seedKeys(stage, userId, [credentialId], POLLS)
-  const [hook = ''] = await seed.seedKeys(stage, userId, [hooked])
-  await tree.flat.seedUpdates(stage, hooked)
-  const service = await tree.services.startService(stage, { START_BUDGET: '100' }, tree.nodeOptions)
-  opened.defer(() => service.stop())
-  await service.ask('online', BOTS + 2)
-  const listeners = await tree.listeners.Listeners.open(service.port, pollers, seed.FIRST_UPDATE)
-  opened.defer(() => listeners.close())
-  await untilHeld(service)
-  const deliveries = await openHook(tree, { stage, service, receiver }, hook)
-  const requests = people.map((chat_id, index) => {
-    const path = `/bot${bots[index % BOTS]}/sendMessage`
-    return Buffer.from(tree.connections.post(path, { chat_id, text: TEXT }))
-  })
+  const linked = await sandbox.seedLinked(stage, userId, BOTS)
+  const [chatter = 0, hooked = 0] = await seed.seedChatter(stage, userId, 2)
+  const passed = Array.from({ length: PASSED_BOTS }, (_, index) => ({
+    native: `${1_000 + index}`,
+    firstName: 'Bot',
+    secrets: { token: `${1_000 + index}:${'a'.repeat(35)}` },
+  }))
+  const passedIds = await seed.seedCredentials(stage, userId, 'telegram-bot', passed)
+  if (loads.includes('deliveries')) await flat.seedUpdates(stage, hooked)
   return {
-    turns: { sends: [], polls: [], deliveries: [] },
+    userId,
+    chatter,
+    accounts: linked.people,
+    people: await sandbox.seedPeople(stage, userId, CONNECTIONS),
+    bots: await seed.seedKeys(stage, userId, linked.credentialIds),
+    receivers: await seed.seedKeys(stage, userId, linked.credentialIds),
+    pollers: await seed.seedKeys(stage, userId, [chatter], POLLS),
+    hooks: await seed.seedKeys(stage, userId, [hooked]),
+    passing: await seed.seedKeys(stage, userId, passedIds),
+  }
+}
+
+interface Scene {
+  readonly loads: readonly Load[]
+  readonly receiver: Receiver
+  readonly opened: AsyncDisposableStack
+}
+
+async function openService(tree: Tree, stage: Stage, { opened }: Scene): Promise<Service> {
+  const upstream = startChild(join(import.meta.dirname, 'support/upstream-process.ts'))
+  opened.defer(() => upstream.stop())
+  const network = `http://127.0.0.1:${await upstream.ask<number>('start')}`
+  const env = { START_BUDGET: '100', TELEGRAM_BOT_API_URL: network }
+  const service = await tree.services.startService(stage, env, tree.nodeOptions)
+  opened.defer(() => service.stop())
+  await service.ask('online', BOTS + 2 + PASSED_BOTS)
+  return service
+}
+
+async function openSide(tree: Tree, stage: Stage, scene: Scene): Promise<Side> {
+  const { loads, receiver, opened } = scene
+  const { userId, chatter, accounts, people, ...keys } = await seeded(tree, stage, loads)
+  const service = await openService(tree, stage, scene)
+  const { load, post, sendAll } = tree.connections
+  const listen = async (heldKeys: readonly string[]) => {
+    const first = tree.seed.FIRST_UPDATE
+    const listeners = await tree.listeners.Listeners.open(service.port, heldKeys, first)
+    opened.defer(() => listeners.close())
+    return listeners
+  }
+  const pollers = await listen(loads.includes('polls') ? keys.pollers : [])
+  const receivers = await listen(loads.includes('arrivals') ? keys.receivers : [])
+  const waiting = POLLS + (loads.includes('arrivals') ? BOTS : 0)
+  if (loads.includes('polls')) await untilHeld(service, waiting)
+  const deliveries = loads.includes('deliveries')
+    ? await openHook(tree, { stage, service, receiver }, keys.hooks[0] ?? '')
+    : async () => Promise.reject(new Error('nobody asked for deliveries'))
+  const sendBy = (key = '', chat_id = 0) =>
+    Buffer.from(post(`/bot${key}/sendMessage`, { chat_id, text: TEXT }))
+  const sends = people.map((chat, index) => sendBy(keys.bots[index % BOTS], chat))
+  const passed = keys.passing.map((key) => sendBy(key, people[0]))
+  const lone = Array<Buffer>(LONE_CALLS).fill(sendBy(keys.bots[0], people[0]))
+  const play = (work: () => Promise<Work>) => () => timed(service, work)
+  return {
+    turns: { sends: [], polls: [], deliveries: [], lone: [], arrivals: [], passed: [] },
     play: {
-      sends: () =>
-        timed(service, async () => {
-          const answers = await tree.connections.load(service.port, requests, TURN_MS)
-          return answers.length
-        }),
-      polls: () =>
-        timed(service, async () => {
-          const all = listeners.receive(POLLS)
-          await service.ask('speak', {
-            credentialIds: [credentialId],
-            batch: 1,
-            reports: 1,
-            everyMs: 0,
-          })
-          await all
-          await untilHeld(service)
-          return POLLS
-        }),
       deliveries,
+      sends: play(async () => (await load(service.port, sends, TURN_MS)).length),
+      lone: play(() => sendAll(service.port, [lone])),
+      passed: play(() => load(service.port, passed, TURN_MS)),
+      arrivals: play(async () => {
+        const all = receivers.receive(ARRIVALS.messages)
+        await service.ask('write', { userId, people, accounts, ...ARRIVALS } satisfies Writing)
+        return all
+      }),
+      polls: play(async () => {
+        const all = pollers.receive(POLLS)
+        const speech = { credentialIds: [chatter], batch: 1, reports: 1, everyMs: 0 }
+        await service.ask('speak', speech)
+        await all
+        await untilHeld(service, waiting)
+        return POLLS
+      }),
     },
   }
 }
@@ -172,22 +229,26 @@ async function openHook(
     })
 }
 
-async function untilHeld(service: Service): Promise<void> {
-  while ((await service.ask<number>('waitingPolls')) < POLLS) await pause(20)
+async function untilHeld(service: Service, polls: number): Promise<void> {
+  while ((await service.ask<number>('waitingPolls')) < polls) await pause(20)
 }
 
-/** `work` resolves to the number of operations. */
-async function timed(service: Service, work: () => Promise<number>): Promise<Turn> {
+/** The number of operations, or the milliseconds of each, whose median is the time then. */
+type Work = number | readonly number[]
+
+async function timed(service: Service, work: () => Promise<Work>): Promise<Turn> {
   await service.ask('stalls', 'begin')
   const [before, began] = [await service.ask<number>('processor'), now()]
-  const operations = await work()
+  const done = await work()
   const [processor, took] = [(await service.ask<number>('processor')) - before, now() - began]
   const stall = await service.ask<number>('stalls', 'end')
-  return { processor: processor / operations, took: took / operations, stall }
+  const operations = typeof done === 'number' ? done : done.length
+  const each = typeof done === 'number' ? took / operations : percentile(done, 0.5)
+  return { processor: processor / operations, took: each, stall }
 }
 
 /** Each turn begins with the side that the last one ended with, so that neither always comes first. */
-async function alternate(sides: readonly Side[], loads: readonly Load[]): Promise<void> {
+async function alternate(loads: readonly Load[], sides: readonly Side[]): Promise<void> {
   for (let turn = -WARMING_UP; turn < TURNS; turn++) {
     const inOrder = turn % 2 === 0 ? sides : sides.toReversed()
     for (const load of loads) {
@@ -197,12 +258,6 @@ async function alternate(sides: readonly Side[], loads: readonly Load[]): Promis
       }
     }
   }
-}
-
-const names: Readonly<Record<Load, string>> = {
-  sends: `sendMessage, ${CONNECTIONS} connections`,
-  polls: `one update for ${POLLS} polls, each`,
-  deliveries: `a delivery to a webhook over ${HOOK_CONNECTIONS} connections`,
 }
 
 function longest(load: Load, ...sides: readonly Side[]): Finding {

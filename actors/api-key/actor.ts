@@ -244,7 +244,7 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     const now = this.#world.clock.now()
     const { snapshot } = this
     const mayGoOn =
-      this.isActive && snapshot.matches('usable') && mayCall(snapshot.context.terms, scope, now)
+      this.isActive && isUsable(snapshot) && mayCall(snapshot.context.terms, scope, now)
     // A call that is refused anyway does not use up the rate.
     const overBySeconds = mayGoOn && chat !== undefined ? this.#rates.take(chat, now) : undefined
     if (mayGoOn && overBySeconds === undefined) return
@@ -380,6 +380,10 @@ export class ApiKeyActor extends HostedActor<typeof apiKeyMachine, ApiKeyEffects
     return this.#limiter
   }
 }
+
+/** Not "matches": it copies the value, and every call asks. */
+const isUsable = ({ value }: Pick<ApiKeyActor['snapshot'], 'value'>): boolean =>
+  typeof value === 'object' && 'usable' in value
 
 /** A state with the states inside it: `usable.held`. */
 export function statePath(value: StateValue): string {

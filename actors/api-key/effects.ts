@@ -22,6 +22,9 @@ export interface EffectsWorld extends DeliveryWorld {
   whyOut?(credentialId: number): Failure | undefined
 }
 
+/** A bot that was answered so short a time ago may be in the midst of a burst. */
+const BURST_MS = 10
+
 interface KeyMachine {
   send(event: ApiKeyEvent): void
   getSnapshot(): { readonly context: ApiKeyContext }
@@ -113,13 +116,15 @@ export class ApiKeyEffects {
     this.#pause()
     if (!this.#holds) this.#world.held.polls++
     this.#holds = true
-    const { updates, turns } = this.#world
+    const { updates, turns, clock } = this.#world
     this.#stop = updates.listen(this.#owned.credentialId, poll.head, () => {
-      // A burst of updates leaves in one answer.
-      this.#due ??= turns.gather(() => {
+      const read = () => {
         this.#pause()
         this.read(poll)
-      })
+      }
+      // A burst of updates leaves in few answers; an update that comes alone waits for no others.
+      const mayBeBurst = clock.now() - poll.heldAt < BURST_MS
+      this.#due ??= mayBeBurst ? turns.gather(read) : turns.soon(read)
     })
   }
 

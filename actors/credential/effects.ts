@@ -295,9 +295,9 @@ export class CredentialEffects {
 
   perform(context: CredentialContext, request: PerformOperation): Promise<Outcome> {
     const onDefect = (cause: unknown) => this.onDefect(cause)
-    const [facts, session] = [this.#facts, this.#session]
+    const [world, facts, session] = [this.world, this.#facts, this.#session]
     const assertOwner = () => this.#assertOwner()
-    const actor = { ...this.world, facts, session, context, assertOwner, onDefect }
+    const actor = { world, facts, session, context, assertOwner, onDefect }
     return settle(() => perform(actor, request), onDefect)
   }
 

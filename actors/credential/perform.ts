@@ -40,28 +40,40 @@ export function blobMoved(blob: string): void {
 
 /** The blobs that an operation is to bring to the network, wherever it names them. */
 export function blobsIn(value: unknown): string[] {
-  if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, inner]) =>
-    name === 'blob' && typeof inner === 'string' ? [inner] : blobsIn(inner),
-  )
+  const found: string[] = []
+  addBlobs(value, found)
+  return found
+}
+
+/** Makes no lists on its way: each call comes along here. */
+function addBlobs(value: unknown, found: string[]): void {
+  if (typeof value !== 'object' || value === null) return
+  for (const name in value) {
+    const inner = (value as Readonly<Record<string, unknown>>)[name]
+    if (name === 'blob' && typeof inner === 'string') found.push(inner)
+    else addBlobs(inner, found)
+  }
 }
 
 /** The actor of the credential, as an operation needs it. */
 interface Performing {
   readonly facts: CredentialFacts
-  readonly identities: Identities
-  readonly updates: Pick<UpdateLog, 'append'>
-  readonly storage: Storage
-  readonly own: OwnUpdates
-  readonly store: Pick<CredentialStore, 'account' | 'saveIdentity'>
-  readonly clock: Pick<Clock, 'now'>
-  readonly timing: { readonly performTakes: number }
   readonly session: Session | undefined
   readonly context: CredentialContext
+  /** Without a copy, because a copy for each call would cost measurable time. */
+  readonly world: {
+    readonly identities: Identities
+    readonly updates: Pick<UpdateLog, 'append'>
+    readonly storage: Storage
+    readonly own: OwnUpdates
+    readonly store: Pick<CredentialStore, 'account' | 'saveIdentity'>
+    readonly clock: Pick<Clock, 'now'>
+    readonly timing: { readonly performTakes: number }
+    /** Another node has claimed it. */
+    lost(owned: Owned): void
+  }
   /** Throws once this node may not act for the credential any more. */
   assertOwner(): void
-  /** Another node has claimed it. */
-  lost(owned: Owned): void
   onDefect(cause: unknown): void
 }
 
@@ -160,13 +172,14 @@ function throwCertain(cause: unknown): never {
 
 /** Rejects with `RequestFailed`; a time-out of something that may have been done says so. */
 export async function perform(actor: Performing, request: PerformOperation): Promise<Json> {
-  const { session, identities, facts } = actor
+  const { session, facts, world } = actor
+  const { identities, timing } = world
   const { credentialId } = facts
   if (!session) throw reconnecting()
   const ask = async (operation: Operation, requestId: string) => {
     // The lookup before may have taken long.
     actor.assertOwner()
-    return inTime(operation, actor.timing.performTakes, (signal) =>
+    return inTime(operation, timing.performTakes, (signal) =>
       session.perform(operation, requestId, signal, request.isRepeated),
     ).catch((cause) => {
       throw failureOf(operation.kind, cause)
@@ -192,7 +205,7 @@ export async function perform(actor: Performing, request: PerformOperation): Pro
     return json
   } catch (cause) {
     // The network has executed it, so a second try would do it twice.
-    if (cause instanceof OwnershipLost) actor.lost(facts)
+    if (cause instanceof OwnershipLost) world.lost(facts)
     else actor.onDefect(cause)
     throw failed('timeout', RESULT_NOT_STORED, { certain: false })
   }
@@ -222,7 +235,7 @@ const timedOut = (cause: unknown): cause is RequestFailed =>
 
 /** Stores the new name, so that getMe shows it now and not after the next session. */
 async function noteName(
-  { store, facts }: Performing,
+  { world: { store }, facts }: Performing,
   { firstName, lastName }: Extract<Operation, { kind: 'set_name' }>,
 ): Promise<void> {
   const { lastName: _, ...identity } = (await store.account(facts.credentialId)).identity
@@ -237,9 +250,8 @@ const STORE_TRIES = 30
 /** A full disk may let a node live on for hours. */
 const MOST_WAITING = 5_000
 
-type Storing = Pick<Performing, 'storage' | 'lost' | 'onDefect'> & {
-  readonly updates: Pick<UpdateLog, 'append'>
-}
+type Storing = Pick<Performing['world'], 'updates' | 'storage' | 'lost'> &
+  Pick<Performing, 'onDefect'>
 
 /**
  * What accounts did themselves, on its way into the log. The network has carried it out, so the caller gets the answer in any
@@ -309,14 +321,16 @@ async function noteOwn(
   operation: Operation,
   result: OperationResult,
 ): Promise<void> {
-  const { context, facts, clock } = actor
-  const at = Math.floor(clock.now() / 1000)
+  const { context, facts, world, onDefect } = actor
+  const at = Math.floor(world.clock.now() / 1000)
   const happenings = ownHappenings(request.callId, operation, result, at).filter((happening) =>
     admits(context.settings, happening),
   )
   if (happenings.length === 0) return
   const { credentialId, epoch } = facts
-  await actor.own.store(actor, {
+  const { updates, storage, own } = world
+  const storing = { updates, storage, lost: (owned: Owned) => world.lost(owned), onDefect }
+  await own.store(storing, {
     credentialId,
     epoch,
     happenings,

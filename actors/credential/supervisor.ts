@@ -143,7 +143,8 @@ export class CredentialSupervisor {
     const { clock, timing } = this.#world
     const until = clock.now() + Math.max(timing.holdFor, atLeast)
     for (;;) {
-      await this.start(credentialId)
+      // Each call asks: mostly it is there.
+      if (!this.#credentials.has(credentialId)) await this.start(credentialId)
       const actor = this.peek(credentialId)
       if (actor?.isActive && !isComing(actor)) return actor
       const left = until - clock.now()

@@ -25,6 +25,9 @@ export function isDeeperThan(text: string, limit: number): boolean {
 /** The reference's nesting limit. */
 const DEPTH = 100
 
+const TRUE = ['true', 'yes', '1']
+const NOTHING = ['', 'null']
+
 export class Arguments {
   readonly #values: ReadonlyMap<string, string>
 
@@ -78,7 +81,8 @@ export class Arguments {
 
   /** `true`, `yes` and `1`; everything else is false, without an error. */
   boolean(name: string): boolean {
-    return ['true', 'yes', '1'].includes((this.#values.get(name) ?? '').trim().toLowerCase())
+    const value = this.#values.get(name)
+    return value !== undefined && TRUE.includes(value.trim().toLowerCase())
   }
 
   /** Reads leading digits; text without them is 0. A value out of range becomes the nearest one in the range. */
@@ -112,7 +116,8 @@ export class Arguments {
 
   /** Whether a structured parameter is present; `null` counts as absent, also in text. */
   hasJson(name: string): boolean {
-    return !['', 'null'].includes((this.#values.get(name) ?? '').trim())
+    const value = this.#values.get(name)
+    return value !== undefined && !NOTHING.includes(value.trim())
   }
 
   /** The value of a structured parameter; undefined if it is absent or no JSON. */

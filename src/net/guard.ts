@@ -308,10 +308,14 @@ function passingOverContinue<Connection extends Socket>(socket: Connection): Con
     if (chunk !== null) heads.rename(chunk)
     return chunk
   }
-  const writing = (chunk: string | Uint8Array, ...more: never[]) => {
+  const writing = (
+    chunk: string | Uint8Array,
+    encoding?: BufferEncoding,
+    written?: (error?: Error | null) => void,
+  ) => {
     // The client writes each head as a text of its own; other pieces belong to the request before.
     if (typeof chunk === 'string' && REQUEST.test(chunk)) heads.begin()
-    return write.call(socket, chunk, ...more)
+    return write.call(socket, chunk, encoding, written)
   }
   return Object.assign(socket, { read: reading, write: writing })
 }

@@ -38,6 +38,7 @@ const DOUBT_MS = 10_000
 type IdForm = (credentialId: number) => 'integer' | 'mapped'
 
 type Resolve = (name: string) => Promise<OperationResult>
+type Collect = (collector: IdCollector) => void
 
 /** The reference's words for the message of an operation, in its answer when there is none. */
 const purposes: Partial<Record<OperationKind, string>> = {
@@ -265,21 +266,22 @@ export class Translator implements Identities, Translation {
 
   async present(owned: Owned, result: OperationResult, isSent: boolean): Promise<Json> {
     if (result.kind === 'done') return true
-    const collector = new IdCollector()
-    collector.addResult(result)
-    if (isSent) collector.assumeNew()
-    const ids = await this.#stored(owned, () => this.#give(owned, collector))
+    const collect: Collect = (collector) => {
+      collector.addResult(result)
+      if (isSent) collector.assumeNew()
+    }
+    const ids = await this.#stored(owned, () => this.#give(owned, collect))
     return resultJson(result, ids) as Json
   }
 
   async drafts(owned: Owned, reported: readonly Happening[]): Promise<Translated> {
     const happenings = await this.#withoutUnwanted(owned, reported)
-    const collector = new IdCollector()
-    for (const happening of happenings) {
-      collector.addHappening(happening)
-      if (happening.kind === 'message') collector.fresh.add(happening.message.native)
-    }
-    const ids = await this.#give(owned, collector)
+    const ids = await this.#give(owned, (collector) => {
+      for (const happening of happenings) {
+        collector.addHappening(happening)
+        if (happening.kind === 'message') collector.fresh.add(happening.message.native)
+      }
+    })
     const drafts: Draft[] = []
     for (const happening of happenings) {
       if (happening.kind === 'update') drafts.push(receivedDraft(happening))
@@ -308,18 +310,24 @@ export class Translator implements Identities, Translation {
     const id = Number(native)
     if (Number.isSafeInteger(id)) return id
     if (!owned) return personId(this.#db, credentialId, native)
-    const collector = new IdCollector()
-    collector.addPerson({ native, firstName: '' })
-    return (await this.#stored(owned, () => this.#book.give(owned, collector))).chat(native)
+    const wanted = this.#collected(credentialId, (of) => of.addPerson({ native, firstName: '' }))
+    return (await this.#stored(owned, () => this.#book.give(owned, wanted))).chat(native)
   }
 
-  async #give(owned: Owned, wanted: IdCollector): Promise<GivenIds & Names> {
+  async #give(owned: Owned, collect: Collect): Promise<GivenIds & Names> {
     const { credentialId } = owned
     const isInteger = this.#idForm(credentialId) === 'integer'
-    if (this.#isDoubtful(credentialId)) wanted.fresh.clear()
-    const ids = isInteger ? integerIds : await this.#book.give(owned, wanted)
+    const wanted = isInteger ? undefined : this.#collected(credentialId, collect)
+    const ids = wanted ? await this.#book.give(owned, wanted) : integerIds
     const file = (file: NamedFile) => this.#files.write(credentialId, file)
     return { ...ids, file, self: this.#selves.get(credentialId) }
+  }
+
+  #collected(credentialId: number, collect: Collect): IdCollector {
+    const collector = new IdCollector()
+    collect(collector)
+    if (this.#isDoubtful(credentialId)) collector.fresh.clear()
+    return collector
   }
 
   #isDoubtful(credentialId: number): boolean {

@@ -43,11 +43,29 @@ export const step = 'row_number() over (partition by p.id order by change.ord) a
 export const hasOtherDevice = `p.sessions >
       case when p.id = change.actor_id and change.session_id is not null then 1 else 0 end`
 
-const membersOfChat = `
-    select change.*, p.id as person_id, ${step}
+const ofMembers = `
     from change
     join sandbox_member m on m.chat_id = change.chat_id and m.role not in ('left', 'kicked')
     join sandbox_person p on p.id = m.person_id and ${hasOtherDevice}`
+
+const membersOfChat = `select change.*, p.id as person_id, ${step} ${ofMembers}`
+
+/** The same for a statement with one change, which has no two events of one person to number. */
+export const queueingOne = (kind: string, detail: string) => `
+  recipient as (
+    select change.*, p.id as person_id ${ofMembers}
+    order by p.id for no key update of p
+  ),
+  counted as (
+    update sandbox_person p set events = p.events + 1
+    from recipient where p.id = recipient.person_id
+    returning p.id, p.events as seq, recipient.actor_id, recipient.session_id
+  ),
+  queued as (
+    insert into sandbox_event (person_id, seq, kind, actor_id, caused_by, detail)
+    select id, seq, '${kind}', actor_id, session_id, ${detail} from counted
+    returning person_id
+  )`
 
 /** Only the person `recipient_id` of the change. */
 export const oneRecipient = `

@@ -84,6 +84,9 @@ export const chatJson = (alias: string) =>
       (select ${personJson('dp')} from sandbox_person dp where dp.id = ${alias}.direct_person) end`,
   )
 
+/** The same of a private chat, which has none of these. */
+export const privateChatJson = (alias: string) => json(alias, columns.chat)
+
 export const messageJson = (alias: string) =>
   unlessMissing(
     alias,

@@ -81,10 +81,21 @@ function assertLength({ text }: Text, limit: number, refusal?: string): void {
 
 /** Replaces NUL and half surrogate pairs, which the database refuses. Offsets of entities stay right. */
 export function storable(value: unknown): unknown {
+  // Almost all are: these are not copied.
+  if (isStorable(value)) return value
   if (typeof value === 'string') return value.replaceAll('\0', ' ').toWellFormed()
   if (Array.isArray(value)) return value.map(storable)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, storable(part)]))
+}
+
+function isStorable(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed() && !value.includes('\0')
+  if (typeof value !== 'object' || value === null) return true
+  for (const name in value) {
+    if (!isStorable((value as Readonly<Record<string, unknown>>)[name])) return false
+  }
+  return true
 }
 
 /** Stores the files of a content, throws its dice and opens its poll. */

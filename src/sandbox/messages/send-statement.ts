@@ -1,6 +1,6 @@
-/** The SQL statement that admits, numbers, stores and queues any number of messages, and what is known before it runs. */
+/** The SQL statements that admit, number, store and queue messages, and what is known before they run. */
 
-import type { Queryable } from '../../database/database.ts'
+import type { Queryable, Statement } from '../../database/database.ts'
 import {
   hasRight,
   keepsOut,
@@ -8,8 +8,16 @@ import {
   MAY_WRITE_WHEN_CLOSED,
   MEMBER_PERMISSIONS,
 } from '../chats/access.ts'
-import { queueing, woken } from '../delivery/queue.ts'
-import { byKey, type MessageView, messageJson, viewColumns, viewJoins } from '../delivery/rows.ts'
+import { queueing, queueingOne, woken } from '../delivery/queue.ts'
+import {
+  byKey,
+  type MessageView,
+  messageJson,
+  personJson,
+  privateChatJson,
+  viewColumns,
+  viewJoins,
+} from '../delivery/rows.ts'
 import type { OutgoingMessage } from '../network/context.ts'
 
 const given = `
@@ -59,11 +67,24 @@ const isSlowEnough = `case when c.slow_mode > 0 and m.role = 'member' and given.
       and earlier.sender = given.sender and earlier.native = given.native)
   else true end`
 
+const mayWrite = `(m.role in ('owner', 'admin') or given.needs is null
+        or coalesce(${MEMBER_PERMISSIONS}, array[given.needs]) @> array[given.needs]
+          and coalesce(c.permissions, array[given.needs]) @> array[given.needs])`
+
+/** Nobody keeps the writer out, and the message was not sent before. */
+const isFree = `(select 1 from sandbox_block b
+        where b.person_id = given.native and b.blocked_id = given.sender) is null
+      and not ${keepsOut('given.native', 'given.sender')}
+      and (select 1 from sandbox_message d
+        where d.sender_id = given.sender and d.request_id = given.request) is null`
+
+const ownStep = 'row_number() over (partition by c.id order by given.ord) as step'
+
 /** A message that is not admitted is left out; `refusal.ts` finds the reason. */
 const place = `
   place as (
     select given.*, c.id as chat_id, t.id as target, tp.id as thread, ${marked} as marked,
-      row_number() over (partition by c.id order by given.ord) as step
+      ${ownStep}
     from given
     cross join ${chatOf} c
     cross join ${byKey('sandbox_person', 'x.id = given.sender')} me
@@ -75,19 +96,13 @@ const place = `
       and m.role in ('owner', 'admin', case when c.kind <> 'channel' then 'member' end)
       and (c.kind <> 'channel' or given.needs is null or ${hasRight('post_messages')})
       and (c.kind <> 'channel' or given.keyboard is null)
-      and (m.role in ('owner', 'admin') or given.needs is null
-        or coalesce(${MEMBER_PERMISSIONS}, array[given.needs]) @> array[given.needs]
-          and coalesce(c.permissions, array[given.needs]) @> array[given.needs])
+      and ${mayWrite}
       and (given.reply is null or given."replyOptional" or t.id is not null)
       and (given.topic is null or tp.id is not null)
       and ${isSlowEnough}
       and ((case when tp.id is null then c.general_closed else tp.is_closed end) is not true
         or given.needs is null or ${MAY_WRITE_WHEN_CLOSED})
-      and (select 1 from sandbox_block b
-        where b.person_id = given.native and b.blocked_id = given.sender) is null
-      and not ${keepsOut('given.native', 'given.sender')}
-      and (select 1 from sandbox_message d
-        where d.sender_id = given.sender and d.request_id = given.request) is null
+      and ${isFree}
   )`
 
 /** Looks each chat up by its key. The planner does not know the sizes: a plain join would compare all rows with all. */
@@ -108,8 +123,7 @@ const numbered = `
 
 const BASE = '((select of from bases) ->> place.chat_id::text)::bigint'
 
-/** Builds the rows before it inserts them: to match the rows that an insert returns costs more than all the rest. */
-const stored = `
+const messages = `
   message as (
     select place.ord, place.session, place.request, place.chat_id, ${BASE} + place.step as id,
       place.sender as sender_id, now() as at, null::timestamptz as edited_at, 1 as version,
@@ -119,7 +133,10 @@ const stored = `
       case when place.content @> '{"kind": "service", "fact": "topic_created"}'
         then ${BASE} + place.step else place.thread end as topic
     from place
-  ),
+  )`
+
+/** Builds the rows before it inserts them: to match the rows that an insert returns costs more than all the rest. */
+const stored = `
   inserted as (
     insert into sandbox_message
       (chat_id, id, sender_id, request_id, content, reply_to, forward, buttons, keyboard, album,
@@ -135,11 +152,91 @@ const stored = `
 /** Built only for people with a device to notify: few messages of bots have one. */
 const detail = `(select ${messageJson('message')} from message where message.ord = r.ord)`
 
-export const sendStatement = {
+const sendAny: Statement = {
   name: 'sandbox_send',
-  text: `with ${[given, place, numbered, stored, queueing('message', { detail })].join(',')}
+  text: `with ${[given, place, numbered, messages, stored, queueing('message', { detail })].join(',')}
     select message.ord, ${messageJson('message')} as message, ${viewColumns}, ${woken}
     from message ${viewJoins('message', 'message.sender_id')}`,
+}
+
+const givenPlain = `
+  given as (
+    select * from jsonb_to_recordset($1::jsonb) as draft (ord integer, sender bigint,
+      session bigint, native bigint, request text, content jsonb, forward jsonb, buttons jsonb,
+      album text, "isProtected" boolean, needs text)
+  )`
+
+const placePlain = (step: string) => `
+  place as (
+    select given.*, c.id as chat_id, ${personJson('me')} as sender_shown,
+      ${privateChatJson('c')} as chat_shown, ${personJson('other')} as other_shown, ${step}
+    from given
+    cross join ${byKey(
+      'sandbox_chat',
+      'x.low_id = least(given.sender, given.native) and x.high_id = greatest(given.sender, given.native)',
+    )} c
+    cross join ${byKey('sandbox_person', 'x.id = given.sender')} me
+    cross join ${memberOf} m
+    cross join ${byKey('sandbox_person', 'x.id = given.native')} other
+    where not me.deactivated and not me.banned and not other.deactivated
+      and m.role in ('owner', 'admin', 'member') and ${mayWrite} and ${isFree}
+  )`
+
+const messagePlain = (id: string, from: string) => `
+  message as (
+    select place.ord, place.session, place.request, place.chat_id, ${id} as id,
+      place.sender as sender_id, now() as at, null::timestamptz as edited_at, 1 as version,
+      place.content, null::bigint as reply_to, place.forward, place.buttons,
+      null::jsonb as keyboard, place.album, null::jsonb as attributes,
+      coalesce(place."isProtected", false) as is_protected, null::bigint as topic,
+      place.sender_shown, place.chat_shown, place.other_shown
+    from ${from}
+  )`
+
+const shownPlain = `
+    select ord, ${messageJson('message')} as message, sender_shown as sender, chat_shown as chat,
+      other_shown as other, null as reply, null as reply_sender, ${woken}
+    from message`
+
+const sendPlain: Statement = {
+  name: 'sandbox_send_plain',
+  text: `with ${[
+    givenPlain,
+    placePlain(ownStep),
+    numbered,
+    messagePlain(`${BASE} + place.step`, 'place'),
+    stored,
+    queueing('message', { detail }),
+  ].join(',')} ${shownPlain}`,
+}
+
+/** One message needs no counts, and no order in which chats are locked. */
+const sendOnePlain: Statement = {
+  name: 'sandbox_send_one_plain',
+  text: `with ${[
+    givenPlain,
+    placePlain('1 as step'),
+    `chat as (
+      update sandbox_chat c set last_message = c.last_message + 1
+      from place where c.id = place.chat_id returning c.last_message
+    )`,
+    messagePlain('chat.last_message', 'place cross join chat'),
+    stored,
+    queueingOne('message', `(select ${messageJson('message')} from message)`),
+  ].join(',')} ${shownPlain}`,
+}
+
+/** To a person, and without what few messages have. */
+const isPlain = ({ native, reply, topic, keyboard, attributes }: OutgoingMessage): boolean =>
+  native > 0 && (reply ?? topic ?? keyboard ?? attributes) === undefined
+
+/**
+ * The statement that sends these. Most of the time of a statement goes into its beginning, which grows with its parts: what
+ * plain messages do not need is left out.
+ */
+export function sendStatement(messages: readonly OutgoingMessage[]): Statement {
+  if (!messages.every(isPlain)) return sendAny
+  return messages.length === 1 ? sendOnePlain : sendPlain
 }
 
 /** Finds the message that an earlier, equal request has sent. */

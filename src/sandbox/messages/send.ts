@@ -166,7 +166,7 @@ class Lane {
     try {
       const fresh = messages.filter((one) => one.native > 0 && !this.#open.get(keyOf(one)))
       if (fresh.length > 0) await openPrivateChats(this.#db, fresh.map(pairOf))
-      const rows = await this.#db.query<SentRow>(sendStatement, [JSON.stringify(given)])
+      const rows = await this.#db.query<SentRow>(sendStatement(messages), [JSON.stringify(given)])
       const sent = new Map(rows.map((row) => [row.ord, row]))
       this.#wake(rows[0]?.woken ?? [])
       let ord = 0

@@ -29,6 +29,21 @@ t.test('a burst leaves in one answer', async (t) => {
   t.equal(rig.polls.length, 1, 'read once when woken, and not before')
 })
 
+t.test('an update that comes alone, after a while, waits for no others', async (t) => {
+  const rig = new ApiKeyRig(t)
+  const polled = rig.poll()
+  await rig.clock.advance(9)
+  const unhurried = rig.poll({}, undefined, rig.begin({ apiKeyId: 6 }))
+  await rig.clock.advance(1)
+  rig.commit()
+  t.same(await polled, page(101))
+  t.equal(rig.polls.length, 1, 'the other has asked just now, perhaps in the midst of a burst')
+  rig.commit()
+  await rig.clock.advance(1)
+  t.same(await unhurried, page(101, 102))
+  t.equal(rig.clock.timers, 0)
+})
+
 t.test('an update that came between reading and listening is not missed', async (t) => {
   const rig = new ApiKeyRig(t)
   rig.commit()

@@ -7,7 +7,7 @@ import { createAesIgeForMessage } from '@mtcute/node/utils.js'
 import { provider, type ServerKey, sha256 } from './crypto.ts'
 import { type AuthKey, Handshake } from './handshake.ts'
 import { Reader } from './reader.ts'
-import type { Schema, TlObject } from './schema.ts'
+import type { TlObject } from './schema.ts'
 import { isForTheTransport, objectionTo, serviceAnswer } from './service-answer.ts'
 import { Transport } from './transport.ts'
 import { Writer, write } from './writer.ts'
@@ -25,8 +25,6 @@ export interface Device {
   introduction?: TlObject
   /** Two clients used the key at once: it is worthless from now on. */
   isDuplicated?: true
-  /** How its client wants to be spoken to; absent: as the library. */
-  schema?: Schema
 }
 
 /** What a busy data centre does and a client must bear. */
@@ -119,7 +117,7 @@ export class Connection {
   }
 
   notify(update: object) {
-    if (this.#session) this.#send(this.#session, this.#packed(this.#written(update)), NOTICE)
+    if (this.#session) this.#send(this.#session, this.#packed(write(update)), NOTICE)
   }
 
   #take(data: Buffer) {
@@ -197,7 +195,7 @@ export class Connection {
   }
 
   #message(session: ServerSession, id: Long, body: Buffer): void {
-    const reader = new Reader(body, session.device.schema)
+    const reader = new Reader(body)
     const kind = body.readUInt32LE(0)
     if (kind === CONTAINER) {
       reader.uint()
@@ -214,7 +212,6 @@ export class Connection {
       return
     }
     const object = reader.object()
-    session.device.schema = reader.schema
     if (object._ === 'mt_msgs_ack') {
       for (const seen of object.msgIds as Long[]) session.unacknowledged.delete(seen.toString())
       return
@@ -232,15 +229,11 @@ export class Connection {
       .request(this, session.device, object)
       .then((result) => {
         if (result === undefined) return
-        const told = this.#packed(this.#written(result))
+        const told = this.#packed(write(result))
         const body = new Writer().uint(RESULT).long(id).raw(told).out()
         session.connection.#send(session, body, ANSWER)
       })
       .catch((cause) => this.#hall.defect(cause))
-  }
-
-  #written(value: unknown): Buffer {
-    return write(value, this.device?.schema)
   }
 
   #packed(body: Buffer): Buffer {

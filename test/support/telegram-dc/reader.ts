@@ -2,12 +2,11 @@
 import { gunzipSync } from 'node:zlib'
 import { Long } from '@mtcute/core'
 import {
+  byId,
   type Constructor,
   type Field,
   GZIPPED,
-  type Schema,
-  schema,
-  schemaOf,
+  LAYER,
   type TlObject,
   TRUE,
   VECTOR,
@@ -15,12 +14,9 @@ import {
 
 export class Reader {
   readonly #bytes: Buffer
-  /** Of the layer that the object itself names, from there on. */
-  schema: Schema
   #at = 0
 
-  constructor(bytes: Uint8Array, spoken: Schema = schema) {
-    this.schema = spoken
+  constructor(bytes: Uint8Array) {
     this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   }
 
@@ -58,19 +54,12 @@ export class Reader {
 
   #boxed(): unknown {
     const id = this.uint()
-    if (id === GZIPPED) return this.#unzipped()
+    if (id === GZIPPED) return new Reader(gunzipSync(this.bytes())).#boxed()
     if (id === VECTOR) return this.#list(() => this.#boxed())
     if (id === TRUE) return true
-    const found = this.schema.byId.get(id)
+    const found = byId.get(id)
     if (!found) throw new Error(`there is no constructor ${id.toString(16)}`)
     return this.#body(found)
-  }
-
-  #unzipped(): unknown {
-    const inner = new Reader(gunzipSync(this.bytes()), this.schema)
-    const value = inner.#boxed()
-    this.schema = inner.schema
-    return value
   }
 
   #body({ name, fields }: Constructor): TlObject {
@@ -79,15 +68,9 @@ export class Reader {
     for (const field of fields) {
       if (field.type === '#') flags.set(field.name, this.uint())
       else if (isThere(field, flags)) object[field.name] = this.#field(field)
-      if (name === 'invokeWithLayer' && field.name === 'layer') this.#speak(Number(object.layer))
+      if (name === 'invokeWithLayer' && field.name === 'layer') assertSpoken(object.layer)
     }
     return object
-  }
-
-  #speak(layer: number) {
-    const spoken = schemaOf(layer)
-    if (!spoken) throw new Error(`nobody has taught layer ${layer}`)
-    this.schema = spoken
   }
 
   #field(field: Field): unknown {
@@ -124,7 +107,7 @@ export class Reader {
       case 'true':
         return true
       default: {
-        const found = bare === undefined ? undefined : this.schema.byId.get(bare)
+        const found = bare === undefined ? undefined : byId.get(bare)
         return found ? this.#body(found) : this.#boxed()
       }
     }
@@ -135,6 +118,10 @@ export class Reader {
     this.#at += length
     return at
   }
+}
+
+function assertSpoken(layer: unknown) {
+  if (layer !== LAYER) throw new Error(`a client speaks layer ${layer}, the network ${LAYER}`)
 }
 
 function isThere({ flag }: Field, flags: ReadonlyMap<string, number>): boolean {

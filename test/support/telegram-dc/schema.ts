@@ -75,69 +75,18 @@ const UNPLACED: RawEntry = {
   ],
 }
 
-/** What objects look like on the wire for those who speak one layer of the language. */
-export interface Schema {
-  readonly layer: number
-  readonly byName: ReadonlyMap<string, Constructor>
-  readonly byId: ReadonlyMap<number, Constructor>
-}
-
-const schemaWith = (layer: number, constructors: readonly Constructor[]): Schema => ({
-  layer,
-  byName: new Map(constructors.map((entry) => [entry.name, entry])),
-  byId: new Map(constructors.map((entry) => [entry.id, entry])),
-})
-
 const api = load('api') as { readonly l: number; readonly e: RawEntry[] }
-/** Of the transport: the same in all layers. */
-const transport = [...(load('mtp') as RawEntry[]), UNPLACED].map(constructorOf)
+/** Which of the language's layers it is: others have other constructors. */
+export const LAYER = api.l
+const entries = [...api.e, ...(load('mtp') as RawEntry[]), UNPLACED]
+const constructors = entries.map(constructorOf)
 
-/** The layer of the library. */
-export const schema = schemaWith(api.l, [...api.e.map(constructorOf), ...transport])
-
-const learned = new Map([[schema.layer, schema]])
-
-/** Undefined: nobody has taught it. */
-export const schemaOf = (layer: number): Schema | undefined => learned.get(layer)
-
-/** The data centres understand clients of this layer from now on; `text` is its description in the type language. */
-export function learn(layer: number, text: string) {
-  const constructors = text.split('\n').flatMap((line) => writtenConstructor(line) ?? [])
-  // What the layer does not describe any more or yet is never sent to its clients, but some may ask for it.
-  const known = new Set(constructors.map(({ name }) => name))
-  const others = transport.filter(({ name }) => !known.has(name))
-  learned.set(layer, schemaWith(layer, [...constructors, ...others]))
-}
-
-/** Reads a line such as `name#1cb5c415 flags:# text:flags.0?string = Type;`. */
-function writtenConstructor(line: string): Constructor | undefined {
-  const [, name = '', id = '', fields = ''] =
-    /^([\w.]+)#([0-9a-f]+) (.*)= [\w.<> ]+;/.exec(line) ?? []
-  if (!name) return undefined
-  const same = schema.byName.get(name)
-  const described = fields.split(' ').filter((field) => /^\w+:/.test(field))
-  return {
-    name,
-    id: Number.parseInt(id, 16),
-    fields: described.map((field) => writtenField(field, same)),
-  }
-}
-
-function writtenField(field: string, same: Constructor | undefined): Field {
-  const [, written = '', flags, bit, whole = ''] =
-    /^(\w+):(?:(\w+)\.(\d+)\?)?!?([\w.#<>%]+)$/.exec(field) ?? []
-  const name = camel(written)
-  const [, vector, item = ''] = /^(?:([Vv]ector)<)?%?([\w.#]+)>?$/.exec(whole) ?? []
-  const known = same?.fields.find((one) => one.name === name)
-  return {
-    name,
-    // The library reads numbers of people and chats as plain ones.
-    type: item === 'long' && known?.type === 'int53' ? 'int53' : item,
-    vector: vector === undefined ? undefined : vector === 'Vector' ? 'boxed' : 'bare',
-    bare: undefined,
-    flag: flags === undefined ? undefined : { field: camel(flags), bit: Number(bit) },
-  }
-}
+export const byName: ReadonlyMap<string, Constructor> = new Map(
+  constructors.map((entry) => [entry.name, entry]),
+)
+export const byId: ReadonlyMap<number, Constructor> = new Map(
+  constructors.map((entry) => [entry.id, entry]),
+)
 
 export const TRUE = 0x997275b5
 export const FALSE = 0xbc799737

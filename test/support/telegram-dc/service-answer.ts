@@ -2,7 +2,7 @@
 import type { Long } from '@mtcute/core'
 import { clock } from './clock.ts'
 import type { ServerSession } from './connection.ts'
-import { schema, type TlObject } from './schema.ts'
+import { byName, type TlObject } from './schema.ts'
 
 /** What is known of a message. */
 const [UNKNOWN, RECEIVED] = [1, 4]
@@ -48,7 +48,7 @@ const unacknowledged: ReadonlySet<number> = new Set(
     'mt_msgs_state_info',
     'mt_bad_server_salt',
     'mt_bad_msg_notification',
-  ].map((name) => schema.byName.get(name)!.id),
+  ].map((name) => byName.get(name)!.id),
 )
 export const isForTheTransport = (body: Buffer) => unacknowledged.has(body.readUInt32LE(0))
 
@@ -67,7 +67,7 @@ const NEWEST_SECONDS = 30
 const uncounted: ReadonlySet<number> = new Set([
   0x73f1f8dc,
   0x3072cfa1,
-  ...[...schema.byName.values()].flatMap(({ name, id }) => (name.startsWith('mt_') ? id : [])),
+  ...[...byName.values()].flatMap(({ name, id }) => (name.startsWith('mt_') ? id : [])),
 ])
 
 /** Undefined for a message that may pass. */

@@ -1,14 +1,9 @@
 /** Writes objects of Telegram's type language. */
 import { Long } from '@mtcute/core'
-import { FALSE, type Field, type Schema, schema, type TlObject, TRUE, VECTOR } from './schema.ts'
+import { byName, FALSE, type Field, type TlObject, TRUE, VECTOR } from './schema.ts'
 
 export class Writer {
   readonly #parts: Buffer[] = []
-  readonly #schema: Schema
-
-  constructor(spoken: Schema = schema) {
-    this.#schema = spoken
-  }
 
   uint(value: number): this {
     const part = Buffer.alloc(4)
@@ -44,10 +39,8 @@ export class Writer {
       return this
     }
     const object = value as TlObject
-    const found = this.#schema.byName.get(object?._)
-    if (!found) {
-      throw new Error(`layer ${this.#schema.layer} has no constructor ${JSON.stringify(value)}`)
-    }
+    const found = byName.get(object?._)
+    if (!found) throw new Error(`there is no constructor ${JSON.stringify(value)}`)
     return this.uint(found.id).#body(object, found.fields)
   }
 
@@ -103,12 +96,11 @@ export class Writer {
     }
     const object = value as TlObject
     if (bare === undefined) return this.boxed(object)
-    return this.#body(object, this.#schema.byName.get(object._)?.fields ?? [])
+    return this.#body(object, byName.get(object._)?.fields ?? [])
   }
 }
 
-export const write = (value: unknown, spoken?: Schema): Buffer =>
-  new Writer(spoken).boxed(value).out()
+export const write = (value: unknown): Buffer => new Writer().boxed(value).out()
 
 const isSet = (object: TlObject, { name, type }: Field) =>
   type === 'true' ? object[name] === true : object[name] !== undefined && object[name] !== null
