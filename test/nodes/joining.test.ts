@@ -1,4 +1,5 @@
 /** What nodes of one database have to have in common: one that differs from those that are up does not join. */
+
 import { randomBytes } from 'node:crypto'
 import { cp, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { type TestDatabase, testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
 import { s3Secrets, startS3 } from '../support/s3-server.ts'
 import { type Service, startService } from '../support/service.ts'
+import { untilLocksCount } from './old-locks.ts'
 
 const usual: Common = { baseUrl: 'https://a.test', keys: ['k1'], files: ['f1'] }
 
@@ -59,6 +61,7 @@ t.test('of nodes that join at once and differ only one does', async (t) => {
 
 t.test('nodes that have ended do not count', async (t) => {
   const on = await testDatabase(t)
+  await untilLocksCount(on)
   const first = await joined(t, on, 'first', usual)
   await first.leave()
   await joined(t, on, 'second', { baseUrl: 'https://b.test', keys: ['k2'], files: ['f2'] })

@@ -1,4 +1,5 @@
 /** The statement that declares a node gone, in a race with the beats of that node. */
+
 import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
@@ -16,6 +17,7 @@ import { PostgresProcess } from '../kill/postgres-process.ts'
 import { until } from '../support/client.ts'
 import { type TestDatabase, testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
+import { untilLocksCount } from './old-locks.ts'
 
 async function joined(t: Test, { database: db, url }: TestDatabase, name: string) {
   const table = new PostgresNodes({ db, url, name, address: null, weight: 1, version: 'test' })
@@ -49,6 +51,7 @@ t.test('a node that beats at the last moment is not declared gone', async (t) =>
 
 t.test('whoever joins again under its name is not held up by its own lock', async (t) => {
   const on = await testDatabase(t)
+  await untilLocksCount(on)
   const { table, incarnation, beat } = await joined(t, on, 'one')
   await beat()
   const next = await table.join()
