@@ -185,11 +185,11 @@ export interface RunningAction {
   readonly kind: BulkKind
 }
 
-/** Running actions for which this node has something to do, the oldest one of each user first. */
 /** SQL: nothing is done for a user who is suspended; it goes on afterwards. */
 const isSuspended = `exists (
   select from app_user u where u.id = a.user_id and u.suspended_at is not null)`
 
+/** Running actions for which this node has something to do, the oldest one of each user first. */
 export const runningActions = (
   db: Queryable,
   incarnation: number | null,
