@@ -26,13 +26,26 @@ export const isPoll = (url: string): boolean => POLL.test(url)
 /** Letters, digits and the like, of which an escape says nothing else than they do (RFC 3986). */
 const ESCAPED = /%(3\d|[46][1-9a-f]|[57][\da]|2d|2e|5f|7e)/gi
 
-/** The address as the router reads it: it takes an escaped letter for the letter, and ends a path at a number sign, too. */
+/**
+ * The address as the router reads it: it takes an escaped letter for the letter, and ends a path at a number sign, too.
+ * One that it refuses stays as it is, since without the escapes around a broken one it could name something.
+ */
 export function plainUrl(url: string): string {
   if (!/[%#]/.test(url)) return url
   const end = url.search(/[?#]/)
   const path = end === -1 ? url : url.slice(0, end)
+  if (!isReadable(path)) return url
   const plain = path.replace(ESCAPED, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)))
   return end === -1 ? plain : `${plain}?${url.slice(end + 1)}`
+}
+
+function isReadable(path: string): boolean {
+  try {
+    decodeURI(path)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** Undefined for what every node answers by itself. */

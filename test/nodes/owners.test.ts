@@ -101,6 +101,15 @@ t.test('of an address nothing changes that could mean something else', async (t)
     t.equal(plainUrl(url), url)
   }
   t.equal(plainUrl('/a#b?c#d'), '/a?b?c#d')
+  const refused = [
+    '/api_keys/%%335',
+    '/api_keys/%3%35',
+    '/%61%zz',
+    '/%61%ff?a',
+    '/%61%#a',
+    '/%61%4',
+  ]
+  for (const url of refused) t.equal(plainUrl(url), url, 'the router refuses it at each node')
 })
 
 t.test('a body names a flow of linking, or else an account', async (t) => {
