@@ -44,6 +44,8 @@ export class Suspensions {
   #reasons: ReadonlyMap<number, string> = new Map()
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> = Promise.resolve()
+  /** A look that has not begun. */
+  #next: Promise<void> | undefined
 
   constructor(options: SuspensionsOptions) {
     this.#options = options
@@ -121,14 +123,19 @@ export class Suspensions {
     await this.#look()
   }
 
-  /** One at a time, so that an older answer of the database does not come last. */
+  /**
+   * One at a time, so that an older answer of the database does not come last. Whoever asks meanwhile shares the next one:
+   * it sees all that was stored before it begins.
+   */
   #look(): Promise<void> {
-    this.#looking = this.#looking.then(async () => {
+    this.#next ??= this.#looking.then(async () => {
+      this.#next = undefined
       await this.#read().catch((err) =>
         this.#options.logger.warn({ err }, 'who is suspended was not looked for'),
       )
     })
-    return this.#looking
+    this.#looking = this.#next
+    return this.#next
   }
 
   async #read(): Promise<void> {

@@ -1,0 +1,44 @@
+/** How often a node asks who is suspended. */
+import t from 'tap'
+import { Suspensions } from '../../src/accounts/suspensions.ts'
+import type { Database } from '../../src/database/database.ts'
+import type { Bus } from '../../src/nodes/bus.ts'
+import { createLogger } from '../../src/observability/logger.ts'
+
+t.test(
+  'hints that come while the database hangs share one look, which begins after them',
+  async (t) => {
+    const asked: ((rows: readonly object[]) => void)[] = []
+    const query = () => new Promise((resolve) => asked.push(resolve))
+    const hints: (() => void)[] = []
+    const bus = {
+      tell: () => undefined,
+      on: (_: string, hint: () => void) => hints.push(hint),
+      onGap() {},
+    }
+    const suspensions = new Suspensions({
+      db: { query } as unknown as Database,
+      clock: () => new Date(),
+      logger: createLogger({ level: 'silent' }),
+      bus: bus as unknown as Pick<Bus, 'tell' | 'on' | 'onGap'>,
+    })
+    const hint = async () => {
+      hints[0]?.()
+      await new Promise(setImmediate)
+    }
+    for (let n = 0; n < 100; n++) await hint()
+    t.equal(asked.length, 1, 'the others wait')
+    asked[0]?.([])
+    await new Promise(setImmediate)
+    t.equal(asked.length, 2, 'one for all of them')
+    await hint()
+    asked[1]?.([{ id: 7, reason: 'a' }])
+    await new Promise(setImmediate)
+    t.equal(suspensions.whyOf(7), 'a')
+    t.equal(asked.length, 3, 'a hint during a look gets a later one')
+    asked[2]?.([])
+    await suspensions.stop()
+    t.equal(suspensions.whyOf(7), undefined)
+    t.equal(asked.length, 3)
+  },
+)
