@@ -75,9 +75,7 @@ const provide = (host: ApiKeyHost) =>
       },
       listen: ({ self }, poll) => host.effectsOf(self).listen(poll),
       stopListening: ({ self }) => host.effectsOf(self).stopListening(),
-      change: ({ self }, change) => {
-        if (change) host.effectsOf(self).change(change)
-      },
+      change: ({ self }, change) => host.effectsOf(self).change(change),
       deliver: ({ self }) => host.effectsOf(self).deliver(),
       stopDelivering: ({ self }) => host.effectsOf(self).stopDelivering(),
       saveCursor: ({ self, context: { cursor, filter } }) =>

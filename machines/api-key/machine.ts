@@ -4,7 +4,7 @@ import { pageOf } from './events.ts'
 import { inVain, lacks, late, otherPoll, toAccepted, turnAway, unauthorized } from './refusals.ts'
 import { apiKey, lastRead, letGo, takeTerms, waitingIn } from './setup.ts'
 import { ended, expired, suspended, suspends } from './unusable.ts'
-import { changing, webhook } from './webhook.ts'
+import { beginsChange, changing, webhook } from './webhook.ts'
 
 export const apiKeyMachine = apiKey.createMachine({
   id: 'apiKey',
@@ -99,7 +99,7 @@ export const apiKeyMachine = apiKey.createMachine({
         },
         'webhook.change': {
           target: '.changing',
-          actions: { type: 'beginChange', params: ({ event }) => event },
+          actions: beginsChange,
         },
         'poll.read': [
           // Had it still been waiting, it would have been answered where it waits.

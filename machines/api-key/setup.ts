@@ -163,7 +163,7 @@ export const apiKey = setup({
     })),
     beginChange: assign({ changing: (_, change: ChangeWebhook) => change }),
     /** Makes the change once the delivery has stopped. */
-    change: port.action<ChangeWebhook | undefined>('change'),
+    change: port.action<ChangeWebhook>('change'),
     endChange: assign({ changing: undefined }),
     become: assign((_, { webhook, cursor }: WebhookChanged) => ({ webhook, cursor })),
     keepStanding: assign({
@@ -198,6 +198,7 @@ export const apiKey = setup({
     mayNotReceive: (_, terms: KeyTerms) => !mayReceive(terms),
     expiresOtherwise: ({ context }, { expiresAt }: KeyTerms) =>
       expiresAt !== context.terms.expiresAt,
+    isChanging: ({ context }) => context.changing !== undefined,
     isCurrent: ({ context, event }) =>
       'requestId' in event && context.changing?.requestId === event.requestId,
     conflictedLately: ({ context }, now: number) => now - context.conflictAt < CONFLICT_PACE_MS,

@@ -11,7 +11,7 @@ const endWaiting = apiKey.enqueueActions(({ context, enqueue }) => {
   enqueue.assign({ waiting: undefined })
 })
 
-/** What is being stored of a webhook is carried out, and the key goes on with it once it is usable again. */
+/** What is being stored of a webhook is carried out, and the key goes on with it, or waits for it, once it is usable again. */
 const changeEnds = apiKey.createStateConfig({
   on: {
     'webhook.changed': [
@@ -49,7 +49,10 @@ export const expired = apiKey.createStateConfig({
   entry: endWaiting,
   on: {
     ...changeEnds,
-    'key.changed': { target: 'usable', actions: takeTerms },
+    'key.changed': [
+      { guard: 'isChanging', target: '#apiKey.usable.changing', actions: takeTerms },
+      { target: 'usable', actions: takeTerms },
+    ],
     'key.revoke': revokes,
     'user.suspended': suspends,
   },
@@ -62,7 +65,10 @@ export const suspended = apiKey.createStateConfig({
     ...changeEnds,
     'key.changed': { actions: takeTerms },
     'key.revoke': revokes,
-    'user.resumed': { target: 'usable', actions: 'resume' },
+    'user.resumed': [
+      { guard: 'isChanging', target: '#apiKey.usable.changing', actions: 'resume' },
+      { target: 'usable', actions: 'resume' },
+    ],
   },
 })
 

@@ -1,6 +1,7 @@
 /** The key's states with a webhook: delivering, and changing while it is set, replayed or deleted. */
 
 import { accepted, refused } from '../model/protocol.ts'
+import type { ChangeWebhook } from './events.ts'
 import { isFirstRead, otherChange, setMeanwhile, webhookActive } from './refusals.ts'
 import { apiKey } from './setup.ts'
 
@@ -10,6 +11,11 @@ const endPolling = apiKey.enqueueActions(({ context, enqueue }) => {
   enqueue({ type: 'reply', params: refused(context.waiting, setMeanwhile) })
   enqueue.assign({ waiting: undefined })
 })
+
+export const beginsChange = [
+  { type: 'beginChange' as const, params: ({ event }: { event: ChangeWebhook }) => event },
+  { type: 'change' as const, params: ({ event }: { event: ChangeWebhook }) => event },
+]
 
 const polling = apiKey.createStateConfig({
   on: {
@@ -48,7 +54,8 @@ export const webhook = apiKey.createStateConfig({
 
 export const changing = apiKey.createStateConfig({
   meta: { receiving: false },
-  entry: [endPolling, { type: 'change', params: ({ context }) => context.changing }],
+  // The change is begun by who asks for it: a key that comes back here after a suspension still waits for the same one.
+  entry: endPolling,
   on: {
     ...polling,
     'webhook.change': {
@@ -59,7 +66,7 @@ export const changing = apiKey.createStateConfig({
           type: 'reply',
           params: ({ context, event }) => refused(context.changing ?? event, otherChange),
         },
-        { type: 'beginChange', params: ({ event }) => event },
+        ...beginsChange,
       ],
     },
     'webhook.changed': [

@@ -2,7 +2,7 @@
 import t from 'tap'
 import type { ChangeWebhook } from '../../../machines/api-key/events.ts'
 import type { WebhookFacts } from '../../../machines/webhook/terms.ts'
-import { begin, held, page, poll } from './rig.ts'
+import { admit, begin, held, keyInput, page, poll } from './rig.ts'
 
 const facts: WebhookFacts = {
   url: 'https://bot.example/',
@@ -179,4 +179,33 @@ t.test('a suspended user is delivered nothing, and a change under way is adopted
   failing.send({ type: 'webhook.unchanged', requestId: 's', failure })
   t.same(conflicts(failing), [['s', 'no such host']])
   t.equal(failing.send(resumed).state, 'usable.quiet')
+})
+
+t.test('a change outlasts a suspension and an expiry, and is made once', async (t) => {
+  const suspension = { code: 'forbidden', description: 'stopped' } as const
+  const { terms } = keyInput()
+  const expiring = () => {
+    const walk = begin({ webhook: facts, terms: { ...terms, expiresAt: 5_000 } }).send(set('s'))
+    t.equal(walk.send(admit('c', { now: 5_000 })).state, 'expired')
+    return walk.send({ type: 'key.changed', requestId: 'k', terms })
+  }
+  const suspended = () => {
+    const walk = begin({ webhook: facts }).send(set('s'))
+    return walk.send({ type: 'user.suspended', suspension }, { type: 'user.resumed' })
+  }
+  for (const walkOf of [expiring, suspended]) {
+    const walk = walkOf()
+    t.equal(walk.state, 'usable.changing')
+    t.same(effects(walk), [], 'neither made again nor delivered to the old endpoint')
+    walk.send(changed('s', { ...facts, url: 'https://other.example/' }, 140))
+    t.same(conflicts(walk), [['s', undefined]])
+    t.same(effects(walk), ['deliver'])
+    t.match(walk.snapshot.context, { webhook: { url: 'https://other.example/' }, cursor: 140 })
+    t.equal(walk.snapshot.context.changing, undefined)
+    const failing = walkOf()
+    const failure = { code: 'bad_request', description: 'no such host' } as const
+    failing.send({ type: 'webhook.unchanged', requestId: 's', failure })
+    t.same(conflicts(failing), [['s', 'no such host']])
+    t.equal(failing.state, 'usable.webhook', 'the old one goes on')
+  }
 })
