@@ -76,7 +76,8 @@ const BUSY_SECONDS = 5
 
 /**
  * For work that may keep the database busy for seconds: users take turns, with two at once; one of the staff takes their own,
- * not that of the user they help. A turn ends with the work, also where the client has left before.
+ * not that of the user they help. A turn ends with the work, also where the client has left before. What has begun an answer
+ * waits for each further turn, however many others wait: it can no longer be refused.
  */
 export function turnsOf(
   request: Pick<FastifyRequest, 'user'>,
@@ -84,12 +85,14 @@ export function turnsOf(
 ): <Result>(work: () => Promise<Result>) => Promise<Result> {
   const userId = callerOf(request)
   const gone = goneSignal(reply)
+  let isBegun = false
   return async (work) => {
-    if (searches.isFull(userId)) {
+    if (!isBegun && searches.isFull(userId)) {
       throw failed('rate_limited', '', { retryAfterSeconds: BUSY_SECONDS })
     }
     const waiting = searches.take(userId, gone)
     if (waiting && !(await waiting)) throw failed('unavailable', 'the client has left')
+    isBegun = true
     try {
       return await work()
     } finally {
