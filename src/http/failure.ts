@@ -1,4 +1,5 @@
 /** How a failed request looks on the wire: one envelope, one status and prefix per failure code. */
+import { STATUS_CODES } from 'node:http'
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { OwnershipLost, RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure, FailureCode } from '../../machines/model/protocol.ts'
@@ -6,6 +7,7 @@ import type { FailureReason, Params } from '../../machines/model/reason.ts'
 import { databaseFailure, isUnavailable } from '../database/failures.ts'
 import { isPoll } from '../nodes/owners.ts'
 import { forwardingOf, ownerLost } from '../nodes/peers.ts'
+import { securityHeaders } from './headers.ts'
 import { type FieldProblem, problemsOf } from './validation.ts'
 
 const wire: Record<FailureCode, readonly [status: number, prefix: string]> = {
@@ -63,6 +65,20 @@ export function plainFailure(status: number): FailureBody {
   const description = plain[status]
   if (description) return { ok: false, error_code: status, description }
   return failureBody({ code: 'bad_request', description: "can't parse the request" })
+}
+
+/** An answer for a connection that has no request to reply to. */
+export function rawAnswer(status: number, requestId: string): string {
+  const body = JSON.stringify(plainFailure(status))
+  const headers = {
+    ...securityHeaders,
+    'x-request-id': requestId,
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`
 }
 
 /** A poll that took this long was held, so it had not reached the wrong node. */

@@ -1,12 +1,12 @@
 /** Refuses requests that Node.js cannot parse, that are ambiguous or too slow, and bodies that are malformed or never end. */
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import type { ConnectionError, FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import { isDeeperThan } from '../bot-api/arguments.ts'
 import { REPLACED } from './connections.ts'
-import { plainFailure } from './failure.ts'
+import { plainFailure, rawAnswer } from './failure.ts'
 import { onClosed } from './gone-signal.ts'
 import { requestIds, securityHeaders } from './headers.ts'
 
@@ -192,6 +192,12 @@ function mayGoOn(
 /** How long a peer may take to read the answer; a connection that is closed at once often loses it. */
 const LINGER_MS = 1_000
 
+function endSoon(socket: Socket): void {
+  socket.end()
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS)
+  socket.once('close', () => clearTimeout(cut))
+}
+
 const statuses: Readonly<Record<string, number>> = {
   SLOW_REQUEST: 408,
   HPE_HEADER_OVERFLOW: 431,
@@ -339,17 +345,19 @@ function unlessUnread(socket: Socket, onLate: () => void): void {
   })
 }
 
+/** Connections that end with the answer under way. */
+const ending = new WeakSet<Duplex>()
+
 export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: number) =>
   function answerError(
     this: Pick<FastifyInstance, 'server'>,
     error: ConnectionError,
     socket: Socket,
   ): void {
-    // More bytes after the ones that were unreadable; the answer is on its way.
-    if (socket.writableEnded || replaced.has(socket)) return
+    // More bytes after the ones that were unreadable; the answer is on its way, or about to be.
+    if (socket.writableEnded || replaced.has(socket) || ending.has(socket)) return
     // Its answer would be taken for that to a request before it, which still waits.
-    const isInTurn = answerOn(socket)?.writableFinished !== false
-    const begun = isInTurn && unescapedIn(error, socket)
+    const begun = answerOn(socket)?.writableFinished !== false && unescapedIn(error, socket)
     if (begun) {
       const reading = new EscapedConnection(socket, begun)
       this.server.emit(REPLACED, socket)
@@ -367,7 +375,9 @@ export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: num
       unlessUnread(socket, unlessUpload)
       return
     }
-    const isMidway = answer?.headersSent === true && !answer.writableFinished
+    const isUnderWay = answer?.writableFinished === false
+    const isWhole = answer?.writableEnded === true && answer.req.complete
+    const isMidway = isUnderWay && answer.headersSent && !isWhole
     // The late or unreadable part belongs to an answered request. The client would take a second answer for that to its
     // next request.
     const isAnswered = answer?.writableFinished === true && !answer.req.complete
@@ -375,24 +385,15 @@ export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: num
       socket.destroy()
       return
     }
+    if (isUnderWay && answer.req.complete) {
+      // The client would take a refusal for the answer to that request, and might make it anew.
+      ending.add(socket)
+      answer.once('finish', () => endSoon(socket))
+      return
+    }
     const requestId = requestIds.genReqId()
     // The error itself carries the bytes received, and with them perhaps a key.
     logger.debug({ requestId, code: error.code }, 'unreadable request')
-    socket.end(rawAnswer(statuses[error.code] ?? 400, requestId))
-    const cut = setTimeout(() => socket.destroy(), LINGER_MS)
-    socket.once('close', () => clearTimeout(cut))
+    socket.write(rawAnswer(statuses[error.code] ?? 400, requestId))
+    endSoon(socket)
   }
-
-/** An answer for a connection that has no request to reply to. */
-function rawAnswer(status: number, requestId: string): string {
-  const body = JSON.stringify(plainFailure(status))
-  const headers = {
-    ...securityHeaders,
-    'x-request-id': requestId,
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    connection: 'close',
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`
-}

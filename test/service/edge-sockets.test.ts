@@ -6,7 +6,10 @@ import { type AddressInfo, connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { createServer, type ServerOptions } from '../../src/http/server.ts'
 import { createLogger } from '../../src/observability/logger.ts'
+import { until } from '../support/client.ts'
 
+/** Ends the wait of each request that waits. */
+const waiting: (() => void)[] = []
 const nowhere = { journal: { record() {} }, metrics: { answered() {}, botCalled() {} } }
 
 async function serve(limits: ServerOptions['limits'] = {}): Promise<number> {
@@ -18,7 +21,10 @@ async function serve(limits: ServerOptions['limits'] = {}): Promise<number> {
     reply.hijack()
     reply.raw.writeHead(200).write('begun')
   })
-  app.get('/waiting', () => new Promise(() => undefined))
+  app.get('/waiting', async () => {
+    await new Promise<void>((resolve) => waiting.push(resolve))
+    return { waited: true }
+  })
   app.get('/name', async () => ({ ok: true }))
   await app.listen({ host: '127.0.0.1', port: 0 })
   return (app.server.address() as AddressInfo).port
@@ -89,12 +95,42 @@ t.test('nothing is written into the middle of an answer', async (t) => {
 })
 
 t.test('one request gets no answer to another', async (t) => {
-  const socket = connect(port, '127.0.0.1')
-  socket.write(`GET /waiting HTTP/1.1\r\n${host}\r\n`)
   t.match(await exchange(port, `GET /name?é HTTP/1.1\r\n${host}\r\n`), /"ok":true/, 'by itself')
-  // In a packet of its own, while the first one waits.
-  socket.write(`GET /name?é HTTP/1.1\r\n${host}\r\n`)
-  isRefusal(t, Buffer.concat(await socket.toArray()).toString(), 400, unreadable)
+  const first = `GET /waiting HTTP/1.1\r\n${host}\r\n`
+  const close = `GET /waiting HTTP/1.1\r\n${host}Connection: close\r\n\r\n`
+  for (const [begun, unreadable] of [
+    [first, `GET /name?é HTTP/1.1\r\n${host}\r\n`],
+    [first, 'garbage\r\n\r\n'],
+    [`${first}GET /name HTTP/1.1\r\n${host}\r\n`, 'garbage\r\n\r\n'],
+    [close, 'garbage\r\n\r\n'],
+  ] as const) {
+    const socket = connect(port, '127.0.0.1')
+    // In packets of their own, while the first one waits.
+    for (const [at, bytes] of [begun, unreadable, 'more'].entries()) {
+      socket.write(bytes)
+      if (at === 0) await until(() => waiting.length === 1)
+      else await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    t.equal(socket.bytesRead, 0)
+    waiting.pop()?.()
+    const text = Buffer.concat(await socket.toArray()).toString()
+    t.match(text, /^HTTP\/1.1 200 .*"waited":true/s, unreadable)
+    t.notMatch(text, /HTTP\/1.1 4/)
+    t.equal(text.split('HTTP/1.1 200').length, begun.split('GET').length, 'each is answered')
+  }
+})
+
+t.test('the answer of a request is not lost to a late one behind it', async (t) => {
+  const limits = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 50 }
+  const impatient = await serve(limits)
+  const late = `GET /waiting HTTP/1.1\r\n${host}\r\nGET /name HTT`
+  const answered = exchange(impatient, late)
+  await until(() => waiting.length === 1)
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  waiting.pop()?.()
+  const text = await answered
+  t.match(text, /^HTTP\/1.1 200 .*"waited":true/s)
+  t.notMatch(text, /HTTP\/1.1 4/)
 })
 
 t.test('a connection serves so many requests, and the last answer says so', async (t) => {
