@@ -5,7 +5,7 @@ import { parsePhone, phoneIndex } from '../accounts/phone.ts'
 import { holdUser, phonePlaceOf } from '../accounts/users.ts'
 import { noteChange } from '../audit/log.ts'
 import type { Database, Queryable } from '../database/database.ts'
-import { revokeHeld } from '../keys/changes.ts'
+import { heldKeys, revokeHeld } from '../keys/changes.ts'
 import type { ShareRecord } from '../records/account.ts'
 import type { ReceivedShare } from '../records/credential.ts'
 import { maskPhone } from '../security/redact.ts'
@@ -203,7 +203,7 @@ export class Shares {
         ownerId,
       ])
       if (!was) throw failed('not_found')
-      const before = { share_id: shareId, user_id: was.user_id, role: was.role }
+      const before = await endOf(tx, { ...was, id: shareId, credential_id: credentialId })
       await noteChange(tx, { target: ['account', credentialId], before })
       return revokeKeys && was.user_id !== null ? revokeHeld(tx, credentialId, was.user_id) : []
     })
@@ -247,7 +247,7 @@ export class Shares {
     const credentialId = await this.#options.db.transaction(async (tx) => {
       const [row] = await tx.query<ReceivedRow>(leaving, [userId, shareId])
       if (!row) throw failed('not_found')
-      const before = { share_id: shareId, user_id: userId, role: row.role }
+      const before = await endOf(tx, { ...row, id: shareId, user_id: userId })
       await noteChange(tx, { ...ofItsOwner(row), before })
       return row.credential_id
     })
@@ -283,6 +283,20 @@ export class Shares {
 /** In the audit log of the owner, whoever has done it. */
 const ofItsOwner = ({ owner_id, credential_id }: Pick<ReceivedRow, 'owner_id' | 'credential_id'>) =>
   ({ userId: owner_id, target: ['account', credential_id] }) as const
+
+/** What ends, with the keys that go on opening the account: no list of a share has them any more. */
+async function endOf(
+  tx: Queryable,
+  {
+    id,
+    user_id,
+    credential_id,
+    role,
+  }: Pick<ReceivedRow, 'id' | 'user_id' | 'credential_id' | 'role'>,
+) {
+  const held = user_id === null ? [] : await heldKeys(tx, credential_id, user_id)
+  return { share_id: id, user_id, role, ...(held.length > 0 && { api_key_ids: held }) }
+}
 
 interface Invited {
   readonly ownerId: number

@@ -248,7 +248,7 @@ t.test('the end of a share revokes what its developer holds, if it is asked for'
   t.match(ended, {
     author_id: ownerId,
     target: 'account',
-    before: { role: 'developer', user_id: developerId },
+    before: { role: 'developer', user_id: developerId, api_key_ids },
   })
   t.equal(ended.target_id, `${account}`)
 })
@@ -256,6 +256,8 @@ t.test('the end of a share revokes what its developer holds, if it is asked for'
 t.test('without it they go on working, and say who made them', async (t) => {
   const id = await share(developer, phones.developer, 'developer')
   const made = await keyOf(developer)
+  const gone = await keyOf(developer, 'revoked before')
+  await owner.result('DELETE', `/api_keys/${gone.api_key_id}`)
   await developer.result('DELETE', `/shares/${id}`)
   t.equal((await developer.ask('GET', path)).status, 404)
   t.equal(await opens(made.key), 200)
@@ -263,6 +265,10 @@ t.test('without it they go on working, and say who made them', async (t) => {
   t.equal(made_by, developerId)
   const [left] = (await owner.result('GET', '/audit?action=share.ended')).items
   t.match(left, { author_id: developerId })
+  t.same(left.before, {
+    ...{ share_id: id, user_id: developerId, role: 'developer' },
+    api_key_ids: [made.api_key_id],
+  })
   await owner.result('DELETE', `/api_keys/${made.api_key_id}`)
 })
 
