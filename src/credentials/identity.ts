@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { Database } from '../database/database.ts'
+import { maskAddresses } from '../security/redact.ts'
 import type { Vault } from '../security/vault.ts'
 
 /** The columns of `credential` that hold it. */
@@ -227,9 +228,9 @@ class NameList {
     return this.#sequentially(() => this.#read())
   }
 
-  /** The ids of accounts in whose texts the words are, or that have this id, in no order. */
-  async find(search: string): Promise<number[]> {
-    const found = await matching([...this.#names.values()], search)
+  /** The ids of accounts in whose texts the words are, or that have this id, in no order. `isMasked`: in what staff sees. */
+  async find(search: string, isMasked = false): Promise<number[]> {
+    const found = await matching([...this.#names.values()], search, isMasked)
     return found.map(({ id }) => id)
   }
 
@@ -302,14 +303,32 @@ class NameList {
   }
 }
 
-async function matching(names: readonly AccountName[], search: string): Promise<AccountName[]> {
+const ADDRESS = /\S@/
+
+/** Name and username as they are shown while addresses are masked: no search tells the rest letter by letter. */
+function shownToStaff({ folded }: AccountName): string {
+  const shown = folded.slice(0, folded.lastIndexOf('\n'))
+  if (!ADDRESS.test(shown)) return shown
+  const end = shown.lastIndexOf('\n')
+  const handle = shown.slice(end + 1)
+  // An account without a name is named by it.
+  const local = /^@([^@]+)@/.exec(handle)?.[1]
+  return maskAddresses(shown.slice(0, end) === local ? handle : shown)
+}
+
+async function matching(
+  names: readonly AccountName[],
+  search: string,
+  isMasked = false,
+): Promise<AccountName[]> {
   const words = folded(search)
   const id = Number(/^#?(\d+)$/.exec(words)?.[1])
   const found: AccountName[] = []
   for (let at = 0; at < names.length; at += SEARCHED_AT_ONCE) {
     if (at > 0) await setImmediate()
     for (const one of names.slice(at, at + SEARCHED_AT_ONCE)) {
-      if (one.id === id || one.folded.includes(words)) found.push(one)
+      const text = isMasked ? shownToStaff(one) : one.folded
+      if (one.id === id || text.includes(words)) found.push(one)
     }
   }
   return found

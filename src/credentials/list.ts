@@ -10,6 +10,8 @@ export type CredentialSort = 'created' | 'name' | 'state' | 'last_event' | 'urge
 
 export interface CredentialQuery {
   readonly search: string | undefined
+  /** The search looks at names as they are shown to staff, and nothing is sorted by them. */
+  readonly isMasked?: boolean
   readonly states: readonly string[] | undefined
   readonly platform: string | undefined
   readonly actions: readonly string[] | undefined
@@ -80,6 +82,14 @@ const filterOf = (
 
 type Filters = Omit<CredentialQuery, 'sort' | 'order' | 'before' | 'limit'>
 
+/** Null: nothing is searched for. */
+const foundBy = async (
+  source: RecordSource,
+  userId: number,
+  { search, isMasked }: Pick<Filters, 'search' | 'isMasked'>,
+): Promise<number[] | null> =>
+  search === undefined ? null : (await source.names.of(userId)).find(search, isMasked)
+
 /** The ids of all that pass the filter, oldest first. */
 export async function matchingIds(
   source: RecordSource,
@@ -87,8 +97,7 @@ export async function matchingIds(
   query: Filters,
 ): Promise<number[]> {
   await source.flush()
-  const { search } = query
-  const found = search === undefined ? null : await (await source.names.of(userId)).find(search)
+  const found = await foundBy(source, userId, query)
   const rows = await source.db.query<{ id: number }>(
     `select id from credential where ${mineWanted} and ($8::bigint[] is null or id = any($8)) order by id`,
     [...filterOf(userId, query), found],
@@ -179,7 +188,7 @@ export async function recordsById(
 type Sorted = CredentialRow & { readonly sort_key: string | number }
 type Position = ReturnType<typeof positionOf> | undefined
 
-type Page = Pick<CredentialQuery, 'search' | 'sort' | 'order' | 'limit'>
+type Page = Pick<CredentialQuery, 'search' | 'isMasked' | 'sort' | 'order' | 'limit'>
 type Filter = readonly [userId: number, ...unknown[]]
 
 /** One more than the page, if there are more. */
@@ -189,7 +198,7 @@ async function pageOf(
   filter: Filter,
   from: Position,
 ): Promise<Sorted[]> {
-  const { search, sort, order } = query
+  const { search, isMasked, sort, order } = query
   if (sort !== 'name' && search === undefined) {
     return pageByColumn(source, { ...query, sort }, filter, from, null)
   }
@@ -199,7 +208,7 @@ async function pageOf(
     const start = from && { id: from.id, name: `${from.key}`, folded: '' }
     return pageInOrder(source, query, filter, after(sorted, start, order, byName))
   }
-  const found = await names.find(search ?? '')
+  const found = await names.find(search ?? '', isMasked)
   if (sort !== 'created') return pageByColumn(source, { ...query, sort }, filter, from, found)
   const ids = found.sort((one, other) => one - other).map((id) => ({ id }))
   return pageInOrder(
@@ -292,8 +301,8 @@ export async function groupCredentials(
   query: Filters,
 ): Promise<CredentialGroups> {
   await source.flush()
-  const { search, reasons } = query
-  const found = search === undefined ? null : await (await source.names.of(userId)).find(search)
+  const { reasons } = query
+  const found = await foundBy(source, userId, query)
   // A sum, because the planner would look each of ten thousand ids up instead of reading the index once.
   const among = found === null ? '' : 'and id + 0 = any($8::bigint[])'
   const rows = await source.db.query<{ reason: string | null; count: number }>(

@@ -2,7 +2,7 @@
 import type { FastifyRequest } from 'fastify'
 import { failed } from '../../machines/model/failure.ts'
 import type { Role, Staff } from '../accounts/staff.ts'
-import { maskAddress, maskPhone, maskTexts } from '../security/redact.ts'
+import { maskAddresses, maskPhone, maskTexts } from '../security/redact.ts'
 
 /** The header that names the user, by number. */
 export const ON_BEHALF_OF = 'on-behalf-of'
@@ -91,15 +91,26 @@ export const callerOf = ({ user }: Pick<FastifyRequest, 'user'>): number =>
 /** What could find a part of a phone, or an address: a search tells whether it has these digits, in whatever script. */
 const ofHidden = /[\p{N}+]|[^\s]@/u
 
-/** A message that is sent is for the user alone, and so is a search that tells what is masked. */
+/** Whether a search of this caller looks at names as they are shown to staff. */
+export const isMaskedFor = ({
+  user,
+}: {
+  readonly user?: Partial<FastifyRequest['user']>
+}): boolean => user?.acting?.isMasked === true
+
+/**
+ * A message that is sent is for the user alone, and so is a search that tells what is masked. So does an order by names: its
+ * cursor has one, and its places tell others.
+ */
 export function refuseForStaff({ user, body, query }: FastifyRequest): void {
   if ((body as { send_to?: unknown } | null | undefined)?.send_to !== undefined) {
     throw failed('forbidden', 'only the user may send a message', { reason: 'only_the_user' })
   }
   if (!user.acting?.isMasked) return
-  const { text, search } = query as { text?: unknown; search?: unknown }
+  const { text, search, sort } = query as { text?: unknown; search?: unknown; sort?: unknown }
   if (
     text !== undefined ||
+    sort === 'name' ||
     (typeof search === 'string' && ofHidden.test(search.normalize('NFKD')))
   ) {
     throw failed('forbidden', 'texts and phones are masked', { reason: 'texts_masked' })
@@ -107,9 +118,6 @@ export function refuseForStaff({ user, body, query }: FastifyRequest): void {
 }
 
 const HIDDEN = '•••'
-
-/** Of an account on XMPP, or of a mail box, wherever a sentence names it. */
-const addresses = /(?<![^\s"'<>()@:/,;])[^\s"'<>()@:/,;]+@[\p{L}\p{N}.-]+/gu
 
 /** Whether the records of the service itself belong to what is read. On behalf of an operator nobody sees them. */
 export const seesService = async (
@@ -150,7 +158,7 @@ const forStaff: Mask = (name, value, isContent) => {
   if (name === 'phone') return maskPhone(value)
   if (name === 'excerpt' || name === 'chat_name') return HIDDEN
   if (isContent && (name === 'text' || name === 'body')) return maskTexts(value, HIDDEN)
-  return value.replace(addresses, (one) => maskAddress(one))
+  return maskAddresses(value)
 }
 
 /** The name of an account without one is the first part of its address. */

@@ -52,6 +52,8 @@ export interface KeyQuery {
   readonly credentialId: number | undefined
   /** In names and hints of keys, and in what names their accounts. */
   readonly search: string | undefined
+  /** The search looks at accounts as they are shown to staff. */
+  readonly isMasked?: boolean
   readonly trouble: KeyTrouble | undefined
   readonly isRevoked: boolean | undefined
   readonly limit: number
@@ -96,9 +98,10 @@ type KeySource = Pick<RecordSource, 'db' | 'identity' | 'names'>
 export async function listKeys(
   source: KeySource,
   userId: number,
-  { search, trouble, ...query }: KeyQuery,
+  { search, isMasked, trouble, ...query }: KeyQuery,
 ): Promise<StoredApiKey[]> {
-  const accounts = search === undefined ? null : await (await source.names.of(userId)).find(search)
+  const accounts =
+    search === undefined ? null : await (await source.names.of(userId)).find(search, isMasked)
   const rows = await source.db.query<Row>(
     `${selectFrom} where k.id = any(array(${trouble ? troubled[trouble] : picked})) order by k.id desc`,
     [

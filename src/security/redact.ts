@@ -26,6 +26,12 @@ export function maskPhone(phone: string): string {
 /** The first letter and the domain of an address such as `ada@example.org`. */
 export const maskAddress = (address: string): string => address.replace(/^(.)[^@]*/su, '$1***')
 
+/** Of an account on XMPP, or of a mail box, wherever a sentence names it. */
+const addresses = /(?<![^\s"'<>()@:/,;])[^\s"'<>()@:/,;]+@[\p{L}\p{N}.-]+/gu
+
+export const maskAddresses = (text: string): string =>
+  text.replace(addresses, (one) => maskAddress(one))
+
 /** A JSON string; the name of a field with its colon, and with its value where that is a string or a number. The last may be cut off. */
 const strings =
   /"((?:[^"\\]|\\.)*)(?:"(?:(\s*:\s*)(-?\d[\d.eE+-]*|"(?:[^"\\]|\\.)*(?:"|\\?$))?)?|\\?$)/gsu

@@ -10,6 +10,7 @@ import { waitingByHour } from '../../keys/waiting.ts'
 import { ApiKeyRecord, Backlog } from '../../records/api-key.ts'
 import { developerOf, markOf } from '../access.ts'
 import { answers, Done, done, ok, PageOf, PageQuery } from '../envelope.ts'
+import { isMaskedFor } from '../on-behalf.ts'
 import { NOT_BLANK } from '../validation.ts'
 import {
   type Authenticated,
@@ -104,6 +105,7 @@ const readingRoutes: Routes = async (app, { keyService }) => {
       const found = await keyService.list(userOf(request), {
         credentialId: credential_id,
         search: search?.trim() || undefined,
+        isMasked: isMaskedFor(request),
         trouble,
         isRevoked: revoked,
         limit: limit + 1,

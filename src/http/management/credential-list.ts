@@ -22,7 +22,7 @@ import {
   CredentialSummary,
 } from '../../records/credential.ts'
 import { answers, Failed, fileOf, ok, PageOf, PageQuery } from '../envelope.ts'
-import { callerOf } from '../on-behalf.ts'
+import { callerOf, isMaskedFor } from '../on-behalf.ts'
 import { TAGS, WORDS } from '../validation.ts'
 import { type EventStreams, streamAnswers } from './event-stream.ts'
 import { type Authenticated, forUsers, inTurn, piecesInTurn, userOf } from './owner.ts'
@@ -237,6 +237,7 @@ const listRoute: Routes = async (app, { source }) => {
       if (sort === 'created') idBefore(before)
       const query = {
         ...(await wantedBy(source, userOf(request), request.query)),
+        isMasked: isMaskedFor(request),
         sort: sort as CredentialSort,
         order: order as 'desc',
         before,
@@ -303,8 +304,9 @@ const countRoutes: Routes = async (app, { source }) => {
     },
     async (request) => {
       const userId = userOf(request)
+      const wanted = await wantedBy(source, userId, request.query)
       const [groups, by_tag] = await Promise.all([
-        groupCredentials(source, userId, await wantedBy(source, userId, request.query)),
+        groupCredentials(source, userId, { ...wanted, isMasked: isMaskedFor(request) }),
         countTags(source.db, userId),
       ])
       return ok({ ...groups, by_tag })

@@ -33,6 +33,10 @@ import { CredentialRows } from './rows.tsx'
 const sorts = ['created', 'urgency', 'nameUp', 'name', 'state', 'lastEvent'] as const
 type Sort = (typeof sorts)[number]
 
+/** The service sorts the accounts of others by no names: some of them are masked. */
+const shownSorts = (isOwn: boolean) =>
+  isOwn ? sorts : sorts.filter((one) => one !== 'name' && one !== 'nameUp')
+
 const columns: Readonly<Record<Sort, Pick<ListFilter, 'sort' | 'order'>>> = {
   created: { sort: undefined, order: undefined },
   urgency: { sort: 'urgency', order: undefined },
@@ -51,11 +55,12 @@ export function useFilter() {
   const [query] = useSearchParams()
   const changeAddress = useChangeOfAddress()
   const text = query.toString()
+  const isOwn = useViewed() === undefined
 
   return useMemo(() => {
     const given = new URLSearchParams(text)
     const givenOf = (name: string) => given.get(name) || undefined
-    const sort = sorts.find((one) => one === givenOf('sort')) ?? 'created'
+    const sort = shownSorts(isOwn).find((one) => one === givenOf('sort')) ?? 'created'
     /** An empty value removes the filter. */
     const change = (changes: Readonly<Record<string, string>>) =>
       changeAddress(withoutEmpty(changes), { replace: true })
@@ -83,7 +88,7 @@ export function useFilter() {
       set: change,
       clear: () => change(Object.fromEntries([...filters, 'sort'].map((name) => [name, '']))),
     }
-  }, [text, changeAddress])
+  }, [text, changeAddress, isOwn])
 }
 
 const states = ['active', 'connecting', 'degraded', 'logged_out', 'invalid', 'failed']
@@ -92,6 +97,7 @@ const states = ['active', 'connecting', 'degraded', 'logged_out', 'invalid', 'fa
 export function Filters({ summary }: { readonly summary: Summary | undefined }) {
   const t = useT()
   const { filter, sort, set } = useFilter()
+  const isOwn = useViewed() === undefined
   const platforms = Object.keys(summary?.by_platform ?? {}).sort()
   return (
     <search className="row filters">
@@ -134,7 +140,7 @@ export function Filters({ summary }: { readonly summary: Summary | undefined }) 
         label={t('accounts.sort')}
         hidesLabel
         value={sort}
-        options={sorts.map((one) => [one, t(`accounts.sort.${one}`)] as const)}
+        options={shownSorts(isOwn).map((one) => [one, t(`accounts.sort.${one}`)] as const)}
         onChange={(value) => set({ sort: value === 'created' ? '' : value })}
       />
     </search>
