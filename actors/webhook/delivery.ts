@@ -10,7 +10,7 @@ import {
   waitAfter,
   webhookMachine,
 } from '../../machines/webhook/machine.ts'
-import { failingAt, type Progress } from '../../machines/webhook/progress.ts'
+import { failingAt, type Progress, untriedMs } from '../../machines/webhook/progress.ts'
 import type { WebhookFacts, WebhookStanding, WebhookState } from '../../machines/webhook/terms.ts'
 import { HostedActor } from '../host/actor.ts'
 import { ActorHost, jitteredCrashDelays } from '../host/host.ts'
@@ -83,7 +83,8 @@ export class WebhookDelivery {
     this.#alarm = new Alarm(clock, () => this.poke())
     this.#activeAt = now
     const reading = new Reading(cursor, progress)
-    const lanes = new Lanes<WebhookUpdate>(failingAt(progress?.failing ?? [], now))
+    const endpointMs = facts.trouble && untriedMs(facts.trouble.dueAt, now)
+    const lanes = new Lanes<WebhookUpdate>(failingAt(progress?.failing ?? [], now, endpointMs))
     if (trouble) lanes.doubt(trouble.goneSince)
     this.#reading = reading
     this.#lanes = lanes
