@@ -330,7 +330,7 @@ export class WebhookDelivery {
     if (how === 'cut') this.#lanes.cut(update)
     else if (how === 'failed') this.#saver.touch()
     else {
-      if (how === 'delivered') this.#lanes.succeeded(update)
+      if (how === 'delivered') this.#lanes.succeeded(update, this.#world.clock.now())
       else this.#lanes.gaveUp(update)
       this.#feed.release(update)
       this.#reading.acknowledge(update)

@@ -36,7 +36,10 @@ export type FailingUpdate = readonly [
 
 const DAY_MS = 86_400_000
 
-/** How much later a failure has to count where nobody has tried again for a day: its user was suspended, or the service away. */
+/**
+ * How much later a failure has to count where nobody has tried again for a day: its user was suspended, or the service away.
+ * Some progress of older versions has 0 for "at once", which tells no time.
+ */
 export const untriedMs = (dueAt: number, now: number): number =>
   dueAt > 0 && now - dueAt >= DAY_MS ? now - dueAt : 0
 
