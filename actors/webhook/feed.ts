@@ -277,13 +277,15 @@ export class Feed {
       await pause(world.clock, AGAIN_MS)
     }
     this.#isReading = false
-    changed(isMoved)
+    // The next delivery may have begun elsewhere in the log: nothing more is stored, nor counted.
+    if (!this.#isStopped) changed(isMoved)
   }
 
   async #readOn(): Promise<boolean> {
     const { reading, lanes } = this.#options
     reading.skip()
     const { updates, head } = await this.#page(reading.head, PAGE)
+    if (this.#isStopped) return false
     this.#hasMore = updates.length === PAGE
     const isFull = (lane: string) => lanes.lengthOf(lane) >= this.#most
     for (const update of reading.take(updates, head, isFull)) lanes.add(this.#fitting(update))
@@ -295,6 +297,7 @@ export class Feed {
   async #readLong(long: Long): Promise<boolean> {
     const { key, world, reading, lanes } = this.#options
     const { updates, head } = await this.#page(long.next - 1, PAGE)
+    if (this.#isStopped) return false
     const room = this.#most - lanes.lengthOf(long.lane)
     const end = updates.length === PAGE ? head : Math.max(head, long.to)
     for (const update of reading.takeLong(long, updates, end, room)) {
@@ -348,7 +351,6 @@ export class Feed {
 
   #listen() {
     this.#unlisten?.()
-    if (this.#isStopped) return
     const { key, world, reading, changed } = this.#options
     this.#unlisten = world.updates.listen(key.owned.credentialId, reading.head, () => {
       this.#unlisten?.()
