@@ -97,7 +97,14 @@ export class Reading {
     for (const update of updates) {
       this.#places++
       if (this.#staysInLog(update, isFull)) continue
-      this.#open.set(update.updateId, this.#places)
+      const long = this.#long.size > 0 ? this.#long.get(update.lane) : undefined
+      if (long && update.updateId > long.to) {
+        // All before it is in memory. It is counted here alone, also if the lane gets too long again.
+        long.to = update.updateId
+        long.next = long.to + 1
+        long.updates++
+        long.kept++
+      } else this.#open.set(update.updateId, this.#places)
       taken.push(update)
     }
     this.#head = Math.max(this.#head, head)
@@ -188,11 +195,8 @@ export class Reading {
 
   #staysInLog({ updateId, lane }: Item, isFull: (lane: string) => boolean): boolean {
     const long = this.#long.size > 0 ? this.#long.get(lane) : undefined
-    if (long && long.from <= updateId && updateId <= long.to) {
-      // Before a restart it was in memory, and not counted here.
-      if (this.#wasOpen(updateId)) long.updates++
-      return true
-    }
+    // Also if a resend has opened it: it is counted already.
+    if (long && long.from <= updateId && updateId <= long.to) return true
     if (this.#isAcknowledged(updateId)) return true
     if (long && updateId < long.from) return false
     // In order: nothing of the lane gets past what is in the log alone.
