@@ -242,8 +242,7 @@ export class WebhookDelivery {
     const isRepeated = this.#reading.wasRead(updateId)
     try {
       const body = update.body ?? (await this.#feed.bodyOf(update))
-      // Retention has deleted it meanwhile.
-      if (body === undefined) return this.#end(update, 'given up')
+      if (body === undefined) return this.#missed(update)
       const { signal } = this.#cut
       const outcome = await this.#open().deliver({ updateId, body, isProbe }, signal)
       if (signal.aborted && !outcome.ok) return this.#end(update, 'cut')
@@ -274,6 +273,12 @@ export class WebhookDelivery {
       await pause(this.#world.clock, AGAIN_MS)
       this.#end(update, 'cut')
     }
+  }
+
+  /** Retention has deleted it, and has counted it unless it is of a long lane. */
+  #missed(update: WebhookUpdate) {
+    if (this.#reading.isOfLong(update)) this.#world.webhooks.dropped(this.#key.owned, 1)
+    this.#end(update, 'given up')
   }
 
   /** The attempt has ended already: an error here must not end it a second time. */

@@ -148,6 +148,12 @@ export class Reading {
     return Math.max(0, missing)
   }
 
+  /** Whether it is of a long lane, and not apart from it. */
+  isOfLong({ updateId, lane }: Item): boolean {
+    const long = this.#long.get(lane)
+    return long !== undefined && updateId >= long.from
+  }
+
   /** Whether an earlier delivery had read it. */
   wasRead(updateId: number): boolean {
     return updateId <= (this.#before?.head ?? 0)

@@ -75,3 +75,22 @@ t.test(
     }
   },
 )
+
+t.test('what the log deletes of a chat is counted also where its beginning was read', async (t) => {
+  const long = [['', 102, 110, 9]] as const
+  const apart = [101, 101]
+  const progress = { cursor: 100, head: 110, waiting: 10, open: [101, 110], apart, long }
+  const rig = new WebhookRig(t, { progress })
+  // Bodies were dropped to save memory.
+  rig.skipTo(110)
+  rig.deleted.clear()
+  rig.onRead = async () => {
+    if (rig.reads > 3) for (let id = 101; id <= 110; id++) rig.deleted.add(id)
+  }
+  await rig.settle()
+  await rig.clock.advance(100)
+  t.same(rig.sent, [])
+  t.equal(rig.delivery.progress.cursor, 110)
+  // The deletion itself counts what waits apart.
+  t.equal(rig.dropped, 9)
+})
