@@ -7,6 +7,7 @@ import { clock } from '../support/telegram-dc/clock.ts'
 import { react, vote } from '../support/telegram-dc/opinions.ts'
 import { samplePoll, sentContent } from './contract/message-operations.ts'
 import type { Store } from './contract/recorder.ts'
+import { perform } from './contract/scene.ts'
 import { live } from './telegram/live.ts'
 import { Stage } from './telegram/stage.ts'
 
@@ -82,6 +83,26 @@ t.test('Telegram accounts hear what others think', async (t) => {
     person.isHushed = false
     write('after')
     t.match(await told(store, 'reaction'), [{ before: { length: 0 }, after: [{ emoji: '👍' }] }])
+  })
+
+  await t.test('what others do is told also where the account has acted meanwhile', async (t) => {
+    const { person, friend, store, listen, write } = await live(t, stage)
+    const session = await listen()
+    const id = write('theirs')
+    const heard = await store.message('theirs')
+    const message = heard.kind === 'message' ? heard.message.native : ''
+    person.isHushed = true
+    react(network, friend, id, ['👍'])
+    delivery.edit(friend, id, { message: 'changed' })
+    const reactions = [{ emoji: '🔥' }]
+    await perform(session, { kind: 'react', chat: `${friend.id}`, message, reactions })
+    person.isHushed = false
+    write('after')
+    await store.message('after')
+    const [reaction, ...more] = await told(store, 'reaction')
+    t.match(reaction, { direction: 'incoming', before: { length: 0 }, after: [{ emoji: '👍' }] })
+    t.same(more, [], 'its own is no news')
+    t.match(await told(store, 'edited'), [{ message: { content: { text: 'changed' } } }])
   })
 
   await t.test('a reaction is news also where the network is behind by its clock', async (t) => {

@@ -159,7 +159,7 @@ export class Intake {
   acted({ updates, peers }: AnswerUpdates): void {
     const { self, opinions, polls } = this.#options
     polls.noteIn(updates)
-    opinions.noteIn(updates)
+    opinions.noteIn(updates, self)
     const outcomes = updates.filter(tellsOutcome)
     if (outcomes.length === 0) return
     this.add(outcomes.flatMap((update) => happeningsOf(update, { self, peers, opinions, polls })))

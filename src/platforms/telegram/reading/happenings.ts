@@ -137,7 +137,7 @@ function written(message: ExistingMessage, view: View, pts: number): Happening[]
 
 const changed = (message: tl.RawMessage, view: HappeningContext, pts: number): Happening[] => [
   ...listed(edited(message, view, pts)),
-  ...view.opinions.readIn(message, view),
+  ...view.opinions.readIn(message, view, pts),
 ]
 
 /** Changes of reactions, views and previews come as edits of the network, but are none. */
