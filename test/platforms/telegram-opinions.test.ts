@@ -1,4 +1,5 @@
 /** What a Telegram account hears of reactions and polls. */
+import { Long, type tl } from '@mtcute/core'
 import t from 'tap'
 import type { Happening } from '../../machines/model/happening.ts'
 import { quietLogger } from '../support/logger.ts'
@@ -72,6 +73,30 @@ t.test('Telegram accounts hear what others think', async (t) => {
       t.equal(store.happenings.filter(({ kind }) => kind === 'edited').length, 2)
     },
   )
+
+  await t.test('an edit of a rich message, or of the preview alone, is an edit', async (t) => {
+    const { friend, store, listen, write } = await live(t, stage)
+    await listen()
+    const id = write('plain')
+    await store.message('plain')
+    const rich = (text: string) => {
+      const block = { _: 'pageBlockParagraph', text: { _: 'textPlain', text } } as const
+      return { _: 'richMessage', blocks: [block], photos: [], documents: [] } as const
+    }
+    const preview = (url: string): tl.RawMessageMediaWebPage => ({
+      _: 'messageMediaWebPage',
+      manual: true,
+      webpage: { _: 'webPageEmpty', id: Long.ONE, url },
+    })
+    for (const text of ['tea', 'coffee']) delivery.edit(friend, id, { richMessage: rich(text) })
+    await told(store, 'edited', 2)
+    for (const name of ['a', 'b'])
+      delivery.edit(friend, id, { media: preview(`https://${name}.test`) })
+    await told(store, 'edited', 4)
+    react(network, friend, id, ['👍'])
+    await told(store, 'reaction')
+    t.equal(store.happenings.filter(({ kind }) => kind === 'edited').length, 4)
+  })
 
   await t.test('a reaction that was missed is told after the break', async (t) => {
     const { person, friend, store, listen, write } = await live(t, stage)

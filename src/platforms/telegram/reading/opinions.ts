@@ -137,13 +137,28 @@ function withOwn(opinions: Opinions, source: Opinions | undefined, self: number)
 /** Parts of a message that change without its author. */
 const volatile = new Set(['fileReference', 'accessHash', 'results', 'webpage'])
 
-function digestOf({ message, entities, media, replyMarkup, invertMedia }: tl.RawMessage): string {
+function digestOf(edited: tl.RawMessage): string {
+  const { message, entities, media, replyMarkup, invertMedia, richMessage } = edited
   const content = JSON.stringify(
-    [message, entities ?? [], media, replyMarkup, invertMedia === true],
+    [
+      message,
+      entities ?? [],
+      media,
+      replyMarkup,
+      invertMedia === true,
+      richMessage,
+      chosenIn(media),
+    ],
     (name, value) => (volatile.has(name) ? undefined : value),
   )
   return createHash('sha256').update(content).digest('base64url').slice(0, 11)
 }
+
+/** The address of a preview that the author has chosen. The network makes one of its own of the text, and changes it. */
+const chosenIn = (media: tl.TypeMessageMedia | undefined) =>
+  media?._ === 'messageMediaWebPage' && media.manual && 'url' in media.webpage
+    ? media.webpage.url
+    : undefined
 
 function changeOf(
   of: Target,
