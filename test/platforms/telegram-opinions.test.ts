@@ -74,6 +74,20 @@ t.test('Telegram accounts hear what others think', async (t) => {
     },
   )
 
+  await t.test('nor soon after a restart, where it names the same edit once more', async (t) => {
+    const { friend, store, listen, write } = await live(t, stage)
+    const first = await listen()
+    const id = write('first')
+    await store.message('first')
+    delivery.edit(friend, id, { message: 'second' })
+    await told(store, 'edited')
+    await first.stop()
+    await listen()
+    react(network, friend, id, ['👍'])
+    await told(store, 'reaction')
+    t.same(store.texts('edited'), ['second'])
+  })
+
   await t.test('an edit of a rich message, or of the preview alone, is an edit', async (t) => {
     const { friend, store, listen, write } = await live(t, stage)
     await listen()

@@ -86,7 +86,7 @@ export class OpinionReader {
       this.#noteOwn(keyOf(peerId, id), reactions, self)
       this.#acted.set(keyOf(peerId, id), update.pts)
       // In channels reactions do not come as edits: there it is the account that has edited.
-      if (out || update._ === 'updateEditChannelMessage') this.changesContent(update.message)
+      if (out || update._ === 'updateEditChannelMessage') this.newContent(update.message)
     }
   }
 
@@ -97,15 +97,16 @@ export class OpinionReader {
   }
 
   /**
-   * Whether an edited message has other content now: a reaction to a message that was edited before comes as one more
-   * edit. Where the content before is not known, an edit from before this session was told then.
+   * The digest of what an edited message contains, unless that is not new: a reaction to a message that was edited before
+   * comes as one more edit. Where the content before is not known, an edit from before this session was told then.
    */
-  changesContent(message: tl.RawMessage): boolean {
+  newContent(message: tl.RawMessage): string | undefined {
     const { peerId, id, editDate = 0 } = message
     const key = keyOf(peerId, id)
     const [before, now] = [this.#edited.get(key), digestOf(message)]
     this.#edited.set(key, now)
-    return before === undefined ? editDate >= this.#since() - SLACK_SECONDS : before !== now
+    const isNew = before === undefined ? editDate >= this.#since() - SLACK_SECONDS : before !== now
+    return isNew ? now : undefined
   }
 
   /** Stores the new reactions, and returns those of the last report. */
