@@ -62,6 +62,13 @@ export class OpinionReader {
     return [...changed, countOf(of, results)]
   }
 
+  /** Those whose reactions an update about this message may tell of. */
+  peopleAt(peer: tl.TypePeer, id: number, reactions?: tl.RawMessageReactions): tl.TypePeer[] {
+    const known = [...(this.#known.get(keyOf(peer, id))?.keys() ?? [])]
+    const before = known.map((userId) => ({ _: 'peerUser', userId }) as const)
+    return [...before, ...(reactions?.recentReactions ?? []).map(({ peerId }) => peerId)]
+  }
+
   /** In private chats and small groups the network tells of reactions as if the message had been edited. */
   readIn(message: tl.RawMessage, view: View, pts: number): Happening[] {
     const { peerId: peer, id: msgId, reactions = NONE } = message
