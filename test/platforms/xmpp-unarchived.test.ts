@@ -46,6 +46,20 @@ t.test(
   },
 )
 
+t.test(
+  'long after the start of the stream, the same id and text are another message',
+  async (t) => {
+    const id = 'c0ffee00-0000-4000-8000-000000000001'
+    const start = performance.now()
+    const repeats = new Repeats(unarchivedOf([message(id, 'yes'), message(id, 'yes')]))
+    let passed = 14 * 60_000
+    t.intercept(performance, 'now', { value: () => start + passed })
+    t.equal(repeats.take(message(id, 'yes')), true)
+    passed = 16 * 60_000
+    t.equal(repeats.take(message(id, 'yes')), false)
+  },
+)
+
 t.test('so is what another device of the account wrote', async (t) => {
   const own = (id: string) => ({ ...message(id, 'yes', now()), own: true })
   t.equal(new Repeats(unarchivedOf([own('1')])).take(own('1')), true)
