@@ -93,10 +93,12 @@ t.test('Telegram accounts hear what others think', async (t) => {
     await listen()
     const id = write('plain')
     await store.message('plain')
-    const rich = (text: string) => {
-      const block = { _: 'pageBlockParagraph', text: { _: 'textPlain', text } } as const
-      return { _: 'richMessage', blocks: [block], photos: [], documents: [] } as const
-    }
+    const rich = (text: string): tl.RawRichMessage => ({
+      _: 'richMessage',
+      blocks: [{ _: 'pageBlockParagraph', text: { _: 'textPlain', text } }],
+      photos: [],
+      documents: [],
+    })
     const preview = (url: string): tl.RawMessageMediaWebPage => ({
       _: 'messageMediaWebPage',
       manual: true,
