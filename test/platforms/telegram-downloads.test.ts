@@ -20,22 +20,41 @@ const { session } = await listen()
 const media = { ...stage.file('document', bytes), name: 'as it was called.bin' }
 const content: Content = { kind: 'media', media, caption: { text: '', entities: [] } }
 const { text, media: sent } = stage.outgoing(content)
-delivery.send(friend, person, { message: text, media: sent })
-const happening = await store.until(() => store.happenings.find(carries('document')))
-if (happening.kind !== 'message' || happening.message.content.kind !== 'media') {
-  throw new Error('not a file')
+if (sent._ !== 'messageMediaDocument' || sent.document?._ !== 'document') {
+  throw new Error('not a document')
 }
-const { file } = happening.message.content.media
-const name = 'native' in file ? file.native : ''
+const { document } = sent
+/** The name of a file of this size. */
+const told = async (size: number) => {
+  delivery.send(friend, person, {
+    message: text,
+    media: { ...sent, document: { ...document, size } },
+  })
+  const native = await store.until(() => {
+    const happening = store.happenings.filter(carries('document')).at(-1)
+    const content = happening?.kind === 'message' ? happening.message.content : undefined
+    if (content?.kind !== 'media' || content.media.size !== size) return undefined
+    return 'native' in content.media.file ? content.media.file.native : undefined
+  })
+  return native
+}
+const name = await told(bytes.length)
 
-const open = async (offset = 0, signal = patience()) =>
-  (await session.download(name, offset, signal)).stream
+const open = async (offset = 0, signal = patience(), native = name) =>
+  (await session.download(native, offset, signal)).stream
 const read = async (stream: ReadableStream<Uint8Array>) =>
   Buffer.concat(await Readable.fromWeb(stream as never).toArray())
 
 t.test('a file is read whole, and from its middle', async (t) => {
   t.ok((await read(await open())).equals(bytes))
   t.ok((await read(await open(5_000_001))).equals(bytes.subarray(5_000_001)))
+})
+
+t.test('so is one of more than 2 GB, which comes in larger pieces', async (t) => {
+  const large = await told(2_097_152_001)
+  const stream = await open(5_000_001, patience(), large)
+  // The network has no more of it.
+  t.ok((await read(stream)).equals(bytes.subarray(5_000_001)))
 })
 
 t.test('it is called as its sender called it', async (t) => {

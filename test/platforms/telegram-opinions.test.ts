@@ -1,4 +1,5 @@
 /** What a Telegram account hears of reactions and polls. */
+import { Long, type tl } from '@mtcute/core'
 import t from 'tap'
 import type { Happening } from '../../machines/model/happening.ts'
 import { quietLogger } from '../support/logger.ts'
@@ -7,6 +8,7 @@ import { clock } from '../support/telegram-dc/clock.ts'
 import { react, vote } from '../support/telegram-dc/opinions.ts'
 import { samplePoll, sentContent } from './contract/message-operations.ts'
 import type { Store } from './contract/recorder.ts'
+import { perform } from './contract/scene.ts'
 import { live } from './telegram/live.ts'
 import { Stage } from './telegram/stage.ts'
 
@@ -72,6 +74,46 @@ t.test('Telegram accounts hear what others think', async (t) => {
     },
   )
 
+  await t.test('nor soon after a restart, where it names the same edit once more', async (t) => {
+    const { friend, store, listen, write } = await live(t, stage)
+    const first = await listen()
+    const id = write('first')
+    await store.message('first')
+    delivery.edit(friend, id, { message: 'second' })
+    await told(store, 'edited')
+    await first.stop()
+    await listen()
+    react(network, friend, id, ['👍'])
+    await told(store, 'reaction')
+    t.same(store.texts('edited'), ['second'])
+  })
+
+  await t.test('an edit of a rich message, or of the preview alone, is an edit', async (t) => {
+    const { friend, store, listen, write } = await live(t, stage)
+    await listen()
+    const id = write('plain')
+    await store.message('plain')
+    const rich = (text: string): tl.RawRichMessage => ({
+      _: 'richMessage',
+      blocks: [{ _: 'pageBlockParagraph', text: { _: 'textPlain', text } }],
+      photos: [],
+      documents: [],
+    })
+    const preview = (url: string): tl.RawMessageMediaWebPage => ({
+      _: 'messageMediaWebPage',
+      manual: true,
+      webpage: { _: 'webPageEmpty', id: Long.ONE, url },
+    })
+    for (const text of ['tea', 'coffee']) delivery.edit(friend, id, { richMessage: rich(text) })
+    await told(store, 'edited', 2)
+    for (const name of ['a', 'b'])
+      delivery.edit(friend, id, { media: preview(`https://${name}.test`) })
+    await told(store, 'edited', 4)
+    react(network, friend, id, ['👍'])
+    await told(store, 'reaction')
+    t.equal(store.happenings.filter(({ kind }) => kind === 'edited').length, 4)
+  })
+
   await t.test('a reaction that was missed is told after the break', async (t) => {
     const { person, friend, store, listen, write } = await live(t, stage)
     await listen()
@@ -82,6 +124,26 @@ t.test('Telegram accounts hear what others think', async (t) => {
     person.isHushed = false
     write('after')
     t.match(await told(store, 'reaction'), [{ before: { length: 0 }, after: [{ emoji: '👍' }] }])
+  })
+
+  await t.test('what others do is told also where the account has acted meanwhile', async (t) => {
+    const { person, friend, store, listen, write } = await live(t, stage)
+    const session = await listen()
+    const id = write('theirs')
+    const heard = await store.message('theirs')
+    const message = heard.kind === 'message' ? heard.message.native : ''
+    person.isHushed = true
+    react(network, friend, id, ['👍'])
+    delivery.edit(friend, id, { message: 'changed' })
+    const reactions = [{ emoji: '🔥' }]
+    await perform(session, { kind: 'react', chat: `${friend.id}`, message, reactions })
+    person.isHushed = false
+    write('after')
+    await store.message('after')
+    const [reaction, ...more] = await told(store, 'reaction')
+    t.match(reaction, { direction: 'incoming', before: { length: 0 }, after: [{ emoji: '👍' }] })
+    t.same(more, [], 'its own is no news')
+    t.match(await told(store, 'edited'), [{ message: { content: { text: 'changed' } } }])
   })
 
   await t.test('a reaction is news also where the network is behind by its clock', async (t) => {

@@ -130,4 +130,35 @@ t.test('Telegram accounts miss nothing that is hard to process', async (t) => {
     person.pts += 1
     channel.pts += 1
   })
+
+  await t.test('who reacts in a small group is named, though the network does not', async (t) => {
+    const { person, friend, store, listen } = await live(t, stage)
+    const third = network.person()
+    const group = network.group([person, friend, third])
+    await listen()
+    for (const one of [friend, third]) delivery.send(one, group, { message: `of ${one.id}` })
+    const heard = await store.message(`of ${friend.id}`)
+    await store.message(`of ${third.id}`)
+    const id = heard.kind === 'message' ? Number(heard.message.native) : 0
+    const reaction = { _: 'reactionEmoji', emoticon: '👍' } as const
+    const peerId = { _: 'peerUser', userId: third.id } as const
+    const date = Math.floor(Date.now() / 1000) + 1
+    const message = { ...person.messages.get(id)!, editDate: date, editHide: true } as tl.RawMessage
+    const reactions: tl.RawMessageReactions = {
+      _: 'messageReactions',
+      results: [{ _: 'reactionCount', reaction, count: 1 }],
+      recentReactions: [{ _: 'messagePeerReaction', peerId, date, reaction }],
+    }
+    for (const now of [{ ...message, reactions }, message]) {
+      person.pts += 1
+      const update = { _: 'updateEditMessage', message: now, pts: person.pts, ptsCount: 1 } as const
+      push(person, { updates: [update], users: [], chats: [] })
+    }
+    const told = await store.until(() => {
+      const found = store.happenings.filter(({ kind }) => kind === 'reaction')
+      return found.length > 1 ? found : undefined
+    })
+    const who = { person: { firstName: third.firstName } }
+    t.match(told, [who, who])
+  })
 })

@@ -186,7 +186,11 @@ t.test('nothing of the login stays after it, and who asks is answered all the sa
   t.match(answers, [{ attrs: { type: 'result', id: /^1$/, to: 'ada@there.test' } }, {}, {}])
   const conditions = answers.slice(1).map((answer) => conditionOf(answer))
   t.same(conditions, ['service-unavailable', 'bad-request'])
-  queue.splice(0, 3, ...['a', 'b'].map((id) => ({ stanza: message(id), stamp: '' })))
+  ask('set', xml('query', {}, "'".repeat(40_000)))
+  t.ok(queue.slice(3).every(({ stanza }) => `${stanza}`.length < 1_000))
+  client.emit('element', xml('iq', { type: 'get', id: "'".repeat(1_025) }, ping))
+  t.equal(queue.length, 4, 'whoever names a request at such a length gets no answer')
+  queue.splice(0, 4, ...['a', 'b'].map((id) => ({ stanza: message(id), stamp: '' })))
   client.emit('element', xml('a', { xmlns: ns.streamManagement, h: 1 }))
   t.same(acknowledged, ['a'])
   client.emit('element', xml('a', { xmlns: ns.streamManagement, h: 9 }))
@@ -195,11 +199,27 @@ t.test('nothing of the login stays after it, and who asks is answered all the sa
   t.end()
 })
 
+t.test('whoever asks before the library is done gets the same short answer', (t) => {
+  using _clock = stopped()
+  const { client, heard, queue, streamManagement } = sending()
+  streamManagement.enabled = true
+  const asked = xml('query', {}, "'".repeat(40_000))
+  client.emit('element', xml('iq', { type: 'set', id: '1', from: 'ada@there.test' }, asked))
+  t.same(heard, [], 'the library would send all of it back')
+  t.match(queue, [{ stanza: { attrs: { type: 'error' } } }])
+  client.emit('online')
+  client.emit('element', xml('iq', { type: 'set', id: '2', from: 'ada@there.test' }, asked))
+  t.ok(queue.every(({ stanza }) => `${stanza}`.length < 1_000))
+  t.equal(queue.length, 2, 'each is answered once')
+  t.end()
+})
+
 t.test('the server is asked once for a burst, and the library gets what is its own', (t) => {
   using clock = stopped()
   const { client, heard, sent, queue, streamManagement } = sending()
-  for (const name of ['message', 'presence', 'iq', 'a', 'r']) client.emit('element', xml(name))
-  t.same(heard, ['iq', 'a'])
+  for (const name of ['message', 'presence', 'a', 'r']) client.emit('element', xml(name))
+  client.emit('element', xml('iq', { type: 'result' }))
+  t.same(heard, ['a', 'iq'])
 
   client.send(message('early'))
   t.same(queue, [], 'nobody acknowledges it')

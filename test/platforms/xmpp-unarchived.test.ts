@@ -46,6 +46,20 @@ t.test(
   },
 )
 
+t.test(
+  'long after the start of the stream, the same id and text are another message',
+  async (t) => {
+    const id = 'c0ffee00-0000-4000-8000-000000000001'
+    const start = performance.now()
+    const repeats = new Repeats(unarchivedOf([message(id, 'yes'), message(id, 'yes')]))
+    let passed = 14 * 60_000
+    t.intercept(performance, 'now', { value: () => start + passed })
+    t.equal(repeats.take(message(id, 'yes')), true)
+    passed = 16 * 60_000
+    t.equal(repeats.take(message(id, 'yes')), false)
+  },
+)
+
 t.test('so is what another device of the account wrote', async (t) => {
   const own = (id: string) => ({ ...message(id, 'yes', now()), own: true })
   t.equal(new Repeats(unarchivedOf([own('1')])).take(own('1')), true)
@@ -56,6 +70,7 @@ t.test('so is what another device of the account wrote', async (t) => {
 /** Each call begins the next session of one account, with what the one before has stored. */
 function sessions() {
   const told: Happening[] = []
+  const confirmed: string[] = []
   let checkpoint: Json = null
   const report = {
     async events(happenings: readonly Happening[], newest: Json) {
@@ -75,13 +90,13 @@ function sessions() {
     }
     return new Ledger(start, report, {
       found: ignore,
-      receiptWanted: ignore,
+      receiptWanted: (_, id) => confirmed.push(id),
       invited: ignore,
       recall: async () => [],
       measured: async (happenings) => happenings,
     })
   }
-  return { begin, told, remembered: () => parseUnarchived(checkpoint).length }
+  return { begin, told, confirmed, remembered: () => parseUnarchived(checkpoint).length }
 }
 
 t.test('what two sessions in a row are sent again is stored once', async (t) => {
@@ -139,4 +154,14 @@ t.test('a session whose stream is a new one knows what it has stored itself', as
   t.equal(told.length, 2)
   await ledger.commit([message('2', 'second')])
   t.equal(told.length, 3, 'what is said once more counts')
+})
+
+t.test('a message with an endless id is stored, and not confirmed by it', async (t) => {
+  const { begin, told, confirmed } = sessions()
+  const ids = ['1', "'".repeat(100_000)]
+  const asking = ids.map((id) => message(id, 'x'))
+  for (const { message } of asking) message.append(xml('request', ns.receipts))
+  await begin().commit(asking)
+  t.equal(told.length, 2)
+  t.same(confirmed, ['1'])
 })

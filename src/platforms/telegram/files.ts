@@ -115,8 +115,8 @@ class ReadAhead {
 
 type Located = tl.RawDocument | tl.RawPhoto
 
-/** The network refuses a piece that reaches over a megabyte: all sizes of the library's pieces are parts of this one. */
-const STEP = 512 * 1024
+/** The network refuses a piece that reaches over a megabyte. Those of the library are even parts of one, or all of it. */
+const STEP = 2 ** 20
 /** Bytes of one file held in memory for its reader. */
 const AHEAD_BYTES = 2 ** 21
 /** The time limit of one piece. */

@@ -9,6 +9,7 @@ import type { AnswerUpdates } from './calls.ts'
 import type { TelegramClient } from './client.ts'
 import { wordOf } from './failures.ts'
 import { deletionsOf, type HappeningContext, happeningsOf } from './reading/happenings.ts'
+import type { OpinionReader } from './reading/opinions.ts'
 import type { MessageLocation, MessageLocations } from './storage/locations.ts'
 import { PeerUnread } from './storage/peers.ts'
 import { COMMON, type UpdateState } from './storage/update-state.ts'
@@ -159,7 +160,7 @@ export class Intake {
   acted({ updates, peers }: AnswerUpdates): void {
     const { self, opinions, polls } = this.#options
     polls.noteIn(updates)
-    opinions.noteIn(updates)
+    opinions.noteIn(updates, self)
     const outcomes = updates.filter(tellsOutcome)
     if (outcomes.length === 0) return
     this.add(outcomes.flatMap((update) => happeningsOf(update, { self, peers, opinions, polls })))
@@ -228,7 +229,8 @@ export class Intake {
 
   /** Adds those whom the update is about and whom the network left out. */
   async #complete(update: RawUpdateInfo['update'], peers: PeersIndex): Promise<void> {
-    const missing = subjectsOf(update).filter((peer) => !peers.has(peer))
+    const { opinions } = this.#options
+    const missing = subjectsOf(update, opinions).filter((peer) => !peers.has(peer))
     if (missing.length === 0) return
     const known = await this.#options.known(missing)
     for (const [id, user] of known.users) peers.users.set(id, user)
@@ -236,8 +238,14 @@ export class Intake {
   }
 }
 
-/** The chat of an update that is no message, and the people in it: the library completes only messages. */
-function subjectsOf(update: RawUpdateInfo['update']): readonly tl.TypePeer[] {
+/**
+ * The chat of an update that is no message, and the people in it: the library completes only messages, and of them not who
+ * has reacted.
+ */
+function subjectsOf(
+  update: RawUpdateInfo['update'],
+  opinions: OpinionReader,
+): readonly tl.TypePeer[] {
   switch (update._) {
     case 'updateDeleteChannelMessages':
     case 'updateReadChannelOutbox':
@@ -247,7 +255,12 @@ function subjectsOf(update: RawUpdateInfo['update']): readonly tl.TypePeer[] {
     case 'updateReadHistoryOutbox':
       return [update.peer]
     case 'updateMessageReactions':
-      return [update.peer, ...(update.reactions.recentReactions ?? []).map(({ peerId }) => peerId)]
+      return [update.peer, ...opinions.peopleAt(update.peer, update.msgId, update.reactions)]
+    case 'updateEditMessage': {
+      if (update.message._ !== 'message') return []
+      const { peerId, id, reactions } = update.message
+      return opinions.peopleAt(peerId, id, reactions)
+    }
     default:
       return []
   }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { type Client, type Element, type StreamManagement, xml } from '@xmpp/client'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { ns } from './namespaces.ts'
-import { answerTo } from './requests.ts'
+import { answerTo, isQuestion } from './requests.ts'
 
 const counted: ReadonlySet<string> = new Set(['iq', 'message', 'presence'])
 const spared: ReadonlySet<string> = new Set(['message', 'presence', 'r'])
@@ -33,7 +33,7 @@ export function pastLibrary(client: Client): void {
   const { streamManagement } = client
   const heard = client.listeners('element').map((hear) => {
     const needed = (element: Element) => {
-      if (!spared.has(element.name)) hear.call(client, element)
+      if (!spared.has(element.name) && !isQuestion(element)) hear.call(client, element)
     }
     client.off('element', hear as () => void).on('element', needed)
     return needed
@@ -46,11 +46,14 @@ export function pastLibrary(client: Client): void {
     Object.assign(client, ofLogin)
     client.on('element', (element: Element) => {
       if (element.is('a', ns.streamManagement)) acknowledge(streamManagement, element)
-      const answer = answerTo(element)
-      // The other side asks again.
-      if (answer) client.send(answer).catch(() => undefined)
     })
   }
+  // A stream that is resumed brings questions before the library tells of it.
+  client.on('element', (element: Element) => {
+    const answer = answerTo(element)
+    // The other side asks again.
+    if (answer) client.send(answer).catch(() => undefined)
+  })
   client.on('online', leave)
   streamManagement.on('resumed', leave)
 }

@@ -97,9 +97,13 @@ export function parseUnarchived(stored: Json): Unarchived[] {
   })
 }
 
-/** The last messages that the earlier session has stored; each is recognized once. */
+/** A server sends again what it has kept at the start of a stream. */
+const REPEATED_WITHIN_MS = 15 * 60_000
+
+/** The last messages that the earlier session has stored; each is recognized once, soon after the stream has begun. */
 export class Repeats {
-  readonly #expected: Unarchived[]
+  #expected: Unarchived[]
+  readonly #until = performance.now() + REPEATED_WITHIN_MS
 
   constructor(stored: readonly Unarchived[]) {
     this.#expected = [...stored]
@@ -107,6 +111,7 @@ export class Repeats {
 
   /** Whether the server repeats a stored message. */
   take({ message, at, delayed }: IncomingMessage): boolean {
+    if (performance.now() > this.#until) this.#expected = []
     // A random id is unique. With any other id only a message kept by the server can be a repeat, and only of its own time.
     const isUnique = isRandom(message.attrs.id ?? '')
     if (this.#expected.length === 0 || (!delayed && !isUnique)) return false

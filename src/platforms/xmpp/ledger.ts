@@ -26,6 +26,7 @@ import {
 } from './message-identity.ts'
 import { ns } from './namespaces.ts'
 import { type Known, Opinions, reactionsIn, read, repliedTo } from './reading.ts'
+import { LONGEST_ECHO } from './requests.ts'
 
 /** Within this time, a server delivers all messages to which it gave earlier ids. */
 const SETTLED_MS = 5_000
@@ -288,6 +289,7 @@ export class Ledger {
   #acknowledge({ message, own, room, again }: IncomingMessage) {
     const { id, from, type } = message.attrs
     if (!id || !from || type === 'error' || own || room || again) return
+    if (id.length > LONGEST_ECHO) return
     if (message.getChild('request', ns.receipts)) this.#events.receiptWanted(from, id)
   }
 }

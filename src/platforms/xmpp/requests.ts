@@ -93,10 +93,17 @@ export class Requests {
   }
 }
 
-/** The answer that everybody who asks has to get (RFC 6120, 8.2.3); undefined where nothing was asked. */
+/** Servers end the stream of who sends them too long a stanza, and some characters of an id are written as six. */
+export const LONGEST_ECHO = 1_024
+
+/** Whether it wants an answer, of whatever kind. */
+export const isQuestion = (stanza: Element): boolean =>
+  stanza.is('iq') && stanza.attrs.type !== 'result' && stanza.attrs.type !== 'error'
+
+/** The answer that everybody who asks has to get (RFC 6120, 8.2.3), short whatever was asked; undefined where nothing was asked. */
 export function answerTo(stanza: Element): Element | undefined {
   const { type, id, from: to, to: from } = stanza.attrs
-  if (!stanza.is('iq') || type === 'result' || type === 'error') return undefined
+  if (!isQuestion(stanza) || (id && id.length > LONGEST_ECHO)) return undefined
   const [asked, ...more] = stanza.getChildElements()
   const isClear = asked !== undefined && more.length === 0 && (type === 'get' || type === 'set')
   if (isClear && type === 'get' && asked.is('ping', ns.ping)) {
@@ -104,7 +111,7 @@ export function answerTo(stanza: Element): Element | undefined {
   }
   const [kind, condition] = isClear ? ['cancel', 'service-unavailable'] : ['modify', 'bad-request']
   const error = xml('error', { type: kind }, xml(condition, ns.stanzaErrors))
-  return xml('iq', { type: 'error', id, from, to }, asked, error)
+  return xml('iq', { type: 'error', id, from, to }, error)
 }
 
 /** Resolves when the other side answers (XEP-0199). An error is an answer too. */

@@ -334,10 +334,7 @@ export class Stream {
     }
   }
 
-  /**
-   * The library asks for an acknowledgement 60 seconds after the last answer that it has heard, whatever else has come, so a living
-   * peer is never silent for long.
-   */
+  /** The library asks for an acknowledgement every 60 seconds, whatever comes meanwhile, so a living peer is never silent for long. */
   cutSilent() {
     const dead = this.#transport.silence() > silenceMilliseconds
     if (this.#state === 'up' && this.acknowledges && dead) this.#transport.cut()

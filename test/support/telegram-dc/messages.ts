@@ -225,10 +225,11 @@ function shortened({ updates }: tl.RawUpdates): tl.RawUpdateShortSentMessage {
   }
 }
 
-/** The network takes away white space around a text. */
+/** The network takes away white space around a text, but not all that is white space in JavaScript. */
 function trimmed(text: string, entities?: readonly tl.TypeMessageEntity[]) {
-  const message = text.trim()
-  const before = text.length - text.trimStart().length
+  const start = text.replace(/^[ \t\r\n\v\f]+/, '')
+  const message = start.replace(/[ \t\r\n\v\f]+$/, '')
+  const before = text.length - start.length
   const kept = formatted(entities)?.entities.flatMap((entity) => {
     const from = Math.max(0, entity.offset - before)
     const to = Math.min(message.length, entity.offset + entity.length - before)

@@ -55,8 +55,17 @@ export async function newest(context: Context, peer: tl.TypeInputPeer): Promise<
   )
 }
 
-/** Without the white space around it, which the network takes away. */
+/** What the network takes away around a text; JavaScript counts more as white space. */
+const TAKEN_AWAY = ' \t\r\n\v\f'
+
+export function trimmed(text: string): string {
+  let [from, to] = [0, text.length]
+  while (from < to && TAKEN_AWAY.includes(text.charAt(from))) from += 1
+  while (from < to && TAKEN_AWAY.includes(text.charAt(to - 1))) to -= 1
+  return text.slice(from, to)
+}
+
 function textIn(content: Content): string {
-  if (content.kind === 'text') return content.text.trim()
-  return content.kind === 'media' ? content.caption.text.trim() : content.kind
+  if (content.kind === 'text') return trimmed(content.text)
+  return content.kind === 'media' ? trimmed(content.caption.text) : content.kind
 }

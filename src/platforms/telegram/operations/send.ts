@@ -26,7 +26,7 @@ import {
   storeLocations,
   writtenText,
 } from './context.ts'
-import { repeated } from './repeated.ts'
+import { repeated, trimmed } from './repeated.ts'
 
 type Send = OperationOf<'send'>
 type Sending = Pick<
@@ -278,8 +278,8 @@ async function completed(
     fromId,
     peerId,
     date: short.date,
-    // The network takes away white space around a text, and counts without it.
-    message: request.message.trim(),
+    // The network counts without it.
+    message: trimmed(request.message),
     ...(short.entities && { entities: short.entities }),
     ...(short.media && { media: short.media }),
     ...(request.effect && { effect: request.effect }),

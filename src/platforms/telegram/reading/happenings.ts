@@ -136,21 +136,19 @@ function written(message: ExistingMessage, view: View, pts: number): Happening[]
 }
 
 const changed = (message: tl.RawMessage, view: HappeningContext, pts: number): Happening[] => [
-  ...listed(edited(message, view, pts)),
-  ...view.opinions.readIn(message, view),
+  ...listed(edited(message, view)),
+  ...view.opinions.readIn(message, view, pts),
 ]
 
 /** Changes of reactions, views and previews come as edits of the network, but are none. */
-function edited(
-  message: tl.RawMessage,
-  view: HappeningContext,
-  pts: number,
-): Happening | undefined {
+function edited(message: tl.RawMessage, view: HappeningContext): Happening | undefined {
   const told = messageOf(message, view)
-  if (told.editedAt === undefined || !view.opinions.changesContent(message)) return undefined
+  const content = told.editedAt === undefined ? undefined : view.opinions.newContent(message)
+  if (told.editedAt === undefined || content === undefined) return undefined
   return {
     kind: 'edited',
-    sourceKey: `e:${told.chat.native}:${told.native}:${told.editedAt}:${pts}`,
+    // Not its number: a reaction has another one, and comes as the same edit where the content before is forgotten.
+    sourceKey: `e:${told.chat.native}:${told.native}:${told.editedAt}:${content}`,
     direction: isOwn(message, view.self) ? 'own' : 'incoming',
     at: told.editedAt,
     message: told,

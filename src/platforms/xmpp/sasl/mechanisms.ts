@@ -25,16 +25,12 @@ export function useMechanisms(transport: Client, key: AccountKey): void {
     exchange = undefined
     return PLAIN
   })
-  const hear = (element: Element) => {
-    if (!element.is('success', ns.sasl)) return
-    // A connection has one login.
-    transport.off('element', hear)
-    if (!exchange) return
+  transport.prependListener('element', (element: Element) => {
+    if (!exchange || !element.is('success', ns.sasl)) return
     exchange.end(decoded(atob(element.getText())))
     exchange = undefined
     key.proven()
-  }
-  transport.prependListener('element', hear)
+  })
 }
 
 const PLAIN: Mechanism = {
