@@ -19,7 +19,7 @@ import { lockedLast, type SharedStatements, sharedLookup } from '../database/wri
 import { forgetLeft, keepLeft, sealOwn } from '../nodes/sign-outs.ts'
 import { wipeAccount } from '../privacy/erase.ts'
 import { UnreadableSecret, type Vault } from '../security/vault.ts'
-import { claimOf, type Fenced, isFree, releaseOf } from './fence.ts'
+import { claimOf, type Fenced, isFree, isKept, releaseOf } from './fence.ts'
 import { type HealthBuffer, Irregularities } from './health.ts'
 import {
   type IdentityRow,
@@ -78,6 +78,7 @@ interface StoreOptions {
 }
 
 const AT_ONCE = 200
+const KEPT = 'something else has locked the rows of the account'
 
 interface AccountRow extends IdentityRow {
   readonly epoch: number
@@ -117,7 +118,7 @@ export class PostgresCredentialStore implements CredentialStore {
     this.#claims = sharedLookup(AT_ONCE, claimEach, ({ credentialId }) => credentialId)
   }
 
-  /** Rejects with `OwnershipLost` where another node that lives owns it. */
+  /** Rejects with `OwnershipLost` where another node that lives owns it; with `unavailable` where somebody keeps its rows locked. */
   async claim(credentialId: number): Promise<ClaimedCredential | undefined> {
     if (this.#node.isLeaving?.()) throw new OwnershipLost()
     const claimed =
@@ -126,13 +127,14 @@ export class PostgresCredentialStore implements CredentialStore {
       this.#world.claimed?.(claimed)
       return claimed
     }
-    // Not "is it owned?": its owner may have ended since the claim.
-    const linked = await this.#db.query(
-      'select from credential where id = $1 and deactivated_at is null',
-      [credentialId],
-    )
-    if (linked.length > 0) throw new OwnershipLost()
-    return undefined
+    const [linked] = await this.#db.query<{ kept: boolean }>(isKept, [
+      credentialId,
+      this.#node.incarnation(),
+    ])
+    if (!linked) return undefined
+    if (linked.kept) throw failed('unavailable', KEPT, { retryAfterSeconds: 1 })
+    // Also where it is free by now: its owner has ended since the claim.
+    throw new OwnershipLost()
   }
 
   /** The next page of linked credentials after `after` that belong to no node that lives. */
