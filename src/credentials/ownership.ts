@@ -137,7 +137,8 @@ interface Claiming {
   readonly logger: Logger
 }
 
-const LOCKED = 'credentials could not be claimed yet: something else has locked their rows'
+const LOCKED =
+  'credentials could not be claimed yet: something else has locked their rows, or the database failed'
 
 const someOf = (ids: readonly number[]) => ({ credentials: ids.length, first: ids.slice(0, 20) })
 

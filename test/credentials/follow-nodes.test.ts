@@ -291,7 +291,7 @@ t.test('an account that somebody keeps locked keeps no other one without an owne
   t.same(adopted, [first, last])
   t.same(unowned, [2], 'which is shown')
   t.same(logger.warnings, [
-    'credentials could not be claimed yet: something else has locked their rows',
+    'credentials could not be claimed yet: something else has locked their rows, or the database failed',
   ])
   await locking
   t.same(await claimUnowned(parts), [locked, another], 'the next look finds them')
