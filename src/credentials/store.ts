@@ -122,7 +122,8 @@ export class PostgresCredentialStore implements CredentialStore {
   async claim(credentialId: number): Promise<ClaimedCredential | undefined> {
     if (this.#node.isLeaving?.()) throw new OwnershipLost()
     const claimed =
-      (await this.#claims.run(credentialId)) ?? (await this.#claimWaiting([credentialId]))[0]
+      (await this.#claims.run(credentialId)) ??
+      (await this.#claimLockedLast([credentialId], true))[0]
     if (claimed) {
       this.#world.claimed?.(claimed)
       return claimed
@@ -150,17 +151,18 @@ export class PostgresCredentialStore implements CredentialStore {
 
   /**
    * Claims the given credentials that still have no owner, without those whose rows somebody keeps locked. A credential
-   * that a call has already claimed for this node stays unchanged.
+   * that a call has already claimed for this node stays unchanged. `waits`: for seconds, for locked rows that become free.
    */
-  async claimAll(credentialIds: readonly number[]): Promise<ClaimedCredential[]> {
-    return this.#claimWaiting(credentialIds, 'l.owner is distinct from $2')
+  async claimAll(credentialIds: readonly number[], waits = true): Promise<ClaimedCredential[]> {
+    return this.#claimLockedLast(credentialIds, waits, 'l.owner is distinct from $2')
   }
 
-  #claimWaiting(ids: readonly number[], which?: string): Promise<ClaimedCredential[]> {
+  #claimLockedLast(ids: readonly number[], waits: boolean, which?: string) {
     return lockedLast(
       ids,
-      (some, waits) => this.#claimThese(some, { waits, which }),
+      (some, isWaiting) => this.#claimThese(some, { waits: isWaiting, which }),
       ({ credentialId }) => credentialId,
+      waits,
     )
   }
 
@@ -284,14 +286,18 @@ export class PostgresCredentialStore implements CredentialStore {
     )
   }
 
-  /** Releases the accounts that this node owns, without those whose rows somebody keeps locked. Its later writes for them are fenced. */
-  async release(owned: readonly Owned[]): Promise<number[]> {
+  /**
+   * Releases the accounts that this node owns, without those whose rows somebody keeps locked. Its later writes for them are
+   * fenced. `waits`: for seconds, for locked rows that become free.
+   */
+  async release(owned: readonly Owned[], waits = true): Promise<number[]> {
     const epochs = new Map(owned.map(({ credentialId, epoch }) => [credentialId, epoch]))
-    const release = async (ids: readonly number[], waits: boolean) => {
+    const release = async (ids: readonly number[], isWaiting: boolean) => {
       const values = [ids, ids.map((id) => epochs.get(id))]
-      return (await this.#db.query<{ id: number }>(releaseOf(waits), values)).map(({ id }) => id)
+      const released = await this.#db.query<{ id: number }>(releaseOf(isWaiting), values)
+      return released.map(({ id }) => id)
     }
-    return lockedLast([...epochs.keys()], release, (id) => id)
+    return lockedLast([...epochs.keys()], release, (id) => id, waits)
   }
 
   /**
