@@ -10,7 +10,7 @@ import {
   waitAfter,
   webhookMachine,
 } from '../../machines/webhook/machine.ts'
-import { failingAt, type Progress } from '../../machines/webhook/progress.ts'
+import { failingAt, type Progress, untriedMs } from '../../machines/webhook/progress.ts'
 import type { WebhookFacts, WebhookStanding, WebhookState } from '../../machines/webhook/terms.ts'
 import { HostedActor } from '../host/actor.ts'
 import { ActorHost, jitteredCrashDelays } from '../host/host.ts'
@@ -83,7 +83,8 @@ export class WebhookDelivery {
     this.#alarm = new Alarm(clock, () => this.poke())
     this.#activeAt = now
     const reading = new Reading(cursor, progress)
-    const lanes = new Lanes<WebhookUpdate>(failingAt(progress?.failing ?? [], now))
+    const endpointMs = facts.trouble && untriedMs(facts.trouble.dueAt, now)
+    const lanes = new Lanes<WebhookUpdate>(failingAt(progress?.failing ?? [], now, endpointMs))
     if (trouble) lanes.doubt(trouble.goneSince)
     this.#reading = reading
     this.#lanes = lanes
@@ -241,8 +242,7 @@ export class WebhookDelivery {
     const isRepeated = this.#reading.wasRead(updateId)
     try {
       const body = update.body ?? (await this.#feed.bodyOf(update))
-      // Retention has deleted it meanwhile.
-      if (body === undefined) return this.#end(update, 'given up')
+      if (body === undefined) return this.#missed(update)
       const { signal } = this.#cut
       const outcome = await this.#open().deliver({ updateId, body, isProbe }, signal)
       if (signal.aborted && !outcome.ok) return this.#end(update, 'cut')
@@ -273,6 +273,12 @@ export class WebhookDelivery {
       await pause(this.#world.clock, AGAIN_MS)
       this.#end(update, 'cut')
     }
+  }
+
+  /** Retention has deleted it, and has counted it unless it is of a long lane. */
+  #missed(update: WebhookUpdate) {
+    if (this.#reading.isOfLong(update)) this.#world.webhooks.dropped(this.#key.owned, 1)
+    this.#end(update, 'given up')
   }
 
   /** The attempt has ended already: an error here must not end it a second time. */
@@ -329,7 +335,7 @@ export class WebhookDelivery {
     if (how === 'cut') this.#lanes.cut(update)
     else if (how === 'failed') this.#saver.touch()
     else {
-      if (how === 'delivered') this.#lanes.succeeded(update)
+      if (how === 'delivered') this.#lanes.succeeded(update, this.#world.clock.now())
       else this.#lanes.gaveUp(update)
       this.#feed.release(update)
       this.#reading.acknowledge(update)

@@ -97,7 +97,14 @@ export class Reading {
     for (const update of updates) {
       this.#places++
       if (this.#staysInLog(update, isFull)) continue
-      this.#open.set(update.updateId, this.#places)
+      const long = this.#long.size > 0 ? this.#long.get(update.lane) : undefined
+      if (long && update.updateId > long.to) {
+        // All before it is in memory. It is counted here alone, also if the lane gets too long again.
+        long.to = update.updateId
+        long.next = long.to + 1
+        long.updates++
+        long.kept++
+      } else this.#open.set(update.updateId, this.#places)
       taken.push(update)
     }
     this.#head = Math.max(this.#head, head)
@@ -139,6 +146,12 @@ export class Reading {
     long.updates = long.kept
     if (long.kept === 0) this.#long.delete(long.lane)
     return Math.max(0, missing)
+  }
+
+  /** Whether it is of a long lane, and not apart from it. */
+  isOfLong({ updateId, lane }: Item): boolean {
+    const long = this.#long.get(lane)
+    return long !== undefined && updateId >= long.from
   }
 
   /** Whether an earlier delivery had read it. */
@@ -188,11 +201,8 @@ export class Reading {
 
   #staysInLog({ updateId, lane }: Item, isFull: (lane: string) => boolean): boolean {
     const long = this.#long.size > 0 ? this.#long.get(lane) : undefined
-    if (long && long.from <= updateId && updateId <= long.to) {
-      // Before a restart it was in memory, and not counted here.
-      if (this.#wasOpen(updateId)) long.updates++
-      return true
-    }
+    // Also if a resend has opened it: it is counted already.
+    if (long && long.from <= updateId && updateId <= long.to) return true
     if (this.#isAcknowledged(updateId)) return true
     if (long && updateId < long.from) return false
     // In order: nothing of the lane gets past what is in the log alone.
@@ -277,13 +287,15 @@ export class Feed {
       await pause(world.clock, AGAIN_MS)
     }
     this.#isReading = false
-    changed(isMoved)
+    // The next delivery may have begun elsewhere in the log: nothing more is stored, nor counted.
+    if (!this.#isStopped) changed(isMoved)
   }
 
   async #readOn(): Promise<boolean> {
     const { reading, lanes } = this.#options
     reading.skip()
     const { updates, head } = await this.#page(reading.head, PAGE)
+    if (this.#isStopped) return false
     this.#hasMore = updates.length === PAGE
     const isFull = (lane: string) => lanes.lengthOf(lane) >= this.#most
     for (const update of reading.take(updates, head, isFull)) lanes.add(this.#fitting(update))
@@ -295,6 +307,7 @@ export class Feed {
   async #readLong(long: Long): Promise<boolean> {
     const { key, world, reading, lanes } = this.#options
     const { updates, head } = await this.#page(long.next - 1, PAGE)
+    if (this.#isStopped) return false
     const room = this.#most - lanes.lengthOf(long.lane)
     const end = updates.length === PAGE ? head : Math.max(head, long.to)
     for (const update of reading.takeLong(long, updates, end, room)) {
@@ -348,7 +361,6 @@ export class Feed {
 
   #listen() {
     this.#unlisten?.()
-    if (this.#isStopped) return
     const { key, world, reading, changed } = this.#options
     this.#unlisten = world.updates.listen(key.owned.credentialId, reading.head, () => {
       this.#unlisten?.()

@@ -109,11 +109,11 @@ export class Lanes<Update extends Item> {
     return this.#lanes.get(lane)?.failures ?? 0
   }
 
-  succeeded(update: Update): void {
+  succeeded(update: Update, now: number): void {
     this.#suspects = 0
     this.#goneSince = undefined
     // A chat that failed while others succeeded keeps to its own times.
-    if (this.#isDead) this.retryAll()
+    if (this.#isDead) this.#retryAll(now)
     this.#isDead = false
     this.#leave(update)
   }
@@ -152,15 +152,15 @@ export class Lanes<Update extends Item> {
     else this.#failing.add(lane)
   }
 
-  /** Makes all failing lanes due now. */
-  retryAll(): void {
-    for (const lane of this.#failing) lane.dueAt = 0
-  }
-
   /** After a restart only the failure of the endpoint is known, not the lanes that began to fail. */
   doubt(goneSince?: number): void {
     this.#suspects = SUSPICIOUS
     this.#goneSince = goneSince
+  }
+
+  /** Makes all failing lanes due now. */
+  #retryAll(now: number) {
+    for (const lane of this.#failing) lane.dueAt = now
   }
 
   #start(lane: Lane<Update>): Update | undefined {

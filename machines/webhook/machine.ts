@@ -67,7 +67,8 @@ export interface Trouble {
 export function troubleAt(trouble: Trouble, now: number): Trouble {
   const { since, goneSince, dueAt } = trouble
   const later = untriedMs(dueAt, now)
-  return { ...trouble, since: since + later, goneSince: goneSince && goneSince + later }
+  const gone = goneSince && goneSince + later
+  return { ...trouble, since: since + later, goneSince: gone, dueAt: dueAt + later }
 }
 
 /** The failure of a probe. */

@@ -36,18 +36,27 @@ export type FailingUpdate = readonly [
 
 const DAY_MS = 86_400_000
 
-/** How much later a failure has to count where nobody has tried again for a day: its user was suspended, or the service away. */
+/**
+ * How much later a failure has to count where nobody has tried again for a day: its user was suspended, or the service away.
+ * Some progress of older versions has 0 for "at once", which tells no time.
+ */
 export const untriedMs = (dueAt: number, now: number): number =>
   dueAt > 0 && now - dueAt >= DAY_MS ? now - dueAt : 0
 
-/** Failures with which a delivery begins: the time in which nobody tried does not count. */
-export const failingAt = (failing: readonly FailingUpdate[], now: number): FailingUpdate[] =>
-  failing.map(([updateId, failures, since, dueAt]) => [
-    updateId,
-    failures,
-    since + untriedMs(dueAt, now),
-    dueAt,
-  ])
+/**
+ * Failures with which a delivery begins: the time in which nobody tried does not count, and once it is taken off it is not
+ * taken off again. While an endpoint fails, one lane is tried for all, so that the time counts for the others as well:
+ * `endpointMs` is how long nobody tried any of them.
+ */
+export const failingAt = (
+  failing: readonly FailingUpdate[],
+  now: number,
+  endpointMs = Number.POSITIVE_INFINITY,
+): FailingUpdate[] =>
+  failing.map(([updateId, failures, since, dueAt]) => {
+    const later = Math.min(untriedMs(dueAt, now), endpointMs)
+    return [updateId, failures, since + later, dueAt + later]
+  })
 
 /** First and last id of each run that is not acknowledged, apart from long lanes. */
 export function openRuns({

@@ -116,9 +116,9 @@ async function tellKeys(tx: Queryable, credentialId: number, last: number): Prom
 
 /**
  * Looks at each update once, not once for each key: a key has missed, in each part of the log that it has not read
- * (`unread`: a webhook is ahead of its cursor where a chat fails and others go on; what long lanes have missed it counts when it
- * reads them) and that one of its filters holds for (`segment`), the updates of each kind (`listed`, found by binary search)
- * that the filter names, less those that it caused itself.
+ * (`unread`: a webhook is ahead of its cursor where a chat fails and others go on; what long lanes have missed it counts itself,
+ * when it reads them or tries an update) and that one of its filters holds for (`segment`), the updates of each kind (`listed`,
+ * found by binary search) that the filter names, less those that it caused itself.
  */
 const tell = `
   with gone as materialized (

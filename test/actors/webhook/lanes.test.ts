@@ -13,7 +13,7 @@ t.test('each lane gives one update at a time, in order', async (t) => {
   const lanes = lanesOf('a', 'b', 'a', 'b')
   const [first, second] = [lanes.take(0), lanes.take(0)]
   t.same([first?.updateId, second?.updateId, lanes.take(0)], [0, 1, undefined])
-  if (first) lanes.succeeded(first)
+  if (first) lanes.succeeded(first, 0)
   t.equal(lanes.take(0)?.updateId, 2)
 })
 
@@ -50,10 +50,10 @@ t.test('one chat that fails is not the endpoint, as long as others get through',
   const [bad, good] = [lanes.take(0), lanes.take(0)]
   if (bad) lanes.failed(bad, 0, soon)
   t.notOk(lanes.isDown, 'b is under way')
-  if (good) lanes.succeeded(good)
+  if (good) lanes.succeeded(good, 0)
   t.notOk(lanes.isDown, 'b has more')
   const last = lanes.take(0)
-  if (last) lanes.succeeded(last)
+  if (last) lanes.succeeded(last, 0)
   t.ok(lanes.isDown, 'nothing else is there')
   lanes.add({ updateId: 9, lane: 'c' })
   t.ok(lanes.isWorthTrying)
@@ -71,7 +71,7 @@ t.test('a success between them clears the endpoint of suspicion', async (t) => {
   const lanes = lanesOf('a', 'b', 'c', 'd', 'd')
   const taken = [lanes.take(0), lanes.take(0), lanes.take(0), lanes.take(0)]
   for (const update of taken.slice(0, 2)) if (update) lanes.failed(update, 0, soon)
-  if (taken[3]) lanes.succeeded(taken[3])
+  if (taken[3]) lanes.succeeded(taken[3], 0)
   if (taken[2]) lanes.failed(taken[2], 0, soon)
   t.notOk(lanes.isDown)
 })
@@ -87,12 +87,18 @@ t.test('a probe goes to a lane that never failed, else to the one tried longest 
   t.equal(lanes.probe()?.lane, 'b')
 })
 
-t.test('when the endpoint is back, nobody waits for its time', async (t) => {
-  const lanes = lanesOf('a')
-  const first = lanes.take(0)
-  if (first) lanes.failed(first, 0, () => 9e9)
-  lanes.retryAll()
-  t.equal(lanes.take(1)?.updateId, 0)
+t.test('when the endpoint is back, everybody is due at once, and that is stored', async (t) => {
+  const lanes = lanesOf('a', 'b', 'c', 'd')
+  const taken = [lanes.take(0), lanes.take(0), lanes.take(0)]
+  for (const update of taken) if (update) lanes.failed(update, 0, () => 9e9)
+  t.ok(lanes.isDoubted)
+  const probe = lanes.probe()
+  if (probe) lanes.succeeded(probe, 7_000)
+  t.same(
+    lanes.failing.map(([, , , dueAt]) => dueAt),
+    [7_000, 7_000, 7_000],
+  )
+  t.equal(lanes.take(7_000)?.updateId, 0)
 })
 
 t.test('an attempt that was cut counts for nothing', async (t) => {

@@ -47,3 +47,50 @@ t.test('a chat with more updates than the memory holds delays no other', async (
   t.same({ cursor, waiting, open, long }, { cursor: 14_104, waiting: 0, open: [], long: undefined })
   t.equal(next.dropped, restarted.long?.[0]?.[3])
 })
+
+t.test(
+  'a page that comes after the end of a delivery is not counted, and stores nothing',
+  async (t) => {
+    const long = [['a', 101, 110, 10]] as const
+    const progress = { cursor: 100, head: 110, waiting: 10, open: [101, 110], apart: [], long }
+    // The second page is of the chat alone, the third of what has come.
+    for (const last of [2, 3]) {
+      const rig = new WebhookRig(t, { progress })
+      rig.skipTo(110)
+      const page = Promise.withResolvers<void>()
+      rig.onRead = () => (rig.reads === last ? page.promise : Promise.resolve())
+      await rig.settle()
+      await rig.clock.advance(10)
+      if (last === 3) await rig.write()
+      t.equal(rig.reads, last)
+      await rig.delivery.stop()
+      const { dropped, saved } = rig
+      const writes = saved.length
+      page.resolve()
+      await rig.settle()
+      await rig.clock.advance(10)
+      t.equal(saved.length, writes, `page ${last}`)
+      t.equal(rig.dropped, dropped)
+      t.equal(rig.reads, last)
+    }
+  },
+)
+
+t.test('what the log deletes of a chat is counted also where its beginning was read', async (t) => {
+  const long = [['', 102, 110, 9]] as const
+  const apart = [101, 101]
+  const progress = { cursor: 100, head: 110, waiting: 10, open: [101, 110], apart, long }
+  const rig = new WebhookRig(t, { progress })
+  // Bodies were dropped to save memory.
+  rig.skipTo(110)
+  rig.deleted.clear()
+  rig.onRead = async () => {
+    if (rig.reads > 3) for (let id = 101; id <= 110; id++) rig.deleted.add(id)
+  }
+  await rig.settle()
+  await rig.clock.advance(100)
+  t.same(rig.sent, [])
+  t.equal(rig.delivery.progress.cursor, 110)
+  // The deletion itself counts what waits apart.
+  t.equal(rig.dropped, 9)
+})

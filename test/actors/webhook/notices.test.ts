@@ -122,3 +122,52 @@ t.test('time in which nobody tried is no time of failing', async (t) => {
   await rig.clock.advance(HOUR)
   t.equal(rig.delivery.progress.cursor, 101, 'it is delivered, not given up')
 })
+
+t.test(
+  'the time in which nobody tried is taken off once, however often a delivery begins',
+  async (t) => {
+    const now = 1_700_000_000_000
+    const untried = 30 * DAY
+    const since = now - untried - HOUR
+    const failing = [[101, 4, since, now - untried]] as const
+    const before = { cursor: 100, head: 101, waiting: 1, open: [101, 101], failing }
+    const ofLane = new WebhookRig(t, { progress: before })
+    const { progress } = ofLane.delivery
+    t.same(progress.failing, [[101, 4, now - HOUR, now]])
+    const again = new WebhookRig(t, { progress })
+    t.same(again.delivery.progress, progress)
+    await again.write('a')
+    t.same(again.sent, [101], 'it is due')
+
+    const trouble = { failures: 4, since, goneSince: since, dueAt: now - untried }
+    const ofEndpoint = new WebhookRig(t, { trouble, suspended: true })
+    const expected = { ...trouble, since: now - HOUR, goneSince: now - HOUR, dueAt: now }
+    t.same(ofEndpoint.delivery.standing.trouble, expected)
+    const later = new WebhookRig(t, { ...ofEndpoint.delivery.standing })
+    t.same(later.delivery.standing.trouble, expected)
+  },
+)
+
+t.test('while one chat is tried for all, the time counts for the others as well', async (t) => {
+  const now = 1_700_000_000_000
+  const since = now - 6 * DAY
+  const progress = {
+    cursor: 100,
+    head: 102,
+    waiting: 2,
+    open: [101, 102],
+    failing: [
+      [101, 4, since, now - 2 * DAY],
+      [102, 4, since, now - 2 * DAY],
+    ] as const,
+  }
+  const trouble = { failures: 90, since, goneSince: undefined, dueAt: now + MINUTE }
+  const probed = new WebhookRig(t, { trouble, progress })
+  t.same(probed.delivery.progress.failing, progress.failing)
+  // Nobody tried any chat in the last day alone.
+  const away = new WebhookRig(t, { trouble: { ...trouble, dueAt: now - DAY }, progress })
+  t.same(away.delivery.progress.failing, [
+    [101, 4, since + DAY, now - DAY],
+    [102, 4, since + DAY, now - DAY],
+  ])
+})

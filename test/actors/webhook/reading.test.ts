@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { Reading } from '../../../actors/webhook/feed.ts'
+import { joined, openedAs, openRuns, type Progress } from '../../../machines/webhook/progress.ts'
 import fc from '../../support/fast-check.ts'
 
 const update = (updateId: number) => ({ updateId, lane: 'A' })
@@ -123,6 +124,49 @@ t.test('a long lane is in order and complete, whatever is delivered and restarte
   )
 })
 
+/** As a resend of everything does it; `updates` were delivered before. */
+const resent = (progress: Progress, updates: number): Progress =>
+  openedAs(progress, joined(openRuns(progress), [[1, progress.head]]), progress.waiting + updates)
+
+t.test('a resend over a long lane counts its updates once', async (t) => {
+  const log = [1, 2, 3, 4, 5, 6].map((updateId) => ({
+    updateId,
+    lane: 'AABAAB'[updateId - 1] ?? '',
+  }))
+  const before = new Reading(0, undefined)
+  const [first, second, third, fourth, fifth, sixth] = log
+  t.same(
+    before.take(log, 6, (lane) => lane === 'A' && before.kept > 0),
+    [first, third, sixth],
+  )
+  for (const one of [first, third, sixth]) if (one) before.acknowledge(one)
+  t.same(before.progress.long, [['A', 2, 5, 3]])
+  const progress = resent(before.progress, 3)
+  const reading = new Reading(progress.cursor, progress)
+  t.same(reading.take(log, 6), [first, third, sixth], 'they come again')
+  t.equal(reading.waiting, 6)
+  const long = reading.nextLong(() => true)
+  if (!long) return t.fail('the lane is read')
+  t.same(reading.takeLong(long, log.slice(1), 6, 3), [second, fourth, fifth])
+  t.equal(reading.endLong(long), 0, 'nothing is missing')
+  for (const one of log) reading.acknowledge(one)
+  t.same(reading.progress, { cursor: 6, head: 6, waiting: 0, open: [] })
+})
+
+t.test('nothing of a long lane is missed, nor left out, by resends', async () => {
+  const lanes = fc.array(fc.constantFrom('A', 'A', 'A', 'B', 'C'), { minLength: 1, maxLength: 60 })
+  const steps = fc.array(fc.nat(12), { minLength: 50, maxLength: 400 })
+  fc.assert(
+    fc.property(lanes, steps, (log, choices) => {
+      const model = new LaneModel(log.map((lane, place) => ({ updateId: place + 1, lane })))
+      for (const choice of choices) model.step(choice)
+      model.finish()
+      const ids = [...new Set(model.delivered.map(({ updateId }) => updateId))]
+      if (ids.length !== log.length) throw new Error(`${ids.length} of ${log.length}`)
+    }),
+  )
+})
+
 interface Item {
   readonly updateId: number
   readonly lane: string
@@ -143,7 +187,8 @@ class LaneModel {
   }
 
   step(choice: number): void {
-    if (choice === 11) this.#restart()
+    if (choice === 12) this.#restart((progress) => resent(progress, this.delivered.length))
+    else if (choice === 11) this.#restart()
     else if (choice > 8) this.#readLong()
     else if (choice > 5) this.#readOn()
     else this.#deliver('ABC'[choice % 3] ?? '')
@@ -197,8 +242,8 @@ class LaneModel {
     this.#reading.acknowledge(first)
   }
 
-  #restart() {
-    const stored = JSON.parse(JSON.stringify(this.#reading.progress))
+  #restart(change = (progress: Progress) => progress) {
+    const stored = JSON.parse(JSON.stringify(change(this.#reading.progress)))
     this.#reading = new Reading(stored.cursor, stored.waiting > 0 ? stored : undefined)
     this.#lanes = new Map()
   }
