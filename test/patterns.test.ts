@@ -1,4 +1,4 @@
-/** Patterns of `t.match` that say less than they seem: it looks for a text within a text, and at as many items as the pattern has. */
+/** Patterns of `t.match` and the like that say less than they seem to: it looks for a text within a text, and takes a list for its beginning. */
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -38,7 +38,7 @@ function looseIn(text: string): string[] {
     CallExpression({ callee, arguments: [, pattern] }) {
       if (callee.type !== 'MemberExpression' || callee.property.type !== 'Identifier') return
       // Strings have a method of this name, but it takes one argument.
-      if (callee.property.name !== 'match') return
+      if (!/^(match|has|rejects|throws)$/.test(callee.property.name)) return
       for (const part of partsOf(pattern as unknown as Node)) {
         if (!isTooLoose(part)) continue
         const { start, end } = part as unknown as { start: number; end: number }
@@ -54,7 +54,7 @@ t.test('a pattern has no empty list and no bare number as a text', async (t) => 
   t.ok(files.length > 500)
   const loose = files.flatMap((file) => {
     const text = readFileSync(join(root, file), 'utf8')
-    if (!text.includes('.match(')) return []
+    if (!/\.(match|has|rejects|throws)\(/.test(text)) return []
     return looseIn(text).map((place) => `${file}:${place}`)
   })
   t.same(loose, [], 'write { length: 0 }, /^12$/ or t.same instead')
@@ -73,5 +73,6 @@ t.test('the rule finds what it is for', async (t) => {
   for (const pattern of ['{ length: 0 }', '[12]', '/^12$/', "{ a: 'a12' }", '{ a: f([]) }', 'id']) {
     t.equal(found(pattern), 0, pattern)
   }
+  t.equal(looseIn("t.rejects(a, { code: '42501' })").length, 1)
   t.equal(looseIn(`text.match('12')\nt.same(found, [])\nt.equal(a, '12')`).length, 0)
 })

@@ -163,7 +163,7 @@ const handoverOf = ({ core, forwarder, bus, logger, storage }: HandoverParts): H
   endPolls: (ids) => core.endPollsOf(ids),
   idle: (ids) => forwarder.idle(ids),
   end: (owned) => core.letGo(owned),
-  release: (owned) => core.store.release(owned),
+  release: (owned, waits) => core.store.release(owned, waits),
   announce: () => bus.tell('released', null),
   logger,
   metrics: storage.metrics,

@@ -78,6 +78,14 @@ export function claimOf(told: string, { waits, which = 'true' }: Claim): string 
     from marked order by id`
 }
 
+/** Whether the node `$2` could claim the credential `$1` if nobody had its rows locked; no row for one that is not linked. */
+export const isKept = `
+  with ${reached('c.id = $1')} linked as (
+    select c.id, (${isFree}) as free from credential c join credential_log l on l.credential_id = c.id
+     where c.id = $1 and c.deactivated_at is null
+  )
+  select free and id not in (select id from reached) as kept from linked`
+
 /** Releases the credentials `$1` whose epochs are still `$2`, and returns their ids. */
 export function releaseOf(waits: boolean): string {
   return `

@@ -137,46 +137,74 @@ interface Claiming {
   readonly logger: Logger
 }
 
-const LOCKED = 'credentials could not be claimed yet: something else has locked their rows'
+const LOCKED =
+  'credentials could not be claimed yet: something else has locked their rows, or the database failed'
 
 const someOf = (ids: readonly number[]) => ({ credentials: ids.length, first: ids.slice(0, 20) })
 
+type Facts = Awaited<ReturnType<Claiming['store']['claimAll']>>[number]
+
+/** Adds their ids to `adopted`. */
+function adoptAll(parts: Claiming, some: readonly Facts[], adopted: number[]): void {
+  const { updates, supervisor, ownership } = parts
+  for (const facts of some) {
+    // A call may have claimed it once more before this answer came.
+    const held = supervisor.factsOf(facts.credentialId)
+    if (held && held.epoch > facts.epoch) continue
+    // It had another owner meanwhile, which this node has not noticed: what runs here would never write again.
+    if (held && held.epoch < facts.epoch) ownership.lost([held])
+    updates.opened(facts.credentialId, facts.epoch, facts.next)
+    supervisor.adopt(facts)
+    adopted.push(facts.credentialId)
+  }
+}
+
+/** Those of one page that a claim has left out. */
+interface Missed {
+  /** Where the page begins. */
+  readonly after: number
+  readonly ids: readonly number[]
+}
+
 /**
  * Claims page by page those that belong to no living node and are placed here; the start budget limits how many connect
- * at once. Resolves with `claimed` and their ids, which stand there also when a later page fails.
+ * at once. Those whose rows somebody has locked keep no others waiting. Resolves with `claimed` and their ids, which stand
+ * there also when a later page fails.
  */
 export async function claimUnowned(parts: Claiming, claimed: number[] = []): Promise<number[]> {
-  const { store, updates, supervisor, nodes, ownership, metrics, logger } = parts
+  const { store, nodes, metrics, logger } = parts
   await nodes.refreshPins()
-  let after = 0
+  const missed: Missed[] = []
+  /** Resolves with those that it has left out. */
+  const claim = async (ids: readonly number[], waits: boolean) => {
+    if (ids.length === 0) return []
+    const some = await store.claimAll(ids, waits)
+    adoptAll(parts, some, claimed)
+    const done = new Set(some.map(({ credentialId }) => credentialId))
+    return ids.filter((id) => !done.has(id))
+  }
   let left = 0
-  for (;;) {
+  let after = 0
+  for (let isMore = true; isMore; ) {
     const page = await store.unowned(after, PAGE)
     const here = page.filter(nodes.isPlacedHere)
-    const some = here.length > 0 ? await store.claimAll(here) : []
-    for (const facts of some) {
-      // A call may have claimed it once more before this answer came.
-      const held = supervisor.factsOf(facts.credentialId)
-      if (held && held.epoch > facts.epoch) continue
-      // It had another owner meanwhile, which this node has not noticed: what runs here would never write again.
-      if (held && held.epoch < facts.epoch) ownership.lost([held])
-      updates.opened(facts.credentialId, facts.epoch, facts.next)
-      supervisor.adopt(facts)
-      claimed.push(facts.credentialId)
-    }
     left += page.length - here.length
-    if (some.length < here.length) {
-      // Another node may have claimed some of them.
-      const missed = new Set(await store.unowned(after, PAGE))
-      const locked = here.filter((id) => missed.has(id))
-      left += locked.length
-      if (locked.length > 0) logger.warn(someOf(locked), LOCKED)
-    }
+    const ids = await claim(here, false)
+    if (ids.length > 0) missed.push({ after, ids })
     after = page.at(-1) ?? after
-    if (page.length === PAGE) continue
-    metrics.unowned(left)
-    return claimed
+    isMore = page.length === PAGE
   }
+  for (const { after, ids } of missed) {
+    const late = await claim(ids, true)
+    if (late.length === 0) continue
+    // Another node may have claimed some of them.
+    const unowned = new Set(await store.unowned(after, PAGE))
+    const locked = late.filter((id) => unowned.has(id))
+    left += locked.length
+    if (locked.length > 0) logger.warn(someOf(locked), LOCKED)
+  }
+  metrics.unowned(left)
+  return claimed
 }
 
 /** Claims are repeated at this interval, in case a change of the nodes was missed or a claim failed. */

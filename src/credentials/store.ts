@@ -19,7 +19,7 @@ import { lockedLast, type SharedStatements, sharedLookup } from '../database/wri
 import { forgetLeft, keepLeft, sealOwn } from '../nodes/sign-outs.ts'
 import { wipeAccount } from '../privacy/erase.ts'
 import { UnreadableSecret, type Vault } from '../security/vault.ts'
-import { claimOf, type Fenced, isFree, releaseOf } from './fence.ts'
+import { claimOf, type Fenced, isFree, isKept, releaseOf } from './fence.ts'
 import { type HealthBuffer, Irregularities } from './health.ts'
 import {
   type IdentityRow,
@@ -78,6 +78,7 @@ interface StoreOptions {
 }
 
 const AT_ONCE = 200
+const KEPT = 'something else has locked the rows of the account'
 
 interface AccountRow extends IdentityRow {
   readonly epoch: number
@@ -117,22 +118,24 @@ export class PostgresCredentialStore implements CredentialStore {
     this.#claims = sharedLookup(AT_ONCE, claimEach, ({ credentialId }) => credentialId)
   }
 
-  /** Rejects with `OwnershipLost` where another node that lives owns it. */
+  /** Rejects with `OwnershipLost` where another node that lives owns it; with `unavailable` where somebody keeps its rows locked. */
   async claim(credentialId: number): Promise<ClaimedCredential | undefined> {
     if (this.#node.isLeaving?.()) throw new OwnershipLost()
     const claimed =
-      (await this.#claims.run(credentialId)) ?? (await this.#claimWaiting([credentialId]))[0]
+      (await this.#claims.run(credentialId)) ??
+      (await this.#claimLockedLast([credentialId], true))[0]
     if (claimed) {
       this.#world.claimed?.(claimed)
       return claimed
     }
-    // Not "is it owned?": its owner may have ended since the claim.
-    const linked = await this.#db.query(
-      'select from credential where id = $1 and deactivated_at is null',
-      [credentialId],
-    )
-    if (linked.length > 0) throw new OwnershipLost()
-    return undefined
+    const [linked] = await this.#db.query<{ kept: boolean }>(isKept, [
+      credentialId,
+      this.#node.incarnation(),
+    ])
+    if (!linked) return undefined
+    if (linked.kept) throw failed('unavailable', KEPT, { retryAfterSeconds: 1 })
+    // Also where it is free by now: its owner has ended since the claim.
+    throw new OwnershipLost()
   }
 
   /** The next page of linked credentials after `after` that belong to no node that lives. */
@@ -148,17 +151,18 @@ export class PostgresCredentialStore implements CredentialStore {
 
   /**
    * Claims the given credentials that still have no owner, without those whose rows somebody keeps locked. A credential
-   * that a call has already claimed for this node stays unchanged.
+   * that a call has already claimed for this node stays unchanged. `waits`: for seconds, for locked rows that become free.
    */
-  async claimAll(credentialIds: readonly number[]): Promise<ClaimedCredential[]> {
-    return this.#claimWaiting(credentialIds, 'l.owner is distinct from $2')
+  async claimAll(credentialIds: readonly number[], waits = true): Promise<ClaimedCredential[]> {
+    return this.#claimLockedLast(credentialIds, waits, 'l.owner is distinct from $2')
   }
 
-  #claimWaiting(ids: readonly number[], which?: string): Promise<ClaimedCredential[]> {
+  #claimLockedLast(ids: readonly number[], waits: boolean, which?: string) {
     return lockedLast(
       ids,
-      (some, waits) => this.#claimThese(some, { waits, which }),
+      (some, isWaiting) => this.#claimThese(some, { waits: isWaiting, which }),
       ({ credentialId }) => credentialId,
+      waits,
     )
   }
 
@@ -282,14 +286,18 @@ export class PostgresCredentialStore implements CredentialStore {
     )
   }
 
-  /** Releases the accounts that this node owns, without those whose rows somebody keeps locked. Its later writes for them are fenced. */
-  async release(owned: readonly Owned[]): Promise<number[]> {
+  /**
+   * Releases the accounts that this node owns, without those whose rows somebody keeps locked. Its later writes for them are
+   * fenced. `waits`: for seconds, for locked rows that become free.
+   */
+  async release(owned: readonly Owned[], waits = true): Promise<number[]> {
     const epochs = new Map(owned.map(({ credentialId, epoch }) => [credentialId, epoch]))
-    const release = async (ids: readonly number[], waits: boolean) => {
+    const release = async (ids: readonly number[], isWaiting: boolean) => {
       const values = [ids, ids.map((id) => epochs.get(id))]
-      return (await this.#db.query<{ id: number }>(releaseOf(waits), values)).map(({ id }) => id)
+      const released = await this.#db.query<{ id: number }>(releaseOf(isWaiting), values)
+      return released.map(({ id }) => id)
     }
-    return lockedLast([...epochs.keys()], release, (id) => id)
+    return lockedLast([...epochs.keys()], release, (id) => id, waits)
   }
 
   /**

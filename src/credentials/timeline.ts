@@ -1,9 +1,12 @@
 /** Writes the timelines of credentials, notifies live watchers, and keeps old timelines short. */
 
 import { EventEmitter } from 'node:events'
-import type { Logger, Owned, Transition } from '../../actors/ports/ports.ts'
+import { LRUCache } from 'lru-cache'
+import type { CredentialFacts, Logger, Owned, Transition } from '../../actors/ports/ports.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { WriteBuffer } from '../database/write-behind.ts'
+import type { Bus } from '../nodes/bus.ts'
 import { type Fenced, fencedRows, ownedRows } from './fence.ts'
 
 /**
@@ -203,4 +206,32 @@ async function countRepeats(tx: Queryable, repeats: readonly Transition[]): Prom
       repeats.map((one) => Math.round(one.durationMs)),
     ],
   )
+}
+
+const MOST_ELSEWHERE = 100_000
+
+/**
+ * Tells other nodes of changes, for panels that watch all accounts of a user, and watchers here of theirs. Returns the
+ * user of a credential that runs, here or there.
+ */
+export function shareTransitions(
+  timeline: TimelineBuffer,
+  factsOf: (credentialId: number) => CredentialFacts | undefined,
+  bus: Pick<Bus, 'tell' | 'on' | 'onGap'> | undefined,
+): (credentialId: number) => number | undefined {
+  const elsewhere = new LRUCache<number, number>({
+    maxSize: MOST_ELSEWHERE,
+    sizeCalculation: () => 1,
+  })
+  bus?.on('transition', (hint) => {
+    const { userId, ...transition } = hint as unknown as Transition & { readonly userId: number }
+    elsewhere.set(transition.credentialId, userId)
+    timeline.heard(transition)
+  })
+  bus?.onGap(() => timeline.missed())
+  timeline.watchAll((transition) => {
+    const userId = factsOf(transition.credentialId)?.userId
+    if (userId !== undefined) bus?.tell('transition', { ...transition, userId } as unknown as Json)
+  })
+  return (credentialId) => factsOf(credentialId)?.userId ?? elsewhere.get(credentialId)
 }

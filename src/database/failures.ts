@@ -125,14 +125,21 @@ export async function despiteRace<Result>(store: () => Promise<Result>): Promise
   }
 }
 
-/** A deadlock, and a timeout while waiting for a lock. */
-const blocked = ['40P01', '55P03']
+const DEADLOCK = '40P01'
+/** A timeout while waiting for a lock. */
+const LOCK_TIMEOUT = '55P03'
+
+function stateOf(error: unknown): string | undefined {
+  if (error instanceof pg.DatabaseError) return error.code
+  return error instanceof Error ? stateOf(error.cause) : undefined
+}
+
+/** Whether two statements waited for each other: the other one goes on at once. */
+export const wasDeadlock = (error: unknown): boolean => stateOf(error) === DEADLOCK
 
 /** Whether another statement was in the way, so that another try may succeed. */
-export function wasBlocked(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return blocked.includes(error.code ?? '')
-  return error instanceof Error && wasBlocked(error.cause)
-}
+export const wasBlocked = (error: unknown): boolean =>
+  wasDeadlock(error) || stateOf(error) === LOCK_TIMEOUT
 
 /** SQLSTATE: what no row with these values gets past. A row without a partition (23514) is taken once there is one. */
 const ofRows = /^(22|23(?!514)|54)/

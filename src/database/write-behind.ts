@@ -2,7 +2,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
-import { isRefused, wasBlocked } from './failures.ts'
+import { isRefused, wasBlocked, wasDeadlock } from './failures.ts'
 
 const RETRY_MS = 1_000
 
@@ -271,28 +271,32 @@ export const sharedLookup = <Key, Row>(
     },
   })
 
-/** It waits twice at most: a deadlock may end the first time. */
-const PASSES = [false, true, false, true, false]
+/** Free ones, then all, then what is free by now. After a deadlock, which ends at once, the last two once more. */
+const PASSES = 3
+const PASSES_AFTER_DEADLOCK = 5
 
 /**
- * Carries out a statement for many rows, of which somebody may keep some locked for long: first for those that are free, then
- * it waits for the others. Returns what was done, without what stays locked. Another failure counts only if nothing was done.
+ * Carries out a statement for many rows, of which somebody may keep some locked for long: first for those that are free, then,
+ * if it `waits`, for the others. Returns what was done, without what stays locked. Another failure counts only if nothing was done.
  */
 export async function lockedLast<Key, Done>(
   keys: readonly Key[],
   run: (keys: readonly Key[], waits: boolean) => Promise<readonly Done[]>,
   keyOf: (done: Done) => Key,
+  waits = true,
 ): Promise<Done[]> {
   const all: Done[] = []
   const left = new Set(keys)
-  for (const waits of PASSES) {
-    if (left.size === 0) return all
+  let passes = waits ? PASSES : 1
+  for (let pass = 0; pass < passes && left.size > 0; pass++) {
+    const isWaiting = pass % 2 === 1
     try {
-      const done = await run([...left], waits)
+      const done = await run([...left], isWaiting)
       for (const one of done) left.delete(keyOf(one))
       all.push(...done)
-      if (waits) return all
+      if (isWaiting) return all
     } catch (cause) {
+      if (isWaiting && wasDeadlock(cause)) passes = PASSES_AFTER_DEADLOCK
       if (wasBlocked(cause)) continue
       if (all.length === 0) throw cause
       return all

@@ -22,8 +22,11 @@ export interface Handover {
   idle(credentialIds: readonly number[]): Promise<void>
   /** Ends their sessions, deliveries and polls; resolves once all that is buffered is stored. */
   end(credentials: readonly Owned[]): Promise<void>
-  /** Releases them; resolves with the accounts that still belonged to this node. */
-  release(credentials: readonly Owned[]): Promise<readonly number[]>
+  /**
+   * Releases them; resolves with the accounts that still belonged to this node. `waits`: also for those whose rows somebody
+   * has locked.
+   */
+  release(credentials: readonly Owned[], waits: boolean): Promise<readonly number[]>
   /** Tells the other nodes that there is something to claim. */
   announce(): void
   readonly logger: Logger
@@ -95,6 +98,15 @@ async function give(parts: Handover, batch: readonly Owned[], since: number): Pr
   if (batch.length === 0) return 0
   const { park, unpark, end, release, announce, logger, metrics } = parts
   const ids = idsOf(batch)
+  const left = new Set(ids)
+  const free = async (waits: boolean) => {
+    const some = batch.filter(({ credentialId }) => left.has(credentialId))
+    if (some.length === 0) return
+    const released = await release(some, waits)
+    if (released.length > 0) announce()
+    for (const id of released) left.delete(id)
+    unpark(released)
+  }
   park(ids)
   const ended = end(batch).catch((err) => {
     // They run here no more, so nobody would if they were kept.
@@ -102,16 +114,16 @@ async function give(parts: Handover, batch: readonly Owned[], since: number): Pr
   })
   try {
     await Promise.race([ended, pause(CLOSING_TAKES_MS)])
-    const released = await release(batch)
-    announce()
+    await free(false)
+    // Calls for the others have gone on meanwhile.
+    await free(true)
     metrics.handedOverWithin((performance.now() - since) / 1000)
-    return released.length
   } catch (err) {
-    logger.warn({ err, credentials: ids.length }, 'credentials could not be handed over')
-    return 0
+    logger.warn({ err, credentials: left.size }, 'credentials could not be handed over')
   } finally {
-    unpark(ids)
+    unpark([...left])
   }
+  return ids.length - left.size
 }
 
 const idsOf = (batch: readonly Owned[]) => batch.map(({ credentialId }) => credentialId)

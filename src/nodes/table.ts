@@ -230,14 +230,19 @@ async function endedOf(
   return new Set(rows.filter((_, at) => areOver[at]))
 }
 
+const IS_UP = 'which is up'
+const MAY_BE_UP =
+  'which was up when the database restarted (if it has ended since, try again in ten seconds)'
+
 /** With which this node has to agree. */
 const neighboursIn = (
   rows: readonly PresentRow[],
   ended: ReadonlySet<PresentRow>,
 ): readonly Neighbour[] =>
   rows.flatMap((row) => {
-    const { name, common } = row
-    return common && !ended.has(row) ? [{ name, common }] : []
+    const { name, common, isLocked, isJoining } = row
+    const lives = isLocked || isJoining ? IS_UP : MAY_BE_UP
+    return common && !ended.has(row) ? [{ name, common, lives }] : []
   })
 
 interface Beat {
@@ -291,6 +296,8 @@ export interface Common {
 interface Neighbour {
   readonly name: string
   readonly common: Common
+  /** What is known of its life, for whoever reads that this node differs. */
+  readonly lives: string
 }
 
 const shares = (some: readonly string[], others: readonly string[]) =>
@@ -298,22 +305,22 @@ const shares = (some: readonly string[], others: readonly string[]) =>
 
 /** Throws for the first node that differs, and names the variable. */
 function assertCommon(own: Common, neighbours: readonly Neighbour[]): void {
-  for (const { name, common } of neighbours) {
+  for (const { name, common, lives } of neighbours) {
     if (common.baseUrl !== own.baseUrl) {
       throw new StartFailure(
-        `BASE_URL: ${own.baseUrl} here, but ${common.baseUrl} at the node ${name}, which is up; to change it stop all nodes first`,
+        `BASE_URL: ${own.baseUrl} here, but ${common.baseUrl} at the node ${name}, ${lives}; to change it stop all nodes first`,
       )
     }
     // Each node must open what the other seals. While a key is replaced, the key files may differ in their order.
     const opens = own.keys.includes(common.keys[0] ?? '') && common.keys.includes(own.keys[0] ?? '')
     if (!opens) {
       throw new StartFailure(
-        `KEY_FILE: it differs from that of the node ${name}, which is up: each needs the first key of the other, too`,
+        `KEY_FILE: it differs from that of the node ${name}, ${lives}: each needs the first key of the other, too`,
       )
     }
     if (!shares(own.files, common.files)) {
       throw new StartFailure(
-        `DATA_DIR, S3_ENDPOINT, S3_BUCKET: the node ${name}, which is up, keeps its files elsewhere; all nodes need one bucket or one shared folder`,
+        `DATA_DIR, S3_ENDPOINT, S3_BUCKET: the node ${name}, ${lives}, keeps its files elsewhere; all nodes need one bucket or one shared folder`,
       )
     }
   }

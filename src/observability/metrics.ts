@@ -59,7 +59,7 @@ export interface Metrics {
   parked(read: () => number): void
   /** The accounts of this node, by platform. */
   owned(census: Census): void
-  /** Accounts that had no owner, and that this node left to others, when it last looked. */
+  /** Accounts that had no owner when it last looked, and that this node left to others or could not claim. */
   unowned(count: number): void
   /** This node has claimed an account that another one had. */
   tookOver(cause: TakeoverCause): void
@@ -211,7 +211,7 @@ function ownershipMetrics(registers: Registers): Pick<Metrics, OwnershipMetrics>
   }
   const unowned = new Gauge({
     name: 'chapar_unowned',
-    help: 'Accounts without an owner that this node left to others when it last looked.',
+    help: 'Accounts without an owner that this node left to others when it last looked, or could not claim, because somebody keeps their rows locked.',
     registers,
   })
   const takeovers = new Counter({

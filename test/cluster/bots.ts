@@ -84,7 +84,7 @@ function withTelegraf({ url, key, note, failed }: Receiving) {
     try {
       await bot.launch({ allowedUpdates: ['message'] })
     } catch (cause) {
-      // The second is the answer of a balancer before which no node is ready.
+      // The second is the answer of a balancer or a node, where none can serve.
       const isAway = cause instanceof Error && /^FetchError|^Error: 503/.test(String(cause))
       if (!isAway) throw cause
       await pause(AGAIN_MS)

@@ -52,12 +52,21 @@ const { values } = parseArgs({
 })
 const print = (line: string) => process.stdout.write(`${line}\n`)
 const sizes = values.full ? FULL : SMALL
-const size = (name: keyof typeof FULL) => Number(values[name] ?? sizes[name])
+
+/** A word in place of a number would be a run of no rounds, which passes. */
+function numberOf(name: Exclude<keyof typeof values, 'short' | 'full'>, text: string, least = 0) {
+  const number = text.trim() === '' ? Number.NaN : Number(text)
+  if (number >= least && number < Number.POSITIVE_INFINITY) return number
+  throw new RangeError(`--${name} takes a number from ${least} on, not '${text}'`)
+}
+
+const size = (name: keyof typeof FULL) => numberOf(name, `${values[name] ?? sizes[name]}`)
+const LEAST_MINUTES = 0.01
 
 const plan: Omit<Plan, 'suites'> = {
-  nodes: Number(values.nodes),
+  nodes: numberOf('nodes', values.nodes, 1),
   accounts: size('accounts'),
-  idle: Number(values.idle),
+  idle: numberOf('idle', values.idle),
   bots: {
     polling: size('polls'),
     webhook: size('webhooks'),
@@ -67,17 +76,21 @@ const plan: Omit<Plan, 'suites'> = {
   },
   writesPerSecond: size('writes'),
   sendsPerSecond: size('sends'),
-  seed: Number(values.seed),
-  ...(values.minutes && { forMs: 60_000 * Number(values.minutes) }),
+  seed: numberOf('seed', values.seed),
+  ...(values.minutes !== undefined && {
+    forMs: 60_000 * numberOf('minutes', values.minutes, LEAST_MINUTES),
+  }),
   done: (suite, n) => n % 10 === 0 && print(`${suite}: ${n} rounds`),
 }
+
+const rounds = values.rounds === undefined ? undefined : numberOf('rounds', values.rounds, 1)
 
 /** Each suite on a stage of its own, where it can be run. */
 async function* longPlans(): AsyncGenerator<Plan> {
   for (const suite of values.suite.split(',') as SuiteName[]) {
     const missing = await (suites[suite] as Suite).missing?.()
     if (missing !== undefined) print(`${suites[suite].name}: skipped, ${missing}`)
-    else yield { ...plan, suites: [[suite, Number(values.rounds ?? ROUNDS[suite])]] }
+    else yield { ...plan, suites: [[suite, rounds ?? ROUNDS[suite]]] }
   }
 }
 

@@ -265,9 +265,18 @@ t.test('an account that somebody keeps locked keeps no other one without an owne
   const [first = 0, locked = 0, another = 0, last = 0] = ids
   const adopted: number[] = []
   const unowned: number[] = []
+  const claims: object[] = []
   const started = Promise.withResolvers<void>()
+  const { store } = world
   const parts = {
     ...world,
+    store: {
+      unowned: (after: number, limit: number) => store.unowned(after, limit),
+      claimAll(some: readonly number[], waits: boolean) {
+        claims.push({ waits, after: [...adopted] })
+        return store.claimAll(some, waits)
+      },
+    },
     updates: { opened: () => undefined },
     supervisor: {
       adopt: ({ credentialId }: Owned) => void adopted.push(credentialId),
@@ -288,10 +297,18 @@ t.test('an account that somebody keeps locked keeps no other one without an owne
   })
   started.resolve()
   t.same(await claiming, [first, last])
+  t.same(
+    claims,
+    [
+      { waits: false, after: [] },
+      { waits: true, after: [first, last] },
+    ],
+    'the others run before it waits',
+  )
   t.same(adopted, [first, last])
   t.same(unowned, [2], 'which is shown')
   t.same(logger.warnings, [
-    'credentials could not be claimed yet: something else has locked their rows',
+    'credentials could not be claimed yet: something else has locked their rows, or the database failed',
   ])
   await locking
   t.same(await claimUnowned(parts), [locked, another], 'the next look finds them')

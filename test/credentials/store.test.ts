@@ -1,6 +1,7 @@
 /** The row of a credential: taken over from a node that still writes, and kept empty once it was wiped. */
 import t, { type Test } from 'tap'
 import { failed, OwnershipLost, SecretsUnreadable } from '../../machines/model/failure.ts'
+import { isKept } from '../../src/credentials/fence.ts'
 import { HealthBuffer } from '../../src/credentials/health.ts'
 import { PostgresCredentialStore } from '../../src/credentials/store.ts'
 import { TimelineBuffer } from '../../src/credentials/timeline.ts'
@@ -156,13 +157,33 @@ t.test('an account whose owner ends during a claim is there all the same', async
   await storesWith(db, vault)(one).claim(id)
   const query: Database['query'] = async (statement, values) => {
     // After the last try to claim it.
-    const isLook = String(statement).startsWith('select from credential')
+    const isLook = statement === isKept
     if (isLook) {
       await db.query(`update node set state = 'gone', ended_at = now() where id = $1`, [one])
     }
     return db.query<never>(statement, values)
   }
   await t.rejects(storesWith({ ...db, query }, vault)(other).claim(id), new OwnershipLost())
+})
+
+t.test('a free account whose row somebody keeps locked belongs to nobody else', async (t) => {
+  const { db, credential } = await stage(t)
+  const [id, owned] = [await credential(), await credential()]
+  const [one, other] = [await nodeOn(db, 'one'), await nodeOn(db, 'other')]
+  const storeOf = await storesOn(t, db)
+  const [mine, theirs] = [storeOf(one), storeOf(other)]
+  await theirs.claim(owned)
+  await db.transaction(async (tx) => {
+    await tx.query('select from credential_log for update')
+    const held = tx.query('select pg_sleep(4.7)')
+    const claims = [mine.claim(id), mine.claim(owned)].map((claim) => claim.catch((it) => it))
+    const [free, foreign] = await Promise.all(claims)
+    const description = 'something else has locked the rows of the account'
+    t.same(free.failure, { code: 'unavailable', description, retryAfterSeconds: 1 })
+    t.same(foreign, new OwnershipLost())
+    await held
+  })
+  t.match(await mine.claim(id), { credentialId: id, epoch: 1 })
 })
 
 t.test('of three that claim a free credential at the same time, one has it', async (t) => {

@@ -37,7 +37,7 @@ t.test('a node that differs is told what from whom', async (t) => {
   const first = await joined(t, on, 'first', usual)
   const refused = (other: Partial<Common>, message: RegExp) =>
     t.rejects(joined(t, on, 'second', { ...usual, ...other }), { name: 'StartFailure', message })
-  await refused({ baseUrl: 'https://b.test' }, /^BASE_URL: .*b\.test.*a\.test.*first/)
+  await refused({ baseUrl: 'https://b.test' }, /^BASE_URL: .*b\.test.*a\.test.* is up;.*first/)
   await refused({ keys: ['k2'] }, /^KEY_FILE: .*first/)
   await refused({ keys: ['k2', 'k1'] }, /^KEY_FILE: /)
   await refused({ files: ['f2'] }, /^DATA_DIR, S3_ENDPOINT, S3_BUCKET: .*first/)

@@ -79,6 +79,31 @@ t.test(
   },
 )
 
+t.test('other accounts do not wait while one that is locked tries again', async (t) => {
+  const { db, credential, node, stored } = await stage(t)
+  const [locked, other] = [await credential(), await credential()]
+  const { append } = await node([locked, other])
+  await db.transaction(async (tx) => {
+    await tx.query('select from credential_log where credential_id = $1 for update', [locked])
+    const held = tx.query('select pg_sleep(4.7)')
+    await t.rejects(append(locked, many(2, 'x')), RequestFailed)
+    const again = append(locked, many(2, 'x')).catch((cause) => cause)
+    let isOver = false
+    void again.then(() => {
+      isOver = true
+    })
+    t.equal(await append(other, many(2, 'a')), 2)
+    t.equal(await append(other, many(2, 'b')), 2)
+    t.notOk(isOver, 'they are stored before it fails')
+    t.ok((await again) instanceof RequestFailed)
+    await held
+  })
+  t.equal(await append(locked, many(2, 'x')), 2, 'it goes through later')
+  const both = await Promise.all([append(locked, many(2, 'y')), append(other, many(2, 'c'))])
+  t.same(both, [2, 2])
+  t.same(await stored(locked), ['x0', 'x1', 'y0', 'y1'])
+})
+
 t.test('an event that is reported again is stored once', async (t) => {
   const { credential, node, stored } = await stage(t)
   const [id, other, third] = [await credential(), await credential(), await credential()]

@@ -6,7 +6,5 @@ export class Suspensions extends Migration {
     this.addSql(
       'alter table app_user add column suspended_at timestamptz, add column suspended_reason text',
     )
-    // Each node reads all of them every few seconds.
-    this.addSql('create index app_user_suspended on app_user (id) where suspended_at is not null')
   }
 }

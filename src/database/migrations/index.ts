@@ -88,6 +88,7 @@ import { AuditLog } from './0164-audit-log.ts'
 import { Unmaskings } from './0165-unmaskings.ts'
 import { AccountShares } from './0166-account-shares.ts'
 import { Suspensions } from './0167-suspensions.ts'
+import { SuspendedIndex } from './0168-suspended-index.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -189,4 +190,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0165-unmaskings', class: Unmaskings },
   { name: '0166-account-shares', class: AccountShares },
   { name: '0167-suspensions', class: Suspensions },
+  { name: '0168-suspended-index', class: SuspendedIndex },
 ]
