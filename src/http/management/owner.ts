@@ -107,6 +107,8 @@ export async function* piecesInTurn(
   reply: Pick<FastifyReply, 'raw'>,
   pieces: AsyncGenerator<string>,
 ): AsyncGenerator<string> {
+  // Of an answer that is streamed, as many as Node.js takes for usual wait for its end already, and none of them is left.
+  reply.raw.setMaxListeners(20)
   const turns = turnsOf(request, reply)
   try {
     for (;;) {
