@@ -161,6 +161,8 @@ t.test("ids of others are not there, whoever's they are", async (t) => {
     '/resend': {},
     '/exchanges': { keep: 'all' },
     '/silence': {},
+    '/shares': { phone: '+14155550100', role: 'viewer' },
+    '/shares/{share_id}': { role: 'viewer' },
   }
   const ofStaff = routes.filter(({ pattern }) => pattern.startsWith('/users'))
   for (const route of ofStaff) {
