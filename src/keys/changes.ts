@@ -50,7 +50,7 @@ export async function holdKey(db: Database, apiKeyId: number, by: SharedBy): Pro
   })
 }
 
-const areHeld = `credential_id = $1 and revoked_at is null
+const whichAreHeld = `credential_id = $1 and revoked_at is null
      and id in (select api_key_id from key_holder where user_id = $2 and holds)`
 
 /** The keys of an account that this user holds, within the transaction that ends their share. */
@@ -59,11 +59,11 @@ export async function heldKeys(
   credentialId: number,
   userId: number,
 ): Promise<number[]> {
-  const text = `select id from api_key where ${areHeld} order by id`
+  const text = `select id from api_key where ${whichAreHeld} order by id`
   return (await tx.query<{ id: number }>(text, [credentialId, userId])).map(({ id }) => id)
 }
 
-const revoking = `update api_key set revoked_at = now() where ${areHeld} returning id`
+const revoking = `update api_key set revoked_at = now() where ${whichAreHeld} returning id`
 
 /** Revokes the keys of an account that this user holds, within the transaction that ends their share. */
 export async function revokeHeld(
