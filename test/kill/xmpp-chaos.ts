@@ -36,6 +36,7 @@ const CALM_MS = [100, 400] as const
 const RECOVERY_MS = 60_000
 const QUIET_MS = 20_000
 const DRAINS_MS = 600_000
+const READ_MS = 5_000
 
 export async function runXmppChaos(
   { server, kills, perSecond, resendsLate }: XmppPlan,
@@ -112,6 +113,7 @@ async function reportOn(
     acknowledged: writers.flatMap(({ texts }) => texts),
     delivered: consumer.delivered,
   }))
+  await allRead(postgres.url(), accounts)
   const { lost, violations } = judge(histories)
   const delivered = histories.reduce((sum, account) => sum + account.delivered.size, 0)
   const { updates, events, told } = await stored(postgres.url())
@@ -133,6 +135,15 @@ async function reportOn(
     told,
     recoveries,
   }
+}
+
+/** A server that sends again late does so after the newest: resolves once the bots have read that too, or after some seconds. */
+async function allRead(url: string, accounts: XmppStage['accounts']): Promise<void> {
+  const isRead = async () => {
+    const delivered = accounts.reduce((sum, { consumer }) => sum + consumer.delivered.size, 0)
+    return (await stored(url)).updates === delivered
+  }
+  await until(isRead, READ_MS).catch(() => undefined)
 }
 
 /** The first that is missing though later ones of the same person are there. */
