@@ -90,7 +90,7 @@ t.test('XMPP history', { skip }, async (t) => {
   await t.test('contacts, rooms and strangers who wrote are the chats', async (t) => {
     const { account, friend, first, chat } = await scene(t, network)
     const phone = await network.device(account)
-    phone.ask(
+    await phone.ask(
       account.jid,
       '<query xmlns="jabber:iq:roster"><item jid="aunt@xmpp.test" name="Aunt"/></query>',
     )

@@ -94,7 +94,7 @@ t.test('invitations over a server', { skip: serverUnderTest().skip }, async (t) 
     const { account, friend, chat, store, first, open } = await scene(t, network)
     const room = `mediated-${account.user}@rooms.xmpp.test`
     await friend.join(room, 'friend')
-    friend.ask(room, locked('open sesame'))
+    await friend.ask(room, locked('open sesame'))
     friend.invite(room, account.jid, 'mediated')
     const [joined] = await told(store, room, 1)
     t.match(joined, {
@@ -146,7 +146,7 @@ t.test('invitations over a server', { skip: serverUnderTest().skip }, async (t) 
     const room = `out-${account.user}@rooms.xmpp.test`
     await friend.join(room, 'friend')
     await sent(first, room, 'hello')
-    friend.ask(room, admin(`nick="${account.user}" role="none"`))
+    await friend.ask(room, admin(`nick="${account.user}" role="none"`))
     const by = { native: chat, firstName: 'friend' }
     t.match(await told(store, room, 1), [
       { by, before: { status: 'member' }, after: { status: 'left' } },
@@ -158,7 +158,7 @@ t.test('invitations over a server', { skip: serverUnderTest().skip }, async (t) 
     await store.message('between us')
     t.notOk(store.texts().includes('among ourselves'))
     await sent(second, room, 'back again')
-    friend.ask(room, admin(`jid="${account.jid}" affiliation="outcast"`))
+    await friend.ask(room, admin(`jid="${account.jid}" affiliation="outcast"`))
     t.match((await told(store, room, 2))[1], { by, after: { status: 'kicked' } })
   })
 

@@ -47,7 +47,7 @@ for (const { name, skip, start } of xmppServers) {
       const rooms = names.map((name) => `${name}-${all.account.user}@rooms.xmpp.test`)
       for (const room of rooms) {
         await all.friend.join(room, 'friend')
-        all.friend.ask(room, persistent)
+        await all.friend.ask(room, persistent)
         await sent(all.first, room, `hello, ${room}`)
         await all.friend.sees(({ body }) => body === `hello, ${room}`)
       }

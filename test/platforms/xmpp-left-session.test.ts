@@ -140,7 +140,7 @@ t.test('a stream of XMPP that is handed over', { skip: serverUnderTest().skip },
     friend.send(room, 'the last words')
     await friend.sees(({ body }) => body === 'the last words')
     const ban = `<item jid="${account.jid}" affiliation="outcast"/>`
-    friend.ask(room, `<query xmlns="http://jabber.org/protocol/muc#admin">${ban}</query>`)
+    await friend.ask(room, `<query xmlns="http://jabber.org/protocol/muc#admin">${ban}</query>`)
     friend.send(room, 'without it')
     await friend.sees(({ body }) => body === 'without it')
     const second = await next()

@@ -59,7 +59,7 @@ t.test('over a room with moderators', { skip: moderationMissing ?? false }, asyn
   await friend.join(address, 'friend')
   const { native } = await sent(first, address, 'buy now')
   await friend.sees(({ body }) => body === 'buy now')
-  friend.ask(
+  await friend.ask(
     address,
     `<apply-to xmlns="${ns.fastening}" id="${native}"><moderate xmlns="${ns.olderModeration}">` +
       `<retract xmlns="${ns.olderRetraction}"/></moderate></apply-to>`,

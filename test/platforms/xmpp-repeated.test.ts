@@ -74,7 +74,7 @@ t.test('a send that is repeated on XMPP', { skip }, async (t) => {
       const { account, friend, first, next, arrived } = await twoSessions(t)
       const room = `${account.user}-names@rooms.xmpp.test`
       await friend.join(room, 'friend')
-      friend.ask(room, hidingPeople)
+      await friend.ask(room, hidingPeople)
       // The name that the account wants is taken at first.
       const rival = await network.friend()
       await rival.join(room, account.user)

@@ -120,7 +120,7 @@ t.test('authors in XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
       const { account, friend, store, first, open } = await scene(t, network)
       const room = `veiled-${account.user}@rooms.xmpp.test`
       await friend.join(room, 'friend')
-      friend.ask(room, veiled)
+      await friend.ask(room, veiled)
       await sent(first, room, 'hello')
       const [mine, , last] = ['mine', 'to go', 'to stay'].map((body) => friend.send(room, body))
       const [word, away] = [await store.message('mine'), await store.message('to go')]

@@ -26,8 +26,8 @@ t.test('people of XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
     const standing = (jid: string, affiliation: string) =>
       `<query xmlns="http://jabber.org/protocol/muc#admin">
          <item affiliation="${affiliation}" jid="${jid}"/></query>`
-    friend.ask(chat, standing('banned@xmpp.test', 'outcast'))
-    friend.ask(chat, standing(account.jid, 'admin'))
+    await friend.ask(chat, standing('banned@xmpp.test', 'outcast'))
+    await friend.ask(chat, standing(account.jid, 'admin'))
     await phone.until(({ affiliation }) => affiliation === 'admin')
     const people = await perform(first, { kind: 'administrators', chat })
     t.match(people, {

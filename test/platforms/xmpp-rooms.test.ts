@@ -101,7 +101,7 @@ t.test('XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
     const { native } = await sent(first, room, 'through the cut')
     const seen = await friend.sees(({ body }) => body === 'through the cut')
     t.equal(seen.stanzaId, native)
-    friend.ask(room, persistent)
+    await friend.ask(room, persistent)
     friend.send(room, 'to stay')
     await store.message('to stay')
     await network.server.kill()
@@ -211,7 +211,7 @@ t.test('XMPP rooms', { skip: serverUnderTest().skip }, async (t) => {
   await t.test('whoever is banned is told so', async (t) => {
     const { account, friend, room, first } = await inRoom(t)
     const ban = `<query xmlns="http://jabber.org/protocol/muc#admin"><item affiliation="outcast" jid="${account.jid}"/></query>`
-    friend.ask(room, ban)
+    await friend.ask(room, ban)
     friend.send(room, 'they are gone')
     await friend.sees(({ body }) => body === 'they are gone')
     const failure = await refusalOf(perform(first, sending(room, 'let me in')))

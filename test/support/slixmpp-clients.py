@@ -170,7 +170,7 @@ class Client(slixmpp.ClientXMPP):
     def ask(self, command):
         iq = self.make_iq_set(ito=command["to"])
         iq.xml.append(ET.fromstring(command["xml"]))
-        iq.send()
+        iq.send(callback=lambda _: say(client=self.name, answered=command["question"]))
 
     def flood(self, command):
         for number in range(command["count"]):

@@ -55,6 +55,8 @@ interface Line {
   /** Why the client is of no use. */
   readonly failed?: string
   readonly offline?: true
+  /** The question to which an answer came. */
+  readonly answered?: string
 }
 
 type Extra = readonly [name: string, attributes: Record<string, unknown>]
@@ -146,9 +148,11 @@ export class SlixmppClient {
     this.#tell({ do: 'join', occupant: `${room}/${nick}` })
   }
 
-  /** A question of the kind that changes something; the answer is not waited for. */
-  ask(to: string, xml: string) {
-    this.#tell({ do: 'ask', to, xml })
+  /** A question of the kind that changes something; resolves with the answer, whatever it says. */
+  async ask(to: string, xml: string): Promise<void> {
+    const question = randomUUID()
+    this.#tell({ do: 'ask', to, xml, question })
+    await this.until(({ answered }) => answered === question)
   }
 
   /** Asks somebody into a room, through it or besides it. */

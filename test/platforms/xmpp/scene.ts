@@ -33,7 +33,7 @@ export async function stopArchive(
   others: 'never' | 'roster' = 'never',
 ): Promise<void> {
   const phone = await network.device(account)
-  phone.ask(
+  await phone.ask(
     account.jid,
     `<prefs xmlns="urn:xmpp:mam:2" default="${others}"><always/><never/></prefs>`,
   )
