@@ -1,8 +1,9 @@
 /** The states in which a key opens nothing: expired, suspended with its user, rotated and revoked. */
-import { accepted, refused } from '../model/protocol.ts'
+import { refused } from '../model/protocol.ts'
 import type { UserSuspended } from './events.ts'
 import { refusalIn, toAccepted, unauthorized } from './refusals.ts'
 import { apiKey, takeTerms } from './setup.ts'
+import { adopts, endsChanged, endsUnchanged } from './webhook.ts'
 
 /** Refuses the poll that is held, if there is one. */
 const endWaiting = apiKey.enqueueActions(({ context, enqueue }) => {
@@ -14,24 +15,8 @@ const endWaiting = apiKey.enqueueActions(({ context, enqueue }) => {
 /** What is being stored of a webhook is carried out, and the key goes on with it, or waits for it, once it is usable again. */
 const changeEnds = apiKey.createStateConfig({
   on: {
-    'webhook.changed': [
-      {
-        guard: 'isCurrent',
-        actions: [
-          { type: 'become', params: ({ event }) => event.changed },
-          { type: 'reply', params: ({ event }) => accepted(event) },
-          'endChange',
-        ],
-      },
-      { actions: { type: 'become', params: ({ event }) => event.changed } },
-    ],
-    'webhook.unchanged': {
-      guard: 'isCurrent',
-      actions: [
-        { type: 'reply', params: ({ event }) => refused(event, event.failure) },
-        'endChange',
-      ],
-    },
+    'webhook.changed': [{ guard: 'isCurrent', actions: endsChanged }, { actions: adopts }],
+    'webhook.unchanged': { guard: 'isCurrent', actions: endsUnchanged },
   },
 }).on
 

@@ -1,7 +1,7 @@
 /** The key's states with a webhook: delivering, and changing while it is set, replayed or deleted. */
 
-import { accepted, refused } from '../model/protocol.ts'
-import type { ChangeWebhook } from './events.ts'
+import { accepted, type Reply, refused } from '../model/protocol.ts'
+import type { ApiKeyEvent, ChangeWebhook } from './events.ts'
 import { isFirstRead, otherChange, setMeanwhile, webhookActive } from './refusals.ts'
 import { apiKey } from './setup.ts'
 
@@ -15,6 +15,32 @@ const endPolling = apiKey.enqueueActions(({ context, enqueue }) => {
 export const beginsChange = [
   { type: 'beginChange' as const, params: ({ event }: { event: ChangeWebhook }) => event },
   { type: 'change' as const, params: ({ event }: { event: ChangeWebhook }) => event },
+]
+
+type Changed = Extract<ApiKeyEvent, { type: 'webhook.changed' }>
+type Unchanged = Extract<ApiKeyEvent, { type: 'webhook.unchanged' }>
+
+/** What is stored of the webhook holds for the key. */
+export const adopts = {
+  type: 'become' as const,
+  params: ({ event }: { event: Changed }) => event.changed,
+}
+
+export const endsChanged = [
+  adopts,
+  {
+    type: 'reply' as const,
+    params: ({ event }: { event: Changed }): Reply => accepted(event),
+  },
+  'endChange' as const,
+]
+
+export const endsUnchanged = [
+  {
+    type: 'reply' as const,
+    params: ({ event }: { event: Unchanged }): Reply => refused(event, event.failure),
+  },
+  'endChange' as const,
 ]
 
 const polling = apiKey.createStateConfig({
@@ -70,25 +96,10 @@ export const changing = apiKey.createStateConfig({
       ],
     },
     'webhook.changed': [
-      {
-        guard: 'isCurrent',
-        target: 'quiet',
-        actions: [
-          { type: 'become', params: ({ event }) => event.changed },
-          { type: 'reply', params: ({ event }) => accepted(event) },
-          'endChange',
-        ],
-      },
+      { guard: 'isCurrent', target: 'quiet', actions: endsChanged },
       // A newer change follows, and may fail: adopt what is stored now.
-      { actions: { type: 'become', params: ({ event }) => event.changed } },
+      { actions: adopts },
     ],
-    'webhook.unchanged': {
-      guard: 'isCurrent',
-      target: 'quiet',
-      actions: [
-        { type: 'reply', params: ({ event }) => refused(event, event.failure) },
-        'endChange',
-      ],
-    },
+    'webhook.unchanged': { guard: 'isCurrent', target: 'quiet', actions: endsUnchanged },
   },
 })

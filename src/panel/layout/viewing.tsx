@@ -7,9 +7,8 @@ import type { StaffUser } from '../api/types.ts'
 import { type Viewed, view } from '../api/viewing.ts'
 import { useT } from '../i18n/language.tsx'
 import { Button } from '../ui/button.tsx'
-import { Dialog } from '../ui/dialog.tsx'
-import { Field, Form } from '../ui/form.tsx'
-import { Notice, useReason } from '../ui/states.tsx'
+import { ReasonDialog } from '../ui/dialog.tsx'
+import { Notice } from '../ui/states.tsx'
 import { Ago } from '../ui/time.tsx'
 
 const staffUserQuery = (userId: number) =>
@@ -61,11 +60,9 @@ export function Viewing({ viewed }: { readonly viewed: Viewed }) {
 
 function Unmasking({ userId, onClose }: { readonly userId: number; onClose(): void }) {
   const t = useT()
-  const reason = useReason()
   const queries = useQueryClient()
-  const [why, setWhy] = useState('')
   const asking = useMutation({
-    mutationFn: () => call('POST', `/users/${userId}/unmask`, { body: { reason: why } }),
+    mutationFn: (reason: string) => call('POST', `/users/${userId}/unmask`, { body: { reason } }),
     onSuccess: async () => {
       // What is shown was masked: all of it is asked for again.
       await queries.invalidateQueries()
@@ -73,28 +70,13 @@ function Unmasking({ userId, onClose }: { readonly userId: number; onClose(): vo
     },
   })
   return (
-    <Dialog title={t('viewing.unmask')} open isFirm={asking.isPending} onClose={onClose}>
-      <Form by={asking}>
-        <Field
-          label={t('viewing.why')}
-          hint={t('viewing.whyHint')}
-          wrong={asking.error ? reason(asking.error) : undefined}
-          required
-          minLength={3}
-          maxLength={500}
-          autoComplete="off"
-          value={why}
-          onChange={(event) => setWhy(event.target.value)}
-        />
-        <div className="actions">
-          <Button disabled={asking.isPending} onClick={onClose}>
-            {t('cancel')}
-          </Button>
-          <Button type="submit" kind="first" busy={asking.isPending}>
-            {t('viewing.show')}
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+    <ReasonDialog
+      title={t('viewing.unmask')}
+      label={t('viewing.why')}
+      hint={t('viewing.whyHint')}
+      action={t('viewing.show')}
+      by={asking}
+      onClose={onClose}
+    />
   )
 }

@@ -1,11 +1,12 @@
-/** Dialogs, which take the focus and give it back: any, and the one that asks before something irreversible. */
+/** Dialogs, which take the focus and give it back: any, the one that asks before something irreversible, and the one that asks why. */
 
 import { Dialog as Base } from '@base-ui/react/dialog'
 import { type ReactNode, useState } from 'react'
 import { latinDigits } from '../i18n/formats.ts'
 import { useT } from '../i18n/language.tsx'
 import { Button } from './button.tsx'
-import { Field } from './form.tsx'
+import { Field, Form } from './form.tsx'
+import { useReason } from './states.tsx'
 import { useStaying } from './use-in-address.ts'
 
 interface ConfirmProps {
@@ -99,5 +100,55 @@ export function Dialog({ title, open, wide, isFirm = false, children, onClose }:
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
+  )
+}
+
+interface ReasonDialogProps {
+  readonly title: string
+  readonly label: string
+  readonly hint: string
+  readonly action: string
+  readonly isDanger?: boolean
+  /** Gets the reason. */
+  readonly by: {
+    readonly isPending: boolean
+    readonly error: Error | null
+    mutate(reason: string): void
+  }
+  readonly children?: ReactNode
+  onClose(): void
+}
+
+/** Asks for the reason of something that is kept with it. */
+export function ReasonDialog(props: ReasonDialogProps) {
+  const { title, label, hint, action, isDanger = false, by, children, onClose } = props
+  const t = useT()
+  const wordsOf = useReason()
+  const [reason, setReason] = useState('')
+  return (
+    <Dialog title={title} open isFirm={by.isPending} onClose={onClose}>
+      <Form by={{ isPending: by.isPending, mutate: () => by.mutate(reason) }}>
+        {children}
+        <Field
+          label={label}
+          hint={hint}
+          wrong={by.error ? wordsOf(by.error) : undefined}
+          required
+          minLength={3}
+          maxLength={500}
+          autoComplete="off"
+          value={reason}
+          onChange={(event) => setReason(event.target.value)}
+        />
+        <div className="actions">
+          <Button disabled={by.isPending} onClick={onClose}>
+            {t('cancel')}
+          </Button>
+          <Button type="submit" kind={isDanger ? 'danger' : 'first'} busy={by.isPending}>
+            {action}
+          </Button>
+        </div>
+      </Form>
+    </Dialog>
   )
 }

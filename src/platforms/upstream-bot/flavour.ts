@@ -1,6 +1,7 @@
 /** The networks that speak the bot API, and the data in which they differ. */
 import { type Capabilities, type Handlers, operationsOf } from '../../../actors/ports/platform.ts'
 import { CONTENT_NAMES } from '../../../machines/model/content.ts'
+import { MEDIA_KINDS } from '../../../machines/model/media.ts'
 import { UPDATE_KINDS } from '../../../machines/model/update-kinds.ts'
 import { ALL_ENTITIES } from '../kit/text.ts'
 import { type Context, handlers, type Naming } from './handlers.ts'
@@ -60,13 +61,7 @@ export const bale: Flavour = {
     surfaces: ['private', 'group', 'channel'],
     content: [
       'text',
-      'photo',
-      'video',
-      'animation',
-      'audio',
-      'voice',
-      'document',
-      'sticker',
+      ...MEDIA_KINDS.filter((kind) => kind !== 'video_note'),
       'location',
       'contact',
     ],
@@ -87,19 +82,7 @@ export const soroush: Flavour = {
   capabilities: {
     ...passing,
     surfaces: ['private', 'group', 'supergroup', 'channel'],
-    content: [
-      'text',
-      'photo',
-      'video',
-      'animation',
-      'audio',
-      'voice',
-      'video_note',
-      'document',
-      'sticker',
-      'location',
-      'contact',
-    ],
+    content: ['text', ...MEDIA_KINDS, 'location', 'contact'],
     entities: ALL_ENTITIES,
     updates: ['message', 'edited_message', 'channel_post', 'edited_channel_post', 'callback_query'],
     limits: { textLength: 4096, captionLength: 1024, fileBytes: 50_000_000 },

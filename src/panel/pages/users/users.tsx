@@ -15,7 +15,7 @@ import { view } from '../../api/viewing.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Confirm, Dialog } from '../../ui/dialog.tsx'
+import { Confirm, ReasonDialog } from '../../ui/dialog.tsx'
 import { Choice, Field, Form } from '../../ui/form.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading, useReason } from '../../ui/states.tsx'
@@ -146,11 +146,14 @@ interface SuspendingProps {
 }
 
 /** Makes the change, and shows the list as it is then. */
-function useSuspension({ user, onClose }: SuspendingProps, body?: object) {
+function useSuspension({ user, onClose }: SuspendingProps) {
   const queries = useQueryClient()
   const order = user.suspended_at ? 'unsuspend' : 'suspend'
   return useMutation({
-    mutationFn: () => call('POST', `/users/${user.user_id}/${order}`, { ...(body && { body }) }),
+    mutationFn: (reason?: string) =>
+      call('POST', `/users/${user.user_id}/${order}`, {
+        ...(reason !== undefined && { body: { reason } }),
+      }),
     onSuccess: async () => {
       await queries.invalidateQueries({ queryKey: ['users'] })
       onClose()
@@ -161,35 +164,19 @@ function useSuspension({ user, onClose }: SuspendingProps, body?: object) {
 function Suspending(props: SuspendingProps) {
   const { user, onClose } = props
   const t = useT()
-  const reason = useReason()
-  const [why, setWhy] = useState('')
-  const asking = useSuspension(props, { reason: why })
-  const title = t('users.suspend.title', { id: `${user.user_id}` })
+  const asking = useSuspension(props)
   return (
-    <Dialog title={title} open isFirm={asking.isPending} onClose={onClose}>
-      <Form by={asking}>
-        <p className="quiet">{t('users.suspend.text')}</p>
-        <Field
-          label={t('users.suspend.why')}
-          hint={t('users.suspend.whyHint')}
-          wrong={asking.error ? reason(asking.error) : undefined}
-          required
-          minLength={3}
-          maxLength={500}
-          autoComplete="off"
-          value={why}
-          onChange={(event) => setWhy(event.target.value)}
-        />
-        <div className="actions">
-          <Button disabled={asking.isPending} onClick={onClose}>
-            {t('cancel')}
-          </Button>
-          <Button type="submit" kind="danger" busy={asking.isPending}>
-            {t('users.suspend')}
-          </Button>
-        </div>
-      </Form>
-    </Dialog>
+    <ReasonDialog
+      title={t('users.suspend.title', { id: `${user.user_id}` })}
+      label={t('users.suspend.why')}
+      hint={t('users.suspend.whyHint')}
+      action={t('users.suspend')}
+      isDanger
+      by={asking}
+      onClose={onClose}
+    >
+      <p className="quiet">{t('users.suspend.text')}</p>
+    </ReasonDialog>
   )
 }
 
@@ -206,7 +193,7 @@ function Unsuspending(props: SuspendingProps) {
       isMild
       busy={asking.isPending}
       wrong={asking.error ? reason(asking.error) : undefined}
-      onConfirm={() => asking.mutate()}
+      onConfirm={() => asking.mutate(undefined)}
       onClose={onClose}
     >
       {t('users.unsuspend.text')}
