@@ -1,9 +1,11 @@
-/** How often a node asks who is suspended. */
+/** How a node learns who is suspended: by hints of others, and how often it asks. */
 import t from 'tap'
 import { Suspensions } from '../../src/accounts/suspensions.ts'
 import type { Database } from '../../src/database/database.ts'
 import type { Bus } from '../../src/nodes/bus.ts'
 import { createLogger } from '../../src/observability/logger.ts'
+import { until } from '../support/client.ts'
+import { testDatabase } from '../support/database.ts'
 
 t.test(
   'hints that come while the database hangs share one look, which begins after them',
@@ -42,3 +44,34 @@ t.test(
     t.equal(asked.length, 3)
   },
 )
+
+t.test('a node learns of it by a hint, without its own regular looks', async (t) => {
+  const { database: db } = await testDatabase(t)
+  const [row] = await db.query<{ id: number }>(
+    "insert into app_user (phone_index, phone_sealed) values ('\\x01', '\\x02') returning id",
+  )
+  const user = row?.id ?? 0
+  const hints: (() => void)[] = []
+  const bus = {
+    tell: (topic: string) => topic === 'suspended' && hints.map((hint) => hint()),
+    on: (topic: string, hint: () => void) => topic === 'suspended' && hints.push(hint),
+    onGap() {},
+  } as unknown as Pick<Bus, 'tell' | 'on' | 'onGap'>
+  const clock = () => new Date()
+  const logger = createLogger({ level: 'silent' })
+  // Neither is started, so neither looks by itself.
+  const [one, two] = [1, 2].map(() => new Suspensions({ db, clock, logger, bus })) as [
+    Suspensions,
+    Suspensions,
+  ]
+  const told: [number, boolean][] = []
+  two.onChange((userId, isSuspended) => told.push([userId, isSuspended]))
+  await one.suspend(user, 'spam')
+  await until(() => two.whyOf(user) === 'spam')
+  t.equal(await one.end(user), true)
+  await until(() => two.whyOf(user) === undefined)
+  t.strictSame(told, [
+    [user, true],
+    [user, false],
+  ])
+})
