@@ -72,6 +72,7 @@ export function rawAnswer(status: number, requestId: string): string {
   const body = JSON.stringify(plainFailure(status))
   const headers = {
     ...securityHeaders,
+    date: new Date().toUTCString(),
     'x-request-id': requestId,
     'content-type': 'application/json; charset=utf-8',
     'content-length': Buffer.byteLength(body),

@@ -125,20 +125,24 @@ export function refuseUnclearLines(app: FastifyInstance): void {
   })
 }
 
-/** Node would refuse a request without a Host with an answer of its own, which has no body, and take the first of two. */
+/** A host and a port as RFC 3986 writes them; both may be missing. */
+const HOST = /^(?:\[[\w:.~!$&'()*+,;=-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
+
+/** Node would answer a request without a Host on its own, without a body, and take the first of two, and one that is none. */
 export function refusalOfHost({
   rawHeaders,
   httpVersion,
 }: Pick<IncomingMessage, 'rawHeaders' | 'httpVersion'>): Error | undefined {
-  let hosts = 0
+  let host: string | undefined
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? ''
-    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    if (name.length !== 4 || name.toLowerCase() !== 'host') continue
+    if (host !== undefined) return failed('bad_request', 'the header Host is there twice')
+    host = rawHeaders[at + 1] ?? ''
   }
-  if (hosts > 1) return failed('bad_request', 'the header Host is there twice')
-  if (hosts === 0 && httpVersion === '1.1')
+  if (host === undefined && httpVersion === '1.1')
     return failed('bad_request', 'the header Host is missing')
-  return undefined
+  return HOST.test(host ?? '') ? undefined : failed('bad_request', 'the header Host names no host')
 }
 
 /** Answers malformed requests, which Node would answer on its own or cut without an answer. */
@@ -212,10 +216,7 @@ interface Answering extends Socket {
 
 const answerOn = (socket: Answering): ServerResponse | undefined => socket[ANSWER]
 
-/**
- * Remembers the answer in progress on each connection, because nothing may be written into the middle of it: also of
- * requests that another node answers.
- */
+/** Remembers the answer in progress on each connection, because nothing may be written into the middle of it, at whatever node. */
 export function followAnswers(server: Server): void {
   const follow = ({ socket }: { socket: Answering }, response: ServerResponse) => {
     socket[ANSWER] = response

@@ -48,6 +48,7 @@ function isRefusal(t: Test, text: string, status: number, description: string) {
   t.match(head, /^content-security-policy: default-src 'none'/im)
   t.match(head, /^cache-control: no-store/im)
   t.match(head, /^connection: close/im)
+  t.match(head, /^date: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$/im)
   t.same(JSON.parse(body), { ok: false, error_code: status, description })
 }
 
@@ -86,6 +87,17 @@ t.test('a request of HTTP/1.1 names its host once, one of HTTP/1.0 need not', as
   const twice = `GET /name HTTP/1.1\r\n${host}hOST: other\r\nConnection: close\r\n\r\n`
   isRefusal(t, await exchange(port, twice), 400, 'Bad Request: the header Host is there twice')
   t.match(await exchange(port, 'GET /name HTTP/1.0\r\n\r\n'), /^HTTP\/1.1 200 /)
+})
+
+t.test('a Host that names no host is refused', async (t) => {
+  const named = (name: string) =>
+    exchange(port, `GET /name HTTP/1.1\r\nHost: ${name}\r\nConnection: close\r\n\r\n`)
+  for (const name of ['###', 'a b', 'a/b', 'user@a', 'a:b', 'a:80:80', '[::1', 'a%2', 'é', '<b>']) {
+    isRefusal(t, await named(name), 400, 'Bad Request: the header Host names no host')
+  }
+  for (const name of ['', 'a_b.example.', 'a:', 'a%2e', '[::1]:8080', '127.0.0.1:80', 'xn--e1a']) {
+    t.match(await named(name), /^HTTP\/1.1 200 /, name)
+  }
 })
 
 t.test('nothing is written into the middle of an answer', async (t) => {
