@@ -36,7 +36,7 @@ export interface WebhookExchange {
   readonly answer:
     | {
         readonly headers: Readonly<Record<string, string | string[] | undefined>>
-        readonly chunks: readonly Buffer[]
+        readonly chunks: readonly Uint8Array[]
       }
     | undefined
 }

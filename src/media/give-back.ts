@@ -21,6 +21,7 @@ const isWhole = ({ buffer, byteLength }: Uint8Array): boolean => buffer.byteLeng
 
 const SMALL_BYTES = 512
 const BLOCK_BYTES = 16_384
+const none = new Uint8Array()
 
 /**
  * Bytes that are kept until all have come. A buffer of a single byte takes two hundred, and a sender may send a million of
@@ -28,7 +29,7 @@ const BLOCK_BYTES = 16_384
  */
 export class Gathered {
   readonly #pieces: Uint8Array[] = []
-  #block: Uint8Array = new Uint8Array()
+  #block: Uint8Array = none
   #used = 0
 
   add(piece: Uint8Array): void {

@@ -2,7 +2,7 @@
 
 import { lookup, Resolver } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction, type Socket } from 'node:net'
-import { Agent, buildConnector, Client, Pool } from 'undici'
+import { Agent, buildConnector, Client, errors, Pool } from 'undici'
 
 /** The IANA special-purpose registry for IPv4, and what is reserved. */
 const special4 = [
@@ -300,40 +300,39 @@ const HEAD_END = '\r\n\r\n'
 /** Some servers send `100 Continue` though nobody waits for it. The client takes that for a broken answer, and passes over 102. */
 function passingOverContinue<Connection extends Socket>(socket: Connection): Connection {
   const { read, write } = socket
-  const heads = new InterimHeads()
+  let heads = new InterimHeads()
   const reading = (size?: number) => {
     const chunk: Buffer | null = read.call(socket, size)
-    if (chunk !== null) heads.rename(chunk)
-    return chunk
+    if (chunk === null || heads.rename(chunk)) return chunk
+    socket.destroy(new errors.HeadersOverflowError('interim answers without end'))
+    return null
   }
-  const writing = (
-    chunk: string | Uint8Array,
-    encoding?: BufferEncoding,
-    written?: (error?: Error | null) => void,
-  ) => {
+  const writing = (...given: Parameters<typeof write>) => {
+    const [chunk] = given
     // The client writes each head as a text of its own; other pieces belong to the request before.
-    if (typeof chunk === 'string' && REQUEST.test(chunk)) heads.begin()
-    return write.call(socket, chunk, encoding, written)
+    if (typeof chunk === 'string' && REQUEST.test(chunk)) heads = new InterimHeads()
+    return write.apply(socket, given)
   }
   return Object.assign(socket, { read: reading, write: writing })
 }
+
+/** A server may say for minutes that it is at work. Each head takes time here, and a hostile one sends them without end. */
+const MOST_INTERIM = 1_000
 
 /** For the pieces of one answer, cut anywhere: renames in the interim heads, and nothing from the head of the answer itself on. */
 class InterimHeads {
   #awaited: 'line' | 'end' | 'nothing' = 'line'
   /** The end of the pieces before, as far as it may belong to what is awaited. */
   #before = ''
+  #count = 0
 
-  /** What follows answers another request. */
-  begin(): void {
-    this.#awaited = 'line'
-    this.#before = ''
-  }
-
-  rename(chunk: Buffer): void {
+  /** False: there are too many. */
+  rename(chunk: Buffer): boolean {
     for (let at = 0; at < chunk.length && this.#awaited !== 'nothing'; ) {
       at = this.#awaited === 'line' ? this.#afterLine(chunk, at) : this.#afterHead(chunk, at)
+      if (this.#count > MOST_INTERIM) return false
     }
+    return true
   }
 
   #afterLine(chunk: Buffer, at: number): number {
@@ -361,6 +360,7 @@ class InterimHeads {
       return chunk.length
     }
     const next = at + end + HEAD_END.length - this.#before.length
+    this.#count++
     this.#awaited = 'line'
     this.#before = ''
     return next

@@ -2,6 +2,7 @@
 import type { Dispatcher } from 'undici'
 import type { WebhookExchange } from '../../actors/ports/webhooks.ts'
 import { LONGEST_REST_MS } from '../../machines/webhook/machine.ts'
+import { Gathered } from '../media/give-back.ts'
 import { AddressRefused } from '../net/guard.ts'
 import { withoutControl } from '../security/redact.ts'
 
@@ -40,7 +41,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
   #status = 0
   #reason = ''
   #headers: Readonly<Record<string, string | string[] | undefined>> = {}
-  #chunks: Buffer[] = []
+  readonly #gathered = new Gathered()
   #bytes = 0
   #isOver = false
 
@@ -77,7 +78,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length
-    if (this.#bytes <= REPLY_BYTES) this.#chunks.push(chunk)
+    if (this.#bytes <= REPLY_BYTES) this.#gathered.add(chunk)
     else {
       this.#answered(undefined, false)
       this.#abort()
@@ -96,7 +97,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return {
       type: textOf(this.#headers['content-type']),
       encoding: textOf(this.#headers['content-encoding']),
-      body: Buffer.concat(this.#chunks),
+      body: Buffer.concat(this.#gathered.pieces),
     }
   }
 
@@ -120,7 +121,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
       status: this.#status || undefined,
       error: error && withoutControl(error.slice(0, ERROR_CHARACTERS)),
       reply,
-      answer: this.#status ? { headers: this.#headers, chunks: this.#chunks } : undefined,
+      answer: this.#status ? { headers: this.#headers, chunks: this.#gathered.pieces } : undefined,
       retryAfterMs: error === undefined ? undefined : restOf(this.#headers['retry-after']),
     }
     this.#ended(sent, isWhole)
@@ -140,6 +141,8 @@ function restOf(header: string | string[] | undefined): number | undefined {
 const refused = ['ECONNREFUSED']
 const timedOut = ['ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT', 'EHOSTUNREACH', 'ENETUNREACH']
 const reset = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']
+/** The client gives its parser's errors no code; the others say that lengths differ, and that a protocol was changed. */
+const garbled = ['HTTPParserError', 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH', 'ERR_ASSERTION']
 const unresolved = ['ENOTFOUND', 'EAI_AGAIN', 'ENODATA', 'ESERVFAIL']
 
 /** The reason of a failed attempt in the reference's words, which reveal nothing of this network. */
@@ -154,7 +157,7 @@ export function failureText(error: unknown): string {
     if (code === 'UND_ERR_HEADERS_OVERFLOW') return "The header of the webhook's answer is too long"
     if (isOfTls(code)) return `SSL error {${cause.message}}`
     if (reset.includes(code)) return 'Connection reset by peer'
-    if (code.startsWith('HPE_')) return "The webhook's answer is not HTTP"
+    if (garbled.includes(code || cause.name)) return "The webhook's answer is not HTTP"
   }
   return "Can't connect to the webhook"
 }
