@@ -160,6 +160,10 @@ t.test('a request without an answer says whether it may have been carried out', 
       .pipe(response)
   })
   t.equal(await howOf(endless.client.ask(question, options)), 'garbage', 'too long')
+  for (const words of ['fine\r\n', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n']) {
+    const garbled = await serving(t, ({ socket }) => socket?.end(words))
+    t.equal(await howOf(garbled.client.ask(question, options)), 'garbage', words)
+  }
   const silent = await serving(t, () => undefined)
   t.equal(await howOf(silent.client.ask(question, { ...options, milliseconds: 50 })), 'silent')
   t.equal(await howOf(silent.client.ask(question, { signal: AbortSignal.timeout(50) })), 'silent')

@@ -156,6 +156,8 @@ const BEFORE_SENDING = [
 export function unanswered(cause: unknown): Unanswered {
   const { name, code } = cause as { readonly name?: string; readonly code?: unknown }
   if (name === 'AbortError' || name === 'TimeoutError') return silent()
+  // It has no code either, but something was sent.
+  if (name === 'HTTPParserError') return new Unanswered('garbage', 'an answer is not HTTP')
   // Sockets and the client name their errors; what has no name came from looking up the host.
   const isEarly =
     cause instanceof AddressRefused ||
