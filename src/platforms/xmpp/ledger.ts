@@ -87,9 +87,7 @@ const FEWEST_UNACKNOWLEDGED = 100
 const ACKNOWLEDGED_WITHIN_MS = 10_000
 /** Servers keep no more for a client that does not acknowledge; the same of all earlier sessions together. */
 const MOST_UNACKNOWLEDGED = 5_000
-/**
- * After this time of a stream, the server has repeated all that earlier ones had not acknowledged to it.
- */
+/** After this time of a stream, the server has repeated all that earlier ones had not acknowledged to it. */
 const ACKNOWLEDGED_MS = 60_000
 
 export class Ledger {
