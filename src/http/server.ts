@@ -21,6 +21,7 @@ import { botPaths } from '../bot-api/openapi.ts'
 import type { Storage } from '../composition/storage.ts'
 import type { Config } from '../config/config.ts'
 import { LISTEN_BACKLOG } from '../config/limits.ts'
+import { isPoll } from '../nodes/owners.ts'
 import { forwardingOf } from '../nodes/peers.ts'
 import type { Logger } from '../observability/logger.ts'
 import { addressCheck } from '../security/addresses.ts'
@@ -207,6 +208,9 @@ const starting = failed('unavailable', 'the service is starting', {
   retryAfterSeconds: 1,
 })
 
+/** However short calls are held: who polls asks again at once, and the start would be busy with that. */
+const SHORTEST_POLL_MS = 1_000
+
 /** Listens from the first moment of a start: answers health checks, and keeps other requests until the routes are there. */
 export class StartupServer {
   readonly #server: Server
@@ -288,7 +292,8 @@ export class StartupServer {
         this.#forget(response)
         new ForwardedCall(request, response).giveUp(starting)
       }
-      this.#kept.set(response, setTimeout(give, this.#holdMs))
+      const holdMs = isPoll(url) ? Math.max(this.#holdMs, SHORTEST_POLL_MS) : this.#holdMs
+      this.#kept.set(response, setTimeout(give, holdMs))
       response.once('close', () => this.#forget(response))
     }
   }

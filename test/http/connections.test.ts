@@ -201,6 +201,25 @@ t.test('one address has its share, and a proxy has that of everybody', async (t)
   t.strictSame(behind.refused, [])
 })
 
+t.test('at a start a poll is held for a second where calls are not held at all', async (t) => {
+  const at = { host: '127.0.0.1', port: await freePort() }
+  const door = await StartupServer.open(
+    { ...at, trustProxy: false, timing: { holdFor: 0 } } as never,
+    createLogger({ level: 'silent' }),
+  )
+  t.teardown(() => door.close())
+  const began = performance.now()
+  const ask = async (method: string) => {
+    const answer = await fetch(`http://127.0.0.1:${at.port}/bot1:key/${method}`)
+    const { ok } = (await answer.json()) as { ok: boolean }
+    return { ok, status: answer.status, after: performance.now() - began }
+  }
+  const [poll, call] = await Promise.all([ask('getUpdates?timeout=30'), ask('getMe')])
+  t.strictSame([call.ok, call.status], [false, 503])
+  t.strictSame([poll.ok, poll.status], [true, 200])
+  t.ok(poll.after >= 990, 'or a bot would ask again and again')
+})
+
 t.test('what is written before the routes are there is read like later', async (t) => {
   const logger = createLogger({ level: 'silent' })
   const at = { host: '127.0.0.1', port: await freePort() }

@@ -33,6 +33,10 @@ function stage(resumed = 0) {
     message: () => comes('message'),
     ask: () => comes('r', ns.streamManagement),
     enabled: () => comes('enabled', ns.streamManagement),
+    begins: (name: string) => {
+      streamManagement.enabled = false
+      comes(name, ns.streamManagement)
+    },
     handled: () => streamManagement.inbound,
     acknowledgements,
   }
@@ -109,6 +113,21 @@ t.test('in a flood a server is answered when what it asked for is stored', async
   await answered()
   t.match(sent[1], { name: 'a', attrs: { h: 3 } })
   t.equal(sent.length, 2)
+})
+
+t.test('a server that asks in the moment in which the stream begins is answered', (t) => {
+  for (const name of ['enabled', 'resumed']) {
+    const { message, begins, ask, sent } = stage()
+    begins(name)
+    message()()
+    ask()
+    t.strictSame(
+      sent.map((answer) => `${answer}`),
+      [`<a xmlns="${ns.streamManagement}" h="1"/>`],
+      'the library knows of the stream a moment later, and ejabberd asks no second time',
+    )
+  }
+  t.end()
 })
 
 t.test('a server that asks is answered soon, also while something waits', async (t) => {

@@ -258,9 +258,8 @@ export class Acknowledgements {
     this.#late = undefined
     this.#isAnswering = false
     this.#owed = this.#handled < this.#asked ? this.#asked : undefined
-    const { streamManagement } = this.#client
-    if (!streamManagement.enabled) return
-    // A broken stream needs no answer: the number is part of its resumption.
+    // Whoever asks has enabled it, also where the library is not done with that yet: ejabberd asks no second time without an
+    // answer. A broken stream needs none: the number is part of its resumption.
     this.#client
       .send(xml('a', { xmlns: ns.streamManagement, h: this.#handled }))
       .catch(() => undefined)

@@ -100,29 +100,27 @@ export function parseUnarchived(stored: Json): Unarchived[] {
 /** A server sends again what it has kept at the start of a stream. */
 const REPEATED_WITHIN_MS = 15 * 60_000
 
-/** The last messages that the earlier session has stored; each is recognized once, soon after the stream has begun. */
+/** The last messages that earlier sessions have stored; each is recognized once, soon after the stream has begun. */
 export class Repeats {
-  #expected: Unarchived[]
+  readonly #expected: Map<string, Unarchived[]>
   readonly #until = performance.now() + REPEATED_WITHIN_MS
 
   constructor(stored: readonly Unarchived[]) {
-    this.#expected = [...stored]
+    this.#expected = Map.groupBy(stored, ([fingerprint]) => fingerprint)
   }
 
-  /** Whether the server repeats a stored message. */
-  take({ message, at, delayed }: IncomingMessage): boolean {
-    if (performance.now() > this.#until) this.#expected = []
+  /** The stored message that the server repeats; `undefined`: it is a new one. */
+  take({ message, at, delayed }: IncomingMessage): Unarchived | undefined {
+    if (performance.now() > this.#until) this.#expected.clear()
     // A random id is unique. With any other id only a message kept by the server can be a repeat, and only of its own time.
     const isUnique = isRandom(message.attrs.id ?? '')
-    if (this.#expected.length === 0 || (!delayed && !isUnique)) return false
-    const fingerprint = fingerprintOf(message)
+    if (this.#expected.size === 0 || (!delayed && !isUnique)) return undefined
+    const same = this.#expected.get(fingerprintOf(message)) ?? []
     // An archive may have another clock.
     const seen = Math.min(at, nowSeconds())
-    const place = this.#expected.findIndex(
-      ([known, since]) =>
-        known === fingerprint && (isUnique || Math.abs(since - seen) <= toleranceSeconds),
+    const place = same.findIndex(
+      ([, since]) => isUnique || Math.abs(since - seen) <= toleranceSeconds,
     )
-    if (place >= 0) this.#expected.splice(place, 1)
-    return place >= 0
+    return place >= 0 ? same.splice(place, 1)[0] : undefined
   }
 }

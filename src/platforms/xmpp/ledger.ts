@@ -84,14 +84,10 @@ interface LedgerStart {
 const MOST_INVITATIONS = 20
 /** So many are remembered however old they are, and of a flood those that the server may not have seen acknowledged. */
 const FEWEST_UNACKNOWLEDGED = 100
-const MOST_UNACKNOWLEDGED = 500
 const ACKNOWLEDGED_WITHIN_MS = 10_000
-/** The same, of all earlier sessions together: a service may be killed again and again soon after its start. */
-const MOST_OF_EARLIER = 600
-/**
- * After this time of a session, the server has all acknowledgements of earlier sessions and repeats none of their
- * messages.
- */
+/** Servers keep no more for a client that does not acknowledge; the same of all earlier sessions together. */
+const MOST_UNACKNOWLEDGED = 5_000
+/** After this time of a stream, the server has repeated all that earlier ones had not acknowledged to it. */
 const ACKNOWLEDGED_MS = 60_000
 
 export class Ledger {
@@ -102,13 +98,11 @@ export class Ledger {
   #repeats: Repeats
   readonly #recent = new RecentMap<string, true>(MOST_REMEMBERED)
   readonly #recentIds = new SparseMap<string, RecentIds>()
-  /** The newest without a place in an archive: the server may not have seen their acknowledgement. */
-  #unarchived: readonly Unarchived[] = []
-  /** How many of them were stored when: the last is the newest. */
-  #stored: readonly { readonly count: number; readonly at: number }[] = []
-  /** The same of earlier sessions: one that is killed early has acknowledged nothing to the server. */
-  readonly #earlier: readonly Unarchived[]
-  readonly #startedAt = performance.now()
+  /** The newest without a place in an archive, the last one last: the server may not have seen their acknowledgement. */
+  #unarchived: readonly { readonly stored: Unarchived; readonly at: number }[] = []
+  /** The same of earlier sessions, but for what came again: one that is killed early has acknowledged nothing to the server. */
+  #earlier: readonly Unarchived[]
+  #startedAt = performance.now()
   #isRecalled = false
   #checkpoints: Checkpoints
   #invited: readonly Invitation[]
@@ -121,7 +115,7 @@ export class Ledger {
     this.#checkpoints = start.checkpoints
     this.#invited = start.invited
     this.#repeats = new Repeats(start.unarchived)
-    this.#earlier = start.unarchived.slice(-MOST_OF_EARLIER)
+    this.#earlier = start.unarchived.slice(-MOST_UNACKNOWLEDGED)
     this.#line = new EventLine(report)
     this.#events = events
     this.#known = {
@@ -135,7 +129,8 @@ export class Ledger {
 
   /** The stream is a new one: the server may send again what was not acknowledged on an earlier one, also of this session. */
   expectRepeats(): void {
-    this.#repeats = new Repeats([...this.#earlier, ...this.#unarchived])
+    this.#startedAt = performance.now()
+    this.#repeats = new Repeats(this.#remembered())
   }
 
   /** The stream of the session before goes on: what that one stored comes no more. */
@@ -194,7 +189,9 @@ export class Ledger {
   }
 
   async #commit(deliveries: readonly IncomingMessage[]): Promise<void> {
-    const news = deliveries.filter((delivery) => !this.#isRepeat(delivery))
+    const again: Unarchived[] = []
+    const news = deliveries.filter((delivery) => !this.#isRepeat(delivery, again))
+    this.#rememberAgain(again)
     if (!this.#isRecalled && news.some(({ message }) => namesUnknown(message))) {
       this.#isRecalled = true
       for (const delivery of await this.#events.recall()) read(delivery, this.#known)
@@ -227,22 +224,34 @@ export class Ledger {
     checkpoints: Checkpoints,
     invited: readonly Invitation[],
   ): Promise<void> {
-    const isEarly = performance.now() - this.#startedAt < ACKNOWLEDGED_MS
-    const unarchived = [...(isEarly ? this.#earlier : []), ...this.#unarchived]
+    if (performance.now() - this.#startedAt >= ACKNOWLEDGED_MS) this.#earlier = []
+    const unarchived = this.#remembered()
     const checkpoint = checkpointJson(checkpoints, this.#own, { invited, unarchived })
     await this.#line.store(happenings, checkpoint)
     this.#checkpoints = checkpoints
     this.#invited = invited
   }
 
+  #remembered(): readonly Unarchived[] {
+    return [...this.#earlier, ...this.#unarchived.map(({ stored }) => stored)]
+  }
+
   #remember(stored: readonly Unarchived[]) {
     if (stored.length === 0) return
     const now = performance.now()
-    const recent = this.#stored.filter(({ at }) => now - at < ACKNOWLEDGED_WITHIN_MS)
-    this.#stored = [...recent, { count: stored.length, at: now }]
-    const count = this.#stored.reduce((sum, { count }) => sum + count, 0)
-    const kept = Math.min(Math.max(count, FEWEST_UNACKNOWLEDGED), MOST_UNACKNOWLEDGED)
-    this.#unarchived = [...this.#unarchived, ...stored].slice(-kept)
+    const all = [...this.#unarchived, ...stored.map((each) => ({ stored: each, at: now }))]
+    const recent = all.filter(({ at }) => now - at < ACKNOWLEDGED_WITHIN_MS).length
+    const kept = Math.min(Math.max(recent, FEWEST_UNACKNOWLEDGED), MOST_UNACKNOWLEDGED)
+    this.#unarchived = all.slice(-kept)
+  }
+
+  /** They are handled once more, and the server may not see this acknowledgement either. */
+  #rememberAgain(stored: readonly Unarchived[]) {
+    if (stored.length === 0) return
+    const again = new Set(stored)
+    this.#earlier = this.#earlier.filter((each) => !again.has(each))
+    this.#unarchived = this.#unarchived.filter((each) => !again.has(each.stored))
+    this.#remember(stored)
   }
 
   #placeAfter(
@@ -272,8 +281,11 @@ export class Ledger {
     return invited.length > this.#invited.length ? invited : this.#invited
   }
 
-  #isRepeat(delivery: IncomingMessage): boolean {
-    if (this.#recent.has(delivery.key) || this.#repeats.take(delivery)) return true
+  /** `stored`: gets what the server repeats of an earlier stream. */
+  #isRepeat(delivery: IncomingMessage, stored: Unarchived[]): boolean {
+    if (this.#recent.has(delivery.key)) return true
+    const repeated = this.#repeats.take(delivery)
+    if (repeated) return stored.push(repeated) > 0
     // The earlier session has not reported all messages that it sent, so the log lacks them.
     const { again, own, message } = delivery
     return again === true && own && isRandom(message.attrs.id ?? '')
