@@ -10,7 +10,7 @@ import { FIRST_UPDATE, seedKeys, seedUser } from './support/seed.ts'
 import { seedLinked, seedPeople } from './support/seed-sandbox.ts'
 import { type Service, startService } from './support/service.ts'
 import type { Writing } from './support/service-process.ts'
-import type { Stage } from './support/stage.ts'
+import { asksFor, type Stage } from './support/stage.ts'
 import { microseconds, milliseconds, percentile } from './support/statistics.ts'
 
 const TURNS = 5
@@ -38,6 +38,7 @@ interface Scene {
 /** Delivers so many messages at this rate; resolves with the milliseconds of each. */
 type Way = (load: { perSecond: number; messages: number }) => Promise<readonly number[]>
 
+/** `--loads sends,polls-1,hooks-1000` measures these alone. */
 export async function light(stage: Stage): Promise<Finding[]> {
   const receiver = startChild(join(import.meta.dirname, 'support/receiver-process.ts'))
   const userId = await seedUser(stage)
@@ -56,7 +57,7 @@ export async function light(stage: Stage): Promise<Finding[]> {
     const scene = { stage, service, userId, people }
     const origin = `http://127.0.0.1:${await receiver.ask<number>('start')}`
     await setWebhooks({ ...scene, receiver, origin }, hookKeys, () => `${origin}/timed`, 1)
-    const sends = isAsked(stage, 'sends') ? await oneByOne(scene, bare, hookKeys[0] ?? '') : []
+    const sends = asksFor(stage, 'sends') ? await oneByOne(scene, bare, hookKeys[0] ?? '') : []
     const ways = [
       { name: 'polls', to: 'a held getUpdates', way: toPolls(scene, listeners, polled.people) },
       { name: 'hooks', to: 'a webhook', way: toHooks(scene, receiver, hooked.people) },
@@ -69,10 +70,6 @@ export async function light(stage: Stage): Promise<Finding[]> {
     await receiver.stop()
   }
 }
-
-/** `--loads sends,polls-1,hooks-1000` measures these alone. */
-const isAsked = ({ options }: Stage, load: string): boolean =>
-  options.loads === undefined || options.loads.split(',').includes(load)
 
 /** One connection, each request after the answer to the one before. */
 async function oneByOne({ service, people }: Scene, bare: Service, key: string) {
@@ -151,7 +148,7 @@ async function arrivals(
 ): Promise<Finding[]> {
   const parts = ways.flatMap(({ name, to, way }) =>
     loads
-      .filter(({ perSecond }) => isAsked(stage, `${name}-${perSecond}`))
+      .filter(({ perSecond }) => asksFor(stage, `${name}-${perSecond}`))
       .map((load) => ({ to, way, load, turns: [] as Sent[] })),
   )
   for (const way of new Set(parts.map((part) => part.way))) await way(WARMING_UP)

@@ -2,6 +2,7 @@
 import t from 'tap'
 import type { Database } from '../../src/database/database.ts'
 import { BatchedOutbox } from '../../src/sandbox/messages/send.ts'
+import type { Wake } from '../../src/sandbox/network/context.ts'
 import { until } from '../support/client.ts'
 import { perform, refusalOf, sending, sent, words } from './contract/scene.ts'
 import { stage } from './sandbox/stage.ts'
@@ -307,18 +308,23 @@ t.test(
   },
 )
 
+/** Sends messages that nobody is woken for. Resolves with how they would be. */
+async function unheard(db: Database, sender: number, native: number, count: number) {
+  const woken: Parameters<Wake>[] = []
+  const outbox = new BatchedOutbox(db, (...args) => void woken.push(args))
+  for (const text of numbered(count)) {
+    const content = { kind: 'text' as const, text, entities: [] }
+    await outbox.send({ sender, native, request: text, content })
+  }
+  return woken
+}
+
 t.test('messages that are handed in with a gap are read, and none is reported twice', async (t) => {
   const { online, register, sandbox, db } = await stage(t)
   const { person, store } = await online()
   const { id } = await register()
   const { wake } = sandbox.hub
-  const late: Parameters<typeof wake>[] = []
-  const outbox = new BatchedOutbox(db, (...woken) => void late.push(woken))
-  for (const [index, text] of numbered(4).entries()) {
-    const content = { kind: 'text' as const, text, entities: [] }
-    await outbox.send({ sender: id, native: person.id, request: `${index}`, content })
-  }
-  const [first, second, third, fourth] = late
+  const [first, second, third, fourth] = await unheard(db, id, person.id, 4)
   t.strictSame(store.texts(), [])
   wake(...second!)
   await store.message('3')
@@ -329,6 +335,19 @@ t.test('messages that are handed in with a gap are read, and none is reported tw
   await store.message('the last one')
   t.strictSame(store.texts(), [...numbered(4), 'the last one'])
   t.equal(store.reported.length, 5)
+})
+
+t.test('a message that nobody hands in is read after one that somebody does', async (t) => {
+  const { online, register, sandbox, db } = await stage(t)
+  const { person, store } = await online()
+  const { id } = await register()
+  const { wake } = sandbox.hub
+  const [first, second] = await unheard(db, id, person.id, 3)
+  wake(...first!)
+  wake([person.id])
+  wake(...second!)
+  await store.message('2')
+  t.strictSame(store.texts(), numbered(3))
 })
 
 t.test('an event that is not handed in is not forgotten beside a message that is', async (t) => {
