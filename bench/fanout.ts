@@ -7,7 +7,7 @@ import { setWebhooks } from './support/hooks.ts'
 import { Listeners } from './support/listeners.ts'
 import { FIRST_UPDATE, seedChatter, seedKeys, seedUser } from './support/seed.ts'
 import { type Service, startService } from './support/service.ts'
-import type { Stage } from './support/stage.ts'
+import { asksFor, type Stage } from './support/stage.ts'
 import { microseconds, milliseconds, percentile } from './support/statistics.ts'
 
 interface Case {
@@ -42,6 +42,7 @@ interface Measured {
 /** Delivers one update to all keys; resolves once each has it and waits for the next one. */
 type Deliver = () => Promise<void>
 
+/** `--loads polls-1000,webhooks-1000` measures these alone. */
 export async function fanout(stage: Stage): Promise<Finding[]> {
   const receiver = startChild(join(import.meta.dirname, 'support/receiver-process.ts'))
   const bystander = startChild(join(import.meta.dirname, 'support/bystander-process.ts'))
@@ -58,10 +59,13 @@ export async function fanout(stage: Stage): Promise<Finding[]> {
     await service.ask('online', credentialIds.length)
     const origin = `http://127.0.0.1:${await receiver.ask<number>('start')}`
     const scene = { stage, service, receiver, origin, bystander, stranger }
-    const parts = cases.map((one, index) => {
-      const account = { credentialId: shared[index] ?? 0, keys: keys[index] ?? [], reported: 0 }
-      return { one, account, turns: [] as Measured[] }
-    })
+    const parts = cases
+      .map((one, index) => {
+        const account = { credentialId: shared[index] ?? 0, keys: keys[index] ?? [], reported: 0 }
+        return { one, account, turns: [] as Measured[] }
+      })
+      // The first one tells what a single key takes.
+      .filter(({ one }) => one.keys === 1 || asksFor(stage, `${one.by}-${one.keys}`))
     // In turn, so that whatever else the machine does meets all alike.
     for (let turn = 1; turn <= TURNS; turn++) {
       for (const { one, account, turns } of parts) turns.push(await play(scene, one, account))

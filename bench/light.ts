@@ -10,7 +10,7 @@ import { FIRST_UPDATE, seedKeys, seedUser } from './support/seed.ts'
 import { seedLinked, seedPeople } from './support/seed-sandbox.ts'
 import { type Service, startService } from './support/service.ts'
 import type { Writing } from './support/service-process.ts'
-import type { Stage } from './support/stage.ts'
+import { asksFor, type Stage } from './support/stage.ts'
 import { microseconds, milliseconds, percentile } from './support/statistics.ts'
 
 const TURNS = 5
@@ -38,6 +38,7 @@ interface Scene {
 /** Delivers so many messages at this rate; resolves with the milliseconds of each. */
 type Way = (load: { perSecond: number; messages: number }) => Promise<readonly number[]>
 
+/** `--loads sends,polls-1,hooks-1000` measures these alone. */
 export async function light(stage: Stage): Promise<Finding[]> {
   const receiver = startChild(join(import.meta.dirname, 'support/receiver-process.ts'))
   const userId = await seedUser(stage)
@@ -56,11 +57,11 @@ export async function light(stage: Stage): Promise<Finding[]> {
     const scene = { stage, service, userId, people }
     const origin = `http://127.0.0.1:${await receiver.ask<number>('start')}`
     await setWebhooks({ ...scene, receiver, origin }, hookKeys, () => `${origin}/timed`, 1)
-    const sends = await oneByOne(scene, bare, hookKeys[0] ?? '')
-    const ways = {
-      'a held getUpdates': toPolls(scene, listeners, polled.people),
-      'a webhook': toHooks(scene, receiver, hooked.people),
-    }
+    const sends = asksFor(stage, 'sends') ? await oneByOne(scene, bare, hookKeys[0] ?? '') : []
+    const ways = [
+      { name: 'polls', to: 'a held getUpdates', way: toPolls(scene, listeners, polled.people) },
+      { name: 'hooks', to: 'a webhook', way: toHooks(scene, receiver, hooked.people) },
+    ]
     return [...sends, ...(await arrivals(scene, ways))]
   } finally {
     listeners.close()
@@ -143,12 +144,14 @@ const toHooks =
 /** Each rate in turn, by each way; the medians of the turns. */
 async function arrivals(
   { stage, service }: Scene,
-  ways: Readonly<Record<string, Way>>,
+  ways: readonly { readonly name: string; readonly to: string; readonly way: Way }[],
 ): Promise<Finding[]> {
-  for (const way of Object.values(ways)) await way(WARMING_UP)
-  const parts = Object.entries(ways).flatMap(([name, way]) =>
-    loads.map((load) => ({ name, way, load, turns: [] as Sent[] })),
+  const parts = ways.flatMap(({ name, to, way }) =>
+    loads
+      .filter(({ perSecond }) => asksFor(stage, `${name}-${perSecond}`))
+      .map((load) => ({ to, way, load, turns: [] as Sent[] })),
   )
+  for (const way of new Set(parts.map((part) => part.way))) await way(WARMING_UP)
   for (let turn = 1; turn <= TURNS; turn++) {
     for (const { way, load, turns } of parts) {
       const before = await service.ask<number>('processor')
@@ -157,13 +160,13 @@ async function arrivals(
     }
     stage.note(`turn ${turn} of ${TURNS}`)
   }
-  return parts.flatMap(({ name, load, turns }) => {
+  return parts.flatMap(({ to, load, turns }) => {
     const at = (share: number) =>
       percentile(
         turns.map(({ delays }) => percentile(delays, share)),
         0.5,
       )
-    const what = `a person's message to ${name}, ${load.perSecond}/s`
+    const what = `a person's message to ${to}, ${load.perSecond}/s`
     return [
       {
         what: `${what}, p50`,

@@ -40,7 +40,7 @@ export interface Options {
   readonly once: boolean
   /** Another checkout of the project, to compare with. */
   readonly tree?: string | undefined
-  /** Names of the loads to compare under. */
+  /** Names of the loads to measure, of benchmarks with several. */
   readonly loads?: string | undefined
   /** Options of Node.js to compare with. */
   readonly node?: string | undefined
@@ -51,6 +51,10 @@ export interface Theatre {
   perform<Result>(name: string, play: (stage: Stage) => Promise<Result>): Promise<Result>
   close(): Promise<void>
 }
+
+/** Without `--loads` a benchmark measures all of its loads. */
+export const asksFor = ({ options: { loads } }: Stage, load: string): boolean =>
+  loads === undefined || loads.split(',').includes(load)
 
 const logger = createLogger({ level: 'error' })
 

@@ -1,19 +1,19 @@
 /** Plain messages are sent by statements of their own, which do the same as the one for all messages. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { Queryable } from '../../src/database/database.ts'
 import { openPrivateChat } from '../../src/sandbox/chats/private-chat.ts'
+import { type EventReader, pageOf, readEventPage } from '../../src/sandbox/delivery/event-page.ts'
 import { messageOf } from '../../src/sandbox/delivery/mapping.ts'
-import type { MessageView } from '../../src/sandbox/delivery/rows.ts'
-import { sendStatement } from '../../src/sandbox/messages/send-statement.ts'
+import type { QueuedMessage } from '../../src/sandbox/delivery/rows.ts'
+import { type SentRow, sendStatement, wokenBy } from '../../src/sandbox/messages/send-statement.ts'
 import type { OutgoingMessage } from '../../src/sandbox/network/context.ts'
 import { stage } from './sandbox/stage.ts'
-
-type Sent = MessageView & { readonly woken: readonly number[] }
 
 const undone = new Error('everything is as it was before')
 
 /** What a statement answers and leaves behind; afterwards everything is as it was. */
 async function tried(
+  t: Test,
   db: Queryable & { transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T> },
   change: string,
   statement: ReturnType<typeof sendStatement>,
@@ -23,9 +23,11 @@ async function tried(
   const given = messages.map((message, ord) => ({ ...message, ord, needs: 'send_messages' }))
   const trying = db.transaction(async (tx) => {
     await tx.query(change)
-    const sent = await tx.query<Sent>(statement, [JSON.stringify(given)])
+    const sent = await tx.query<SentRow>(statement, [JSON.stringify(given)])
+    const [woken, handed = []] = wokenBy(messages, sent)
     seen = {
-      sent: sent.map((view) => ({ ...messageOf(view), at: 0, woken: view.woken })),
+      sent: sent.map((view) => ({ ...messageOf(view), at: 0 })),
+      woken: woken.toSorted().map((person) => ({ person })),
       chats: await tx.query('select id, last_message from sandbox_chat order by id'),
       messages: await tx.query(
         "select to_jsonb(m) - 'at' as row from sandbox_message m order by chat_id, id",
@@ -36,12 +38,35 @@ async function tried(
       ),
       people: await tx.query('select id, events from sandbox_person order by id'),
     }
+    for (const person of woken) await assertAlike(t, tx, person, handed)
     throw undone
   })
   await trying.catch((cause) => {
     if (cause !== undone) throw cause
   })
   return seen
+}
+
+/** Messages that are handed in are reported as those of the queue would be. */
+async function assertAlike(
+  t: Test,
+  tx: Queryable,
+  person: number,
+  handed: readonly QueuedMessage[],
+): Promise<void> {
+  const own = handed.filter((message) => message.person === person)
+  const [first] = own
+  if (!first) return
+  for (const session of [7, 8]) {
+    const reader: EventReader = {
+      person,
+      session,
+      openedAt: first.seq - 1,
+      recoversChannels: () => true,
+    }
+    const read = await readEventPage(tx, reader, first.seq - 1)
+    t.strictSame(pageOf(reader, own), read, `to ${person}`)
+  }
 }
 
 /** Changes before the writer's message to the reader. */
@@ -114,15 +139,15 @@ t.test('a plain message is sent alike by each statement that can', async (t) => 
   t.equal(new Set(Object.values(statements).map(({ name }) => name)).size, 3)
   for (const [name, change] of Object.entries(situations)) {
     const sql = change({ writer: writer.id, reader: reader.id })
-    const expected = await tried(db, sql, statements.any, one)
-    t.same(await tried(db, sql, statements.plain, one), expected, name)
-    t.same(await tried(db, sql, statements.one, one), expected, `${name}, alone`)
-    const ofSome = await tried(db, sql, statements.any, some)
-    t.same(await tried(db, sql, statements.plain, some), ofSome, `${name}, several`)
+    const expected = await tried(t, db, sql, statements.any, one)
+    t.same(await tried(t, db, sql, statements.plain, one), expected, name)
+    t.same(await tried(t, db, sql, statements.one, one), expected, `${name}, alone`)
+    const ofSome = await tried(t, db, sql, statements.any, some)
+    t.same(await tried(t, db, sql, statements.plain, some), ofSome, `${name}, several`)
   }
   await db.query(statements.any, [JSON.stringify([{ ...first, ord: 0 }])])
   for (const statement of Object.values(statements)) {
-    const { sent, events } = await tried(db, 'select 1', statement, one)
+    const { sent, events } = await tried(t, db, 'select 1', statement, one)
     t.same({ sent, events }, { sent: [], events: [] }, 'nothing is sent twice')
   }
 })

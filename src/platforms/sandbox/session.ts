@@ -9,9 +9,10 @@ import type {
 import { failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { isUnavailable } from '../../database/failures.ts'
-import type { EventReader } from '../../sandbox/delivery/event-page.ts'
+import { type EventPage, type EventReader, pageOf } from '../../sandbox/delivery/event-page.ts'
 import { disturbed, type Faults, loseAnswer } from '../../sandbox/delivery/faults.ts'
 import type { Hub, LinkedSession, SessionEnd } from '../../sandbox/delivery/hub.ts'
+import type { QueuedMessage } from '../../sandbox/delivery/rows.ts'
 import { endSessions, type SessionRecord } from '../../sandbox/delivery/sessions.ts'
 import { openFile } from '../../sandbox/files/files.ts'
 import type { NetworkContext, Services } from '../../sandbox/network/context.ts'
@@ -29,6 +30,8 @@ const ENDINGS: Readonly<Record<SessionEnd, Ending>> = {
 }
 
 const READ_AGAIN_MS = 500
+/** As many as a page. */
+const MOST_HANDED = 500
 
 const lostAnswer = () =>
   failed('timeout', 'the sandbox did not answer in time; the message may have been sent', {
@@ -46,8 +49,10 @@ export class SandboxSession implements Session, LinkedSession {
   #faults: Faults = {}
   #position = 0
   #isReading = false
-  /** There may be events that were not read yet. */
+  /** There may be events that were neither read nor handed in. */
   #isWoken = false
+  /** Messages of the queue that need not be read. */
+  #handed: QueuedMessage[] = []
   /** Resolves when a silence ends. Absent while no request waits for that. */
   #silence: PromiseWithResolvers<void> | undefined
 
@@ -116,16 +121,17 @@ export class SandboxSession implements Session, LinkedSession {
     this.wake()
   }
 
-  wake() {
-    this.#isWoken = true
+  wake(messages: readonly QueuedMessage[] = []) {
+    this.#handed.push(...messages)
+    // While the session stands still, the queue keeps them.
+    if (messages.length === 0 || this.#handed.length > MOST_HANDED) this.#forgetHanded()
     if (!this.#isReading && !this.#faults.isSilent && this.#state === 'open') void this.#readOn()
   }
 
   async #readOn() {
     this.#isReading = true
     try {
-      while (this.#isWoken && this.#state === 'open' && !this.#faults.isSilent) {
-        this.#isWoken = false
+      while (this.#hasMore && this.#state === 'open' && !this.#faults.isSilent) {
         await this.#readPage().catch((cause) => this.#readAgain(cause))
       }
     } catch (error) {
@@ -141,16 +147,39 @@ export class SandboxSession implements Session, LinkedSession {
   async #readAgain(cause: unknown) {
     if (!isAway(cause)) throw cause
     await pause(READ_AGAIN_MS)
+    this.#forgetHanded()
+  }
+
+  /** The queue is read instead. */
+  #forgetHanded() {
+    this.#handed = []
     this.#isWoken = true
   }
 
-  async #readPage() {
-    const { happenings, last, isFull } = await this.#hub.read(this.reader, this.#position)
-    if (this.#state !== 'open') return
-    if (this.#faults.isSilent) {
-      this.#isWoken = true
-      return
+  get #hasMore() {
+    return this.#isWoken || this.#handed.length > 0
+  }
+
+  /** The next messages, if they were handed in without a gap. */
+  #takeHanded(): EventPage | undefined {
+    const fresh = this.#handed.filter(({ seq }) => seq > this.#position)
+    this.#handed = []
+    if (fresh.length === 0) return undefined
+    if (fresh.every(({ seq }, index) => seq === this.#position + 1 + index)) {
+      return pageOf(this.reader, fresh)
     }
+    this.#isWoken = true
+    return undefined
+  }
+
+  async #readPage() {
+    const handed = this.#takeHanded()
+    if (!handed && !this.#isWoken) return
+    if (!handed) this.#isWoken = false
+    const page = handed ?? (await this.#hub.read(this.reader, this.#position))
+    const { happenings, last, isFull } = page
+    if (this.#state !== 'open') return
+    if (this.#faults.isSilent) return this.#forgetHanded()
     if (happenings.length > 0) await this.#report.events(disturbed(happenings, this.#faults), last)
     if (last > this.#position) this.#hub.acknowledge(this.reader.session, last)
     this.#position = last

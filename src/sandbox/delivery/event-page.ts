@@ -24,6 +24,7 @@ import {
   type MessageView,
   type PersonRow,
   personJson,
+  type QueuedMessage,
   viewColumns,
   viewJoins,
 } from './rows.ts'
@@ -89,6 +90,26 @@ export async function readEventPage(
     ),
   }
 }
+
+/** A page of messages that nobody needs to read: whoever sent them had them at hand. */
+export const pageOf = (reader: EventReader, messages: readonly QueuedMessage[]): EventPage => ({
+  last: messages.at(-1)!.seq,
+  isFull: false,
+  happenings: messages
+    .map(rowOf)
+    .filter((row) => isFor(reader, row))
+    .map((row) => happeningOf(reader, row)),
+})
+
+const rowOf = ({ message, session, person: _, ...view }: QueuedMessage): Row => ({
+  ...view,
+  kind: 'message',
+  actor_id: message.sender_id,
+  actor: view.sender,
+  caused_by: session,
+  at: message.at,
+  detail: message,
+})
 
 /** With the paid media that the reader may see. */
 async function withPaid(db: Queryable, { person }: EventReader, happenings: readonly Happening[]) {

@@ -5,6 +5,7 @@ import type { Queryable } from '../../database/database.ts'
 import type { Wake } from '../network/context.ts'
 import { type EventPage, type EventReader, readEventPage } from './event-page.ts'
 import type { Faults } from './faults.ts'
+import type { QueuedMessage } from './rows.ts'
 import { findSessions, hashToken, type SessionRecord } from './sessions.ts'
 
 const READS_AT_ONCE = 4
@@ -15,8 +16,8 @@ export type SessionEnd = 'connection_lost' | 'replaced' | 'revoked' | 'banned'
 /** One linked device that is online. */
 export interface LinkedSession {
   readonly reader: EventReader
-  /** An event was queued: the session reads on. */
-  wake(): void
+  /** Events were queued: the session reads on. It need not read those that are given. */
+  wake(messages?: readonly QueuedMessage[]): void
   faultsChanged(faults: Faults): void
   end(why: SessionEnd): void
 }
@@ -67,8 +68,8 @@ export class Hub {
   }
 
   /** Call it after a change: the sessions of these people read on, and every waiting request looks again. */
-  readonly wake: Wake = (people) => {
-    this.#wakeHere(people)
+  readonly wake: Wake = (people, messages) => {
+    this.#wakeHere(people, messages)
     this.#announce({ kind: 'woken', people })
   }
 
@@ -89,8 +90,11 @@ export class Hub {
     else for (const one of this.of(news.person)) one.faultsChanged(news.faults)
   }
 
-  #wakeHere(people: Iterable<number>): void {
-    for (const person of people) for (const session of this.of(person)) session.wake()
+  #wakeHere(people: readonly number[], messages: readonly QueuedMessage[] = []): void {
+    const byPerson = Map.groupBy(messages, ({ person }) => person)
+    for (const person of people) {
+      for (const session of this.of(person)) session.wake(byPerson.get(person))
+    }
     this.#wakeWaiting()
   }
 

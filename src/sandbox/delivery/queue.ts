@@ -59,7 +59,7 @@ export const queueingOne = (kind: string, detail: string) => `
   counted as (
     update sandbox_person p set events = p.events + 1
     from recipient where p.id = recipient.person_id
-    returning p.id, p.events as seq, recipient.actor_id, recipient.session_id
+    returning p.id, p.events as seq, recipient.ord, recipient.actor_id, recipient.session_id
   ),
   queued as (
     insert into sandbox_event (person_id, seq, kind, actor_id, caused_by, detail)
@@ -74,6 +74,15 @@ export const oneRecipient = `
 
 /** The people to wake. JSON, since pg reads an array of bigint as strings. */
 export const woken = 'to_jsonb(array(select distinct person_id from queued)) as woken'
+
+/** The place of each change in the queues: lists of its `ord`, a person, and the number. In one of the rows. */
+export const queued = `case when ord = (select min(ord) from change) then (
+    select jsonb_agg(jsonb_build_array(r.ord, r.person_id, counted.base + r.step) order by r.ord)
+    from recipient r join counted on counted.id = r.person_id) end as queued`
+
+/** The same after `queueingOne`. */
+export const queuedOne = `(
+    select jsonb_agg(jsonb_build_array(ord, id, seq)) from counted) as queued`
 
 /** The `change` of the common table expression `message`. */
 export const messageChange = (ord = '1', session = '$1::bigint', actor = 'message.sender_id') => `

@@ -108,6 +108,15 @@ export interface MessageView {
   readonly about_sender?: PersonRow | null
 }
 
+/** A message in the queue of a person, as this person sees it. */
+export interface QueuedMessage extends MessageView {
+  readonly person: number
+  /** Its number in the queue. */
+  readonly seq: number
+  /** The device that sent it. */
+  readonly session: number | null
+}
+
 /** Reads one row by its key. Without the limit the planner may keep a plan that it made while the table was small. */
 export const byKey = (table: string, condition: string) =>
   `lateral (select * from ${table} x where ${condition} limit 1)`

@@ -1,5 +1,6 @@
 /** The SQL statements that admit, number, store and queue messages, and what is known before they run. */
 
+import type { Content } from '../../../machines/model/content.ts'
 import type { Queryable, Statement } from '../../database/database.ts'
 import {
   hasRight,
@@ -8,7 +9,7 @@ import {
   MAY_WRITE_WHEN_CLOSED,
   MEMBER_PERMISSIONS,
 } from '../chats/access.ts'
-import { queueing, queueingOne, woken } from '../delivery/queue.ts'
+import { queued, queuedOne, queueing, queueingOne, woken } from '../delivery/queue.ts'
 import {
   byKey,
   type MessageView,
@@ -18,7 +19,7 @@ import {
   viewColumns,
   viewJoins,
 } from '../delivery/rows.ts'
-import type { OutgoingMessage } from '../network/context.ts'
+import type { OutgoingMessage, Wake } from '../network/context.ts'
 
 const given = `
   given as (
@@ -193,9 +194,9 @@ const messagePlain = (id: string, from: string) => `
     from ${from}
   )`
 
-const shownPlain = `
+const shownPlain = (queued: string) => `
     select ord, ${messageJson('message')} as message, sender_shown as sender, chat_shown as chat,
-      other_shown as other, null as reply, null as reply_sender, ${woken}
+      other_shown as other, null as reply, null as reply_sender, ${queued}
     from message`
 
 const sendPlain: Statement = {
@@ -207,7 +208,7 @@ const sendPlain: Statement = {
     messagePlain(`${BASE} + place.step`, 'place'),
     stored,
     queueing('message', { detail }),
-  ].join(',')} ${shownPlain}`,
+  ].join(',')} ${shownPlain(queued)}`,
 }
 
 /** One message needs no counts, and no order in which chats are locked. */
@@ -223,7 +224,7 @@ const sendOnePlain: Statement = {
     messagePlain('chat.last_message', 'place cross join chat'),
     stored,
     queueingOne('message', `(select ${messageJson('message')} from message)`),
-  ].join(',')} ${shownPlain}`,
+  ].join(',')} ${shownPlain(queuedOne)}`,
 }
 
 /** To a person, and without what few messages have. */
@@ -237,6 +238,36 @@ const isPlain = ({ native, reply, topic, keyboard, attributes }: OutgoingMessage
 export function sendStatement(messages: readonly OutgoingMessage[]): Statement {
   if (!messages.every(isPlain)) return sendAny
   return messages.length === 1 ? sendOnePlain : sendPlain
+}
+
+export type SentRow = MessageView & {
+  readonly ord: number
+  /** People with messages in their queues; in one row of plain messages their places there, too. */
+  readonly woken?: readonly number[]
+  readonly queued?: readonly (readonly [ord: number, person: number, seq: number])[] | null
+}
+
+/** The people to wake, and plain messages as each of them sees them. */
+export function wokenBy(
+  messages: readonly OutgoingMessage[],
+  rows: readonly SentRow[],
+): Parameters<Wake> {
+  const queued = rows.flatMap((row) => row.queued ?? [])
+  const people = rows[0]?.woken ?? [...new Set(queued.map(([, person]) => person))]
+  if (!rows.every(isShownAlike)) return [people]
+  const sent = new Map(rows.map((row) => [row.ord, row]))
+  const handed = queued.map(([ord, person, seq]) => {
+    const view = sent.get(ord)!
+    const other = person === view.message.sender_id ? view.other : view.sender
+    return { ...view, other, person, seq, session: messages[ord]?.session ?? null }
+  })
+  return [people, handed]
+}
+
+/** Each reader is shown paid media in another way, and a service message with the message that it is about. */
+const isShownAlike = ({ message: { content } }: MessageView) => {
+  const { kind } = content as Content
+  return kind !== 'paid_media' && kind !== 'service'
 }
 
 /** Finds the message that an earlier, equal request has sent. */

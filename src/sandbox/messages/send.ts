@@ -32,7 +32,13 @@ import { buttonsFor, does, neededPermission, type PaidContent, prepareContent } 
 import { refusalOf } from './refusal.ts'
 import { replyParts } from './replies.ts'
 import { checkedKeyboard } from './reply-keyboards.ts'
-import { isOfOneMessage, sendStatement, sentBefore } from './send-statement.ts'
+import {
+  isOfOneMessage,
+  type SentRow,
+  sendStatement,
+  sentBefore,
+  wokenBy,
+} from './send-statement.ts'
 import { suggestionOf } from './suggested-posts.ts'
 
 const LARGEST_BATCH = 200
@@ -51,8 +57,6 @@ interface Waiting {
   resolve(sent: Sent): void
   reject(cause: unknown): void
 }
-
-type SentRow = MessageView & { readonly ord: number; readonly woken: readonly number[] }
 
 /** Private chats by `keyOf` their two people. The statement detects a chat that was deleted meanwhile. */
 interface OpenChats {
@@ -168,7 +172,7 @@ class Lane {
       if (fresh.length > 0) await openPrivateChats(this.#db, fresh.map(pairOf))
       const rows = await this.#db.query<SentRow>(sendStatement(messages), [JSON.stringify(given)])
       const sent = new Map(rows.map((row) => [row.ord, row]))
-      this.#wake(rows[0]?.woken ?? [])
+      this.#wake(...wokenBy(messages, rows))
       let ord = 0
       for (const { messages, resolve } of batch) {
         const views = messages.flatMap(() => sent.get(ord++) ?? [])

@@ -5,10 +5,14 @@ import type { ReplyKeyboard } from '../../../machines/model/buttons.ts'
 import type { Chat, Content, Message } from '../../../machines/model/content.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import type { MediaService } from '../../media/media.ts'
+import type { QueuedMessage } from '../delivery/rows.ts'
 import type { Capacity } from './capacity.ts'
 
-/** Makes the sessions of these people read their queues, and every waiting request look again. */
-export type Wake = (people: readonly number[]) => void
+/**
+ * Makes the sessions of these people read their queues, and every waiting request look again. Sessions need not read the
+ * messages that are given.
+ */
+export type Wake = (people: readonly number[], messages?: readonly QueuedMessage[]) => void
 
 /** One message to send; `native` names the chat as its sender does. */
 export interface OutgoingMessage {
