@@ -150,11 +150,12 @@ export async function within<Result>(
   most = milliseconds,
 ): Promise<Result> {
   outer?.throwIfAborted()
-  const over = Promise.withResolvers<never>()
+  // Not a race of promises, which would make three more of them for each call.
+  const { promise, resolve, reject } = Promise.withResolvers<Result>()
   const limit = new AbortController()
   const end = (reason: unknown) => {
     limit.abort(reason)
-    over.reject(failed('timeout', 'no answer in time', { reason: 'no_answer', certain: false }))
+    reject(failed('timeout', 'no answer in time', { reason: 'no_answer', certain: false }))
   }
   const leave = () => end(outer?.reason)
   const began = performance.now()
@@ -172,7 +173,8 @@ export async function within<Result>(
   let timer = setTimeout(expire, milliseconds).unref()
   outer?.addEventListener('abort', leave, { once: true })
   try {
-    return await Promise.race([work(limit.signal, goesOn), over.promise])
+    work(limit.signal, goesOn).then(resolve, reject)
+    return await promise
   } finally {
     clearTimeout(timer)
     outer?.removeEventListener('abort', leave)

@@ -1,5 +1,5 @@
 /** Reads the parameters of a bot call: query, urlencoded, JSON or multipart, compressed or not. */
-import type { IncomingHttpHeaders } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { createGunzip, createInflate } from 'node:zlib'
 import multipart, { type FastifyMultipartOptions } from '@fastify/multipart'
@@ -84,7 +84,7 @@ export const isCompressed = (request: FastifyRequest): boolean => encodingOf(req
 /** The bytes of a call's body, decompressed if necessary, and never more than allowed. */
 export async function wholeBody(request: FastifyRequest, limit: number): Promise<Buffer> {
   const encoding = encodingOf(request)
-  const received = await collect(request.raw, limit)
+  const received = arrived(request.raw, limit) ?? (await collect(request.raw, limit))
   if (encoding === 'plain') return received
   const unpacking = encoding === 'gzip' ? createGunzip() : createInflate()
   unpacking.end(received)
@@ -97,6 +97,15 @@ export async function wholeBody(request: FastifyRequest, limit: number): Promise
   } finally {
     unpacking.destroy()
   }
+}
+
+/**
+ * A short body has come with its head, and is taken at once: a stream that flows tells by events what is here already.
+ * Undefined for any other body.
+ */
+function arrived(source: IncomingMessage, limit: number): Buffer | undefined {
+  if (!source.complete || source.destroyed || source.readableLength > limit) return undefined
+  return (source.read() as Buffer | null) ?? undefined
 }
 
 /** Reads by events, because an iterator costs more than all other work here. The connection stays open for the answer. */

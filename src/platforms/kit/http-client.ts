@@ -4,7 +4,12 @@ import { LONGEST_TRANSFER_MS, type WritePermit } from '../../../actors/ports/pla
 import { failed, type RequestFailed } from '../../../machines/model/failure.ts'
 import { longIntegerSpans } from '../../json/spans.ts'
 import { Gathered } from '../../media/give-back.ts'
-import { AddressRefused, type GuardedAgent } from '../../net/guard.ts'
+import {
+  AddressRefused,
+  type GuardedAgent,
+  type GuardedConnection,
+  GuardedConnections,
+} from '../../net/guard.ts'
 
 /**
  * There is no answer. `unreachable`: nothing was sent; `silent`, `broken`: it was, and may have been carried out;
@@ -23,8 +28,11 @@ export class Unanswered extends Error {
 interface HttpClientOptions {
   /** The address to which the paths of requests are appended. */
   readonly root: string
-  /** A guarded one: it dials public addresses only, unless the operator allows others. Its owner closes it. */
-  readonly agent: GuardedAgent
+  /**
+   * Guarded ones: they dial public addresses only, unless the operator allows others. Their owner closes them. Connections
+   * to the root's origin cost less than an agent, which looks for them at each request.
+   */
+  readonly agent: GuardedAgent | GuardedConnections
   /** Sent with each request, such as the account's token. No error contains them. */
   readonly headers?: Readonly<Record<string, string>>
   /** Asked as a request begins. Absent: no other node can have this account. */
@@ -60,7 +68,7 @@ const ANSWER_BYTES = 16 * 1024 * 1024
 export const usualHeaders = { 'user-agent': 'Chapar', 'accept-encoding': 'identity' }
 
 export class HttpClient {
-  readonly #agent: Dispatcher
+  readonly #lanes: Lanes
   readonly #permit: WritePermit | undefined
   readonly #origin: string
   readonly #prefix: string
@@ -72,7 +80,7 @@ export class HttpClient {
 
   constructor({ root, agent, headers = {}, permit }: HttpClientOptions) {
     const { origin, pathname } = new URL(root)
-    this.#agent = agent
+    this.#lanes = agent instanceof GuardedConnections ? agent : lanesOf(agent)
     this.#permit = permit
     this.#origin = origin
     this.#prefix = `${pathname.replace(/\/$/, '')}/`
@@ -80,37 +88,37 @@ export class HttpClient {
   }
 
   /** Resolves with any answer that came whole; redirects are not followed. Rejects with `Unanswered`. */
-  async ask(question: Question, options: AskOptions): Promise<HttpAnswer> {
-    const { signal, milliseconds = CALL_MS } = options
-    const { path, verb: method, body = null, type, length } = question
-    if (this.#isOver) throw silent()
+  ask(question: Question, { signal, milliseconds = CALL_MS }: AskOptions): Promise<HttpAnswer> {
+    if (this.#isOver) return Promise.reject(silent())
+    const request = this.#request(question, milliseconds)
+    const exchange: Exchange = new Exchange(this.#lanes, signal, () =>
+      this.#underWay.delete(exchange),
+    )
+    this.#underWay.add(exchange)
+    exchange.limit(milliseconds)
+    const permit = this.#permit
+    if (!permit || permit.isValid) exchange.begin(request)
+    else permit.valid().then(() => exchange.begin(request), exchange.refuse)
+    return exchange.answer
+  }
+
+  #request({ path, verb: method, body, type, length }: Question, milliseconds: number) {
     const headers = [...this.#headers]
     if (type !== undefined) headers.push('content-type', type)
     if (length !== undefined) headers.push('content-length', `${length}`)
     const patience = Number.isFinite(milliseconds) ? milliseconds : LONGEST_TRANSFER_MS
-    const request = {
+    return {
       origin: this.#origin,
       path: this.#prefix + path,
       method,
       headers,
       headersTimeout: patience,
       bodyTimeout: patience,
+      // A connection has one request at a time anyway, so nothing has to be held back behind it.
+      blocking: false,
       // The client accepts iterables, but its types do not say it.
-      body: body as string | Uint8Array | null,
+      body: (body ?? null) as string | Uint8Array | null,
     }
-    const exchange = new Exchange(signal, milliseconds)
-    this.#underWay.add(exchange)
-    try {
-      return await exchange.run(() => this.#dispatch(request, exchange))
-    } finally {
-      this.#underWay.delete(exchange)
-    }
-  }
-
-  #dispatch(request: Dispatcher.DispatchOptions, exchange: Exchange): void {
-    const dispatch = () => void this.#agent.dispatch(request, exchange)
-    if (!this.#permit || this.#permit.isValid) dispatch()
-    else this.#permit.valid().then(dispatch, exchange.refuse)
   }
 
   /** Requests under way count as not answered, and no more are made. */
@@ -119,6 +127,20 @@ export class HttpClient {
     for (const exchange of this.#underWay) exchange.cut()
   }
 }
+
+type Lane = Pick<GuardedConnection, 'dispatch'>
+
+/** Where requests go out: each takes a lane of its own, and gives it back. */
+interface Lanes {
+  take(use: (lane: Lane) => void): void
+  giveBack(lane: Lane, isReusable: boolean): void
+}
+
+/** An agent sees to its connections itself. */
+const lanesOf = (agent: GuardedAgent): Lanes => ({
+  take: (use) => use(agent),
+  giveBack: () => undefined,
+})
 
 /** The JSON of an answer; an integer that a number cannot hold is its digits as text. Throws `Unanswered`. */
 export function jsonIn({ status, text }: Pick<HttpAnswer, 'status' | 'text'>): unknown {
@@ -203,33 +225,47 @@ const withoutMark = (text: string) => (text.startsWith('\ufeff') ? text.slice(1)
 
 /** One request on its way: what comes back is gathered, up to a limit of size and of time. */
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #ended = Promise.withResolvers<HttpAnswer>()
+  readonly answer: Promise<HttpAnswer>
+  readonly #lanes: Lanes
   readonly #signal: AbortSignal
-  readonly #limit: NodeJS.Timeout | undefined
-  readonly #gathered = new Gathered()
+  readonly #ended: () => void
+  readonly #resolve: (answer: HttpAnswer) => void
+  readonly #reject: (cause: Unanswered) => void
+  #limit: NodeJS.Timeout | undefined
+  #lane: Lane | undefined
+  #first: Buffer | undefined
+  /** Mostly there is one piece. */
+  #others: Gathered | undefined
   #left = ANSWER_BYTES
   #status = 0
   #headers: HttpAnswer['headers'] = {}
   #controller: Dispatcher.DispatchController | undefined
-  #aborted: Unanswered | undefined
+  #isOver = false
 
-  constructor(signal: AbortSignal, milliseconds: number) {
+  constructor(lanes: Lanes, signal: AbortSignal, ended: () => void) {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpAnswer>()
+    this.answer = promise
+    this.#resolve = resolve
+    this.#reject = reject
+    this.#lanes = lanes
     this.#signal = signal
-    if (Number.isFinite(milliseconds)) this.#limit = setTimeout(this.cut, milliseconds).unref()
+    this.#ended = ended
   }
 
-  async run(dispatch: () => void): Promise<HttpAnswer> {
-    this.#signal.addEventListener('abort', this.cut, { once: true })
-    try {
-      if (this.#signal.aborted) this.cut()
-      else dispatch()
-      return await this.#ended.promise
-    } catch (cause) {
-      throw cause instanceof Unanswered ? cause : unanswered(cause)
-    } finally {
-      clearTimeout(this.#limit)
-      this.#signal.removeEventListener('abort', this.cut)
-    }
+  limit(milliseconds: number): void {
+    if (Number.isFinite(milliseconds)) this.#limit = setTimeout(this.cut, milliseconds).unref()
+    if (this.#signal.aborted) this.cut()
+    else this.#signal.addEventListener('abort', this.cut, { once: true })
+  }
+
+  begin(request: Dispatcher.DispatchOptions): void {
+    if (this.#isOver) return
+    this.#lanes.take((lane) => {
+      // It may have been cut while it waited.
+      if (this.#isOver) return this.#lanes.giveBack(lane, true)
+      this.#lane = lane
+      lane.dispatch(request, this)
+    })
   }
 
   readonly cut = () => this.#abort(silent())
@@ -240,7 +276,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#aborted) controller.abort(this.#aborted)
+    if (this.#isOver) controller.abort(silent())
   }
 
   onResponseStart(
@@ -255,25 +291,40 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#left -= chunk.length
     if (this.#left < 0) this.#abort(new Unanswered('garbage', 'an answer is too long'))
-    else this.#gathered.add(chunk)
+    else if (this.#first) {
+      this.#others ??= new Gathered()
+      this.#others.add(chunk)
+    } else this.#first = chunk
   }
 
   onResponseEnd(): void {
-    const { pieces } = this.#gathered
-    const [first] = pieces as readonly Buffer[]
-    const bytes = first && pieces.length === 1 ? first : Buffer.concat(pieces)
+    if (!this.#end(true)) return
+    const first = this.#first ?? Buffer.alloc(0)
+    const bytes = this.#others ? Buffer.concat([first, ...this.#others.pieces]) : first
     const text = withoutMark(bytes.toString())
-    this.#ended.resolve({ status: this.#status, headers: this.#headers, text })
+    this.#resolve({ status: this.#status, headers: this.#headers, text })
   }
 
   onResponseError(_: Dispatcher.DispatchController, cause: Error): void {
-    this.#ended.reject(cause)
+    if (this.#end(false)) this.#reject(cause instanceof Unanswered ? cause : unanswered(cause))
   }
 
   /** A request that waits for a connection has no controller yet. */
   #abort(cause: Unanswered): void {
-    this.#aborted = cause
+    if (!this.#end(false)) return
     this.#controller?.abort(cause)
-    this.#ended.reject(cause)
+    this.#reject(cause)
+  }
+
+  /** False if it had ended before. `isWhole`: the answer was read to its end. */
+  #end(isWhole: boolean): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    clearTimeout(this.#limit)
+    this.#signal.removeEventListener('abort', this.cut)
+    this.#ended()
+    const lane = this.#lane
+    if (lane) this.#lanes.giveBack(lane, isWhole)
+    return true
   }
 }

@@ -6,7 +6,7 @@ import {
   LONGEST_TRANSFER_MS,
   type WritePermit,
 } from '../../../actors/ports/platform.ts'
-import type { GuardedAgent } from '../../net/guard.ts'
+import type { GuardedAgent, GuardedConnections } from '../../net/guard.ts'
 import {
   type AskOptions,
   CALL_MS,
@@ -33,7 +33,7 @@ interface ClientOptions {
   /** Without a slash at its end. */
   readonly root: string
   readonly token: string
-  readonly agent: GuardedAgent
+  readonly agent: GuardedConnections
   /** For files. */
   readonly files: GuardedAgent
   /** Absent: no other node can have this bot. */

@@ -3,7 +3,7 @@
 import type { Platform, WritePermit } from '../../../actors/ports/platform.ts'
 import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
-import { createGuardedAgent } from '../../net/guard.ts'
+import { createGuardedAgent, GuardedConnections } from '../../net/guard.ts'
 import { definePlatform, fieldsOf } from '../kit/platform.ts'
 import { BotApiClient } from './client.ts'
 import type { Flavour } from './flavour.ts'
@@ -26,16 +26,20 @@ interface BotApiPlatform {
   close(): Promise<void>
 }
 
-/** Every bot keeps one connection busy with its poll. Calls have others, or each would look for a free one among these. */
-const CONNECTIONS = { polls: 20_000, calls: 1_000 }
+/** Every bot keeps one connection busy with its poll. */
+const CONNECTIONS = { polls: 20_000, calls: 1_000, files: 1_000 }
 
 export function createBotApi(options: BotApiOptions): BotApiPlatform {
   const { flavour, wanted, url: root, allowPrivate, logger } = options
   const { holdSeconds = 30, forgives = 1 } = options
-  const polls = createGuardedAgent({ allowPrivate, connections: CONNECTIONS.polls })
-  const calls = createGuardedAgent({ allowPrivate, connections: CONNECTIONS.calls })
-  const fresh = { allowPrivate, connections: CONNECTIONS.calls, keepAliveMs: 0 }
-  const files = flavour.needsFreshConnections ? createGuardedAgent(fresh) : calls
+  const { origin } = new URL(root)
+  const polls = new GuardedConnections(origin, { allowPrivate, connections: CONNECTIONS.polls })
+  const calls = new GuardedConnections(origin, { allowPrivate, connections: CONNECTIONS.calls })
+  const files = createGuardedAgent({
+    allowPrivate,
+    connections: CONNECTIONS.files,
+    ...(flavour.needsFreshConnections && { keepAliveMs: 0 }),
+  })
   const clientOf = (token: string, permit?: WritePermit) =>
     new BotApiClient({ root, token, agent: calls, files, ...(permit && { permit }) })
   const platform = definePlatform({
@@ -64,7 +68,9 @@ export function createBotApi(options: BotApiOptions): BotApiPlatform {
     },
   })
   const close = async () => {
-    await Promise.all([...new Set([polls, calls, files])].map((agent) => agent.destroy()))
+    polls.close()
+    calls.close()
+    await files.destroy()
   }
   return { platform, close }
 }
