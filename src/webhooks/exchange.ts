@@ -2,7 +2,12 @@
 import type { Dispatcher } from 'undici'
 import type { WebhookExchange } from '../../actors/ports/webhooks.ts'
 import { LONGEST_REST_MS } from '../../machines/webhook/machine.ts'
-import { AddressRefused } from '../net/guard.ts'
+import {
+  AddressRefused,
+  type ConnectionUser,
+  type GuardedConnection,
+  type GuardedConnections,
+} from '../net/guard.ts'
 import { withoutControl } from '../security/redact.ts'
 
 export const TIMED_OUT = 'Read timeout expired'
@@ -28,30 +33,56 @@ export interface EndpointReply {
   readonly body: Buffer
 }
 
-/** `isWhole`: the answer was read to its end, so the connection may serve another request. */
-type Ended = (sent: ExchangeResult, isWhole: boolean) => void
+const noHeaders = {}
+const nothing: readonly Buffer[] = []
 
-export class Exchange implements Dispatcher.DispatchHandler {
+interface ExchangeParts {
+  readonly connections: GuardedConnections
+  readonly request: Dispatcher.DispatchOptions
   readonly signal: AbortSignal
   /** By the clock of `performance`. */
   readonly endsBy: number
-  readonly #ended: Ended
+  ended(sent: ExchangeResult): void
+}
+
+export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
+  /** Among those that are under way; negative if it is not there. */
+  place = -1
+  readonly #parts: ExchangeParts
+  #connection: GuardedConnection | undefined
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
   #reason = ''
-  #headers: Readonly<Record<string, string | string[] | undefined>> = {}
-  #chunks: Buffer[] = []
+  #headers: Readonly<Record<string, string | string[] | undefined>> = noHeaders
+  /** Most answers have no body. */
+  #chunks: Buffer[] | undefined
   #bytes = 0
   #isOver = false
 
-  constructor(signal: AbortSignal, endsBy: number, ended: Ended) {
-    this.signal = signal
-    this.endsBy = endsBy
-    this.#ended = ended
+  constructor(parts: ExchangeParts) {
+    this.#parts = parts
+  }
+
+  get signal(): AbortSignal {
+    return this.#parts.signal
+  }
+
+  get endsBy(): number {
+    return this.#parts.endsBy
   }
 
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  use(connection: GuardedConnection): void {
+    const { connections, request } = this.#parts
+    // It may have been cut while it waited.
+    if (this.#isOver) connections.giveBack(connection, true)
+    else {
+      this.#connection = connection
+      connection.dispatch(request, this)
+    }
   }
 
   cut(error: string): void {
@@ -77,8 +108,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length
-    if (this.#bytes <= REPLY_BYTES) this.#chunks.push(chunk)
-    else {
+    if (this.#bytes <= REPLY_BYTES) {
+      this.#chunks ??= []
+      this.#chunks.push(chunk)
+    } else {
       this.#answered(undefined, false)
       this.#abort()
     }
@@ -96,7 +129,7 @@ export class Exchange implements Dispatcher.DispatchHandler {
     return {
       type: textOf(this.#headers['content-type']),
       encoding: textOf(this.#headers['content-encoding']),
-      body: Buffer.concat(this.#chunks),
+      body: Buffer.concat(this.#chunks ?? nothing),
     }
   }
 
@@ -120,10 +153,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
       status: this.#status || undefined,
       error: error && withoutControl(error.slice(0, ERROR_CHARACTERS)),
       reply,
-      answer: this.#status ? { headers: this.#headers, chunks: this.#chunks } : undefined,
+      answer: this.#status
+        ? { headers: this.#headers, chunks: this.#chunks ?? nothing }
+        : undefined,
       retryAfterMs: error === undefined ? undefined : restOf(this.#headers['retry-after']),
     }
-    this.#ended(sent, isWhole)
+    const { connections, ended } = this.#parts
+    // `isWhole`: the answer was read to its end, so the connection may serve another request.
+    if (this.#connection) connections.giveBack(this.#connection, isWhole)
+    ended(sent)
   }
 }
 
