@@ -97,8 +97,7 @@ export class Lanes<Update extends Item> {
   }
 
   add(update: Update): void {
-    const lane = this.#lanes.get(update.lane) ?? this.#begin(update.lane)
-    lane.queue.push(update)
+    const lane = this.#laneWith(update)
     if (this.#before.size > 0) this.#recall(update, lane)
     if (!lane.isBusy && lane.failures === 0) this.#ready.add(lane)
   }
@@ -262,16 +261,22 @@ export class Lanes<Update extends Item> {
     this.#wait(lane)
   }
 
-  #begin(name: string): Lane<Update> {
+  #laneWith(update: Update): Lane<Update> {
+    const known = this.#lanes.get(update.lane)
+    if (known) {
+      known.queue.push(update)
+      return known
+    }
     const lane = {
-      queue: [],
+      // An empty list would make room for many when it gets its first one, and most lanes never have a second.
+      queue: [update],
       isBusy: false,
       failures: 0,
       failingSince: 0,
       dueAt: 0,
       place: NOWHERE,
     }
-    this.#lanes.set(name, lane)
+    this.#lanes.set(update.lane, lane)
     return lane
   }
 
