@@ -11,6 +11,65 @@ interface Lane<Update extends Item> {
   failures: number
   failingSince: number
   dueAt: number
+  /** Where it stands among the lanes that wait for their times. */
+  place: number
+}
+
+const NOWHERE = -1
+
+/** Failing lanes that wait for their times: a binary heap, because thousands of chats may fail at once. */
+class DueLanes<Waiting extends Pick<Lane<Item>, 'dueAt' | 'place'>> {
+  readonly #lanes: Waiting[] = []
+
+  /** The one that is due first. */
+  get first(): Waiting | undefined {
+    return this.#lanes[0]
+  }
+
+  add(lane: Waiting): void {
+    this.remove(lane)
+    this.#rise(lane, this.#lanes.length)
+  }
+
+  remove(lane: Waiting): void {
+    const { place } = lane
+    if (place === NOWHERE) return
+    lane.place = NOWHERE
+    const last = this.#lanes.pop()
+    if (!last || last === lane) return
+    this.#sink(last, place)
+    this.#rise(last, last.place)
+  }
+
+  #rise(lane: Waiting, from: number) {
+    let place = from
+    while (place > 0) {
+      const above = (place - 1) >> 1
+      const parent = this.#lanes[above]
+      if (!parent || parent.dueAt <= lane.dueAt) break
+      this.#put(parent, place)
+      place = above
+    }
+    this.#put(lane, place)
+  }
+
+  #sink(lane: Waiting, from: number) {
+    let place = from
+    while (true) {
+      const [left, right] = [this.#lanes[2 * place + 1], this.#lanes[2 * place + 2]]
+      const sooner = left && right && right.dueAt < left.dueAt ? right : left
+      if (!sooner || sooner.dueAt >= lane.dueAt) break
+      const below = sooner.place
+      this.#put(sooner, place)
+      place = below
+    }
+    this.#put(lane, place)
+  }
+
+  #put(lane: Waiting, place: number) {
+    this.#lanes[place] = lane
+    lane.place = place
+  }
 }
 
 /** If so many lanes begin to fail without a success between them, the endpoint itself is failing. */
@@ -22,6 +81,8 @@ export class Lanes<Update extends Item> {
   readonly #ready = new Set<Lane<Update>>()
   /** In the order of their last attempts. */
   readonly #failing = new Set<Lane<Update>>()
+  /** Those of them that are not busy. */
+  readonly #due = new DueLanes<Lane<Update>>()
   /** Failures from before a restart, by update id; only updates that are not read again yet. */
   readonly #before: Map<number, FailingUpdate>
   #healthyBusy = 0
@@ -36,8 +97,7 @@ export class Lanes<Update extends Item> {
   }
 
   add(update: Update): void {
-    const lane = this.#lanes.get(update.lane) ?? this.#begin(update.lane)
-    lane.queue.push(update)
+    const lane = this.#laneWith(update)
     if (this.#before.size > 0) this.#recall(update, lane)
     if (!lane.isBusy && lane.failures === 0) this.#ready.add(lane)
   }
@@ -84,17 +144,14 @@ export class Lanes<Update extends Item> {
 
   /** When the next failing lane is due; infinity if there is none. */
   get nextDue(): number {
-    let next = Number.POSITIVE_INFINITY
-    for (const { isBusy, dueAt } of this.#failing) if (!isBusy && dueAt < next) next = dueAt
-    return next
+    return this.#due.first?.dueAt ?? Number.POSITIVE_INFINITY
   }
 
   /** The next update to deliver; its lane is busy until its outcome is reported. */
   take(now: number): Update | undefined {
     for (const lane of this.#ready) return this.#start(lane)
-    for (const lane of this.#failing)
-      if (!lane.isBusy && lane.dueAt <= now) return this.#start(lane)
-    return undefined
+    const { first } = this.#due
+    return first && first.dueAt <= now ? this.#start(first) : undefined
   }
 
   /** The update to test the endpoint with: one without failures, else the one whose last attempt is the oldest. */
@@ -140,7 +197,7 @@ export class Lanes<Update extends Item> {
     this.#goneSince = isGone ? (this.#goneSince ?? now) : undefined
     lane.failures++
     lane.dueAt = now + wait(lane.failures, now - lane.failingSince)
-    this.#failing.add(lane)
+    this.#wait(lane)
     return { failures: lane.failures, since: lane.failingSince, dueAt: lane.dueAt }
   }
 
@@ -149,7 +206,7 @@ export class Lanes<Update extends Item> {
     const lane = this.#of(update)
     this.#rest(lane)
     if (lane.failures === 0) this.#ready.add(lane)
-    else this.#failing.add(lane)
+    else this.#wait(lane)
   }
 
   /** After a restart only the failure of the endpoint is known, not the lanes that began to fail. */
@@ -158,7 +215,12 @@ export class Lanes<Update extends Item> {
     this.#goneSince = goneSince
   }
 
-  /** Makes all failing lanes due now. */
+  #wait(lane: Lane<Update>) {
+    this.#failing.add(lane)
+    if (!lane.isBusy) this.#due.add(lane)
+  }
+
+  /** Makes all failing lanes due now: with equal times, any order is one of a heap. */
   #retryAll(now: number) {
     for (const lane of this.#failing) lane.dueAt = now
   }
@@ -167,6 +229,7 @@ export class Lanes<Update extends Item> {
     lane.isBusy = true
     this.#ready.delete(lane)
     this.#failing.delete(lane)
+    this.#due.remove(lane)
     if (lane.failures > 0) this.#failing.add(lane)
     else this.#healthyBusy++
     return lane.queue[0]
@@ -195,12 +258,25 @@ export class Lanes<Update extends Item> {
     lane.failures = failures
     lane.failingSince = failingSince
     lane.dueAt = dueAt
-    this.#failing.add(lane)
+    this.#wait(lane)
   }
 
-  #begin(name: string): Lane<Update> {
-    const lane = { queue: [], isBusy: false, failures: 0, failingSince: 0, dueAt: 0 }
-    this.#lanes.set(name, lane)
+  #laneWith(update: Update): Lane<Update> {
+    const known = this.#lanes.get(update.lane)
+    if (known) {
+      known.queue.push(update)
+      return known
+    }
+    const lane = {
+      // An empty list would make room for many when it gets its first one, and most lanes never have a second.
+      queue: [update],
+      isBusy: false,
+      failures: 0,
+      failingSince: 0,
+      dueAt: 0,
+      place: NOWHERE,
+    }
+    this.#lanes.set(update.lane, lane)
     return lane
   }
 

@@ -183,7 +183,10 @@ function forgettablePool(origin: string | URL, options: object): Pool {
 /** One connection to an origin, for one request at a time; it is opened again whenever there is need. */
 export type GuardedConnection = Client
 
-type Use = (connection: GuardedConnection) => void
+/** Who speaks over a connection once there is one. */
+export interface ConnectionUser {
+  use(connection: GuardedConnection): void
+}
 
 /**
  * For who speaks to one origin only, again and again. A pool looks through all of its connections for each request, and has
@@ -195,7 +198,7 @@ export class GuardedConnections {
   readonly #all = new Set<GuardedConnection>()
   /** The one that was used last is the next one to be used. */
   readonly #idle: GuardedConnection[] = []
-  readonly #waiting = new Set<Use>()
+  readonly #waiting = new Set<ConnectionUser>()
   #isClosed = false
 
   constructor(origin: string, options: GuardOptions) {
@@ -204,11 +207,11 @@ export class GuardedConnections {
   }
 
   /** As soon as one is free. Nobody else gets it until it is given back; one that is closed refuses its request. */
-  take(use: Use): void {
+  take(user: ConnectionUser): void {
     const connection = this.#idle.pop()
-    if (connection) use(connection)
-    else if (this.#isClosed || this.#all.size < this.#options.connections) use(this.#open())
-    else this.#waiting.add(use)
+    if (connection) user.use(connection)
+    else if (this.#isClosed || this.#all.size < this.#options.connections) user.use(this.#open())
+    else this.#waiting.add(user)
   }
 
   /** `isReusable`: its request has got a whole answer. */
@@ -226,7 +229,7 @@ export class GuardedConnections {
     this.#isClosed = true
     this.#idle.length = 0
     for (const connection of this.#all) this.#end(connection)
-    for (const next of this.#waiting) next(this.#open())
+    for (const next of this.#waiting) next.use(this.#open())
     this.#waiting.clear()
   }
 

@@ -11,12 +11,12 @@ import type {
 } from '../../actors/ports/webhooks.ts'
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
-import { type GuardedConnection, GuardedConnections, type GuardOptions } from '../net/guard.ts'
+import { GuardedConnections, type GuardOptions } from '../net/guard.ts'
 import { shownUrl } from './address.ts'
 import type { DeliveryPlace } from './delivery-log.ts'
 import { type EndpointReply, Exchange, type ExchangeResult, TIMED_OUT } from './exchange.ts'
 import { callIn, type ReplyCall } from './reply-call.ts'
-import { type SigningSecrets, signatures } from './secrets.ts'
+import { type SigningKey, type SigningSecrets, signatures } from './secrets.ts'
 
 interface ConnectionLimits {
   readonly deliveries: number
@@ -80,8 +80,11 @@ export class Endpoint implements WebhookEndpoint {
   readonly #headers: readonly string[]
   /** The same as they may be kept: without the values of the headers that the owner added. */
   readonly #keptHeaders: readonly string[]
-  /** The oldest first: they run out of time in this order. */
-  readonly #underWay = new Set<Exchange>()
+  /**
+   * Each at its place. No set: it takes another table again and again, and once one of these is old, the collector of young
+   * objects holds all that follow for living, with what was under way.
+   */
+  readonly #underWay: Exchange[] = []
   readonly #watched = new WeakSet<AbortSignal>()
   #timer: NodeJS.Timeout | undefined
   #address: string | undefined
@@ -116,60 +119,94 @@ export class Endpoint implements WebhookEndpoint {
     })
   }
 
-  async deliver(
-    { updateId, body, isProbe = false }: Delivery,
-    signal: AbortSignal,
-  ): Promise<Attempt> {
-    const { secrets, connections } = this.#parts
-    const known = secrets.known(this.#apiKeyId) ?? (await secrets.load(this.#apiKeyId))
-    const places = connections.for(isProbe)
-    const waiting = places.take(this.#userId, signal)
-    // The time limit of an attempt begins after this wait.
-    if (waiting && !(await waiting)) return nowhere
-    try {
-      // The delivery may have ended while the secrets, or the update, were read.
-      if (signal.aborted) return nowhere
-      const now = Date.now()
-      const began = performance.now()
-      // The same for every attempt, so that a receiver recognizes an update that it has seen.
-      const id = `${this.#apiKeyId}-${updateId}`
-      const timestamp = Math.floor(now / 1000)
-      const headers = ['webhook-id', id, 'webhook-timestamp', `${timestamp}`]
-      const signature = signatures({ id, timestamp, body }, known.signing, now)
-      if (signature !== '') headers.push('webhook-signature', signature)
-      const sent = await this.post(body, headers, signal)
-      if (sent.reply) void this.#executeReplyCall(sent.reply, id)
-      const { status, error, retryAfterMs, answer } = sent
-      const durationMs = performance.now() - began
-      const outcome = { ok: error === undefined, status, error, retryAfterMs, durationMs }
-      if (!this.#parts.keepsExchange(this.#apiKeyId, outcome.ok)) return outcome
-      return { ...outcome, exchange: { headers: [this.#keptHeaders, headers], body, answer } }
-    } finally {
-      places.release(this.#userId)
-    }
+  deliver(delivery: Delivery, signal: AbortSignal): Promise<Attempt> {
+    const known = this.#parts.secrets.known(this.#apiKeyId)
+    if (known) return this.#deliverInTurn(delivery, known.signing, signal)
+    const loading = this.#parts.secrets.load(this.#apiKeyId)
+    return loading.then(({ signing }) => this.#deliverInTurn(delivery, signing, signal))
   }
 
-  /** Never rejects; `headers` are names and values in turn. */
-  post(body: string, headers: readonly string[], signal: AbortSignal): Promise<ExchangeResult> {
+  #deliverInTurn(
+    delivery: Delivery,
+    signing: readonly SigningKey[],
+    signal: AbortSignal,
+  ): Promise<Attempt> {
+    const places = this.#parts.connections.for(delivery.isProbe ?? false)
+    const send = () => this.#send(delivery, signing, signal)
+    const waiting = places.take(this.#userId, signal)
+    return waiting ? waiting.then((isTaken) => (isTaken ? send() : nowhere)) : send()
+  }
+
+  /** Frees the place that was taken for it. */
+  #send(
+    { updateId, body, isProbe = false }: Delivery,
+    signing: readonly SigningKey[],
+    signal: AbortSignal,
+  ): Promise<Attempt> {
+    const { connections, keepsExchange } = this.#parts
+    const places = connections.for(isProbe)
+    return new Promise((resolve, reject) => {
+      const end = (attempt: Attempt) => {
+        places.release(this.#userId)
+        resolve(attempt)
+      }
+      try {
+        // The delivery may have ended while the secrets, or the update, were read.
+        if (signal.aborted) return end(nowhere)
+        const now = Date.now()
+        const began = performance.now()
+        // The same for every attempt, so that a receiver recognizes an update that it has seen.
+        const id = `${this.#apiKeyId}-${updateId}`
+        const timestamp = Math.floor(now / 1000)
+        const headers = ['webhook-id', id, 'webhook-timestamp', `${timestamp}`]
+        const signature = signatures({ id, timestamp, body }, signing, now)
+        if (signature !== '') headers.push('webhook-signature', signature)
+        this.post(body, headers, signal, ({ status, error, retryAfterMs, reply, answer }) => {
+          if (reply) void this.#executeReplyCall(reply, id)
+          const durationMs = performance.now() - began
+          const outcome = { ok: error === undefined, status, error, retryAfterMs, durationMs }
+          const isKept = keepsExchange(this.#apiKeyId, outcome.ok)
+          const request = [this.#keptHeaders, headers]
+          end(isKept ? { ...outcome, exchange: { headers: request, body, answer } } : outcome)
+        })
+      } catch (cause) {
+        places.release(this.#userId)
+        reject(cause)
+      }
+    })
+  }
+
+  /** `ended` is called once, within the time limit; `headers` are names and values in turn. */
+  post(
+    body: string,
+    headers: readonly string[],
+    signal: AbortSignal,
+    ended: (sent: ExchangeResult) => void,
+  ): void {
     const { timeoutMs } = this.#parts
     this.#watch(signal)
-    return new Promise((resolve) => {
-      let connection: GuardedConnection | undefined
-      const ended = (sent: ExchangeResult, isWhole: boolean) => {
-        this.#underWay.delete(exchange)
-        if (connection) this.#connections.giveBack(connection, isWhole)
-        resolve(sent)
-      }
-      const exchange: Exchange = new Exchange(signal, performance.now() + timeoutMs, ended)
-      this.#underWay.add(exchange)
-      this.#timer ??= setTimeout(() => this.#expire(), timeoutMs)
-      this.#connections.take((free) => {
-        connection = free
-        // It may have been cut while it waited.
-        if (exchange.isOver) this.#connections.giveBack(free, true)
-        else free.dispatch(this.#request(body, headers), exchange)
-      })
+    const exchange = new Exchange({
+      connections: this.#connections,
+      request: this.#request(body, headers),
+      signal,
+      endsBy: performance.now() + timeoutMs,
+      ended: (sent) => {
+        this.#leave(exchange)
+        ended(sent)
+      },
     })
+    this.#connections.take(exchange)
+    if (exchange.isOver) return
+    exchange.place = this.#underWay.push(exchange) - 1
+    this.#timer ??= setTimeout(() => this.#expire(), timeoutMs)
+  }
+
+  #leave({ place }: Exchange) {
+    if (place < 0) return
+    const last = this.#underWay.pop()
+    if (!last || last.place === place) return
+    this.#underWay[place] = last
+    last.place = place
   }
 
   #request(body: string, headers: readonly string[]) {
@@ -202,23 +239,23 @@ export class Endpoint implements WebhookEndpoint {
   #expire() {
     this.#timer = undefined
     const now = performance.now()
-    for (const exchange of this.#underWay) {
-      if (exchange.endsBy > now) {
-        this.#timer = setTimeout(() => this.#expire(), Math.ceil(exchange.endsBy - now))
-        return
-      }
-      exchange.cut(TIMED_OUT)
-    }
+    this.#cut(({ endsBy }) => endsBy <= now)
+    const next = Math.min(...this.#underWay.map(({ endsBy }) => endsBy))
+    if (next === Number.POSITIVE_INFINITY) return
+    this.#timer = setTimeout(() => this.#expire(), Math.ceil(next - now))
   }
 
   /** One listener for all exchanges that share a signal. */
   #watch(signal: AbortSignal) {
     if (this.#watched.has(signal)) return
     this.#watched.add(signal)
-    const cut = () => {
-      for (const exchange of this.#underWay) if (exchange.signal === signal) exchange.cut(TIMED_OUT)
-    }
+    const cut = () => this.#cut((exchange) => exchange.signal === signal)
     signal.addEventListener('abort', cut, { once: true })
+  }
+
+  #cut(isMeant: (exchange: Exchange) => boolean) {
+    // Each leaves the list.
+    for (const exchange of this.#underWay.filter(isMeant)) exchange.cut(TIMED_OUT)
   }
 
   /** The receiver does not get the result of its call, so an error is only logged. */

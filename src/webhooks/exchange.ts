@@ -3,7 +3,12 @@ import type { Dispatcher } from 'undici'
 import type { WebhookExchange } from '../../actors/ports/webhooks.ts'
 import { LONGEST_REST_MS } from '../../machines/webhook/machine.ts'
 import { Gathered } from '../media/give-back.ts'
-import { AddressRefused } from '../net/guard.ts'
+import {
+  AddressRefused,
+  type ConnectionUser,
+  type GuardedConnection,
+  type GuardedConnections,
+} from '../net/guard.ts'
 import { withoutControl } from '../security/redact.ts'
 
 export const TIMED_OUT = 'Read timeout expired'
@@ -29,30 +34,56 @@ export interface EndpointReply {
   readonly body: Buffer
 }
 
-/** `isWhole`: the answer was read to its end, so the connection may serve another request. */
-type Ended = (sent: ExchangeResult, isWhole: boolean) => void
+const noHeaders = {}
+const nothing: readonly Buffer[] = []
 
-export class Exchange implements Dispatcher.DispatchHandler {
+interface ExchangeParts {
+  readonly connections: GuardedConnections
+  readonly request: Dispatcher.DispatchOptions
   readonly signal: AbortSignal
   /** By the clock of `performance`. */
   readonly endsBy: number
-  readonly #ended: Ended
+  ended(sent: ExchangeResult): void
+}
+
+export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
+  /** Among those that are under way; negative if it is not there. */
+  place = -1
+  readonly #parts: ExchangeParts
+  #connection: GuardedConnection | undefined
   #controller: Dispatcher.DispatchController | undefined
   #status = 0
   #reason = ''
-  #headers: Readonly<Record<string, string | string[] | undefined>> = {}
-  readonly #gathered = new Gathered()
+  #headers: Readonly<Record<string, string | string[] | undefined>> = noHeaders
+  /** Most answers have no body. */
+  #gathered: Gathered | undefined
   #bytes = 0
   #isOver = false
 
-  constructor(signal: AbortSignal, endsBy: number, ended: Ended) {
-    this.signal = signal
-    this.endsBy = endsBy
-    this.#ended = ended
+  constructor(parts: ExchangeParts) {
+    this.#parts = parts
+  }
+
+  get signal(): AbortSignal {
+    return this.#parts.signal
+  }
+
+  get endsBy(): number {
+    return this.#parts.endsBy
   }
 
   get isOver(): boolean {
     return this.#isOver
+  }
+
+  use(connection: GuardedConnection): void {
+    const { connections, request } = this.#parts
+    // It may have been cut while it waited.
+    if (this.#isOver) connections.giveBack(connection, true)
+    else {
+      this.#connection = connection
+      connection.dispatch(request, this)
+    }
   }
 
   cut(error: string): void {
@@ -78,8 +109,10 @@ export class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bytes += chunk.length
-    if (this.#bytes <= REPLY_BYTES) this.#gathered.add(chunk)
-    else {
+    if (this.#bytes <= REPLY_BYTES) {
+      this.#gathered ??= new Gathered()
+      this.#gathered.add(chunk)
+    } else {
       this.#answered(undefined, false)
       this.#abort()
     }
@@ -93,11 +126,15 @@ export class Exchange implements Dispatcher.DispatchHandler {
     this.#end({ error: failureText(error) }, false)
   }
 
+  get #pieces(): readonly Buffer[] {
+    return this.#gathered?.pieces ?? nothing
+  }
+
   get #reply(): EndpointReply {
     return {
       type: textOf(this.#headers['content-type']),
       encoding: textOf(this.#headers['content-encoding']),
-      body: Buffer.concat(this.#gathered.pieces),
+      body: Buffer.concat(this.#pieces),
     }
   }
 
@@ -121,10 +158,13 @@ export class Exchange implements Dispatcher.DispatchHandler {
       status: this.#status || undefined,
       error: error && withoutControl(error.slice(0, ERROR_CHARACTERS)),
       reply,
-      answer: this.#status ? { headers: this.#headers, chunks: this.#gathered.pieces } : undefined,
+      answer: this.#status ? { headers: this.#headers, chunks: this.#pieces } : undefined,
       retryAfterMs: error === undefined ? undefined : restOf(this.#headers['retry-after']),
     }
-    this.#ended(sent, isWhole)
+    const { connections, ended } = this.#parts
+    // `isWhole`: the answer was read to its end, so the connection may serve another request.
+    if (this.#connection) connections.giveBack(this.#connection, isWhole)
+    ended(sent)
   }
 }
 

@@ -19,7 +19,7 @@ export interface SigningSecret {
 }
 
 /** Made once of each secret: a signature by its bare bytes takes several times as long. */
-interface SigningKey {
+export interface SigningKey {
   readonly key: KeyObject
   /** It signs before this time. */
   readonly until: number

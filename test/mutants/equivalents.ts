@@ -42,7 +42,7 @@ export const equivalents: readonly Equivalent[] = [
   {
     file: 'src/webhooks/endpoint.ts',
     operator: 'min / max, some / every',
-    at: 'Math.ceil(exchange.endsBy - now)',
+    at: 'Math.ceil(next - now)',
     because: 'the timer fires less than a millisecond early and is set again',
   },
   {

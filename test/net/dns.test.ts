@@ -106,7 +106,7 @@ t.test('a name that was public when it was set leads nobody inside later', async
   const sender = new Endpoint(key, target, endpointParts(t, { guard, timeoutMs: 20_000 }))
   t.teardown(() => sender.close())
   for (let attempt = 1; attempt <= 2; attempt++) {
-    const sent = await sender.post('{}', [], new AbortController().signal)
+    const sent = await sender.deliver({ updateId: 9, body: '{}' }, new AbortController().signal)
     t.match(sent, { status: undefined, error: 'IP address is reserved' })
     t.ok(questions.filter(({ kind }) => kind === 'A').length > attempt, 'it asks each time')
   }

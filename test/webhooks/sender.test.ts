@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import { type Resolve, resolveAnything } from '../../src/net/guard.ts'
 import { Endpoint } from '../../src/webhooks/endpoint.ts'
+import type { ExchangeResult } from '../../src/webhooks/exchange.ts'
 import { callIn } from '../../src/webhooks/reply-call.ts'
 import { until } from '../support/client.ts'
 import { exemptFromReference } from '../support/reference-check.ts'
@@ -33,7 +34,7 @@ async function attempt(t: Test, answer: Answering, more: More = {}) {
   const receiver = await Receiver.open(t, answer, tls)
   const sender = senderTo(t, { url: receiver.url, ...rest })
   const began = performance.now()
-  const sent = await sender.post('{}', [], new AbortController().signal)
+  const sent = await post(sender)
   return { ...sent, receiver, sender, tookMs: performance.now() - began }
 }
 
@@ -54,6 +55,9 @@ function senderTo(t: Test, more: Partial<WebhookTarget> & Partial<SenderOptions>
   t.teardown(() => sender.close())
   return sender
 }
+
+const post = (sender: Endpoint, signal = new AbortController().signal) =>
+  new Promise<ExchangeResult>((ended) => sender.post('{}', [], signal, ended))
 
 const status =
   (code: number, headers: Record<string, string> = {}): Answering =>
@@ -130,7 +134,7 @@ t.test('broken connections are told apart in words', async (t) => {
   const reset = await attempt(t, (_, { socket }) => socket?.resetAndDestroy())
   t.match(reset, { status: undefined, error: 'Connection reset by peer' })
   await reset.receiver.close()
-  const again = await reset.sender.post('{}', [], new AbortController().signal)
+  const again = await post(reset.sender)
   t.match(again, { status: undefined, error: 'Connection refused' })
 })
 
@@ -165,7 +169,7 @@ t.test('endless headers are refused', async (t) => {
 t.test('connections are used again', async (t) => {
   const { sender, receiver } = await attempt(t, status(200))
   for (let count = 0; count < 5; count++) {
-    await sender.post('{}', [], new AbortController().signal)
+    await post(sender)
   }
   t.equal(receiver.received.length, 6)
   t.ok(receiver.connections <= 2, `${receiver.connections} connections`)
@@ -176,10 +180,10 @@ t.test('a connection whose answer was cut is not used again', async (t) => {
   const receiver = await Receiver.open(t, (_, response) => response.end(long))
   const sender = senderTo(t, { url: receiver.url })
   const { signal } = new AbortController()
-  t.match(await sender.post('{}', [], signal), { status: 200 })
+  t.match(await post(sender, signal), { status: 200 })
   receiver.answer = (_, response) => response.end()
-  t.match(await sender.post('{}', [], signal), { status: 200 })
-  t.match(await sender.post('{}', [], signal), { status: 200 })
+  t.match(await post(sender, signal), { status: 200 })
+  t.match(await post(sender, signal), { status: 200 })
   t.equal(receiver.connections, 2)
   await until(() => receiver.kept === 1)
 })
@@ -192,12 +196,12 @@ t.test('a dial that was cut keeps nobody waiting', async (t) => {
   const url = receiver.url.replace('127.0.0.1', 'bot.example')
   const sender = senderTo(t, { url, maxConnections: 1, timeoutMs: 60_000, resolve })
   const cut = new AbortController()
-  const posting = sender.post('{}', [], cut.signal)
+  const posting = post(sender, cut.signal)
   await until(() => dials === 1)
   cut.abort()
   t.match(await posting, { status: undefined })
   const began = performance.now()
-  t.match(await sender.post('{}', [], new AbortController().signal), { status: 200 })
+  t.match(await post(sender), { status: 200 })
   t.ok(performance.now() - began < 4_000, 'the first dial would be given up after five seconds')
 })
 
@@ -206,15 +210,13 @@ t.test('no more connections than the webhook allows, and none after the end', as
   const sender = senderTo(t, { url: receiver.url, timeoutMs: 60_000 })
   const cut = new AbortController()
   const forever = new AbortController().signal
-  const posting = [forever, forever, cut.signal, forever].map((signal) =>
-    sender.post('{}', [], signal),
-  )
+  const posting = [forever, forever, cut.signal, forever].map((signal) => post(sender, signal))
   await receiver.count(2)
   cut.abort()
   t.match(await posting[2], { status: undefined, error: 'Read timeout expired' })
   sender.close()
   for (const sent of await Promise.all(posting)) t.equal(sent.status, undefined)
-  t.match(await sender.post('{}', [], forever), { status: undefined })
+  t.match(await post(sender, forever), { status: undefined })
   t.equal(receiver.connections, 2)
   t.equal(receiver.received.length, 2)
 })
@@ -226,7 +228,7 @@ t.test('who waits for a connection gets the next one that is free', async (t) =>
   const cut = new AbortController()
   const forever = new AbortController().signal
   const posting = [forever, cut.signal, forever, cut.signal, forever].map((signal) =>
-    sender.post('{}', [], signal),
+    post(sender, signal),
   )
   await receiver.count(2)
   // One of them has a connection, which is lost with it, and one waits.
@@ -263,7 +265,7 @@ t.test('a pinned address is dialled, under the name of the host', async (t) => {
     ipAddress: '127.0.0.1',
     certificate: otherHost.cert,
   })
-  const sent = await sender.post('{}', [], new AbortController().signal)
+  const sent = await post(sender)
   t.match(sent, { status: 200, error: undefined })
   t.equal(receiver.received[0]?.headers.host, `other.example:${port}`)
 })
@@ -275,7 +277,7 @@ t.test('addresses that are not public are refused at every attempt', async (t) =
   const resolve = async () => [{ address: '127.0.0.1', family: 4 }]
   for (const name of names) {
     const sender = senderTo(t, { url: `http://${name}:${port}/`, allowPrivate: false, resolve })
-    const sent = await sender.post('{}', [], new AbortController().signal)
+    const sent = await post(sender)
     t.match(sent, { status: undefined, error: 'IP address is reserved' }, name)
   }
   t.equal(receiver.connections, 0)
@@ -284,7 +286,7 @@ t.test('addresses that are not public are refused at every attempt', async (t) =
 t.test('user info that is no valid escape is taken as it is', async (t) => {
   const receiver = await Receiver.open(t)
   const sender = senderTo(t, { url: `http://us%zer:p%20w@127.0.0.1:${receiver.port}/` })
-  await sender.post('{}', [], new AbortController().signal)
+  await post(sender)
   const expected = `Basic ${Buffer.from('us%zer:p w').toString('base64')}`
   t.equal(receiver.received[0]?.headers.authorization, expected)
 })

@@ -109,3 +109,56 @@ t.test('an attempt that was cut counts for nothing', async (t) => {
   t.equal(again?.updateId, 0)
   t.equal(again && lanes.failuresOf(again), 0)
 })
+
+/** So many lanes that failed, each due at another time of the next hour. */
+function failingLanes(count: number) {
+  const lanes = lanesOf(...Array.from({ length: count }, (_, lane) => `${lane}`))
+  const dueAt = new Map<string, number>()
+  const fail = (update: Item, now: number) => {
+    const wait = 1 + ((7_919 * (update.updateId + now)) % 3_600_000)
+    dueAt.set(update.lane, lanes.failed(update, now, () => wait).dueAt)
+  }
+  for (let update = lanes.take(0); update; update = lanes.take(0)) fail(update, 0)
+  return { lanes, dueAt, fail }
+}
+
+t.test('of many chats that fail, the one that is due first is tried first', async (t) => {
+  const { lanes, dueAt, fail } = failingLanes(100)
+  const soonest = () => Math.min(...dueAt.values())
+  for (let turn = 0; turn < 400; turn++) {
+    const now = soonest()
+    t.equal(lanes.nextDue, now)
+    t.equal(lanes.take(now - 1), undefined)
+    const update = turn % 7 === 0 ? lanes.probe() : lanes.take(now)
+    if (!update) return t.fail('one is due')
+    if (turn % 7 > 0) t.equal(dueAt.get(update.lane), now)
+    const before = dueAt.get(update.lane) ?? 0
+    dueAt.delete(update.lane)
+    t.equal(lanes.nextDue, soonest(), 'while it is under way')
+    if (turn % 5 === 0) {
+      lanes.cut(update)
+      dueAt.set(update.lane, before)
+    } else if (turn % 11 === 0) lanes.gaveUp(update)
+    else fail(update, now)
+  }
+  t.equal(lanes.nextDue, soonest())
+})
+
+t.test('the next chat is found as fast among fifty thousand as among five hundred', async (t) => {
+  const costOf = (count: number) => {
+    const { lanes, fail } = failingLanes(count)
+    const turns = Array.from({ length: 5 }, () => {
+      const began = performance.now()
+      for (let turn = 0; turn < 200; turn++) {
+        const now = lanes.nextDue
+        const update = lanes.take(now)
+        if (update) fail(update, now)
+      }
+      return performance.now() - began
+    })
+    return Math.min(...turns)
+  }
+  costOf(500)
+  const [few, many] = [costOf(500), costOf(50_000)]
+  t.ok(many < 20 * few, `${few} ms, ${many} ms`)
+})
