@@ -14,8 +14,12 @@ import { failed, OwnershipLost, SecretsUnreadable } from '../../machines/model/f
 import type { Happening } from '../../machines/model/happening.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { Database } from '../database/database.ts'
-import { Credential } from '../database/entities.ts'
-import { lockedLast, type SharedStatements, sharedLookup } from '../database/write-behind.ts'
+import {
+  arrayLiteral,
+  lockedLast,
+  type SharedStatements,
+  sharedLookup,
+} from '../database/write-behind.ts'
 import { forgetLeft, keepLeft, sealOwn } from '../nodes/sign-outs.ts'
 import { wipeAccount } from '../privacy/erase.ts'
 import { UnreadableSecret, type Vault } from '../security/vault.ts'
@@ -23,6 +27,7 @@ import { claimOf, type Fenced, isFree, isKept, releaseOf } from './fence.ts'
 import { type HealthBuffer, Irregularities } from './health.ts'
 import {
   type IdentityRow,
+  identityColumns,
   OpenedIdentities,
   sealIdentity,
   sealSecrets,
@@ -96,6 +101,7 @@ export class PostgresCredentialStore implements CredentialStore {
   readonly #world: StoreOptions
   readonly #accounts: SharedStatements<number, AccountRow | undefined>
   readonly #claims: SharedStatements<number, ClaimedCredential | undefined>
+  readonly #identities: SharedStatements<number, OwnedIdentityRow | undefined>
   /** Identities with which sessions are being opened. */
   readonly #read = new Map<number, AccountIdentity>()
   readonly irregularities = new Irregularities()
@@ -116,6 +122,12 @@ export class PostgresCredentialStore implements CredentialStore {
     // Calls for other accounts do not wait for one whose row somebody has locked.
     const claimEach = (ids: readonly number[]) => this.#claimThese(ids, { waits: false })
     this.#claims = sharedLookup(AT_ONCE, claimEach, ({ credentialId }) => credentialId)
+    // Bots call getMe as a sign of life: records of each call would cost more than all the rest of it.
+    this.#identities = sharedLookup(
+      AT_ONCE,
+      (ids) => db.query<OwnedIdentityRow>(identityRows, [arrayLiteral(ids)]),
+      ({ id }) => id,
+    )
   }
 
   /** Rejects with `OwnershipLost` where another node that lives owns it; with `unavailable` where somebody keeps its rows locked. */
@@ -210,10 +222,10 @@ export class PostgresCredentialStore implements CredentialStore {
     const read = this.#read.get(credentialId)
     this.#read.delete(credentialId)
     if (isDeepStrictEqual(read, identity)) return
-    const found = await this.#find(credentialId)
+    const found = await this.#identities.run(credentialId)
     const known = found && (await this.identityOf(found))
     if (!found || !known || isDeepStrictEqual(known, identity)) return
-    const sealed = await sealIdentity(this.#vault, found.userId, credentialId, identity)
+    const sealed = await sealIdentity(this.#vault, found.user_id, credentialId, identity)
     // A wiped identity stays wiped.
     await this.#db.query(
       `update credential set account = null, account_sealed = $3
@@ -224,17 +236,8 @@ export class PostgresCredentialStore implements CredentialStore {
 
   /** The account's identity; undefined once it was wiped. */
   async identity(credentialId: number): Promise<AccountIdentity | undefined> {
-    const found = await this.#find(credentialId)
+    const found = await this.#identities.run(credentialId)
     return found && (await this.identityOf(found))
-  }
-
-  async #find(id: number): Promise<(IdentityRow & { readonly userId: number }) | undefined> {
-    const found = await this.#db.records((em) =>
-      em.findOne(Credential, { id }, { fields: ['userId', 'account', 'accountSealed'] }),
-    )
-    if (!found) return undefined
-    const { userId, account = null, accountSealed = null } = found
-    return { id, userId, account, account_sealed: accountSealed }
   }
 
   identityOf(row: IdentityRow): Promise<AccountIdentity | undefined> {
@@ -341,6 +344,15 @@ export class PostgresCredentialStore implements CredentialStore {
   noteHealth(owned: Owned, health: Parameters<CredentialStore['noteHealth']>[1]): void {
     this.#world.health.add(owned, health)
   }
+}
+
+interface OwnedIdentityRow extends IdentityRow {
+  readonly user_id: number
+}
+
+const identityRows = {
+  name: 'identities',
+  text: `select user_id, ${identityColumns} from credential where id = any($1::bigint[])`,
 }
 
 const accountRows = (db: Database, ids: readonly number[]) =>

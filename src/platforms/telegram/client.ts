@@ -2,7 +2,7 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { IPeersRepository, RpcCallMiddleware } from '@mtcute/core'
 import { longFromFastString, toggleChannelIdMark } from '@mtcute/core/utils.js'
-import { BaseTelegramClient, networkMiddlewares, TcpTransport, type tl } from '@mtcute/node'
+import { BaseTelegramClient, Long, networkMiddlewares, TcpTransport, type tl } from '@mtcute/node'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { unlessAborted } from '../kit/session-life.ts'
 import { endingOf } from './failures.ts'
@@ -256,14 +256,26 @@ const cacheOf = ({ storage }: TelegramClient) =>
 const isMin = (peer: unknown) =>
   typeof peer === 'object' && peer !== null && 'min' in peer && peer.min === true
 
-/** Whether two objects of the network have the same content. */
+/** Whether two objects of the network have the same content. Every answer names people: no lists of members are made. */
 function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false
-  const entries = Object.entries(one)
-  if (entries.length !== Object.keys(other).length) return false
-  return entries.every(([name, value]) => isSame(value, (other as Record<string, unknown>)[name]))
+  // Its methods are enumerable.
+  if (Long.isLong(one)) return Long.isLong(other) && one.equals(other)
+  if (one instanceof Uint8Array) return other instanceof Uint8Array && isEqual(one, other)
+  const [here, there] = [one as Members, other as Members]
+  let members = 0
+  for (const name in here) {
+    if (!isSame(here[name], there[name])) return false
+    members++
+  }
+  for (const _ in there) members--
+  return members === 0
 }
+
+type Members = Readonly<Record<string, unknown>>
+
+const isEqual = (one: Uint8Array, other: Uint8Array) => Buffer.compare(one, other) === 0
 
 /**
  * It may also store a peer after the end and set a timer to write it, which would keep the process alive for half a

@@ -1,6 +1,7 @@
 /** Sends messages and albums: those that arrive while a statement is under way go together into the next one. */
 
 import { randomInt } from 'node:crypto'
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Buttons } from '../../../machines/model/buttons.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
@@ -153,6 +154,8 @@ class Lane {
   async #drain() {
     this.#isBusy = true
     while (this.#waiting.length > 0) {
+      // Messages of one turn of the event loop share it: alone, each would cost the database several times as much.
+      await endOfTurn()
       const batch = this.#waiting.slice(0, LARGEST_BATCH)
       this.#waiting = this.#waiting.slice(LARGEST_BATCH)
       await this.#sendTogether(batch)

@@ -220,7 +220,8 @@ function answeredIn(replyTo: tl.RawMessageReplyHeader): Pick<Message, 'replyTo'>
 }
 
 /** The message that began a topic stands in it itself. */
-function topicOf({ replyTo, ...message }: ExistingMessage): Pick<Message, 'topic'> {
+function topicOf(message: ExistingMessage): Pick<Message, 'topic'> {
+  const { replyTo } = message
   if (message._ === 'messageService' && message.action._ === 'messageActionTopicCreate') {
     return { topic: { native: `${message.id}` } }
   }
