@@ -9,8 +9,6 @@ const counted: ReadonlySet<string> = new Set(['iq', 'message', 'presence'])
 const spared: ReadonlySet<string> = new Set(['message', 'presence', 'r'])
 /** A server gives a stream up whose peer does not answer at all. */
 const LATEST_ANSWER_MS = 1_000
-/** Sends wait for their acknowledgement, so it is asked for right after the burst they are part of. */
-const ASKED_AFTER_MS = 1
 
 /** A write that was begun and failed: a part of what was written may have arrived. */
 export class BrokenWrite extends Error {
@@ -21,13 +19,13 @@ export class BrokenWrite extends Error {
 const ofLogin = Object.fromEntries(
   ['reconnect', 'tcp', 'tls', 'websocket', 'resolve', 'middleware', 'streamFeatures', 'starttls']
     .concat(['iqCaller', 'iqCallee', 'resourceBinding', 'bind2', 'sasl', 'sasl2', 'fast'])
-    .concat(['saslFactory', 'mechanisms'])
+    .concat(['saslFactory', 'mechanisms', 'transports', 'jid', 'root'])
     .map((part) => [part, undefined]),
 )
 
 /**
  * The library would take each message and each presence through the list of all that it can do, and parse its addresses once more.
- * After the login it does nothing any more but ask for acknowledgements from time to time.
+ * After the login it does nothing any more.
  */
 export function pastLibrary(client: Client): void {
   const { streamManagement } = client
@@ -146,6 +144,12 @@ export function countSent(client: Client, { write, isWritable, permit }: Outlet)
   }
 }
 
+/** What the server has of the stanzas sent; whoever still listens answers. A broken stream is asked when it is resumed. */
+export function askForAnswer(client: Client): void {
+  if (!client.streamManagement.enabled) return
+  client.send(xml('r', ns.streamManagement)).catch(() => undefined)
+}
+
 type Queued = StreamManagement['outbound_q'][number]
 
 /** Queues what the server is to acknowledge, and asks for that. Returns the entry of a stanza that is one of those. */
@@ -154,8 +158,7 @@ function counter(client: Client): (stanza: Element) => Queued | undefined {
   let isAsking = false
   const ask = () => {
     isAsking = false
-    // A broken stream is asked when it is resumed.
-    if (streamManagement.enabled) client.send(xml('r', ns.streamManagement)).catch(() => undefined)
+    askForAnswer(client)
   }
   return (stanza) => {
     if (stanza.is('enable', ns.streamManagement)) streamManagement.enableSent = true
@@ -163,7 +166,8 @@ function counter(client: Client): (stanza: Element) => Queued | undefined {
     if (!isCounted || !counted.has(stanza.name)) return undefined
     const entry = { stanza, stamp: `${new Date().toISOString().slice(0, 19)}Z` }
     streamManagement.outbound_q.push(entry)
-    if (!isAsking) setTimeout(ask, ASKED_AFTER_MS)
+    // Sends wait for it, so the question leaves in the same write as all that is sent in this moment.
+    if (!isAsking) process.nextTick(ask)
     isAsking = true
     return entry
   }
