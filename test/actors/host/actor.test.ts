@@ -72,7 +72,7 @@ const machine = setup({
 const clock: Clock = new TestClock()
 
 /** One host gives each actor a system of its own, the other has all its actors share one. */
-const hosts = [{}, { sharedClock: clock }].map(
+const hosts = [{}, { shared: 'plain' as const }].map(
   (more) =>
     new ActorHost<typeof machine, undefined>({
       provide: ({ reply }) => machine.provide({ actions: { reply } }),
