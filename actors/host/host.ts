@@ -80,8 +80,8 @@ export class ActorHost<
 {
   readonly #options: HostOptions<Machine, Effects, Hosted>
   readonly #logic: Machine
-  /** Of shared systems. */
-  readonly #parents = new WeakMap<Clock, AnyActorRef>()
+  /** Of shared systems. A process has one clock. */
+  readonly #parents = new Map<Clock, AnyActorRef>()
   readonly #residents = new Map<string, Resident<Hosted>>()
   #begun = 0
 
