@@ -10,6 +10,9 @@ const spared: ReadonlySet<string> = new Set(['message', 'presence', 'r'])
 /** A server gives a stream up whose peer does not answer at all. */
 const LATEST_ANSWER_MS = 1_000
 
+/** A server may be far away, and those who send wait. */
+const LATEST_QUESTION_MS = 20
+
 /** A write that was begun and failed: a part of what was written may have arrived. */
 export class BrokenWrite extends Error {
   override readonly name = 'BrokenWrite'
@@ -155,21 +158,54 @@ type Queued = StreamManagement['outbound_q'][number]
 /** Queues what the server is to acknowledge, and asks for that. Returns the entry of a stanza that is one of those. */
 function counter(client: Client): (stanza: Element) => Queued | undefined {
   const { streamManagement } = client
-  let isAsking = false
-  const ask = () => {
-    isAsking = false
-    askForAnswer(client)
-  }
+  const questions = new Questions(client)
   return (stanza) => {
     if (stanza.is('enable', ns.streamManagement)) streamManagement.enableSent = true
     const isCounted = streamManagement.enabled || streamManagement.enableSent
     if (!isCounted || !counted.has(stanza.name)) return undefined
     const entry = { stanza, stamp: `${new Date().toISOString().slice(0, 19)}Z` }
     streamManagement.outbound_q.push(entry)
-    // Sends wait for it, so the question leaves in the same write as all that is sent in this moment.
-    if (!isAsking) process.nextTick(ask)
-    isAsking = true
+    questions.sent()
     return entry
+  }
+}
+
+/**
+ * Sends wait for their acknowledgement, so the question leaves in the same write as all that is sent in its moment. What is sent
+ * before its answer shares the next one: then it is stored and answered together, too.
+ */
+class Questions {
+  readonly #client: Client
+  /** Something was sent since the last one. */
+  #isDue = false
+  #isOpen = false
+  #late: NodeJS.Timeout | undefined
+
+  constructor(client: Client) {
+    this.#client = client
+    client.on('element', (element: Element) => {
+      if (element.is('a', ns.streamManagement)) this.#goOn()
+    })
+  }
+
+  sent() {
+    if (this.#isDue) return
+    this.#isDue = true
+    if (this.#isOpen) this.#late ??= setTimeout(() => this.#goOn(), LATEST_QUESTION_MS).unref()
+    else process.nextTick(() => this.#ask())
+  }
+
+  #goOn() {
+    clearTimeout(this.#late)
+    this.#late = undefined
+    this.#isOpen = false
+    if (this.#isDue) this.#ask()
+  }
+
+  #ask() {
+    this.#isDue = false
+    this.#isOpen = this.#client.streamManagement.enabled
+    askForAnswer(this.#client)
   }
 }
 
