@@ -24,7 +24,6 @@ const mayJoinSignals = [
   'src/platforms/kit/session-life.ts',
   'src/platforms/telegram/files.ts',
   'src/platforms/upstream-bot/session.ts',
-  'src/platforms/xmpp/archive.ts',
   'src/platforms/xmpp/media/measure.ts',
   'src/platforms/xmpp/rooms/entrance.ts',
   'src/platforms/xmpp/transport.ts',

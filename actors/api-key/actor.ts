@@ -26,7 +26,7 @@ export class ApiKeys {
     this.#host = new ActorHost<typeof apiKeyMachine, ApiKeyEffects, ApiKeyActor>({
       provide,
       // An actor system for each key would double its memory.
-      sharedClock: world.clock,
+      shared: 'plain',
       // Only the key's own machine sees it.
       newRequestId: () => String(++this.#asked),
       ended({ effects, facts: { apiKeyId } }, err) {

@@ -1,12 +1,11 @@
 /** The credential machine with its effects: one machine for all credentials, an actor for each. */
-import type { InspectionEvent } from 'xstate'
 import type { PerformOperation } from '../../machines/credential/events.ts'
 import { credentialMachine } from '../../machines/credential/machine.ts'
 import type { CredentialContext, Resume } from '../../machines/credential/setup.ts'
 import type { Passed } from '../../machines/model/operation-passing.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import { HostedActor } from '../host/actor.ts'
-import { ActorHost, jitteredCrashDelays } from '../host/host.ts'
+import { ActorHost, type Inspected, jitteredCrashDelays } from '../host/host.ts'
 import { jittered, notBefore } from '../host/time.ts'
 import type { CredentialFacts } from '../ports/ports.ts'
 import { CredentialEffects } from './effects.ts'
@@ -18,6 +17,8 @@ import type { CredentialWorld } from './world.ts'
 export type CredentialActor = HostedActor<typeof credentialMachine, CredentialEffects>
 
 const host = new ActorHost<typeof credentialMachine, CredentialEffects>({
+  // There are thousands of them.
+  shared: 'inspected',
   cutShort,
   ended: ({ effects }) => effects.releaseTurn(),
   provide: (host) =>
@@ -91,7 +92,7 @@ export function activateCredential(
     ...limitLeft(facts, limit, clock.now()),
   }
   let effects: CredentialEffects | undefined
-  const inspect = (inspection: InspectionEvent) => {
+  const inspect = (inspection: Inspected) => {
     // An inspector that throws would stop the actor.
     try {
       timeline.observe(inspection)
@@ -99,7 +100,7 @@ export function activateCredential(
       effects?.onDefect(cause)
     }
   }
-  return host.begin({ clock, input, inspect, ...(changed && { changed }) }, (ref) => {
+  return host.begin({ clock, input, inspect, changed }, (ref) => {
     effects = new CredentialEffects(facts, world, ref)
     return new HostedActor(ref, effects, clock, host)
   })

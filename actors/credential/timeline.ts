@@ -1,6 +1,7 @@
 /** Records every change of a credential's state: from, to, why, and how long the old state lasted. */
-import type { InspectionEvent, SnapshotFrom } from 'xstate'
+import type { SnapshotFrom } from 'xstate'
 import type { credentialMachine } from '../../machines/credential/machine.ts'
+import type { Inspected } from '../host/host.ts'
 import type { Clock, CredentialFacts, CredentialStore, Owned } from '../ports/ports.ts'
 
 type Snapshot = SnapshotFrom<typeof credentialMachine>
@@ -53,14 +54,8 @@ export class Timeline {
     return this.#since
   }
 
-  observe(inspection: InspectionEvent): void {
-    if (
-      inspection.type !== '@xstate.snapshot' ||
-      inspection.actorRef.sessionId !== inspection.rootId
-    )
-      return
+  observe(inspection: Inspected): void {
     const snapshot = inspection.snapshot as Snapshot
-    if (snapshot.status === 'error') return
     const [to, shown] = visibleState(snapshot)
     const isRemark = REMARKS.includes(inspection.event.type)
     if (to === this.#state && !isRemark) return

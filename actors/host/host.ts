@@ -35,10 +35,10 @@ interface HostOptions<
   /** Fills the places that the machine leaves open. Called once: a copy of the machine weighs ten times an actor. */
   provide(host: ActorHost<Machine, Effects, Hosted>): Machine
   /**
-   * Has all actors share one system, as children of one parent, with the timers of this clock. That halves the memory
-   * of a small actor; but none of them can be inspected.
+   * Has all actors with one clock share one system, as children of one parent. That halves the memory of an actor, and what
+   * its steps take. `inspected`: XState tells what each of them does, and then takes all of its own steps.
    */
-  readonly sharedClock?: Clock
+  readonly shared?: 'plain' | 'inspected'
   /** Called once for each actor that has ended; a `cause` means that it crashed. */
   ended?(actor: Hosted, cause: unknown): void
   /** Every reply waits for this, so that it is stored before it is given. A failure replaces the reply. */
@@ -52,10 +52,13 @@ interface HostOptions<
 interface ActorOptions<Machine extends AnyStateMachine> {
   readonly input: InputFrom<Machine>
   readonly clock: Clock
-  inspect?(inspection: InspectionEvent): void
+  readonly inspect?: ((inspection: Inspected) => void) | undefined
   /** The actor has a new snapshot. */
-  changed?(): void
+  readonly changed?: (() => void) | undefined
 }
+
+/** An actor of a host has a new snapshot, after this event. */
+export type Inspected = Extract<InspectionEvent, { type: '@xstate.snapshot' }>
 
 /**
  * What an actor of a shared system has of these once it has started: nobody observes it, and of each its own would be a
@@ -63,7 +66,7 @@ interface ActorOptions<Machine extends AnyStateMachine> {
  */
 const unobserved = { observers: new Set(), eventListeners: new Map(), options: {} }
 
-interface Resident<Hosted> {
+interface Resident<Hosted> extends Pick<ActorOptions<never>, 'inspect' | 'changed'> {
   readonly actor: Hosted
   /** Functions that end the running services; absent until the first one, since most actors never run any. */
   services?: Set<() => void>
@@ -77,14 +80,14 @@ export class ActorHost<
 {
   readonly #options: HostOptions<Machine, Effects, Hosted>
   readonly #logic: Machine
-  readonly #parent: AnyActorRef | undefined
+  /** Of shared systems. A process has one clock. */
+  readonly #parents = new Map<Clock, AnyActorRef>()
   readonly #residents = new Map<string, Resident<Hosted>>()
   #begun = 0
 
   constructor(options: HostOptions<Machine, Effects, Hosted>) {
     this.#options = options
-    this.#logic = lean(options.provide(this), { isInspected: !options.sharedClock })
-    if (options.sharedClock) this.#parent = this.#createParent(options.sharedClock)
+    this.#logic = lean(options.provide(this), { isInspected: options.shared !== 'plain' })
   }
 
   begin(
@@ -92,15 +95,15 @@ export class ActorHost<
     create: (ref: Actor<Machine>) => Hosted,
   ): Hosted {
     const id = String(++this.#begun)
-    const parent = this.#parent
-    const own = { clock, ...(inspect && { inspect }) }
-    const options = { id, input, ...(parent ? { parent } : own) }
+    const parent = this.#options.shared && this.#parentOf(clock)
+    const options = { id, input, ...(parent ? { parent } : { clock }) }
     const ref = createActor(this.#logic, options as never)
     const actor = create(ref)
-    this.#residents.set(id, { actor })
+    const isWatched = inspect !== undefined || changed !== undefined
+    this.#residents.set(id, isWatched ? { actor, inspect, changed } : { actor })
     if (!parent) {
+      if (isWatched) ref.system.inspect((inspection) => this.#inspected(inspection))
       ref.subscribe({
-        ...(changed && { next: changed }),
         // XState rethrows a crash that has no observer, which would end the process.
         error: (cause: unknown) => this.#end(id, cause),
         complete: () => this.#end(id, undefined),
@@ -124,11 +127,11 @@ export class ActorHost<
   }
 
   stop(ref: Actor<Machine>): void {
-    if (!this.#parent) {
+    if (!ref._parent) {
       ref.stop()
       return
     }
-    this.#parent.send({ type: 'child.stop', child: ref } satisfies StopChild)
+    ref._parent.send({ type: 'child.stop', child: ref } satisfies StopChild)
     this.#end(ref.id, undefined)
   }
 
@@ -182,6 +185,23 @@ export class ActorHost<
     }
   }
 
+  /** XState tells of everything in a system, also of the services of its actors. */
+  #inspected(inspection: InspectionEvent): void {
+    if (inspection.type !== '@xstate.snapshot') return
+    const { snapshot } = inspection
+    const { id, logic } = inspection.actorRef as Actor<Machine>
+    const resident = logic === this.#logic && this.#residents.get(id)
+    if (!resident || snapshot.status === 'error') return
+    resident.changed?.()
+    resident.inspect?.(inspection)
+  }
+
+  #parentOf(clock: Clock): AnyActorRef {
+    const parent = this.#parents.get(clock) ?? this.#createParent(clock)
+    this.#parents.set(clock, parent)
+    return parent
+  }
+
   #createParent(clock: Clock): AnyActorRef {
     // It has no state of its own. XState sends it the ends of its children.
     const logic = fromTransition((nothing: undefined, event: ParentEvent, { stopChild }) => {
@@ -192,6 +212,9 @@ export class ActorHost<
       return nothing
     }, undefined)
     const parent = createActor(logic)
+    if (this.#options.shared === 'inspected') {
+      parent.system.inspect((inspection) => this.#inspected(inspection))
+    }
     parent.system.scheduler = new Timers(clock)
     return parent.start()
   }

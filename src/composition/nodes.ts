@@ -13,6 +13,7 @@ import { listenForPeers } from '../nodes/peers.ts'
 import { SignOuts } from '../nodes/sign-outs.ts'
 import type { NodeFigures } from '../nodes/table.ts'
 import type { Logger } from '../observability/logger.ts'
+import { LAG_RESOLUTION_MS } from '../observability/metrics.ts'
 import { concerning } from '../process/fatal-errors.ts'
 import { Gcra, Guesses } from '../security/rate-limits.ts'
 import type { Core } from './core.ts'
@@ -120,7 +121,6 @@ export function signOutLeft(parts: SignOutParts): () => Promise<void> {
 }
 
 const MEGABYTE = 2 ** 20
-const LAG_RESOLUTION_MS = 20
 
 /** Figures of this node for operators, measured since the last call. */
 export function figuresOf(

@@ -80,10 +80,15 @@ interface MetricsOptions {
   readonly ofProcess?: boolean
 }
 
+/** Each look wakes a process that has nothing else to do, which is most of what an idle one takes. */
+export const LAG_RESOLUTION_MS = 50
+
 export function createMetrics({ ofProcess = false }: MetricsOptions = {}): Metrics {
   const registry = new Registry()
   const registers = [registry]
-  if (ofProcess) collectDefaultMetrics({ register: registry })
+  if (ofProcess) {
+    collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: LAG_RESOLUTION_MS })
+  }
   const gauge = gaugesOf(registers)
   return {
     ...requestMetrics(registers),

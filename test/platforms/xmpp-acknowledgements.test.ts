@@ -42,7 +42,7 @@ function stage(resumed = 0) {
   }
 }
 
-/** Answers leave at the end of the moment in which stanzas are handled. */
+/** Answers and questions leave at the end of the moment in which stanzas are handled or sent. */
 const answered = () => new Promise(process.nextTick)
 
 /** Timers go by this clock. The process has other tests, so nothing may be awaited meanwhile. */
@@ -233,8 +233,7 @@ t.test('whoever asks before the library is done gets the same short answer', (t)
   t.end()
 })
 
-t.test('the server is asked once for a burst, and the library gets what is its own', (t) => {
-  using clock = stopped()
+t.test('the server is asked once for a burst, and the library gets what is its own', async (t) => {
   const { client, heard, sent, queue, streamManagement } = sending()
   for (const name of ['message', 'presence', 'a', 'r']) client.emit('element', xml(name))
   client.emit('element', xml('iq', { type: 'result' }))
@@ -251,12 +250,59 @@ t.test('the server is asked once for a burst, and the library gets what is its o
   t.match(queue[0]?.stamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
   const before = ['message', 'enable', 'message', 'message', 'r']
   t.same(sent(), before)
+  await answered()
+  t.strictSame(sent(), [...before, 'r'])
+})
+
+t.test('what is sent before an answer shares the next question, which is not late', async (t) => {
+  using clock = stopped()
+  const { client, sent, streamManagement } = sending()
+  streamManagement.enabled = true
+  const answer = () => client.emit('element', xml('a', { xmlns: ns.streamManagement, h: 0 }))
+  client.send(message('1'))
+  await answered()
+  client.send(message('2'))
+  await answered()
+  client.send(message('3'))
+  await answered()
+  const begun = ['message', 'r', 'message', 'message']
+  t.strictSame(sent(), begun)
+  answer()
+  t.strictSame(sent(), [...begun, 'r'])
+  client.send(message('4'))
+  await answered()
+  clock.tick(19)
+  t.strictSame(sent(), [...begun, 'r', 'message'])
   clock.tick(1)
-  t.same(sent(), [...before, 'r'])
+  t.strictSame(sent(), [...begun, 'r', 'message', 'r'], 'the server is far away')
+  answer()
+  clock.tick(60)
+  t.equal(sent().length, 7, 'all is asked for')
   client.send(xml('iq'))
-  clock.tick(1)
-  t.same(sent(), [...before, 'r', 'iq', 'r'])
-  t.end()
+  await answered()
+  t.strictSame(sent().slice(7), ['iq', 'r'])
+})
+
+t.test('messages of one moment leave in one write with the question for them', async (t) => {
+  const written: string[][] = []
+  const socket = new Writable({
+    decodeStrings: false,
+    writev(chunks, callback) {
+      written.push(chunks.map(({ chunk }) => /^<\w+/.exec(`${chunk}`)?.[0] ?? ''))
+      callback()
+    },
+  })
+  const streamManagement = { enabled: true, id: 's', outbound_q: [] }
+  const parts = { streamManagement, status: 'online' }
+  const client = Object.assign(new EventEmitter(), parts) as unknown as Client
+  const write = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      socket.write(text, (cause) => (cause ? reject(cause) : resolve()))
+    })
+  const together = writtenTogether(write, () => socket as unknown as Socket)
+  countSent(client, { write: together, isWritable: () => true, permit: undefined })
+  await Promise.all([client.send(message('1')), client.send(message('2'))])
+  t.strictSame(written, [['<message', '<message', '<r']])
 })
 
 t.test('a stanza counts from the moment in which it is written, and not before', async (t) => {

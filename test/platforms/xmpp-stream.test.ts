@@ -1,4 +1,6 @@
 /** The life of one login: a cut is followed by short pauses first, and a stream of another process goes on where that one was. */
+import { mock } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { xml } from '@xmpp/client'
 import t, { type Test } from 'tap'
@@ -123,6 +125,27 @@ t.test(
     t.notOk(await stream.leave(), 'once')
   },
 )
+
+t.test('who is quiet for long is asked, and who answers nothing is left', async (t) => {
+  const { stream, seen, asked } = await goesOn(t, {}, left)
+  await until(() => stream.acknowledges)
+  const real = performance.now.bind(performance)
+  let later = 0
+  const { mock: clock } = mock.method(performance, 'now', () => real() + later)
+  t.teardown(() => clock.restore())
+  const questions = () => asked().match(/<r xmlns="urn:xmpp:sm:3"\/>/g)?.length ?? 0
+  later = 61_000
+  stream.look()
+  await pause(100)
+  t.equal(questions(), 0, 'the account is probed once a minute')
+  later = 64_000
+  stream.look()
+  await until(() => questions() === 1)
+  t.notOk(seen.some((event) => event.startsWith('ended')))
+  later = 85_000
+  stream.look()
+  await until(() => seen.some((event) => event.startsWith('ended')))
+})
 
 t.test('one that the server does not have is followed by a login under the own name', async (t) => {
   const { seen, asked } = await goesOn(t, {}, left)

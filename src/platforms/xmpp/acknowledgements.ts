@@ -9,8 +9,9 @@ const counted: ReadonlySet<string> = new Set(['iq', 'message', 'presence'])
 const spared: ReadonlySet<string> = new Set(['message', 'presence', 'r'])
 /** A server gives a stream up whose peer does not answer at all. */
 const LATEST_ANSWER_MS = 1_000
-/** Sends wait for their acknowledgement, so it is asked for right after the burst they are part of. */
-const ASKED_AFTER_MS = 1
+
+/** A server may be far away, and those who send wait. */
+const LATEST_QUESTION_MS = 20
 
 /** A write that was begun and failed: a part of what was written may have arrived. */
 export class BrokenWrite extends Error {
@@ -21,13 +22,13 @@ export class BrokenWrite extends Error {
 const ofLogin = Object.fromEntries(
   ['reconnect', 'tcp', 'tls', 'websocket', 'resolve', 'middleware', 'streamFeatures', 'starttls']
     .concat(['iqCaller', 'iqCallee', 'resourceBinding', 'bind2', 'sasl', 'sasl2', 'fast'])
-    .concat(['saslFactory', 'mechanisms'])
+    .concat(['saslFactory', 'mechanisms', 'transports', 'jid', 'root'])
     .map((part) => [part, undefined]),
 )
 
 /**
  * The library would take each message and each presence through the list of all that it can do, and parse its addresses once more.
- * After the login it does nothing any more but ask for acknowledgements from time to time.
+ * After the login it does nothing any more.
  */
 export function pastLibrary(client: Client): void {
   const { streamManagement } = client
@@ -146,26 +147,65 @@ export function countSent(client: Client, { write, isWritable, permit }: Outlet)
   }
 }
 
+/** What the server has of the stanzas sent; whoever still listens answers. A broken stream is asked when it is resumed. */
+export function askForAnswer(client: Client): void {
+  if (!client.streamManagement.enabled) return
+  client.send(xml('r', ns.streamManagement)).catch(() => undefined)
+}
+
 type Queued = StreamManagement['outbound_q'][number]
 
 /** Queues what the server is to acknowledge, and asks for that. Returns the entry of a stanza that is one of those. */
 function counter(client: Client): (stanza: Element) => Queued | undefined {
   const { streamManagement } = client
-  let isAsking = false
-  const ask = () => {
-    isAsking = false
-    // A broken stream is asked when it is resumed.
-    if (streamManagement.enabled) client.send(xml('r', ns.streamManagement)).catch(() => undefined)
-  }
+  const questions = new Questions(client)
   return (stanza) => {
     if (stanza.is('enable', ns.streamManagement)) streamManagement.enableSent = true
     const isCounted = streamManagement.enabled || streamManagement.enableSent
     if (!isCounted || !counted.has(stanza.name)) return undefined
     const entry = { stanza, stamp: `${new Date().toISOString().slice(0, 19)}Z` }
     streamManagement.outbound_q.push(entry)
-    if (!isAsking) setTimeout(ask, ASKED_AFTER_MS)
-    isAsking = true
+    questions.sent()
     return entry
+  }
+}
+
+/**
+ * Sends wait for their acknowledgement, so the question leaves in the same write as all that is sent in its moment. What is sent
+ * before its answer shares the next one: then it is stored and answered together, too.
+ */
+class Questions {
+  readonly #client: Client
+  /** Something was sent since the last one. */
+  #isDue = false
+  #isOpen = false
+  #late: NodeJS.Timeout | undefined
+
+  constructor(client: Client) {
+    this.#client = client
+    client.on('element', (element: Element) => {
+      if (element.is('a', ns.streamManagement)) this.#goOn()
+    })
+  }
+
+  sent() {
+    if (this.#isDue) return
+    this.#isDue = true
+    if (this.#isOpen) this.#late ??= setTimeout(() => this.#goOn(), LATEST_QUESTION_MS).unref()
+    else process.nextTick(() => this.#ask())
+  }
+
+  #goOn() {
+    clearTimeout(this.#late)
+    this.#late = undefined
+    this.#isOpen = false
+    if (this.#isDue) this.#ask()
+  }
+
+  #ask() {
+    this.#isDue = false
+    this.#isOpen = this.#client.streamManagement.enabled
+    askForAnswer(this.#client)
   }
 }
 

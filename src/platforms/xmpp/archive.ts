@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 import { type Element, xml } from '@xmpp/client'
+import { limited } from '../../../actors/host/time.ts'
 import { SparseMap } from '../kit/recent-map.ts'
 import { bareOf } from './address.ts'
 import { ns } from './namespaces.ts'
@@ -85,12 +86,12 @@ export class Archive {
     const tooMuch = new AbortController()
     this.#queries.set(query, { messages, weight: 0, tooMuch })
     try {
-      const answer = await this.#requests.ask('set', pageQuery(query, range), {
-        signal: AbortSignal.any([signal, tooMuch.signal]),
-        milliseconds: PAGE_MS,
-        // The server answers its account in the account's own name.
-        ...(this.address !== this.#own && { to: this.address }),
-      })
+      const question = pageQuery(query, range)
+      // The server answers its account in the account's own name.
+      const to = this.address !== this.#own && { to: this.address }
+      const answer = await limited([signal, tooMuch.signal], Number.POSITIVE_INFINITY, (limit) =>
+        this.#requests.ask('set', question, { ...to, signal: limit, milliseconds: PAGE_MS }),
+      )
       const end = answer.getChild('fin', ns.archive)
       const first = end?.getChild('set', ns.paging)?.getChildText('first') ?? undefined
       return { messages: this.#named(messages, first), complete: end?.attrs.complete === 'true' }

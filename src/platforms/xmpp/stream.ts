@@ -5,7 +5,7 @@ import { limited } from '../../../actors/host/time.ts'
 import { SparseMap } from '../kit/recent-map.ts'
 import { unlessAborted } from '../kit/session-life.ts'
 import { Passage } from '../kit/steadily.ts'
-import { BrokenWrite } from './acknowledgements.ts'
+import { askForAnswer, BrokenWrite } from './acknowledgements.ts'
 import { parseServer } from './address.ts'
 import { endingOf, isDecided, isReplacement } from './endings.ts'
 import { TakenOver } from './failures.ts'
@@ -48,7 +48,10 @@ class StreamDown extends Error {
 }
 
 const attemptMilliseconds = 20_000
-const silenceMilliseconds = 75_000
+/** An account is probed once a minute, which a server answers: only where nobody probes it is one asked in between. */
+const quietMilliseconds = 63_000
+const silenceMilliseconds = 80_000
+const lookMilliseconds = 5_000
 const closeMilliseconds = 1_500
 const noticeMilliseconds = 50
 const firstPause = 100
@@ -334,10 +337,13 @@ export class Stream {
     }
   }
 
-  /** The library asks for an acknowledgement every 60 seconds, whatever comes meanwhile, so a living peer is never silent for long. */
-  cutSilent() {
-    const dead = this.#transport.silence() > silenceMilliseconds
-    if (this.#state === 'up' && this.acknowledges && dead) this.#transport.cut()
+  /** A living peer answers what it is asked, so it is never silent for long. */
+  look() {
+    if (this.#state !== 'up' || !this.acknowledges) return
+    const { client, silence, cut } = this.#transport
+    const silent = silence()
+    if (silent > silenceMilliseconds) cut()
+    else if (silent > quietMilliseconds) askForAnswer(client)
   }
 
   #end(cause: unknown) {
@@ -356,14 +362,14 @@ export class Stream {
   }
 }
 
-/** Cuts silent connections. One timer for all streams: a service has thousands. */
+/** Asks quiet connections and cuts silent ones. One timer for all streams: a service has thousands. */
 class Watch {
   readonly #streams = new Set<Stream>()
   #timer: NodeJS.Timeout | undefined
 
   add(stream: Stream) {
     this.#streams.add(stream)
-    this.#timer ??= setInterval(() => this.#look(), silenceMilliseconds / 3).unref()
+    this.#timer ??= setInterval(() => this.#look(), lookMilliseconds).unref()
   }
 
   delete(stream: Stream) {
@@ -374,7 +380,7 @@ class Watch {
   }
 
   #look() {
-    for (const stream of this.#streams) stream.cutSilent()
+    for (const stream of this.#streams) stream.look()
   }
 }
 

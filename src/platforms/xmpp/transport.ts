@@ -317,8 +317,8 @@ function guard(transport: Client, { domain, allowPrivate, names }: Login): void 
 function tuneStreamManagement(transport: Client): void {
   pastLibrary(transport)
   const { streamManagement } = transport
-  streamManagement.requestAckInterval = 60_000
-  // Its own check ends in a close that can outlive the connection and hit the next one; see `Stream`.
+  // Its own check would be a timer for each account, and ends in a close that can outlive the connection; see `Stream`.
+  streamManagement.requestAckInterval = 0
   streamManagement.timeout = 0
 }
 
@@ -366,10 +366,11 @@ function decodeAcrossChunks(transport: Client): { at: number } {
     unfinished = 0
     heard.at = performance.now()
   })
-  transport.on('open', ({ attrs }: Element) => {
+  transport.on('open', (root: Element) => {
     // A part of what came in would keep the whole of it in memory, for as long as the stream lives.
-    for (const [name, value] of Object.entries(attrs))
-      attrs[name] = Buffer.from(`${value}`).toString()
+    const copy = (part: unknown) => Buffer.from(`${part}`).toString()
+    const attrs = Object.entries(root.attrs).map(([name, value]) => [name, copy(value)])
+    Object.assign(root, { name: copy(root.name), attrs: Object.fromEntries(attrs) })
   })
   transport._onData = (chunk) => {
     heard.at = performance.now()

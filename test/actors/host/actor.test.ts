@@ -71,8 +71,9 @@ const machine = setup({
 
 const clock: Clock = new TestClock()
 
-/** One host gives each actor a system of its own, the other has all its actors share one. */
-const hosts = [{}, { sharedClock: clock }].map(
+/** The first host gives each actor a system of its own, the others have all their actors share one. */
+const kinds = [{}, { shared: 'plain' }, { shared: 'inspected' }] as const
+const hosts = kinds.map(
   (more) =>
     new ActorHost<typeof machine, undefined>({
       provide: ({ reply }) => machine.provide({ actions: { reply } }),
@@ -96,7 +97,7 @@ const every = (
   test: (t: Test, start: (now?: () => number) => ReturnType<typeof begin>) => Promise<void>,
 ) => {
   for (const [place, host] of hosts.entries()) {
-    t.test(`${name} (${place === 0 ? 'own systems' : 'one system'})`, (t) =>
+    t.test(`${name} (${['own systems', 'one system', 'one that is inspected'][place]})`, (t) =>
       test(t, (now) => begin(host, now)),
     )
   }
@@ -220,3 +221,40 @@ every('it is idle when nobody waits and nobody has asked for a while', async (t,
   await actor.ask({ type: 'echo' })
   t.notOk(actor.isIdle(50))
 })
+
+t.test(
+  'each actor is told of what it does itself, and those of one clock share a system',
+  async (t) => {
+    for (const host of [hosts[0], hosts[2]]) {
+      const told: string[] = []
+      const refs: Actor<typeof machine>[] = []
+      const start = (name: string, itsClock: Clock) =>
+        host?.begin(
+          {
+            input: undefined,
+            clock: itsClock,
+            inspect: ({ event }) => told.push(`${name} ${event.type}`),
+            changed: () => told.push(`${name} changed`),
+          },
+          (ref) => {
+            refs.push(ref)
+            return new HostedActor(ref, undefined, clock, host)
+          },
+        )
+      const one = start('one', clock)
+      start('two', clock)
+      start('three', new TestClock())
+      t.equal(await one?.ask({ type: 'echo' }), 'echo')
+      const crash = one?.ask({ type: 'crash' })
+      if (crash) await refused(t, crash, gone)
+      const begun = ['one', 'two', 'three'].flatMap((name) => [
+        `${name} changed`,
+        `${name} xstate.init`,
+      ])
+      t.strictSame(told, [...begun, 'one changed', 'one echo'], 'a crash is told by the end alone')
+      const [first, second, third] = refs.map(({ system }) => system)
+      t.equal(first === second, host === hosts[2])
+      t.not(first, third, 'timers go by the clock of a system')
+    }
+  },
+)
