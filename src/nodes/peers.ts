@@ -1,14 +1,30 @@
 /** The connections between nodes: TLS with a key from the key file, which proves each side to the other without certificates. */
 import { once } from 'node:events'
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { createServer, type Server } from 'node:https'
-import { type AddressInfo, connect } from 'node:net'
-import { type Dispatcher, Pool } from 'undici'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
+import {
+  type ClientHttp2Session,
+  connect as connectSession,
+  createServer as createTunnelServer,
+} from 'node:http2'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import {
+  type ConnectionOptions,
+  connect as connectTls,
+  createServer as createTlsServer,
+} from 'node:tls'
+import { type buildConnector, type Dispatcher, errors, Pool } from 'undici'
 import type { Forwarded } from '../../machines/credential/events.ts'
 import { LISTEN_BACKLOG } from '../config/limits.ts'
 
 /** The version of this protocol. During an upgrade nodes of the version before are spoken to in theirs, and let in. */
-export const PROTOCOL = 1
+export const PROTOCOL = 2
+/** Since this version a peer takes many connections within one of TLS. */
+const WITH_TUNNELS = 2
 
 /**
  * undici connects anew for a request whose `Host` differs from the one before, unless it is told a name; callers may know the
@@ -31,9 +47,10 @@ const CONNECT_MS = 1_000
 /** The other side closes later, so that no request meets a connection that is being closed. */
 const IDLE_MS = 30_000
 const SERVER_IDLE_MS = 72_000
+const KEEP_ALIVE_MS = 60_000
 /** A request that the public port has taken comes with more headers. */
 const MAX_HEADER_BYTES = 32_768
-/** The connections to each peer for calls that are answered at once. Calls that wait have connections of their own. */
+/** The connections to each peer for calls that are answered at once. Other calls have connections of their own. */
 const CALLS_AT_ONCE = 64
 
 const CLIENT = 'x-chapar-client'
@@ -110,25 +127,36 @@ interface PeerServer {
 export async function listenForPeers(address: string, key: Buffer): Promise<PeerServer> {
   const url = new URL(address)
   let serve: Serve = (_, response) => misdirect(response)
-  const server = createServer(
+  const requests = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request: Noted, response) => {
+    // The clocks of nodes differ, so a request tells its age.
+    request[TAKEN_AT] = performance.now() - (Number(request.headers[AGE]) || 0)
+    request[FORWARDING] = takeForwarding(request.headers)
+    // Of these the first node writes its own.
+    response.sendDate = false
+    response.removeHeader('connection')
+    serve(request, response)
+  })
+  requests.keepAliveTimeout = SERVER_IDLE_MS
+  // An upload may take long, and the first node has limits for it.
+  requests.requestTimeout = 0
+  const tunnels = createTunnelServer(unlimited).on('stream', (tunnel) => {
+    tunnel.respond()
+    requests.emit('connection', tunnel)
+  })
+  const sockets = new Set<Socket>()
+  const server = createTlsServer(
     {
       ...tls,
       pskCallback: (_, identity) => (spoken.includes(identity) ? key : null),
-      maxHeaderSize: MAX_HEADER_BYTES,
+      // A peer of before names both, and means the first.
+      ALPNProtocols: ['http/1.1', 'h2'],
     },
-    (request: Noted, response) => {
-      // The clocks of nodes differ, so a request tells its age.
-      request[TAKEN_AT] = performance.now() - (Number(request.headers[AGE]) || 0)
-      request[FORWARDING] = takeForwarding(request.headers)
-      // Of these the first node writes its own.
-      response.sendDate = false
-      response.removeHeader('connection')
-      serve(request, response)
+    (socket) => {
+      sockets.add(socket.once('close', () => sockets.delete(socket)))
+      const reader = socket.alpnProtocol === 'h2' ? tunnels : requests
+      reader.emit('connection', socket)
     },
   )
-  server.keepAliveTimeout = SERVER_IDLE_MS
-  // An upload may take long, and the first node has limits for it.
-  server.requestTimeout = 0
   // Processes that share the public port must not share this one.
   server.listen({
     host: bare(url.hostname),
@@ -143,7 +171,11 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
     serve: (next) => {
       serve = next
     },
-    close: () => closed(server),
+    async close() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await once(server, 'close')
+    },
   }
 }
 
@@ -160,12 +192,6 @@ export function isRefused(address: string): Promise<boolean> {
   socket.once('connect', () => resolve(false))
   socket.once('error', (cause) => resolve('code' in cause && cause.code === 'ECONNREFUSED'))
   return promise.finally(() => socket.destroy())
-}
-
-async function closed(server: Server): Promise<void> {
-  server.close()
-  server.closeAllConnections()
-  await once(server, 'close')
 }
 
 /** Removes what is only for nodes from the headers. */
@@ -217,38 +243,124 @@ export function headersFor(request: IncomingMessage, forwarding: Forwarding): st
   return headers
 }
 
+/** Peers are trusted: thousands of clients may wait, and leave at once. */
+const unlimited = {
+  maxSessionMemory: 10_000,
+  peerMaxConcurrentStreams: 2 ** 31 - 1,
+  streamResetBurst: 1_000_000,
+  streamResetRate: 1_000_000,
+}
+
+type Connected = Parameters<buildConnector.connector>[1]
+
+/**
+ * Connections within one of TLS, for calls that are held: each of their own would cost a handshake at both nodes, and 90 KB.
+ */
+class Tunnels {
+  readonly #open: () => ClientHttp2Session
+  /** Those before it still have connections. */
+  readonly #sessions = new Set<ClientHttp2Session>()
+  #newest: ClientHttp2Session | undefined
+
+  constructor(address: string, security: ConnectionOptions) {
+    const { hostname, port } = new URL(address)
+    const to = { host: bare(hostname), port: Number(port), ...security, ALPNProtocols: ['h2'] }
+    const createConnection = () => connectTls(to).setNoDelay().setKeepAlive(true, KEEP_ALIVE_MS)
+    this.#open = () => connectSession(address, { ...unlimited, createConnection })
+  }
+
+  connect(connected: Connected): void {
+    const session = this.#session()
+    const tunnel = session.request({ ':method': 'CONNECT', ':authority': PEER_NAME })
+    const fail = ({ message }: Error) => {
+      clearTimeout(late)
+      // Whatever the reason: no request has left this node.
+      connected(new errors.ConnectTimeoutError(message), null)
+    }
+    // The others of a connection that does not answer may go on later. The next ones get another.
+    const late = setTimeout(() => {
+      this.#leave(session)
+      tunnel.destroy(new Error('a peer does not answer'))
+    }, CONNECT_MS)
+    tunnel.once('error', fail)
+    tunnel.once('response', () => {
+      clearTimeout(late)
+      tunnel.off('error', fail)
+      // It takes any stream for a connection.
+      connected(null, tunnel as unknown as Socket)
+    })
+  }
+
+  destroy(): void {
+    for (const session of this.#sessions) session.destroy()
+  }
+
+  #session(): ClientHttp2Session {
+    const session = this.#newest ?? this.#open()
+    if (session === this.#newest) return session
+    this.#newest = session
+    this.#sessions.add(session)
+    // Each of its tunnels is told as well.
+    session.on('error', () => this.#leave(session))
+    session.once('close', () => {
+      this.#leave(session)
+      this.#sessions.delete(session)
+    })
+    return session
+  }
+
+  /** It ends with its last tunnel. */
+  #leave(session: ClientHttp2Session): void {
+    if (this.#newest === session) this.#newest = undefined
+    session.close()
+  }
+}
+
+/** What a request to a peer is: one that is answered at once, one that is held, or any other that takes long. */
+type Kind = 'short' | 'held' | 'long'
+
 /** The connections to one peer. */
 export class Peer {
-  readonly #calls: Pool
-  readonly #long: Pool
+  readonly #pools: Readonly<Record<Kind, Pool>>
+  readonly #tunnels: Tunnels | undefined
 
   /** `protocol`: the newest that the peer speaks. */
   constructor(address: string, key: Buffer, protocol = PROTOCOL) {
     const identity = identityOf(Math.min(protocol, PROTOCOL))
+    const security = {
+      ...tls,
+      pskCallback: () => ({ psk: key, identity }),
+      // There is no certificate: a peer without the key cannot finish the handshake.
+      checkServerIdentity: () => undefined,
+    }
+    const connect = { ...security, timeout: CONNECT_MS }
     const options = {
-      connect: {
-        ...tls,
-        timeout: CONNECT_MS,
-        pskCallback: () => ({ psk: key, identity }),
-        // There is no certificate: a peer without the key cannot finish the handshake.
-        checkServerIdentity: () => undefined,
-      },
+      connect,
+      allowH2: false,
       keepAliveTimeout: IDLE_MS,
       // The first node times what has to be timed: answers may take long, and uploads too.
       headersTimeout: 0,
       bodyTimeout: 0,
     }
-    this.#calls = new Pool(address, { ...options, connections: CALLS_AT_ONCE })
-    this.#long = new Pool(address, options)
+    const long = new Pool(address, options)
+    const tunnels = protocol < WITH_TUNNELS ? undefined : new Tunnels(address, security)
+    this.#tunnels = tunnels
+    this.#pools = {
+      short: new Pool(address, { ...options, connections: CALLS_AT_ONCE }),
+      held: tunnels
+        ? new Pool(address, { ...options, connect: (_, connected) => tunnels.connect(connected) })
+        : long,
+      long,
+    }
   }
 
-  /** `isLong`: a poll, a file, a stream of events. */
-  pool(isLong: boolean): Dispatcher {
-    return isLong ? this.#long : this.#calls
+  pool(kind: Kind): Dispatcher {
+    return this.#pools[kind]
   }
 
   /** Requests in progress fail at once. */
   async destroy(): Promise<void> {
-    await Promise.all([this.#calls.destroy(), this.#long.destroy()])
+    await Promise.all(Object.values(this.#pools).map((pool) => pool.destroy()))
+    this.#tunnels?.destroy()
   }
 }

@@ -266,7 +266,7 @@ t.test('the port for nodes is closed to whoever lacks the key file', async (t) =
   const [row] = await db.query<{ address: string }>('select address from node')
   const stranger = new Peer(row?.address ?? '', randomBytes(32))
   t.teardown(() => stranger.destroy())
-  const asked = stranger.pool(false).request({ path: `/bot${key}/getMe`, method: 'GET' })
+  const asked = stranger.pool('short').request({ path: `/bot${key}/getMe`, method: 'GET' })
   await t.rejects(asked, { code: /^ERR_SSL/ })
   await t.rejects(fetch(`${row?.address}/bot${key}/getMe`), 'nor does it speak to a browser')
 })

@@ -7,7 +7,7 @@ import { listenForPeers, Peer, PROTOCOL } from '../../src/nodes/peers.ts'
 async function answered(address: string, key: Buffer, protocol: number): Promise<number> {
   const peer = new Peer(address, key, protocol)
   try {
-    const { statusCode, body } = await peer.pool(false).request({ method: 'GET', path: '/' })
+    const { statusCode, body } = await peer.pool('short').request({ method: 'GET', path: '/' })
     await body.dump()
     return statusCode
   } finally {
@@ -36,7 +36,7 @@ t.test('what the public port takes is not too long between nodes', async (t) => 
     await server.close()
   })
   server.serve((_, response) => response.end())
-  const { statusCode, body } = await peer.pool(false).request({
+  const { statusCode, body } = await peer.pool('short').request({
     method: 'GET',
     path: '/',
     headers: { cookie: 'c'.repeat(usualLimits.maxHeaderSize), 'x-chapar-request': 'added' },
