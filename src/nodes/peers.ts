@@ -9,7 +9,7 @@ import {
 import {
   type ClientHttp2Session,
   connect as connectSession,
-  createServer as createTunnelServer,
+  createServer as createLineServer,
 } from 'node:http2'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import {
@@ -24,7 +24,7 @@ import { LISTEN_BACKLOG } from '../config/limits.ts'
 /** The version of this protocol. During an upgrade nodes of the version before are spoken to in theirs, and let in. */
 export const PROTOCOL = 2
 /** Since this version a peer takes many connections within one of TLS. */
-const WITH_TUNNELS = 2
+const WITH_LINES = 2
 
 /**
  * undici connects anew for a request whose `Host` differs from the one before, unless it is told a name; callers may know the
@@ -48,6 +48,9 @@ const CONNECT_MS = 1_000
 const IDLE_MS = 30_000
 const SERVER_IDLE_MS = 72_000
 const KEEP_ALIVE_MS = 60_000
+const LOOK_MS = 1_000
+/** A line whose other end answers none of so many looks gets no more calls. */
+const MOST_UNANSWERED = 4
 /** A request that the public port has taken comes with more headers. */
 const MAX_HEADER_BYTES = 32_768
 /** The connections to each peer for calls that are answered at once. Other calls have connections of their own. */
@@ -139,9 +142,9 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
   requests.keepAliveTimeout = SERVER_IDLE_MS
   // An upload may take long, and the first node has limits for it.
   requests.requestTimeout = 0
-  const tunnels = createTunnelServer(unlimited).on('stream', (tunnel) => {
-    tunnel.respond()
-    requests.emit('connection', tunnel)
+  const lines = createLineServer(unlimited).on('stream', (within) => {
+    within.respond()
+    requests.emit('connection', within)
   })
   const sockets = new Set<Socket>()
   const server = createTlsServer(
@@ -153,7 +156,7 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
     },
     (socket) => {
       sockets.add(socket.once('close', () => sockets.delete(socket)))
-      const reader = socket.alpnProtocol === 'h2' ? tunnels : requests
+      const reader = socket.alpnProtocol === 'h2' ? lines : requests
       reader.emit('connection', socket)
     },
   )
@@ -253,76 +256,103 @@ const unlimited = {
 
 type Connected = Parameters<buildConnector.connector>[1]
 
-/**
- * Connections within one of TLS, for calls that are held: each of their own would cost a handshake at both nodes, and 90 KB.
- */
-class Tunnels {
-  readonly #open: () => ClientHttp2Session
-  /** Those before it still have connections. */
-  readonly #sessions = new Set<ClientHttp2Session>()
-  #newest: ClientHttp2Session | undefined
-
-  constructor(address: string, security: ConnectionOptions) {
-    const { hostname, port } = new URL(address)
-    const to = { host: bare(hostname), port: Number(port), ...security, ALPNProtocols: ['h2'] }
-    const createConnection = () => connectTls(to).setNoDelay().setKeepAlive(true, KEEP_ALIVE_MS)
-    this.#open = () => connectSession(address, { ...unlimited, createConnection })
-  }
-
-  connect(connected: Connected): void {
-    const session = this.#session()
-    const tunnel = session.request({ ':method': 'CONNECT', ':authority': PEER_NAME })
-    const fail = ({ message }: Error) => {
-      clearTimeout(late)
-      // Whatever the reason: no request has left this node.
-      connected(new errors.ConnectTimeoutError(message), null)
-    }
-    // The others of a connection that does not answer may go on later. The next ones get another.
-    const late = setTimeout(() => {
-      this.#leave(session)
-      tunnel.destroy(new Error('a peer does not answer'))
-    }, CONNECT_MS)
-    tunnel.once('error', fail)
-    tunnel.once('response', () => {
-      clearTimeout(late)
-      tunnel.off('error', fail)
-      // It takes any stream for a connection.
-      connected(null, tunnel as unknown as Socket)
-    })
-  }
-
-  destroy(): void {
-    for (const session of this.#sessions) session.destroy()
-  }
-
-  #session(): ClientHttp2Session {
-    const session = this.#newest ?? this.#open()
-    if (session === this.#newest) return session
-    this.#newest = session
-    this.#sessions.add(session)
-    // Each of its tunnels is told as well.
-    session.on('error', () => this.#leave(session))
-    session.once('close', () => {
-      this.#leave(session)
-      this.#sessions.delete(session)
-    })
-    return session
-  }
-
-  /** It ends with its last tunnel. */
-  #leave(session: ClientHttp2Session): void {
-    if (this.#newest === session) this.#newest = undefined
-    session.close()
-  }
-}
-
 /** What a request to a peer is: one that is answered at once, one that is held, or any other that takes long. */
 type Kind = 'short' | 'held' | 'long'
 
+type Pools = Readonly<Record<'short' | 'held', Pool>>
+
+/** The first node times what has to be timed: answers may take long, and uploads too. */
+const usual = { allowH2: false, keepAliveTimeout: IDLE_MS, headersTimeout: 0, bodyTimeout: 0 }
+
+const poolsOf = (address: string, options: Pool.Options): Pools => ({
+  short: new Pool(address, { ...options, connections: CALLS_AT_ONCE }),
+  held: new Pool(address, options),
+})
+
+/**
+ * One connection of TLS, in which each call has a connection of its own. So thousands of held polls cost no handshakes, and
+ * what many calls write at the same moment goes out in one piece.
+ */
+class Line {
+  readonly pools: Pools
+  readonly #session: ClientHttp2Session
+  readonly #looking: NodeJS.Timeout
+  readonly #left: () => void
+  #unanswered = 0
+
+  /** `left`: it takes no more calls; those that it has go on. */
+  constructor(address: string, security: ConnectionOptions, left: () => void) {
+    const { hostname, port } = new URL(address)
+    const to = { host: bare(hostname), port: Number(port), ...security, ALPNProtocols: ['h2'] }
+    const createConnection = () => connectTls(to).setNoDelay().setKeepAlive(true, KEEP_ALIVE_MS)
+    this.#left = left
+    this.#looking = setInterval(() => this.#look(), LOOK_MS).unref()
+    this.pools = poolsOf(address, { ...usual, connect: (_, done) => this.#connect(done) })
+    this.#session = connectSession(address, { ...unlimited, createConnection })
+    // Each of its calls is told of an error, too.
+    this.#session.on('error', () => this.#leave()).once('close', () => this.#leave())
+  }
+
+  get isClosed(): boolean {
+    return this.#session.destroyed
+  }
+
+  async destroy(): Promise<void> {
+    this.#leave()
+    await Promise.all(Object.values(this.pools).map((pool) => pool.destroy()))
+    this.#session.destroy()
+  }
+
+  #leave(): void {
+    clearInterval(this.#looking)
+    this.#left()
+    for (const pool of Object.values(this.pools)) if (!pool.closed) void pool.close()
+    this.#session.close()
+  }
+
+  #connect(done: Connected): void {
+    // Whatever the reason: no request has left this node.
+    const fail = (why: string) => done(new errors.ConnectTimeoutError(why), null)
+    if (this.#session.closed) {
+      fail('the line is closed')
+      return
+    }
+    const within = this.#session.request({ ':method': 'CONNECT', ':authority': PEER_NAME })
+    const late = setTimeout(() => {
+      this.#leave()
+      within.destroy(new Error('a peer does not answer'))
+    }, CONNECT_MS)
+    const refuse = ({ message }: Error) => {
+      clearTimeout(late)
+      fail(message)
+    }
+    within.once('error', refuse).once('response', () => {
+      clearTimeout(late)
+      within.off('error', refuse)
+      // It takes any stream for a connection.
+      done(null, within as unknown as Socket)
+    })
+  }
+
+  /** After a break of the network the system repeats ever more seldom what was lost: another line is there before. */
+  #look(): void {
+    if (this.#session.connecting) return
+    if (this.#unanswered === MOST_UNANSWERED) this.#leave()
+    else if (this.#unanswered++ === 0) {
+      this.#session.ping(() => {
+        this.#unanswered = 0
+      })
+    }
+  }
+}
+
 /** The connections to one peer. */
 export class Peer {
-  readonly #pools: Readonly<Record<Kind, Pool>>
-  readonly #tunnels: Tunnels | undefined
+  readonly #direct: Pools & { readonly long: Pool }
+  readonly #open: (() => Line) | undefined
+  /** Those before the present one may still have calls. */
+  #lines: readonly Line[] = []
+  #line: Line | undefined
 
   /** `protocol`: the newest that the peer speaks. */
   constructor(address: string, key: Buffer, protocol = PROTOCOL) {
@@ -333,34 +363,29 @@ export class Peer {
       // There is no certificate: a peer without the key cannot finish the handshake.
       checkServerIdentity: () => undefined,
     }
-    const connect = { ...security, timeout: CONNECT_MS }
-    const options = {
-      connect,
-      allowH2: false,
-      keepAliveTimeout: IDLE_MS,
-      // The first node times what has to be timed: answers may take long, and uploads too.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-    }
-    const long = new Pool(address, options)
-    const tunnels = protocol < WITH_TUNNELS ? undefined : new Tunnels(address, security)
-    this.#tunnels = tunnels
-    this.#pools = {
-      short: new Pool(address, { ...options, connections: CALLS_AT_ONCE }),
-      held: tunnels
-        ? new Pool(address, { ...options, connect: (_, connected) => tunnels.connect(connected) })
-        : long,
-      long,
+    const options = { ...usual, connect: { ...security, timeout: CONNECT_MS } }
+    this.#direct = { ...poolsOf(address, options), long: new Pool(address, options) }
+    if (protocol < WITH_LINES) return
+    this.#open = () => {
+      const line: Line = new Line(address, security, () => {
+        if (this.#line === line) this.#line = undefined
+      })
+      return line
     }
   }
 
   pool(kind: Kind): Dispatcher {
-    return this.#pools[kind]
+    if (kind === 'long' || !this.#open) return this.#direct[kind]
+    if (!this.#line) {
+      this.#line = this.#open()
+      this.#lines = [...this.#lines.filter(({ isClosed }) => !isClosed), this.#line]
+    }
+    return this.#line.pools[kind]
   }
 
   /** Requests in progress fail at once. */
   async destroy(): Promise<void> {
-    await Promise.all(Object.values(this.#pools).map((pool) => pool.destroy()))
-    this.#tunnels?.destroy()
+    const direct = Object.values(this.#direct).map((pool) => pool.destroy())
+    await Promise.all([...direct, ...this.#lines.map((line) => line.destroy())])
   }
 }

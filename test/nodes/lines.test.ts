@@ -1,6 +1,7 @@
-/** Held polls of one node at another: they share a connection, and are as independent of each other as if each had its own. */
+/** Calls of one node at another: they share a connection, and are as independent of each other as if each had its own. */
 import { once } from 'node:events'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { listenForPeers, PROTOCOL } from '../../src/nodes/peers.ts'
 import { until } from '../support/client.ts'
@@ -9,7 +10,7 @@ import { CREDENTIAL, KEY, startForwarder } from './forwarder-scene.ts'
 
 const place = { credentialId: CREDENTIAL, owner: 2 }
 
-/** Node 1 with a line to node 2, which holds every poll until the test answers it. */
+/** Node 1 with a line to node 2, which holds everything until the test answers it. */
 async function held(t: Test, protocol = PROTOCOL) {
   const owner = await listenForPeers('https://127.0.0.1:0', KEY)
   const line = await Relay.start(() => Number(new URL(owner.address).port))
@@ -31,44 +32,47 @@ async function held(t: Test, protocol = PROTOCOL) {
     await line.stop()
     await owner.close()
   })
-  const poll = (name: string) => {
-    const sent = request({ port, path: `/bot9:secret/getUpdates?${name}` }).end()
+  const call = (name: string, method = 'sendMessage') => {
+    const sent = request({ port, path: `/bot9:secret/${method}?${name}`, method: 'POST' }).end()
     sent.on('error', () => undefined)
     const response = once(sent, 'response').then(([response]) => response as IncomingMessage)
     response.catch(() => undefined)
     return { sent, response }
   }
-  const text = async ({ response }: ReturnType<typeof poll>) =>
+  const poll = (name: string) => call(name, 'getUpdates')
+  const text = async ({ response }: ReturnType<typeof call>) =>
     Buffer.concat(await (await response).toArray()).toString()
-  return { owner, line, waiting, poll, text }
+  return { line, waiting, call, poll, text }
 }
 
 const names = Array.from({ length: 20 }, (_, at) => `poll-${at}`)
 
+const both = (name: string) => [name, `${name}-too`]
+
 t.test('they share one connection, and each gets its own answer', async (t) => {
-  const { line, waiting, poll, text } = await held(t)
+  const { line, waiting, call, poll, text } = await held(t)
   for (const round of ['first', 'second']) {
-    const polls = names.map((name) => poll(name))
-    await until(() => waiting.size === names.length)
+    const calls = names.flatMap((name) => [poll(name), call(`${name}-too`)])
+    await until(() => waiting.size === calls.length)
     t.equal(line.connections, 1, round)
     for (const [name, response] of waiting) response.end(`for ${name}`)
     t.strictSame(
-      await Promise.all(polls.map(text)),
-      names.map((name) => `for ${name}`),
+      await Promise.all(calls.map(text)),
+      names.flatMap(both).map((name) => `for ${name}`),
     )
     await until(() => waiting.size === 0)
   }
 })
 
 t.test('at a node of the version before each has a connection of its own', async (t) => {
-  const { line, waiting, poll, text } = await held(t, PROTOCOL - 1)
-  const polls = names.map((name) => poll(name))
-  await until(() => waiting.size === names.length)
-  t.equal(line.connections, names.length)
+  const { line, waiting, call, poll, text } = await held(t, PROTOCOL - 1)
+  const calls = names.flatMap((name) => [poll(name), call(`${name}-too`)])
+  await until(() => waiting.size === calls.length)
+  t.equal(line.connections, calls.length)
   for (const [name, response] of waiting) response.end(`for ${name}`)
   t.strictSame(
-    await Promise.all(polls.map(text)),
-    names.map((name) => `for ${name}`),
+    await Promise.all(calls.map(text)),
+    names.flatMap(both).map((name) => `for ${name}`),
   )
 })
 
@@ -117,7 +121,7 @@ t.test('all end with their connection, and the next one has another', async (t) 
   t.equal(await text(next), 'answered')
 })
 
-t.test('a connection that is silent is left to those that it has', async (t) => {
+t.test('one that gets no new connection is left to those that it has', async (t) => {
   const { line, waiting, poll, text } = await held(t)
   const before = poll('before')
   await until(() => waiting.has('before'))
@@ -130,4 +134,27 @@ t.test('a connection that is silent is left to those that it has', async (t) => 
   waiting.get('before')?.end('late')
   line.unsilence()
   t.equal(await text(before), 'late')
+})
+
+t.test('so is one that says nothing for five seconds', { timeout: 60_000 }, async (t) => {
+  const { line, waiting, call, text } = await held(t)
+  const first = call('first')
+  await until(() => waiting.has('first'))
+  waiting.get('first')?.end('answered')
+  t.equal(await text(first), 'answered')
+  line.silence()
+  // This one has a connection within it already.
+  const lost = call('lost')
+  await pause(5_500)
+  t.notOk(waiting.has('lost'))
+  const next = call('next')
+  await until(() => waiting.has('next'))
+  t.equal(line.connections, 2)
+  waiting.get('next')?.end('answered')
+  t.equal(await text(next), 'answered')
+  line.unsilence()
+  await until(() => waiting.has('lost'))
+  waiting.get('lost')?.end('late')
+  t.equal(await text(lost), 'late')
+  await until(() => line.connections === 1)
 })
