@@ -1,6 +1,7 @@
 /** Nodes of this version and of the one before speak with each other; others, and those without the key, do not. */
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
+import { Pool } from 'undici'
 import { usualLimits } from '../../src/http/server.ts'
 import { listenForPeers, Peer, PROTOCOL } from '../../src/nodes/peers.ts'
 
@@ -25,6 +26,27 @@ t.test('a peer is spoken to in the newest protocol that both know', async (t) =>
   }
   await t.rejects(answered(server.address, key, PROTOCOL - 2), 'of two versions before')
   await t.rejects(answered(server.address, randomBytes(32), PROTOCOL), 'of another service')
+})
+
+t.test('one of the version before offers HTTP/2 as well, and means HTTP/1', async (t) => {
+  const key = randomBytes(32)
+  const server = await listenForPeers('https://127.0.0.1:0', key)
+  const before = new Pool(server.address, {
+    connect: {
+      ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
+      maxVersion: 'TLSv1.2',
+      pskCallback: () => ({ psk: key, identity: 'chapar-node-1' }),
+      checkServerIdentity: () => undefined,
+    },
+  })
+  t.teardown(async () => {
+    await before.destroy()
+    await server.close()
+  })
+  server.serve(({ httpVersion }, response) => response.end(httpVersion))
+  const { body } = await before.request({ method: 'GET', path: '/' })
+  t.equal(await body.text(), '1.1')
+  t.equal(before.stats.connected, 1)
 })
 
 t.test('what the public port takes is not too long between nodes', async (t) => {
