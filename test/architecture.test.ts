@@ -290,6 +290,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/keys/store.ts': ['this.#positions.flush'],
   'src/nodes/carriers.ts': ['this.#ask', 'this.#subscribe'],
   'src/nodes/nodes.ts': ['events.emit', 'events.on'],
+  'src/nodes/peers.ts': ['pool.close'],
   'src/nodes/sign-outs.ts': ['this.look'],
   'src/observability/metrics.ts': ['censuses.set'],
   'src/observability/request-journal.ts': ['this.flush'],

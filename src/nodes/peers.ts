@@ -1,14 +1,30 @@
 /** The connections between nodes: TLS with a key from the key file, which proves each side to the other without certificates. */
 import { once } from 'node:events'
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
-import { createServer, type Server } from 'node:https'
-import { type AddressInfo, connect } from 'node:net'
-import { type Dispatcher, Pool } from 'undici'
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http'
+import {
+  type ClientHttp2Session,
+  connect as connectSession,
+  createServer as createLineServer,
+} from 'node:http2'
+import { type AddressInfo, connect, type Socket } from 'node:net'
+import {
+  type ConnectionOptions,
+  connect as connectTls,
+  createServer as createTlsServer,
+} from 'node:tls'
+import { type buildConnector, type Dispatcher, errors, Pool } from 'undici'
 import type { Forwarded } from '../../machines/credential/events.ts'
 import { LISTEN_BACKLOG } from '../config/limits.ts'
 
 /** The version of this protocol. During an upgrade nodes of the version before are spoken to in theirs, and let in. */
-export const PROTOCOL = 1
+export const PROTOCOL = 2
+/** Since this version a peer takes many connections within one of TLS. */
+const WITH_LINES = 2
 
 /**
  * undici connects anew for a request whose `Host` differs from the one before, unless it is told a name; callers may know the
@@ -31,9 +47,13 @@ const CONNECT_MS = 1_000
 /** The other side closes later, so that no request meets a connection that is being closed. */
 const IDLE_MS = 30_000
 const SERVER_IDLE_MS = 72_000
+const KEEP_ALIVE_MS = 60_000
+const LOOK_MS = 1_000
+/** A line whose other end answers none of so many looks gets no more calls. */
+const MOST_UNANSWERED = 4
 /** A request that the public port has taken comes with more headers. */
 const MAX_HEADER_BYTES = 32_768
-/** The connections to each peer for calls that are answered at once. Calls that wait have connections of their own. */
+/** The connections to each peer for calls that are answered at once. Other calls have connections of their own. */
 const CALLS_AT_ONCE = 64
 
 const CLIENT = 'x-chapar-client'
@@ -110,25 +130,36 @@ interface PeerServer {
 export async function listenForPeers(address: string, key: Buffer): Promise<PeerServer> {
   const url = new URL(address)
   let serve: Serve = (_, response) => misdirect(response)
-  const server = createServer(
+  const requests = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, (request: Noted, response) => {
+    // The clocks of nodes differ, so a request tells its age.
+    request[TAKEN_AT] = performance.now() - (Number(request.headers[AGE]) || 0)
+    request[FORWARDING] = takeForwarding(request.headers)
+    // Of these the first node writes its own.
+    response.sendDate = false
+    response.removeHeader('connection')
+    serve(request, response)
+  })
+  requests.keepAliveTimeout = SERVER_IDLE_MS
+  // An upload may take long, and the first node has limits for it.
+  requests.requestTimeout = 0
+  const lines = createLineServer(unlimited).on('stream', (within) => {
+    within.respond()
+    requests.emit('connection', within)
+  })
+  const sockets = new Set<Socket>()
+  const server = createTlsServer(
     {
       ...tls,
       pskCallback: (_, identity) => (spoken.includes(identity) ? key : null),
-      maxHeaderSize: MAX_HEADER_BYTES,
+      // A peer of before names both, and means the first.
+      ALPNProtocols: ['http/1.1', 'h2'],
     },
-    (request: Noted, response) => {
-      // The clocks of nodes differ, so a request tells its age.
-      request[TAKEN_AT] = performance.now() - (Number(request.headers[AGE]) || 0)
-      request[FORWARDING] = takeForwarding(request.headers)
-      // Of these the first node writes its own.
-      response.sendDate = false
-      response.removeHeader('connection')
-      serve(request, response)
+    (socket) => {
+      sockets.add(socket.once('close', () => sockets.delete(socket)))
+      const reader = socket.alpnProtocol === 'h2' ? lines : requests
+      reader.emit('connection', socket)
     },
   )
-  server.keepAliveTimeout = SERVER_IDLE_MS
-  // An upload may take long, and the first node has limits for it.
-  server.requestTimeout = 0
   // Processes that share the public port must not share this one.
   server.listen({
     host: bare(url.hostname),
@@ -143,7 +174,11 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
     serve: (next) => {
       serve = next
     },
-    close: () => closed(server),
+    async close() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await once(server, 'close')
+    },
   }
 }
 
@@ -160,12 +195,6 @@ export function isRefused(address: string): Promise<boolean> {
   socket.once('connect', () => resolve(false))
   socket.once('error', (cause) => resolve('code' in cause && cause.code === 'ECONNREFUSED'))
   return promise.finally(() => socket.destroy())
-}
-
-async function closed(server: Server): Promise<void> {
-  server.close()
-  server.closeAllConnections()
-  await once(server, 'close')
 }
 
 /** Removes what is only for nodes from the headers. */
@@ -217,38 +246,146 @@ export function headersFor(request: IncomingMessage, forwarding: Forwarding): st
   return headers
 }
 
+/** Peers are trusted: thousands of clients may wait, and leave at once. */
+const unlimited = {
+  maxSessionMemory: 10_000,
+  peerMaxConcurrentStreams: 2 ** 31 - 1,
+  streamResetBurst: 1_000_000,
+  streamResetRate: 1_000_000,
+}
+
+type Connected = Parameters<buildConnector.connector>[1]
+
+/** What a request to a peer is: one that is answered at once, one that is held, or any other that takes long. */
+type Kind = 'short' | 'held' | 'long'
+
+type Pools = Readonly<Record<'short' | 'held', Pool>>
+
+/** The first node times what has to be timed: answers may take long, and uploads too. */
+const usual = { allowH2: false, keepAliveTimeout: IDLE_MS, headersTimeout: 0, bodyTimeout: 0 }
+
+const poolsOf = (address: string, options: Pool.Options): Pools => ({
+  short: new Pool(address, { ...options, connections: CALLS_AT_ONCE }),
+  held: new Pool(address, options),
+})
+
+/**
+ * One connection of TLS, in which each call has a connection of its own. So thousands of held polls cost no handshakes, and
+ * what many calls write at the same moment goes out in one piece.
+ */
+class Line {
+  readonly pools: Pools
+  readonly #session: ClientHttp2Session
+  readonly #looking: NodeJS.Timeout
+  readonly #left: () => void
+  #unanswered = 0
+
+  /** `left`: it takes no more calls; those that it has go on. */
+  constructor(address: string, security: ConnectionOptions, left: () => void) {
+    const { hostname, port } = new URL(address)
+    const to = { host: bare(hostname), port: Number(port), ...security, ALPNProtocols: ['h2'] }
+    const createConnection = () => connectTls(to).setNoDelay().setKeepAlive(true, KEEP_ALIVE_MS)
+    this.#left = left
+    this.#looking = setInterval(() => this.#look(), LOOK_MS).unref()
+    this.pools = poolsOf(address, { ...usual, connect: (_, done) => this.#connect(done) })
+    this.#session = connectSession(address, { ...unlimited, createConnection })
+    // Each of its calls is told of an error, too.
+    this.#session.on('error', () => this.#leave()).once('close', () => this.#leave())
+  }
+
+  get isClosed(): boolean {
+    return this.#session.destroyed
+  }
+
+  async destroy(): Promise<void> {
+    this.#leave()
+    await Promise.all(Object.values(this.pools).map((pool) => pool.destroy()))
+    this.#session.destroy()
+  }
+
+  #leave(): void {
+    clearInterval(this.#looking)
+    this.#left()
+    for (const pool of Object.values(this.pools)) if (!pool.closed) void pool.close()
+    this.#session.close()
+  }
+
+  #connect(done: Connected): void {
+    // Whatever the reason: no request has left this node.
+    const fail = (why: string) => done(new errors.ConnectTimeoutError(why), null)
+    if (this.#session.closed) {
+      fail('the line is closed')
+      return
+    }
+    const within = this.#session.request({ ':method': 'CONNECT', ':authority': PEER_NAME })
+    const late = setTimeout(() => {
+      this.#leave()
+      within.destroy(new Error('a peer does not answer'))
+    }, CONNECT_MS)
+    const refuse = ({ message }: Error) => {
+      clearTimeout(late)
+      fail(message)
+    }
+    within.once('error', refuse).once('response', () => {
+      clearTimeout(late)
+      within.off('error', refuse)
+      // It takes any stream for a connection.
+      done(null, within as unknown as Socket)
+    })
+  }
+
+  /** After a break of the network the system repeats ever more seldom what was lost: another line is there before. */
+  #look(): void {
+    if (this.#session.connecting) return
+    if (this.#unanswered === MOST_UNANSWERED) this.#leave()
+    else if (this.#unanswered++ === 0) {
+      this.#session.ping(() => {
+        this.#unanswered = 0
+      })
+    }
+  }
+}
+
 /** The connections to one peer. */
 export class Peer {
-  readonly #calls: Pool
-  readonly #long: Pool
+  readonly #direct: Pools & { readonly long: Pool }
+  readonly #open: (() => Line) | undefined
+  /** Those before the present one may still have calls. */
+  #lines: readonly Line[] = []
+  #line: Line | undefined
 
   /** `protocol`: the newest that the peer speaks. */
   constructor(address: string, key: Buffer, protocol = PROTOCOL) {
     const identity = identityOf(Math.min(protocol, PROTOCOL))
-    const options = {
-      connect: {
-        ...tls,
-        timeout: CONNECT_MS,
-        pskCallback: () => ({ psk: key, identity }),
-        // There is no certificate: a peer without the key cannot finish the handshake.
-        checkServerIdentity: () => undefined,
-      },
-      keepAliveTimeout: IDLE_MS,
-      // The first node times what has to be timed: answers may take long, and uploads too.
-      headersTimeout: 0,
-      bodyTimeout: 0,
+    const security = {
+      ...tls,
+      pskCallback: () => ({ psk: key, identity }),
+      // There is no certificate: a peer without the key cannot finish the handshake.
+      checkServerIdentity: () => undefined,
     }
-    this.#calls = new Pool(address, { ...options, connections: CALLS_AT_ONCE })
-    this.#long = new Pool(address, options)
+    const options = { ...usual, connect: { ...security, timeout: CONNECT_MS } }
+    this.#direct = { ...poolsOf(address, options), long: new Pool(address, options) }
+    if (protocol < WITH_LINES) return
+    this.#open = () => {
+      const line: Line = new Line(address, security, () => {
+        if (this.#line === line) this.#line = undefined
+      })
+      return line
+    }
   }
 
-  /** `isLong`: a poll, a file, a stream of events. */
-  pool(isLong: boolean): Dispatcher {
-    return isLong ? this.#long : this.#calls
+  pool(kind: Kind): Dispatcher {
+    if (kind === 'long' || !this.#open) return this.#direct[kind]
+    if (!this.#line) {
+      this.#line = this.#open()
+      this.#lines = [...this.#lines.filter(({ isClosed }) => !isClosed), this.#line]
+    }
+    return this.#line.pools[kind]
   }
 
   /** Requests in progress fail at once. */
   async destroy(): Promise<void> {
-    await Promise.all([this.#calls.destroy(), this.#long.destroy()])
+    const direct = Object.values(this.#direct).map((pool) => pool.destroy())
+    await Promise.all([...direct, ...this.#lines.map((line) => line.destroy())])
   }
 }

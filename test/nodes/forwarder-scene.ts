@@ -14,7 +14,12 @@ export const KEY = Buffer.alloc(32, 7)
 export type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
 interface ForwarderScene {
-  readonly rows: readonly { readonly incarnation: number; readonly address: string | null }[]
+  readonly rows: readonly {
+    readonly incarnation: number
+    readonly address: string | null
+    /** The one of this version if it is absent. */
+    readonly protocol?: number
+  }[]
   /** What the node remembers of the account's owner. */
   find(): Promise<OwnerRecord | undefined>
   /** What the table says of it. */

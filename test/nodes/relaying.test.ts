@@ -122,7 +122,7 @@ t.test(
     owner.serve((request, response) => app.routing(request, response))
     const between = async (headers: Record<string, string>) => {
       const asked = { method: 'GET', path: '/api_keys/9', headers } as const
-      const answer = await peer.pool(false).request(asked)
+      const answer = await peer.pool('short').request(asked)
       await answer.body.dump()
       return Object.keys(answer.headers).sort()
     }

@@ -32,6 +32,11 @@ export class Relay {
     return this.#overheard
   }
 
+  /** How many connections lead through it. */
+  get connections(): number {
+    return this.#pairs.size
+  }
+
   /** Breaks all connections at once. */
   cut() {
     // Not by a reset: a process that has used `resetAndDestroy` may spin for ever when it exits (Node 24.21).

@@ -101,7 +101,8 @@ export class ForwardedCall {
   async send(peer: Peer): Promise<Outcome> {
     const { request, response } = this
     const { method = 'GET', url = '/' } = request
-    const isLong = isPoll(url) || !this.isShort || method === 'GET'
+    const isLong = !this.isShort || method === 'GET'
+    const kind = isPoll(url) ? 'held' : isLong ? 'long' : 'short'
     const relay = new Relay(response, this.#isRepeated)
     this.#relay = relay
     const wanted = {
@@ -112,7 +113,7 @@ export class ForwardedCall {
       body: this.#content(),
     }
     try {
-      peer.pool(isLong).dispatch(wanted, relay)
+      peer.pool(kind).dispatch(wanted, relay)
       const outcome = await relay.outcome
       // The owner may have answered before it had all of the body: the rest of it stands before the next request.
       if (outcome === 'answered' && !request.complete) drain(request)
