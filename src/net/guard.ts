@@ -1,5 +1,4 @@
 /** Connects to public addresses of the internet only: the address that was checked is the one that is dialled. */
-
 import { lookup, Resolver } from 'node:dns/promises'
 import { BlockList, isIP, type LookupFunction, type Socket } from 'node:net'
 import { Agent, buildConnector, Client, errors, Pool } from 'undici'
@@ -218,11 +217,10 @@ export class GuardedConnections {
   giveBack(connection: GuardedConnection, isReusable: boolean): void {
     if (isReusable && this.#all.has(connection)) this.#idle.push(connection)
     else this.#end(connection)
-    for (const next of this.#waiting) {
-      this.#waiting.delete(next)
-      this.take(next)
-      return
-    }
+    const [next] = this.#waiting
+    if (!next) return
+    this.#waiting.delete(next)
+    this.take(next)
   }
 
   close(): void {
@@ -296,7 +294,7 @@ const REQUEST = /^[A-Z]+ \S+ HTTP\/1\.\d\r\n/
 const INTERIM = /^HTTP\/1\.\d 1\d\d/
 const CONTINUE = / 100$/
 const LINE_LENGTH = 'HTTP/1.1 100'.length
-const STATUS_LENGTH = '100'.length
+const STATUS_AT = 'HTTP/1.1 '.length
 const ONE = 0x31
 const HEAD_END = '\r\n\r\n'
 
@@ -339,7 +337,7 @@ class InterimHeads {
   }
 
   #afterLine(chunk: Buffer, at: number): number {
-    const digit = chunk[at + LINE_LENGTH - STATUS_LENGTH]
+    const digit = chunk[at + STATUS_AT]
     // Nearly every answer has no interim head, and its line is looked at no further.
     if (this.#before === '' && digit !== undefined && digit !== ONE) {
       this.#awaited = 'nothing'
@@ -382,6 +380,9 @@ export function guardedHost(
   return { host, lookup: guardedLookup(known, isAllowed) }
 }
 
+/** Of the addresses of a name. */
+const MOST_DIALLED = 8
+
 /** One private address refuses all: a mixture of addresses is an attack. */
 function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, options, callback) => {
@@ -390,14 +391,10 @@ function guardedLookup(resolve: Resolve, isAllowed: (address: string) => boolean
         const [first] = addresses
         if (!first || !addresses.every(({ address }) => isAllowed(address))) {
           callback(new AddressRefused(), [])
-        } else if (options.all) callback(null, dialled(addresses))
+        } else if (options.all) callback(null, addresses.slice(0, MOST_DIALLED))
         else callback(null, first.address, first.family)
       },
       (error) => callback(error, []),
     )
   }
 }
-
-/** The most addresses of a name that are used. */
-const dialled = (addresses: readonly Address[]) =>
-  addresses.slice(0, 8).map(({ address, family }) => ({ address, family }))

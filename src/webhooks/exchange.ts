@@ -35,7 +35,7 @@ export interface EndpointReply {
 }
 
 const noHeaders = {}
-const nothing: readonly Buffer[] = []
+const nothing: readonly Uint8Array[] = []
 
 interface ExchangeParts {
   readonly connections: GuardedConnections
@@ -126,7 +126,7 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
     this.#end({ error: failureText(error) }, false)
   }
 
-  get #pieces(): readonly Buffer[] {
+  get #pieces(): readonly Uint8Array[] {
     return this.#gathered?.pieces ?? nothing
   }
 

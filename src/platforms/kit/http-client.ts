@@ -132,13 +132,13 @@ type Lane = Pick<GuardedConnection, 'dispatch'>
 
 /** Where requests go out: each takes a lane of its own, and gives it back. */
 interface Lanes {
-  take(use: (lane: Lane) => void): void
+  take(user: { use(lane: Lane): void }): void
   giveBack(lane: Lane, isReusable: boolean): void
 }
 
 /** An agent sees to its connections itself. */
 const lanesOf = (agent: GuardedAgent): Lanes => ({
-  take: (use) => use(agent),
+  take: (user) => user.use(agent),
   giveBack: () => undefined,
 })
 
@@ -232,6 +232,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #resolve: (answer: HttpAnswer) => void
   readonly #reject: (cause: Unanswered) => void
   #limit: NodeJS.Timeout | undefined
+  #request: Dispatcher.DispatchOptions | undefined
   #lane: Lane | undefined
   #first: Buffer | undefined
   /** Mostly there is one piece. */
@@ -260,12 +261,17 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   begin(request: Dispatcher.DispatchOptions): void {
     if (this.#isOver) return
-    this.#lanes.take((lane) => {
-      // It may have been cut while it waited.
-      if (this.#isOver) return this.#lanes.giveBack(lane, true)
+    this.#request = request
+    this.#lanes.take(this)
+  }
+
+  use(lane: Lane): void {
+    // It may have been cut while it waited.
+    if (this.#isOver || !this.#request) this.#lanes.giveBack(lane, true)
+    else {
       this.#lane = lane
-      lane.dispatch(request, this)
-    })
+      lane.dispatch(this.#request, this)
+    }
   }
 
   readonly cut = () => this.#abort(silent())
