@@ -296,7 +296,6 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/observability/request-journal.ts': ['this.flush'],
   'src/sandbox/messages/send.ts': ['this.#drain'],
   'src/security/vault.ts': ['listeners.push'],
-  'src/platforms/kit/http-client.ts': ['this.#agent.dispatch'],
   'src/platforms/sandbox/platform.ts': ['session.open'],
   'src/platforms/sandbox/session.ts': ['this.#readOn'],
   'src/platforms/xmpp/media/measure.ts': ['reader.cancel'],

@@ -4,9 +4,9 @@ import type { Queryable } from '../../src/database/database.ts'
 import { openPrivateChat } from '../../src/sandbox/chats/private-chat.ts'
 import { type EventReader, pageOf, readEventPage } from '../../src/sandbox/delivery/event-page.ts'
 import { messageOf } from '../../src/sandbox/delivery/mapping.ts'
-import type { QueuedMessage } from '../../src/sandbox/delivery/rows.ts'
 import { type SentRow, sendStatement, wokenBy } from '../../src/sandbox/messages/send-statement.ts'
 import type { OutgoingMessage } from '../../src/sandbox/network/context.ts'
+import type { QueuedMessage } from '../../src/sandbox/network/rows.ts'
 import { stage } from './sandbox/stage.ts'
 
 const undone = new Error('everything is as it was before')

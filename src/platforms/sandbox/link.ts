@@ -9,9 +9,9 @@ import { failed } from '../../../machines/model/failure.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
 import type { Database } from '../../database/database.ts'
 import { botWithToken } from '../../sandbox/bots/managed-bots.ts'
-import { SERVICE_PERSON } from '../../sandbox/delivery/rows.ts'
 import { beginSession } from '../../sandbox/delivery/sessions.ts'
 import type { Outbox, Services } from '../../sandbox/network/context.ts'
+import { SERVICE_PERSON } from '../../sandbox/network/rows.ts'
 import { phoneNumber } from '../../sandbox/people/people.ts'
 import {
   advance,

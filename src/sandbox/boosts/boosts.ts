@@ -9,8 +9,8 @@ import { memberOf } from '../chats/members.ts'
 import { type ChatTransaction, lockChat } from '../chats/transaction.ts'
 import { parseChatId, personOf } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
-import { type PersonRow, personJson } from '../delivery/rows.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
+import { type PersonRow, personJson } from '../network/rows.ts'
 
 /** The largest number of boosts of one person that count for one chat. */
 const MOST = 10

@@ -7,8 +7,8 @@ import type { Queryable } from '../../database/database.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
 import { parseChatId, personOf } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
-import { type PersonRow, personJson } from '../delivery/rows.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
+import { type PersonRow, personJson } from '../network/rows.ts'
 import { People } from '../people/people.ts'
 
 const MOST_ADDED = 10

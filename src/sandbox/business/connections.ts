@@ -12,8 +12,8 @@ import type { Queryable } from '../../database/database.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
 import { personOf, privateChatWith } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
-import { type PersonRow, personJson } from '../delivery/rows.ts'
 import type { BusinessLink, BusinessLinks, Call, NetworkContext } from '../network/context.ts'
+import { type PersonRow, personJson } from '../network/rows.ts'
 
 interface Row {
   readonly id: string

@@ -2,7 +2,7 @@
 import { failed, notFound } from '../../../machines/model/failure.ts'
 import { PERMISSIONS, type Permission, type Right } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
-import { type ChatRow, chatCondition, chatJson } from '../delivery/rows.ts'
+import { type ChatRow, chatCondition, chatJson } from '../network/rows.ts'
 
 export type Role = 'owner' | 'admin' | 'member' | 'left' | 'kicked'
 

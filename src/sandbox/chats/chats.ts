@@ -7,9 +7,9 @@ import type { DefaultRights } from '../../../machines/model/operation-bots.ts'
 import { withManaging } from '../../../machines/model/rights.ts'
 import type { Queryable } from '../../database/database.ts'
 import { chatOf } from '../delivery/mapping.ts'
-import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
 import type { NetworkContext } from '../network/context.ts'
 import { assertFreeUsernames, takenName } from '../network/members.ts'
+import { type ChatRow, chatJson, type PersonRow, personJson } from '../network/rows.ts'
 import type { Role } from './access.ts'
 import {
   ALL_BUT_PROMOTING,

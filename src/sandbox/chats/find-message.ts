@@ -10,7 +10,7 @@ import {
   messageJson,
   viewColumns,
   viewJoins,
-} from '../delivery/rows.ts'
+} from '../network/rows.ts'
 import { hasRight } from './access.ts'
 
 /** `chat` is native to the person who names the message. */

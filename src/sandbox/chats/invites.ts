@@ -7,8 +7,8 @@ import type { OperationOf, OperationResult } from '../../../machines/model/opera
 import type { Queryable } from '../../database/database.ts'
 import { INVITE_ADDRESS } from '../delivery/event-page.ts'
 import { parseChatId, personOf } from '../delivery/mapping.ts'
-import { type PersonRow, personJson } from '../delivery/rows.ts'
 import type { ActingPerson, Call, NetworkContext } from '../network/context.ts'
+import { type PersonRow, personJson } from '../network/rows.ts'
 import { accessOf, assertMay, type ChatAccess } from './access.ts'
 import { type ChatTransaction, lockChat } from './transaction.ts'
 

@@ -2,8 +2,8 @@
 import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { chatOf, personOf } from '../delivery/mapping.ts'
-import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
+import { type ChatRow, chatJson, type PersonRow, personJson } from '../network/rows.ts'
 import { accessOf, assertMay } from './access.ts'
 import { decideJoin } from './joining.ts'
 

@@ -16,6 +16,7 @@ import {
   privateChatWith,
   withoutHiddenVotes,
 } from '../delivery/mapping.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
 import {
   type ChatRow,
   chatCondition,
@@ -27,8 +28,7 @@ import {
   SERVICE_PERSON,
   viewColumns,
   viewJoins,
-} from '../delivery/rows.ts'
-import type { Call, NetworkContext } from '../network/context.ts'
+} from '../network/rows.ts'
 import { accessOf, may, outside, permissionsOf } from './access.ts'
 import { primaryLink } from './invites.ts'
 

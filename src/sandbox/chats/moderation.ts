@@ -7,9 +7,9 @@ import { PERMISSIONS, type Right, rightsGiven } from '../../../machines/model/ri
 import type { Queryable } from '../../database/database.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import { messageChange, queueing, woken } from '../delivery/queue.ts'
-import type { ChatRow } from '../delivery/rows.ts'
 import { holderOf, mayHaveFilesSql, releaseFiles } from '../files/files.ts'
 import type { ActingPerson, Call } from '../network/context.ts'
+import type { ChatRow } from '../network/rows.ts'
 import { accessOf, assertMay, type ChatAccess, readAccessOf } from './access.ts'
 import {
   administratorsOf,

@@ -1,6 +1,6 @@
 /** Opens the private chats of two people of one network each, where they are not open yet. */
 import type { Queryable } from '../../database/database.ts'
-import { byKey, SERVICE_PERSON } from '../delivery/rows.ts'
+import { byKey, SERVICE_PERSON } from '../network/rows.ts'
 
 interface Pair {
   readonly person: number

@@ -7,6 +7,7 @@ import { withoutSolution } from '../delivery/event-page.ts'
 import { chatOf, messageOf, parseChatId, parseMessageId, personOf } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
 import { openPaid } from '../delivery/paid-media.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
 import {
   aboutColumns,
   aboutJoins,
@@ -19,8 +20,7 @@ import {
   personJson,
   viewColumns,
   viewJoins,
-} from '../delivery/rows.ts'
-import type { Call, NetworkContext } from '../network/context.ts'
+} from '../network/rows.ts'
 import { accessOf, assertDirectTopic, readAccessOf } from './access.ts'
 import { type ChatTransaction, lockChat } from './transaction.ts'
 

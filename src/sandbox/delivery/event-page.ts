@@ -5,6 +5,18 @@ import type { Happening } from '../../../machines/model/happening.ts'
 import type { Invite, Member } from '../../../machines/model/membership.ts'
 import type { Queryable } from '../../database/database.ts'
 import {
+  aboutColumns,
+  aboutJoins,
+  byKey,
+  type MessageRow,
+  type MessageView,
+  type PersonRow,
+  personJson,
+  type QueuedMessage,
+  viewColumns,
+  viewJoins,
+} from '../network/rows.ts'
+import {
   chatOf,
   inlineId,
   type MessageAttributes,
@@ -16,18 +28,6 @@ import {
 } from './mapping.ts'
 import type { NewsFields } from './notify.ts'
 import { openPaid } from './paid-media.ts'
-import {
-  aboutColumns,
-  aboutJoins,
-  byKey,
-  type MessageRow,
-  type MessageView,
-  type PersonRow,
-  personJson,
-  type QueuedMessage,
-  viewColumns,
-  viewJoins,
-} from './rows.ts'
 
 const PAGE_SIZE = 500
 

@@ -3,9 +3,9 @@
 import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Queryable } from '../../database/database.ts'
 import type { Wake } from '../network/context.ts'
+import type { QueuedMessage } from '../network/rows.ts'
 import { type EventPage, type EventReader, readEventPage } from './event-page.ts'
 import type { Faults } from './faults.ts'
-import type { QueuedMessage } from './rows.ts'
 import { findSessions, hashToken, type SessionRecord } from './sessions.ts'
 
 const READS_AT_ONCE = 4

@@ -9,7 +9,7 @@ import {
 } from '../../../machines/model/failure.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { Poll } from '../../../machines/model/poll.ts'
-import type { ChatRow, MessageRow, MessageView, PersonRow } from './rows.ts'
+import type { ChatRow, MessageRow, MessageView, PersonRow } from '../network/rows.ts'
 
 /** The facts of a message that few messages have. */
 export type MessageAttributes = Pick<

@@ -1,5 +1,5 @@
 /** SQL that queues an event for the linked devices of people, within the statement that makes the change. */
-import { messageJson } from './rows.ts'
+import { messageJson } from '../network/rows.ts'
 
 interface Queueing {
   /** Selects the rows `r`: a person, a `step` in their queue, and the columns of the change. */

@@ -13,9 +13,9 @@ import {
   parseMessageId,
   personOf,
 } from '../delivery/mapping.ts'
-import { type PersonRow, personJson } from '../delivery/rows.ts'
 import { inlineMessage, revise } from '../messages/edit.ts'
 import type { Call } from '../network/context.ts'
+import { type PersonRow, personJson } from '../network/rows.ts'
 
 /** How many scores a message shows. */
 const SHOWN = 10

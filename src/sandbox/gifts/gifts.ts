@@ -11,9 +11,9 @@ import type { Queryable } from '../../database/database.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
 import { announce, withOutbox } from '../chats/transaction.ts'
 import { parseChatId, personOf } from '../delivery/mapping.ts'
-import { type PersonRow, personJson } from '../delivery/rows.ts'
 import { storedMedia } from '../files/files.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
+import { type PersonRow, personJson } from '../network/rows.ts'
 
 const TEXT_LENGTH = 128
 /** The part of the price that the owner gets for a gift, as in the reference. */

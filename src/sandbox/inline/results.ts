@@ -11,9 +11,9 @@ import { accessOf } from '../chats/access.ts'
 import { findByName } from '../chats/lookup.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
 import { inlineId, personOf } from '../delivery/mapping.ts'
-import { type PersonRow, personJson } from '../delivery/rows.ts'
 import { sendVia } from '../messages/send.ts'
 import type { NetworkContext } from '../network/context.ts'
+import { type PersonRow, personJson } from '../network/rows.ts'
 
 /** A person or chat as a person names it: its id, or a public name with the at sign. */
 export type Named = number | string

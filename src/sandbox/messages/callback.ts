@@ -5,8 +5,8 @@ import type { OperationOf, OperationResult } from '../../../machines/model/opera
 import type { Queryable } from '../../database/database.ts'
 import type { MessageRef } from '../chats/find-message.ts'
 import { oneRecipient, queueing, woken } from '../delivery/queue.ts'
-import { asMessage, chatCondition, messageJson } from '../delivery/rows.ts'
 import type { Call, Wake } from '../network/context.ts'
+import { asMessage, chatCondition, messageJson } from '../network/rows.ts'
 
 const LIFETIME_SECONDS = 60
 const TOO_OLD = 'query is too old and response timeout expired or query ID is invalid'

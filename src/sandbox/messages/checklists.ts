@@ -7,8 +7,8 @@ import type { Checklist, ChecklistTask } from '../../../machines/model/poll.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { type FoundMessage, findMessage, type MessageRef } from '../chats/find-message.ts'
 import { personOf } from '../delivery/mapping.ts'
-import { type PersonRow, personJson } from '../delivery/rows.ts'
 import type { NetworkContext } from '../network/context.ts'
+import { type PersonRow, personJson } from '../network/rows.ts'
 
 const MOST_TASKS = 30
 const TASK_LENGTH = 100

@@ -9,14 +9,14 @@ import { accessOf } from '../chats/access.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
 import { chatOf, parseChatId, parseTopicId } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
+import type { Call, NetworkContext } from '../network/context.ts'
 import {
   type ChatRow,
   chatCondition,
   chatJson,
   type PersonRow,
   personJson,
-} from '../delivery/rows.ts'
-import type { Call, NetworkContext } from '../network/context.ts'
+} from '../network/rows.ts'
 import { checkedDraft } from './content.ts'
 import { refusalOf } from './refusal.ts'
 

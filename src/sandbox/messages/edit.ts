@@ -27,15 +27,15 @@ import {
 } from '../delivery/mapping.ts'
 import { openPaid } from '../delivery/paid-media.ts'
 import { messageChange, queueing, woken } from '../delivery/queue.ts'
+import { holderOf, mayHaveFilesSql, releaseFiles, storedMedia } from '../files/files.ts'
+import type { ActingPerson, Call, NetworkContext } from '../network/context.ts'
 import {
   chatCondition,
   type MessageView,
   messageJson,
   viewColumns,
   viewJoins,
-} from '../delivery/rows.ts'
-import { holderOf, mayHaveFilesSql, releaseFiles, storedMedia } from '../files/files.ts'
-import type { ActingPerson, Call, NetworkContext } from '../network/context.ts'
+} from '../network/rows.ts'
 import { checkedCaption, checkedContent, takesCaption, withStoredFiles } from './content.ts'
 
 const target = `

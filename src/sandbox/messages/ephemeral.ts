@@ -8,15 +8,15 @@ import { accessOf, type ChatAccess } from '../chats/access.ts'
 import { viewOf } from '../chats/find-message.ts'
 import { messageOf, parseChatId, parseMessageId, parseTopicId } from '../delivery/mapping.ts'
 import { oneRecipient, queueing, woken } from '../delivery/queue.ts'
+import { holderOf, mayHaveFiles, releaseFiles, withFileHolds } from '../files/files.ts'
+import type { Call } from '../network/context.ts'
 import {
   asMessage,
   type MessageView,
   messageJson,
   viewColumns,
   viewJoins,
-} from '../delivery/rows.ts'
-import { holderOf, mayHaveFiles, releaseFiles, withFileHolds } from '../files/files.ts'
-import type { Call } from '../network/context.ts'
+} from '../network/rows.ts'
 import { type PressedButton, pressOf } from './callback.ts'
 import { neededPermission, prepareContent, sendingWords } from './content.ts'
 import { contentAfter, isSame, NOT_MODIFIED } from './edit.ts'

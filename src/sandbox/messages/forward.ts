@@ -14,9 +14,9 @@ import {
   withoutHiddenVotes,
 } from '../delivery/mapping.ts'
 import { openPaid } from '../delivery/paid-media.ts'
-import type { MessageView } from '../delivery/rows.ts'
 import { holderOf, withFileHolds } from '../files/files.ts'
 import type { Call } from '../network/context.ts'
+import type { MessageView } from '../network/rows.ts'
 import { prepareContent, takesCaption, withHeldFiles } from './content.ts'
 import { assertTakes, envelopeOf } from './send.ts'
 import { sentBefore } from './send-statement.ts'

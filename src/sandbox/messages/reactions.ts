@@ -14,8 +14,8 @@ import { memberOf, membersOf } from '../chats/members.ts'
 import { parseChatId, parseMessageId, personOf } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
 import { queueing, woken } from '../delivery/queue.ts'
-import { type PersonRow, personJson } from '../delivery/rows.ts'
 import type { ActingPerson, Call, Wake } from '../network/context.ts'
+import { type PersonRow, personJson } from '../network/rows.ts'
 
 /** The emoji that the reference lists as reactions. */
 const LISTED = (

@@ -9,8 +9,8 @@ import {
   MAY_WRITE_WHEN_CLOSED,
   MEMBER_PERMISSIONS,
 } from '../chats/access.ts'
-import { chatCondition } from '../delivery/rows.ts'
 import type { OutgoingMessage } from '../network/context.ts'
+import { chatCondition } from '../network/rows.ts'
 import { allows, sendingWords } from './content.ts'
 
 interface Circumstances {

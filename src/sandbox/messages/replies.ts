@@ -13,8 +13,8 @@ import {
   parseMessageId,
   votesHidden,
 } from '../delivery/mapping.ts'
-import type { MessageView } from '../delivery/rows.ts'
 import type { Call, OutgoingMessage } from '../network/context.ts'
+import type { MessageView } from '../network/rows.ts'
 
 /** A quote keeps these, and has to repeat them as they stand in the message. */
 const QUOTED = [

@@ -5,7 +5,7 @@ import type { Chat } from '../../../machines/model/content.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import type { Queryable } from '../../database/database.ts'
 import { chatOf } from '../delivery/mapping.ts'
-import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
+import { type ChatRow, chatJson, type PersonRow, personJson } from '../network/rows.ts'
 import { storable } from './content.ts'
 
 /** TDLib's `get_reply_markup` leaves out what goes beyond these. */

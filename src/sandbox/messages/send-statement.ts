@@ -10,6 +10,7 @@ import {
   MEMBER_PERMISSIONS,
 } from '../chats/access.ts'
 import { queued, queuedOne, queueing, queueingOne, woken } from '../delivery/queue.ts'
+import type { OutgoingMessage, Wake } from '../network/context.ts'
 import {
   byKey,
   type MessageView,
@@ -18,8 +19,7 @@ import {
   privateChatJson,
   viewColumns,
   viewJoins,
-} from '../delivery/rows.ts'
-import type { OutgoingMessage, Wake } from '../network/context.ts'
+} from '../network/rows.ts'
 
 const given = `
   given as (

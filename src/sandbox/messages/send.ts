@@ -26,9 +26,9 @@ import {
   personOf,
 } from '../delivery/mapping.ts'
 import { openPaid, storePaid } from '../delivery/paid-media.ts'
-import { type MessageView, type PersonRow, personJson } from '../delivery/rows.ts'
 import { holderOf, mayHaveFiles, withFileHolds } from '../files/files.ts'
 import type { Call, NetworkContext, Outbox, OutgoingMessage, Wake } from '../network/context.ts'
+import { type MessageView, type PersonRow, personJson } from '../network/rows.ts'
 import { buttonsFor, does, neededPermission, type PaidContent, prepareContent } from './content.ts'
 import { refusalOf } from './refusal.ts'
 import { replyParts } from './replies.ts'

@@ -7,8 +7,8 @@ import type { OperationOf, OperationResult } from '../../../machines/model/opera
 import type { Queryable } from '../../database/database.ts'
 import { accessOf } from '../chats/access.ts'
 import { parseChatId } from '../delivery/mapping.ts'
-import { type PersonRow, personJson } from '../delivery/rows.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
+import { type PersonRow, personJson } from '../network/rows.ts'
 import { storable } from './content.ts'
 import { keyboardsFor } from './reply-keyboards.ts'
 

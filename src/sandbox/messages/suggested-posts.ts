@@ -15,9 +15,9 @@ import {
   parseChatId,
   parseMessageId,
 } from '../delivery/mapping.ts'
-import { type ChatRow, chatJson } from '../delivery/rows.ts'
 import { holderOf, withFileHolds } from '../files/files.ts'
 import type { Call, NetworkContext, Services } from '../network/context.ts'
+import { type ChatRow, chatJson } from '../network/rows.ts'
 import { prepareContent } from './content.ts'
 
 const DAY = 86_400

@@ -5,8 +5,8 @@ import type { ReplyKeyboard } from '../../../machines/model/buttons.ts'
 import type { Chat, Content, Message } from '../../../machines/model/content.ts'
 import type { Database, Queryable } from '../../database/database.ts'
 import type { MediaService } from '../../media/media.ts'
-import type { QueuedMessage } from '../delivery/rows.ts'
 import type { Capacity } from './capacity.ts'
+import type { QueuedMessage } from './rows.ts'
 
 /**
  * Makes the sessions of these people read their queues, and every waiting request look again. Sessions need not read the

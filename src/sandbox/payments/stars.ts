@@ -15,8 +15,8 @@ import type { FoundMessage } from '../chats/find-message.ts'
 import { announce, withOutbox } from '../chats/transaction.ts'
 import { chatOf, parseChatId, personOf } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
-import { type ChatRow, chatJson, type PersonRow, personJson } from '../delivery/rows.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
+import { type ChatRow, chatJson, type PersonRow, personJson } from '../network/rows.ts'
 
 /** Within a transaction. Rejects where the person has too few. */
 export async function moveStars(

@@ -6,6 +6,10 @@ import type { Database, Queryable } from '../../database/database.ts'
 import type { Hub } from '../delivery/hub.ts'
 import { chatOf, messageOf, withoutHiddenVotes } from '../delivery/mapping.ts'
 import { openPaid } from '../delivery/paid-media.ts'
+import { draftsFor, type ShownDraft, stopDraft } from '../messages/composing.ts'
+import { ephemeralFor } from '../messages/ephemeral.ts'
+import { isKeyboardFor, keyboardsFor, type ShownKeyboard } from '../messages/reply-keyboards.ts'
+import type { Wake } from '../network/context.ts'
 import {
   type ChatRow,
   chatCondition,
@@ -16,11 +20,7 @@ import {
   personJson,
   viewColumns,
   viewJoins,
-} from '../delivery/rows.ts'
-import { draftsFor, type ShownDraft, stopDraft } from '../messages/composing.ts'
-import { ephemeralFor } from '../messages/ephemeral.ts'
-import { isKeyboardFor, keyboardsFor, type ShownKeyboard } from '../messages/reply-keyboards.ts'
-import type { Wake } from '../network/context.ts'
+} from '../network/rows.ts'
 
 interface InboxQuery {
   /** The native id of one chat; absent: all chats. */

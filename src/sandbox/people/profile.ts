@@ -4,10 +4,10 @@ import { failed, notFound } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { parseChatId } from '../delivery/mapping.ts'
-import { SERVICE_PERSON } from '../delivery/rows.ts'
 import { storedMedia } from '../files/files.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
 import { assertFreeUsernames, takenName } from '../network/members.ts'
+import { SERVICE_PERSON } from '../network/rows.ts'
 
 const done: OperationResult = { kind: 'done' }
 

@@ -11,8 +11,8 @@ import { findMessage, type MessageRef, whyMissing } from '../chats/find-message.
 import { membersOf } from '../chats/members.ts'
 import { parseChatId, parseMessageId, personOf, withoutVotes } from '../delivery/mapping.ts'
 import { notify } from '../delivery/notify.ts'
-import { type PersonRow, personJson, SERVICE_PERSON } from '../delivery/rows.ts'
 import type { ActingPerson, Call, NetworkContext, Wake } from '../network/context.ts'
+import { type PersonRow, personJson, SERVICE_PERSON } from '../network/rows.ts'
 
 /** As many as a poll may be sent with. */
 const MOST_OPTIONS = 12

@@ -8,10 +8,10 @@ import type { Text } from '../../../machines/model/text.ts'
 import type { Queryable } from '../../database/database.ts'
 import { whyMissing } from '../chats/find-message.ts'
 import { parseChatId, personOf, privateChatWith } from '../delivery/mapping.ts'
-import { type PersonRow, personJson } from '../delivery/rows.ts'
 import { holderOf, releaseFiles, storedMedia, withFileHolds } from '../files/files.ts'
 import { checkedCaption } from '../messages/content.ts'
 import type { Call, NetworkContext } from '../network/context.ts'
+import { type PersonRow, personJson } from '../network/rows.ts'
 
 /** The limits of the reference. */
 const CAPTION_LENGTH = 2048
