@@ -210,9 +210,7 @@ const statuses: Readonly<Record<string, number>> = {
 
 const ANSWER = Symbol('answer')
 
-interface Answering extends Socket {
-  [ANSWER]?: ServerResponse
-}
+type Answering = Socket & { [ANSWER]?: ServerResponse }
 
 const answerOn = (socket: Answering): ServerResponse | undefined => socket[ANSWER]
 
@@ -261,8 +259,7 @@ class EscapedConnection extends Duplex {
     })
     socket.on('end', () => this.push(null))
     socket.on('timeout', () => this.emit('timeout'))
-    socket.on('error', () => this.destroy())
-    socket.on('close', () => this.destroy())
+    for (const event of ['error', 'close']) socket.on(event, () => this.destroy())
   }
 
   get remoteAddress(): string | undefined {
@@ -282,8 +279,9 @@ class EscapedConnection extends Duplex {
   /** One request: the answer ends the connection. */
   #escaped(chunk: Buffer): Buffer {
     if (!this.#isInLine) return chunk
-    const length = chunk.indexOf('\n') + 1 || chunk.length
-    this.#isInLine = chunk[length - 1] !== NEWLINE
+    const end = chunk.indexOf('\n') + 1
+    const length = end || chunk.length
+    this.#isInLine = end === 0
     const line = chunk
       .toString('latin1', 0, length)
       .replace(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)
@@ -308,8 +306,6 @@ class EscapedConnection extends Duplex {
     done(error)
   }
 }
-
-const NEWLINE = 10
 
 /**
  * The bytes of a request whose line has letters that are not escaped, and that begins with these bytes: what came
@@ -369,14 +365,18 @@ export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: num
     // Node reports it once for each request.
     const refuse = () =>
       answerError.call(this, Object.assign(error, { code: 'SLOW_REQUEST' }), socket)
-    const unlessUpload = () => {
-      if (!mayGoOn(answerOn(socket)?.req, requestTimeout, refuse)) refuse()
-    }
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-      unlessUnread(socket, unlessUpload)
+      unlessUnread(socket, () => {
+        if (!mayGoOn(answerOn(socket)?.req, requestTimeout, refuse)) refuse()
+      })
       return
     }
     const isUnderWay = answer?.writableFinished === false
+    // It waits behind the answers to earlier requests, as which the client would take a refusal.
+    if (isUnderWay && !answer.socket && socket.writable && error.code !== 'ECONNRESET') {
+      answer.once('socket', () => answerError.call(this, error, socket))
+      return
+    }
     const isWhole = answer?.writableEnded === true && answer.req.complete
     const isMidway = isUnderWay && answer.headersSent && !isWhole
     // The late or unreadable part belongs to an answered request. The client would take a second answer for that to its

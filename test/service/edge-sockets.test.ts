@@ -132,6 +132,24 @@ t.test('one request gets no answer to another', async (t) => {
   }
 })
 
+t.test('a request that breaks off is refused after the answers to those before it', async (t) => {
+  const first = `GET /waiting HTTP/1.1\r\n${host}\r\n`
+  const post = `POST /echo HTTP/1.1\r\n${host}Content-Type: application/json\r\n`
+  for (const begun of [
+    `${post}Transfer-Encoding: chunked\r\n\r\nno length\r\n`,
+    `${post}Transfer-Encoding: identity\r\n\r\n`,
+  ]) {
+    const answered = exchange(port, first + begun)
+    await until(() => waiting.length === 1)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    waiting.pop()?.()
+    const [, one = '', two = '', ...more] = (await answered).split('HTTP/1.1 ')
+    t.match(one, /^200 .*"waited":true/s, begun)
+    t.match(two, /^400 /, begun)
+    t.strictSame(more, [])
+  }
+})
+
 t.test('the answer of a request is not lost to a late one behind it', async (t) => {
   const limits = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 50 }
   const impatient = await serve(limits)
