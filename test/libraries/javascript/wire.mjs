@@ -51,8 +51,17 @@ export async function fetchBytes(url) {
   return new Uint8Array(await answer.arrayBuffer())
 }
 
+/** A handler that fails, because its own call did, answers 500: the update comes again. Unhandled it would end the bot. */
 export async function listen(port, handler) {
-  const server = createServer(handler)
+  const server = createServer(async (request, response) => {
+    try {
+      await handler(request, response)
+    } catch (error) {
+      process.stderr.write(`${error.stack}\n`)
+      if (!response.headersSent) response.writeHead(500)
+      response.end()
+    }
+  })
   await new Promise((resolve) => server.listen(port, '127.0.0.1', resolve))
 }
 
