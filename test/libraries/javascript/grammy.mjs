@@ -7,7 +7,7 @@ const { address, key, webhook, allowed_updates } = await started()
 // snippet
 const bot = new Bot(key, { client: { apiRoot: address } })
 bot.command('echo', (ctx) => ctx.reply(`echo ${ctx.match}`))
-bot.catch(({ error }) => console.error(error))
+bot.catch(({ error }) => process.stderr.write(`${error.stack}\n`))
 // end
 
 bot.use((ctx) => say({ update: ctx.update }))
