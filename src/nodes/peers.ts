@@ -313,25 +313,33 @@ class Line {
   #connect(done: Connected): void {
     // Whatever the reason: no request has left this node.
     const fail = (why: string) => done(new errors.ConnectTimeoutError(why), null)
-    if (this.#session.closed) {
+    if (this.#session.closed || this.#session.destroyed) {
       fail('the line is closed')
       return
     }
     const within = this.#session.request({ ':method': 'CONNECT', ':authority': PEER_NAME })
+    let why = 'the line has ended'
     const late = setTimeout(() => {
+      why = 'a peer does not answer'
       this.#leave()
-      within.destroy(new Error('a peer does not answer'))
+      within.destroy()
     }, CONNECT_MS)
-    const refuse = ({ message }: Error) => {
+    // A line that ends closes its streams without an error.
+    const refuse = () => {
       clearTimeout(late)
-      fail(message)
+      fail(why)
     }
-    within.once('error', refuse).once('response', () => {
-      clearTimeout(late)
-      within.off('error', refuse)
-      // It takes any stream for a connection.
-      done(null, within as unknown as Socket)
-    })
+    within
+      .on('error', ({ message }) => {
+        why = message
+      })
+      .once('close', refuse)
+      .once('response', () => {
+        clearTimeout(late)
+        within.off('close', refuse)
+        // It takes any stream for a connection.
+        done(null, within as unknown as Socket)
+      })
   }
 
   /** After a break of the network the system repeats ever more seldom what was lost: another line is there before. */

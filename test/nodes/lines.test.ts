@@ -121,6 +121,20 @@ t.test('all end with their connection, and the next one has another', async (t) 
   t.equal(await text(next), 'answered')
 })
 
+t.test('one whose line ends while it connects goes by the next line', async (t) => {
+  const { line, waiting, poll, text } = await held(t)
+  poll('before')
+  await until(() => waiting.has('before'))
+  line.silence()
+  const during = poll('during')
+  await pause(200)
+  line.cut()
+  line.unsilence()
+  await until(() => waiting.has('during'))
+  waiting.get('during')?.end('answered')
+  t.equal(await text(during), 'answered')
+})
+
 t.test('one that gets no new connection is left to those that it has', async (t) => {
   const { line, waiting, poll, text } = await held(t)
   const before = poll('before')
