@@ -1,7 +1,7 @@
 /** Who reaches the account of another user by a share of it, and who still does: what every access is judged by. */
 import { failed } from '../../machines/model/failure.ts'
 import { phonePlaceOf } from '../accounts/users.ts'
-import type { Database } from '../database/database.ts'
+import type { Queryable } from '../database/database.ts'
 import type { Bus } from '../nodes/bus.ts'
 import type { ShareRecord } from '../records/account.ts'
 import { maskPhone } from '../security/redact.ts'
@@ -36,7 +36,7 @@ interface Watcher {
 }
 
 interface HeldSharesOptions {
-  readonly db: Database
+  readonly db: Queryable
   readonly vault: Pick<Vault, 'open'>
   readonly bus: Pick<Bus, 'tell' | 'on' | 'onGap'>
 }
