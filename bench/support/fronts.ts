@@ -3,10 +3,8 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
-import { freePort } from '../../test/support/ports.ts'
+import { accepting, freePort } from '../../test/support/ports.ts'
 import { startChild } from './child.ts'
 
 export interface Front {
@@ -77,13 +75,6 @@ http {
 `,
 }
 
-const answers = (port: number) =>
-  new Promise<boolean>((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
-    socket.once('connect', () => socket.destroy())
-  })
-
 async function startServer(
   { name, program, args, configuration }: Server,
   behind: number,
@@ -94,10 +85,8 @@ async function startServer(
   await writeFile(file, configuration(port, behind))
   const child = spawn(program, args(file, folder), { stdio: ['ignore', 'ignore', 'inherit'] })
   const ended = once(child, 'exit')
-  while (!(await answers(port))) {
-    if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}`)
-    await pause(20)
-  }
+  const failed = ended.then(() => Promise.reject(new Error(`${name} ended with ${child.exitCode}`)))
+  await Promise.race([accepting(port), failed])
   return {
     name: `${name}, in the clear`,
     port,

@@ -1,6 +1,6 @@
 /** What a server without an archive sends again to the next session is recognised, and nothing else is. */
 import { xml } from '@xmpp/client'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { SessionReport } from '../../actors/ports/platform.ts'
 import type { Happening } from '../../machines/model/happening.ts'
 import type { Json } from '../../machines/model/protocol.ts'
@@ -19,6 +19,16 @@ function message(id: string, text: string, stamp?: string) {
 }
 
 const now = () => new Date().toISOString()
+
+/** From now on the clock of the process stands still; returns how to set it, in milliseconds from here. */
+function clockOf(t: Test): (passed: number) => void {
+  const start = performance.now()
+  let passed = 0
+  t.intercept(performance, 'now', { value: () => start + passed })
+  return (milliseconds) => {
+    passed = milliseconds
+  }
+}
 
 t.test('each message of the last batch is recognised once', async (t) => {
   const stored = unarchivedOf([message('1', 'yes'), message('2', 'no')])
@@ -54,12 +64,11 @@ t.test(
   'long after the start of the stream, the same id and text are another message',
   async (t) => {
     const id = 'c0ffee00-0000-4000-8000-000000000001'
-    const start = performance.now()
+    const setClock = clockOf(t)
     const repeats = new Repeats(unarchivedOf([message(id, 'yes'), message(id, 'yes')]))
-    let passed = 14 * 60_000
-    t.intercept(performance, 'now', { value: () => start + passed })
+    setClock(14 * 60_000)
     t.ok(repeats.take(message(id, 'yes')))
-    passed = 16 * 60_000
+    setClock(16 * 60_000)
     t.equal(repeats.take(message(id, 'yes')), undefined)
   },
 )
@@ -144,13 +153,11 @@ t.test('what each of many killed sessions is sent again is stored once', async (
 t.test('what came again late is remembered as what has just been stored', async (t) => {
   const { begin, told } = sessions()
   await begin().commit([message('1', 'first')])
-  const start = performance.now()
-  let passed = 0
-  t.intercept(performance, 'now', { value: () => start + passed })
+  const setClock = clockOf(t)
   const ledger = begin()
-  passed = 59_000
+  setClock(59_000)
   await ledger.commit([message('1', 'first', now())])
-  passed = 61_000
+  setClock(61_000)
   await ledger.commit([message('2', 'second')])
   await begin().commit([message('1', 'first', now())])
   t.equal(told.length, 2)
@@ -159,11 +166,9 @@ t.test('what came again late is remembered as what has just been stored', async 
 t.test('a session that waits long for its stream does not forget meanwhile', async (t) => {
   const { begin, told } = sessions()
   await begin().commit([message('1', 'first')])
-  const start = performance.now()
-  let passed = 0
-  t.intercept(performance, 'now', { value: () => start + passed })
+  const setClock = clockOf(t)
   const ledger = begin()
-  passed = 70_000
+  setClock(70_000)
   ledger.expectRepeats()
   await ledger.commit([message('2', 'second')])
   await begin().commit([message('1', 'first', now())])
@@ -182,8 +187,7 @@ t.test(
     const again = flood('10:').map(({ message: { attrs } }) => message(attrs.id ?? '', 'x', now()))
     await begin().commit(again)
     t.equal(told.length, 6_000)
-    const later = performance.now() + 60_000
-    t.intercept(performance, 'now', { value: () => later })
+    clockOf(t)(60_000)
     await ledger.commit([message('calm', 'x')])
     t.equal(remembered(), 100)
   },

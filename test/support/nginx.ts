@@ -2,12 +2,10 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { until } from './client.ts'
-import { freePort } from './ports.ts'
+import { accepting, freePort } from './ports.ts'
 
 export const hasNginx = spawnSync('nginx', ['-v']).status === 0
 
@@ -28,7 +26,7 @@ export async function startNginx(
     if (started.exitCode === null && started.kill('SIGTERM')) await ended
     await rm(dir, { recursive: true, force: true })
   })
-  await until(() => answers(port))
+  await accepting(port)
   return port
 }
 
@@ -60,10 +58,3 @@ http {
   }
 }
 `
-
-function answers(port: number): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const socket = connect(port, '127.0.0.1')
-  socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
-  return promise.finally(() => socket.destroy())
-}
