@@ -1,5 +1,6 @@
 /** Plain messages are sent by statements of their own, which do the same as the one for all messages. */
 import t, { type Test } from 'tap'
+import type { Content } from '../../machines/model/content.ts'
 import type { Queryable } from '../../src/database/database.ts'
 import { openPrivateChat } from '../../src/sandbox/chats/private-chat.ts'
 import { type EventReader, pageOf, readEventPage } from '../../src/sandbox/delivery/event-page.ts'
@@ -149,5 +150,27 @@ t.test('a plain message is sent alike by each statement that can', async (t) => 
   for (const statement of Object.values(statements)) {
     const { sent, events } = await tried(t, db, 'select 1', statement, one)
     t.same({ sent, events }, { sent: [], events: [] }, 'nothing is sent twice')
+  }
+})
+
+t.test('what its readers are shown in different ways is handed to nobody', async (t) => {
+  const { db, register } = await stage(t)
+  const [writer, reader] = [await register(), await register()]
+  await openPrivateChat(db, writer.id, reader.id)
+  await db.query('update sandbox_person set sessions = 1')
+  const contents: readonly Content[] = [
+    { kind: 'text', text: 'hello', entities: [] },
+    { kind: 'paid_media', paid: { stars: 5, items: [] }, caption: { text: '', entities: [] } },
+    { kind: 'service', fact: 'pinned', message: '1' },
+  ]
+  for (const content of contents) {
+    const { kind } = content
+    const message = { sender: writer.id, session: 7, native: reader.id, request: kind, content }
+    const statement = sendStatement([message])
+    const given = [{ ...message, ord: 0, needs: 'send_messages' }]
+    const sent = await db.query<SentRow>(statement, [JSON.stringify(given)])
+    const [woken, handed] = wokenBy([message], sent)
+    t.same(woken, [reader.id], kind)
+    t.equal(handed !== undefined, kind === 'text', kind)
   }
 })

@@ -178,8 +178,8 @@ export class SandboxSession implements Session, LinkedSession {
     if (!handed) this.#isWoken = false
     const page = handed ?? (await this.#hub.read(this.reader, this.#position))
     const { happenings, last, isFull } = page
-    if (this.#state !== 'open') return
-    if (this.#faults.isSilent) return this.#forgetHanded()
+    // The end of a silence wakes it, and it reads this again.
+    if (this.#state !== 'open' || this.#faults.isSilent) return
     if (happenings.length > 0) await this.#report.events(disturbed(happenings, this.#faults), last)
     if (last > this.#position) this.#hub.acknowledge(this.reader.session, last)
     this.#position = last
