@@ -238,6 +238,8 @@ export class Lanes<Update extends Item> {
   #rest(lane: Lane<Update>) {
     lane.isBusy = false
     this.#failing.delete(lane)
+    // One that is given up as it fails is due already.
+    this.#due.remove(lane)
     if (lane.failures === 0) this.#healthyBusy--
   }
 

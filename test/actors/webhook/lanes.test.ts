@@ -110,6 +110,18 @@ t.test('an attempt that was cut counts for nothing', async (t) => {
   t.equal(again && lanes.failuresOf(again), 0)
 })
 
+t.test('a chat that is given up as it fails is due no more', async (t) => {
+  const lanes = lanesOf('hopeless', 'a')
+  const [hopeless, other] = [lanes.take(0), lanes.take(0)]
+  if (hopeless) lanes.failed(hopeless, 0, () => 5_000)
+  if (hopeless) lanes.gaveUp(hopeless)
+  t.equal(lanes.nextDue, Number.POSITIVE_INFINITY)
+  if (other) lanes.failed(other, 0, () => 9_000)
+  t.equal(lanes.nextDue, 9_000)
+  t.equal(lanes.take(6_000), undefined)
+  t.ok(lanes.isDown, 'nobody else is under way')
+})
+
 /** So many lanes that failed, each due at another time of the next hour. */
 function failingLanes(count: number) {
   const lanes = lanesOf(...Array.from({ length: count }, (_, lane) => `${lane}`))
