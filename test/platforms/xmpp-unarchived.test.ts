@@ -163,6 +163,27 @@ t.test('what came again late is remembered as what has just been stored', async 
   t.equal(told.length, 2)
 })
 
+t.test('a new stream of a session still knows what earlier sessions have stored', async (t) => {
+  const { begin, told } = sessions()
+  await begin().commit([message('1', 'first')])
+  const setClock = clockOf(t)
+  const ledger = begin()
+  setClock(61_000)
+  await ledger.commit([message('2', 'second')])
+  ledger.expectRepeats()
+  await ledger.commit([message('1', 'first', now()), message('2', 'second', now())])
+  t.equal(told.length, 2)
+})
+
+t.test('what is stored for the next session has one limit, of all sessions together', async (t) => {
+  const { begin, remembered } = sessions()
+  const flood = (name: string) =>
+    Array.from({ length: 5_000 }, (_, at) => message(`${name}${at}`, 'x'))
+  await begin().commit(flood('a'))
+  await begin().commit(flood('b'))
+  t.equal(remembered(), 5_000)
+})
+
 t.test('a session that waits long for its stream does not forget meanwhile', async (t) => {
   const { begin, told } = sessions()
   await begin().commit([message('1', 'first')])

@@ -115,12 +115,15 @@ export class Repeats {
     // A random id is unique. With any other id only a message kept by the server can be a repeat, and only of its own time.
     const isUnique = isRandom(message.attrs.id ?? '')
     if (this.#expected.size === 0 || (!delayed && !isUnique)) return undefined
-    const same = this.#expected.get(fingerprintOf(message)) ?? []
+    const fingerprint = fingerprintOf(message)
+    const same = this.#expected.get(fingerprint) ?? []
     // An archive may have another clock.
     const seen = Math.min(at, nowSeconds())
     const place = same.findIndex(
       ([, since]) => isUnique || Math.abs(since - seen) <= toleranceSeconds,
     )
-    return place >= 0 ? same.splice(place, 1)[0] : undefined
+    if (place < 0) return undefined
+    if (same.length === 1) this.#expected.delete(fingerprint)
+    return same.splice(place, 1)[0]
   }
 }

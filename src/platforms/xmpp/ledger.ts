@@ -102,6 +102,7 @@ export class Ledger {
   #unarchived: readonly { readonly stored: Unarchived; readonly at: number }[] = []
   /** The same of earlier sessions, but for what came again: one that is killed early has acknowledged nothing to the server. */
   #earlier: readonly Unarchived[]
+  /** The stream. */
   #startedAt = performance.now()
   #isRecalled = false
   #checkpoints: Checkpoints
@@ -224,16 +225,17 @@ export class Ledger {
     checkpoints: Checkpoints,
     invited: readonly Invitation[],
   ): Promise<void> {
-    if (performance.now() - this.#startedAt >= ACKNOWLEDGED_MS) this.#earlier = []
-    const unarchived = this.#remembered()
+    const isEarly = performance.now() - this.#startedAt < ACKNOWLEDGED_MS
+    const unarchived = this.#remembered(isEarly ? this.#earlier : [])
     const checkpoint = checkpointJson(checkpoints, this.#own, { invited, unarchived })
     await this.#line.store(happenings, checkpoint)
     this.#checkpoints = checkpoints
     this.#invited = invited
   }
 
-  #remembered(): readonly Unarchived[] {
-    return [...this.#earlier, ...this.#unarchived.map(({ stored }) => stored)]
+  #remembered(earlier = this.#earlier): readonly Unarchived[] {
+    const all = [...earlier, ...this.#unarchived.map(({ stored }) => stored)]
+    return all.slice(-MOST_UNACKNOWLEDGED)
   }
 
   #remember(stored: readonly Unarchived[]) {
