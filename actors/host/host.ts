@@ -68,8 +68,8 @@ const unobserved = { observers: new Set(), eventListeners: new Map(), options: {
 
 interface Resident<Hosted> extends Pick<ActorOptions<never>, 'inspect' | 'changed'> {
   readonly actor: Hosted
-  /** Functions that end the running services; absent until the first one, since most actors never run any. */
-  services?: Set<() => void>
+  /** The running services, and how to end each; absent until the first one, since most actors never run any. */
+  services?: Map<AnyActorRef, () => void>
 }
 
 export class ActorHost<
@@ -154,13 +154,13 @@ export class ActorHost<
   ): CallbackActorLogic<EventObject, undefined> {
     return fromCallback<EventObject, undefined>(({ self, sendBack }) => {
       const resident = this.#find(self._parent?.id ?? '')
-      resident.services ??= new Set()
+      resident.services ??= new Map()
       const { actor, services } = resident
       const stop = start(actor.effects, sendBack)
       const end = () => {
-        if (services.delete(end)) stop()
+        if (services.delete(self)) stop()
       }
-      services.add(end)
+      services.set(self, end)
       return end
     })
   }
@@ -177,8 +177,11 @@ export class ActorHost<
     this.#residents.delete(id)
     const { actor, services = [] } = resident
     try {
-      // XState ends services when their state is left; a crash leaves no state.
-      for (const end of [...services]) end()
+      // XState ends services when their state is left. A crash leaves no state, and they would stay in the system.
+      for (const [service, end] of [...services]) {
+        end()
+        service.send(STOP)
+      }
       this.#options.ended?.(actor, cause)
     } finally {
       actor.end(cause)
@@ -219,6 +222,9 @@ export class ActorHost<
     return parent.start()
   }
 }
+
+/** By this event XState stops a child itself. */
+const STOP = { type: 'xstate.stop' }
 
 interface StopChild {
   readonly type: 'child.stop'

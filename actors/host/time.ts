@@ -36,6 +36,7 @@ const GRAIN_MS = 50
 
 interface Timer {
   readonly id: string
+  /** By the steady time of the clock: the time of day may be set between two timers of one moment. */
   readonly due: number
   readonly source: AnyActorRef
   readonly target: AnyActorRef
@@ -67,7 +68,7 @@ export class Timers {
     delay: number,
     id: string = crypto.randomUUID(),
   ): void {
-    const due = Math.ceil((this.#clock.now() + delay) / GRAIN_MS) * GRAIN_MS
+    const due = Math.ceil((this.#clock.steadyNow() + delay) / GRAIN_MS) * GRAIN_MS
     const timer = { id, due, source, target, event }
     this.#moment(due).timers.add(timer)
     const others = this.#bySource.get(source)
@@ -90,7 +91,7 @@ export class Timers {
   #moment(due: number): Moment {
     const known = this.#moments.get(due)
     if (known) return known
-    const handle = this.#clock.setTimeout(() => this.#reach(due), due - this.#clock.now())
+    const handle = this.#clock.setTimeout(() => this.#reach(due), due - this.#clock.steadyNow())
     const moment = { handle, timers: new Set<Timer>() }
     this.#moments.set(due, moment)
     return moment

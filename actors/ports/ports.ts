@@ -17,7 +17,10 @@ export interface Logger {
 
 /** Milliseconds since 1970, and timers; XState's `SimulatedClock` fits in tests. */
 export interface Clock {
+  /** Milliseconds since 1970. Whoever sets the time of the machine makes it jump. */
   now(): number
+  /** Milliseconds that go on evenly, as those of timers do. */
+  steadyNow(): number
   setTimeout(work: () => void, milliseconds: number): unknown
   clearTimeout(timer: unknown): void
 }

@@ -52,6 +52,7 @@ const LONGEST_MS = 2 ** 31 - 1
 
 const systemClock: Clock = {
   now: Date.now,
+  steadyNow: () => performance.now(),
   // Node would run a longer timer at once.
   setTimeout: (work, milliseconds) => setTimeout(work, Math.min(milliseconds, LONGEST_MS)),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),

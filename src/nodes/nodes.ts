@@ -22,6 +22,7 @@ const time = new SteadyTime()
 /** Time that runs on evenly, and on through a pause of the whole machine. */
 export const steadyClock: Clock = {
   now: () => time.now(),
+  steadyNow: () => performance.now(),
   setTimeout: (work, milliseconds) => setTimeout(work, milliseconds),
   clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
 }

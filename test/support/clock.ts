@@ -23,6 +23,10 @@ export class TestClock implements Clock {
     return this.#clock.now()
   }
 
+  steadyNow(): number {
+    return this.#clock.now() - START
+  }
+
   setTimeout(work: () => void, delay: number): number {
     const milliseconds = Math.round(delay)
     const timer = this.#clock.setTimeout(() => {

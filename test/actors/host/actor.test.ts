@@ -1,6 +1,6 @@
 /** A hosted actor: whatever happens to the actor, each command gets exactly one reply. */
 import t, { type Test } from 'tap'
-import { type Actor, assign, emit, setup } from 'xstate'
+import { type Actor, assign, type EventObject, emit, fromCallback, setup } from 'xstate'
 import { HostedActor } from '../../../actors/host/actor.ts'
 import { ActorHost } from '../../../actors/host/host.ts'
 import type { Clock } from '../../../actors/ports/ports.ts'
@@ -258,3 +258,42 @@ t.test(
     }
   },
 )
+
+t.test('a crash ends the services of an actor, and its system forgets them', async (t) => {
+  for (const shared of ['plain', 'inspected'] as const) {
+    let running = 0
+    const begun = setup({
+      types: { events: {} as Event },
+      actors: { work: fromCallback<EventObject, undefined>(() => undefined) },
+    }).createMachine({
+      invoke: { src: 'work', id: 'work' },
+      on: {
+        crash: {
+          actions: () => {
+            throw new Error('boom')
+          },
+        },
+      },
+    })
+    const host: ActorHost<typeof begun, undefined> = new ActorHost<typeof begun, undefined>({
+      shared,
+      provide: (host) => {
+        const work = host.service(() => {
+          running++
+          return () => void running--
+        })
+        return begun.provide({ actors: { work } })
+      },
+    })
+    const actor = host.begin(
+      { input: undefined, clock },
+      (ref) => new HostedActor(ref, undefined, clock, host),
+    )
+    const { work } = actor.snapshot.children
+    t.equal(running, 1)
+    await refused(t, actor.ask({ type: 'crash' }), gone)
+    t.equal(running, 0)
+    // The system keeps all that have not stopped, and these keep the actor.
+    t.equal(work?.getSnapshot().status, 'stopped', shared)
+  }
+})

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { type AnyActorRef, createActor, fromTransition } from 'xstate'
 import { Timers } from '../../../actors/host/time.ts'
+import type { Clock } from '../../../actors/ports/ports.ts'
 import { TestClock } from '../../support/clock.ts'
 
 /** Keeps the types of the events it was sent. */
@@ -64,3 +65,27 @@ t.test('an event may cancel one of the same moment, and set a new one', async (t
   t.same(kept(other), ['again'])
   t.equal(clock.timers, 0)
 })
+
+for (const jump of [3_000, -3_000]) {
+  t.test(`a time of day that is set by ${jump} ms moves no timer`, async (t) => {
+    const clock = new TestClock()
+    let passed = 0
+    const set: Clock = {
+      now: () => clock.now() + passed,
+      steadyNow: () => clock.steadyNow(),
+      setTimeout: (work, milliseconds) => clock.setTimeout(work, milliseconds),
+      clearTimeout: (timer) => clock.clearTimeout(timer),
+    }
+    const timers = new Timers(set)
+    const [others, actor] = [keeper(), keeper()]
+    for (let delay = 50; delay <= 8_000; delay += 50) {
+      timers.schedule(others, others, { type: 'other' }, delay)
+    }
+    passed = jump
+    timers.schedule(actor, actor, { type: 'due' }, 4_000)
+    await clock.advance(3_999)
+    t.same(kept(actor), [])
+    await clock.advance(51)
+    t.same(kept(actor), ['due'])
+  })
+}

@@ -25,6 +25,7 @@ function stalling() {
   let due: { readonly at: number; readonly work: () => void } | undefined
   const lease = new Lease({
     now: () => now,
+    steadyNow: () => now,
     setTimeout(work, milliseconds) {
       due = { at: now + milliseconds, work }
       return 0

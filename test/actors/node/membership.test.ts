@@ -308,6 +308,7 @@ t.test('a node whose actor crashes drops its accounts, because it joins as anoth
   let isBroken = false
   const world: Clock = {
     now: () => clock.now(),
+    steadyNow: () => clock.steadyNow(),
     setTimeout(work, milliseconds) {
       // The timer of the lease belongs to the machine itself.
       if (isBroken && milliseconds > 6_000) throw new Error('boom')
