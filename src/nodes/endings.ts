@@ -1,8 +1,7 @@
 /** When a node that was declared gone can have no session any more: before that, no account is opened that bears only one. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../database/database.ts'
-import { isRefused } from './peers.ts'
-import { SERVER_MS } from './table.ts'
+import { isRefused, SERVER_MS } from './table.ts'
 
 interface GoneRow {
   readonly incarnation: number

@@ -1,4 +1,5 @@
 /** Which node owns what a request concerns. The table is the truth; what is remembered of it is a guess that the owner corrects. */
+import type { IncomingMessage } from 'node:http'
 import { LRUCache } from 'lru-cache'
 import { type Queryable, readTwice } from '../database/database.ts'
 import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
@@ -182,3 +183,22 @@ export class Owners {
     return place
   }
 }
+
+const FORWARD_AGAIN = Symbol('forward again')
+
+/** It stands in the request, as what `peers.ts` notes. */
+interface Noted extends IncomingMessage {
+  [FORWARD_AGAIN]?: () => boolean
+}
+
+/** `forward` looks for the next owner of a request that is served here; false where the request cannot be repeated. */
+export function onOwnerLost(request: IncomingMessage, forward: () => boolean): void {
+  ;(request as Noted)[FORWARD_AGAIN] = forward
+}
+
+/**
+ * This node has lost the account before anything was done for the request of a client. Returns whether the next owner
+ * answers it.
+ */
+export const ownerLost = (request: IncomingMessage): boolean =>
+  (request as Noted)[FORWARD_AGAIN]?.() ?? false

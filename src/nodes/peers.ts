@@ -11,7 +11,7 @@ import {
   connect as connectSession,
   createServer as createLineServer,
 } from 'node:http2'
-import { type AddressInfo, connect, type Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import {
   type ConnectionOptions,
   connect as connectTls,
@@ -76,7 +76,6 @@ interface Received extends Forwarding {
 }
 
 const FORWARDING = Symbol('forwarding')
-const FORWARD_AGAIN = Symbol('forward again')
 const TAKEN_AT = Symbol('taken at')
 
 /**
@@ -85,7 +84,6 @@ const TAKEN_AT = Symbol('taken at')
  */
 interface Noted extends IncomingMessage {
   [FORWARDING]?: Received
-  [FORWARD_AGAIN]?: () => boolean
   [TAKEN_AT]?: number
 }
 
@@ -103,18 +101,6 @@ export function ageOf(request: IncomingMessage): number {
   const takenAt = (request as Noted)[TAKEN_AT]
   return takenAt === undefined ? 0 : performance.now() - takenAt
 }
-
-/** `forward` looks for the next owner of a request that is served here; false where the request cannot be repeated. */
-export function onOwnerLost(request: IncomingMessage, forward: () => boolean): void {
-  ;(request as Noted)[FORWARD_AGAIN] = forward
-}
-
-/**
- * This node has lost the account before anything was done for the request of a client. Returns whether the next owner
- * answers it.
- */
-export const ownerLost = (request: IncomingMessage): boolean =>
-  (request as Noted)[FORWARD_AGAIN]?.() ?? false
 
 type Serve = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -155,11 +141,14 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
       ALPNProtocols: ['http/1.1', 'h2'],
     },
     (socket) => {
-      sockets.add(socket.once('close', () => sockets.delete(socket)))
       const reader = socket.alpnProtocol === 'h2' ? lines : requests
       reader.emit('connection', socket)
     },
   )
+  // Also those that do not finish their handshake.
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket.once('close', () => sockets.delete(socket)))
+  })
   // Processes that share the public port must not share this one.
   server.listen({
     host: bare(url.hostname),
@@ -182,20 +171,8 @@ export async function listenForPeers(address: string, key: Buffer): Promise<Peer
   }
 }
 
-const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
-
-const ANSWERS_WITHIN_MS = 300
-
-/** Resolves with whether nothing listens there: the process has ended, and is not merely cut off from the database. */
-export function isRefused(address: string): Promise<boolean> {
-  const { hostname, port } = new URL(address)
-  const { promise, resolve } = Promise.withResolvers<boolean>()
-  const socket = connect({ host: bare(hostname), port: Number(port) })
-  socket.setTimeout(ANSWERS_WITHIN_MS, () => resolve(false))
-  socket.once('connect', () => resolve(false))
-  socket.once('error', (cause) => resolve('code' in cause && cause.code === 'ECONNREFUSED'))
-  return promise.finally(() => socket.destroy())
-}
+/** Without the brackets of IPv6. */
+export const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
 
 /** Removes what is only for nodes from the headers. */
 function takeForwarding(headers: IncomingHttpHeaders): Received {
@@ -275,32 +252,37 @@ const poolsOf = (address: string, options: Pool.Options): Pools => ({
  */
 class Line {
   readonly pools: Pools
+  readonly #socket: Socket
   readonly #session: ClientHttp2Session
   readonly #looking: NodeJS.Timeout
   readonly #left: () => void
+  /** The connections within it. */
+  #open = 0
   #unanswered = 0
 
   /** `left`: it takes no more calls; those that it has go on. */
   constructor(address: string, security: ConnectionOptions, left: () => void) {
     const { hostname, port } = new URL(address)
     const to = { host: bare(hostname), port: Number(port), ...security, ALPNProtocols: ['h2'] }
-    const createConnection = () => connectTls(to).setNoDelay().setKeepAlive(true, KEEP_ALIVE_MS)
+    this.#socket = connectTls(to).setNoDelay().setKeepAlive(true, KEEP_ALIVE_MS)
     this.#left = left
     this.#looking = setInterval(() => this.#look(), LOOK_MS).unref()
     this.pools = poolsOf(address, { ...usual, connect: (_, done) => this.#connect(done) })
-    this.#session = connectSession(address, { ...unlimited, createConnection })
+    this.#session = connectSession(address, { ...unlimited, createConnection: () => this.#socket })
+    const leave = () => this.#leave()
     // Each of its calls is told of an error, too.
-    this.#session.on('error', () => this.#leave()).once('close', () => this.#leave())
+    this.#session.on('error', leave).once('goaway', leave).once('close', leave)
   }
 
   get isClosed(): boolean {
-    return this.#session.destroyed
+    return this.#socket.destroyed
   }
 
   async destroy(): Promise<void> {
     this.#leave()
     await Promise.all(Object.values(this.pools).map((pool) => pool.destroy()))
     this.#session.destroy()
+    this.#socket.destroy()
   }
 
   #leave(): void {
@@ -308,16 +290,25 @@ class Line {
     this.#left()
     for (const pool of Object.values(this.pools)) if (!pool.closed) void pool.close()
     this.#session.close()
+    this.#endUnused()
+  }
+
+  /** A session that closes only ends its half, and a peer that is dead never ends the other one. */
+  #endUnused(): void {
+    if (this.#session.closed && this.#open === 0) this.#socket.destroy()
   }
 
   #connect(done: Connected): void {
     // Whatever the reason: no request has left this node.
     const fail = (why: string) => done(new errors.ConnectTimeoutError(why), null)
     if (this.#session.closed || this.#session.destroyed) {
-      fail('the line is closed')
+      this.#leave()
+      // The pool connects anew for each call that waits, within this answer: thousands would be too deep a stack.
+      setImmediate(fail, 'the line is closed')
       return
     }
     const within = this.#session.request({ ':method': 'CONNECT', ':authority': PEER_NAME })
+    this.#open++
     let why = 'the line has ended'
     const late = setTimeout(() => {
       why = 'a peer does not answer'
@@ -333,6 +324,10 @@ class Line {
       .on('error', ({ message }) => {
         why = message
       })
+      .once('close', () => {
+        this.#open--
+        this.#endUnused()
+      })
       .once('close', refuse)
       .once('response', () => {
         clearTimeout(late)
@@ -345,7 +340,7 @@ class Line {
   /** After a break of the network the system repeats ever more seldom what was lost: another line is there before. */
   #look(): void {
     if (this.#session.connecting) return
-    if (this.#unanswered === MOST_UNANSWERED) this.#leave()
+    if (this.#session.destroyed || this.#unanswered === MOST_UNANSWERED) this.#leave()
     else if (this.#unanswered++ === 0) {
       this.#session.ping(() => {
         this.#unanswered = 0

@@ -1,4 +1,5 @@
 /** The rows of all nodes in PostgreSQL: each node holds a lock while its connection stands, and counts its beats. */
+import { connect as connectTcp } from 'node:net'
 import type { Joined, NodeTable } from '../../actors/node/actor.ts'
 import type { NodeRow, Verdict } from '../../actors/node/observer.ts'
 import {
@@ -10,7 +11,7 @@ import {
 } from '../database/database.ts'
 import { assertKnown, MINIMUM, newestKnown } from '../database/migrate.ts'
 import { StartFailure } from '../process/fatal-errors.ts'
-import { isRefused, PROTOCOL } from './peers.ts'
+import { bare, PROTOCOL } from './peers.ts'
 
 const DAYS_KEPT = 7
 /** Seconds within which a node that joins has its lock. */
@@ -324,4 +325,17 @@ function assertCommon(own: Common, neighbours: readonly Neighbour[]): void {
       )
     }
   }
+}
+
+const ANSWERS_WITHIN_MS = 300
+
+/** Resolves with whether nothing listens there: the process has ended, and is not merely cut off from the database. */
+export function isRefused(address: string): Promise<boolean> {
+  const { hostname, port } = new URL(address)
+  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const socket = connectTcp({ host: bare(hostname), port: Number(port) })
+  socket.setTimeout(ANSWERS_WITHIN_MS, () => resolve(false))
+  socket.once('connect', () => resolve(false))
+  socket.once('error', (cause) => resolve('code' in cause && cause.code === 'ECONNREFUSED'))
+  return promise.finally(() => socket.destroy())
 }

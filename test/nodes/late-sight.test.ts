@@ -1,6 +1,7 @@
 /** What a node does not see yet, or has seen end: a call goes to the owner that comes into sight, and to itself only as a repetition. */
 import t, { type Test } from 'tap'
-import { ageOf, forwardingOf, listenForPeers, ownerLost } from '../../src/nodes/peers.ts'
+import { ownerLost } from '../../src/nodes/owners.ts'
+import { ageOf, forwardingOf, listenForPeers } from '../../src/nodes/peers.ts'
 import { until } from '../support/client.ts'
 import { CREDENTIAL, KEY, SELF, type Serve, startForwarder } from './forwarder-scene.ts'
 

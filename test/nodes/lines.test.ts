@@ -1,7 +1,7 @@
 /** Calls of one node at another: they share a connection, and are as independent of each other as if each had its own. */
 import { once } from 'node:events'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { listenForPeers, PROTOCOL } from '../../src/nodes/peers.ts'
 import { until } from '../support/client.ts'
@@ -171,4 +171,19 @@ t.test('so is one that says nothing for five seconds', { timeout: 60_000 }, asyn
   waiting.get('lost')?.end('late')
   t.equal(await text(lost), 'late')
   await until(() => line.connections === 1)
+})
+
+t.test('a thousand at once at a peer that says nothing go by the next line', async (t) => {
+  const { line, waiting, call, text } = await held(t)
+  const calls = Array.from({ length: 1_000 }, (_, at) => call(`${at}`))
+  while (line.connections === 0) await endOfTurn()
+  line.silence()
+  const answering = setInterval(() => {
+    for (const [name, response] of waiting) response.end(`for ${name}`)
+  }, 10)
+  t.teardown(() => clearInterval(answering))
+  t.strictSame(
+    await Promise.all(calls.map(text)),
+    calls.map((_, at) => `for ${at}`),
+  )
 })

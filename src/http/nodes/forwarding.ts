@@ -9,19 +9,13 @@ import {
   isNamedInBody,
   type OwnerRecord,
   type Owners,
+  onOwnerLost,
   plainUrl,
   type RequestTarget,
   targetIn,
   targetOf,
 } from '../../nodes/owners.ts'
-import {
-  type Forwarding,
-  forwardingOf,
-  misdirect,
-  noteTaken,
-  onOwnerLost,
-  Peer,
-} from '../../nodes/peers.ts'
+import { type Forwarding, forwardingOf, misdirect, noteTaken, Peer } from '../../nodes/peers.ts'
 import type { Logger } from '../../observability/logger.ts'
 import type { Metrics } from '../../observability/metrics.ts'
 import { refusalOfHost } from '../malformed-requests.ts'
