@@ -79,44 +79,12 @@ export function publicResolver(servers?: readonly string[]): Resolve {
 
 export const resolvePublic: Resolve = publicResolver()
 
-function resolverOf(servers?: readonly string[]): Resolver {
+/** Asks the name servers themselves, within a few seconds. */
+export function resolverOf(servers?: readonly string[]): Resolver {
   const resolver = new Resolver(patience)
   if (servers) resolver.setServers(servers)
   return resolver
 }
-
-interface Place {
-  readonly service: string
-  readonly host: string
-  readonly port: number
-}
-
-/**
- * Resolves with the places of services such as `_xmpp-client._tcp.example.org`, the first choice first; with none where
- * none is named.
- */
-export type ResolvePlaces = (services: readonly string[]) => Promise<readonly Place[]>
-
-/** The most places that are tried: the owner of a domain may name thousands, anywhere. */
-const MOST_PLACES = 8
-
-export function placesResolver(servers?: readonly string[]): ResolvePlaces {
-  return async (services) => {
-    const resolver = resolverOf(servers)
-    const named = async (service: string) => {
-      const records = await resolver.resolveSrv(service).catch(() => [])
-      return records.map((record) => ({ ...record, service }))
-    }
-    const records = (await Promise.all(services.map(named))).flat()
-    return records
-      .sort((a, b) => a.priority - b.priority || b.weight - a.weight)
-      .filter(({ name }) => name !== '')
-      .slice(0, MOST_PLACES)
-      .map(({ service, name, port }) => ({ service, host: name, port }))
-  }
-}
-
-export const resolvePlaces: ResolvePlaces = placesResolver()
 
 /** Knows the names of this machine and its network too: for where private addresses are allowed. */
 export const resolveAnything: Resolve = (hostname) => lookup(hostname, { all: true })
@@ -213,6 +181,11 @@ export class GuardedConnections {
     else this.#waiting.add(user)
   }
 
+  /** Whoever does not want one any more. */
+  leave(user: ConnectionUser): void {
+    this.#waiting.delete(user)
+  }
+
   /** `isReusable`: its request has got a whole answer. */
   giveBack(connection: GuardedConnection, isReusable: boolean): void {
     if (isReusable && this.#all.has(connection)) this.#idle.push(connection)
@@ -227,8 +200,9 @@ export class GuardedConnections {
     this.#isClosed = true
     this.#idle.length = 0
     for (const connection of this.#all) this.#end(connection)
-    for (const next of this.#waiting) next.use(this.#open())
+    const waiting = [...this.#waiting]
     this.#waiting.clear()
+    for (const next of waiting) next.use(this.#open())
   }
 
   #open(): GuardedConnection {

@@ -69,6 +69,15 @@ const nowhere: Attempt = {
   durationMs: 0,
 }
 
+function signedHeaders(id: string, body: string, signing: readonly SigningKey[]): string[] {
+  const now = Date.now()
+  const timestamp = Math.floor(now / 1000)
+  const headers = ['webhook-id', id, 'webhook-timestamp', `${timestamp}`]
+  const signature = signatures({ id, timestamp, body }, signing, now)
+  if (signature !== '') headers.push('webhook-signature', signature)
+  return headers
+}
+
 export class Endpoint implements WebhookEndpoint {
   readonly #apiKeyId: number
   readonly #userId: number
@@ -143,37 +152,46 @@ export class Endpoint implements WebhookEndpoint {
     signing: readonly SigningKey[],
     signal: AbortSignal,
   ): Promise<Attempt> {
-    const { connections, keepsExchange } = this.#parts
-    const places = connections.for(isProbe)
+    const places = this.#parts.connections.for(isProbe)
     return new Promise((resolve, reject) => {
-      const end = (attempt: Attempt) => {
+      /** Whatever comes of it, the place is free. */
+      const end = (attempt: () => Attempt) => {
         places.release(this.#userId)
-        resolve(attempt)
+        try {
+          resolve(attempt())
+        } catch (cause) {
+          reject(cause)
+        }
       }
       try {
         // The delivery may have ended while the secrets, or the update, were read.
-        if (signal.aborted) return end(nowhere)
-        const now = Date.now()
+        if (signal.aborted) return end(() => nowhere)
         const began = performance.now()
         // The same for every attempt, so that a receiver recognizes an update that it has seen.
         const id = `${this.#apiKeyId}-${updateId}`
-        const timestamp = Math.floor(now / 1000)
-        const headers = ['webhook-id', id, 'webhook-timestamp', `${timestamp}`]
-        const signature = signatures({ id, timestamp, body }, signing, now)
-        if (signature !== '') headers.push('webhook-signature', signature)
-        this.post(body, headers, signal, ({ status, error, retryAfterMs, reply, answer }) => {
-          if (reply) void this.#executeReplyCall(reply, id)
-          const durationMs = performance.now() - began
-          const outcome = { ok: error === undefined, status, error, retryAfterMs, durationMs }
-          const isKept = keepsExchange(this.#apiKeyId, outcome.ok)
-          const request = [this.#keptHeaders, headers]
-          end(isKept ? { ...outcome, exchange: { headers: request, body, answer } } : outcome)
+        const headers = signedHeaders(id, body, signing)
+        this.post(body, headers, signal, (sent) => {
+          end(() => {
+            if (sent.reply) void this.#executeReplyCall(sent.reply, id)
+            return this.#attempt(sent, performance.now() - began, { headers, body })
+          })
         })
       } catch (cause) {
-        places.release(this.#userId)
-        reject(cause)
+        end(() => {
+          throw cause
+        })
       }
     })
+  }
+
+  #attempt(
+    { status, error, retryAfterMs, answer }: ExchangeResult,
+    durationMs: number,
+    { headers, body }: { readonly headers: readonly string[]; readonly body: string },
+  ): Attempt {
+    const outcome = { ok: error === undefined, status, error, retryAfterMs, durationMs }
+    if (!this.#parts.keepsExchange(this.#apiKeyId, outcome.ok)) return outcome
+    return { ...outcome, exchange: { headers: [this.#keptHeaders, headers], body, answer } }
   }
 
   /** `ended` is called once, within the time limit; `headers` are names and values in turn. */

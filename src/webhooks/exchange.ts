@@ -77,13 +77,8 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
   }
 
   use(connection: GuardedConnection): void {
-    const { connections, request } = this.#parts
-    // It may have been cut while it waited.
-    if (this.#isOver) connections.giveBack(connection, true)
-    else {
-      this.#connection = connection
-      connection.dispatch(request, this)
-    }
+    this.#connection = connection
+    connection.dispatch(this.#parts.request, this)
   }
 
   cut(error: string): void {
@@ -164,6 +159,7 @@ export class Exchange implements Dispatcher.DispatchHandler, ConnectionUser {
     const { connections, ended } = this.#parts
     // `isWhole`: the answer was read to its end, so the connection may serve another request.
     if (this.#connection) connections.giveBack(this.#connection, isWhole)
+    else connections.leave(this)
     ended(sent)
   }
 }

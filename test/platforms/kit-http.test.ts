@@ -5,13 +5,14 @@ import type { ServerResponse } from 'node:http'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { createGuardedAgent } from '../../src/net/guard.ts'
+import { createGuardedAgent, GuardedConnections } from '../../src/net/guard.ts'
 import {
   HttpClient,
   jsonIn,
   Unanswered,
   unansweredFailure,
 } from '../../src/platforms/kit/http-client.ts'
+import { until } from '../support/client.ts'
 import fc from '../support/fast-check.ts'
 import { listen, portOf } from '../support/http-server.ts'
 
@@ -194,4 +195,35 @@ t.test('a client that has ended waits for nothing and asks nothing more', async 
   t.equal(await waiting, 'silent')
   t.equal(await howOf(client.ask(question, { signal: patient })), 'silent')
   t.equal(asked.length, 1)
+})
+
+t.test('thousands that wait for a connection and are cut keep nobody waiting', async (t) => {
+  const held: ServerResponse[] = []
+  let isHeld = true
+  const server = await listen(t, (request, response) => {
+    request.resume()
+    if (isHeld) held.push(response)
+    else response.end('{}')
+  })
+  const root = `http://127.0.0.1:${portOf(server)}`
+  const connections = new GuardedConnections(root, { allowPrivate: true, connections: 1 })
+  t.teardown(() => connections.close())
+  const client = new HttpClient({ root, agent: connections })
+  const first = client.ask(question, { signal: patient })
+  await until(() => held.length === 1)
+  const leaving = new AbortController()
+  const waiting = (signal: AbortSignal) =>
+    Array.from({ length: 10_000 }, () => howOf(client.ask(question, { signal })))
+  const cut = waiting(leaving.signal)
+  leaving.abort()
+  t.same(new Set(await Promise.all(cut)), new Set(['silent']))
+  isHeld = false
+  held[0]?.end('{}')
+  t.equal((await first).status, 200)
+  t.equal((await client.ask(question, { signal: patient })).status, 200)
+  isHeld = true
+  const last = waiting(patient)
+  await until(() => held.length === 2)
+  connections.close()
+  t.same(new Set(await Promise.all(last)), new Set(['broken']))
 })

@@ -1,10 +1,11 @@
 /** One attempt at an endpoint, whatever the endpoint does. */
 import type { ServerOptions } from 'node:https'
+import { setTimeout as pause } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import { type Resolve, resolveAnything } from '../../src/net/guard.ts'
-import { Endpoint } from '../../src/webhooks/endpoint.ts'
+import { Endpoint, type EndpointParts } from '../../src/webhooks/endpoint.ts'
 import type { ExchangeResult } from '../../src/webhooks/exchange.ts'
 import { callIn } from '../../src/webhooks/reply-call.ts'
 import { until } from '../support/client.ts'
@@ -18,7 +19,7 @@ exemptFromReference()
 
 const LIMIT_MS = 400
 
-interface SenderOptions {
+interface SenderOptions extends Pick<EndpointParts, 'keepsExchange'> {
   readonly allowPrivate: boolean
   readonly resolve: Resolve
   readonly timeoutMs: number
@@ -39,7 +40,8 @@ async function attempt(t: Test, answer: Answering, more: More = {}) {
 }
 
 function senderTo(t: Test, more: Partial<WebhookTarget> & Partial<SenderOptions>): Endpoint {
-  const { allowPrivate = true, timeoutMs = LIMIT_MS, resolve = resolveAnything, ...target } = more
+  const { allowPrivate = true, timeoutMs = LIMIT_MS, resolve = resolveAnything, ...rest } = more
+  const { keepsExchange = () => false, ...target } = rest
   const sender = new Endpoint(
     { apiKeyId: 5, userId: 1, credentialId: 2, epoch: 1 },
     {
@@ -50,7 +52,7 @@ function senderTo(t: Test, more: Partial<WebhookTarget> & Partial<SenderOptions>
       certificate: undefined,
       ...target,
     },
-    endpointParts(t, { guard: { allowPrivate, resolve }, timeoutMs }),
+    endpointParts(t, { guard: { allowPrivate, resolve }, timeoutMs, keepsExchange }),
   )
   t.teardown(() => sender.close())
   return sender
@@ -127,6 +129,38 @@ t.test('the whole attempt has one time limit', async (t) => {
   t.match(continuing, { error: 'Read timeout expired' })
   for (const { tookMs } of [never, drip, continuing]) {
     t.ok(tookMs > LIMIT_MS - 50 && tookMs < 4 * LIMIT_MS, `${tookMs} ms`)
+  }
+})
+
+t.test('attempts that end in any order leave no timer', async (t) => {
+  const waiting: (() => void)[] = []
+  const receiver = await Receiver.open(t, (_, response) => {
+    waiting.push(() => response.end())
+  })
+  const sender = senderTo(t, { url: receiver.url, maxConnections: 4 })
+  const sent = Array.from({ length: 4 }, () => post(sender))
+  await until(() => waiting.length === 4)
+  for (const place of [1, 3, 0, 2]) {
+    waiting[place]?.()
+    await pause(5)
+  }
+  await Promise.all(sent)
+  const timers = t.capture(globalThis, 'setTimeout', globalThis.setTimeout)
+  await pause(2 * LIMIT_MS)
+  const set = timers().length
+  // One that is kept in the list after its end is past its time for ever.
+  t.ok(set < 20, `${set}`)
+})
+
+t.test('a delivery that fails as it is told of rejects', async (t) => {
+  const receiver = await Receiver.open(t, (_, response) => response.end())
+  const keepsExchange = () => {
+    throw new Error('boom')
+  }
+  const sender = senderTo(t, { url: receiver.url, keepsExchange })
+  const { signal } = new AbortController()
+  for (let places = 0; places < 3; places++) {
+    await t.rejects(sender.deliver({ updateId: 9, body: '{}' }, signal), { message: 'boom' })
   }
 })
 

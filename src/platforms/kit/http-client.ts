@@ -130,15 +130,21 @@ export class HttpClient {
 
 type Lane = Pick<GuardedConnection, 'dispatch'>
 
+interface LaneUser {
+  use(lane: Lane): void
+}
+
 /** Where requests go out: each takes a lane of its own, and gives it back. */
 interface Lanes {
-  take(user: { use(lane: Lane): void }): void
+  take(user: LaneUser): void
+  leave(user: LaneUser): void
   giveBack(lane: Lane, isReusable: boolean): void
 }
 
 /** An agent sees to its connections itself. */
 const lanesOf = (agent: GuardedAgent): Lanes => ({
   take: (user) => user.use(agent),
+  leave: () => undefined,
   giveBack: () => undefined,
 })
 
@@ -266,12 +272,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   use(lane: Lane): void {
-    // It may have been cut while it waited.
-    if (this.#isOver || !this.#request) this.#lanes.giveBack(lane, true)
-    else {
-      this.#lane = lane
-      lane.dispatch(this.#request, this)
-    }
+    this.#lane = lane
+    if (this.#request) lane.dispatch(this.#request, this)
   }
 
   readonly cut = () => this.#abort(silent())
@@ -329,8 +331,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#limit)
     this.#signal.removeEventListener('abort', this.cut)
     this.#ended()
-    const lane = this.#lane
-    if (lane) this.#lanes.giveBack(lane, isWhole)
+    if (this.#lane) this.#lanes.giveBack(this.#lane, isWhole)
+    else this.#lanes.leave(this)
     return true
   }
 }

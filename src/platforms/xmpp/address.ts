@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import type { Chat } from '../../../machines/model/content.ts'
 import type { Person } from '../../../machines/model/person.ts'
+import { resolverOf } from '../../net/guard.ts'
 import { RecentMap } from '../kit/recent-map.ts'
 
 export interface Address {
@@ -110,3 +111,36 @@ export function whispering(
     person: { native, firstName: nick },
   }
 }
+
+interface Place {
+  readonly service: string
+  readonly host: string
+  readonly port: number
+}
+
+/**
+ * Resolves with the places of services such as `_xmpp-client._tcp.example.org`, the first choice first; with none where
+ * none is named.
+ */
+export type ResolvePlaces = (services: readonly string[]) => Promise<readonly Place[]>
+
+/** The most places that are tried: the owner of a domain may name thousands, anywhere. */
+const MOST_PLACES = 8
+
+export function placesResolver(servers?: readonly string[]): ResolvePlaces {
+  return async (services) => {
+    const resolver = resolverOf(servers)
+    const named = async (service: string) => {
+      const records = await resolver.resolveSrv(service).catch(() => [])
+      return records.map((record) => ({ ...record, service }))
+    }
+    const records = (await Promise.all(services.map(named))).flat()
+    return records
+      .sort((a, b) => a.priority - b.priority || b.weight - a.weight)
+      .filter(({ name }) => name !== '')
+      .slice(0, MOST_PLACES)
+      .map(({ service, name, port }) => ({ service, host: name, port }))
+  }
+}
+
+export const resolvePlaces: ResolvePlaces = placesResolver()

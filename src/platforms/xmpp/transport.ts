@@ -12,14 +12,9 @@ import {
   xml,
 } from '@xmpp/client'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
-import {
-  guardedHost,
-  isPublicAddress,
-  type Resolve,
-  type ResolvePlaces,
-  resolvePlaces,
-} from '../../net/guard.ts'
+import { guardedHost, isPublicAddress, type Resolve } from '../../net/guard.ts'
 import { Acknowledgements, countSent, pastLibrary, writtenTogether } from './acknowledgements.ts'
+import { type ResolvePlaces, resolvePlaces } from './address.ts'
 import { ns } from './namespaces.ts'
 import { useMechanisms } from './sasl/mechanisms.ts'
 import type { AccountKey } from './sasl/scram.ts'
