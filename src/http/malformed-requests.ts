@@ -33,8 +33,7 @@ export function drainLeftovers(app: FastifyInstance, limits: LeftoverLimits): vo
     if (mayHaveBody(raw)) reply.raw.once('finish', () => drain(raw, limits))
     done()
   })
-  // Fastify closes the connection if it could not read a body. If bytes are in transit, the close would lose the
-  // answer.
+  // Fastify closes the connection where it could not read a body: with bytes in transit, that would lose the answer.
   app.addHook('onSend', ({ raw }, reply, payload, done) => {
     if (!raw.complete && reply.hasHeader('connection')) reply.removeHeader('connection')
     done(null, payload)
@@ -374,18 +373,19 @@ export const answerClientError = (logger: FastifyBaseLogger, requestTimeout: num
     const isUnderWay = answer?.writableFinished === false
     // It waits behind the answers to earlier requests, as which the client would take a refusal.
     if (isUnderWay && !answer.socket && socket.writable && error.code !== 'ECONNRESET') {
-      answer.once('socket', () => answerError.call(this, error, socket))
+      ending.add(socket)
+      answer.once('socket', () => {
+        ending.delete(socket)
+        answerError.call(this, error, socket)
+      })
       return
     }
     const isWhole = answer?.writableEnded === true && answer.req.complete
     const isMidway = isUnderWay && answer.headersSent && !isWhole
-    // The late or unreadable part belongs to an answered request. The client would take a second answer for that to its
-    // next request.
+    // What is late or unreadable belongs to an answered request: a second answer would be taken for that to the next one.
     const isAnswered = answer?.writableFinished === true && !answer.req.complete
-    if (error.code === 'ECONNRESET' || !socket.writable || isMidway || isAnswered) {
-      socket.destroy()
-      return
-    }
+    const isLost = error.code === 'ECONNRESET' || !socket.writable
+    if (isLost || isMidway || isAnswered) return void socket.destroy()
     if (isUnderWay && answer.req.complete) {
       // The client would take a refusal for the answer to that request, and might make it anew.
       ending.add(socket)

@@ -150,6 +150,30 @@ t.test('a request that breaks off is refused after the answers to those before i
   }
 })
 
+t.test(
+  'what follows a request that breaks off is not kept until the answers are there',
+  async (t) => {
+    const warnings: Error[] = []
+    const warn = (warning: Error) => warnings.push(warning)
+    process.on('warning', warn)
+    t.teardown(() => process.off('warning', warn))
+    const socket = connect(port, '127.0.0.1')
+    const post = `POST /echo HTTP/1.1\r\n${host}Content-Type: application/json\r\nTransfer-Encoding: identity\r\n\r\n`
+    socket.write(`GET /waiting HTTP/1.1\r\n${host}\r\n${post}`)
+    await until(() => waiting.length === 1)
+    for (let piece = 0; piece < 30; piece++) {
+      socket.write('garbage\r\n'.repeat(1_000))
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    t.strictSame(warnings, [], 'nothing gathers')
+    waiting.pop()?.()
+    const [, one = '', two = '', ...more] = Buffer.concat(await socket.toArray())
+      .toString()
+      .split('HTTP/1.1 ')
+    t.match([one, two, ...more], [/^200 /, /^400 /])
+  },
+)
+
 t.test('the answer of a request is not lost to a late one behind it', async (t) => {
   const limits = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 50 }
   const impatient = await serve(limits)
