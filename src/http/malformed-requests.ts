@@ -125,7 +125,7 @@ export function refuseUnclearLines(app: FastifyInstance): void {
 }
 
 /** A host and a port as RFC 3986 writes them; both may be missing. */
-const HOST = /^(?:\[[\w:.~!$&'()*+,;=-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
+const HOST = /^(?:\[[\w:.~!$&'()*+,;=%-]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i
 
 /** Node would answer a request without a Host on its own, without a body, and take the first of two, and one that is none. */
 export function refusalOfHost({

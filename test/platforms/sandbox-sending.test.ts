@@ -1,8 +1,7 @@
 /** How the sandbox numbers, stores and queues what is sent, also when much is sent at once. */
 import t from 'tap'
+import type { Content } from '../../machines/model/content.ts'
 import type { Database } from '../../src/database/database.ts'
-import { BatchedOutbox } from '../../src/sandbox/messages/send.ts'
-import type { Wake } from '../../src/sandbox/network/context.ts'
 import { until } from '../support/client.ts'
 import { perform, refusalOf, sending, sent, words } from './contract/scene.ts'
 import { stage } from './sandbox/stage.ts'
@@ -267,113 +266,29 @@ t.test('a chat that is deleted meanwhile fails nobody else’s message', async (
   )
 })
 
-/** The names of named statements from now on. */
-function named(db: Database): readonly string[] {
-  const names: string[] = []
-  const { query } = db
-  const naming: Database['query'] = (statement, values) => {
-    if (typeof statement !== 'string') names.push(statement.name)
-    return query(statement, values)
-  }
-  Object.assign(db, { query: naming })
-  return names
-}
-
-const numbered = (count: number) => Array.from({ length: count }, (_, index) => `${index}`)
-
-t.test(
-  'messages of people reach an account that is online without a look at its queue',
-  async (t) => {
-    const { online, register, sandbox, db } = await stage(t)
-    const { person, store } = await online()
-    const { id } = await register()
-    await sandbox.actions.write(id, { to: person.id, text: 'open' })
-    await store.message('open')
-    const names = named(db)
-    for (const text of numbered(3)) await sandbox.actions.write(id, { to: person.id, text })
-    await Promise.all(
-      numbered(30).map((text) => sandbox.actions.write(id, { to: person.id, text })),
-    )
-    await store.until(() => (store.happenings.length >= 34 ? true : undefined))
-    t.strictSame(store.texts(), ['open', ...numbered(3), ...numbered(30)])
-    t.notOk(names.includes('sandbox_page'), 'nobody read the queue')
-    t.strictSame([...new Set(names)].filter((name) => name.startsWith('sandbox_send')).toSorted(), [
-      'sandbox_send_one_plain',
-      'sandbox_send_plain',
-    ])
-  },
-)
-
-/** Sends messages that nobody is woken for. Resolves with how they would be. */
-async function unheard(db: Database, sender: number, native: number, count: number) {
-  const woken: Parameters<Wake>[] = []
-  const outbox = new BatchedOutbox(db, (...args) => void woken.push(args))
-  for (const text of numbered(count)) {
-    const content = { kind: 'text' as const, text, entities: [] }
-    await outbox.send({ sender, native, request: text, content })
-  }
-  return woken
-}
-
-t.test('messages that are handed in with a gap are read, and none is reported twice', async (t) => {
-  const { online, register, sandbox, db } = await stage(t)
-  const { person, store } = await online()
-  const { id } = await register()
-  const { wake } = sandbox.hub
-  const [first, second, third, fourth] = await unheard(db, id, person.id, 4)
-  t.strictSame(store.texts(), [])
-  wake(...second!)
-  await store.message('3')
-  wake(...first!)
-  wake(...third!)
-  wake(...fourth!)
-  await sandbox.actions.write(id, { to: person.id, text: 'the last one' })
-  await store.message('the last one')
-  t.strictSame(store.texts(), [...numbered(4), 'the last one'])
-  t.equal(store.reported.length, 5)
-})
-
-t.test('a message that nobody hands in is read after one that somebody does', async (t) => {
-  const { online, register, sandbox, db } = await stage(t)
-  const { person, store } = await online()
-  const { id } = await register()
-  const { wake } = sandbox.hub
-  const [first, second] = await unheard(db, id, person.id, 3)
-  wake(...first!)
-  wake([person.id])
-  wake(...second!)
-  await store.message('2')
-  t.strictSame(store.texts(), numbered(3))
-})
-
-t.test('an event that is not handed in is not forgotten beside a message that is', async (t) => {
-  const { online, register, sandbox } = await stage(t)
-  const { person, store } = await online()
-  const { id } = await register()
-  const { native } = await sandbox.actions.write(id, { to: person.id, text: 'open' })
-  await store.message('open')
-  const ref = { chat: person.id, message: Number(native) }
-  for (const text of numbered(10)) {
-    await Promise.all([
-      sandbox.actions.write(id, { to: person.id, text }),
-      sandbox.actions.edit(id, ref, { text }),
-    ])
-    await Promise.all([store.message(text), store.message(text, 'edited')])
-  }
-  t.strictSame(store.texts(), ['open', ...numbered(10)])
-  t.strictSame(store.texts('edited'), numbered(10))
-})
-
-t.test('a message that the log does not take is read from the queue, once it does', async (t) => {
-  const { online, open, register, sandbox } = await stage(t)
-  const { person, session, store } = await online()
-  const { id } = await register()
-  await sandbox.actions.write(id, { to: person.id, text: 'open' })
-  await store.message('open')
-  store.failing = 1
-  for (const text of numbered(2)) await sandbox.actions.write(id, { to: person.id, text })
-  await session.reported('lost')
-  await open(store)
-  await store.message('1')
-  t.strictSame(store.texts(), ['open', ...numbered(2)])
+t.test('slow mode counts what is sent, and not what is refused beside it', async (t) => {
+  const { register, sandbox, db } = await stage(t)
+  const [owner, member] = [await register(), await register()]
+  const { chat } = await sandbox.chats.create({
+    kind: 'supergroup',
+    title: 'Group',
+    owner: owner.id,
+    members: [member.id],
+  })
+  const native = Number(chat.native)
+  await db.query(
+    "update sandbox_chat set slow_mode = 30, permissions = '{send_messages}' where native = $1",
+    [native],
+  )
+  const send = (request: string, content: Content) =>
+    sandbox.services.outbox.send({ sender: member.id, native, request, content })
+  const text = (words: string): Content => ({ kind: 'text', text: words, entities: [] })
+  const [dice, first, second] = await Promise.allSettled([
+    send('dice', { kind: 'dice', emoji: '🎲', value: 1 }),
+    send('first', text('first')),
+    send('second', text('second')),
+  ])
+  t.match(dice, { reason: { failure: { description: 'not enough rights to send dice' } } })
+  t.equal(first?.status, 'fulfilled')
+  t.match(second, { reason: { failure: { code: 'rate_limited' } } })
 })

@@ -30,8 +30,8 @@ const ENDINGS: Readonly<Record<SessionEnd, Ending>> = {
 }
 
 const READ_AGAIN_MS = 500
-/** As many as a page. */
-const MOST_HANDED = 500
+/** More are a flood, which is read from the queue. */
+const MOST_HANDED = 50
 
 const lostAnswer = () =>
   failed('timeout', 'the sandbox did not answer in time; the message may have been sent', {
@@ -122,10 +122,11 @@ export class SandboxSession implements Session, LinkedSession {
   }
 
   wake(messages: readonly QueuedMessage[] = []) {
+    const { isSilent = false } = this.#faults
     this.#handed.push(...messages)
     // While the session stands still, the queue keeps them.
-    if (messages.length === 0 || this.#handed.length > MOST_HANDED) this.#forgetHanded()
-    if (!this.#isReading && !this.#faults.isSilent && this.#state === 'open') void this.#readOn()
+    if (isSilent || messages.length === 0 || this.#handed.length > MOST_HANDED) this.#forgetHanded()
+    if (!this.#isReading && !isSilent && this.#state === 'open') void this.#readOn()
   }
 
   async #readOn() {

@@ -6,6 +6,7 @@ import type { Person } from '../../../machines/model/person.ts'
 import type { Checklist, ChecklistTask } from '../../../machines/model/poll.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { type FoundMessage, findMessage, type MessageRef } from '../chats/find-message.ts'
+import { withOutbox } from '../chats/transaction.ts'
 import { personOf } from '../delivery/mapping.ts'
 import type { NetworkContext } from '../network/context.ts'
 import { type PersonRow, personJson } from '../network/rows.ts'
@@ -104,20 +105,20 @@ async function change(
 
 /** False where another change came first. */
 function stored(
-  { db, outbox, wake }: NetworkContext,
+  context: NetworkContext,
   person: number,
   ref: MessageRef,
   found: FoundMessage,
   { checklist, fact }: Changed,
 ): Promise<boolean> {
-  return db.transaction(async (tx) => {
+  return withOutbox(context, async (tx, outbox) => {
     const rows = await tx.query(
       `update sandbox_message set content = $4, version = version + 1
        where chat_id = $1 and id = $2 and version = $3 and deleted_at is null returning 1`,
       [found.chat, found.id, found.version, JSON.stringify({ kind: 'checklist', checklist })],
     )
     if (rows.length === 0) return false
-    await outbox.within(tx, wake).send({
+    await outbox.send({
       sender: person,
       native: ref.chat,
       request: crypto.randomUUID(),

@@ -2,17 +2,23 @@
 import { randomInt } from 'node:crypto'
 import type { Button, Buttons } from '../../../machines/model/buttons.ts'
 import { type Content, type ContentName, contentName } from '../../../machines/model/content.ts'
-import { failed, messageTooLong } from '../../../machines/model/failure.ts'
+import {
+  badRequest,
+  failed,
+  messageNotAllowed,
+  messageTooLong,
+} from '../../../machines/model/failure.ts'
 import type { Game } from '../../../machines/model/game.ts'
 import type { Media, MediaKind } from '../../../machines/model/media.ts'
 import type { Poll, PollMedia } from '../../../machines/model/poll.ts'
 import type { RichBlock, RichListItem } from '../../../machines/model/rich.ts'
 import type { Permission } from '../../../machines/model/rights.ts'
 import type { Text } from '../../../machines/model/text.ts'
+import { accessOf } from '../chats/access.ts'
 import { isMedia, soldFiles } from '../delivery/paid-media.ts'
 import { holderOf, storedMedia, withCover } from '../files/files.ts'
 
-import type { NetworkContext } from '../network/context.ts'
+import type { NetworkContext, OutgoingMessage } from '../network/context.ts'
 import { openPoll } from '../polls/polls.ts'
 
 export const TEXT_LENGTH = 4096
@@ -314,4 +320,46 @@ export function sendingWords(message: Sendable): string {
   if (isInline(message)) return 'send inline results to the chat'
   const name = contentName(message.content)
   return `send ${termsOf(name)?.[1] ?? 'messages'} to the chat`
+}
+
+/** Only private chats show effects. */
+export function effectFor({ effect }: { readonly effect?: string }, native: number) {
+  if (effect === undefined) return {}
+  if (native < 0) throw badRequest('message effects can be used only in private chats')
+  return { effect }
+}
+
+/** Web apps open only in the private chat with the bot. */
+export function assertButtons(buttons: Buttons = [], chat: number): void {
+  for (const button of buttons.flat()) {
+    if ('action' in button && button.action.web_app && chat < 0)
+      throw badRequest('BUTTON_TYPE_INVALID')
+  }
+}
+
+const SWITCHING = [
+  'switch_inline_query',
+  'switch_inline_query_chosen_chat',
+  'switch_inline_query_current_chat',
+] as const
+
+type Addressed = Pick<Partial<OutgoingMessage>, 'buttons'> &
+  Pick<OutgoingMessage, 'sender' | 'native'>
+
+/** Games go anywhere but to channels; polls that only some people may vote in go to channels alone. */
+export async function assertTakes({ db }: NetworkContext, to: Addressed, content: Content) {
+  const isGame = content.kind === 'game'
+  const isNarrow = content.kind === 'poll' && (content.poll.isForMembers || content.poll.countries)
+  const buttons = to.native > 0 ? [] : ((to.buttons as Buttons | undefined) ?? []).flat()
+  const switching = SWITCHING.find((name) => buttons.some((one) => does(one, name)))
+  if (!isGame && !isNarrow && !switching) return
+  const kind = to.native > 0 ? 'private' : (await accessOf(db, to.sender, to.native)).chat.kind
+  if (switching && kind === 'channel') {
+    const button = switching.replace('_chosen_chat', '')
+    const why = "users will not be able to use the button without knowing bot's username"
+    throw badRequest(`can't use ${button} button in a channel chat, because ${why}`)
+  }
+  if (isGame && kind === 'channel') throw badRequest("games can't be sent to channel chats")
+  if (isNarrow && kind !== 'channel')
+    throw messageNotAllowed('voting can be limited only in channel chats')
 }

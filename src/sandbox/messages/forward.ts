@@ -17,8 +17,8 @@ import { openPaid } from '../delivery/paid-media.ts'
 import { holderOf, withFileHolds } from '../files/files.ts'
 import type { Call } from '../network/context.ts'
 import type { MessageView } from '../network/rows.ts'
-import { prepareContent, takesCaption, withHeldFiles } from './content.ts'
-import { assertTakes, envelopeOf } from './send.ts'
+import { assertTakes, prepareContent, takesCaption, withHeldFiles } from './content.ts'
+import { envelopeOf } from './send.ts'
 import { sentBefore } from './send-statement.ts'
 
 export async function forwardOrCopy(

@@ -81,7 +81,8 @@ export async function refusalOf(db: Queryable, messages: readonly OutgoingMessag
   if (slowed) return slowed
   if (!found.is_topic_known) return notFound('message thread')
   if (!found.may_write_there) return failed('bad_request', 'TOPIC_CLOSED')
-  return messageNotFound('message to be replied')
+  if (message.reply !== undefined) return messageNotFound('message to be replied')
+  return failed('unavailable', 'the chat was changed meanwhile', { retryAfterSeconds: 1 })
 }
 
 function slowModeRefusal({ is_slow, wait }: Circumstances, messages: readonly OutgoingMessage[]) {

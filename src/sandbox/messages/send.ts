@@ -3,19 +3,12 @@
 import { randomInt } from 'node:crypto'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { Buttons } from '../../../machines/model/buttons.ts'
 import type { Content, Message } from '../../../machines/model/content.ts'
-import {
-  badRequest,
-  failed,
-  messageNotAllowed,
-  RequestFailed,
-} from '../../../machines/model/failure.ts'
+import { badRequest, failed, RequestFailed } from '../../../machines/model/failure.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { Queryable } from '../../database/database.ts'
-import { accessOf } from '../chats/access.ts'
 import { openPrivateChats } from '../chats/private-chat.ts'
 import { withOutbox } from '../chats/transaction.ts'
 import {
@@ -29,7 +22,15 @@ import { openPaid, storePaid } from '../delivery/paid-media.ts'
 import { holderOf, mayHaveFiles, withFileHolds } from '../files/files.ts'
 import type { Call, NetworkContext, Outbox, OutgoingMessage, Wake } from '../network/context.ts'
 import { type MessageView, type PersonRow, personJson } from '../network/rows.ts'
-import { buttonsFor, does, neededPermission, type PaidContent, prepareContent } from './content.ts'
+import {
+  assertButtons,
+  assertTakes,
+  buttonsFor,
+  effectFor,
+  neededPermission,
+  type PaidContent,
+  prepareContent,
+} from './content.ts'
 import { refusalOf } from './refusal.ts'
 import { replyParts } from './replies.ts'
 import { checkedKeyboard } from './reply-keyboards.ts'
@@ -72,26 +73,40 @@ const rememberedChats = (): OpenChats =>
 const keyOf = ({ sender, native }: OutgoingMessage) =>
   sender < native ? `${sender} ${native}` : `${native} ${sender}`
 
+/** Resolves when nothing more comes at this moment. */
+type Turn = () => Promise<unknown>
+
 /** Messages that arrive while a statement is under way go together into the next one. */
 export class BatchedOutbox implements Outbox {
   readonly #db: Queryable
   readonly #open: OpenChats
   readonly #lanes: readonly Lane[]
 
-  constructor(db: Queryable, wake: Wake, open: OpenChats = rememberedChats()) {
+  constructor(
+    db: Queryable,
+    wake: Wake,
+    open: OpenChats = rememberedChats(),
+    turn: Turn = endOfTurn,
+  ) {
     this.#db = db
     this.#open = open
-    this.#lanes = Array.from({ length: LANES }, () => new Lane(db, wake, open))
+    this.#lanes = Array.from({ length: LANES }, () => new Lane(db, wake, open, turn))
   }
 
-  /** Chats that the transaction opens are not remembered, because it may be undone. */
-  within(tx: Queryable, wake: Wake): Outbox {
-    const open = this.#open
-    return new BatchedOutbox(tx, wake, {
-      get: (key) => open.get(key),
-      delete: (key) => open.delete(key),
+  /** Chats that the transaction opens are not remembered, and its messages are handed to nobody, because it may be undone. */
+  within(tx: Queryable, wake: (people: readonly number[]) => void): Outbox {
+    const open: OpenChats = {
+      get: (key) => this.#open.get(key),
+      delete: (key) => this.#open.delete(key),
       set: () => undefined,
-    })
+    }
+    // Nobody else sends there, and its locks are held meanwhile.
+    return new BatchedOutbox(
+      tx,
+      (people) => wake(people),
+      open,
+      async () => undefined,
+    )
   }
 
   async send(message: OutgoingMessage): Promise<Message> {
@@ -135,13 +150,15 @@ class Lane {
   readonly #db: Queryable
   readonly #wake: Wake
   readonly #open: OpenChats
+  readonly #turn: Turn
   #waiting: Waiting[] = []
   #isBusy = false
 
-  constructor(db: Queryable, wake: Wake, open: OpenChats) {
+  constructor(db: Queryable, wake: Wake, open: OpenChats, turn: Turn) {
     this.#db = db
     this.#wake = wake
     this.#open = open
+    this.#turn = turn
   }
 
   send(messages: readonly OutgoingMessage[]): Promise<Sent> {
@@ -155,7 +172,7 @@ class Lane {
     this.#isBusy = true
     while (this.#waiting.length > 0) {
       // Messages of one turn of the event loop share it: alone, each would cost the database several times as much.
-      await endOfTurn()
+      await this.#turn()
       const batch = this.#waiting.slice(0, LARGEST_BATCH)
       this.#waiting = this.#waiting.slice(LARGEST_BATCH)
       await this.#sendTogether(batch)
@@ -177,12 +194,17 @@ class Lane {
       const sent = new Map(rows.map((row) => [row.ord, row]))
       this.#wake(...wokenBy(messages, rows))
       let ord = 0
-      for (const { messages, resolve } of batch) {
-        const views = messages.flatMap(() => sent.get(ord++) ?? [])
-        const [first] = messages
-        if (first && first.native > 0 && views.length > 0) this.#open.set(keyOf(first), true)
-        resolve(views.length === messages.length ? views : undefined)
+      const alone: Waiting[] = []
+      for (const waiting of batch) {
+        const views = waiting.messages.flatMap(() => sent.get(ord++) ?? [])
+        const { native } = waiting.messages[0]!
+        if (native > 0 && views.length > 0) this.#open.set(keyOf(waiting.messages[0]!), true)
+        const isSent = views.length === waiting.messages.length
+        // Slow mode lets nobody send two at once, also where the one before was refused for another reason.
+        if (isSent || native > 0 || batch.length === 1) waiting.resolve(isSent ? views : undefined)
+        else alone.push(waiting)
       }
+      for (const waiting of alone) await this.#sendTogether([waiting])
     } catch (cause) {
       await this.#sendApart(batch, cause)
     }
@@ -287,13 +309,6 @@ export async function envelopeOf(
   }
 }
 
-/** Only private chats show effects. */
-function effectFor({ effect }: { readonly effect?: string }, native: number) {
-  if (effect === undefined) return {}
-  if (native < 0) throw badRequest('message effects can be used only in private chats')
-  return { effect }
-}
-
 /** The account that acts for a business; nothing where the person acts. */
 async function accountOf({
   context: { db },
@@ -305,38 +320,6 @@ async function accountOf({
     [business.account],
   )
   return row ? { sentBy: personOf(row.person) } : {}
-}
-
-const SWITCHING = [
-  'switch_inline_query',
-  'switch_inline_query_chosen_chat',
-  'switch_inline_query_current_chat',
-] as const
-
-/** Games go anywhere but to channels; polls that only some people may vote in go to channels alone. */
-export async function assertTakes({ db }: NetworkContext, to: Envelope, content: Content) {
-  const isGame = content.kind === 'game'
-  const isNarrow = content.kind === 'poll' && (content.poll.isForMembers || content.poll.countries)
-  const buttons = to.native > 0 ? [] : ((to.buttons as Buttons | undefined) ?? []).flat()
-  const switching = SWITCHING.find((name) => buttons.some((one) => does(one, name)))
-  if (!isGame && !isNarrow && !switching) return
-  const kind = to.native > 0 ? 'private' : (await accessOf(db, to.sender, to.native)).chat.kind
-  if (switching && kind === 'channel') {
-    const button = switching.replace('_chosen_chat', '')
-    const why = "users will not be able to use the button without knowing bot's username"
-    throw badRequest(`can't use ${button} button in a channel chat, because ${why}`)
-  }
-  if (isGame && kind === 'channel') throw badRequest("games can't be sent to channel chats")
-  if (isNarrow && kind !== 'channel')
-    throw messageNotAllowed('voting can be limited only in channel chats')
-}
-
-/** Web apps open only in the private chat with the bot. */
-function assertButtons(buttons: Buttons = [], chat: number): void {
-  for (const button of buttons.flat()) {
-    if ('action' in button && button.action.web_app && chat < 0)
-      throw badRequest('BUTTON_TYPE_INVALID')
-  }
 }
 
 const MOST_IN_ALBUM = 10

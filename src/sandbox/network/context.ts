@@ -41,7 +41,7 @@ export interface Outbox {
   /** Sends messages of one sender to one chat: all or none. */
   sendTogether(messages: readonly OutgoingMessage[]): Promise<Message[]>
   /** An outbox whose messages are part of a transaction. */
-  within(tx: Queryable, wake: Wake): Outbox
+  within(tx: Queryable, wake: (people: readonly number[]) => void): Outbox
 }
 
 export interface PollTimer {
