@@ -204,3 +204,22 @@ t.test('sessions wake for a checklist after its change is there', async (t) => {
   await sandbox.actions.markTasks(id, ref, { done: [1], undone: [] })
   t.strictSame(woken, [false])
 })
+
+t.test('a flood for a session that is busy is read from the queue', async (t) => {
+  const { online, register, sandbox, db } = await stage(t)
+  const { person, store } = await online()
+  const { id } = await register()
+  const held = Promise.withResolvers<void>()
+  const { commit } = store
+  store.commit = async (...events) => {
+    await held.promise
+    return commit.apply(store, events)
+  }
+  const woken = await unheard(db, id, person.id, 60)
+  const names = named(db)
+  for (const one of woken) sandbox.hub.wake(...one)
+  held.resolve()
+  await store.message('59')
+  t.strictSame(store.texts(), numbered(60))
+  t.ok(names.includes('sandbox_page'))
+})

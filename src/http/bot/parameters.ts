@@ -84,7 +84,7 @@ export const isCompressed = (request: FastifyRequest): boolean => encodingOf(req
 /** The bytes of a call's body, decompressed if necessary, and never more than allowed. */
 export async function wholeBody(request: FastifyRequest, limit: number): Promise<Buffer> {
   const encoding = encodingOf(request)
-  const received = arrived(request.raw, limit) ?? (await collect(request.raw, limit))
+  const received = arrived(request.raw) ?? (await collect(request.raw, limit))
   if (encoding === 'plain') return received
   const unpacking = encoding === 'gzip' ? createGunzip() : createInflate()
   unpacking.end(received)
@@ -100,11 +100,11 @@ export async function wholeBody(request: FastifyRequest, limit: number): Promise
 }
 
 /**
- * A short body has come with its head, and is taken at once: a stream that flows tells by events what is here already.
- * Undefined for any other body.
+ * A body that is shorter than what a stream holds has come with its head, and is taken at once: a stream that flows tells
+ * by events what is here already. Undefined for any other body.
  */
-function arrived(source: IncomingMessage, limit: number): Buffer | undefined {
-  if (!source.complete || source.destroyed || source.readableLength > limit) return undefined
+function arrived(source: IncomingMessage): Buffer | undefined {
+  if (!source.complete || source.destroyed) return undefined
   return (source.read() as Buffer | null) ?? undefined
 }
 

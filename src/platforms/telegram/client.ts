@@ -257,7 +257,7 @@ const isMin = (peer: unknown) =>
   typeof peer === 'object' && peer !== null && 'min' in peer && peer.min === true
 
 /** Whether two objects of the network have the same content. Every answer names people: no lists of members are made. */
-function isSame(one: unknown, other: unknown): boolean {
+export function isSame(one: unknown, other: unknown): boolean {
   if (one === other) return true
   if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false
   // Its methods are enumerable.
