@@ -245,7 +245,7 @@ export function buttonsFor(content: Content, buttons: Buttons = []): Buttons | u
 const OWN_ACTIONS = ['pay', 'callback_game'] as const
 
 /** A query that is empty is asked for, too. */
-export const does = (button: Button | undefined, name: string): boolean =>
+const does = (button: Button | undefined, name: string): boolean =>
   button !== undefined && 'action' in button && (button.action[name] ?? false) !== false
 
 function ownButton(content: Content) {
