@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import type { Client } from '../support/client.ts'
 import { type Service, startService } from '../support/service.ts'
 import { noBrowser, openBrowser, signIn, type Visitor, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 import { saidIn } from './said.ts'
 
 const said = saidIn('en')
@@ -245,7 +246,7 @@ t.test('one tab beside the other', { skip, timeout: 240_000 }, async (t) => {
     const accounts = /\/platforms\/credentials\?limit=200/
     await page.route(accounts, (route) => route.fulfill({ status: 400, json: { ok: false } }))
     await page.goto('/dashboard/keys?create=')
-    const dialog = page.getByRole('dialog')
+    const dialog = dialogOf(page)
     const again = dialog.getByRole('button', { name: said('retry'), exact: true })
     await again.waitFor()
     await page.unroute(accounts)
@@ -262,8 +263,7 @@ t.test('one tab beside the other', { skip, timeout: 240_000 }, async (t) => {
     const own = items.find((one: { current: boolean }) => one.current)
     await client.result('DELETE', `/user/sessions/${own.session_id}`)
     await button('signIns.all').click()
-    await page
-      .getByRole('dialog')
+    await dialogOf(page)
       .getByRole('button', { name: said('signIns.all') })
       .click()
     await page.waitForURL('**/login**')

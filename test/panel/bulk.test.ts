@@ -6,6 +6,7 @@ import { failed } from '../../machines/model/failure.ts'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 
 const words = {
   en: {
@@ -111,12 +112,12 @@ t.test('many accounts are dealt with at once', { skip: noBrowser, timeout: 290_0
 
       // What is filtered is saved under a name, and is there again after it was left.
       await page.getByRole('button', { name: said.saveView }).click()
-      await page.getByRole('dialog').getByLabel(said.nameOfView).waitFor()
+      await dialogOf(page).getByLabel(said.nameOfView).waitFor()
       await page.keyboard.type('Out')
       await page.keyboard.press('Enter')
       const view = page.getByRole('link', { name: 'Out', exact: true })
       await view.waitFor()
-      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await dialogOf(page).waitFor({ state: 'detached' })
       t.equal(await view.getAttribute('aria-current'), 'true')
       await fits('the views')
       await page.goto('/dashboard/accounts')

@@ -4,6 +4,7 @@ import t, { type Test } from 'tap'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 import { type Said, saidIn } from './said.ts'
 
 /** The line for a terminal, as the clipboard has it. */
@@ -105,7 +106,7 @@ t.test(
       await page.goto(`/dashboard/keys?create=${credentialId}`)
       await page.getByLabel('Name', { exact: true }).fill('trial')
       await button('Make the key').click()
-      const shown = await page.getByRole('dialog').locator('.copied code').first().innerText()
+      const shown = await dialogOf(page).locator('.copied code').first().innerText()
       const secret = shown.trim().split(':')[1] ?? ''
       t.match(secret, /^[\w-]{43}$/)
       await page.getByRole('link', { name: 'Try a method' }).click()

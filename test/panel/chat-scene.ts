@@ -3,6 +3,7 @@ import { linkedAccount } from '../service/scene.ts'
 import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { type Looks, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 
 type Testing = Parameters<typeof startService>[0]
 
@@ -57,7 +58,7 @@ export async function chatScene(t: Testing, phone: string, looks: Looks = {}) {
     ...visitor,
     service,
     field,
-    dialog: page.getByRole('dialog'),
+    dialog: dialogOf(page),
     button: (name: string) => page.getByRole('button', { name, exact: true }),
     line: (text: string) => page.locator('.line', { hasText: text }).last(),
     heard,

@@ -10,6 +10,7 @@ import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 
 interface Update {
   readonly update_id: number
@@ -61,7 +62,7 @@ t.test('all that a message can carry', { skip: noBrowser, timeout: 240_000 }, as
   t.teardown(() => browser.close())
   const visitor = await visit(browser, service)
   const { page } = visitor
-  const dialog = page.getByRole('dialog')
+  const dialog = dialogOf(page)
   const button = (name: string) => page.getByRole('button', { name, exact: true })
   const line = (text: string) => page.locator('.line', { hasText: text }).last()
   const attach = async (item: string) => {

@@ -9,6 +9,7 @@ import t from 'tap'
 import { until } from '../support/client.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 import { panelScene } from './scene.ts'
 
 t.test(
@@ -97,7 +98,7 @@ t.test(
       await page.getByRole('tab', { name: 'Deliveries' }).click()
       texts.length = 0
       await button('Send again').click()
-      const dialog = page.getByRole('dialog')
+      const dialog = dialogOf(page)
       await dialog.getByText('0 updates will be sent.').waitFor()
       t.ok(await dialog.getByRole('button', { name: 'Send again' }).isDisabled(), 'none has failed')
       await page.getByLabel('Which updates').selectOption('numbers')
@@ -147,10 +148,10 @@ t.test(
       if (!(await again.isVisible())) await page.locator('.records summary').first().click()
       await again.click()
       t.equal(
-        `Update ${await page.getByRole('dialog').getByLabel('From', { exact: true }).inputValue()}`,
+        `Update ${await dialogOf(page).getByLabel('From', { exact: true }).inputValue()}`,
         update,
       )
-      await page.getByRole('dialog').getByRole('button', { name: 'Send again' }).click()
+      await dialogOf(page).getByRole('button', { name: 'Send again' }).click()
       await until(() => texts.includes('Are you there?'), 60_000)
     })
 
@@ -253,7 +254,7 @@ t.test(
       await page.getByText('0 of 1 update sent again').waitFor()
       await newest.getByText('500').first().waitFor()
       await button('Send again').click()
-      const dialog = page.getByRole('dialog')
+      const dialog = dialogOf(page)
       await dialog.getByText('1 update will be sent.').waitFor()
       await dialog.getByRole('button', { name: 'Cancel' }).click()
       await button('Stop').click()
@@ -264,7 +265,7 @@ t.test(
     await t.test('signing out everywhere reaches this browser too', async () => {
       await page.goto('/dashboard/account')
       await button('Sign out everywhere').click()
-      const confirm = page.getByRole('dialog').getByRole('button').last()
+      const confirm = dialogOf(page).getByRole('button').last()
       await confirm.click()
       await page.waitForURL('**/login**')
     })

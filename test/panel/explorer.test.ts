@@ -6,6 +6,7 @@ import { startService } from '../support/service.ts'
 import { Receiver } from '../webhooks/receiver.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 import { saidIn } from './said.ts'
 
 type Testing = Parameters<typeof startService>[0]
@@ -55,7 +56,7 @@ async function explorerScene(t: Testing, { service, browser, language }: Asked) 
     ...{ visitor, page, said, rows, row },
     deliveries: `/dashboard/keys/${hooked.api_key_id}?tab=deliveries`,
     requests: `/dashboard/keys/${calling.api_key_id}?tab=requests`,
-    dialog: page.getByRole('dialog'),
+    dialog: dialogOf(page),
     button: (key: string) => page.getByRole('button', { name: said(key), exact: true }),
     answer: (next: number) => {
       status = next

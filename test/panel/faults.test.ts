@@ -4,6 +4,7 @@ import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 
 /** An account is taken for deaf after three seconds, which even a busy machine does not need for a round trip. */
 const env = { PROBE_INTERVAL_MS: '500', PROBE_RETRY_MS: '1000', PROBE_TIMEOUT_MS: '3000' }
@@ -40,7 +41,7 @@ t.test(
     t.same((await doors.allInnerTexts()).sort(), ['Faults for Neighbour', 'Faults for Vera'])
     await messenger.goto(`/dashboard/sandbox?as=${friend.id}&chat=${bot.id}`)
     await messenger.getByRole('button', { name: /^Faults for Vera/ }).click()
-    const dialog = messenger.getByRole('dialog')
+    const dialog = dialogOf(messenger)
     const setSwitch = async (name: string, to: boolean) => {
       await dialog.getByRole('switch', { name }).click()
       await dialog.getByRole('switch', { name, checked: to }).waitFor()
@@ -138,7 +139,7 @@ t.test(
         if (request.method() === 'PUT') struck.push(request.url())
       })
       await dialog.getByRole('button', { name: 'Now: Take the session over' }).click()
-      const sure = messenger.getByRole('dialog').filter({ hasText: 'loses its session at once' })
+      const sure = dialogOf(messenger).filter({ hasText: 'loses its session at once' })
       await sure.getByRole('button', { name: 'Cancel', exact: true }).click()
       await sure.waitFor({ state: 'detached' })
       await page.reload()

@@ -3,6 +3,7 @@ import { Bot, InlineKeyboard } from 'grammy'
 import t, { type Test } from 'tap'
 import { startService } from '../support/service.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 
 t.test(
   'a user signs in, links, makes a key and runs a bot with it',
@@ -56,7 +57,7 @@ t.test(
     let apiRoot = ''
     await t.test('a key is shown once, and works', async (t) => {
       await page.getByRole('link', { name: 'Create a key' }).click()
-      await page.getByRole('dialog').getByLabel('Name').fill('my bot')
+      await dialogOf(page).getByLabel('Name').fill('my bot')
       await button('Make the key').click()
       await page.getByText('This is the only time').waitFor()
       key = await page.locator('.copied code').first().innerText()
@@ -87,10 +88,10 @@ t.test(
         await page.getByRole('link', { name: 'Sandbox' }).click()
         await button('New person').click()
         await page.getByLabel('Name', { exact: true }).fill('Ada')
-        await page.getByRole('dialog').getByRole('button', { name: 'New person' }).click()
+        await dialogOf(page).getByRole('button', { name: 'New person' }).click()
         await page.getByText('Choose a chat').waitFor()
         await button('New chat').first().click()
-        await page.getByRole('dialog').getByText('@vera_bot').click()
+        await dialogOf(page).getByText('@vera_bot').click()
         await page.getByLabel('Write a message').fill('Is it open?')
         await page.keyboard.press('Enter')
         const echo = page.locator('.line', { hasText: 'You said: Is it open?' })

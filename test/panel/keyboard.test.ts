@@ -5,6 +5,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 import { type Said, saidIn } from './said.ts'
 import { type PanelScene, panelScene, troubled } from './scene.ts'
 
@@ -103,7 +104,7 @@ async function linkAccount(t: Test, { page, scene, language, said, button, press
 async function sendAgain(t: Test, { page, scene, failing, said, button, press }: Desk) {
   await page.goto(failing.deliveries)
   await press(button('resend.title'))
-  const dialog = page.getByRole('dialog')
+  const dialog = dialogOf(page)
   await dialog.getByText(said('resend.count.one', { count: 1 })).waitFor()
   await press(dialog.getByRole('button', { name: said('resend.go'), exact: true }))
   const begun = said('resend.begun.one', { count: 1 })
@@ -130,7 +131,7 @@ async function makeDemo(t: Test, given: Desk) {
   await page.goto('/dashboard')
   await page.locator('#content h1').waitFor()
   await page.keyboard.press('Control+k')
-  await page.getByRole('dialog').getByRole('combobox').waitFor()
+  await dialogOf(page).getByRole('combobox').waitFor()
   await page.keyboard.type(said('palette.demo').toLowerCase())
   await page.locator('[data-highlighted]', { hasText: said('palette.demo') }).waitFor()
   await page.keyboard.press('Enter')

@@ -67,3 +67,8 @@ t.test(
     }
   },
 )
+
+t.test('a toast is taken for a dialog by no test', async (t) => {
+  const found = find('test/**/*.ts').filter((file) => /getByRole\('[d]ialog'\)/.test(read(file)))
+  t.same(found, ['test/panel/dialog.ts'])
+})

@@ -4,6 +4,7 @@ import t from 'tap'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 
 /** When the code and the attempt end, as a page says. */
 async function endsIn(page: Page): Promise<(string | null)[]> {
@@ -145,13 +146,10 @@ t.test(
       await page.getByLabel(/^Type/).fill(`${credentialId}`)
       await button('Cancel').click()
       await button('Delete').click()
-      await page
-        .getByRole('dialog')
-        .getByRole('button', { name: 'Delete', disabled: true })
-        .waitFor()
+      await dialogOf(page).getByRole('button', { name: 'Delete', disabled: true }).waitFor()
       const inPersian = (digit: string) => String.fromCharCode(0x06f0 + Number(digit))
       await page.getByLabel(/^Type/).fill(`${credentialId}`.replace(/\d/g, inPersian))
-      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+      await dialogOf(page).getByRole('button', { name: 'Delete' }).click()
       await page.getByText('The account is deleted').first().waitFor()
     })
 

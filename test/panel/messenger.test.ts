@@ -5,6 +5,7 @@ import t from 'tap'
 import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 
 const seenWithin = (place: Locator, timeout: number) =>
   place.waitFor({ timeout }).then(
@@ -143,7 +144,7 @@ t.test('a developer talks with their bot', { skip: noBrowser }, async (t) => {
   await t.test('a fault is put on the account and taken off', async (t) => {
     await page.goto(`/dashboard/sandbox?as=${ada}&chat=${bot.id}`)
     await page.getByRole('button', { name: /^Faults for/ }).click()
-    const dialog = page.getByRole('dialog')
+    const dialog = dialogOf(page)
     await dialog.getByRole('switch', { name: 'Silence' }).click()
     await dialog.locator('[role=switch][aria-checked=true]').waitFor()
     await dialog.getByLabel('Answer slowly').fill('50')

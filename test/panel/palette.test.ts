@@ -3,6 +3,7 @@ import t from 'tap'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { type Looks, noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 
 const words = {
   en: { palette: 'Search or go to', shortcuts: 'Keyboard shortcuts', settings: 'Settings' },
@@ -74,7 +75,7 @@ t.test('all places are reached by the keyboard', { skip: noBrowser }, async (t) 
       await page.keyboard.type('gd')
       t.match(page.url(), /accounts$/, 'a page that is covered stays')
       await page.keyboard.press('Escape')
-      await page.getByRole('dialog').waitFor({ state: 'detached' })
+      await dialogOf(page).waitFor({ state: 'detached' })
       t.strictSame(complaints, [])
       await visitor.context.close()
     })

@@ -7,6 +7,7 @@ import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 
 const words = {
   en: {
@@ -72,7 +73,7 @@ t.test('pages link accounts again', { skip: noBrowser, timeout: 290_000 }, async
       await page.getByRole('checkbox', { name: said.all }).check()
       const asking = page.locator('.bulk-bar').getByRole('button', { name: said.relink })
       await asking.click()
-      await page.getByRole('dialog').getByRole('button', { name: said.relink }).click()
+      await dialogOf(page).getByRole('button', { name: said.relink }).click()
       await progress.getByText(said.finished).waitFor()
       await progress.getByRole('button', { name: said.show }).click()
       await progress.getByText(said.ready).waitFor()

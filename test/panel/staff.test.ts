@@ -4,6 +4,7 @@ import t from 'tap'
 import { startService } from '../support/service.ts'
 import { seriousIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 import { saidIn } from './said.ts'
 
 const phone = '+14155559301'
@@ -126,7 +127,7 @@ t.test(
     await page.goto(`${operator.origin}/dashboard/users`)
     const row = page.locator('li.record', { hasText: '9302' })
     await row.getByRole('button', { name: said('users.suspend'), exact: true }).click()
-    const dialog = page.getByRole('dialog')
+    const dialog = dialogOf(page)
     t.same(await seriousIn(page), [])
     await dialog.getByLabel(said('users.suspend.why')).fill('Ticket 41')
     await dialog.getByRole('button', { name: said('users.suspend'), exact: true }).click()

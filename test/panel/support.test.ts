@@ -2,6 +2,7 @@
 import t from 'tap'
 import { startService } from '../support/service.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
+import { dialogOf } from './dialog.ts'
 
 t.test(
   'support finds a cause, an owner links, a user signs out',
@@ -118,7 +119,7 @@ t.test(
     await t.test('signing out everywhere ends every session', async (t) => {
       t.equal((await client.ask('GET', '/user')).status, 200)
       await button('Sign out everywhere').click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click()
+      await dialogOf(page).getByRole('button', { name: 'Sign out everywhere' }).click()
       await page.waitForURL('**/login**')
       t.equal((await client.ask('GET', '/user')).status, 401)
       t.same(await visitor.context.cookies(), [])
