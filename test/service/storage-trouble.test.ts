@@ -137,6 +137,14 @@ const setReadOnly = (value: 'on' | 'off') =>
     await terminate(on)
   })
 const ballast = join(dir, 'ballast')
+/** PostgreSQL itself may give room back at any time, as when a checkpoint removes files of its log. */
+async function keepFull(signal: AbortSignal): Promise<void> {
+  const more = ['if=/dev/zero', `of=${ballast}`, 'bs=64k', 'oflag=append', 'conv=notrunc']
+  while (!signal.aborted) {
+    await run('dd', more).catch(() => undefined)
+    await pause(50)
+  }
+}
 
 interface Disturbance {
   readonly lastsMs: number
@@ -181,12 +189,22 @@ const disturbances: Readonly<Record<string, () => Disturbance>> = {
     end: () => signal('SIGCONT'),
   }),
   ...(hasDisk && {
-    'the disk is full': () => ({
-      lastsMs: 5_000,
-      stopsWrites: true as const,
-      begin: () => run('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=64k']).catch(() => undefined),
-      end: async () => rmSync(ballast),
-    }),
+    'the disk is full': () => {
+      const over = new AbortController()
+      let filling: Promise<void> | undefined
+      return {
+        lastsMs: 5_000,
+        stopsWrites: true as const,
+        async begin() {
+          filling = keepFull(over.signal)
+        },
+        async end() {
+          over.abort()
+          await filling
+          rmSync(ballast)
+        },
+      }
+    },
   }),
 }
 
