@@ -97,6 +97,25 @@ export interface S3Options {
 }
 
 const REQUEST_MS = 600_000
+/** What the service says about a request is shorter. */
+const MOST_SAID_BYTES = 65_536
+
+/** Only a file that was asked for is handed on as it comes; of any other answer the beginning is read. */
+async function fetchBounded(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
+  // A redirect would carry the signature along.
+  const response = await fetch(input, { ...init, redirect: 'error' })
+  if (!response.body || (response.ok && init?.method === 'GET')) return response
+  const said: Uint8Array[] = []
+  let bytes = 0
+  // To leave the loop ends the answer.
+  for await (const chunk of response.body) {
+    said.push(chunk)
+    bytes += chunk.length
+    if (bytes >= MOST_SAID_BYTES) break
+  }
+  const { status, headers } = response
+  return new Response(Buffer.concat(said), { status, headers })
+}
 
 /** Encrypted files with an S3-compatible storage service. */
 export class S3Store implements ObjectStore {
@@ -107,8 +126,7 @@ export class S3Store implements ObjectStore {
       ...options,
       endpoint: `${endpoint.replace(/\/+$/, '')}/${bucket}`,
       requestAbortTimeout: REQUEST_MS,
-      // A redirect would carry the signature along.
-      fetch: (input, init) => fetch(input, { ...init, redirect: 'error' }),
+      fetch: fetchBounded,
     })
   }
 

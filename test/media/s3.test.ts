@@ -1,9 +1,13 @@
 /** Files with a storage service: signed, encrypted before they leave, read by range, removed. */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import t from 'tap'
 import { S3Store } from '../../src/media/object-store.ts'
 import { refused } from '../actors/refused.ts'
-import { startS3 } from '../support/s3-server.ts'
+import { until } from '../support/client.ts'
+import { s3Secrets, startS3 } from '../support/s3-server.ts'
 import { collect, forever, rig } from './rig.ts'
 
 const mime = 'application/octet-stream'
@@ -78,6 +82,42 @@ t.test(
     await refused(t, away.add(sent, forever), later)
   },
 )
+
+t.test('of an answer without end the beginning is read, whatever was asked for', async (t) => {
+  let isOpen = true
+  let sent = 0
+  const server = createServer((request, response) => {
+    request.resume()
+    response.writeHead(request.method === 'GET' ? 403 : 200)
+    const more = () => {
+      sent += 65_536
+      response.write(Buffer.alloc(65_536, 'x'), () => setImmediate(() => isOpen && more()))
+    }
+    more()
+    response.on('close', () => {
+      isOpen = false
+    })
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const store = new S3Store({ ...s3Secrets, endpoint, bucket: 'files', region: 'eu-test-1' })
+  const { file } = await rig(t)
+  const name = randomUUID()
+  const path = await file('x')
+  const calls = {
+    put: () => store.put(name, path, forever),
+    delete: () => store.delete(name),
+    read: () => t.rejects(store.read(name, { from: 0, length: 1 })),
+  }
+  for (const [what, call] of Object.entries(calls)) {
+    isOpen = true
+    sent = 0
+    await call()
+    await until(() => !isOpen)
+    t.ok(sent < 10_000_000, `${what}: ${sent} bytes were sent`)
+  }
+})
 
 t.test('with the wrong secret nothing is stored and nothing is promised', async (t) => {
   const s3 = await startS3(t)
