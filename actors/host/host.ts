@@ -70,6 +70,8 @@ interface Resident<Hosted> extends Pick<ActorOptions<never>, 'inspect' | 'change
   readonly actor: Hosted
   /** The running services, and how to end each; absent until the first one, since most actors never run any. */
   services?: Map<AnyActorRef, () => void>
+  /** Who watches it has thrown; it is about to end. */
+  watchFailed?: { readonly cause: unknown }
 }
 
 export class ActorHost<
@@ -171,11 +173,12 @@ export class ActorHost<
     return resident
   }
 
-  #end(id: string, cause: unknown): void {
+  #end(id: string, crash: unknown): void {
     const resident = this.#residents.get(id)
     if (!resident) return
     this.#residents.delete(id)
-    const { actor, services = [] } = resident
+    const { actor, services = [], watchFailed } = resident
+    const cause = crash ?? watchFailed?.cause
     try {
       // XState ends services when their state is left. A crash leaves no state, and they would stay in the system.
       for (const [service, end] of [...services]) {
@@ -195,8 +198,14 @@ export class ActorHost<
     const { id, logic } = inspection.actorRef as Actor<Machine>
     const resident = logic === this.#logic && this.#residents.get(id)
     if (!resident || snapshot.status === 'error') return
-    resident.changed?.()
-    resident.inspect?.(inspection)
+    try {
+      resident.changed?.()
+      resident.inspect?.(inspection)
+    } catch (cause) {
+      // Within XState it would end the system, and with it all actors that share it.
+      resident.watchFailed = { cause }
+      queueMicrotask(() => this.stop(inspection.actorRef as Actor<Machine>))
+    }
   }
 
   #parentOf(clock: Clock): AnyActorRef {

@@ -259,6 +259,28 @@ t.test(
   },
 )
 
+t.test('who watches an actor ends no more than this one by an error', async (t) => {
+  for (const host of hosts) {
+    if (host === hosts[1]) continue
+    const beside = begin(host)
+    const watched = host.begin(
+      {
+        input: undefined,
+        clock,
+        inspect({ event }) {
+          if (event.type === 'keep') throw new Error('unreadable')
+        },
+      },
+      (ref) => new HostedActor(ref, undefined, { now: () => 0 }, host),
+    )
+    t.equal(await watched.ask({ type: 'echo' }), 'echo')
+    await refused(t, watched.ask({ type: 'keep' }), gone)
+    t.match(await watched.closed, { message: 'unreadable' })
+    t.equal(await beside.ask({ type: 'echo' }), 'echo')
+    t.equal(await begin(host).ask({ type: 'echo' }), 'echo')
+  }
+})
+
 t.test('a crash ends the services of an actor, and its system forgets them', async (t) => {
   for (const shared of ['plain', 'inspected'] as const) {
     let running = 0
