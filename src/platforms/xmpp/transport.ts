@@ -151,6 +151,8 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
       await authenticate({ username: login.local, password: login.password }, mechanisms[0])
     },
   })
+  // Each part of a transport listens for itself, and Node.js takes more than ten for a leak.
+  transport.setMaxListeners(20)
   keepToOneConnection(transport)
   transport.timeout = STEP_TIMEOUT_MS
   transport.transports = transport.transports.filter(
