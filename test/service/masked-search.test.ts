@@ -62,7 +62,8 @@ t.test('no search or order tells a masked address', async (t) => {
     ]
   }
   await named('Ada.L')
-  for (const part of ['@ad', '@ada.l', 'ada', 'ada.', 'da.l', '.l']) {
+  // The hint of a key is searched, too: it is random, and has three dots.
+  for (const part of ['@ad', '@ada.l', 'ada', 'ada.', 'da.l', 'a.l']) {
     t.same(await counts(support, part), [0, 0, 0], part)
     t.same(await counts(user, part), [1, 1, 1], part)
   }
