@@ -29,10 +29,9 @@ export function openMailer(url: string, totalMs: number): Mailer {
     async send(mail, signal) {
       const total = AbortSignal.any([signal, AbortSignal.timeout(totalMs)])
       try {
-        // A signal that has aborted already sends no event.
-        total.throwIfAborted()
-        await Promise.race([transport.sendMail(mail), aborted(total)])
+        await transport.sendMail({ ...mail, signal: total })
       } catch (error) {
+        if (total.aborted) throw new Error(describe(total.reason))
         throw isFinalReply(error)
           ? new PermanentFailure(describe(error))
           : new Error(describe(error))
@@ -40,12 +39,6 @@ export function openMailer(url: string, totalMs: number): Mailer {
     },
     close: () => transport.close(),
   }
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  return promise
 }
 
 interface SmtpError extends Error {

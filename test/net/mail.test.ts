@@ -1,4 +1,7 @@
 /** Mail whose sender has given up is not sent. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { openMailer } from '../../src/net/mail.ts'
 import { until } from '../support/client.ts'
@@ -15,3 +18,41 @@ t.test('a sender who has given up sends nothing', async (t) => {
   t.match(mails, [{ source: /Subject: two/ }])
   t.equal(mails.length, 1)
 })
+
+t.test(
+  'a server that goes on slowly is left, and gets no mail once the time is over',
+  async (t) => {
+    const lines: string[] = []
+    let isOpen = false
+    const server = createServer((socket) => {
+      isOpen = true
+      const answers = ['250 hello', '250 from him', '250 to her', '354 go on']
+      socket
+        .setEncoding('latin1')
+        .on('error', () => undefined)
+        .on('close', () => {
+          isOpen = false
+        })
+        .on('data', async (text: string) => {
+          lines.push(text)
+          for (let part = 0; part < 10 && isOpen; part++) {
+            await pause(100)
+            socket.write('250-slowly\r\n')
+          }
+          socket.write(`${answers.shift() ?? '250 taken'}\r\n`)
+        })
+      socket.write('220 welcome\r\n')
+    }).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    t.teardown(() => server.close())
+    const mailer = openMailer(`smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, 1_500)
+    t.teardown(() => mailer.close())
+    const mail = { from: 'a@chapar.test', to: 'b@chapar.test', subject: 'one', text: 'one' }
+    await t.rejects(mailer.send(mail, new AbortController().signal), { message: /TimeoutError/ })
+    await until(() => !isOpen, 3_000)
+    t.same(
+      lines.map((line) => line.slice(0, 4)),
+      ['EHLO', 'MAIL'],
+    )
+  },
+)
