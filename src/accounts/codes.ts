@@ -1,5 +1,6 @@
 /** One-time codes: made, sent by a job, tried a few times, used once. */
 import { createHmac, randomBytes, randomInt } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import { OtpChallenge } from '../database/entities.ts'
@@ -60,6 +61,10 @@ const useUp = `
   select from used`
 
 const unsentAt = (now: Date) => ({ expiresAt: { $gt: now }, messageSealed: { $ne: null } })
+
+/** Longer than an attempt to send takes; another one may begin after it, since a crash ends an attempt without a word. */
+const CLAIM_SECONDS = 40
+const LOOK_AGAIN_MS = 250
 
 const placeOf = (id: string) => ({ table: 'otp_challenge', column: 'message_sealed', row: id })
 
@@ -129,15 +134,49 @@ export class Codes {
     }
   }
 
-  /** Runs in the job. A code that was replaced or has expired is not sent. */
+  /**
+   * Runs in the job, and past the queue where that is slow: then the job may come as well, so each attempt claims the code
+   * and waits for the outcome of another one. A code that was replaced or has expired is not sent.
+   */
   async deliver(id: string, signal: AbortSignal): Promise<void> {
-    const { db, vault, sender, clock } = this.#options
-    const unsent = { id, ...unsentAt(clock()) }
+    for (;;) {
+      const message = await this.#claim(id)
+      if (message === 'sent') return
+      if (message) return await this.#sendClaimed(id, message, signal)
+      await pause(LOOK_AGAIN_MS, undefined, { signal }).catch(() => signal.throwIfAborted())
+    }
+  }
+
+  /** Undefined while another attempt has it. */
+  async #claim(id: string): Promise<CodeMessage | 'sent' | undefined> {
+    const { db, vault, clock } = this.#options
+    const now = clock()
+    const unsent = { id, ...unsentAt(now) }
+    const free = { $or: [{ sendingUntil: null }, { sendingUntil: { $lte: now } }] }
+    const claim = { sendingUntil: secondsAfter(now, CLAIM_SECONDS) }
+    const claimed = await db.records((em) =>
+      em.nativeUpdate(OtpChallenge, { ...unsent, ...free }, claim),
+    )
     const found = await db.records((em) => em.findOne(OtpChallenge, unsent))
-    if (!found?.messageSealed) return
-    const message = JSON.parse((await vault.open(placeOf(id), found.messageSealed)).toString())
-    await sender.send(message, signal)
-    await db.records((em) => em.nativeUpdate(OtpChallenge, { id }, { messageSealed: null }))
+    if (!found?.messageSealed) return 'sent'
+    if (claimed === 0) return undefined
+    return JSON.parse((await vault.open(placeOf(id), found.messageSealed)).toString())
+  }
+
+  async #sendClaimed(id: string, message: CodeMessage, signal: AbortSignal): Promise<void> {
+    const { db, sender, logger } = this.#options
+    const save = (change: { messageSealed: null } | { sendingUntil: null }) =>
+      db
+        .records((em) => em.nativeUpdate(OtpChallenge, { id }, change))
+        .catch((err) => logger.warn({ err, id }, 'the outcome of a code was not stored'))
+    try {
+      await sender.send(message, signal)
+    } catch (cause) {
+      await save({ sendingUntil: null })
+      throw cause
+    }
+    // An error here must not have it sent once more.
+    await save({ messageSealed: null })
   }
 
   /** Queues codes again after the queue was lost. */

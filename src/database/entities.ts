@@ -49,6 +49,7 @@ export const OtpChallenge = defineEntity({
     purpose: p.text(),
     codeMac: bytes(),
     messageSealed: bytes().nullable(),
+    sendingUntil: p.datetime().nullable(),
     tries: p.integer().default(0),
     createdAt: p.datetime(),
     expiresAt: p.datetime(),

@@ -1,5 +1,8 @@
 /** One-time codes: few tries, one use, a short life, and the same answer for everybody. */
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
+import type { OtpSender } from '../../src/accounts/senders/sender.ts'
+import type { JobHandler } from '../../src/jobs/jobs.ts'
 import {
   accountsRig,
   client,
@@ -9,6 +12,7 @@ import {
   noLimits,
   wrong,
 } from '../support/accounts.ts'
+import { until } from '../support/client.ts'
 
 const wrongCode = { code: 'unauthorized', description: 'the code is wrong' }
 
@@ -158,4 +162,60 @@ t.test('a job that the queue hands over twice sends its code once, and no other'
     phones,
   )
   for (const phone of phones) t.ok(await accounts.login(phone, codeFor(phone), client))
+})
+
+t.test('a job and the way past the queue send a code once, whichever is first', async (t) => {
+  const sending: PromiseWithResolvers<void>[] = []
+  const sender: OtpSender = {
+    channel: 'sms',
+    send: () => {
+      sending.push(Promise.withResolvers())
+      return sending.at(-1)?.promise ?? Promise.resolve()
+    },
+    close: async () => undefined,
+  }
+  const { jobs } = inlineJobs()
+  let deliver: JobHandler = async () => undefined
+  const asked: string[] = []
+  const onSendCode = (handler: JobHandler) => {
+    deliver = handler
+  }
+  const sendCode = async (id: string) => void asked.push(id)
+  const rig = await accountsRig(t, { sender, jobs: { ...jobs, onSendCode, sendCode } })
+  const ask = async () => {
+    await rig.accounts.sendOtp(newPhone(), client)
+    return asked.at(-1) ?? ''
+  }
+  const limit = () => AbortSignal.timeout(5_000)
+
+  const taken = await ask()
+  const both = Promise.all([deliver(taken, limit()), deliver(taken, limit())])
+  await until(() => sending.length > 0)
+  await pause(600)
+  t.equal(sending.length, 1, 'the second one waits')
+  sending[0]?.resolve()
+  await both
+  await deliver(taken, limit())
+  t.equal(sending.length, 1)
+
+  const refused = await ask()
+  const first = deliver(refused, limit())
+  await until(() => sending.length === 2)
+  const second = deliver(refused, limit())
+  sending[1]?.reject(new Error('refused'))
+  await t.rejects(first, { message: 'refused' })
+  await until(() => sending.length === 3)
+  sending[2]?.resolve()
+  await second
+  t.equal(sending.length, 3, 'where the first one fails, the second one sends')
+
+  const killed = await ask()
+  void deliver(killed, limit())
+  await until(() => sending.length === 4)
+  await t.rejects(deliver(killed, AbortSignal.timeout(700)), { name: 'TimeoutError' })
+  rig.advance(60)
+  const after = deliver(killed, limit())
+  await until(() => sending.length === 5)
+  sending[4]?.resolve()
+  await after
 })

@@ -89,6 +89,7 @@ import { Unmaskings } from './0165-unmaskings.ts'
 import { AccountShares } from './0166-account-shares.ts'
 import { Suspensions } from './0167-suspensions.ts'
 import { SuspendedIndex } from './0168-suspended-index.ts'
+import { ClaimedCodes } from './0169-claimed-codes.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -191,4 +192,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0166-account-shares', class: AccountShares },
   { name: '0167-suspensions', class: Suspensions },
   { name: '0168-suspended-index', class: SuspendedIndex },
+  { name: '0169-claimed-codes', class: ClaimedCodes },
 ]
