@@ -8,6 +8,7 @@ import { httpSender } from '../../src/accounts/senders/create.ts'
 import type { HttpOptions } from '../../src/accounts/senders/sender.ts'
 import { kavenegar, twilio } from '../../src/config/sender.ts'
 import { PermanentFailure } from '../../src/jobs/jobs.ts'
+import { until } from '../support/client.ts'
 
 const message = { phone: '+989121234567', code: '123456', text: 'Code "123456"\n@site #123456 ✓' }
 
@@ -132,7 +133,12 @@ t.test('a redirect is not followed', async (t) => {
 })
 
 t.test('a provider that hangs, drips or never ends is left', async (t) => {
+  let isOpen = true
   const { send, url } = await provider(t, (reply, url) => {
+    isOpen = true
+    reply.once('close', () => {
+      isOpen = false
+    })
     if (url === '/drip') {
       reply.writeHead(200)
       const drip = setInterval(() => reply.write('.'), 20)
@@ -146,11 +152,22 @@ t.test('a provider that hangs, drips or never ends is left', async (t) => {
       reply.on('drain', pour)
       pour()
     }
+    if (url === '/cut') {
+      reply.writeHead(200, { 'content-length': 100 })
+      reply.write('"status":"ok"', () => reply.destroy())
+    }
   })
-  for (const path of ['/hang', '/drip']) {
-    await t.rejects(send({ url: url + path }, 200), { message: /did not answer/ }, path)
+  await t.rejects(send({ url: `${url}/hang` }, 200), { message: /did not answer/ })
+  for (const path of ['/drip', '/flood', '/cut']) {
+    // It has said yes, so the message is on its way: another try would be another message.
+    await send({ url: url + path }, 500)
+    await until(() => !isOpen)
   }
-  await t.rejects(send({ url: `${url}/flood` }), { message: /did not answer/ })
+  await send({ url: `${url}/cut`, expect: '"status":"ok"' })
+  for (const path of ['/drip', '/flood']) {
+    const confirmed = send({ url: url + path, expect: 'ok' }, 500)
+    await t.rejects(confirmed, { message: /did not confirm/ }, path)
+  }
 })
 
 t.test('an answer without the expected words is a failure', async (t) => {

@@ -1,5 +1,6 @@
 /** The senders of one-time codes: console, mail, and the HTTP API of an SMS provider. */
 
+import type { Readable } from 'node:stream'
 import { Agent, request } from 'undici'
 import { PermanentFailure } from '../../jobs/jobs.ts'
 import { openMailer } from '../../net/mail.ts'
@@ -47,34 +48,51 @@ const MAX_REPLY_BYTES = 64 * 1024
 export function httpSender(options: HttpOptions): OtpSender {
   const headers = lowerCaseNames(options.headers ?? {})
   const escaped = escapeFor(headers['content-type'] ?? '')
-  // A provider that answers without end is cut off here; redirects are not followed, since they would carry the key.
-  const dispatcher = new Agent({ maxResponseSize: MAX_REPLY_BYTES, keepAliveTimeout: 10_000 })
+  // Redirects are not followed, since they would carry the key.
+  const dispatcher = new Agent({ keepAliveTimeout: 10_000 })
 
-  async function post(message: CodeMessage, signal: AbortSignal) {
-    const reply = await request(fill(options.url, message, encodeURIComponent), {
+  const post = (message: CodeMessage, signal: AbortSignal) =>
+    request(fill(options.url, message, encodeURIComponent), {
       dispatcher,
       signal: AbortSignal.any([signal, AbortSignal.timeout(SEND_MILLISECONDS)]),
       method: options.method ?? 'POST',
       headers: { 'user-agent': 'Chapar', ...filled(headers, message) },
       ...(options.body !== undefined && { body: fill(options.body, message, escaped) }),
+    }).catch((cause) => {
+      throw new Error(`the SMS provider did not answer: ${cause.code ?? cause.name}`)
     })
-    return { status: reply.statusCode, text: await reply.body.text() }
-  }
 
   return {
     channel: 'sms',
     async send(message, signal) {
-      const { status, text } = await post(message, signal).catch((cause) => {
-        throw new Error(`the SMS provider did not answer: ${cause.code ?? cause.name}`)
-      })
+      const { statusCode: status, body } = await post(message, signal)
+      // Whatever becomes of the rest: a provider that has said yes has the message, and another try would send it twice.
+      const said = await beginningOf(body)
       if (isRefusedStatus(status)) throw new PermanentFailure(`the SMS provider answered ${status}`)
       if (status < 200 || status > 299) throw new Error(`the SMS provider answered ${status}`)
-      if (options.expect && !text.includes(options.expect)) {
+      if (options.expect && !said.includes(options.expect)) {
         throw new Error('the SMS provider did not confirm the message')
       }
     },
     close: () => dispatcher.close(),
   }
+}
+
+/** What has come of an answer until it ended, broke off, or was long enough. */
+async function beginningOf(body: Readable): Promise<string> {
+  const said: Buffer[] = []
+  let bytes = 0
+  try {
+    for await (const chunk of body) {
+      said.push(chunk)
+      bytes += chunk.length
+      // To leave the loop ends the answer.
+      if (bytes >= MAX_REPLY_BYTES) break
+    }
+  } catch {
+    // It broke off, or its time is over.
+  }
+  return Buffer.concat(said).toString()
 }
 
 /** 4xx answers mean a wrong request, except those that ask to try again later. */
