@@ -5,7 +5,7 @@ import { Arguments } from '../bot-api/arguments.ts'
 import { type CallExecution, execute, isPassedOn, preparePass } from '../bot-api/execute.ts'
 import type { MailSettings } from '../config/sender.ts'
 import { PermanentFailure } from '../jobs/jobs.ts'
-import { safeFetch, UrlRefused } from '../net/fetch.ts'
+import { beginningOf, openUrl, UrlRefused } from '../net/fetch.ts'
 import type { GuardedAgent } from '../net/guard.ts'
 import type { Mailer } from '../net/mail.ts'
 import { withoutControl } from '../security/redact.ts'
@@ -63,13 +63,14 @@ const webhook: Tell = async (due, { webhook: target }, { agent, timeoutMs, page,
     'webhook-signature': signatures({ id, timestamp, body }, signingKeys(target.signing), now()),
   }
   const asked = { agent, method: 'POST', headers, body, totalMs: timeoutMs, signal } as const
-  const answer = await safeFetch(url, { ...asked, maxBytes: READ_BYTES }).catch((cause) => {
+  const { status, body: rest } = await openUrl(url, asked).catch((cause) => {
     if (cause instanceof UrlRefused) throw new NotTold('webhook_failed', cause.reason, true)
     const detail = isTimeout(cause) ? 'Read timeout expired' : failureText(cause)
     throw new NotTold('webhook_failed', detail, false, { cause })
   })
-  if (answer.status >= 200 && answer.status < 300) return
-  const detail = `Wrong response from the webhook: ${answer.status}`
+  await beginningOf(rest, { bytes: READ_BYTES })
+  if (status >= 200 && status < 300) return
+  const detail = `Wrong response from the webhook: ${status}`
   throw new NotTold('webhook_failed', detail, false)
 }
 

@@ -8,6 +8,7 @@ import { Readable } from 'node:stream'
 import type { ReadableStream } from 'node:stream/web'
 import { S3mini, S3NetworkError, S3ServiceError } from 's3mini'
 import { failed } from '../../machines/model/failure.ts'
+import { beginningOf } from '../net/fetch.ts'
 
 /** A file that a thread may read, or a stream of bytes. The receiver closes it. */
 export type SealedBytes = Pick<FileHandle, 'fd' | 'close'> | Readable
@@ -97,44 +98,37 @@ export interface S3Options {
 }
 
 const REQUEST_MS = 600_000
-/** What the service says about a request is shorter. */
-const MOST_SAID_BYTES = 65_536
+/** What the service says about a request is shorter, and comes at once. */
+const SAID = { bytes: 65_536, ms: 5_000 }
 
-/** Only a file that was asked for is handed on as it comes; of any other answer the beginning is read. */
+/** Only a file that was asked for is handed on as it comes; of any other answer the status tells what was done. */
 async function fetchBounded(...[input, init]: Parameters<typeof fetch>): Promise<Response> {
   // A redirect would carry the signature along.
   const response = await fetch(input, { ...init, redirect: 'error' })
   if (!response.body || (response.ok && init?.method === 'GET')) return response
-  const said: Uint8Array[] = []
-  let bytes = 0
-  // To leave the loop ends the answer.
-  for await (const chunk of response.body) {
-    said.push(chunk)
-    bytes += chunk.length
-    if (bytes >= MOST_SAID_BYTES) break
-  }
+  const said = await beginningOf(Readable.fromWeb(response.body as ReadableStream), SAID)
   const { status, headers } = response
-  return new Response(Buffer.concat(said), { status, headers })
+  // A status beyond the last one would be refused.
+  return new Response(said as Uint8Array<ArrayBuffer>, { status: Math.min(status, 599), headers })
 }
 
 /** Encrypted files with an S3-compatible storage service. */
 export class S3Store implements ObjectStore {
-  readonly #client: S3mini
+  readonly #options: ConstructorParameters<typeof S3mini>[0]
 
   constructor({ endpoint, bucket, ...options }: S3Options) {
-    this.#client = new S3mini({
+    this.#options = {
       ...options,
       endpoint: `${endpoint.replace(/\/+$/, '')}/${bucket}`,
       requestAbortTimeout: REQUEST_MS,
-      fetch: fetchBounded,
-    })
+    }
   }
 
   /** One request: an object is there as a whole or not at all. */
   async put(object: string, path: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     const file = await openAsBlob(path)
-    await this.#client
+    await this.#client(signal)
       .putObject(object, file, undefined, undefined, undefined, file.size)
       .catch((cause) => {
         throw explained(cause)
@@ -146,17 +140,28 @@ export class S3Store implements ObjectStore {
     object: string,
     { from, length }: { from: number; length: number },
   ): Promise<Readable> {
-    const response = await this.#client
+    const response = await this.#client()
       .getObjectRaw(object, false, from, from + length)
       .catch((cause) => {
         throw isMissing(cause) ? new ObjectMissing(object, { cause }) : explained(cause)
       })
     if (!response.body) throw new ObjectMissing(object)
-    return Readable.fromWeb(response.body as ReadableStream)
+    // One that breaks before it is read has its error at the first read.
+    return Readable.fromWeb(response.body as ReadableStream).on('error', () => undefined)
   }
 
   async delete(object: string): Promise<void> {
-    await this.#client.deleteObject(object)
+    await this.#client().deleteObject(object)
+  }
+
+  /** The library has no signal for one request. */
+  #client(signal?: AbortSignal): S3mini {
+    const during = (own: AbortSignal | null | undefined) =>
+      AbortSignal.any([own, signal].flatMap((each) => each ?? []))
+    return new S3mini({
+      ...this.#options,
+      fetch: (input, init) => fetchBounded(input, { ...init, signal: during(init?.signal) }),
+    })
   }
 }
 

@@ -33,14 +33,6 @@ export interface OpenResponse {
   readonly body: Readable
 }
 
-interface FetchedResponse {
-  readonly status: number
-  readonly headers: OpenResponse['headers']
-  readonly body: Buffer
-  /** The body went on after what was read. */
-  readonly truncated: boolean
-}
-
 const LONGEST_HOST = 253
 
 export function parseUrl(text: string): URL {
@@ -85,21 +77,30 @@ export async function openUrl(url: string | URL, options: FetchOptions): Promise
   }
 }
 
-/** Reads at most `maxBytes` of the answer; a longer one is cut, and its connection closed. */
-export async function safeFetch(
-  url: string | URL,
-  options: FetchOptions & { readonly maxBytes: number },
-): Promise<FetchedResponse> {
-  const { status, headers, body } = await openUrl(url, options)
+/**
+ * What has come of an answer until it ended, broke off, was long enough or took too long. For those whom the status tells
+ * what was done: the rest decides nothing, and its connection is closed.
+ */
+export async function beginningOf(
+  body: Readable,
+  most: { readonly bytes: number; readonly ms?: number },
+): Promise<Buffer> {
+  const late = most.ms === undefined ? undefined : setTimeout(() => body.destroy(), most.ms)
   const chunks: Buffer[] = []
-  let left = options.maxBytes
-  for await (const chunk of body) {
-    const bytes = chunk as Buffer
-    chunks.push(bytes.subarray(0, left))
-    left -= bytes.length
-    if (left < 0) break
+  let bytes = 0
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk)
+      bytes += chunk.length
+      // To leave the loop destroys the body.
+      if (bytes >= most.bytes) break
+    }
+  } catch {
+    // It broke off, or took too long.
+  } finally {
+    clearTimeout(late)
   }
-  return { status, headers, body: Buffer.concat(chunks), truncated: left < 0 }
+  return Buffer.concat(chunks).subarray(0, most.bytes)
 }
 
 function redirected(location: string, from: URL): URL {

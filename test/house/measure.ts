@@ -31,7 +31,6 @@ const servingOthers: readonly string[] = [
   'src/bot-api/parameter-rules.ts#parametersKnown',
   'src/bot-api/reference.ts#REFERENCE_VERSION',
   'src/config/config.ts#variableNames',
-  'src/net/fetch.ts#safeFetch',
   'src/security/redact.ts#maskPhone',
   'src/panel/vite.config.ts#default',
 ]

@@ -119,6 +119,40 @@ t.test('of an answer without end the beginning is read, whatever was asked for',
   }
 })
 
+t.test('the status tells what was done, whatever becomes of the rest of the answer', async (t) => {
+  let status = 200
+  let rest: 'cut' | 'stalled' | 'none' = 'cut'
+  const open = new Set<object>()
+  const server = createServer((request, response) => {
+    open.add(response)
+    response.on('close', () => open.delete(response))
+    request.resume()
+    if (rest === 'none') return
+    response.writeHead(status, { 'content-length': 100 })
+    response.write('<Error>', () => rest === 'cut' && response.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const store = new S3Store({ ...s3Secrets, endpoint, bucket: 'files', region: 'eu-test-1' })
+  const { file } = await rig(t)
+  const put = async (signal = forever) => store.put(randomUUID(), await file('x'), signal)
+  const remove = () => store.delete(randomUUID())
+  await Promise.all([put(), remove()])
+  rest = 'stalled'
+  const began = performance.now()
+  await Promise.all([put(), remove()])
+  t.ok(performance.now() - began < 10_000)
+  rest = 'cut'
+  status = 503
+  const later = { code: 'unavailable', retryAfterSeconds: 5 } as const
+  await refused(t, put(), later)
+  await refused(t, store.read(randomUUID(), { from: 0, length: 1 }), later)
+  rest = 'none'
+  await t.rejects(put(AbortSignal.timeout(200)))
+  await until(() => open.size === 0)
+})
+
 t.test('with the wrong secret nothing is stored and nothing is promised', async (t) => {
   const s3 = await startS3(t)
   const objects = new S3Store({ ...s3.options, secretAccessKey: 'wrong' })

@@ -4,7 +4,6 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
-import { safeFetch } from '../../src/net/fetch.ts'
 import {
   AddressRefused,
   createGuardedAgent,
@@ -14,6 +13,7 @@ import {
 import { checkReachable } from '../../src/webhooks/address.ts'
 import { Endpoint } from '../../src/webhooks/endpoint.ts'
 import { endpointParts } from '../webhooks/parts.ts'
+import { fetchBeginning } from './fetch-beginning.ts'
 import { nameServer, type Zone } from './name-server.ts'
 
 const canary = createServer((request, response) => {
@@ -41,7 +41,7 @@ async function get(t: Test, host: string, options: GuardOptions): Promise<unknow
   t.teardown(() => agent.destroy())
   const url = `http://${host}:${port}/`
   const asked = { agent, totalMs: 20_000, maxBytes: 100 }
-  return await safeFetch(url, asked).catch((error: unknown) => error)
+  return await fetchBeginning(url, asked).catch((error: unknown) => error)
 }
 
 t.test('the resolver tells every address that the name server knows', async (t) => {

@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import t from 'tap'
-import { openUrl, safeFetch } from '../../src/net/fetch.ts'
+import { openUrl } from '../../src/net/fetch.ts'
 import type { Resolve } from '../../src/net/guard.ts'
 import { AddressRefused, createGuardedAgent, type GuardOptions } from '../../src/net/guard.ts'
 import { until } from '../support/client.ts'
+import { fetchBeginning } from './fetch-beginning.ts'
 
 let hits = 0
 const canary = createServer((_, response) => {
@@ -27,7 +28,7 @@ const never: Resolve = async (hostname) => {
 async function get(url: string, options: GuardOptions): Promise<unknown> {
   const agent = createGuardedAgent({ connectTimeoutMs: 2_000, ...options })
   try {
-    const { body } = await safeFetch(url, { agent, totalMs: 5_000, maxBytes: 1_000 })
+    const { body } = await fetchBeginning(url, { agent, totalMs: 5_000, maxBytes: 1_000 })
     return body.toString()
   } catch (error) {
     return error
@@ -110,8 +111,8 @@ t.test('the name is looked up again for every connection', async (t) => {
   const agent = createGuardedAgent({ allowPrivate: true, resolve })
   t.teardown(() => agent.destroy())
   const once = { agent, totalMs: 2_000, maxBytes: 10, headers: { connection: 'close' } }
-  await safeFetch(`http://turn.test:${port}/`, once)
-  await safeFetch(`http://turn.test:${port}/`, once)
+  await fetchBeginning(`http://turn.test:${port}/`, once)
+  await fetchBeginning(`http://turn.test:${port}/`, once)
   t.equal(asked, 2)
 })
 

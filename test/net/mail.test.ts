@@ -50,9 +50,7 @@ t.test(
     const mail = { from: 'a@chapar.test', to: 'b@chapar.test', subject: 'one', text: 'one' }
     await t.rejects(mailer.send(mail, new AbortController().signal), { message: /TimeoutError/ })
     await until(() => !isOpen, 3_000)
-    t.same(
-      lines.map((line) => line.slice(0, 4)),
-      ['EHLO', 'MAIL'],
-    )
+    t.ok(lines.length > 0)
+    t.notOk(lines.some((line) => /^(RCPT|DATA)/.test(line)))
   },
 )

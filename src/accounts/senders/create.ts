@@ -1,8 +1,8 @@
 /** The senders of one-time codes: console, mail, and the HTTP API of an SMS provider. */
 
-import type { Readable } from 'node:stream'
 import { Agent, request } from 'undici'
 import { PermanentFailure } from '../../jobs/jobs.ts'
+import { beginningOf } from '../../net/fetch.ts'
 import { openMailer } from '../../net/mail.ts'
 import {
   type CodeMessage,
@@ -67,7 +67,7 @@ export function httpSender(options: HttpOptions): OtpSender {
     async send(message, signal) {
       const { statusCode: status, body } = await post(message, signal)
       // Whatever becomes of the rest: a provider that has said yes has the message, and another try would send it twice.
-      const said = await beginningOf(body)
+      const said = (await beginningOf(body, { bytes: MAX_REPLY_BYTES })).toString()
       if (isRefusedStatus(status)) throw new PermanentFailure(`the SMS provider answered ${status}`)
       if (status < 200 || status > 299) throw new Error(`the SMS provider answered ${status}`)
       if (options.expect && !said.includes(options.expect)) {
@@ -76,23 +76,6 @@ export function httpSender(options: HttpOptions): OtpSender {
     },
     close: () => dispatcher.close(),
   }
-}
-
-/** What has come of an answer until it ended, broke off, or was long enough. */
-async function beginningOf(body: Readable): Promise<string> {
-  const said: Buffer[] = []
-  let bytes = 0
-  try {
-    for await (const chunk of body) {
-      said.push(chunk)
-      bytes += chunk.length
-      // To leave the loop ends the answer.
-      if (bytes >= MAX_REPLY_BYTES) break
-    }
-  } catch {
-    // It broke off, or its time is over.
-  }
-  return Buffer.concat(said).toString()
 }
 
 /** 4xx answers mean a wrong request, except those that ask to try again later. */
