@@ -151,8 +151,6 @@ export function createTransport(login: Login, resumption?: Resumption): Transpor
       await authenticate({ username: login.local, password: login.password }, mechanisms[0])
     },
   })
-  // Each part of a transport listens for itself, and Node.js takes more than ten for a leak.
-  transport.setMaxListeners(20)
   keepToOneConnection(transport)
   transport.timeout = STEP_TIMEOUT_MS
   transport.transports = transport.transports.filter(
@@ -205,6 +203,8 @@ const keptBy = ({ id, outbound, outbound_q }: StreamManagement) =>
 function keepToOneConnection(transport: Client): void {
   // Errors reach those who wait for an attempt; without any listener the emitter would throw.
   transport.on('error', () => undefined)
+  // Each part of a transport listens for itself, and Node.js takes more than ten for a leak.
+  transport.setMaxListeners(20)
   transport.reconnect.stop()
   // It would follow the server to any host and log in there, beside our own reconnect.
   transport._onSeeOtherHost = (error) => transport.emit('error', error)
