@@ -76,7 +76,8 @@ export async function openMedia(options: MediaOptions): Promise<OpenedMedia> {
   const { measures = unmeasured } = options
   const folder = join(dataDir, 'media')
   const tools = await confinedTools(options)
-  const temporary = await TemporaryFiles.open(join(folder, 'temporary', encodeURIComponent(node)))
+  const place = join(folder, 'temporary', encodeURIComponent(node))
+  const temporary = await TemporaryFiles.open(place, logger)
   const pool = createPool()
   measures.waiting(() => pool.waiting)
   const objects = s3 ? new S3Store(s3) : new DiskStore(join(folder, 'objects'))

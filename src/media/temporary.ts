@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Logger } from '../../actors/ports/ports.ts'
 import { failed } from '../../machines/model/failure.ts'
+import { boundedWarnings } from '../observability/bounded.ts'
 
 export interface TempFolder extends AsyncDisposable {
   /** The path of a new file in it. */
@@ -28,19 +30,26 @@ export class TemporaryFiles {
   #looked: Promise<void> = Promise.resolve()
   /** The folders of other processes. */
   #beside: ReadonlyMap<string, Seen> = new Map()
+  readonly #warn: Logger['warn']
 
-  private constructor(place: string, lookMs: number) {
+  private constructor(place: string, logger: Pick<Logger, 'warn'>, lookMs: number) {
     this.#place = place
     this.#folder = join(place, randomUUID())
+    this.#warn = boundedWarnings(logger)
     this.#looking = setInterval(() => {
-      // A disk that fails now fails those who need it, too: the next look tries again.
-      this.#looked = this.#looked.then(() => this.#look()).catch(() => undefined)
+      this.#looked = this.#looked
+        .then(() => this.#look())
+        .catch((err) => this.#warn({ err, place }, 'temporary files were not looked through'))
     }, lookMs).unref()
   }
 
   /** Processes that replace each other may have the same place. */
-  static async open(place: string, lookMs = LOOK_MS): Promise<TemporaryFiles> {
-    const temporary = new TemporaryFiles(place, lookMs)
+  static async open(
+    place: string,
+    logger: Pick<Logger, 'warn'>,
+    lookMs = LOOK_MS,
+  ): Promise<TemporaryFiles> {
+    const temporary = new TemporaryFiles(place, logger, lookMs)
     await temporary.#make()
     return temporary
   }
@@ -67,10 +76,21 @@ export class TemporaryFiles {
       if (touched === undefined) continue
       const before = this.#beside.get(name)
       const looks = before?.touched === touched ? before.looks + 1 : 0
-      if (looks < LOOKS) beside.set(name, { touched, looks })
-      else await rm(path, { recursive: true, force: true })
+      const isGone = looks >= LOOKS && (await this.#remove(path))
+      if (!isGone) beside.set(name, { touched, looks })
     }
     this.#beside = beside
+  }
+
+  /** One that cannot be removed, as that of another user of the system, keeps no other one. */
+  async #remove(path: string): Promise<boolean> {
+    try {
+      await rm(path, { recursive: true, force: true })
+      return true
+    } catch (err) {
+      this.#warn({ err, path }, 'temporary files that nobody uses were not removed')
+      return false
+    }
   }
 
   /** The path of a new file. The caller removes it. */

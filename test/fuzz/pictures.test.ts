@@ -29,7 +29,7 @@ const tidyUp: () => void = runInNewContext('gc')
 
 const folder = await mkdtemp(join(tmpdir(), 'chapar-mutated-'))
 t.teardown(() => rm(folder, { recursive: true, force: true }))
-const temporary = await TemporaryFiles.open(folder)
+const temporary = await TemporaryFiles.open(folder, quietLogger)
 const pool = createPool({ threads: 2 })
 t.teardown(() => pool.close())
 const transcoder = new Transcoder({

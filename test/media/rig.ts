@@ -28,7 +28,7 @@ export async function rig(t: Test, options: Partial<BlobStoreOptions> = {}) {
   const { database } = await testDatabase(t)
   const pool = createPool({ threads: 2 })
   t.teardown(() => pool.close())
-  const temporary = await TemporaryFiles.open(join(folder, 'tmp'))
+  const temporary = await TemporaryFiles.open(join(folder, 'tmp'), quietLogger)
   const blobs = new BlobStore({
     rows: new BlobRows(database),
     objects: new DiskStore(join(folder, 'objects')),

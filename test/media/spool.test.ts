@@ -12,6 +12,7 @@ import { Spool, TooLarge } from '../../src/media/spool.ts'
 import { SEGMENT_BYTES } from '../../src/media/tasks/chunks.ts'
 import { TemporaryFiles } from '../../src/media/temporary.ts'
 import { refused } from '../actors/refused.ts'
+import { quietLogger } from '../support/logger.ts'
 import { forever } from './rig.ts'
 import { drawn, serviceRig } from './service-rig.ts'
 
@@ -21,7 +22,7 @@ t.teardown(() => pool.close())
 async function spoolRig(t: Test, threads: Pick<MediaPool, 'run'> = pool) {
   const folder = await mkdtemp(join(tmpdir(), 'chapar-spool-'))
   t.teardown(() => rm(folder, { recursive: true, force: true }))
-  const temporary = await TemporaryFiles.open(folder)
+  const temporary = await TemporaryFiles.open(folder, quietLogger)
   t.teardown(() => temporary.close())
   const left = async () => {
     const found = await readdir(folder, { recursive: true, withFileTypes: true })
