@@ -36,6 +36,8 @@ export interface SentCode {
   readonly channel: string
 }
 
+type Sealed = Omit<CodeMessage, 'id'>
+
 interface GivenCode {
   readonly code: string
   readonly challengeId?: string | undefined
@@ -148,7 +150,7 @@ export class Codes {
   }
 
   /** Undefined while another attempt has it. */
-  async #claim(id: string): Promise<CodeMessage | 'sent' | undefined> {
+  async #claim(id: string): Promise<Sealed | 'sent' | undefined> {
     const { db, vault, clock } = this.#options
     const now = clock()
     const unsent = { id, ...unsentAt(now) }
@@ -163,14 +165,14 @@ export class Codes {
     return JSON.parse((await vault.open(placeOf(id), found.messageSealed)).toString())
   }
 
-  async #sendClaimed(id: string, message: CodeMessage, signal: AbortSignal): Promise<void> {
+  async #sendClaimed(id: string, message: Sealed, signal: AbortSignal): Promise<void> {
     const { db, sender, logger } = this.#options
     const save = (change: { messageSealed: null } | { sendingUntil: null }) =>
       db
         .records((em) => em.nativeUpdate(OtpChallenge, { id }, change))
         .catch((err) => logger.warn({ err, id }, 'the outcome of a code was not stored'))
     try {
-      await sender.send(message, signal)
+      await sender.send({ ...message, id: this.#nameOf(id) }, signal)
     } catch (cause) {
       await save({ sendingUntil: null })
       throw cause
@@ -196,8 +198,13 @@ export class Codes {
 
   async #sealMessage(id: string, phone: Phone, code: string): Promise<Buffer> {
     const { vault, domain, limits } = this.#options
-    const message: CodeMessage = { phone: phone.number, code, text: textOf(code, domain, limits) }
+    const message: Sealed = { phone: phone.number, code, text: textOf(code, domain, limits) }
     return await vault.seal('otp', placeOf(id), Buffer.from(JSON.stringify(message)))
+  }
+
+  /** The id itself is for the client alone. */
+  #nameOf(id: string): string {
+    return createHmac('sha256', this.#pepper).update(`message|${id}`).digest('hex').slice(0, 32)
   }
 
   #macOf(id: string, phone: string, code: string): Buffer {

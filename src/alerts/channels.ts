@@ -125,7 +125,8 @@ const email: Tell = async (due, { email: to }, { mail, page }, signal) => {
   if (to === undefined) throw new NotTold('not_set', null, true)
   if (!mail) throw new NotTold('mail_not_set_up', null, true)
   const { subject, text } = wordsOf(due)
-  const sent = { from: mail.from, to, subject, text: `${text}\n\n${pageOf(due, page)}\n` }
+  const id = `alert-${due.id}-${due.created_at.getTime()}`
+  const sent = { id, from: mail.from, to, subject, text: `${text}\n\n${pageOf(due, page)}\n` }
   await mail.mailer.send(sent, signal).catch((cause) => {
     const isFinal = cause instanceof PermanentFailure
     throw new NotTold('mail_failed', cause instanceof Error ? cause.message : null, isFinal, {

@@ -3,6 +3,8 @@ import { createTransport } from 'nodemailer'
 import { PermanentFailure } from '../jobs/jobs.ts'
 
 interface Mail {
+  /** Unique, and the same at every try: one whose answer came too late is recognized when it comes again. */
+  readonly id: string
   readonly from: string
   readonly to: string
   readonly subject: string
@@ -26,10 +28,11 @@ export function openMailer(url: string, totalMs: number): Mailer {
     disableUrlAccess: true,
   })
   return {
-    async send(mail, signal) {
+    async send({ id, ...mail }, signal) {
       const total = AbortSignal.any([signal, AbortSignal.timeout(totalMs)])
       try {
-        await transport.sendMail({ ...mail, signal: total })
+        const messageId = `<${id}@${hostOf(mail.from)}>`
+        await transport.sendMail({ ...mail, messageId, signal: total })
       } catch (error) {
         if (total.aborted) throw new Error(describe(total.reason))
         throw isFinalReply(error)
@@ -40,6 +43,9 @@ export function openMailer(url: string, totalMs: number): Mailer {
     close: () => transport.close(),
   }
 }
+
+/** Of an address, with or without a name before it. */
+const hostOf = (address: string): string => /@([^\s@>]+)>?\s*$/.exec(address)?.[1] ?? 'localhost'
 
 interface SmtpError extends Error {
   readonly responseCode?: number

@@ -10,7 +10,12 @@ import { kavenegar, twilio } from '../../src/config/sender.ts'
 import { PermanentFailure } from '../../src/jobs/jobs.ts'
 import { until } from '../support/client.ts'
 
-const message = { phone: '+989121234567', code: '123456', text: 'Code "123456"\n@site #123456 ✓' }
+const message = {
+  id: 'c1',
+  phone: '+989121234567',
+  code: '123456',
+  text: 'Code "123456"\n@site #123456 ✓',
+}
 
 interface Got {
   readonly method?: string | undefined

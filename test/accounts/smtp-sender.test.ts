@@ -6,7 +6,7 @@ import { createSender, smtpSender } from '../../src/accounts/senders/create.ts'
 import { PermanentFailure } from '../../src/jobs/jobs.ts'
 import { mailServer } from '../support/mail-server.ts'
 
-const message = { phone: '+989121234567', code: '123456', text: 'Your code is 123456.' }
+const message = { id: 'c1', phone: '+989121234567', code: '123456', text: 'Your code is 123456.' }
 
 function senderTo(t: Test, url: string) {
   const options = { url, from: 'chapar@example.com', to: '{digits}@sms.example.com' }
@@ -20,6 +20,7 @@ t.test('the code goes to the address that the phone maps to', async (t) => {
   await senderTo(t, url)()
   t.match(mails, [{ from: 'chapar@example.com', to: ['989121234567@sms.example.com'] }])
   t.match(mails[0]!.source, /^Subject: Your sign-in code\r$/m)
+  t.match(mails[0]!.source, /^Message-ID: <c1@example\.com>\r$/m)
   t.match(mails[0]!.source, /\r\n\r\nYour code is 123456\.\r\n/)
 })
 

@@ -11,7 +11,7 @@ t.test('a sender who has given up sends nothing', async (t) => {
   const { url, mails } = await mailServer(t)
   const mailer = openMailer(url, 10_000)
   t.teardown(() => mailer.close())
-  const mail = { from: 'a@chapar.test', to: 'b@chapar.test', subject: 'one', text: 'one' }
+  const mail = { id: 'm1', from: 'a@chapar.test', to: 'b@chapar.test', subject: 'one', text: 'one' }
   await t.rejects(mailer.send(mail, AbortSignal.abort()), { message: /AbortError/ })
   await mailer.send({ ...mail, subject: 'two' }, new AbortController().signal)
   await until(() => mails.length > 0)
@@ -47,10 +47,40 @@ t.test(
     t.teardown(() => server.close())
     const mailer = openMailer(`smtp://127.0.0.1:${(server.address() as AddressInfo).port}`, 1_500)
     t.teardown(() => mailer.close())
-    const mail = { from: 'a@chapar.test', to: 'b@chapar.test', subject: 'one', text: 'one' }
+    const mail = {
+      id: 'm1',
+      from: 'a@chapar.test',
+      to: 'b@chapar.test',
+      subject: 'one',
+      text: 'one',
+    }
     await t.rejects(mailer.send(mail, new AbortController().signal), { message: /TimeoutError/ })
     await until(() => !isOpen, 3_000)
     t.ok(lines.length > 0)
     t.notOk(lines.some((line) => /^(RCPT|DATA)/.test(line)))
   },
 )
+
+t.test('a mail whose answer came too late has the same id when it comes again', async (t) => {
+  const sources: string[] = []
+  const { url } = await mailServer(t, {
+    onData(stream, _, done) {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.once('end', async () => {
+        sources.push(Buffer.concat(chunks).toString())
+        if (sources.length === 1) await pause(1_500)
+        done()
+      })
+    },
+  })
+  const mailer = openMailer(url, 1_000)
+  t.teardown(() => mailer.close())
+  const from = 'Chapar <a@chapar.test>'
+  const mail = { id: 'm2', from, to: 'b@chapar.test', subject: 'one', text: 'one' }
+  const { signal } = new AbortController()
+  await t.rejects(mailer.send(mail, signal), { message: /TimeoutError/ })
+  await mailer.send(mail, signal)
+  t.equal(sources.length, 2)
+  for (const source of sources) t.match(source, /^Message-ID: <m2@chapar\.test>\r$/m)
+})

@@ -54,7 +54,7 @@ export function httpSender(options: HttpOptions): OtpSender {
   const post = (message: CodeMessage, signal: AbortSignal) =>
     request(fill(options.url, message, encodeURIComponent), {
       dispatcher,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(SEND_MILLISECONDS)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(SEND_MILLISECONDS.sms)]),
       method: options.method ?? 'POST',
       headers: { 'user-agent': 'Chapar', ...filled(headers, message) },
       ...(options.body !== undefined && { body: fill(options.body, message, escaped) }),
@@ -92,12 +92,13 @@ const filled = (headers: Readonly<Record<string, string>>, message: CodeMessage)
 
 /** Sends codes by mail, for operators whose users' phones map to addresses. */
 export function smtpSender({ url, from, to, subject }: SmtpOptions): OtpSender {
-  const mailer = openMailer(url, SEND_MILLISECONDS)
+  const mailer = openMailer(url, SEND_MILLISECONDS.email)
 
   return {
     channel: 'email',
     async send(message, signal) {
       const mail = {
+        id: message.id,
         from,
         to: fill(to, message, asIs),
         subject: subject ?? 'Your sign-in code',

@@ -1,6 +1,8 @@
 /** The port of senders of one-time codes, and their options. */
 
 export interface CodeMessage {
+  /** Of this code, at every try to send it. */
+  readonly id: string
   /** In E.164 form. */
   readonly phone: string
   readonly code: string
@@ -16,8 +18,8 @@ export interface OtpSender {
   close(): Promise<void>
 }
 
-/** One attempt, from connecting to the answer. */
-export const SEND_MILLISECONDS = 10_000
+/** One attempt, from connecting to the answer. Mail servers may look at what they get before they answer. */
+export const SEND_MILLISECONDS = { sms: 10_000, email: 25_000 }
 
 export type OtpSenderOptions =
   | { readonly kind: 'console' }
