@@ -259,6 +259,8 @@ function guardedConnector(options: GuardOptions): buildConnector.connector {
         return callback(new AddressRefused(), null)
       }
       options.connected?.(remoteAddress)
+      // Node.js tells of broken encryption and goes on, and the client waits for the end of the connection.
+      socket.on('error', () => socket.destroy())
       callback(null, passingOverContinue(socket))
     })
   }

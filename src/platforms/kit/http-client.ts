@@ -180,18 +180,22 @@ const BEFORE_SENDING = [
   'UND_ERR_CONNECT_TIMEOUT',
 ]
 
-/** A request ended without an answer. The texts name no URL, because it may contain a token. */
-export function unanswered(cause: unknown): Unanswered {
+/**
+ * A request ended without an answer. `hasBegun`: it had a connection, so it may have arrived whatever the error says. The
+ * texts name no URL, because it may contain a token.
+ */
+export function unanswered(cause: unknown, hasBegun: boolean): Unanswered {
   const { name, code } = cause as { readonly name?: string; readonly code?: unknown }
   if (name === 'AbortError' || name === 'TimeoutError') return silent()
   // It has no code either, but something was sent.
   if (name === 'HTTPParserError') return new Unanswered('garbage', 'an answer is not HTTP')
   // Sockets and the client name their errors; what has no name came from looking up the host.
   const isEarly =
-    cause instanceof AddressRefused ||
-    typeof code !== 'string' ||
-    BEFORE_SENDING.includes(code) ||
-    /CERT|TLS|SSL/.test(code)
+    !hasBegun &&
+    (cause instanceof AddressRefused ||
+      typeof code !== 'string' ||
+      BEFORE_SENDING.includes(code) ||
+      /CERT|TLS|SSL/.test(code))
   const how = isEarly ? 'unreachable' : 'broken'
   const reason =
     cause instanceof AddressRefused ? 'the address is not public' : String(code ?? 'no address')
@@ -314,7 +318,9 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, cause: Error): void {
-    if (this.#end(false)) this.#reject(cause instanceof Unanswered ? cause : unanswered(cause))
+    if (!this.#end(false)) return
+    const hasBegun = this.#controller !== undefined
+    this.#reject(cause instanceof Unanswered ? cause : unanswered(cause, hasBegun))
   }
 
   /** A request that waits for a connection has no controller yet. */

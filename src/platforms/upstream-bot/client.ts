@@ -129,7 +129,9 @@ export class BotApiClient {
       if (status === 401) throw refusalIn(answerIn(text, status))
       return { status, headers: told, body: Readable.from([Buffer.from(text)]) }
     } catch (cause) {
-      throw cause instanceof Refused || cause instanceof Unanswered ? cause : unanswered(cause)
+      throw cause instanceof Refused || cause instanceof Unanswered
+        ? cause
+        : unanswered(cause, false)
     }
   }
 
