@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import { setImmediate as endOfTurn, setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { listenForPeers, PROTOCOL } from '../../src/nodes/peers.ts'
+import { forwardingOf, listenForPeers, PROTOCOL } from '../../src/nodes/peers.ts'
 import { until } from '../support/client.ts'
 import { Relay } from '../support/relay.ts'
 import { CREDENTIAL, KEY, startForwarder } from './forwarder-scene.ts'
@@ -15,9 +15,11 @@ async function held(t: Test, protocol = PROTOCOL) {
   const owner = await listenForPeers('https://127.0.0.1:0', KEY)
   const line = await Relay.start(() => Number(new URL(owner.address).port))
   const waiting = new Map<string, ServerResponse>()
+  const repeated = new Map<string, boolean | undefined>()
   owner.serve((request, response) => {
     request.resume()
     const name = request.url?.split('?')[1] ?? ''
+    repeated.set(name, forwardingOf(request)?.call.isRepeated)
     waiting.set(name, response)
     response.once('close', () => waiting.delete(name))
   })
@@ -42,7 +44,7 @@ async function held(t: Test, protocol = PROTOCOL) {
   const poll = (name: string) => call(name, 'getUpdates')
   const text = async ({ response }: ReturnType<typeof call>) =>
     Buffer.concat(await (await response).toArray()).toString()
-  return { line, waiting, call, poll, text }
+  return { line, waiting, repeated, call, poll, text }
 }
 
 const names = Array.from({ length: 20 }, (_, at) => `poll-${at}`)
@@ -119,6 +121,21 @@ t.test('all end with their connection, and the next one has another', async (t) 
   await until(() => waiting.has('next'))
   waiting.get('next')?.end('answered')
   t.equal(await text(next), 'answered')
+})
+
+t.test('one whose line breaks under it may have been carried out, and says so', async (t) => {
+  for (const protocol of [PROTOCOL, PROTOCOL - 1]) {
+    const { line, waiting, repeated, call, text } = await held(t, protocol)
+    const sent = call('sent')
+    await until(() => waiting.has('sent'))
+    const first = waiting.get('sent')
+    t.equal(repeated.get('sent'), false)
+    line.breakEncryption()
+    await until(() => ![undefined, first].includes(waiting.get('sent')))
+    t.equal(repeated.get('sent'), true)
+    waiting.get('sent')?.end('answered')
+    t.equal(await text(sent), 'answered')
+  }
 })
 
 t.test('one whose line ends while it connects goes by the next line', async (t) => {

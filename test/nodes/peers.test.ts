@@ -11,6 +11,7 @@ import { Pool } from 'undici'
 import { usualLimits } from '../../src/http/server.ts'
 import { listenForPeers, Peer, PROTOCOL } from '../../src/nodes/peers.ts'
 import { until } from '../support/client.ts'
+import { Relay } from '../support/relay.ts'
 
 const tls = { ciphers: 'ECDHE-PSK-CHACHA20-POLY1305', maxVersion: 'TLSv1.2' } as const
 
@@ -151,6 +152,34 @@ t.test('a line that its peer ends keeps its calls, and takes no more', async (t)
   await pause(1_100)
   waiting[0]?.end('held')
   t.equal(await held, 'held')
+})
+
+t.test('a line whose encryption breaks ends at once, with the calls on it', async (t) => {
+  const key = randomBytes(32)
+  const server = await listenForPeers('https://127.0.0.1:0', key)
+  const relay = await Relay.start(() => Number(new URL(server.address).port))
+  const peer = new Peer(`https://127.0.0.1:${relay.port}`, key)
+  t.teardown(async () => {
+    await peer.destroy()
+    await relay.stop()
+    await server.close()
+  })
+  const waiting: ServerResponse[] = []
+  server.serve((_, response) => void waiting.push(response))
+  const ask = () => peer.pool('held').request({ method: 'GET', path: '/' })
+  const error = ask().catch((cause) => cause)
+  await until(() => waiting.length === 1)
+  relay.breakEncryption()
+  const cause = await Promise.race([error, pause(2_000, 'late', { ref: false })])
+  t.match(cause, { code: /^ERR_SSL/ })
+  // The line is left in the same turn, after its calls.
+  await pause(0)
+  const next = ask()
+  await until(() => waiting.length === 2)
+  waiting[1]?.end()
+  const { statusCode, body } = await next
+  await body.dump()
+  t.equal(statusCode, 200)
 })
 
 t.test('a stop does not wait for a handshake', async (t) => {

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
+import { createServer } from 'node:https'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
-import { createServer as createTlsServer } from 'node:tls'
 import t from 'tap'
 import { createGuardedAgent, GuardedConnections } from '../../src/net/guard.ts'
 import {
@@ -18,6 +17,7 @@ import { opensslMissing, selfSigned } from '../support/certificate.ts'
 import { until } from '../support/client.ts'
 import fc from '../support/fast-check.ts'
 import { listen, portOf } from '../support/http-server.ts'
+import { Relay } from '../support/relay.ts'
 
 /** A client of a server on this machine, and the requests that reached it. */
 async function serving(
@@ -231,49 +231,31 @@ t.test('thousands that wait for a connection and are cut keep nobody waiting', a
   t.same(new Set(await Promise.all(last)), new Set(['broken']))
 })
 
-/** A record of TLS that nobody with the keys has made. */
-const UNREADABLE = Buffer.from([23, 3, 3, 0, 32, ...Buffer.alloc(32, 7)])
-
 t.test(
   'a connection whose encryption breaks under a request may have carried it out',
   { skip: opensslMissing ?? false },
   async (t) => {
     const { key, cert } = selfSigned('server.test')
-    const asked = new Set<string>()
-    const secure = createTlsServer({ key, cert }, (socket) => {
-      socket.on('error', () => undefined)
-      socket.on('data', (data) => asked.add(data.toString().slice(0, 4)))
+    const asked: string[] = []
+    const server = createServer({ key, cert }, ({ method = '' }) => {
+      asked.push(method)
+      relay.breakEncryption()
     }).listen(0, '127.0.0.1')
-    // It hands bytes on, until a request has come: then it breaks the encryption.
-    const relay = createTcpServer((near) => {
-      const far = connect((secure.address() as AddressInfo).port, '127.0.0.1')
-      for (const socket of [near, far]) socket.on('error', () => undefined)
-      near.pipe(far).pipe(near)
-      until(() => asked.size > 0).then(() => near.write(UNREADABLE))
-      near.on('close', () => far.destroy())
-    }).listen(0, '127.0.0.1')
-    await Promise.all([once(secure, 'listening'), once(relay, 'listening')])
+    await once(server, 'listening')
+    const relay = await Relay.start(() => portOf(server))
     const resolve = async () => [{ address: '127.0.0.1', family: 4 as const }]
-    const agent = createGuardedAgent({ allowPrivate: true, ca: cert, resolve })
+    const trusting = createGuardedAgent({ allowPrivate: true, ca: cert, resolve })
+    const other = createGuardedAgent({ allowPrivate: true, resolve })
     t.teardown(async () => {
-      await agent.destroy()
-      relay.close()
-      secure.close()
+      await Promise.all([trusting.destroy(), other.destroy()])
+      await relay.stop()
+      server.close()
     })
-    const ask = (port: number) =>
-      howOf(
-        new HttpClient({ root: `https://server.test:${port}/`, agent }).ask(question, {
-          signal: patient,
-        }),
-      )
-    t.equal(await ask((relay.address() as AddressInfo).port), 'broken')
-    t.same([...asked], ['POST'])
-    const stranger = createGuardedAgent({ allowPrivate: true, resolve })
-    t.teardown(() => stranger.destroy())
-    const untrusted = new HttpClient({
-      root: `https://server.test:${(secure.address() as AddressInfo).port}/`,
-      agent: stranger,
-    })
-    t.equal(await howOf(untrusted.ask(question, { signal: patient })), 'unreachable')
+    const root = `https://server.test:${relay.port}/`
+    const ask = (agent: typeof other) =>
+      howOf(new HttpClient({ root, agent }).ask(question, { signal: patient }))
+    t.equal(await ask(trusting), 'broken')
+    t.equal(await ask(other), 'unreachable')
+    t.same(asked, ['POST'])
   },
 )

@@ -2,6 +2,9 @@
 import { once } from 'node:events'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 
+/** Application data of TLS 1.2 and 1.3, of 32 bytes. */
+const UNREADABLE = Buffer.from([23, 3, 3, 0, 32, ...Buffer.alloc(32, 7)])
+
 export class Relay {
   readonly port: number
   readonly #server: Server
@@ -41,6 +44,11 @@ export class Relay {
   cut() {
     // Not by a reset: a process that has used `resetAndDestroy` may spin for ever when it exits (Node 24.21).
     for (const pair of this.#pairs) this.#drop(pair)
+  }
+
+  /** The client gets a record of TLS that the server has not made. */
+  breakEncryption() {
+    for (const [near] of this.#pairs) near.write(UNREADABLE)
   }
 
   /** Breaks each connection in the midst of what the server says next, after this many bytes of it. */

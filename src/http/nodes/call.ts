@@ -125,7 +125,7 @@ export class ForwardedCall {
         response.destroy()
         return 'answered'
       }
-      return neverSent(cause) ? 'unsent' : 'lost'
+      return !relay.hasBegun && neverSent(cause) ? 'unsent' : 'lost'
     }
   }
 
@@ -174,7 +174,7 @@ export class ForwardedCall {
   }
 }
 
-/** The request never left this node. */
+/** The request never left this node, if it had no connection: some of these come on one, too. */
 const neverSent = (cause: unknown): boolean =>
   /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|UND_ERR_CONNECT_TIMEOUT|ERR_SSL_\w+)$/.test(
     String(Object(cause).code),
@@ -204,6 +204,11 @@ class Relay implements Dispatcher.DispatchHandler {
   /** Rejects if the answer did not come whole, or the client has left. */
   get outcome(): Promise<Relayed> {
     return this.#ended.promise
+  }
+
+  /** The request had a connection, and may have arrived. */
+  get hasBegun(): boolean {
+    return this.#controller !== undefined
   }
 
   /** The client has left. A request that waits for a connection has no controller yet. */
