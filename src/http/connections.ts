@@ -258,5 +258,8 @@ export function limitHandlers(app: FastifyInstance, milliseconds: number): void 
 function giveUp(reply: FastifyReply): void {
   if (reply.sent) return
   if (reply.raw.headersSent) reply.raw.destroy()
+  // Its handler goes on: a second `POST` might do the same once more.
+  else if (reply.request.method === 'POST')
+    reply.send(failed('timeout', 'the request took too long', { certain: false }))
   else reply.send(failed('unavailable', '', { retryAfterSeconds: 1 }))
 }
