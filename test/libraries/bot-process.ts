@@ -12,6 +12,7 @@
  *     ← {"id": 1, "absent": "why"}                            the library has no such method or parameter
  *     ← {"id": 1, "failed": "why"}                            the library itself broke, for example in reading an answer
  *     ← {"update": {…}}                                       as the library's handler got it
+ *     ← {"untaken": "why"}                                    its webhook answered that it has not taken an update, which comes again
  *     → {"stop": true}
  *
  * A program that only sends gets {"call": "notify", "parameters": {"chat_id", "title", "body", "attachment", "buttons"}}.
@@ -78,6 +79,8 @@ const keptComplaint = 3_000
 
 export class BotProcess {
   readonly updates: Value[] = []
+  /** Updates that its webhook has not taken. */
+  untaken = 0
   version = ''
   readonly #process: ChildProcessWithoutNullStreams
   readonly #open = new Map<number, PromiseWithResolvers<Value>>()
@@ -184,6 +187,7 @@ export class BotProcess {
       this.#heard(said.update)
       this.#changed.dispatchEvent(new Event('change'))
     }
+    if ('untaken' in said) this.untaken++
     const answer = this.#open.get(said.id)
     if (!answer) return
     this.#open.delete(said.id)

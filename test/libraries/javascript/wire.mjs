@@ -58,6 +58,7 @@ export async function listen(port, handler) {
       await handler(request, response)
     } catch (error) {
       process.stderr.write(`${error.stack}\n`)
+      say({ untaken: error.message })
       if (!response.headersSent) response.writeHead(500)
       response.end()
     }

@@ -69,7 +69,7 @@ async function expectHonest(stage: Stage, { words }: Said): Promise<number> {
   const seen = await stage.timesSeen(words)
   expectTimes(seen, [told, asked], `"${words}", which was answered and asked for so often, arrived`)
   const heard = stage.bot.updates.filter((update) => wordsOf(words).test(JSON.stringify(update)))
-  expectTimes(heard.length, [0, 1], `the program heard "${words}"`)
+  expectTimes(heard.length, [0, 1 + stage.bot.untaken], `the program heard "${words}"`)
   return seen
 }
 

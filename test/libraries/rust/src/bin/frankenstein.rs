@@ -129,7 +129,9 @@ async fn main() {
             .chat_id(message.chat.id)
             .text(format!("echo {words}"))
             .build();
-        bot.send_message(&params).await.unwrap();
+        if let Err(error) = bot.send_message(&params).await {
+            eprintln!("{error}");
+        }
     };
     // end
 

@@ -118,7 +118,11 @@ public final class JavaTelegramBotApi implements Wire.Library {
             if (update.message() == null || update.message().text() == null) continue;
             String text = update.message().text();
             if (!text.startsWith("/echo ")) continue;
-            bot.execute(new SendMessage(update.message().chat().id(), "echo " + text.substring(6)));
+            try {
+              bot.execute(new SendMessage(update.message().chat().id(), "echo " + text.substring(6)));
+            } catch (RuntimeException error) {
+              error.printStackTrace();
+            }
           }
           return UpdatesListener.CONFIRMED_UPDATES_ALL;
         };
