@@ -69,12 +69,12 @@ t.test('a mail whose answer came too late has the same id when it comes again', 
       stream.on('data', (chunk: Buffer) => chunks.push(chunk))
       stream.once('end', async () => {
         sources.push(Buffer.concat(chunks).toString())
-        if (sources.length === 1) await pause(1_500)
+        if (sources.length === 1) await pause(3_000)
         done()
       })
     },
   })
-  const mailer = openMailer(url, 1_000)
+  const mailer = openMailer(url, 2_000)
   t.teardown(() => mailer.close())
   const from = 'Chapar <a@chapar.test>'
   const mail = { id: 'm2', from, to: 'b@chapar.test', subject: 'one', text: 'one' }
