@@ -169,7 +169,9 @@ export class CredentialEffects {
       const handsOver = own.handsOver && this.#session?.handOver !== undefined
       const closed = this.#close(own, living, permit)
       rejectAll(this.#batches, this.#closingDecided)
-      if (isExclusive || handsOver) this.disconnected = Promise.all([this.disconnected, closed])
+      // Without a result, or each would hold the one before.
+      const both = Promise.all([this.disconnected, closed]).then(() => undefined)
+      if (isExclusive || handsOver) this.disconnected = both
       this.releaseTurn()
     }
   }

@@ -144,10 +144,15 @@ class LinkEffects {
 
   async #resumed(): Promise<LinkAttempt> {
     const { platform } = this.#world
-    this.#attempt ??= await this.#limited((signal) =>
-      platform.resumeLink(this.#facts.stored, signal),
-    )
-    return this.#attempt
+    const { stored } = this.#facts
+    if (this.#attempt) return this.#attempt
+    const attempt = await this.#limited((signal) => platform.resumeLink(stored, signal))
+    if (this.#hasEnded) {
+      await attempt.close()
+      throw failed('unavailable', 'the link session is over')
+    }
+    this.#attempt = attempt
+    return attempt
   }
 
   /** Stores the step; resolves with the machine's event for it. */

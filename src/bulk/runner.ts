@@ -5,6 +5,7 @@ import type { Logger } from '../../actors/ports/ports.ts'
 import { OwnershipLost, RequestFailed } from '../../machines/model/failure.ts'
 import type { FailureReason } from '../../machines/model/reason.ts'
 import type { Database } from '../database/database.ts'
+import { unlessAborted } from '../platforms/kit/session-life.ts'
 import {
   type BulkKind,
   type ItemOutcome,
@@ -56,7 +57,6 @@ interface Walk {
 export class BulkRunner {
   readonly #options: RunnerOptions
   readonly #closing = new AbortController()
-  readonly #closed: Promise<void>
   readonly #walks = new Map<number, Walk>()
   /** Actions that were stopped while they are walked: no further account is begun. */
   readonly #halted = new Set<number>()
@@ -65,8 +65,6 @@ export class BulkRunner {
 
   constructor(options: RunnerOptions) {
     this.#options = options
-    const { signal } = this.#closing
-    this.#closed = new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
   }
 
   /** Resumes interrupted actions. */
@@ -174,6 +172,7 @@ export class BulkRunner {
     const { position, credentialId, isGone } = item
     const gone = { position, code: kind === 'delete' ? null : 'not_found' }
     if (isGone) return gone
+    const { signal } = this.#closing
     for (let tries = 1; ; tries++) {
       try {
         if (kind === 'relink') {
@@ -181,7 +180,7 @@ export class BulkRunner {
         } else await this.#act(kind, credentialId)
         return { position, code: null }
       } catch (cause) {
-        if (this.#closing.signal.aborted || cause instanceof OwnershipLost) return undefined
+        if (signal.aborted || cause instanceof OwnershipLost) return undefined
         if (!(cause instanceof RequestFailed)) {
           const { logger } = this.#options
           logger.error({ err: cause, credentialId, kind }, 'an account of an action failed')
@@ -194,7 +193,7 @@ export class BulkRunner {
         if (!mayPass) return { position, code: reason ?? code }
         if (tries >= TRIES)
           return isOfDatabase(reason) ? undefined : { position, code: reason ?? code }
-        await Promise.race([pause(AGAIN_MS), this.#closed])
+        await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined)
       }
     }
   }
@@ -214,7 +213,7 @@ export class BulkRunner {
     await actor.ask({ type: 'credential.restart' }, signal)
     const back = credentials.ready(credentialId, () => signal.aborted)
     // The restart has succeeded; the state of the account afterwards is shown with the account.
-    await Promise.race([back.catch(() => undefined), this.#closed])
+    await unlessAborted(back, signal).catch(() => undefined)
   }
 }
 

@@ -59,8 +59,9 @@ export class PostgresCarrier {
     const { logger, heard, gap } = this.#ends
     const { signal } = this.#closing
     for (let isFirst = true; !signal.aborted; isFirst = false) {
+      let connection: Connection | undefined
       try {
-        const connection = await connect(this.#url, 'chapar bus')
+        connection = await connect(this.#url, 'chapar bus')
         await connection.listen(CHANNEL, heard)
         this.#connection = connection
         if (signal.aborted) await connection.close()
@@ -68,6 +69,8 @@ export class PostgresCarrier {
         await connection.ended
       } catch (err) {
         logger.debug({ err }, 'this node does not hear the hints of others over PostgreSQL')
+        // A server that takes no listeners, as a standby, keeps the connection.
+        await connection?.close().catch(() => undefined)
       }
       this.#connection = undefined
       await pause(AGAIN_MS, undefined, { signal }).catch(() => undefined)

@@ -1,9 +1,12 @@
 /** Hints between nodes over Redis, and over PostgreSQL while Redis is away for some of them or for all. */
+import { once } from 'node:events'
+import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { connect } from '../../src/database/database.ts'
 import { connectRedis } from '../../src/jobs/backend.ts'
 import { Bus } from '../../src/nodes/bus.ts'
+import { PostgresCarrier } from '../../src/nodes/carriers.ts'
 import { createLogger } from '../../src/observability/logger.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
@@ -246,3 +249,35 @@ async function metrics(url: string): Promise<string> {
 function over(server: RedisServer): NodeOptions {
   return { redis: server.url }
 }
+
+t.test('a server that takes no listeners is left without connections', async (t) => {
+  const { url } = await testDatabase(t)
+  const { hostname, port } = new URL(url)
+  const sockets = new Set<Socket>()
+  const near = createServer((socket) => {
+    sockets.add(socket.once('close', () => sockets.delete(socket)))
+    const far = connectTo(Number(port), hostname)
+    for (const each of [socket, far]) each.on('error', () => undefined)
+    // The server does not know this word; a standby refuses the right one.
+    socket.on('data', (chunk) =>
+      far.write(chunk.toString('latin1').replace('listen', 'lissen'), 'latin1'),
+    )
+    far.pipe(socket)
+    socket.on('close', () => far.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(near, 'listening')
+  const relayed = new URL(url)
+  relayed.hostname = '127.0.0.1'
+  relayed.port = `${(near.address() as AddressInfo).port}`
+  let tries = 0
+  const counting = { ...logger, debug: () => void tries++ }
+  const ends = { logger: counting as typeof logger, heard: () => undefined, gap: () => undefined }
+  const carrier = new PostgresCarrier(`${relayed}`, ends)
+  carrier.start()
+  t.teardown(async () => {
+    await carrier.close()
+    near.close()
+  })
+  await until(() => tries >= 3)
+  t.ok(sockets.size <= 1, `${sockets.size} connections`)
+})

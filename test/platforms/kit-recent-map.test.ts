@@ -1,5 +1,7 @@
 /** A map of the newest entries, as a plain array of pairs would have them. */
 import assert from 'node:assert/strict'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import t from 'tap'
 import { RecentMap } from '../../src/platforms/kit/recent-map.ts'
 import fc from '../support/fast-check.ts'
@@ -51,4 +53,18 @@ t.test('however it was used, it has the newest entries, in their order', async (
       },
     ),
   )
+})
+
+t.test('setting known keys for ever leaves nothing behind', async (t) => {
+  setFlagsFromString('--expose-gc')
+  const tidyUp: () => void = runInNewContext('gc')
+  const map = new RecentMap<number, number>(500)
+  for (let key = 0; key <= 500; key++) map.set(key, key)
+  tidyUp()
+  const { heapUsed } = process.memoryUsage()
+  for (let time = 0; time < 200_000; time++) map.set(1 + (time % 500), time)
+  tidyUp()
+  const more = process.memoryUsage().heapUsed - heapUsed
+  t.ok(more < 2_000_000, `${more} bytes more`)
+  t.equal(map.size, 500)
 })

@@ -52,6 +52,8 @@ export class RecentMap<Key, Value> extends SparseMap<Key, Value> {
   readonly #limit: number
   /** Goes on where it found the last oldest key, because a new pass would skip over all that were deleted. */
   #oldest: MapIterator<Key> | undefined
+  /** How often it was set since then: for an iterator that stands still, V8 keeps each table that the map has left. */
+  #setsSince = 0
 
   constructor(limit: number) {
     super()
@@ -61,7 +63,10 @@ export class RecentMap<Key, Value> extends SparseMap<Key, Value> {
   override set(key: Key, value: Value): this {
     this.delete(key)
     super.set(key, value)
+    this.#setsSince++
+    if (this.#setsSince > this.#limit) this.#oldest = undefined
     if (this.size <= this.#limit) return this
+    this.#setsSince = 0
     this.#oldest ??= this.keys()
     const { value: oldest, done } = this.#oldest.next()
     if (!done) this.delete(oldest)

@@ -132,6 +132,7 @@ t.test('the next session, and whoever stops the account, wait for the connection
   closing.resolve()
   await settled()
   t.ok(isDisconnected)
+  t.equal(await actor.effects.disconnected, undefined, 'it holds nothing of those before')
   t.equal(rig.platform.sessions.length, 2)
   t.equal(stateOf(actor), 'live.online')
 })

@@ -1,5 +1,6 @@
 /** The end of a link flow: nothing is told that is not stored. */
 import t from 'tap'
+import type { LinkAttempt } from '../../../actors/ports/platform.ts'
 import { settled } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
 import { LinkRig, stateOf, wrong } from './rig.ts'
@@ -40,4 +41,20 @@ t.test('a flow that expires while storage is down is expired once storage is bac
   await refused(t, actor.ask({ type: 'link.cancel' }), { code: 'bad_request' })
   await settled()
   t.same(rig.ends, [['expired', 3, undefined]])
+})
+
+t.test('an attempt that resumes as the flow ends is closed', async (t) => {
+  const rig = new LinkRig(t)
+  const resumed = Promise.withResolvers<LinkAttempt>()
+  rig.platform.onResumeLink = () => resumed.promise
+  const actor = rig.begin({}, false)
+  const asked = actor.ask({ type: 'link.verify', code: '1' })
+  asked.catch(() => undefined)
+  await settled()
+  await actor.ask({ type: 'link.cancel' }).catch(() => undefined)
+  actor.stop()
+  resumed.resolve(rig.attempt)
+  await settled()
+  t.equal(rig.attempt.closed, 1)
+  t.same(rig.attempt.answers, [])
 })
