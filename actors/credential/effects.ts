@@ -169,9 +169,7 @@ export class CredentialEffects {
       const handsOver = own.handsOver && this.#session?.handOver !== undefined
       const closed = this.#close(own, living, permit)
       rejectAll(this.#batches, this.#closingDecided)
-      // Without a result, or each would hold the one before.
-      const both = Promise.all([this.disconnected, closed]).then(() => undefined)
-      if (isExclusive || handsOver) this.disconnected = both
+      if (isExclusive || handsOver) this.disconnected = this.disconnected.then(() => closed)
       this.releaseTurn()
     }
   }

@@ -155,7 +155,7 @@ function failureOf(kind: OperationKind, cause: unknown): unknown {
   const isLate = timedOut(cause)
   const isCut =
     cause instanceof RequestFailed &&
-    cause.failure.code === 'unavailable' &&
+    ['unavailable', 'rate_limited'].includes(cause.failure.code) &&
     cause.failure.certain === false
   if (!isLate && !isCut) return cause
   if (!onlyReads) return unconfirmed(NO_ANSWER, isSending, cause)

@@ -93,8 +93,7 @@ class LinkEffects {
   end(cause: unknown): void {
     this.#hasEnded = true
     if (cause !== undefined) this.#onDefect(cause)
-    const close = async () => this.#attempt?.close()
-    close().catch((cause) => this.#onDefect(cause))
+    this.#attempt?.close().catch((cause) => this.#onDefect(cause))
   }
 
   async #give(requestId: string, answer: LinkAnswer): Promise<LinkEvent> {
@@ -144,15 +143,12 @@ class LinkEffects {
 
   async #resumed(): Promise<LinkAttempt> {
     const { platform } = this.#world
-    const { stored } = this.#facts
-    if (this.#attempt) return this.#attempt
-    const attempt = await this.#limited((signal) => platform.resumeLink(stored, signal))
-    if (this.#hasEnded) {
-      await attempt.close()
-      throw failed('unavailable', 'the link session is over')
-    }
-    this.#attempt = attempt
-    return attempt
+    this.#attempt ??= await this.#limited((signal) =>
+      platform.resumeLink(this.#facts.stored, signal),
+    )
+    if (!this.#hasEnded) return this.#attempt
+    await this.#attempt.close()
+    throw failed('unavailable', 'the link session is over')
   }
 
   /** Stores the step; resolves with the machine's event for it. */

@@ -60,18 +60,23 @@ export function faultOfDatabase(error: unknown): Error | undefined {
 /** Errors before a statement is sent: there is no connection, and pg's words for the connections of its pool. */
 const beforeSending =
   /^(timeout e(xceeded when|xpired$)|Client (has|was) .*not queryable|Connection terminated due to connection|Cannot use a pool|There was an error establishing|The server does not support)/
-/** SQLSTATE of a server that crashes: it may have committed before. Any other error of a server undoes the statement. */
-const CRASHES = '57P02'
+/** Errors of the agreement on TLS alone: others of OpenSSL also end a connection that is in use. */
+const agreeing = /^ERR_TLS_|CERT|_SIGNATURE$/
+/**
+ * SQLSTATE of a server that crashes, and of a pooler that has lost its server: it may have committed before. Any other error
+ * of a server undoes the statement.
+ */
+const lost = /^(57P02|08(?!00[14]))/
 
 /** Whether a statement that commits by itself, or a commit, may have been carried out though it failed like this. */
 export function mayBeDone(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return error.code === CRASHES
+  if (error instanceof pg.DatabaseError) return lost.test(error.code ?? '')
   if (!(error instanceof Error)) return false
   if (error instanceof AggregateError) return error.errors.some(mayBeDone)
   const { code, syscall } = error as NodeJS.ErrnoException
-  if (code !== undefined && states.test(code)) return code === CRASHES
+  if (code !== undefined && states.test(code)) return lost.test(code)
   const isUnsent =
-    connecting.has(syscall ?? '') || tls.test(code ?? '') || beforeSending.test(error.message)
+    connecting.has(syscall ?? '') || agreeing.test(code ?? '') || beforeSending.test(error.message)
   return !isUnsent && isUnavailable(error)
 }
 

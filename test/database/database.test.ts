@@ -193,6 +193,14 @@ t.test(
     t.notOk(mayBeDone(passing[0]), 'nothing was sent')
     t.notOk(mayBeDone(ofServer('40P01')), 'it was undone')
     t.ok(mayBeDone(error('Connection terminated unexpectedly')))
+    for (const code of ['ERR_TLS_CERT_ALTNAME_INVALID', 'CERT_HAS_EXPIRED']) {
+      t.notOk(mayBeDone(error('', { code })), `${code} comes before a statement`)
+    }
+    const broken = { code: 'ERR_SSL_DECRYPTION_FAILED_OR_BAD_RECORD_MAC' }
+    t.ok(mayBeDone(error('', broken)), 'a connection in use may break so')
+    // A pooler that has lost its server, and servers that take no connection.
+    for (const state of ['08P01', '08006', '08003']) t.ok(mayBeDone(ofServer(state)), state)
+    for (const state of ['08001', '08004']) t.notOk(mayBeDone(ofServer(state)), state)
   },
 )
 

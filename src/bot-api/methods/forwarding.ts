@@ -174,11 +174,22 @@ async function passOnAll(
     throw failed('bad_request', 'message identifiers must be in a strictly increasing order')
   }
   for (const message of messages) {
-    const done = await unlessRefused(passOn(call, kind, message, changes))
+    const done = await unlessRefused(passOn(call, kind, message, changes)).catch((cause) => {
+      throw sent.length > 0 ? sentInPart(cause) : cause
+    })
     if (done !== undefined) sent.push(idOf(done))
   }
   if (sent.length === 0) throw badRequest('there are no messages to forward')
   return sent
+}
+
+/** Whoever makes the call again because nothing was done would send the first messages once more. */
+function sentInPart(cause: unknown): unknown {
+  const asksAgain =
+    cause instanceof RequestFailed && ['unavailable', 'rate_limited'].includes(cause.failure.code)
+  if (!asksAgain) return cause
+  const description = 'some of the messages were sent'
+  return failed('timeout', description, { reason: 'sent_unconfirmed', certain: false }, { cause })
 }
 
 const ABOUT_MESSAGE: ReadonlySet<FailureReason> = new Set([

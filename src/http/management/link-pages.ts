@@ -156,7 +156,7 @@ const answeringRoutes: Routes = async (app, options) => {
     async (request) => {
       const flow = await flowOf(options, request, request.params.token)
       await carriedOut(request, flow.actor.ask({ type: 'link.resend', now: options.now() }))
-      return ok(await recordOf(options, flow))
+      return ok(await readBack(recordOf(options, flow)))
     },
   )
 }

@@ -241,7 +241,7 @@ const resendAndCancelRoutes: Routes = async (app, options) => {
       const { platform, session_id } = request.params
       const flow = await flowOf(options, platform, session_id, userOf(request))
       await carriedOut(request, flow.actor.ask({ type: 'link.resend', now: options.now() }))
-      return ok(await recordOf(options, flow))
+      return ok(await readBack(recordOf(options, flow)))
     },
   )
 

@@ -108,8 +108,8 @@ export function requestFailure(cause: unknown, { readsOnly = false } = {}): Requ
   if (cause instanceof MtPeerNotFoundError) return noChat()
   const retryAfterSeconds = waitOf(cause)
   if (retryAfterSeconds !== undefined) return failed('rate_limited', '', { retryAfterSeconds })
-  if (isRefusal(cause)) return refused(cause)
   const uncertain = readsOnly ? {} : ({ certain: false } as const)
+  if (isRefusal(cause)) return refused(cause, uncertain)
   if (cause instanceof MtTimeoutError || isImpatience(cause)) {
     const remark = readsOnly ? '' : '; the message may have been sent'
     return failed('timeout', `Telegram did not answer in time${remark}`, uncertain, { cause })
@@ -117,7 +117,7 @@ export function requestFailure(cause: unknown, { readsOnly = false } = {}): Requ
   return reconnecting(cause, uncertain)
 }
 
-function refused(cause: tl.RpcError): RequestFailed {
+function refused(cause: tl.RpcError, uncertain: { readonly certain?: false }): RequestFailed {
   const { code, text } = cause
   const known = refusals[text]
   if (known) return known()
@@ -128,7 +128,9 @@ function refused(cause: tl.RpcError): RequestFailed {
     return failed('unavailable', 'the account is signed out', { retryAfterSeconds: 5 }, { cause })
   }
   if (code >= 500 || code < 0) {
-    return failed('bad_gateway', `Telegram failed: ${text}`, {}, { cause })
+    // It failed within, perhaps after it had done it; one of these errors even says that it was done before.
+    const remark = uncertain.certain === false ? '; it may have been done' : ''
+    return failed('bad_gateway', `Telegram failed: ${text}${remark}`, uncertain, { cause })
   }
   return bad(text, cause)
 }

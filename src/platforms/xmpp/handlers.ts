@@ -228,8 +228,8 @@ async function post(
 
 /** Some of the album is sent: the same request again sends the rest. */
 function sentInPart(cause: unknown): unknown {
-  if (!(cause instanceof RequestFailed)) return cause
-  return new RequestFailed({ ...cause.failure, certain: false }, { cause })
+  const { failure } = cause instanceof RequestFailed ? cause : unanswered(cause)
+  return new RequestFailed({ ...failure, certain: false }, { cause })
 }
 
 async function edit(context: Context, operation: OperationOf<'edit'>): Promise<OperationResult> {

@@ -1,6 +1,6 @@
 /** Forwards a message with its origin, or copies it without. A repeated request finds the message of the first one. */
 import { type Content, startingAt } from '../../../machines/model/content.ts'
-import { messageNotAllowed } from '../../../machines/model/failure.ts'
+import { messageNotAllowed, readBack } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Text } from '../../../machines/model/text.ts'
 import { viewOf, whyMissing } from '../chats/find-message.ts'
@@ -52,7 +52,7 @@ export async function forwardOrCopy(
     }
     return context.outbox.send({ ...envelope, content, ...origin })
   })
-  const [shown = message] = await openPaid(context.db, sender, [message])
+  const [shown = message] = await readBack(openPaid(context.db, sender, [message]))
   return { kind: 'message', message: withoutHiddenVotes(shown, true) }
 }
 

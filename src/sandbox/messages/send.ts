@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import type { Content, Message } from '../../../machines/model/content.ts'
-import { badRequest, failed, RequestFailed } from '../../../machines/model/failure.ts'
+import { badRequest, failed, RequestFailed, readBack } from '../../../machines/model/failure.ts'
 import type { MediaKind } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
@@ -269,7 +269,7 @@ async function sendPaid(
     const paid = await storePaid(tx, sender, native, content.paid)
     return outbox.send({ ...message, content: { ...content, paid } })
   })
-  const [opened = sent] = await openPaid(context.db, sender, [sent])
+  const [opened = sent] = await readBack(openPaid(context.db, sender, [sent]))
   return opened
 }
 

@@ -88,6 +88,20 @@ every('a message may have been sent where its network was cut off meanwhile', as
   await refused(t, ask(actor), { code: 'unavailable', retryAfterSeconds: 1 })
 })
 
+every('so may one that was sent in part before the network asked to wait', async (t, ask) => {
+  const rig = new CredentialRig(t, { identities })
+  const actor = await rig.online()
+  const waiting = (certainty: object) =>
+    Promise.reject(failed('rate_limited', '', { retryAfterSeconds: 10, ...certainty }))
+  const done = { kind: 'done' } as OperationResult
+  let certainty = {}
+  rig.platform.session.onPerform = ({ kind }) =>
+    kind === 'resolve' ? Promise.resolve(done) : waiting(certainty)
+  await refused(t, ask(actor), { code: 'rate_limited', retryAfterSeconds: 10 })
+  certainty = { certain: false }
+  await refused(t, ask(actor), { code: 'timeout', reason: 'sent_unconfirmed', certain: false })
+})
+
 every('where the chat was not even found in time, nothing was sent', async (t, ask) => {
   t.same(await failureOf(t, ask, 'resolve'), {
     code: 'timeout',

@@ -12,8 +12,8 @@ import {
   storeLocations,
   writtenText,
 } from './context.ts'
-import { isRepeated, newest } from './repeated.ts'
-import { assertSendable, deliveryOf, unidentified, withOptionalReply } from './send.ts'
+import { isRepeated, newest, unidentified } from './repeated.ts'
+import { assertSendable, deliveryOf, withOptionalReply } from './send.ts'
 
 type Item = OperationOf<'send_album'>['contents'][number]
 
@@ -72,7 +72,7 @@ async function sentBefore(
   const album = own.filter(
     (message) => message.album !== undefined && message.album === last?.album,
   )
-  if (album.length !== contents.length) throw cause
+  if (album.length !== contents.length) throw unidentified(cause)
   return album.reverse()
 }
 

@@ -30,8 +30,8 @@ import {
   storeLocations,
   writtenText,
 } from './context.ts'
-import { repeated } from './repeated.ts'
-import { assertNoButtons, assertSendable, deliveryOf, send, topicId, unidentified } from './send.ts'
+import { repeated, unidentified } from './repeated.ts'
+import { assertNoButtons, assertSendable, deliveryOf, send, topicId } from './send.ts'
 
 export const messages: Handlers<Context> = {
   async edit(context, { content, ...target }) {

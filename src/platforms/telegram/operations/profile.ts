@@ -119,9 +119,10 @@ const again = ({ id, accessHash, fileReference }: tl.RawDocument): tl.RawInputDo
 /** The network does not say which story used a number: take the newest one with the same caption. */
 async function postedBefore(context: Context, caption: string): Promise<number | undefined> {
   const request = { _: 'stories.getPeerStories', peer: self } as const
-  const { stories } = await context.calls.call(request, readOptions(context))
-  const same = stories.stories.filter((story) => story._ === 'storyItem')
-  return same.findLast((story) => (story.caption ?? '') === caption)?.id
+  // It is posted, whatever becomes of this reading.
+  const found = await context.calls.call(request, readOptions(context)).catch(() => undefined)
+  const same = found?.stories.stories.filter((story) => story._ === 'storyItem')
+  return same?.findLast((story) => (story.caption ?? '') === caption)?.id
 }
 
 async function ownChat({ calls, self: native }: Context) {

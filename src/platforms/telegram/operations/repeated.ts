@@ -1,6 +1,7 @@
 /** Finds the message of a request that was carried out before and whose answer got lost. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
 import type { Content, Message } from '../../../../machines/model/content.ts'
+import { failed } from '../../../../machines/model/failure.ts'
 import { refusalOf } from '../failures.ts'
 import { messageOf } from '../reading/message.ts'
 import { type Context, readOptions } from './context.ts'
@@ -25,29 +26,42 @@ export async function repeated(
     const own = await newest(context, peer)
     const found = own.find((message) => textIn(message.content) === textIn(content))
     if (found) return found
-    throw cause
+    throw unidentified(cause)
   }
 }
 
 /** Whether the network refused a request because it was carried out before. */
 export const isRepeated = (cause: unknown): boolean => refusalOf(cause) === 'RANDOM_ID_DUPLICATE'
 
-/** The account's own latest messages in a chat, the newest first. */
-export async function newest(context: Context, peer: tl.TypeInputPeer): Promise<Message[]> {
-  const history = await context.calls.call(
-    {
-      _: 'messages.getHistory',
-      peer,
-      offsetId: 0,
-      offsetDate: 0,
-      addOffset: 0,
-      limit: NEWEST,
-      maxId: 0,
-      minId: 0,
-      hash: Long.ZERO,
-    },
-    readOptions(context),
+export const unidentified = (cause?: unknown) =>
+  failed(
+    'timeout',
+    'Telegram has sent the message and does not say which it is',
+    { certain: false },
+    { cause },
   )
+
+/** The account's own latest messages in a chat, the newest first. They are looked at for one that was sent. */
+export async function newest(context: Context, peer: tl.TypeInputPeer): Promise<Message[]> {
+  const history = await context.calls
+    .call(
+      {
+        _: 'messages.getHistory',
+        peer,
+        offsetId: 0,
+        offsetDate: 0,
+        addOffset: 0,
+        limit: NEWEST,
+        maxId: 0,
+        minId: 0,
+        hash: Long.ZERO,
+      },
+      readOptions(context),
+    )
+    .catch((cause) => {
+      // This reading may well be made once more; the sending not.
+      throw unidentified(cause)
+    })
   if (history._ === 'messages.messagesNotModified') return []
   const view = { self: context.self, peers: PeersIndex.from(history) }
   return history.messages.flatMap((message) =>

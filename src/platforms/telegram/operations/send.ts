@@ -26,7 +26,7 @@ import {
   storeLocations,
   writtenText,
 } from './context.ts'
-import { repeated, trimmed } from './repeated.ts'
+import { repeated, trimmed, unidentified } from './repeated.ts'
 
 type Send = OperationOf<'send'>
 type Sending = Pick<
@@ -304,8 +304,3 @@ function peerOf(peer: tl.TypeInputPeer, self: tl.RawPeerUser): tl.TypePeer {
       return self
   }
 }
-
-export const unidentified = () =>
-  failed('timeout', 'Telegram has sent the message and does not say which it is', {
-    certain: false,
-  })
