@@ -1,12 +1,11 @@
 /** Files with a storage service: signed, encrypted before they leave, read by range, removed. */
 import { randomBytes, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import t from 'tap'
+import type { RequestListener } from 'node:http'
+import t, { type Test } from 'tap'
 import { S3Store } from '../../src/media/object-store.ts'
 import { refused } from '../actors/refused.ts'
 import { until } from '../support/client.ts'
+import { listen, portOf } from '../support/http-server.ts'
 import { s3Secrets, startS3 } from '../support/s3-server.ts'
 import { collect, forever, rig } from './rig.ts'
 
@@ -83,10 +82,17 @@ t.test(
   },
 )
 
+/** A store whose service answers as the listener does. */
+async function storeAt(t: Test, listener: RequestListener): Promise<S3Store> {
+  const server = await listen(t, listener)
+  const endpoint = `http://127.0.0.1:${portOf(server)}`
+  return new S3Store({ ...s3Secrets, endpoint, bucket: 'files', region: 'eu-test-1' })
+}
+
 t.test('of an answer without end the beginning is read, whatever was asked for', async (t) => {
   let isOpen = true
   let sent = 0
-  const server = createServer((request, response) => {
+  const store = await storeAt(t, (request, response) => {
     request.resume()
     response.writeHead(request.method === 'GET' ? 403 : 200)
     const more = () => {
@@ -97,11 +103,7 @@ t.test('of an answer without end the beginning is read, whatever was asked for',
     response.on('close', () => {
       isOpen = false
     })
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const store = new S3Store({ ...s3Secrets, endpoint, bucket: 'files', region: 'eu-test-1' })
+  })
   const { file } = await rig(t)
   const name = randomUUID()
   const path = await file('x')
@@ -123,18 +125,14 @@ t.test('the status tells what was done, whatever becomes of the rest of the answ
   let status = 200
   let rest: 'cut' | 'stalled' | 'none' = 'cut'
   const open = new Set<object>()
-  const server = createServer((request, response) => {
+  const store = await storeAt(t, (request, response) => {
     open.add(response)
     response.on('close', () => open.delete(response))
     request.resume()
     if (rest === 'none') return
     response.writeHead(status, { 'content-length': 100 })
     response.write('<Error>', () => rest === 'cut' && response.destroy())
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  t.teardown(() => server.close())
-  const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const store = new S3Store({ ...s3Secrets, endpoint, bucket: 'files', region: 'eu-test-1' })
+  })
   const { file } = await rig(t)
   const put = async (signal = forever) => store.put(randomUUID(), await file('x'), signal)
   const remove = () => store.delete(randomUUID())
