@@ -38,3 +38,20 @@ t.test(
     t.strictSame(found, mayJoinSignals)
   },
 )
+
+/** What ends with a request, a session, a step of a link, or the files that are sealed at this moment; and a race at the end alone. */
+const mayRaceWithOwn = [
+  'actors/node/lease.ts',
+  'src/http/nodes/body-copy.ts',
+  'src/jobs/redis-queues.ts',
+  'src/media/sealing.ts',
+  'src/platforms/telegram/link/qr.ts',
+]
+
+t.test('no race is run against what lasts: each would be held for as long', async (t) => {
+  // A signal whose listener is removed holds nothing: see unlessAborted() in src/platforms/kit/session-life.ts.
+  const found = find('{machines,actors,src}/**/*.ts').filter((file) =>
+    /Promise\.race\([^;\n]*?this\.#\w+(\.promise)?[\],)]/.test(read(file)),
+  )
+  t.strictSame(found, mayRaceWithOwn)
+})
