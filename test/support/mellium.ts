@@ -116,7 +116,10 @@ export class MelliumClient {
       const found = this.heard.find(matches)
       if (found) return found
       if (this.#process.exitCode !== null) throw new Error(`${this.jid}: ${this.#complaint}`)
-      await once(this.#changed, 'change', { signal })
+      await once(this.#changed, 'change', { signal }).catch(() => {
+        const heard = JSON.stringify(this.heard.slice(-3))
+        throw new Error(`${this.jid} did not hear ${matches}, but ${heard} ${this.#complaint}`)
+      })
     }
   }
 
