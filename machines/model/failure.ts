@@ -74,7 +74,7 @@ export async function settle<Result>(
   }
 }
 
-/** Reads what was just written: a failure of the reading does not say that nothing was written. */
+/** Asks the database after something was done: a failure of the asking does not say that nothing was done. */
 export async function readBack<Result>(reading: Promise<Result>): Promise<Result> {
   try {
     return await reading

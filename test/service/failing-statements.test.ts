@@ -1,105 +1,13 @@
 /** Each statement of a request fails in turn, as it does while the database is away: nobody is told anything that lasts. */
-import { setTimeout as pause } from 'node:timers/promises'
-import pg from 'pg'
 import t from 'tap'
 import { type Answer, ask } from '../support/client.ts'
+import { FailingStatements, type Flow } from '../support/failing-statements.ts'
 import { scene } from './scene.ts'
 
 const { service, client, ada, bot, credentialId, key, keyId } = await scene(t, {
   env: { OTP_RESEND_DELAYS: '0', WRONG_KEYS_PER_MINUTE: '1000000' },
 })
-
-/** As pg says it when the server is stopped: it has undone the statement. */
-const stopped = () =>
-  Object.assign(new pg.DatabaseError('terminating connection', 0, 'error'), { code: '57P01' })
-
-const heard = new Set<string>()
-/** Which statements fail. */
-let fails: (text: string) => boolean = () => false
-
-/** Without the values that MikroORM writes into it. */
-const formOf = (text: string) =>
-  text.replace(/E?'(?:[^'\\]|''|\\.)*'/g, "''").replace(/(?<![$\w"])\d+\b/g, '0')
-
-type Done = (error: Error) => void
-const query = pg.Client.prototype.query
-pg.Client.prototype.query = function failing(this: pg.Client, ...given: unknown[]) {
-  const [asked] = given
-  const text = formOf(typeof asked === 'string' ? asked : (asked as { text: string }).text)
-  heard.add(text)
-  if (!fails(text)) return Reflect.apply(query, this, given)
-  const done = given.at(-1)
-  if (typeof done !== 'function') return Promise.reject(stopped())
-  return void process.nextTick(done as Done, stopped())
-} as typeof query
-t.teardown(() => {
-  pg.Client.prototype.query = query
-})
-
-interface Flow {
-  readonly name: string
-  /** Makes what the request needs, and gives the request, to be repeated with the same values. */
-  begin(): Promise<() => Promise<Answer>>
-  /** What it needs takes long to make: no statement fails alone. */
-  readonly isCostly?: true
-  /** How many things there are of the kind that the request makes. */
-  count?(): Promise<number>
-}
-
-const isRollback = (text: string) => /^rollback/i.test(text)
-const brief = (text: string) => text.trim().replace(/\s+/g, ' ').slice(0, 90)
-
-const isDone = ({ status }: Answer) => status >= 200 && status < 300
-/** It says when to ask again. */
-const isPassing = ({ status, headers, body }: Answer) =>
-  status === 503 && headers.get('retry-after') === `${body.parameters?.retry_after}`
-const isUnconfirmed = ({ status, body }: Answer) =>
-  status === 504 && body.code === 'write_unconfirmed'
-
-async function attempt(flow: Flow, first: string, lasts: boolean): Promise<string | undefined> {
-  const request = await flow.begin()
-  const before = await flow.count?.()
-  let hasFailed = false
-  fails = (text) => {
-    if (hasFailed) return lasts && !isRollback(text)
-    hasFailed = text === first
-    return hasFailed
-  }
-  const answer = await request()
-  fails = () => false
-  const told = `${answer.status} ${JSON.stringify(answer.body)}`
-  if (isDone(answer) || isUnconfirmed(answer)) return undefined
-  if (!isPassing(answer)) return told
-  if (flow.count && (await flow.count()) !== before) return `${told} though it was made`
-  const { status: again } = await request()
-  // A rate passes as well.
-  return again >= 300 && again !== 429 ? `${told}, and ${again} the second time` : undefined
-}
-
-/** What the service asks by itself. */
-const usual = new Set<string>()
-t.before(async () => {
-  heard.clear()
-  await pause(1_500)
-  for (const text of heard) if (!/^(begin|commit)$/i.test(text)) usual.add(text)
-})
-
-const problems: string[] = []
-let runs = 0
-async function sweep(flow: Flow): Promise<void> {
-  const request = await flow.begin()
-  heard.clear()
-  const answer = await request()
-  if (!isDone(answer)) problems.push(`${answer.status} though nothing failed`)
-  const texts = [...heard].filter((text) => !isRollback(text) && !usual.has(text))
-  for (const text of texts) {
-    for (const lasts of flow.isCostly ? [true] : [false, true]) {
-      runs += 1
-      const problem = await attempt(flow, text, lasts)
-      if (problem) problems.push(`${problem}: ${lasts ? 'from' : 'only'} ${brief(text)}`)
-    }
-  }
-}
+const statements = new FailingStatements(t)
 
 let numbers = 0
 const phone = () => `+1415777${String(++numbers).padStart(4, '0')}`
@@ -254,14 +162,10 @@ const flows: Flow[] = [
 ]
 
 for (const flow of flows) {
-  t.test(flow.name, async (t) => {
-    problems.length = 0
-    await sweep(flow)
-    t.same(problems, [])
-  })
+  t.test(flow.name, async (t) => t.same(await statements.sweep(flow), []))
 }
 
 t.test('the account is as it was', async (t) => {
   await client.state(credentialId, 'active')
-  t.ok(runs > 150, `${runs} runs`)
+  t.ok(statements.runs > 150, `${statements.runs} runs`)
 })

@@ -118,6 +118,7 @@ export async function methodStage(t: Parameters<typeof scene>[0]) {
     called,
     next,
     opened,
+    databaseUrl: service.databaseUrl,
   }
 }
 

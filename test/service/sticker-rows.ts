@@ -10,14 +10,15 @@ export function stickerRows({
 }: MethodStage): Readonly<Record<string, MethodRow>> {
   const inGroup = { chat_id }
   const aSticker = (sticker: string) => ({ sticker, format: 'static', emoji_list: ['🐙'] })
-  const aStickerSet = (name: string) => ({
+  let sets = 0
+  const aStickerSet = (title: string) => ({
     user_id: ada.id,
-    name,
+    name: `${title}_${++sets}_by_gatebot`,
     title: 'Set',
     stickers: [aSticker('attach://picture')],
   })
   const madeSet = async (title: string, more: object = {}) => {
-    const set = { ...aStickerSet(`${title}_by_gatebot`), ...more }
+    const set = { ...aStickerSet(title), ...more }
     await done('createNewStickerSet', set)
     return { user_id: ada.id, name: set.name }
   }
@@ -30,7 +31,7 @@ export function stickerRows({
       file,
       { user_id: ada.id, sticker: 'attach://picture', sticker_format: 'static' },
     ],
-    createNewStickerSet: [true, async () => aStickerSet('new_by_gatebot')],
+    createNewStickerSet: [true, async () => aStickerSet('new')],
     addStickerToSet: [
       true,
       async () => ({ ...(await madeSet('added')), sticker: aSticker('attach://other') }),

@@ -31,7 +31,8 @@ export interface StoredInvite {
 
 const bad = (description: string) => failed('bad_request', description)
 
-const returning = (source: string) => `
+/** `source` is a statement about `sandbox_invite` that returns rows of it whole. */
+export const returning = (source: string) => `
   with found as (${source})
   select f.link, f.chat_id, f.name, f.is_primary, f.is_revoked, f.needs_approval, f.member_limit,
     f.subscription_seconds, f.subscription_stars,
@@ -149,7 +150,7 @@ function assertInviting(access: ChatAccess): void {
   assertMay(access, 'manage chat invite link', 'invite_users')
 }
 
-function found([row]: readonly StoredInvite[]): OperationResult {
+export function found([row]: readonly StoredInvite[]): OperationResult {
   if (!row) throw bad('INVITE_HASH_EXPIRED')
   return { kind: 'invite', invite: inviteOf(row) }
 }

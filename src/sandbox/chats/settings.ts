@@ -19,8 +19,10 @@ export async function setTitle(
   const access = await accessOf(context.db, by.person, parseChatId(chat))
   assertGroup(access, 'title')
   assertMay(access, 'change chat title', 'change_info', 'change_info')
-  await store(context, access.chat.id, 'title', title)
-  await announce(context, by, parseChatId(chat), { fact: 'title', title })
+  await lockChat(context, { chat: access.chat.id, person: by.person }, async ({ db, outbox }) => {
+    await store({ db }, access.chat.id, 'title', title)
+    await announce({ outbox }, by, parseChatId(chat), { fact: 'title', title })
+  })
   return done
 }
 
@@ -44,8 +46,10 @@ export async function setPhoto(
   assertMay(access, 'change chat photo', 'change_info', 'change_info')
   const { id } = access.chat
   const photo = given && (await storedMedia(context, given, `chat:${id}`))
-  await store(context, id, 'photo', photo ? JSON.stringify(photo) : null)
-  await announce(context, by, parseChatId(chat), { fact: 'photo', photo })
+  await lockChat(context, { chat: access.chat.id, person: by.person }, async ({ db, outbox }) => {
+    await store({ db }, id, 'photo', photo ? JSON.stringify(photo) : null)
+    await announce({ outbox }, by, parseChatId(chat), { fact: 'photo', photo })
+  })
   return done
 }
 
@@ -109,7 +113,7 @@ export async function leave(
 type Column = 'title' | 'description' | 'photo' | 'permissions' | 'sticker_set' | 'slow_mode'
 
 async function store(
-  { db }: NetworkContext,
+  { db }: { readonly db: Queryable },
   chat: number,
   column: Column,
   value: unknown,
@@ -136,21 +140,23 @@ export async function pin(call: Call, operation: OperationOf<'pin'>): Promise<Op
   const chat = await assertMayPin(call, operation.chat)
   const { context, by } = call
   const message = parseMessageId(operation.message, 'pin')
-  const [pinned] = await context.db.query<{ topic: number | null }>(
-    `with target as (
-       select chat_id, id, topic from sandbox_message
-       where chat_id = $1 and id = $2 and deleted_at is null and content ->> 'kind' <> 'service'
-     ),
-     pin as (
-       insert into sandbox_pin (chat_id, message_id) select chat_id, id from target
-       on conflict (chat_id, message_id) do update set at = now()
-     )
-     select topic from target`,
-    [chat, message],
-  )
-  if (!pinned) throw messageNotFound('message to pin')
-  const fact = { fact: 'pinned' as const, message: `${message}` }
-  await announce(context, by, parseChatId(operation.chat), fact, pinned.topic)
+  await lockChat(context, { chat, person: by.person }, async ({ db, outbox }) => {
+    const [pinned] = await db.query<{ topic: number | null }>(
+      `with target as (
+         select chat_id, id, topic from sandbox_message
+         where chat_id = $1 and id = $2 and deleted_at is null and content ->> 'kind' <> 'service'
+       ),
+       pin as (
+         insert into sandbox_pin (chat_id, message_id) select chat_id, id from target
+         on conflict (chat_id, message_id) do update set at = now()
+       )
+       select topic from target`,
+      [chat, message],
+    )
+    if (!pinned) throw messageNotFound('message to pin')
+    const fact = { fact: 'pinned' as const, message: `${message}` }
+    await announce({ outbox }, by, parseChatId(operation.chat), fact, pinned.topic)
+  })
   return done
 }
 

@@ -7,7 +7,7 @@ import { INVITE_ADDRESS } from '../delivery/event-page.ts'
 import { parseChatId } from '../delivery/mapping.ts'
 import type { Call, Services } from '../network/context.ts'
 import { accessOf, assertMay } from './access.ts'
-import { inviteBy, inviteOf, type StoredInvite } from './invites.ts'
+import { found, inviteBy, returning, type StoredInvite } from './invites.ts'
 import { type ChatKey, changeMember } from './members.ts'
 import { lockChat } from './transaction.ts'
 
@@ -28,12 +28,13 @@ export async function makeSubscriptionInvite(
   if (seconds !== PERIOD) throw bad('SUBSCRIPTION_PERIOD_INVALID')
   if (stars < 1 || stars > MOST_STARS) throw bad('STARS_AMOUNT_INVALID')
   const link = `${INVITE_ADDRESS}${randomBytes(12).toString('base64url')}`
-  await db.query(
-    `insert into sandbox_invite (link, chat_id, name, needs_approval, creator_id, is_primary,
-       subscription_seconds, subscription_stars) values ($1, $2, $3, false, $4, false, $5, $6)`,
+  const rows = await db.query<StoredInvite>(
+    returning(`insert into sandbox_invite (link, chat_id, name, needs_approval, creator_id,
+        is_primary, subscription_seconds, subscription_stars)
+      values ($1, $2, $3, false, $4, false, $5, $6) returning *`),
     [link, access.chat.id, name || null, by.person, seconds, stars],
   )
-  return found(db, link)
+  return found(rows)
 }
 
 /** Only the name can be changed. */
@@ -43,20 +44,13 @@ export async function editSubscriptionInvite(
 ): Promise<OperationResult> {
   const access = await accessOf(db, by.person, parseChatId(chat))
   assertMay(access, 'manage chat invite link', 'invite_users')
-  const changed = await db.query(
-    `update sandbox_invite set name = $3
-     where link = $1 and chat_id = $2 and subscription_stars is not null and not is_revoked
-       and (creator_id = $4 or $5) returning link`,
+  const rows = await db.query<StoredInvite>(
+    returning(`update sandbox_invite set name = $3
+      where link = $1 and chat_id = $2 and subscription_stars is not null and not is_revoked
+        and (creator_id = $4 or $5) returning *`),
     [link, access.chat.id, name || null, by.person, access.role === 'owner'],
   )
-  if (changed.length === 0) throw bad('INVITE_HASH_EXPIRED')
-  return found(db, link)
-}
-
-async function found(db: Queryable, link: string): Promise<OperationResult> {
-  const row = await inviteBy(db, link)
-  if (!row) throw bad('INVITE_HASH_EXPIRED')
-  return { kind: 'invite', invite: inviteOf(row) }
+  return found(rows)
 }
 
 /** Rejects where the person has too few Stars. */

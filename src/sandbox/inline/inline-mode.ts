@@ -1,7 +1,7 @@
 /** A person uses a bot within another chat: inline mode, where they pick what it offers, and guest mode, where it writes. */
 
 import type { Message } from '../../../machines/model/content.ts'
-import { badRequest } from '../../../machines/model/failure.ts'
+import { badRequest, readBack } from '../../../machines/model/failure.ts'
 import type { Location } from '../../../machines/model/location.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type {
@@ -251,13 +251,12 @@ export async function answerGuest(
     readonly native: number
     readonly message: number
   }>(
-    `update sandbox_inline_query q set answer = '{}'
-     from sandbox_chat c
-     where q.id = $1 and q.bot_id = $2 and q.answer is null and q.query ? 'guest'
-       and q.asked_at > now() - make_interval(secs => ${LIFETIME_SECONDS}) and c.id = q.chat_id
-     returning q.person_id as person, (q.query ->> 'guest')::bigint as message,
+    `select q.person_id as person, (q.query ->> 'guest')::bigint as message,
        coalesce(c.native, case when c.low_id = q.person_id then c.high_id else c.low_id end)
-         as native`,
+         as native
+     from sandbox_inline_query q join sandbox_chat c on c.id = q.chat_id
+     where q.id = $1 and q.bot_id = $2 and q.answer is null and q.query ? 'guest'
+       and q.asked_at > now() - make_interval(secs => ${LIFETIME_SECONDS})`,
     [isId ? query : null, by.person],
   )
   if (!row) throw badRequest('query is too old and response timeout expired or query ID is invalid')
@@ -265,7 +264,11 @@ export async function answerGuest(
   const bot = await botOf(context, by.person)
   const spot = await spotOf(context, person, bot.id, native)
   const signal = AbortSignal.timeout(FETCH_MS)
-  const sending = { person, bot, spot, result, replyTo, isGuest: true as const }
+  const request = `guest:${query}`
+  const sending = { person, bot, spot, result, replyTo, isGuest: true as const, request }
   const { inline } = await sendResult(context, sending, signal)
+  // Last, so that an answer that failed may be repeated.
+  const answered = `update sandbox_inline_query set answer = '{}' where id = $1`
+  await readBack(context.db.query(answered, [query]))
   return { kind: 'sent_inline', ...(inline !== undefined && { inline }) }
 }

@@ -1,7 +1,7 @@
 /** Messages that a bot prepares for a person, who sends them later; and those that a web app sends for the person. */
 import { randomBytes } from 'node:crypto'
 import type { Message } from '../../../machines/model/content.ts'
-import { badRequest } from '../../../machines/model/failure.ts'
+import { badRequest, readBack } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { InlinePlace, InlineResult } from '../../../machines/model/operation-inline.ts'
 import type { Person } from '../../../machines/model/person.ts'
@@ -96,13 +96,11 @@ export async function answerWebApp(
   { query, result }: OperationOf<'answer_web_app'>,
 ): Promise<OperationResult> {
   const [row] = await context.db.query<{ readonly person: number; readonly native: number }>(
-    `update sandbox_web_app w set is_answered = true
-     from sandbox_chat c
-     where w.id = $1 and w.bot_id = $2 and not w.is_answered and w.expires_at > to_timestamp($3)
-       and c.id = w.chat_id
-     returning w.person_id as person,
+    `select w.person_id as person,
        coalesce(c.native, case when c.low_id = w.person_id then c.high_id else c.low_id end)
-         as native`,
+         as native
+     from sandbox_web_app w join sandbox_chat c on c.id = w.chat_id
+     where w.id = $1 and w.bot_id = $2 and not w.is_answered and w.expires_at > to_timestamp($3)`,
     [query, by.person, context.now() / 1000],
   )
   if (!row) throw badRequest('query is too old and response timeout expired or query ID is invalid')
@@ -110,7 +108,11 @@ export async function answerWebApp(
   const bot = await botOf(context, by.person)
   const spot = await spotOf(context, person, bot.id, native)
   const signal = AbortSignal.timeout(FETCH_MS)
-  const sent = await sendResult(context, { person, bot, spot, result }, signal)
+  const sending = { person, bot, spot, result, request: `web_app:${query}` }
+  const sent = await sendResult(context, sending, signal)
+  // Last, so that an answer that failed may be repeated.
+  const answered = 'update sandbox_web_app set is_answered = true where id = $1'
+  await readBack(context.db.query(answered, [query]))
   return { kind: 'sent_inline', ...(sent.inline !== undefined && { inline: sent.inline }) }
 }
 

@@ -72,6 +72,8 @@ interface Sending {
   readonly topic?: number
   /** The bot writes it itself, called by the person. */
   readonly isGuest?: true
+  /** What is sent with the same name again is not sent twice. */
+  readonly request?: string
 }
 
 interface SentResult {
@@ -82,12 +84,12 @@ interface SentResult {
 
 export async function sendResult(
   context: NetworkContext,
-  { person, bot, spot, result, replyTo, topic, isGuest }: Sending,
+  { person, bot, spot, result, replyTo, topic, isGuest, request = crypto.randomUUID() }: Sending,
   signal: AbortSignal,
 ): Promise<SentResult> {
   const { buttons } = result
   const content = await contentOf(context, result.content, signal)
-  const call = { context, by: { person }, request: crypto.randomUUID() }
+  const call = { context, by: { person }, request }
   const send = () =>
     sendVia(
       call,

@@ -145,7 +145,7 @@ export async function approvePost(
     const facts = { fact: 'post_approved' as const, post: approved, sendAt }
     await announce({ outbox }, by, chat, { ...facts, ...(price && { price }) })
   })
-  await publishDue(context)
+  await publishDue(context).catch((error: unknown) => notPublished(context, error))
   return { kind: 'done' }
 }
 
@@ -242,6 +242,10 @@ async function publish(services: Services, due: Due): Promise<void> {
   )
 }
 
+/** They stay due. */
+const notPublished = ({ logger }: Services, error: unknown) =>
+  logger.warn({ err: error }, 'the sandbox could not publish suggested posts')
+
 /** The channel's owner gets the Stars, or the payer gets them back. */
 async function settle(services: Services, due: Due): Promise<void> {
   const { chat, message, price, isGone, owner, payer, native } = due
@@ -283,9 +287,7 @@ export class DuePosts {
   publishDue(): Promise<void> {
     this.#running = this.#running
       .then(() => publishDue(this.#services))
-      .catch((error: unknown) => {
-        this.#services.logger.warn({ err: error }, 'the sandbox could not publish suggested posts')
-      })
+      .catch((error: unknown) => notPublished(this.#services, error))
     return this.#running
   }
 

@@ -1,6 +1,6 @@
 /** Stories: a person posts them, and the people who have talked to them see them for a time. */
 
-import { failed, notFound } from '../../../machines/model/failure.ts'
+import { failed, notFound, readBack } from '../../../machines/model/failure.ts'
 import type { Media } from '../../../machines/model/media.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
@@ -47,7 +47,7 @@ export async function postStory(
     ])
     return row ? row.id : (await postedBefore(context.db, person, request))!
   })
-  return storyResult(context.db, person, id)
+  return readBack(storyResult(context.db, person, id))
 }
 
 const posting = `
@@ -91,7 +91,7 @@ export async function editStory(
     'update sandbox_story set media = $3, caption = $4 where person_id = $1 and id = $2',
     [person, id, JSON.stringify(stored), JSON.stringify(words)],
   )
-  return storyResult(context.db, person, id)
+  return readBack(storyResult(context.db, person, id))
 }
 
 /** Only stories of other businesses that the account acts for; protected ones cannot be passed on. */
