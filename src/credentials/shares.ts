@@ -1,6 +1,6 @@
 /** Accounts that their owner shares with other users: invitations, what the shares allow, and how they end. */
 
-import { failed, invalidField } from '../../machines/model/failure.ts'
+import { failed, invalidField, readBack } from '../../machines/model/failure.ts'
 import { parsePhone, phoneIndex } from '../accounts/phone.ts'
 import { holdUser, phonePlaceOf } from '../accounts/users.ts'
 import { noteChange } from '../audit/log.ts'
@@ -167,7 +167,7 @@ export class Shares {
       const after = { share_id: shareId, role: given.role }
       await noteChange(tx, { target: ['account', credentialId], after })
     })
-    return this.find({ ownerId, credentialId, shareId })
+    return readBack(this.find({ ownerId, credentialId, shareId }))
   }
 
   /** `revokeKeys`: those that a developer holds, where the new role is less. */
@@ -190,7 +190,7 @@ export class Shares {
       return isMeant ? revokeHeld(tx, credentialId, before.user_id) : []
     })
     await this.#ended(credentialId, revoked)
-    return this.find(of)
+    return readBack(this.find(of))
   }
 
   /** Resolves with the keys that it revoked. */

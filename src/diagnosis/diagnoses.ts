@@ -11,7 +11,7 @@ import { ActorRegistry } from '../../actors/host/actor.ts'
 import { Supervision } from '../../actors/host/host.ts'
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
-import { failed } from '../../machines/model/failure.ts'
+import { failed, readBack } from '../../machines/model/failure.ts'
 import { useQuota, type WindowLimit } from '../accounts/limits.ts'
 import type { Suspensions } from '../accounts/suspensions.ts'
 import type { Core } from '../composition/core.ts'
@@ -155,7 +155,7 @@ export class Diagnoses {
     this.#actors.passivate(IDLE_MS)
     const diagnosisId = randomBytes(16).toString('base64url')
     await this.#store.create({ diagnosisId, findings: [], ...request })
-    return this.find(diagnosisId, request.userId, request.apiKeyId)
+    return readBack(this.find(diagnosisId, request.userId, request.apiKeyId))
   }
 
   /** Rejects with `not_found`, also for what another user or another key has. */

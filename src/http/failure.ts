@@ -134,13 +134,15 @@ function bodyOf(error: FastifyError, request: FastifyRequest, reply: FastifyRepl
   return failureBody({ code: 'internal', description: '' })
 }
 
+const UNREPEATABLE = new Set(['POST', 'DELETE'])
+
 /**
  * Not 503 with a time to try again: a `POST` whose connection to the database was cut may have made something, and a second
- * one would make another. Calls of bots say so themselves, where it matters.
+ * one would make another; a second `DELETE` finds nothing. Calls of bots say so themselves, where it matters.
  */
 function unconfirmed(failure: Failure, { method, routeOptions }: FastifyRequest): Failure {
   const isSure = failure.code !== 'unavailable' || failure.certain !== false
-  if (isSure || method !== 'POST' || routeOptions.url?.startsWith('/bot')) return failure
+  if (isSure || !UNREPEATABLE.has(method) || routeOptions.url?.startsWith('/bot')) return failure
   const description = 'the database did not answer in time; it may have been done'
   return { code: 'timeout', description, reason: 'write_unconfirmed', certain: false }
 }

@@ -98,7 +98,7 @@ export class KeyService {
     await this.#refresh(apiKeyId)
     // It may receive again, and no call starts the actor of a key with a webhook.
     if (webhook && !(await this.#options.live(apiKeyId))) this.#options.wake(apiKeyId)
-    return this.find(userId, apiKeyId)
+    return readBack(this.find(userId, apiKeyId))
   }
 
   /** Sets which calls are kept with their parameters and answers. A revoked key has no calls. */

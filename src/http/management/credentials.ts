@@ -1,8 +1,10 @@
 /** One credential: its record, settings, restart, deletion and health test. */
+
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import type { FastifyRequest } from 'fastify'
 import { type Static, Type } from 'typebox'
 import type { CredentialActor } from '../../../actors/credential/actor.ts'
+import { readBack } from '../../../machines/model/failure.ts'
 import { type Check, testCredential } from '../../credentials/health-test.ts'
 import type { ReceiveSettingsService } from '../../credentials/receive-settings.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
@@ -118,7 +120,7 @@ const settingsRoute: Routes = async (app, { source, settings }) => {
     async (request) => {
       const { credential_id } = await ownCredential(source, request)
       await settings.change(credential_id, request.body)
-      return ok(await ownCredential(source, request))
+      return ok(await readBack(ownCredential(source, request)))
     },
   )
 }
@@ -131,7 +133,7 @@ const restartRoute: Routes = async (app, { source, credentials }) => {
       const { credential_id } = await ownCredential(source, request)
       const actor = await credentials.find(credential_id)
       await carriedOut(request, actor.ask({ type: 'credential.restart' }))
-      return ok(await ownCredential(source, request))
+      return ok(await readBack(ownCredential(source, request)))
     },
   )
 }

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
-import { failed, invalidField } from '../../../machines/model/failure.ts'
+import { failed, invalidField, readBack } from '../../../machines/model/failure.ts'
 import type { Runs } from '../../../machines/webhook/progress.ts'
 import type { Database } from '../../database/database.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
@@ -143,7 +143,7 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
         const actor = await keys.find(key.api_key_id)
         const resending = actor.changeWebhook({ kind: 'resend', runs, updates: delivered })
         await carriedOut(request, asOwner(resending))
-        return ok(await presented(db, key.api_key_id, isCut))
+        return ok(await readBack(presented(db, key.api_key_id, isCut)))
       }),
   )
 
@@ -165,7 +165,7 @@ export const resendRoutes: FastifyPluginAsyncTypebox<ResendRoutesOptions> = asyn
         const actor = await keys.find(key.api_key_id)
         const stopping = actor.changeWebhook({ kind: 'stop resend', waiting: others })
         await carriedOut(request, asOwner(stopping))
-        return ok(await presented(db, key.api_key_id))
+        return ok(await readBack(presented(db, key.api_key_id)))
       }),
   )
 }

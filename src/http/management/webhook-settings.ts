@@ -5,7 +5,7 @@ import { type Static, Type } from 'typebox'
 import type { ApiKeyActor } from '../../../actors/api-key/actor.ts'
 import type { Webhooks } from '../../../actors/ports/webhooks.ts'
 import { mayReceive } from '../../../machines/api-key/events.ts'
-import { failed } from '../../../machines/model/failure.ts'
+import { failed, readBack } from '../../../machines/model/failure.ts'
 import { UPDATE_KINDS, wantedFrom } from '../../../machines/model/update-kinds.ts'
 import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
@@ -105,7 +105,7 @@ const settingRoute: Routes = async (app, options) => {
       await carriedOut(request, asOwner(actor.changeWebhook({ kind: 'set', target, dropTo })))
       if (allowed_updates)
         await asOwner(actor.allow(wantedFrom(allowed_updates, { others: false })))
-      return ok(await options.keyService.find(userOf(request), key.api_key_id))
+      return ok(await readBack(options.keyService.find(userOf(request), key.api_key_id)))
     },
   )
 }
@@ -121,7 +121,7 @@ const removingRoute: Routes = async (app, options) => {
       if (!actor.hasWebhook) throw failed('bad_request', 'the key has no webhook')
       const removing = actor.changeWebhook({ kind: 'delete', dropTo: undefined })
       await carriedOut(request, asOwner(removing))
-      return ok(await options.keyService.find(userOf(request), key.api_key_id))
+      return ok(await readBack(options.keyService.find(userOf(request), key.api_key_id)))
     },
   )
 }
