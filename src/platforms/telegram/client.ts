@@ -80,6 +80,7 @@ const LEAST_CONFIG_MS = 60_000
 
 export function createClient(options: ClientOptions): TelegramClient {
   const { application, entrance, storage, updates, permit, defect } = options
+  const doubts = doubting()
   const client = new BaseTelegramClient({
     apiId: application.id,
     apiHash: application.hash,
@@ -94,10 +95,12 @@ export function createClient(options: ClientOptions): TelegramClient {
     network: {
       middlewares: [
         gathering(() => client.destroyed),
+        doubts.judge,
         ...networkMiddlewares.basic({
           floodWaiter: { maxWait: PATIENCE_MS, maxRetries: 2, onBeforeWait: () => undefined },
           internalErrors: { maxRetries: 2, exceptErrors: ['RANDOM_ID_DUPLICATE'] },
         }),
+        doubts.note,
       ],
     },
     reconnectionStrategy: backoff(),
@@ -245,6 +248,39 @@ function gathering(isClosed: () => boolean): RpcCallMiddleware {
     return next(context)
   }
 }
+
+/** What a request that changes something may be refused with. The other refusals end the session. */
+const REFUSALS = new Set([400, 403, 420])
+const READS = /\.(get|search|check|resolve)/
+
+/**
+ * The library repeats what fails within the network. What it is then refused with may come of the first time, at which all
+ * was done: the failure of that is the answer. `note` sees each time, `judge` what comes of them.
+ */
+function doubting(): { readonly judge: RpcCallMiddleware; readonly note: RpcCallMiddleware } {
+  const failures = new WeakMap<object, unknown>()
+  return {
+    async judge(context, next) {
+      const answer = await next(context)
+      const failure = failures.get(context)
+      return failure && isError(answer) && REFUSALS.has(answer.errorCode) ? failure : answer
+    },
+    async note(context, next) {
+      const answer = await next(context)
+      const isFailure = isError(answer) && (answer.errorCode >= 500 || answer.errorCode < 0)
+      if (isFailure && !READS.test(context.request._)) failures.set(context, answer)
+      return answer
+    },
+  }
+}
+
+interface RpcError {
+  readonly _: 'mt_rpc_error'
+  readonly errorCode: number
+}
+
+const isError = (answer: unknown): answer is RpcError =>
+  typeof answer === 'object' && answer !== null && '_' in answer && answer._ === 'mt_rpc_error'
 
 interface CachedPeer {
   readonly complete: unknown

@@ -36,6 +36,8 @@ export type Handlers = {
 
 export interface World {
   readonly handlers: Handlers
+  /** Stands between a request and those who answer it. */
+  between?(name: string, carryOut: () => Promise<unknown>): Promise<unknown>
   readonly habits: Habits
   isCut(userId: number): boolean
   defect(cause: unknown): void
@@ -151,7 +153,8 @@ export class DataCentre implements Hall {
       if (device.isDuplicated) throw new RpcRefusal(406, 'AUTH_KEY_DUPLICATED')
       const handler = this.#world.handlers[request._ as keyof Handlers] as AnyHandler | undefined
       if (!handler) throw new RpcRefusal(400, `METHOD_UNKNOWN_${request._}`)
-      return await handler(request, { centre: this, device, connection })
+      const carryOut = async () => handler(request, { centre: this, device, connection })
+      return await (this.#world.between?.(request._, carryOut) ?? carryOut())
     } catch (cause) {
       if (!(cause instanceof RpcRefusal)) this.defect(cause)
       const [errorCode, errorMessage] =

@@ -6,7 +6,7 @@ import { authHandlers } from './auth.ts'
 import type { Channel, Group, Place } from './channel.ts'
 import type { Connection, Habits } from './connection.ts'
 import { sha1 } from './crypto.ts'
-import { DataCentre, type Handlers, type Origin, RpcRefusal } from './data-centre.ts'
+import { DataCentre, type Handlers, type Origin, RpcRefusal, type World } from './data-centre.ts'
 import { Delivery } from './delivery.ts'
 import { dialogHandlers } from './dialogs.ts'
 import { directMessageHandlers } from './direct-messages.ts'
@@ -57,6 +57,8 @@ export class TelegramNetwork {
   readonly habits: Habits = { packs: false, zips: false, shortens: false }
   /** There are so many people that nobody knows anybody. */
   isCrowd = false
+  /** Stands between a request and those who answer it. */
+  between: NonNullable<World['between']> = (_, carryOut) => carryOut()
   /** Changes whenever somebody could see something new. */
   readonly changes = new EventTarget()
   #centres: DataCentre[] = []
@@ -86,7 +88,9 @@ export class TelegramNetwork {
     for (const id of [FIRST, OTHER]) {
       const defect = (cause: unknown) => network.defects.push(cause)
       const { habits } = network
-      network.#centres.push(await DataCentre.start(id, { handlers, habits, isCut, defect }))
+      const between: World['between'] = (name, carryOut) => network.between(name, carryOut)
+      const world = { handlers, habits, isCut, defect, between }
+      network.#centres.push(await DataCentre.start(id, world))
     }
     t.teardown(() => network.stop())
     return network
