@@ -40,14 +40,25 @@ const FATAL: readonly (string | undefined)[] = [
   'user_suspended',
 ]
 
+/** Remarks after which nothing is to be done. */
+const HARMLESS: readonly (string | undefined)[] = ['events_repeated', 'events_disordered']
+
+/** A webhook that was turned off is why nobody receives, and why updates were dropped. */
+function weightOf({ code }: Finding): number {
+  if (code === undefined) return 0
+  if (HARMLESS.includes(code)) return 1
+  return code === 'webhook_turned_off' ? 3 : 2
+}
+
 /**
  * A broken account stops everything, another failure stops a part, and a remark stops nothing. Two who receive against each
  * other stop the least: one stray getUpdates is seen for a minute, while an endpoint that fails goes on failing.
  */
-function severityOf({ step, verdict, code }: Finding): number {
-  if (verdict !== 'failed') return code === undefined ? 0 : 1
-  if (FATAL.includes(code)) return 5
-  return step === 'credential' ? 4 : step === 'receive_mode' ? 2 : 3
+function severityOf(finding: Finding): number {
+  const { step, verdict, code } = finding
+  if (verdict !== 'failed') return weightOf(finding)
+  if (FATAL.includes(code)) return 7
+  return step === 'credential' ? 6 : step === 'receive_mode' ? 4 : 5
 }
 
 /** The most serious finding is the cause; the first of two equals, because the second may only follow from it. */

@@ -112,3 +112,20 @@ t.test('an endpoint that fails is the cause, though somebody polled beside it', 
   const noticed = found('webhook_info', { code: 'updates_dropped' })
   t.equal(causeOf([beside, noticed]), beside, 'but not what was only noticed there')
 })
+
+t.test(
+  'what needs nothing hides no remark, and a webhook that was turned off is the first',
+  async (t) => {
+    const nobody = found('receive_mode', { code: 'nobody_receives' })
+    const off = found('webhook_info', { code: 'webhook_turned_off' })
+    const dropped = found('webhook_info', { code: 'updates_dropped' })
+    for (const code of ['events_repeated', 'events_disordered'] as const) {
+      const harmless = found('credential', { code })
+      t.equal(causeOf([harmless, found('receive_mode'), off]), off)
+      t.equal(causeOf([harmless, nobody, dropped]), nobody)
+      t.equal(causeOf([harmless, dropped]), dropped)
+      t.equal(causeOf([harmless]), harmless)
+    }
+    t.equal(causeOf([nobody, off]), off, 'nobody receives because of it')
+  },
+)
