@@ -3,6 +3,7 @@ import { statePath } from '../actors/api-key/actor.ts'
 import { visibleState } from '../actors/credential/timeline.ts'
 import { forgetUnmaskings, type Staff } from './accounts/staff.ts'
 import { evaluateIncidents } from './alerts/incidents.ts'
+import { polls } from './alerts/rules.ts'
 import { retainChanges } from './audit/read.ts'
 import { forgetAnswers } from './bot-api/idempotency.ts'
 import { retainActions } from './bulk/actions.ts'
@@ -163,7 +164,7 @@ function census<Actor>(actors: Iterable<Actor>, stateOf: (actor: Actor) => strin
   return counts
 }
 
-/** Age in seconds, for the accounts of this node; only keys that were used within a day count as consumers. */
+/** Age in seconds, for the accounts of this node; only keys that poll count as consumers. */
 async function oldestUnread(db: Database, credentialIds: readonly number[]): Promise<number> {
   const [row] = await db.query<{ age: number | null }>(
     `select extract(epoch from now() - min(u.at))::float8 as age
@@ -172,8 +173,7 @@ async function oldestUnread(db: Database, credentialIds: readonly number[]): Pro
          select u.at from update_log u
           where u.credential_id = k.credential_id and u.update_id > k.cursor and ${wantedBy}
           order by u.update_id limit 1) u
-      where k.polled and k.revoked_at is null and k.last_used_at > now() - interval '1 day'
-        and k.credential_id = any($1::bigint[])`,
+      where ${polls('now()')} and k.revoked_at is null and k.credential_id = any($1::bigint[])`,
     [credentialIds],
   )
   return row?.age ?? 0

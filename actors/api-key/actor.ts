@@ -78,8 +78,7 @@ const provide = (host: ApiKeyHost) =>
       change: ({ self }, change) => host.effectsOf(self).change(change),
       deliver: ({ self }) => host.effectsOf(self).deliver(),
       stopDelivering: ({ self }) => host.effectsOf(self).stopDelivering(),
-      saveCursor: ({ self, context: { cursor, filter } }) =>
-        host.effectsOf(self).saveCursor(cursor, filter),
+      saveCursor: ({ self, context }) => host.effectsOf(self).saveCursor(context),
     },
   })
 

@@ -51,10 +51,10 @@ export class ApiKeyEffects {
     this.#machine = machine
   }
 
-  saveCursor(cursor: number, filter: Filter): void {
-    const changed = filter === this.#filter ? undefined : filter
+  saveCursor({ cursor, filter, lastPoll }: ApiKeyContext): void {
+    const changedFilter = filter === this.#filter ? undefined : filter
     this.#filter = filter
-    this.#world.keys.saveCursor(this.#owned, cursor, changed)
+    this.#world.keys.saveCursor(this.#owned, { cursor, changedFilter, polledAt: lastPoll?.at })
   }
 
   get webhook(): KeyWebhook | undefined {

@@ -195,10 +195,18 @@ export interface KeyFacts extends OwnedKey {
   readonly opensFrom?: ((address: string) => boolean) | undefined
 }
 
+export interface KeyPosition {
+  readonly cursor: number
+  /** Undefined if it is what was saved before. */
+  readonly changedFilter?: Filter | undefined
+  /** When the key last polled, in milliseconds; undefined if it has not, as far as its actor knows. */
+  readonly polledAt?: number | undefined
+}
+
 export interface KeyStore {
   load(apiKeyId: number): Promise<KeyFacts | undefined>
   /** Buffered, at most 100 ms behind; a crash repeats updates and loses none. */
-  saveCursor(key: OwnedKey, cursor: number, changedFilter: Filter | undefined): void
+  saveCursor(key: OwnedKey, position: KeyPosition): void
   /** Resolves once what was saved of the key is stored; rejects where the database does not take it now. */
   stored(apiKeyId: number): Promise<void>
 }

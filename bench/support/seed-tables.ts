@@ -59,11 +59,11 @@ async function seedRecords({ sql, vault, note }: Stage): Promise<void> {
        from credential where id % 100 = 4`,
   )
   await sql.query(
-    `insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor, polled,
+    `insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor, polled_at,
        last_used_at)
      overriding system value
      select id, 1, id, case when id % 10 = 9 then 'bénch ' else 'bench ' end || id, '{bot:send}',
-       id::text::bytea, '…', 99, id % 2 = 0, now() from credential`,
+       id::text::bytea, '…', 99, case when id % 2 = 0 then now() end, now() from credential`,
   )
   await sql.query(
     `insert into webhook (api_key_id, shown_url, sealed, max_connections, has_certificate, failing_since)

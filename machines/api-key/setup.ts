@@ -165,7 +165,12 @@ export const apiKey = setup({
     /** Makes the change once the delivery has stopped. */
     change: port.action<ChangeWebhook>('change'),
     endChange: assign({ changing: undefined }),
-    become: assign((_, { webhook, cursor }: WebhookChanged) => ({ webhook, cursor })),
+    /** Who sets a webhook polls no more. */
+    become: assign(({ context }, { webhook, cursor }: WebhookChanged) => ({
+      webhook,
+      cursor,
+      lastPoll: webhook ? undefined : context.lastPoll,
+    })),
     keepStanding: assign({
       webhook: ({ context }, standing: WebhookStanding) =>
         context.webhook && { ...context.webhook, ...standing },

@@ -40,9 +40,16 @@ const ofUsable = 'k.revoked_at is null and c.deleting_at is null and c.deactivat
 /** Unread updates in which one that a key wants is sought: a key that wants few may have any number of others before it. */
 const LOOKED = 10_000
 
+/** Whether the key `k` has polled within a day. */
+export const polledWithinDay = (now: string) => `k.polled_at > ${now} - interval '1 day'`
+
+/** Whether the key `k` polls; what waits for a webhook is a matter of the webhook. */
+export const polls = (now: string) => `${polledWithinDay(now)}
+  and not exists (select from webhook w where w.api_key_id = k.id and w.sealed is not null)`
+
 /**
- * Since when the key `k` is behind; no row if it is not, or not for as long as its user allows. Only keys that were used
- * within a day count as consumers.
+ * Since when the key `k` is behind; no row if it is not, or not for as long as its user allows. Only keys that poll count as
+ * consumers.
  */
 export const behindSince = (now: string) => `
   select first.at from credential c
@@ -54,7 +61,7 @@ export const behindSince = (now: string) => `
                order by update_id limit ${LOOKED}) u
        where ${wantedBy}
        order by u.update_id limit 1) first
-   where c.id = k.credential_id and k.polled and k.last_used_at > ${now} - interval '1 day' and ${ofUsable}
+   where c.id = k.credential_id and ${polls(now)} and ${ofUsable}
      and first.at <= ${now} - make_interval(mins => coalesce(s.backlog_minutes, ${USUAL_BACKLOG_MINUTES}))`
 
 /** SQL for the accounts or keys that a rule finds; `$1` is the time. */

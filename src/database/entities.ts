@@ -190,7 +190,10 @@ export const ApiKey = defineEntity({
     oldSecretUntil: p.datetime().nullable(),
     cursor: p.bigint('number'),
     filter: p.json().$type<Filter>().defaultRaw(`'[]'`),
-    polled: p.boolean().default(false),
+    /** Written by nodes of the version before. */
+    polled: p.boolean().default(false).lazy(),
+    /** Null once a webhook was set. */
+    polledAt: p.datetime().nullable(),
     droppedUpdates: p.bigint('number').defaultRaw('0'),
     droppedAt: p.datetime().nullable(),
     lastUsedAt: p.datetime().nullable(),

@@ -3,7 +3,7 @@
 import type { Scope } from '../../machines/api-key/events.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { Progress } from '../../machines/webhook/progress.ts'
-import { behindSince } from '../alerts/rules.ts'
+import { behindSince, polledWithinDay } from '../alerts/rules.ts'
 import { folded, type IdentityRow } from '../credentials/identity.ts'
 import type { RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'
@@ -23,7 +23,7 @@ interface Row {
   readonly scopes: Scope[]
   readonly key_hint: string
   readonly allowed_ips: string[]
-  readonly polled: boolean
+  readonly polls: boolean | null
   readonly cursor: number
   readonly filter: Filter
   readonly dropped_updates: number
@@ -38,7 +38,7 @@ interface Row {
   readonly webhook: WebhookColumns | null
 }
 
-const selectFrom = `select k.*, l.next_update_id, c.account, c.account_sealed,
+const selectFrom = `select k.*, ${polledWithinDay('now()')} as polls, l.next_update_id, c.account, c.account_sealed,
     (select h.user_id from key_holder h where h.api_key_id = k.id and h.has_made) as made_by,
     ${webhookObject} as webhook
   from api_key k
@@ -87,7 +87,7 @@ const troubled: Readonly<Record<KeyTrouble, string>> = {
   // everything; the rest are asked newest first, until the page is full.
   backlog: `with unread as materialized (
       select k.* from api_key k join credential_log l on l.credential_id = k.credential_id
-       where ${whereWanted} and k.revoked_at is null and k.polled and k.last_used_at > now() - interval '1 day'
+       where ${whereWanted} and k.revoked_at is null and ${polledWithinDay('now()')}
          and k.cursor < l.next_update_id - 1)
     select k.id from (select * from unread order by id desc offset 0) k
      where exists (${behindSince('now()')}) ${newest}`,
@@ -165,7 +165,7 @@ function recordOf(row: Row, account: StoredApiKey['account'], pending: number): 
     key_hint: row.key_hint,
     allowed_ips: row.allowed_ips,
     made_by: row.made_by,
-    receive_mode: webhook ? 'webhook' : row.polled && !isRevoked ? 'polling' : 'none',
+    receive_mode: webhook ? 'webhook' : row.polls && !isRevoked ? 'polling' : 'none',
     webhook: webhook && webhookRecord(webhook, pending, row.filter),
     cursor: row.cursor,
     pending_update_count: pending,

@@ -2,6 +2,7 @@
 import type {
   Keeps,
   KeyFacts,
+  KeyPosition,
   KeyStore,
   Logger,
   Owned,
@@ -52,6 +53,8 @@ interface Position {
   readonly key: OwnedKey
   /** Undefined where the table has it. */
   readonly filter: Filter | undefined
+  /** In milliseconds. */
+  readonly polledAt: number | undefined
 }
 
 type Filtered = Position & { readonly filter: Filter }
@@ -134,11 +137,12 @@ export class PostgresKeyStore implements KeyStore {
     }
   }
 
-  saveCursor(key: OwnedKey, cursor: number, changedFilter: Filter | undefined): void {
+  saveCursor(key: OwnedKey, { cursor, changedFilter, polledAt }: KeyPosition): void {
     const { apiKeyId } = key
     const unwritten = this.#positions.get(apiKeyId)
     const earlier = unwritten?.key.epoch === key.epoch ? unwritten.filter : undefined
-    this.#positions.set(apiKeyId, { cursor, key, filter: changedFilter ?? earlier })
+    const filter = changedFilter ?? earlier
+    this.#positions.set(apiKeyId, { cursor, key, filter, polledAt })
     // Other kinds of updates may have to be asked for: what happens before that is missed.
     if (changedFilter !== undefined) void this.#positions.flush()
   }
@@ -211,13 +215,15 @@ async function writePositions(
       name: 'key-cursors',
       text: `with locked as (${lockKeys})
              update api_key k
-                set cursor = greatest(k.cursor, p.cursor), polled = true
-               from unnest($1::bigint[], $2::bigint[]) as p (id, cursor)
+                set cursor = greatest(k.cursor, p.cursor),
+                    polled_at = greatest(k.polled_at, to_timestamp(p.polled_at / 1000))
+               from unnest($1::bigint[], $2::bigint[], $3::float8[]) as p (id, cursor, polled_at)
               where k.id = p.id and exists (select from locked where locked.id = k.id)`,
     },
     [
       arrayLiteral(positions.map(([id]) => id)),
       arrayLiteral(positions.map(([, { cursor }]) => cursor)),
+      arrayLiteral(positions.map(([, { polledAt }]) => polledAt ?? null)),
     ],
   )
   const filtered = positions.map(([, position]) => position).filter(hasFilter)

@@ -58,11 +58,10 @@ export const ApiKeyRecord = Type.Object({
     description:
       'Where its machine is, as a path of GET /machines/api_key; `crashed` and `failed` are of GET /machines/supervision',
   }),
-  receive_mode: Type.Union([
-    Type.Literal('none'),
-    Type.Literal('polling'),
-    Type.Literal('webhook'),
-  ]),
+  receive_mode: Type.Union(
+    [Type.Literal('none'), Type.Literal('polling'), Type.Literal('webhook')],
+    { description: '`polling`: getUpdates was called within a day' },
+  ),
   webhook: Nullable(WebhookRecord),
   cursor: Type.Integer(),
   pending_update_count: Type.Integer(),

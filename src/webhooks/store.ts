@@ -149,7 +149,7 @@ export class WebhookStore {
           headers?.map(({ name }) => name) ?? [],
         ],
       )
-      const progress = await dropPending(tx, apiKeyId, dropTo)
+      const progress = await endPolling(tx, apiKeyId, dropTo)
       return {
         webhook: { ...target, trouble: undefined, suspended: false, progress },
         cursor: Math.max(cursor, dropTo ?? 0),
@@ -297,15 +297,15 @@ function reopened(progress: Progress, before: Resend | null, wanted: Runs) {
   }
 }
 
-/** Drops everything up to this id. Without an id the progress stays, and is returned. */
-async function dropPending(
+/** Ends polling, and drops everything up to this id. Without an id the progress stays, and is returned. */
+async function endPolling(
   tx: Queryable,
   apiKeyId: number,
   dropTo: number | undefined,
 ): Promise<Progress | undefined> {
   const [row] = await tx.query<{ webhook_progress: Progress | null }>(
     `update api_key
-        set cursor = greatest(cursor, $2),
+        set cursor = greatest(cursor, $2), polled_at = null,
             webhook_progress = case when $2::bigint is null then webhook_progress end
       where id = $1 returning webhook_progress`,
     [apiKeyId, dropTo ?? null],

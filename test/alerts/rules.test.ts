@@ -19,7 +19,7 @@ const shown = async ({ incidents }: Rig) =>
     )
     .toSorted()
 
-/** An account that works, with a key that was used a moment ago. */
+/** An account that works, with a key that polled and was used a moment ago. */
 async function key({ database }: Rig, id: number, userId = 1) {
   await database.query(
     `insert into credential (id, user_id, platform, native_id, state, machine_state)
@@ -27,8 +27,8 @@ async function key({ database }: Rig, id: number, userId = 1) {
     [id, userId],
   )
   await database.query(
-    `insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor, polled, last_used_at)
-     overriding system value values ($1::bigint + 100000, $2, $1::bigint, 'k', '{}', $1::bigint::text::bytea, 'x', 0, true, $3)`,
+    `insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor, polled_at, last_used_at)
+     overriding system value values ($1::bigint + 100000, $2, $1::bigint, 'k', '{}', $1::bigint::text::bytea, 'x', 0, $3, $3)`,
     [id, userId, at(0)],
   )
   return id + 100_000
@@ -99,9 +99,30 @@ t.test('a bot that polls and is behind, and updates that were cut', async (t) =>
   await one.tick(76)
   await one.tick(78)
   t.equal((await shown(one))[1], '1 updates_cut updates_cut resolved 0')
-  await one.database.query('update api_key set cursor = 0, polled = false where id = $1', [keyId])
+  await one.database.query('update api_key set cursor = 0, polled_at = null where id = $1', [keyId])
   await one.tick(79)
   t.equal((await shown(one)).length, 2, 'nobody polls')
+})
+
+t.test('a bot that has not polled for a day, or has a webhook, is not behind', async (t) => {
+  const one = await rig(t)
+  const keyId = await key(one, 1)
+  await one.database.query(
+    `insert into update_log (credential_id, update_id, source_key, kind, payload, at)
+     values (1, 7, 'a', 0, '"message":{}', $1)`,
+    [at(0)],
+  )
+  const found = async (minutes: number) =>
+    (await judge(one.database, at(minutes), quietLogger)).found.map(({ rule }) => rule)
+  t.same(await found(1_439), ['backlog_old'])
+  await one.database.query('update api_key set last_used_at = $1', [at(1_440)])
+  t.same(await found(1_441), [], 'it only sends')
+  await one.database.query(
+    `insert into webhook (api_key_id, sealed, shown_url, max_connections, has_certificate)
+     values ($1, 'x', 'x', 1, false)`,
+    [keyId],
+  )
+  t.same(await found(1_439), [])
 })
 
 t.test('a user says how long a bot may be behind', async (t) => {

@@ -105,7 +105,7 @@ t.test('an owner that was fenced changes nothing but history', async (t) => {
   await node.timeline.flush()
   node.health.add(before, { healthy: false, at: 1 })
   await node.health.flush()
-  node.keys.saveCursor(key, 5_000_003, filter)
+  node.keys.saveCursor(key, { cursor: 5_000_003, changedFilter: filter })
   await node.keys.flush()
   node.states.save(key, { trouble: undefined, suspended: true })
   node.states.ended(key, attempt)
@@ -155,8 +155,8 @@ t.test('the owner of now writes as ever', async (t) => {
   await node.timeline.flush()
   node.health.add(before, { healthy: false, at: 1 })
   await node.health.flush()
-  node.keys.saveCursor(key, 5_000_003, filter)
-  node.keys.saveCursor(key, 5_000_004, undefined)
+  node.keys.saveCursor(key, { cursor: 5_000_003, changedFilter: filter })
+  node.keys.saveCursor(key, { cursor: 5_000_004 })
   await node.keys.flush()
   node.states.save(key, { trouble: undefined, suspended: true })
   node.states.ended(key, attempt)
@@ -198,7 +198,7 @@ t.test('a write that waits for a claim under way is refused once that is committ
       return node.timeline.flush()
     },
     filter: () => {
-      node.keys.saveCursor(key, 5_000_003, filter)
+      node.keys.saveCursor(key, { cursor: 5_000_003, changedFilter: filter })
       return node.keys.flush()
     },
     secrets: () => node.store.saveSecrets(before, 0, 'stale').catch(() => undefined),

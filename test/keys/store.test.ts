@@ -29,26 +29,53 @@ t.test('what was saved is stored once its caller is told so', async (t) => {
     (await db.query('select cursor, filter from api_key where id = $1', [id]))[0]
 
   await store.stored(apiKeyId)
-  store.saveCursor(owned(apiKeyId), FIRST + 4, undefined)
+  store.saveCursor(owned(apiKeyId), { cursor: FIRST + 4 })
   await store.stored(apiKeyId)
   t.same(await rowOf(apiKeyId), { cursor: FIRST + 4, filter: [] })
-  store.saveCursor(owned(apiKeyId), FIRST + 4, FILTER)
+  store.saveCursor(owned(apiKeyId), { cursor: FIRST + 4, changedFilter: FILTER })
   await store.stored(apiKeyId)
   t.same(await rowOf(apiKeyId), { cursor: FIRST + 4, filter: FILTER })
 
   isAway = true
-  store.saveCursor(owned(apiKeyId), FIRST + 5, [{ from: FIRST, kinds: DEFAULT_KINDS }])
+  store.saveCursor(owned(apiKeyId), {
+    cursor: FIRST + 5,
+    changedFilter: [{ from: FIRST, kinds: DEFAULT_KINDS }],
+  })
   const refusal = await store.stored(apiKeyId).catch((cause) => cause)
   t.match(refusal, { failure: { code: 'unavailable' } })
   await store.stored(other)
   t.same(await rowOf(apiKeyId), { cursor: FIRST + 4, filter: FILTER })
   let cursor = FIRST + 5
-  readsOn = () => store.saveCursor(owned(apiKeyId), ++cursor, undefined)
+  readsOn = () => store.saveCursor(owned(apiKeyId), { cursor: ++cursor })
   const readOn = await store.stored(apiKeyId).catch((cause) => cause)
   t.match(readOn, { failure: { code: 'unavailable' } }, 'a newer position is none that is stored')
   readsOn = () => undefined
-  store.saveCursor(owned(apiKeyId), cursor, undefined)
+  store.saveCursor(owned(apiKeyId), { cursor })
   isAway = false
   await store.stored(apiKeyId)
   t.match(await rowOf(apiKeyId), { cursor, filter: [{ kinds: DEFAULT_KINDS }] })
+})
+
+t.test('a key polls if it was saved with a poll, and not by any other position', async (t) => {
+  const { db, credential, key: newKey } = await stage(t)
+  const credentialId = await credential()
+  const apiKeyId = await newKey(credentialId)
+  const store = new PostgresKeyStore(db, quietLogger)
+  t.teardown(() => store.flush())
+  const owned = { apiKeyId, credentialId, epoch: 0 }
+  const polledAt = async () => {
+    await store.stored(apiKeyId)
+    const [row] = await db.query<{ polled_at: Date | null }>(
+      'select polled_at from api_key where id = $1',
+      [apiKeyId],
+    )
+    return row?.polled_at
+  }
+  store.saveCursor(owned, { cursor: FIRST + 4, changedFilter: FILTER })
+  t.equal(await polledAt(), null)
+  const at = Date.now()
+  store.saveCursor(owned, { cursor: FIRST + 4, polledAt: at })
+  t.same(await polledAt(), new Date(at))
+  store.saveCursor(owned, { cursor: FIRST + 5 })
+  t.same(await polledAt(), new Date(at), 'another actor of the key has not polled')
 })

@@ -1,4 +1,5 @@
 /** setWebhook, deleteWebhook and getWebhookInfo over HTTP, and getUpdates beside them. */
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { until } from '../support/client.ts'
 import { good } from '../webhooks/certificates.ts'
@@ -193,6 +194,23 @@ t.test('the record of a key tells of its webhook', async (t) => {
       state: 'delivering',
     },
   })
+})
+
+t.test('a key polls from its getUpdates until a webhook is set', async (t) => {
+  const receiver = await Receiver.open(t)
+  const { call, id } = await bot()
+  const mode = async () => (await client.result('GET', `/api_keys/${id}`)).receive_mode
+  const isMode = (wanted: string) => until(async () => (await mode()) === wanted)
+  await call('getUpdates')
+  await isMode('polling')
+  await call('setWebhook', { url: receiver.url, allowed_updates: ['message'] })
+  t.equal(await mode(), 'webhook')
+  await call('deleteWebhook', { drop_pending_updates: true })
+  // What the key has read is stored a moment later.
+  await pause(300)
+  t.equal(await mode(), 'none')
+  await call('getUpdates')
+  await isMode('polling')
 })
 
 t.test('a certificate of its own is uploaded and trusted', async (t) => {

@@ -90,6 +90,7 @@ import { AccountShares } from './0166-account-shares.ts'
 import { Suspensions } from './0167-suspensions.ts'
 import { SuspendedIndex } from './0168-suspended-index.ts'
 import { ClaimedCodes } from './0169-claimed-codes.ts'
+import { PolledAt } from './0170-polled-at.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -193,4 +194,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0167-suspensions', class: Suspensions },
   { name: '0168-suspended-index', class: SuspendedIndex },
   { name: '0169-claimed-codes', class: ClaimedCodes },
+  { name: '0170-polled-at', class: PolledAt },
 ]

@@ -55,7 +55,7 @@ export class ApiKeyRig {
     this.keys = new ApiKeys({
       updates: new FakeUpdateLog(t, calls).port,
       keys: only<KeyStore>(t, 'KeyStore', {
-        saveCursor: (_, cursor) => this.saved.push(cursor),
+        saveCursor: (_, { cursor }) => this.saved.push(cursor),
         stored: () => this.onStored(),
       }),
       clock: this.clock,
