@@ -82,13 +82,14 @@ interface DiagnosesOptions extends Pick<ExaminerWorld, 'profile'> {
   readonly core: Pick<Core, 'clock' | 'supervisor' | 'store' | 'webhooks' | 'keys'>
   readonly db: Database
   readonly logger: Logger
-  readonly config: Pick<Config, 'timing'>
+  readonly config: Pick<Config, 'timing' | 'retention'>
   readonly keyService: KeyService
   readonly suspensions: Pick<Suspensions, 'whyOf'>
   readonly source: RecordSource
   readonly journal: Pick<RequestJournal, 'flush'>
 }
 
+const DAY_MS = 86_400_000
 /** A bot that polls asks again within a moment. */
 const POLLED_MS = 10_000
 
@@ -96,10 +97,11 @@ const POLLED_MS = 10_000
 export function createDiagnoses(options: DiagnosesOptions): Diagnoses {
   const { db, logger, keyService, source, journal, profile } = options
   const { clock, supervisor, store, webhooks, keys } = options.core
-  const { timing } = options.config
+  const { timing, retention } = options.config
   const examine = examiner({
     now: () => clock.now(),
     slowAfterMs: timing.probeTakes / 4,
+    updatesLastMs: retention.updateDays * DAY_MS,
     key: (userId, apiKeyId) => keyService.find(userId, apiKeyId),
     suspendedWhy: (userId) => options.suspensions.whyOf(userId),
     credential: (userId, credentialId) => findCredential(source, userId, credentialId),

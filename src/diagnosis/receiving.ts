@@ -38,7 +38,6 @@ export async function receivingFacts(db: Database, key: ApiKeyRecord): Promise<R
       key.dropped_at === null
         ? undefined
         : { updates: key.dropped_update_count, at: key.dropped_at },
-    lastUsedAt: key.last_used_at,
     webhook,
     turnedOff,
   }
@@ -50,11 +49,13 @@ async function webhooksOf(
 ): Promise<Pick<ReceivingFacts, 'webhook' | 'turnedOff'>> {
   const [row] = await db.query<Row>(
     `select w.sealed is not null as is_on, w.shown_url, w.failures, w.suspended_at, w.last_error_at, w.last_error_message,
-            -- Not every success is in the log: a failure before the last one says nothing.
+            -- Not every success is in the log: a failure before the last one says nothing. Nor does one of the webhook before.
             (select case when d.error is null or d.at >= coalesce(w.last_success_at, d.at) then d.status end
-               from webhook_delivery d where d.api_key_id = w.api_key_id
+               from webhook_delivery d where d.api_key_id = w.api_key_id and d.at >= w.set_at
               order by d.at desc, d.id desc limit 1) as last_status
-       from webhook w where w.api_key_id = $1`,
+       from webhook w join api_key k on k.id = w.api_key_id
+      -- Who polls since has no need of a webhook that was turned off.
+      where w.api_key_id = $1 and (w.sealed is not null or k.polled_at is null)`,
     [apiKeyId],
   )
   if (!row) return { webhook: undefined, turnedOff: undefined }
@@ -101,7 +102,9 @@ export async function checkReceiveMode(
   const since = world.now() - ONGOING_MS
   const isOngoing = (found: readonly Refusal[]) =>
     !isOut && found.some(({ at }) => at.getTime() > since)
-  const mode = modeOf(receiving)
+  const isPolled = world.isPolled(apiKeyId)
+  const isIdle = receiving.mode !== 'webhook' && receiving.pending > 0 && !isPolled
+  const mode = isIdle ? say('nobody_receives') : modeOf(receiving)
   const beside = because('webhook_active', 'webhook_changed')
   if (receiving.mode === 'webhook' && beside.length > 0) {
     const code = 'polling_and_webhook'
@@ -114,11 +117,10 @@ export async function checkReceiveMode(
   if (others.length > 0) {
     const code = 'two_pollers'
     const evidence = [mode, say('other_pollers', { count: others.length })]
-    return isOngoing(others) && world.isPolled(apiKeyId)
+    return isOngoing(others) && isPolled
       ? failing('receive_mode', code, evidence, say('run_one'))
       : passed('receive_mode', evidence, { code, remedy: say('others_are_over') })
   }
-  const isIdle = receiving.mode === 'none' && receiving.pending > 0
   const remark = { code: 'nobody_receives', remedy: say('start_receiving') } as const
   return passed('receive_mode', [mode], isIdle ? remark : undefined)
 }
@@ -160,7 +162,8 @@ export async function checkWebhook(
       )
     }
   }
-  return passed('webhook_info', evidence, lost(receiving, evidence))
+  const oldestKept = world.now() - world.updatesLastMs
+  return passed('webhook_info', evidence, lost(receiving, evidence, oldestKept))
 }
 
 interface Trouble {
@@ -193,13 +196,18 @@ function troubleOf({ isSuspended, failures, lastStatus }: DiagnosedWebhook): Tro
     : { code: 'endpoint_failing', remedy: say('mend') }
 }
 
-/** Adds what was lost to `evidence`. */
-function lost({ dropped, turnedOff }: ReceivingFacts, evidence: Sentence[]): Trouble | undefined {
+/** Adds what was lost to `evidence`. What was dropped before all that is kept now says nothing of now. */
+function lost(
+  { dropped, turnedOff }: ReceivingFacts,
+  evidence: Sentence[],
+  oldestKept: number,
+): Trouble | undefined {
   if (turnedOff) {
     evidence.push(say('webhook_removed', { url: turnedOff.url }))
     return { code: 'webhook_turned_off', remedy: say('set_correct_address') }
   }
   if (!dropped) return undefined
   evidence.push(say('dropped', { count: dropped.updates, at: dropped.at }))
+  if (Date.parse(dropped.at) < oldestKept) return undefined
   return { code: 'updates_dropped', remedy: say('receive_more_often') }
 }

@@ -63,7 +63,7 @@ const words: Words = {
     `getUpdates was cut off by another getUpdates ${counted(count, 'time', 'times')} in the last ten minutes`,
   receives_by_webhook: ({ url }) => `Updates are delivered to ${url}`,
   receives_by_polling: () => 'Updates are fetched by getUpdates; there is no webhook',
-  nobody_receives: () => 'Nobody has fetched updates yet; there is no webhook',
+  nobody_receives: () => 'Nobody fetches updates at the moment; there is no webhook',
 
   pending: ({ count }) => counted(count, 'update waits', 'updates wait'),
   webhook: ({ url }) => `The webhook is ${url}`,

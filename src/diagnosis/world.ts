@@ -23,9 +23,8 @@ export interface ReceivingFacts {
   readonly mode: 'none' | 'polling' | 'webhook'
   readonly pending: number
   readonly dropped: { readonly updates: number; readonly at: string } | undefined
-  readonly lastUsedAt: string | null
   readonly webhook: DiagnosedWebhook | undefined
-  /** A webhook that was removed because its endpoint said that it is gone. */
+  /** A webhook that was removed because its endpoint said that it is gone; undefined once the key has polled. */
   readonly turnedOff: DiagnosedWebhook | undefined
 }
 
@@ -47,6 +46,8 @@ export interface ExaminerWorld {
   now(): number
   /** A round trip that takes longer is slow. */
   readonly slowAfterMs: number
+  /** For how long updates are kept. */
+  readonly updatesLastMs: number
   key(userId: number, apiKeyId: number): Promise<ApiKeyRecord>
   /** Why the user is suspended; undefined: they are not. */
   suspendedWhy(userId: number): string | undefined

@@ -82,7 +82,6 @@ const receiving: fc.Arbitrary<ReceivingFacts> = fc
   .map((facts) => ({
     ...facts,
     ...(facts.webhook && { mode: 'webhook' as const, turnedOff: undefined }),
-    lastUsedAt: null,
   }))
 
 const worlds = fc.record({
@@ -129,6 +128,7 @@ function worldOf(drawn: Drawn): ExaminerWorld {
   return {
     now: () => NOW,
     slowAfterMs: 1_000,
+    updatesLastMs: 86_400_000,
     key: async () => record,
     async credential() {
       if (!drawn.account) throw failed('not_found')

@@ -22,6 +22,7 @@ await db.query(`insert into credential (id, user_id, platform, native_id, accoun
                 values (7, 1, 'sandbox', 'n', '{}')`)
 
 let lastKey = 200_000
+const KEPT_MS = 2 * 86_400_000
 
 const said = ({ evidence, remedy, ...finding }: Finding) => ({
   ...finding,
@@ -52,6 +53,7 @@ async function key(scopes = ['bot:receive']) {
       refusals: (id) => recentRefusals(db, id),
       now: () => Date.now(),
       isPolled: () => isPolled,
+      updatesLastMs: KEPT_MS,
     }) satisfies Partial<ExaminerWorld> as unknown as ExaminerWorld
   const facts = { userId: 1, apiKeyId: api_key_id }
   const examination = { facts, earlier: [] as readonly Finding[] } as Examination
@@ -90,8 +92,14 @@ async function key(scopes = ['bot:receive']) {
          values (now() - $3 * interval '1 second', 'r', 1, $1, 'getUpdates', 409, 409, $2, 1, 1, 1, '::1')`,
         [api_key_id, reason, secondsAgo],
       ),
-    mode: async (earlier: readonly Finding[] = []) =>
-      said(await checkReceiveMode(world(), { ...examination, earlier })),
+    /** The webhook was set so long ago. */
+    isOld: () =>
+      db.query(`update webhook set set_at = now() - interval '1 hour' where api_key_id = $1`, [
+        api_key_id,
+      ]),
+    polledOnce: () => db.query('update api_key set polled_at = now() where id = $1', [api_key_id]),
+    mode: async (earlier: readonly Finding[] = [], more?: Partial<ApiKeyRecord>) =>
+      said(await checkReceiveMode(world(more), { ...examination, earlier })),
     info: async (more?: Partial<ApiKeyRecord>) =>
       said(await checkWebhook(world(more), examination)),
   }
@@ -112,6 +120,8 @@ t.test('a failure in the log before a success that was not logged', async (t) =>
   const well = await key()
   await well.webhook({ error: 'Connection timed out' })
   await well.failed(500)
+  t.match(await well.info(), { verdict: 'passed' }, 'of the webhook before')
+  await well.isOld()
   t.match(await well.info(), { verdict: 'failed', code: 'endpoint_failing' })
   await well.succeeded()
   t.match(await well.info(), { verdict: 'passed' })
@@ -184,22 +194,46 @@ t.test('a webhook that its endpoint had removed', async (t) => {
   const gone = await key()
   await gone.webhook()
   await gone.turnOff()
+  gone.polled(false)
   t.match(await gone.mode(), { verdict: 'passed', code: 'nobody_receives' })
   t.match(await gone.info(), {
     verdict: 'passed',
     code: 'webhook_turned_off',
     remedy: /setWebhook/,
   })
+  await gone.polledOnce()
+  t.notOk((await gone.info()).code, 'the bot polls instead')
+})
+
+t.test('a bot that polled, and stopped', async (t) => {
+  const stopped = await key()
+  const mode = () => stopped.mode([], { receive_mode: 'polling' })
+  t.match(await mode(), { verdict: 'passed', evidence: [/^Updates are fetched by getUpdates/] })
+  stopped.polled(false)
+  t.match(await mode(), {
+    verdict: 'passed',
+    code: 'nobody_receives',
+    evidence: ['Nobody fetches updates at the moment; there is no webhook'],
+  })
+  const nothingWaits = { receive_mode: 'polling' as const, pending_update_count: 0 }
+  t.notOk((await stopped.mode([], nothingWaits)).code, 'it may be between two polls')
 })
 
 t.test('updates that were dropped unread', async (t) => {
   const late = await key()
-  const dropped = { dropped_update_count: 9, dropped_at: '2026-01-01T00:00:00.000Z' }
-  t.match(await late.info(dropped), {
+  const dropped = (age: number) => ({
+    dropped_update_count: 9,
+    dropped_at: new Date(Date.now() - age).toISOString(),
+  })
+  const evidence = ['3 updates wait', /^9 updates were dropped/]
+  t.match(await late.info(dropped(KEPT_MS / 2)), {
     verdict: 'passed',
     code: 'updates_dropped',
-    evidence: ['3 updates wait', /^9 updates were dropped/],
+    evidence,
   })
+  const longAgo = await late.info(dropped(2 * KEPT_MS))
+  t.match(longAgo, { verdict: 'passed', evidence })
+  t.notOk(longAgo.code, 'what waits now came later')
 })
 
 t.test('a key that may not receive is not asked how it does', async (t) => {
