@@ -35,7 +35,12 @@ interface Found {
   readonly affected: number
 }
 
-const ofUsable = 'k.revoked_at is null and c.deleting_at is null and c.deactivated_at is null'
+/** SQL: whether the key `k` may receive at this time; nothing is delivered to one that may not. */
+export const mayReceiveAt = (now: string) => `k.revoked_at is null
+  and coalesce(k.expires_at > ${now}, true) and 'bot:receive' = any(k.scopes)`
+
+const ofReceiving = (now: string) =>
+  `${mayReceiveAt(now)} and c.deleting_at is null and c.deactivated_at is null`
 
 /** Unread updates in which one that a key wants is sought: a key that wants few may have any number of others before it. */
 const LOOKED = 10_000
@@ -61,26 +66,27 @@ export const behindSince = (now: string) => `
                order by update_id limit ${LOOKED}) u
        where ${wantedBy}
        order by u.update_id limit 1) first
-   where c.id = k.credential_id and ${polls(now)} and ${ofUsable}
+   where c.id = k.credential_id and ${polls(now)} and ${ofReceiving(now)}
      and first.at <= ${now} - make_interval(mins => coalesce(s.backlog_minutes, ${USUAL_BACKLOG_MINUTES}))`
 
 /** SQL for the accounts or keys that a rule finds; `$1` is the time. */
 export const MEMBERS: Readonly<Partial<Record<Rule, string>>> = {
   reconnect_loop: `
     select c.user_id, c.id as credential_id, null::bigint as api_key_id, c.last_drop_at as since from credential c
-     where c.drops >= 5 and c.last_drop_at > $1::timestamptz - interval '15 minutes'
+     where c.drops >= 5
+       and (c.last_drop_at > $1::timestamptz - interval '15 minutes' or c.troubled_since is not null)
        and c.deleting_at is null and c.deactivated_at is null`,
   webhook_failing: `
     select k.user_id, k.credential_id, k.id as api_key_id, w.failing_since as since
       from webhook w join api_key k on k.id = w.api_key_id join credential c on c.id = k.credential_id
-     where w.failing_since <= $1::timestamptz - interval '5 minutes' and w.sealed is not null and ${ofUsable}`,
+     where w.failing_since <= $1::timestamptz - interval '5 minutes' and w.sealed is not null and ${ofReceiving('$1::timestamptz')}`,
   backlog_old: `
     select k.user_id, k.credential_id, k.id as api_key_id, late.at as since
       from api_key k cross join lateral (${behindSince('$1::timestamptz')}) late`,
   updates_cut: `
     select k.user_id, k.credential_id, k.id as api_key_id, k.dropped_at as since
       from api_key k join credential c on c.id = k.credential_id
-     where k.dropped_at > $1::timestamptz - interval '1 hour' and ${ofUsable}`,
+     where k.dropped_at > $1::timestamptz - interval '1 hour' and ${ofReceiving('$1::timestamptz')}`,
 }
 
 /** Troubles of the service, which belong to no user. */

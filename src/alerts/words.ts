@@ -15,7 +15,7 @@ const be = (count: number) => (count === 1 ? 'is' : 'are')
 interface Saying {
   /** The problem, for this number of accounts, keys or nodes. */
   headline(count: number): string
-  /** The text once it is resolved. */
+  /** The text once it is resolved; it holds for every way in which that comes about. */
   readonly resolved: string
   readonly cause: string
 }
@@ -23,28 +23,29 @@ interface Saying {
 const sayings: Readonly<Record<Exclude<Rule, 'account_out'>, Saying>> = {
   account_deaf: {
     headline: (count) => `${many(count, 'account')} ${be(count)} deaf`,
-    resolved: 'all accounts hear again',
+    resolved: 'each account hears again, or was deactivated or deleted',
     cause: 'They are connected, but nothing comes',
   },
   reconnect_loop: {
     headline: (count) =>
       `${many(count, 'account')} ${count === 1 ? 'loses its' : 'lose their'} connection again and again`,
-    resolved: 'connections last again',
+    resolved: 'each account has stayed connected, or was deactivated or deleted',
     cause: 'Each was lost five times or more, within 15 minutes of the time before',
   },
   webhook_failing: {
     headline: (count) => `${many(count, 'webhook')} ${be(count)} failing`,
-    resolved: 'webhooks are delivered to again',
-    cause: 'The endpoint has taken nothing for five minutes; what waits is kept and tried again',
+    resolved: 'each webhook takes updates again, was set anew, or is no longer used',
+    cause:
+      'The endpoint has taken nothing for five minutes; it is tried again for 7 days at most, then the webhook is suspended until it is set again',
   },
   backlog_old: {
     headline: (count) => `${many(count, 'bot')} ${be(count)} behind`,
-    resolved: 'bots have caught up',
+    resolved: 'each bot has caught up, or polls no more',
     cause: 'Updates wait that were not fetched: is the bot still running?',
   },
   updates_cut: {
     headline: (count) => `updates of ${many(count, 'API key')} were removed unread`,
-    resolved: 'no further updates were removed unread for an hour',
+    resolved: 'no further updates were removed unread for an hour, or the key is no longer used',
     cause: 'They were older, or more, than the service keeps',
   },
   node_lost: {
@@ -54,7 +55,7 @@ const sayings: Readonly<Record<Exclude<Rule, 'account_out'>, Saying>> = {
   },
   disk_full: {
     headline: () => 'a disk is nearly full',
-    resolved: 'the disk has room again',
+    resolved: 'the disk has room again, or its node has stopped',
     cause: 'Less than a tenth and less than 5 GB are free in DATA_DIR',
   },
 }
@@ -64,7 +65,7 @@ function sayingOf(due: Due): Saying {
   if (rule === null || rule === 'account_out') {
     return {
       headline: (count) => `${many(count, 'account')} ${be(count)} out`,
-      resolved: 'all accounts are back',
+      resolved: 'each account is back, or was deactivated or deleted',
       cause: causeOf(due),
     }
   }

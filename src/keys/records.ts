@@ -1,9 +1,9 @@
 /** API keys as the management API shows them, one by one and as a list that is searched and filtered. */
 
-import type { Scope } from '../../machines/api-key/events.ts'
+import { receivesAt, type Scope } from '../../machines/api-key/events.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { Progress } from '../../machines/webhook/progress.ts'
-import { behindSince, polledWithinDay } from '../alerts/rules.ts'
+import { behindSince, mayReceiveAt, polledWithinDay } from '../alerts/rules.ts'
 import { folded, type IdentityRow } from '../credentials/identity.ts'
 import type { RecordSource } from '../credentials/records.ts'
 import type { Database } from '../database/database.ts'
@@ -80,7 +80,7 @@ const newest = 'order by k.id desc limit $2'
 const picked = `select k.id from api_key k where ${whereWanted} ${newest}`
 
 const troubled: Readonly<Record<KeyTrouble, string>> = {
-  webhook: `select k.id from api_key k where ${whereWanted} and k.revoked_at is null and k.id in (
+  webhook: `select k.id from api_key k where ${whereWanted} and ${mayReceiveAt('now()')} and k.id in (
     select w.api_key_id from webhook w where w.sealed is not null
        and (w.failing_since is not null or w.due_at is not null or w.suspended_at is not null)) ${newest}`,
   // As the rule says, which looks into the log. One pass over the keys and logs spares that look those that have read
@@ -156,17 +156,19 @@ async function nameOf(
 function recordOf(row: Row, account: StoredApiKey['account'], pending: number): StoredApiKey {
   const isRevoked = row.revoked_at !== null
   const webhook = isRevoked ? null : row.webhook
+  const { scopes, filter } = row
+  const receives = receivesAt({ scopes, expiresAt: row.expires_at?.getTime() }, Date.now())
   return {
     api_key_id: row.id,
     name: row.name,
     credential_id: row.credential_id,
     account,
-    scopes: row.scopes,
+    scopes,
     key_hint: row.key_hint,
     allowed_ips: row.allowed_ips,
     made_by: row.made_by,
     receive_mode: webhook ? 'webhook' : row.polls && !isRevoked ? 'polling' : 'none',
-    webhook: webhook && webhookRecord(webhook, pending, row.filter),
+    webhook: webhook && webhookRecord(webhook, { pending, filter, receives }),
     cursor: row.cursor,
     pending_update_count: pending,
     dropped_update_count: row.dropped_updates,

@@ -18,13 +18,17 @@ export const WebhookRecord = Type.Object({
   last_error_date: Type.Optional(Type.Integer()),
   last_error_message: Type.Optional(Type.String()),
   last_success_date: Type.Optional(Type.Integer()),
-  state: Type.Union([
-    Type.Literal('delivering'),
-    Type.Literal('resting'),
-    Type.Literal('suspended'),
-    Type.Literal('crashed'),
-    Type.Literal('failed'),
-  ]),
+  state: Type.Union(
+    [
+      Type.Literal('delivering'),
+      Type.Literal('resting'),
+      Type.Literal('suspended'),
+      Type.Literal('stopped'),
+      Type.Literal('crashed'),
+      Type.Literal('failed'),
+    ],
+    { description: '`stopped`: the key has expired or may not receive, so nothing is tried' },
+  ),
   failing_since: Type.Optional(
     Type.String({ format: 'date-time', description: 'Since then nothing has got through' }),
   ),

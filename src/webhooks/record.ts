@@ -59,7 +59,15 @@ export const webhookObject = `case when w.api_key_id is not null then jsonb_buil
   'success_at', ${unix('last_success_at')}, 'due_at', ${unix('due_at')},
   'failing_since', ${unix('failing_since')}, 'suspended', w.suspended_at is not null) end`
 
-export function webhookRecord(row: WebhookColumns, pending: number, filter: Filter) {
+interface WebhookKey {
+  readonly pending: number
+  readonly filter: Filter
+  /** Nothing is delivered for a key that has expired or lacks the scope. */
+  readonly receives: boolean
+}
+
+export function webhookRecord(row: WebhookColumns, { pending, filter, receives }: WebhookKey) {
+  const state = stateOf(row, receives)
   const allowed = namesWanted(currentlyWanted(filter))
   return {
     url: row.url,
@@ -74,15 +82,17 @@ export function webhookRecord(row: WebhookColumns, pending: number, filter: Filt
       last_error_message: row.error ?? '',
     }),
     ...(row.success_at !== null && { last_success_date: Math.floor(row.success_at) }),
-    state: stateOf(row),
-    ...(row.failing_since !== null && { failing_since: instant(row.failing_since) }),
-    ...(row.due_at !== null && { next_attempt_at: instant(row.due_at) }),
+    state,
+    ...(row.failing_since !== null &&
+      state !== 'stopped' && { failing_since: instant(row.failing_since) }),
+    ...(row.due_at !== null && state === 'resting' && { next_attempt_at: instant(row.due_at) }),
   }
 }
 
 const instant = (seconds: number) => new Date(1000 * seconds).toISOString()
 
-function stateOf({ suspended, due_at }: WebhookColumns) {
+function stateOf({ suspended, due_at }: WebhookColumns, receives: boolean) {
   if (suspended) return 'suspended' as const
+  if (!receives) return 'stopped' as const
   return due_at === null ? ('delivering' as const) : ('resting' as const)
 }

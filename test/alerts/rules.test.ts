@@ -28,7 +28,7 @@ async function key({ database }: Rig, id: number, userId = 1) {
   )
   await database.query(
     `insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor, polled_at, last_used_at)
-     overriding system value values ($1::bigint + 100000, $2, $1::bigint, 'k', '{}', $1::bigint::text::bytea, 'x', 0, $3, $3)`,
+     overriding system value values ($1::bigint + 100000, $2, $1::bigint, 'k', '{bot:receive}', $1::bigint::text::bytea, 'x', 0, $3, $3)`,
     [id, userId, at(0)],
   )
   return id + 100_000
@@ -65,8 +65,31 @@ t.test('a webhook that fails for five minutes is told, and its end', async (t) =
   await one.tick(9)
   t.same(
     receiver.received.map(({ text }) => JSON.parse(text).data.text.split('. ')[0]),
-    ['2 webhooks are failing', 'Resolved at 2026-01-01 00:09 UTC: webhooks are delivered to again'],
+    [
+      '2 webhooks are failing',
+      'Resolved at 2026-01-01 00:09 UTC: each webhook takes updates again, was set anew, or is no longer used',
+    ],
   )
+})
+
+t.test('nothing is tried for a key that has expired or may not receive', async (t) => {
+  const one = await rig(t)
+  const keyId = await key(one, 1)
+  await one.database.query(
+    `insert into webhook (api_key_id, sealed, shown_url, max_connections, has_certificate, failing_since)
+     values ($1, 'x', 'x', 1, false, $2)`,
+    [keyId, at(0)],
+  )
+  const found = async () =>
+    (await judge(one.database, at(6), quietLogger)).found.map(({ rule }) => rule)
+  const change = (what: string, ...values: unknown[]) =>
+    one.database.query(`update api_key set ${what}`, values)
+  await change('expires_at = $1', at(7))
+  t.same(await found(), ['webhook_failing'])
+  await change('expires_at = $1', at(6))
+  t.same(await found(), [])
+  await change(`expires_at = null, scopes = '{bot:send}'`)
+  t.same(await found(), [])
 })
 
 t.test('a bot that polls and is behind, and updates that were cut', async (t) => {
@@ -187,6 +210,9 @@ t.test('the database counts drops that follow each other soon', async (t) => {
   t.ok((await found()).includes('reconnect_loop'))
   await one.database.query(`update credential set last_drop_at = now() - interval '16 minutes'`)
   t.notOk((await found()).includes('reconnect_loop'), 'it has lasted since')
+  await one.database.query('update credential set troubled_since = last_drop_at')
+  t.ok((await found()).includes('reconnect_loop'), 'it has not come back since')
+  await one.database.query('update credential set troubled_since = null')
   await drop()
   const [row] = await one.database.query<{ drops: number }>('select drops from credential')
   t.equal(row?.drops, 1, 'a new count')

@@ -80,6 +80,12 @@ t.test('keys with trouble are found: a failing webhook, a bot far behind', async
   ])
   t.same(await found('trouble=webhook'), [shop.api_key_id])
   t.same(await found('trouble=webhook&search=desk'), [])
+  const path = `/api_keys/${shop.api_key_id}`
+  const sending = await client.result('PATCH', path, { scopes: ['bot:send'] })
+  t.match(sending.webhook, { state: 'stopped', failing_since: undefined })
+  t.same(await found('trouble=webhook'), [], 'nothing is tried for one that may not receive')
+  await client.result('PATCH', path, { scopes: ['bot:send', 'bot:receive'] })
+  t.same(await found('trouble=webhook'), [shop.api_key_id])
   await client.result('DELETE', `/api_keys/${shop.api_key_id}`)
   t.same(await found('trouble=webhook'), [], 'a revoked key has no trouble')
 })
@@ -119,14 +125,14 @@ t.test(
     await isListed([], '59 minutes of 60')
     await waiting(61)
     await isListed(behind, '61 minutes of 60')
-    const used = (when: string) =>
-      database.query(`update api_key set last_used_at = now() - $2::interval where id = $1`, [
+    const polled = (when: string) =>
+      database.query(`update api_key set polled_at = now() - $2::interval where id = $1`, [
         many.api_key_id,
         when,
       ])
-    await used('25 hours')
+    await polled('25 hours')
     await isListed([], 'a bot that is gone')
-    await used('23 hours')
+    await polled('23 hours')
     await isListed(behind, 'a bot that was here today')
     await database.query('update credential set deactivated_at = now() where id = $1', [ofBob])
     await isListed([], 'an account that is deactivated')

@@ -3,6 +3,7 @@ import t from 'tap'
 import { type WebhookColumns, webhookRecord } from '../../src/webhooks/record.ts'
 
 const AT = 1_800_000_000
+const key = { pending: 3, filter: [], receives: true }
 const columns: WebhookColumns = {
   url: 'https://bot.example/',
   has_certificate: false,
@@ -25,7 +26,7 @@ const bare = {
 }
 
 t.test('seconds as they began', async (t) => {
-  t.strictSame(webhookRecord(columns, 3, []), { ...bare, state: 'delivering' })
+  t.strictSame(webhookRecord(columns, key), { ...bare, state: 'delivering' })
   const failing = {
     ...columns,
     ip_address: '192.0.2.1',
@@ -35,7 +36,7 @@ t.test('seconds as they began', async (t) => {
     due_at: AT + 5.25,
     failing_since: AT + 0.5,
   }
-  t.strictSame(webhookRecord(failing, 3, []), {
+  t.strictSame(webhookRecord(failing, key), {
     ...bare,
     ip_address: '192.0.2.1',
     last_error_date: AT,
@@ -45,5 +46,13 @@ t.test('seconds as they began', async (t) => {
     failing_since: '2027-01-15T08:00:00.500Z',
     next_attempt_at: '2027-01-15T08:00:05.250Z',
   })
-  t.match(webhookRecord({ ...failing, suspended: true }, 0, []), { state: 'suspended' })
+  t.match(webhookRecord({ ...failing, suspended: true }, key), { state: 'suspended' })
+})
+
+t.test('nothing is tried for a key that may not receive', async (t) => {
+  const failing = { ...columns, due_at: AT + 5, failing_since: AT }
+  const record = webhookRecord(failing, { ...key, receives: false })
+  t.strictSame(record, { ...bare, state: 'stopped' })
+  const suspended = webhookRecord({ ...failing, suspended: true }, { ...key, receives: false })
+  t.match(suspended, { state: 'suspended', next_attempt_at: undefined })
 })

@@ -71,7 +71,7 @@ const ListQuery = Type.Object({
   trouble: Type.Optional(
     Type.Enum(['webhook', 'backlog'], {
       description:
-        '`webhook`: of which a webhook fails, rests or is suspended; `backlog`: polling ones that are behind as the alert `backlog_old` says',
+        '`webhook`: keys that may receive, of which a webhook fails, rests or is suspended; `backlog`: polling ones that are behind as the alert `backlog_old` says',
     }),
   ),
   revoked: Type.Optional(

@@ -159,6 +159,7 @@ function Standing({ webhook }: { readonly webhook: Webhook }) {
       {(webhook.state === 'crashed' || webhook.state === 'failed') && (
         <Notice tone="bad">{t(`webhook.${webhook.state}`)}</Notice>
       )}
+      {webhook.state === 'stopped' && <Notice tone="warn">{t('webhook.stopped')}</Notice>}
       {webhook.state === 'resting' && (
         <Notice tone="warn">
           <p>{t('webhook.resting')}</p>

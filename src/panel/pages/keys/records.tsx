@@ -58,7 +58,8 @@ function accountOf({ account, credential_id: id }: ApiKey, t: Translate): string
 /** How a usable key receives; red or amber while its webhook does not get what it should. */
 export function ReceivingBadge({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
-  const { receive_mode: mode, webhook } = apiKey
+  const { receive_mode, webhook } = apiKey
+  const mode = webhook?.state === 'stopped' ? 'none' : receive_mode
   if (!webhook || !isTroubled(webhook)) {
     return <Badge tone={tones[mode]}>{t(`keys.mode.${mode}`)}</Badge>
   }
@@ -69,9 +70,9 @@ export function ReceivingBadge({ apiKey }: { readonly apiKey: ApiKey }) {
   )
 }
 
-/** Whether updates of a webhook wait because an attempt failed, or nothing attempts them. */
+/** Whether updates of a webhook wait because an attempt failed, or nothing attempts them though the key may receive. */
 export const isTroubled = ({ state, failing_since }: NonNullable<ApiKey['webhook']>) =>
-  state !== 'delivering' || failing_since !== undefined
+  !['delivering', 'stopped'].includes(state) || failing_since !== undefined
 
 function StandingBadge({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
