@@ -191,6 +191,19 @@ t.test(
       }
     })
 
+    await t.test('it is told when updates were last dropped', async () => {
+      const dropped_at = '2026-03-21T08:30:00.000Z'
+      await page.route(`**/api_keys/${brief.api_key_id}`, async (route) => {
+        const response = await route.fetch()
+        const { result, ...rest } = await response.json()
+        const json = { ...rest, result: { ...result, dropped_update_count: 3, dropped_at } }
+        await route.fulfill({ response, json })
+      })
+      await page.goto(`/dashboard/keys/${brief.api_key_id}`)
+      const notice = page.locator('.notice', { hasText: '3 updates were dropped unread' })
+      await notice.locator(`time[datetime="${dropped_at}"]`).waitFor()
+    })
+
     t.same(complaints, [])
   },
 )

@@ -1,5 +1,6 @@
 /** Sharing an account in the panel: inviting, accepting, what each role is offered, and the end with its keys. */
 import t from 'tap'
+import { until } from '../support/client.ts'
 import { startService } from '../support/service.ts'
 import { violationsIn } from './axe.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
@@ -59,6 +60,22 @@ t.test(
       await page.locator('.dialog code').first().waitFor()
       t.same(await violationsIn(page), [])
     })
+
+    await t.test(
+      'a developer is told to ask the owner for what a share does not allow',
+      async (t) => {
+        const { page } = ofDeveloper
+        await owner.result('PUT', `/sandbox/people/${bot.id}/faults/revoke`, {})
+        const path = `/platforms/credentials/${credentialId}`
+        await until(async () => (await owner.result('GET', path)).reason === 'session_revoked')
+        await page.goto(`${address}/diagnosis`)
+        await page.getByRole('button', { name: 'Take all steps' }).click()
+        await page.getByRole('heading', { name: 'Found: The account' }).waitFor()
+        await page.getByText('Ask the owner of the account: +*******9311').waitFor()
+        t.equal(await page.getByRole('link', { name: 'Link again' }).count(), 0)
+        t.same(await violationsIn(page), [])
+      },
+    )
 
     await t.test('the owner sees who made a key, and takes it along', async (t) => {
       const { page } = ofOwner

@@ -148,7 +148,7 @@ export function Result({ diagnosis, apiKey, anew }: ResultProps) {
         <Button icon="restart" onClick={anew}>
           {t('diagnosis.anew')}
         </Button>
-        {cause && <Remedy code={cause.code} diagnosis={diagnosis} />}
+        {cause && <Remedy code={cause.code} diagnosis={diagnosis} apiKey={apiKey} />}
       </div>
     </section>
   )

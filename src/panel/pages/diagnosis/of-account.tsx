@@ -8,11 +8,12 @@ import { ButtonLink } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { Card, Page } from '../../ui/page.tsx'
 import { Empty, Failed, Loading, Notice } from '../../ui/states.tsx'
+import { AskOwner } from './remedy.tsx'
 
 /** Without a key nothing is tried out, but the account itself says why it is out. */
 function Out({ credential }: { readonly credential: Credential }) {
   const t = useT()
-  const { action, credential_id: id, platform, reason, state } = credential
+  const { action, credential_id: id, platform, reason, shared, state } = credential
   if (state === 'active' || state === 'connecting') return null
   return (
     <Notice tone="warn">
@@ -20,7 +21,8 @@ function Out({ credential }: { readonly credential: Credential }) {
         {reason && `${t.word('reason', reason)}. `}
         {t.word('action', action)}
       </p>
-      {action === 'link_again' && (
+      {action === 'link_again' && shared && <AskOwner shared={shared} />}
+      {action === 'link_again' && !shared && (
         <div>
           <ButtonLink kind="first" to={`/dashboard/link?platform=${platform}&again=${id}`}>
             {t('account.linkAgain')}

@@ -4,7 +4,7 @@ import { useMutation, useQuery } from '@tanstack/react-query'
 import type { Facts, FindingCode } from '../../../../machines/diagnosis/facts.ts'
 import { call } from '../../api/call.ts'
 import { credentialQuery } from '../../api/queries.ts'
-import type { Diagnosis } from '../../api/types.ts'
+import type { ApiKey, Credential, Diagnosis } from '../../api/types.ts'
 import { useT } from '../../i18n/language.tsx'
 import { Button, ButtonLink } from '../../ui/button.tsx'
 import { useReason } from '../../ui/states.tsx'
@@ -87,6 +87,9 @@ export function placeOf(code: string | undefined, diagnosis: Diagnosis): string 
     : `/dashboard/keys/${diagnosis.api_key_id}${place}`
 }
 
+/** What no share of an account allows. */
+const ofOwner: readonly Place[] = ['link', 'restart']
+
 /** Findings that pass by themselves, or need another recipient: the button only runs the diagnosis again. */
 const placeFor = (code: string): Place => places[code] ?? 'again'
 
@@ -105,12 +108,25 @@ export function useFix(): (code: string | null, remedy: string | null) => string
 interface RemedyProps {
   readonly code: string
   readonly diagnosis: Diagnosis
+  readonly apiKey: ApiKey
 }
 
-export function Remedy({ code, diagnosis }: RemedyProps) {
+/** For those who share the account. */
+export function AskOwner({ shared }: { readonly shared: NonNullable<Credential['shared']> }) {
+  const t = useT()
+  return (
+    <p>
+      {t('diagnosis.askOwner')} <span className="ltr">{shared.owner.phone}</span>
+    </p>
+  )
+}
+
+export function Remedy({ code, diagnosis, apiKey: { shared } }: RemedyProps) {
   const t = useT()
   const { api_key_id, credential_id } = diagnosis
-  switch (placeFor(code)) {
+  const place = placeFor(code)
+  if (shared && ofOwner.includes(place)) return <AskOwner shared={shared} />
+  switch (place) {
     case 'link':
       return <LinkAgain credentialId={credential_id} />
     case 'restart':

@@ -32,7 +32,7 @@ export function Overview({ apiKey }: { readonly apiKey: ApiKey }) {
 function Receiving({ apiKey }: { readonly apiKey: ApiKey }) {
   const t = useT()
   const { number } = useFormats()
-  const { webhook, dropped_update_count: dropped } = apiKey
+  const { webhook, dropped_update_count: dropped, dropped_at } = apiKey
   const backlog = useQuery(backlogQuery(apiKey.api_key_id))
   const oldest = backlog.data?.oldest_at
   return (
@@ -54,7 +54,16 @@ function Receiving({ apiKey }: { readonly apiKey: ApiKey }) {
           />
         )}
       </dl>
-      {dropped > 0 && <Notice tone="warn">{t.count('keys.dropped', dropped)}</Notice>}
+      {dropped > 0 && (
+        <Notice tone="warn">
+          <p>{t.count('keys.dropped', dropped)}</p>
+          {dropped_at && (
+            <p className="quiet small">
+              <Ago at={dropped_at} />
+            </p>
+          )}
+        </Notice>
+      )}
       {webhook?.last_error_date !== undefined && (
         <Notice tone={isTroubled(webhook) ? 'bad' : 'good'}>
           <p className="label">
