@@ -162,6 +162,7 @@ export class Diagnoses {
 
   /** Rejects with `not_found`, also for what another user or another key has. */
   async find(diagnosisId: string, userId: number, apiKeyId: number): Promise<RunningDiagnosis> {
+    await this.#endStale(diagnosisId)
     const actor = await this.#actors.find(diagnosisId)
     const stored = this.#stored.get(actor)
     if (stored?.userId !== userId || stored.apiKeyId !== apiKeyId) throw failed('not_found')
@@ -170,6 +171,17 @@ export class Diagnoses {
 
   stop(): Promise<void> {
     return this.#actors.stop()
+  }
+
+  /** Another node has taken steps meanwhile: the next actor goes on behind them. */
+  async #endStale(diagnosisId: string): Promise<void> {
+    const actor = this.#actors.peek(diagnosisId)
+    const stored = actor && (await this.#store.load(diagnosisId))
+    if (!stored || !actor.isIdle(0)) return
+    if (stored.findings.length <= actor.snapshot.context.findings.length) return
+    actor.stop()
+    // Until then it is found.
+    await actor.closed
   }
 
   async #begin(

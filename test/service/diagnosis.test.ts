@@ -58,6 +58,26 @@ t.test('step by step, and on after a restart of the service', async (t) => {
   t.match(await client.ask('POST', `${path}/next`), refused(400, over))
 })
 
+t.test('steps that another node has taken meanwhile are not taken again', async (t) => {
+  const { client, keyId, diagnose } = await account('elsewhere')
+  const { diagnosis_id } = await diagnose(keyId, {})
+  const path = `/api_keys/${keyId}/diagnosis/${diagnosis_id}`
+  const first = await client.result('POST', `${path}/next`)
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
+  t.teardown(() => database.close())
+  await database.query(
+    `update diagnosis set findings = findings || '[{"step": "credential", "verdict": "passed", "evidence": ["seen"]}]'
+      where id = $1`,
+    [diagnosis_id],
+  )
+  t.match(await client.result('GET', path), {
+    step: 'send',
+    steps: [first.steps[0], { evidence: ['seen'] }, { verdict: 'pending' }],
+  })
+  const rest = await client.result('POST', `${path}/next`, { all: true })
+  t.match(rest, { step: null, steps: [{}, { evidence: ['seen'] }, { verdict: 'skipped' }] })
+})
+
 t.test('a key that was revoked, or is over, or is another', async (t) => {
   const { client, credentialId, key, keyId, diagnose } = await account('mistaken')
   t.match((await diagnose(keyId, { all: true, key })).cause, null, 'the right key')
