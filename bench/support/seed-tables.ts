@@ -62,7 +62,7 @@ async function seedRecords({ sql, vault, note }: Stage): Promise<void> {
     `insert into api_key (id, user_id, credential_id, name, scopes, secret_hash, key_hint, cursor, polled_at,
        last_used_at)
      overriding system value
-     select id, 1, id, case when id % 10 = 9 then 'bénch ' else 'bench ' end || id, '{bot:send}',
+     select id, 1, id, case when id % 10 = 9 then 'bénch ' else 'bench ' end || id, '{bot:send,bot:receive}',
        id::text::bytea, '…', 99, case when id % 2 = 0 then now() end, now() from credential`,
   )
   await sql.query(
