@@ -296,6 +296,7 @@ function openForwarder(parts: ForwarderParts, opened: AsyncDisposableStack): Req
     nodes,
     owners: new Owners(storage.db),
     owns: core.actsFor,
+    adopt: (sessionId, from) => core.links.adopt(sessionId, from),
     key: storage.vault.derive('node'),
     holdMs: config.timing.holdFor,
     metrics: storage.metrics,

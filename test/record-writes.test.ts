@@ -42,6 +42,7 @@ const inSql: Readonly<Record<string, string>> = {
   'links/finish.ts insert credential': transaction,
   'links/finish.ts update credential': transaction,
   'links/finish.ts update link_session': transaction,
+  'links/store.ts update link_session': atOnce,
   'media/downloads.ts insert media_path': atOnce,
   'media/downloads.ts update media_path': atOnce,
   'nodes/orders.ts update credential': command,

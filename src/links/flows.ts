@@ -130,6 +130,20 @@ export class LinkFlows {
     return { link, actor, mayAskPassword }
   }
 
+  /** Takes a flow from a node that has ended, unless another node is faster. */
+  async adopt(sessionId: string, from: number | null): Promise<void> {
+    const node = await this.#options.store.adopt(sessionId, from)
+    const actor = this.#actors.peek(sessionId)
+    const link = actor && this.#links.get(actor)
+    if (node === undefined || !link) return
+    // This process had it under its number before, and nobody since.
+    if (link.node === from) this.#links.set(actor, { ...link, node })
+    else {
+      actor.stop()
+      await actor.closed
+    }
+  }
+
   /** The open links of this user, newest first. */
   open(...wanted: Parameters<PostgresLinkStore['open']>): Promise<OpenLink[]> {
     return this.#options.store.open(...wanted)

@@ -29,6 +29,8 @@ interface NewLink {
 export interface StoredLink extends LinkFacts {
   readonly userId: number
   readonly method: string
+  /** The incarnation of the node that has it. */
+  readonly node: number | null
   /** Stands for the phone, address or bot that is tried. */
   readonly target: string | undefined
 }
@@ -116,6 +118,7 @@ export class PostgresLinkStore implements LinkStore {
       userId: link.userId,
       platform: link.platform,
       method: link.method,
+      node: link.node ?? null,
       state: link.state,
       step: link.step ?? undefined,
       stored: stored ? (JSON.parse(stored.toString()) as Json) : null,
@@ -125,6 +128,17 @@ export class PostgresLinkStore implements LinkStore {
       reason: storedReason<LinkReason>(link.reason ?? null),
       target: link.target ?? undefined,
     }
+  }
+
+  /** Resolves with the number of this node, which has the flow now; undefined where its node lives, or is another already. */
+  async adopt(sessionId: string, from: number | null): Promise<number | undefined> {
+    const self = this.#world.incarnation()
+    const adopted = await this.#db.query(
+      `update link_session set node = $3 where id = $1 and node is not distinct from $2
+          and not exists (select from node where id = $2 and ended_at is null) returning 1`,
+      [sessionId, from, self],
+    )
+    return adopted.length > 0 ? (self ?? undefined) : undefined
   }
 
   /** The links of a user that are neither over nor out of time, newest first: all live equally long. */
@@ -172,7 +186,7 @@ export class PostgresLinkStore implements LinkStore {
     await this.#db.records((em) => em.nativeUpdate(LinkSession, open, change))
   }
 
-  /** An ended flow keeps no secret. */
+  /** An ended flow keeps no secret, and ends only once. */
   async saveEnd(
     sessionId: string,
     state: LinkState,
@@ -180,9 +194,9 @@ export class PostgresLinkStore implements LinkStore {
     reason?: LinkReason,
   ): Promise<void> {
     const change = { state, attemptsLeft, reason: reason ?? null }
-    const unlinked = { id: sessionId, state: { $ne: 'linked' as const } }
+    const open = { id: sessionId, state: { $in: [...OPEN] } }
     const withSecret = OPEN.includes(state) ? change : { ...change, stored: null }
-    await this.#db.records((em) => em.nativeUpdate(LinkSession, unlinked, withSecret))
+    await this.#db.records((em) => em.nativeUpdate(LinkSession, open, withSecret))
   }
 
   async finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number> {

@@ -85,6 +85,8 @@ export function targetIn(body: Buffer): RequestTarget | undefined {
 export interface OwnerRecord {
   /** Absent for a flow of linking. */
   readonly credentialId: number | undefined
+  /** The flow of linking. */
+  readonly sessionId?: string | null
   /** The incarnation of its node; null if it has no owner. */
   readonly owner: number | null
 }
@@ -105,12 +107,13 @@ const manyStatements = {
 }
 
 const statements = {
-  link: `select node as owner from link_session where id = $1 and node is not null`,
+  link: 'select id as "sessionId", node as owner from link_session where id = $1',
   // A page for linking again has no flow before it is opened: that begins where the account is.
-  page: `select s.node as owner from link_page p join link_session s on s.id = p.session_id
-          where p.hash = decode($1, 'hex') and s.node is not null
+  page: `select s.id as "sessionId", s.node as owner
+           from link_page p join link_session s on s.id = p.session_id
+          where p.hash = decode($1, 'hex')
          union all
-         select coalesce(s.node, l.owner) from relink_page p
+         select s.id, case when s.id is null then l.owner else s.node end from relink_page p
            left join link_session s on s.id = p.session_id
            left join credential_log l on l.credential_id = p.credential_id
           where p.hash = decode($1, 'hex')`,

@@ -26,6 +26,7 @@ interface ForwarderScene {
   look(): Promise<OwnerRecord | undefined>
   readonly serve?: Serve
   owns?(): boolean
+  adopt?(sessionId: string, from: number | null): Promise<void>
   isPlacedHere?(): boolean
   onMembersChanged?(changed: () => void): void
 }
@@ -43,6 +44,7 @@ export async function startForwarder(t: Test, scene: ForwarderScene) {
     },
     owners: owners as unknown as Owners,
     owns: scene.owns ?? (() => false),
+    adopt: scene.adopt ?? (async () => undefined),
     key: KEY,
     holdMs: 20_000,
     logger: pino({ level: 'silent' }),

@@ -56,6 +56,8 @@ interface ForwardingOptions {
   readonly owners: Owners
   /** Whether this node runs the account, and may act for it. */
   owns(credentialId: number): boolean
+  /** Takes a flow of linking from a node that has ended, unless another node is faster. */
+  adopt(sessionId: string, from: number | null): Promise<void>
   /** The key that only the nodes share. */
   readonly key: Buffer
   /** How long a request waits for an owner. */
@@ -119,7 +121,7 @@ export class RequestForwarder {
   /** A request from another node, which has found that this node is the owner. */
   readonly receive: Serve = (request, response) => {
     const target = targetOf(request.url ?? '')
-    if (!target || target.kind === 'link') return this.#serve(request, response)
+    if (!target) return this.#serve(request, response)
     if (this.#isHere(target)) return this.#serveCounted(target, request, response)
     // The table is read while this node gives the account away: the node that asks looks again.
     const wasMoving = this.#isMoving(target)
@@ -248,11 +250,12 @@ export class RequestForwarder {
       let place = await owners.find(target)
       for (;;) {
         const to = this.#nodeOf(place, isCurrent)
-        if (to === this.#self && !call.isOnlyForwarded) {
+        const hasMoved = to === this.#self && (await this.#adopts(place))
+        if (to === this.#self && !hasMoved && !call.isOnlyForwarded) {
           return this.#serveCounted(target, call.request, call.response, call.copy)
         }
         if (to !== undefined && call.isSentWhole) await call.keepBody()
-        const end = to === undefined ? 'elsewhere' : await this.#goesTo(to, call)
+        const end = to === undefined || hasMoved ? 'elsewhere' : await this.#goesTo(to, call)
         if (end === 'ended' || call.hasLeft) return
         // The former owner has ended: from now on the request waits for the next one.
         if (end === 'lost' && !hasLost) until = performance.now() + holdMs
@@ -290,10 +293,22 @@ export class RequestForwarder {
       if (isLost && !isCurrent) return undefined
     }
     if (owner !== null && (owner === this.#self || this.#peers.has(owner))) return owner
-    const isKnown = this.#rows.some(({ incarnation }) => incarnation === owner)
     // The owner has no address for other nodes: the answer says that the account is there.
-    if (isKnown || credentialId === undefined) return this.#self
+    if (this.#isUp(owner) || credentialId === undefined) return this.#self
     return this.#options.nodes.isPlacedHere(credentialId) ? this.#self : undefined
+  }
+
+  /** Whether the flow of linking had lost its node. It has one now, which the table names. */
+  async #adopts(place: OwnerRecord | undefined): Promise<boolean> {
+    const { sessionId, owner = null } = place ?? {}
+    const isLeft = owner !== this.#self && !this.#isUp(owner)
+    if (!sessionId || !isLeft || this.#self === undefined) return false
+    await this.#options.adopt(sessionId, owner)
+    return true
+  }
+
+  #isUp(owner: number | null): boolean {
+    return this.#rows.some(({ incarnation }) => incarnation === owner)
   }
 
   /** `ended`: the caller has its answer, or has none to expect. */
