@@ -212,8 +212,11 @@ export interface LinkAttempt {
   answer(answer: LinkAnswer, signal: AbortSignal): Promise<LinkStep>
   /** After a `show` step: resolves once the user acted elsewhere or what is shown has changed. */
   changed(signal: AbortSignal): Promise<LinkStep>
-  /** Closes connections; does not undo a finished link. */
-  close(): Promise<void>
+  /**
+   * Closes connections; does not undo a finished link. `signOut`: the flow is over without one, so what the network has
+   * signed in all the same is signed out before. Not for longer than some seconds.
+   */
+  close(options?: { readonly signOut: boolean }): Promise<void>
 }
 
 /** Whether this node may speak for an account. It is asked at each write, because the process may have stood still. */

@@ -71,6 +71,48 @@ t.test('Telegram accounts are linked', async (t) => {
     t.match(refused, { kind: 'refused', reason: 'expired' })
   })
 
+  await t.test(
+    'a code that was taken while its answer got lost is not given in vain',
+    async (t) => {
+      for (const options of [{}, { email: 'ada@example.org' }]) {
+        const { person, attempt } = await begun(t, stage, options)
+        person.lostAnswers = 1
+        await t.rejects(
+          attempt.answer({ kind: 'code', code: person.code }, AbortSignal.timeout(300)),
+        )
+        t.equal(network.devicesOf(person), 1, 'it is signed in')
+        t.equal(accountOf(await code(attempt, person.code)).identity.native, `${person.id}`)
+      }
+      const { person, attempt } = await begun(t, stage)
+      person.lostAnswers = 1
+      await t.rejects(attempt.answer({ kind: 'code', code: person.code }, AbortSignal.timeout(300)))
+      await attempt.close()
+      const resumed = await stage.platform().resumeLink(storedOf(attempt.step), patience())
+      t.equal(accountOf(await code(resumed, person.code)).identity.native, `${person.id}`)
+    },
+  )
+
+  await t.test('a flow that ends without an account leaves no device signed in', async (t) => {
+    const { person, attempt } = await begun(t, stage)
+    person.lostAnswers = 1
+    await t.rejects(attempt.answer({ kind: 'code', code: person.code }, AbortSignal.timeout(300)))
+    await attempt.close({ signOut: true })
+    t.equal(network.devicesOf(person), 0)
+
+    const scanned = await stage.platform().startLink('qr', {}, patience())
+    if (scanned.step.kind !== 'show') throw new Error('no code is shown')
+    acceptLogin(network, person, tokenOf(scanned.step.value))
+    t.equal(network.devicesOf(person), 1)
+    await scanned.close({ signOut: true })
+    t.equal(network.devicesOf(person), 0)
+    await scanned.close({ signOut: true })
+
+    const linked = await begun(t, stage)
+    t.match(await code(linked.attempt, linked.person.code), { kind: 'done' })
+    await linked.attempt.close({ signOut: true })
+    t.equal(network.devicesOf(linked.person), 1, 'an account that is linked stays')
+  })
+
   await t.test('an account that has to name an e-mail address first', async (t) => {
     const { attempt } = await begun(t, stage, { email: '' })
     t.match(attempt.step, {

@@ -6,6 +6,7 @@ import type {
   Platform,
   WritePermit,
 } from '../../../actors/ports/platform.ts'
+import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
 import { definePlatform, fieldsOf, noFurtherStep } from '../kit/platform.ts'
 import type { SessionOptions } from './assemble.ts'
@@ -53,7 +54,7 @@ export function telegramPlatform({ application, ...given }: TelegramOptions): Pl
     ...facts,
     logger: options.logger,
     startLink: (method, fields, signal) =>
-      attempt(signIn(), (to) =>
+      attempt(signIn(), options.logger, (to) =>
         method === 'qr'
           ? QrLink.start(to, signal)
           : PhoneLink.start(to, fields.phone ?? '', signal),
@@ -61,6 +62,7 @@ export function telegramPlatform({ application, ...given }: TelegramOptions): Pl
     resumeLink: (stored, signal) =>
       attempt(
         signIn(stored),
+        options.logger,
         async (to) =>
           PhoneLink.resume(to, stored) ??
           (await QrLink.resume(to, stored, signal)) ??
@@ -81,14 +83,25 @@ export function telegramPlatform({ application, ...given }: TelegramOptions): Pl
   })
 }
 
+const LEAVES_MS = 5_000
+
 /** Closes the connection of a link that has ended or never began. */
 async function attempt(
   to: SignIn,
+  logger: Logger,
   begin: (to: SignIn) => Promise<LinkAttempt>,
 ): Promise<LinkAttempt> {
   const settled = async (step: LinkStep) => {
+    if (step.kind === 'refused') await leave()
     if (step.kind === 'done' || step.kind === 'refused') await to.client.destroy()
     return step
+  }
+  /** The network may have taken an answer whose reply was lost. */
+  const leave = async () => {
+    if (to.client.destroyed) return
+    await signOut(to.client, AbortSignal.timeout(LEAVES_MS)).catch((err) =>
+      logger.warn({ err }, 'a link that is over may have left a session signed in'),
+    )
   }
   try {
     const link = await begin(to)
@@ -97,7 +110,10 @@ async function attempt(
       step: link.step,
       answer: async (answer, signal) => settled(await link.answer(answer, signal)),
       changed: async (signal) => settled(await link.changed(signal)),
-      close: () => link.close(),
+      async close(options) {
+        if (options?.signOut) await leave()
+        await link.close()
+      },
     }
   } catch (cause) {
     await to.client.destroy()

@@ -32,6 +32,14 @@ export function authHandlers(network: TelegramNetwork): Handlers {
   }
   /** Who may sign in at another data centre with these bytes. */
   const exported = new Map<string, number>()
+  /** It takes a code once, and who gave it may not hear of it. */
+  const welcomeByCode = (person: Person, origin: Origin) => {
+    person.isCodeOld = true
+    const answer = welcome(person, origin)
+    if (person.lostAnswers === 0) return answer
+    person.lostAnswers -= 1
+    return undefined
+  }
   const welcome = (person: Person, { device }: Origin): tl.auth.RawAuthorization => {
     device.userId = person.id
     delete device.pendingUserId
@@ -66,12 +74,12 @@ export function authHandlers(network: TelegramNetwork): Handlers {
         }
         if (person.isCodeOld) throw new RpcRefusal(400, 'EMAIL_VERIFY_EXPIRED')
         if (emailVerification.code !== person.code) throw new RpcRefusal(400, 'CODE_INVALID')
-        return welcome(person, origin)
+        return welcomeByCode(person, origin)
       }
       if (person.isCodeOld) throw new RpcRefusal(400, 'PHONE_CODE_EXPIRED')
       if (phoneCodeHash !== hashOf(person)) throw new RpcRefusal(400, 'PHONE_CODE_EXPIRED')
       if (phoneCode !== person.code) throw new RpcRefusal(400, 'PHONE_CODE_INVALID')
-      if (!person.secondFactor) return welcome(person, origin)
+      if (!person.secondFactor) return welcomeByCode(person, origin)
       origin.device.pendingUserId = person.id
       throw new RpcRefusal(401, 'SESSION_PASSWORD_NEEDED')
     },

@@ -54,7 +54,7 @@ export interface Person {
   floodSeconds: number
   /** Whoever asks who they are is told to wait that long. */
   shySeconds: number
-  /** The answers to that many sends get lost. */
+  /** The answers to that many sends or codes get lost. */
   lostAnswers: number
   /** Their texts to people are answered with no more than what they cannot know. */
   isAnsweredShortly: boolean

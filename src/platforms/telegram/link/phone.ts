@@ -5,7 +5,14 @@ import { failed, invalidField } from '../../../../machines/model/failure.ts'
 import type { Json } from '../../../../machines/model/protocol.ts'
 import { fieldsOf, refused } from '../../kit/platform.ts'
 import { wordOf } from '../failures.ts'
-import { doneStep, givePassword, passwordStep, refusalStep, type SignIn } from './sign-in.ts'
+import {
+  doneStep,
+  givePassword,
+  passwordStep,
+  refusalStep,
+  type SignIn,
+  signedIn,
+} from './sign-in.ts'
 
 interface SentCode {
   readonly phone: string
@@ -139,7 +146,7 @@ export class PhoneLink implements LinkAttempt {
           return { ...step, stored: { ...fieldsOf(step.stored), hint: step.hint ?? '' } }
         }
         default:
-          return refusalStep(cause)
+          return (await signedIn(this.#signIn, cause, signal)) ?? refusalStep(cause)
       }
     }
   }

@@ -6,7 +6,7 @@ import { failed } from '../../../../machines/model/failure.ts'
 import type { Json } from '../../../../machines/model/protocol.ts'
 import { refused } from '../../kit/platform.ts'
 import type { TelegramClient } from '../client.ts'
-import { requestFailure, waitOf, wordOf } from '../failures.ts'
+import { endingOf, requestFailure, waitOf, wordOf } from '../failures.ts'
 import { identityOf } from '../natives.ts'
 import type { SessionStorage } from '../storage/session-storage.ts'
 
@@ -15,13 +15,17 @@ export interface SignIn {
   readonly storage: SessionStorage
 }
 
-export function doneStep({ storage }: SignIn, authorization: tl.auth.TypeAuthorization): LinkStep {
+export function doneStep(signIn: SignIn, authorization: tl.auth.TypeAuthorization): LinkStep {
   if (authorization._ !== 'auth.authorization' || authorization.user._ !== 'user') {
     return refused('no_account', 'there is no Telegram account with this phone number')
   }
+  return accountStep(signIn, authorization.user)
+}
+
+function accountStep({ storage }: SignIn, user: tl.RawUser): LinkStep {
   const { keys, home } = storage.secrets
   const secrets = { keys, ...(home !== undefined && { home }) }
-  return { kind: 'done', account: identityOf(authorization.user), secrets }
+  return { kind: 'done', account: identityOf(user), secrets }
 }
 
 /** Asks for the second factor, with the hint that its owner chose. */
@@ -49,7 +53,29 @@ export async function givePassword(
     return doneStep(signIn, await client.call(given, options))
   } catch (cause) {
     if (wordOf(cause) === 'PASSWORD_HASH_INVALID') return again()
-    return refusalStep(cause)
+    return (await signedIn(signIn, cause, signal)) ?? refusalStep(cause)
+  }
+}
+
+/** Refusals of an answer that the network takes only once: it may have taken it before, and the reply was lost. */
+const MAY_BE_TAKEN = ['PHONE_CODE_EXPIRED', 'EMAIL_VERIFY_EXPIRED', 'AUTH_KEY_UNREGISTERED']
+
+/** The last step if this key is signed in all the same; undefined where it is not, or `cause` does not let one think so. */
+export async function signedIn(
+  signIn: SignIn,
+  cause: unknown,
+  signal: AbortSignal,
+): Promise<LinkStep | undefined> {
+  if (!MAY_BE_TAKEN.includes(wordOf(cause) ?? '')) return undefined
+  try {
+    const [user] = await signIn.client.call(
+      { _: 'users.getUsers', id: [{ _: 'inputUserSelf' }] },
+      { abortSignal: signal },
+    )
+    return user?._ === 'user' ? accountStep(signIn, user) : undefined
+  } catch (unknown) {
+    if (endingOf(unknown)) return undefined
+    throw requestFailure(unknown, { readsOnly: true })
   }
 }
 
