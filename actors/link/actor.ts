@@ -1,30 +1,27 @@
 /** The link machine with its effects: answers go to the network, and every step is stored before the reply. */
-import type { LinkEvent, LinkState, ShownStep, VerifyLink } from '../../machines/link/events.ts'
+import {
+  accountIn,
+  type LinkEvent,
+  type LinkState,
+  OPEN_STATES,
+  type ShownStep,
+  type VerifyLink,
+} from '../../machines/link/events.ts'
 import { linkMachine } from '../../machines/link/machine.ts'
-import { failed, LinkRefused, RequestFailed, settle } from '../../machines/model/failure.ts'
-import type { Failure, Json } from '../../machines/model/protocol.ts'
+import { failed, isTransient, LinkRefused, settle } from '../../machines/model/failure.ts'
+import { type Failure, type Json, type Reply, refused } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
 import { HostedActor } from '../host/actor.ts'
 import { ActorHost } from '../host/host.ts'
 import { within } from '../host/time.ts'
-import type {
-  AccountIdentity,
-  LinkAnswer,
-  LinkAttempt,
-  LinkStep,
-  Platform,
-} from '../ports/platform.ts'
-import type { Clock, Logger } from '../ports/ports.ts'
+import type { LinkAnswer, LinkAttempt, LinkStep, Platform } from '../ports/platform.ts'
+import type { Clock, LinkFacts, LinkStore, Logger } from '../ports/ports.ts'
 
 /** Whether the network has accepted the answer. */
 const isAccepting = (step: LinkStep): boolean =>
   step.kind === 'done' || (step.kind === 'password' && !step.wrong)
 
 const STORE_AGAIN_MS = 1_000
-
-/** Whether the failure may be over in a moment. */
-const isTransient = (cause: unknown): boolean =>
-  cause instanceof RequestFailed && cause.failure.code === 'unavailable'
 
 /** The effects of one link flow. */
 class LinkEffects {
@@ -39,6 +36,12 @@ class LinkEffects {
   #finished: Promise<number | undefined> = Promise.resolve(undefined)
   /** The network has signed the account in, and that is not stored yet. */
   isUnstored = false
+  /** The session that the network has opened is stored, or signed out. */
+  #isSettled = false
+  /** What the network is asked now. */
+  #asked: Promise<unknown> = Promise.resolve()
+  /** The flow is over. */
+  #hasLeft = false
   #hasEnded = false
   /** Sends the machine an event that belongs to none of its states. */
   tell: (event: LinkEvent) => void = () => undefined
@@ -50,24 +53,26 @@ class LinkEffects {
     this.ending = new LinkEnding(world.store, facts.sessionId, (cause) => this.#onDefect(cause))
   }
 
-  async answer({ requestId, code, password = '' }: VerifyLink): Promise<LinkEvent> {
-    return this.#give(
-      requestId,
-      code === undefined ? { kind: 'password', password } : { kind: 'code', code },
-    )
+  answer({ requestId, code, password = '' }: VerifyLink): Promise<LinkEvent> {
+    const answer: LinkAnswer =
+      code === undefined ? { kind: 'password', password } : { kind: 'code', code }
+    return this.#asking(this.#give(requestId, answer))
   }
 
-  async resend(requestId: string): Promise<LinkEvent> {
-    return this.#give(requestId, { kind: 'resend' })
+  resend(requestId: string): Promise<LinkEvent> {
+    return this.#asking(this.#give(requestId, { kind: 'resend' }))
   }
 
   /** Waits for an act on another device. */
   watch(send: (event: LinkEvent) => void): () => void {
     const leaving = new AbortController()
     const watch = async () => {
+      // Another process may have shown it: what became of that meanwhile is the first step here.
+      const isResumed = this.#attempt === undefined
       const attempt = await this.#resumed()
-      const step = await attempt.changed(leaving.signal)
+      const step = isResumed ? attempt.step : await attempt.changed(leaving.signal)
       if (step.kind === 'done') {
+        this.#accepted = step
         return this.#finishAtLast(step).catch((cause) => {
           if (!leaving.signal.aborted) throw cause
           this.#onDefect(cause)
@@ -76,7 +81,7 @@ class LinkEffects {
       const event = await this.#reachAtLast(step, () => leaving.signal.aborted)
       if (event) send(event)
     }
-    watch().catch((cause) => {
+    this.#asking(watch()).catch((cause) => {
       if (leaving.signal.aborted) return
       this.#onDefect(cause)
       send({
@@ -89,11 +94,38 @@ class LinkEffects {
     return () => leaving.abort()
   }
 
-  /** The actor has ended; a `cause` means that it crashed. */
+  /** The flow is over without an account: what the network has signed in all the same is signed out at once. */
+  leave(): void {
+    this.#hasLeft = true
+    this.#asked.then(() => this.#signOut()).catch((cause) => this.#onDefect(cause))
+  }
+
+  /** The actor has ended; a `cause` means that it crashed. Another one goes on with a flow that is not over. */
   end(cause: unknown): void {
     this.#hasEnded = true
     if (cause !== undefined) this.#onDefect(cause)
-    this.#attempt?.close().catch((cause) => this.#onDefect(cause))
+    if (!this.#hasLeft) this.#attempt?.close().catch((cause) => this.#onDefect(cause))
+  }
+
+  #asking<Result>(asked: Promise<Result>): Promise<Result> {
+    this.#asked = asked.catch(() => undefined)
+    return asked
+  }
+
+  /** Never rejects. */
+  async #signOut(): Promise<void> {
+    // It is linked as soon as it is stored.
+    if (this.isUnstored) return
+    const signOut = !this.#isSettled
+    this.#isSettled = true
+    try {
+      if (signOut && this.#facts.stored !== null) await this.#open()
+      const step = this.#accepted ?? this.#attempt?.step
+      if (signOut && step?.kind === 'done') await this.#world.signOut(step.secrets)
+      await this.#attempt?.close({ signOut })
+    } catch (err) {
+      this.#world.logger.warn({ err }, 'a link that is over may have left a session signed in')
+    }
   }
 
   async #give(requestId: string, answer: LinkAnswer): Promise<LinkEvent> {
@@ -116,7 +148,7 @@ class LinkEffects {
   async #reachOf(requestId: string, step: LinkStep): Promise<LinkEvent> {
     try {
       const event = await this.#reach(requestId, step)
-      if (step.kind !== 'done') this.#accepted = undefined
+      this.#accepted = undefined
       return event
     } catch (cause) {
       if (step.kind === 'done' && isTransient(cause)) {
@@ -138,17 +170,23 @@ class LinkEffects {
       if (event) this.tell(event)
     } finally {
       this.isUnstored = false
+      if (this.#hasLeft) await this.#signOut()
     }
   }
 
   async #resumed(): Promise<LinkAttempt> {
+    const attempt = await this.#open()
+    if (!this.#hasEnded && !this.#hasLeft) return attempt
+    if (!this.#hasLeft) await attempt.close()
+    throw failed('unavailable', 'the link session is over')
+  }
+
+  async #open(): Promise<LinkAttempt> {
     const { platform } = this.#world
     this.#attempt ??= await this.#limited((signal) =>
       platform.resumeLink(this.#facts.stored, signal),
     )
-    if (!this.#hasEnded) return this.#attempt
-    await this.#attempt.close()
-    throw failed('unavailable', 'the link session is over')
+    return this.#attempt
   }
 
   /** Stores the step; resolves with the machine's event for it. */
@@ -194,9 +232,12 @@ class LinkEffects {
         (known) => known ?? store.finish(this.#facts.sessionId, account, secrets),
       )
       this.#finished = finishing.catch(() => undefined)
-      return { type: 'link.finished', requestId, credentialId: await finishing }
+      const credentialId = await finishing
+      this.#isSettled = true
+      return { type: 'link.finished', requestId, credentialId }
     } catch (cause) {
       if (!(cause instanceof LinkRefused)) throw cause
+      this.#isSettled = true
       const { reason, failure } = cause
       return { type: 'link.refused', requestId, reason, description: failure.description }
     }
@@ -210,12 +251,6 @@ class LinkEffects {
     this.#world.logger.error({ err: cause }, 'a link flow failed')
   }
 }
-
-/** Later steps are of the same account as the first one. */
-const accountIn = (first: ShownStep | undefined): Pick<ShownStep, 'phone' | 'jid'> => ({
-  ...(first?.phone !== undefined && { phone: first.phone }),
-  ...(first?.jid !== undefined && { jid: first.jid }),
-})
 
 /** The part of a step that its user may see. */
 export function shownStep(
@@ -303,35 +338,6 @@ export class LinkActor extends HostedActor<typeof linkMachine, LinkEffects> {
   }
 }
 
-/** The stored state that a flow begins with. */
-export interface LinkFacts {
-  readonly sessionId: string
-  readonly platform: string
-  readonly state: LinkState
-  readonly step: ShownStep | undefined
-  /** Another process resumes the flow from this; null where the network demanded a live connection. */
-  readonly stored: Json
-  readonly attemptsLeft: number
-  readonly expiresAt: number
-  readonly credentialId: number | undefined
-  readonly reason: LinkReason | undefined
-}
-
-export interface LinkStore {
-  saveStep(sessionId: string, step: ShownStep, stored: Json): Promise<void>
-  saveEnd(
-    sessionId: string,
-    state: LinkState,
-    attemptsLeft: number,
-    reason?: LinkReason,
-  ): Promise<void>
-  /**
-   * Creates or revives the credential with its secrets in one commit, and starts its actor. Rejects with `LinkRefused`
-   * where it is another account than was to be linked again.
-   */
-  finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number>
-}
-
 interface LinkWorld {
   readonly platform: Platform
   readonly store: LinkStore
@@ -339,11 +345,21 @@ interface LinkWorld {
   readonly logger: Logger
   /** Milliseconds an answer may take on the network. */
   readonly answerTakes: number
+  /** Ends a session that nobody has, for some seconds at most. */
+  signOut(secrets: Json): Promise<void>
   /** Rejects when codes were sent too often. */
   admitResend(): Promise<void>
 }
 
+/** The reply to an answer whose actor ends first: the network may have taken it. */
+function cutShort(event: LinkEvent): Reply | undefined {
+  if (event.type !== 'link.verify' && event.type !== 'link.resend') return undefined
+  const description = 'the link session stopped before the platform answered; it may have been done'
+  return refused(event, { code: 'timeout', description, certain: false })
+}
+
 const host = new ActorHost<typeof linkMachine, LinkEffects, LinkActor>({
+  cutShort,
   before: ({ ending }) => ending.stored(),
   ended: ({ effects }, cause) => effects.end(cause),
   provide: (host) =>
@@ -358,7 +374,9 @@ const host = new ActorHost<typeof linkMachine, LinkEffects, LinkActor>({
           self.send(await host.effectsOf(self).resend(requestId))
         },
         save: ({ self, context }, state) => {
-          host.effectsOf(self).ending.reach(state, context.attemptsLeft, context.reason)
+          const effects = host.effectsOf(self)
+          effects.ending.reach(state, context.attemptsLeft, context.reason)
+          if (!OPEN_STATES.includes(state)) effects.leave()
         },
       },
     }),
@@ -377,21 +395,4 @@ export function activateLink(
     effects.tell = (event) => ref.send(event)
     return new LinkActor(ref, effects, clock, host)
   })
-}
-
-/** A flow that only its first process could continue ends in any other process. */
-export function resumable(facts: LinkFacts): LinkFacts {
-  const isOpen = ['code_sent', 'password_needed', 'waiting'].includes(facts.state)
-  return isOpen && facts.stored === null ? { ...facts, state: 'expired' } : facts
-}
-
-/** The first step of a flow; a network that refuses at once is a refusal of the request. */
-export function refuseAtOnce(step: LinkStep): Exclude<LinkStep, { kind: 'refused' }> {
-  if (step.kind !== 'refused') return step
-  const { reason, description, retryAfterSeconds, why } = step
-  const more = { reason, ...why }
-  if (retryAfterSeconds === undefined) throw failed('bad_request', description, more)
-  // A rate limit of the network is refused differently from an unavailable network.
-  if (reason === 'flood_wait') throw failed('rate_limited', '', { retryAfterSeconds })
-  throw failed('unavailable', description, { retryAfterSeconds, ...more })
 }

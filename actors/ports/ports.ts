@@ -1,10 +1,11 @@
 /** The ports of actors besides the platform. `src/` implements them; `actors/` only knows the shape. */
 
 import type { KeyTerms, Poll } from '../../machines/api-key/events.ts'
+import type { LinkState, ShownStep } from '../../machines/link/events.ts'
 import type { Happening, ReceiveSettings } from '../../machines/model/happening.ts'
 import type { Operation, OperationResult, PublicOperation } from '../../machines/model/operation.ts'
 import type { Json } from '../../machines/model/protocol.ts'
-import type { Reason } from '../../machines/model/reason.ts'
+import type { LinkReason, Reason } from '../../machines/model/reason.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { WebhookFacts } from '../../machines/webhook/terms.ts'
 import type { AccountIdentity, LinkedAccount, Platform } from './platform.ts'
@@ -212,3 +213,32 @@ export interface KeyStore {
 }
 
 export type Platforms = ReadonlyMap<string, Platform>
+
+/** The stored state that a flow of linking begins with. */
+export interface LinkFacts {
+  readonly sessionId: string
+  readonly platform: string
+  readonly state: LinkState
+  readonly step: ShownStep | undefined
+  /** Another process resumes the flow from this; null where the network demanded a live connection. */
+  readonly stored: Json
+  readonly attemptsLeft: number
+  readonly expiresAt: number
+  readonly credentialId: number | undefined
+  readonly reason: LinkReason | undefined
+}
+
+export interface LinkStore {
+  saveStep(sessionId: string, step: ShownStep, stored: Json): Promise<void>
+  saveEnd(
+    sessionId: string,
+    state: LinkState,
+    attemptsLeft: number,
+    reason?: LinkReason,
+  ): Promise<void>
+  /**
+   * Creates or revives the credential with its secrets in one commit, and starts its actor. Rejects with `LinkRefused`
+   * where it is another account than was to be linked again.
+   */
+  finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number>
+}

@@ -12,6 +12,9 @@ export type LinkState =
   | 'cancelled'
   | 'failed'
 
+/** States in which the flow may still be answered. */
+export const OPEN_STATES: readonly LinkState[] = ['code_sent', 'password_needed', 'waiting']
+
 /** How a code was sent, for translators; `params` belong to it, such as the address of a mail. */
 export type SentWay = {
   readonly code:
@@ -45,6 +48,12 @@ export interface ShownStep {
     readonly until: number
   }
 }
+
+/** Later steps are of the same account as the first one. */
+export const accountIn = (first: ShownStep | undefined): Pick<ShownStep, 'phone' | 'jid'> => ({
+  ...(first?.phone !== undefined && { phone: first.phone }),
+  ...(first?.jid !== undefined && { jid: first.jid }),
+})
 
 export interface LinkInput {
   readonly sessionId: string

@@ -74,12 +74,16 @@ export async function settle<Result>(
   }
 }
 
+/** Whether the failure may be over in a moment. */
+export const isTransient = (cause: unknown): cause is RequestFailed =>
+  cause instanceof RequestFailed && cause.failure.code === 'unavailable'
+
 /** Asks the database after something was done: a failure of the asking does not say that nothing was done. */
 export async function readBack<Result>(reading: Promise<Result>): Promise<Result> {
   try {
     return await reading
   } catch (cause) {
-    if (!(cause instanceof RequestFailed) || cause.failure.code !== 'unavailable') throw cause
+    if (!isTransient(cause)) throw cause
     throw new RequestFailed({ ...cause.failure, certain: false }, { cause })
   }
 }

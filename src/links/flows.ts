@@ -4,17 +4,12 @@ import { randomBytes } from 'node:crypto'
 import { ActorRegistry } from '../../actors/host/actor.ts'
 import { Supervision } from '../../actors/host/host.ts'
 import { within } from '../../actors/host/time.ts'
-import {
-  activateLink,
-  type LinkActor,
-  refuseAtOnce,
-  resumable,
-  shownStep,
-} from '../../actors/link/actor.ts'
-import type { LinkAttempt, Platform } from '../../actors/ports/platform.ts'
-import type { Clock, Logger, Platforms } from '../../actors/ports/ports.ts'
-import type { ShownStep } from '../../machines/link/events.ts'
+import { activateLink, type LinkActor, shownStep } from '../../actors/link/actor.ts'
+import type { LinkAttempt, LinkStep, Platform, WritePermit } from '../../actors/ports/platform.ts'
+import type { Clock, LinkFacts, Logger, Platforms } from '../../actors/ports/ports.ts'
+import { OPEN_STATES, type ShownStep } from '../../machines/link/events.ts'
 import { failed, RequestFailed, readBack } from '../../machines/model/failure.ts'
+import type { Json } from '../../machines/model/protocol.ts'
 import { noteIn } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import { databaseNow, LinkPage, LinkSession } from '../database/entities.ts'
@@ -185,10 +180,36 @@ export class LinkFlows {
     const link = live ? stored : { ...stored, ...resumable(stored) }
     const platform = this.platform(link.platform)
     const admitResend = () => this.#options.gate.resend(link)
-    const actor = activateLink(link, live, { ...this.#options, platform, admitResend })
+    const signOut = (secrets: Json) => signOutNow(platform, secrets)
+    const actor = activateLink(link, live, { ...this.#options, platform, admitResend, signOut })
     this.#links.set(actor, link)
     return actor
   }
+}
+
+/** A flow that only its first process could continue ends in any other process. */
+export function resumable(facts: LinkFacts): LinkFacts {
+  const isLost = OPEN_STATES.includes(facts.state) && facts.stored === null
+  return isLost ? { ...facts, state: 'expired' } : facts
+}
+
+const SIGN_OUT_MS = 5_000
+
+/** No other node can have the session: it is stored nowhere. */
+const always: WritePermit = { isValid: true, valid: async () => {}, onEnd: () => undefined }
+
+const signOutNow = (platform: Platform, secrets: Json): Promise<void> =>
+  within(SIGN_OUT_MS, undefined, async (signal) => platform.signOut?.(secrets, always, signal))
+
+/** The first step of a flow; a network that refuses at once is a refusal of the request. */
+function refuseAtOnce(step: LinkStep): Exclude<LinkStep, { kind: 'refused' }> {
+  if (step.kind !== 'refused') return step
+  const { reason, description, retryAfterSeconds, why } = step
+  const more = { reason, ...why }
+  if (retryAfterSeconds === undefined) throw failed('bad_request', description, more)
+  // A rate limit of the network is refused differently from an unavailable network.
+  if (reason === 'flood_wait') throw failed('rate_limited', '', { retryAfterSeconds })
+  throw failed('unavailable', description, { retryAfterSeconds, ...more })
 }
 
 /** The account that the fields of a link name, as anybody may see it. */

@@ -1,9 +1,8 @@
 /** Link sessions in Postgres. The data from which another process resumes a flow is sealed. */
 
-import type { LinkFacts, LinkStore } from '../../actors/link/actor.ts'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
-import type { Platforms } from '../../actors/ports/ports.ts'
-import type { LinkState, ShownStep } from '../../machines/link/events.ts'
+import type { LinkFacts, LinkStore, Platforms } from '../../actors/ports/ports.ts'
+import { type LinkState, OPEN_STATES, type ShownStep } from '../../machines/link/events.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
 import { storedReason } from '../credentials/reasons.ts'
@@ -61,8 +60,6 @@ const placeOf = (sessionId: string) => ({
   column: 'stored',
   row: sessionId,
 })
-/** States in which the flow may still be answered. */
-const OPEN: readonly LinkState[] = ['code_sent', 'password_needed', 'waiting']
 const ownerOf = (userId: number) => `user:${userId}`
 
 interface LinkWorld {
@@ -149,7 +146,7 @@ export class PostgresLinkStore implements LinkStore {
         LinkSession,
         {
           userId,
-          state: { $in: [...OPEN] },
+          state: { $in: [...OPEN_STATES] },
           expiresAt: { $gt: databaseNow() },
           ...(before &&
             expiresAt && {
@@ -182,7 +179,7 @@ export class PostgresLinkStore implements LinkStore {
     if (!link) throw new Error('the link session is gone')
     const sealed = await this.#seal(id, link.userId, stored)
     const change = { state: step.state, step, stored: sealed }
-    const open = { id, state: { $in: [...OPEN] } }
+    const open = { id, state: { $in: [...OPEN_STATES] } }
     await this.#db.records((em) => em.nativeUpdate(LinkSession, open, change))
   }
 
@@ -194,8 +191,8 @@ export class PostgresLinkStore implements LinkStore {
     reason?: LinkReason,
   ): Promise<void> {
     const change = { state, attemptsLeft, reason: reason ?? null }
-    const open = { id: sessionId, state: { $in: [...OPEN] } }
-    const withSecret = OPEN.includes(state) ? change : { ...change, stored: null }
+    const open = { id: sessionId, state: { $in: [...OPEN_STATES] } }
+    const withSecret = OPEN_STATES.includes(state) ? change : { ...change, stored: null }
     await this.#db.records((em) => em.nativeUpdate(LinkSession, open, withSecret))
   }
 

@@ -1,13 +1,10 @@
 /** A link flow's actor: each step is stored before it is told, and goes on in another process. */
 import t from 'tap'
-import { resumable } from '../../../actors/link/actor.ts'
 import type { LinkStep } from '../../../actors/ports/platform.ts'
 import { failed } from '../../../machines/model/failure.ts'
 import { settled } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
 import { code, done, LinkRig, password, stateOf, wrong } from './rig.ts'
-
-const answer = { type: 'link.verify', code: '12345', password: 'secret' } as const
 
 t.test('a step is stored before it is told', async (t) => {
   const rig = new LinkRig(t)
@@ -125,19 +122,6 @@ t.test('another process goes on with what was stored', async (t) => {
   t.equal(stateOf(actor), '"linked"')
 })
 
-t.test('a flow that only its first process could go on with is over in any other', async (t) => {
-  const rig = new LinkRig(t)
-  for (const state of ['code_sent', 'password_needed', 'waiting'] as const) {
-    t.equal(resumable(rig.facts({ state, stored: null })).state, 'expired')
-    t.equal(resumable(rig.facts({ state })).state, state)
-  }
-  t.equal(resumable(rig.facts({ state: 'linked', stored: null })).state, 'linked')
-  const actor = rig.begin(resumable(rig.facts({ stored: null })))
-  await refused(t, actor.ask(answer), {
-    description: 'the link session is over; start again',
-  })
-})
-
 t.test('what is shown is watched, step after step', async (t) => {
   const rig = new LinkRig(t)
   const show = (value: string): LinkStep => ({
@@ -158,6 +142,17 @@ t.test('what is shown is watched, step after step', async (t) => {
   second.resolve(done)
   await settled()
   t.equal(stateOf(actor), '"linked"')
+})
+
+t.test('what became of it while no process watched is the first that is told', async (t) => {
+  for (const step of [done, password]) {
+    const rig = new LinkRig(t)
+    rig.platform.onResumeLink = async () => rig.attempt
+    rig.attempt.step = step
+    const actor = rig.begin({ state: 'waiting', step: { state: 'waiting' } }, false)
+    await settled()
+    t.equal(stateOf(actor), step === done ? '"linked"' : '{"open":"password_needed"}')
+  }
 })
 
 t.test('an account accepted on another device is linked once the storage is back', async (t) => {

@@ -1,9 +1,10 @@
 /** The end of a link flow: nothing is told that is not stored. */
 import t from 'tap'
-import type { LinkAttempt } from '../../../actors/ports/platform.ts'
+import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
+import { failed, LinkRefused } from '../../../machines/model/failure.ts'
 import { settled } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
-import { LinkRig, stateOf, wrong } from './rig.ts'
+import { code, done, LinkRig, password, stateOf, wrong } from './rig.ts'
 
 const failing = () => {
   const down = Promise.reject(new Error('disk full'))
@@ -57,4 +58,137 @@ t.test('an attempt that resumes as the flow ends is closed', async (t) => {
   await settled()
   t.equal(rig.attempt.closed, 1)
   t.same(rig.attempt.answers, [])
+})
+
+const away = failed('unavailable', 'the database does not answer')
+const rejected = (cause: Error) => {
+  const rejection = Promise.reject(cause)
+  rejection.catch(() => undefined)
+  return rejection
+}
+
+t.test('a flow that ends without an account is signed out, however it ends', async (t) => {
+  const refusal: LinkStep = { kind: 'refused', reason: 'expired', description: 'too old' }
+  const ends: Record<string, (rig: LinkRig) => Promise<unknown>> = {
+    cancelled: (rig) => rig.begin().ask({ type: 'link.cancel' }),
+    expired: async (rig) => {
+      rig.begin()
+      await rig.clock.advance(900_000)
+    },
+    failed: async (rig) => {
+      rig.attempt.next = async () => refusal
+      await rig
+        .begin()
+        .ask({ type: 'link.verify', code: '1' })
+        .catch(() => undefined)
+    },
+    'cancelled at another device': async (rig) => {
+      const actor = rig.begin({ state: 'waiting', step: { state: 'waiting' } })
+      await settled()
+      await actor.ask({ type: 'link.cancel' })
+      // The library gives up as soon as nobody waits any more.
+      rig.attempt.moved.reject(new Error('aborted'))
+    },
+  }
+  for (const [name, end] of Object.entries(ends)) {
+    const rig = new LinkRig(t)
+    await end(rig)
+    await settled()
+    t.same(rig.attempt.left, [true], name)
+    t.same(rig.signedOut, [])
+    t.same(rig.logger.errors, [])
+  }
+})
+
+t.test('it is resumed for that where another process had it', async (t) => {
+  const rig = new LinkRig(t)
+  rig.platform.onResumeLink = async () => rig.attempt
+  const actor = rig.begin({}, false)
+  await actor.ask({ type: 'link.cancel' })
+  await settled()
+  t.same(rig.attempt.left, [true])
+  actor.stop()
+  await settled()
+  t.same(rig.attempt.left, [true], 'once')
+})
+
+t.test('a flow that goes on in another process is not signed out', async (t) => {
+  const rig = new LinkRig(t)
+  rig.begin().stop()
+  await settled()
+  t.same(rig.attempt.left, [false])
+  t.equal(rig.clock.timers, 0)
+})
+
+t.test('an answer under way decides whether there is a session to be signed out', async (t) => {
+  for (const step of [done, password, code]) {
+    const rig = new LinkRig(t)
+    const network = Promise.withResolvers<LinkStep>()
+    rig.attempt.next = () => network.promise
+    const actor = rig.begin()
+    const asked = actor.ask({ type: 'link.verify', code: '1' }).catch(() => undefined)
+    await settled()
+    await actor.ask({ type: 'link.cancel' })
+    await settled()
+    t.same(rig.attempt.left, [], 'not before it is known')
+    network.resolve(step)
+    await asked
+    await settled()
+    t.same(rig.attempt.left, [step !== done])
+    t.equal(stateOf(actor), step === done ? '"linked"' : '"cancelled"')
+  }
+})
+
+t.test('a session that can be stored no more is signed out', async (t) => {
+  for (const way of ['watched', 'answered'] as const) {
+    const rig = new LinkRig(t)
+    rig.storing = rejected(away)
+    const isWatched = way === 'watched'
+    const actor = rig.begin(isWatched ? { state: 'waiting', step: { state: 'waiting' } } : {})
+    rig.attempt.next = async () => done
+    if (isWatched) rig.attempt.moved.resolve(done)
+    else await refused(t, actor.ask({ type: 'link.verify', code: '1' }), { code: 'unavailable' })
+    await settled()
+    // As the erasure of its user ends it.
+    await actor.ask({ type: 'link.cancel' }).catch(() => undefined)
+    actor.stop()
+    await settled()
+    t.same(rig.signedOut, [])
+    await rig.clock.advance(1_000)
+    t.same(rig.signedOut, ['secret'], way)
+    t.same([rig.finished, rig.clock.timers], [0, 0])
+  }
+})
+
+t.test('of a session that the storage refuses for good, too, and once', async (t) => {
+  for (const [cause, signedOut] of [
+    [new Error('no such flow'), ['secret']],
+    // It is kept, and signed out as such.
+    [new LinkRefused('other_account', 'this is another account'), []],
+  ] as const) {
+    const rig = new LinkRig(t)
+    rig.finishing = rejected(cause)
+    rig.attempt.moved.resolve(done)
+    const actor = rig.begin({ state: 'waiting', step: { state: 'waiting' } })
+    await settled()
+    t.equal(stateOf(actor), '"failed"')
+    t.same(rig.signedOut, signedOut)
+  }
+})
+
+t.test('an answer that a crash cuts short may have been taken', async (t) => {
+  const rig = new LinkRig(t)
+  rig.attempt.next = () => new Promise(() => undefined)
+  const actor = rig.begin()
+  const asked = actor.ask({ type: 'link.verify', code: '1' })
+  const maybe = {
+    code: 'timeout',
+    description: 'the link session stopped before the platform answered; it may have been done',
+    certain: false,
+  } as const
+  const told = refused(t, asked, maybe)
+  await settled()
+  actor.stop()
+  await told
+  await refused(t, actor.ask({ type: 'link.verify', code: '1' }), { code: 'unavailable' })
 })

@@ -1,7 +1,8 @@
 /** A link flow's actor among fakes, with a clock that stands still. */
 import type { Test } from 'tap'
-import { activateLink, type LinkActor, type LinkFacts } from '../../../actors/link/actor.ts'
+import { activateLink, type LinkActor } from '../../../actors/link/actor.ts'
 import type { LinkAnswer, LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
+import type { LinkFacts } from '../../../actors/ports/ports.ts'
 import type { LinkState, ShownStep } from '../../../machines/link/events.ts'
 import { TestClock } from '../../support/clock.ts'
 import { FakeLogger, FakePlatform, somebody } from '../../support/fakes.ts'
@@ -12,9 +13,11 @@ export const password: LinkStep = { kind: 'password', hint: 'dog', stored: { at:
 export const done: LinkStep = { kind: 'done', account: somebody, secrets: 'secret' }
 
 export class FakeAttempt implements LinkAttempt {
-  readonly step = code
+  step: LinkStep = code
   readonly answers: LinkAnswer[] = []
   closed = 0
+  /** Whether the network was asked to end what it may have signed in. */
+  readonly left: boolean[] = []
   next: (answer: LinkAnswer) => Promise<LinkStep> = async () => password
   readonly moved = Promise.withResolvers<LinkStep>()
 
@@ -27,8 +30,9 @@ export class FakeAttempt implements LinkAttempt {
     return this.moved.promise
   }
 
-  async close(): Promise<void> {
+  async close({ signOut }: { readonly signOut: boolean } = { signOut: false }): Promise<void> {
     this.closed++
+    this.left.push(signOut)
   }
 }
 
@@ -39,9 +43,12 @@ export class LinkRig {
   readonly attempt = new FakeAttempt()
   readonly steps: [ShownStep, unknown][] = []
   finished = 0
+  readonly signedOut: unknown[] = []
   readonly ends: [LinkState, number, string | undefined][] = []
   /** Holds back whatever is to be stored. */
   storing: Promise<unknown> = Promise.resolve()
+  /** Holds back only the account. */
+  finishing: Promise<unknown> = Promise.resolve()
   /** Holds back only what a flow came to. */
   saving: Promise<unknown> = Promise.resolve()
 
@@ -79,6 +86,7 @@ export class LinkRig {
         },
         finish: async () => {
           await this.storing
+          await this.finishing
           this.finished++
           return 7
         },
@@ -86,6 +94,7 @@ export class LinkRig {
       clock: this.clock,
       logger: this.logger,
       answerTakes: 10_000,
+      signOut: async (secrets) => void this.signedOut.push(secrets),
       admitResend: async () => undefined,
     })
   }
