@@ -144,13 +144,15 @@ export interface Platform {
   readonly sends: 'idempotent' | 'findable' | 'blind'
   /**
    * Begins a link for `user`; `fields` are those of the method. Rejects with `RequestFailed` on unusable fields. The
-   * user matters for networks that are separate for each user, such as the sandbox.
+   * user matters for networks that are separate for each user, such as the sandbox. `assertMeant` throws for the native
+   * id of any account but the one that is linked again: a link that changes something of the account asks it before.
    */
   startLink(
     method: string,
     fields: Readonly<Record<string, string>>,
     signal: AbortSignal,
     user?: number,
+    assertMeant?: (native: string) => void,
   ): Promise<LinkAttempt>
   /** Goes on in another process with what a step stored. */
   resumeLink(stored: Json, signal: AbortSignal): Promise<LinkAttempt>

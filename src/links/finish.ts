@@ -162,12 +162,35 @@ async function storedBefore(
 }
 
 async function refusal(db: Database, relinks: number): Promise<Unlinked> {
-  if ((await db.records((em) => em.count(Credential, { id: relinks, deletingAt: null }))) > 0) {
-    const description = 'this is another account than the one to be linked again'
-    return new Unlinked('other_account', description, relinks)
-  }
-  return deleted(relinks)
+  const isThere = (await nativeOf(db, relinks)) !== undefined
+  return isThere ? otherAccount(relinks) : deleted(relinks)
 }
+
+/** Throws for any other account than this one, by its native id. */
+export async function onlyFor(
+  db: Database,
+  vault: Pick<Vault, 'derive'>,
+  relinks: number,
+): Promise<(native: string) => void> {
+  const meant = await nativeOf(db, relinks)
+  if (meant === undefined) throw deleted(relinks)
+  return (native) => {
+    if (nativeIndex(vault, native) !== meant) throw otherAccount(relinks)
+  }
+}
+
+async function nativeOf(db: Database, credentialId: number): Promise<string | undefined> {
+  const live = { id: credentialId, deletingAt: null }
+  return (await db.records((em) => em.findOne(Credential, live, { fields: ['nativeId'] })))
+    ?.nativeId
+}
+
+const otherAccount = (credentialId: number) =>
+  new Unlinked(
+    'other_account',
+    'this is another account than the one to be linked again',
+    credentialId,
+  )
 
 const deleted = (credentialId: number) =>
   new Unlinked(

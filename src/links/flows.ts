@@ -8,7 +8,7 @@ import { activateLink, type LinkActor, shownStep } from '../../actors/link/actor
 import type { LinkAttempt, LinkStep, Platform, WritePermit } from '../../actors/ports/platform.ts'
 import type { Clock, LinkFacts, Logger, Platforms } from '../../actors/ports/ports.ts'
 import { OPEN_STATES, type ShownStep } from '../../machines/link/events.ts'
-import { failed, RequestFailed, readBack } from '../../machines/model/failure.ts'
+import { failed, LinkRefused, RequestFailed, readBack } from '../../machines/model/failure.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import { noteIn } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
@@ -16,7 +16,9 @@ import { databaseNow, LinkPage, LinkSession } from '../database/entities.ts'
 import { maskAddress, maskPhone } from '../security/redact.ts'
 import { hashSecret, isToken, newToken } from '../security/secrets.ts'
 import type { LinkGate } from './limits.ts'
-import type { OpenLink, PostgresLinkStore, StoredLink } from './store.ts'
+import type { NewLink, OpenLink, PostgresLinkStore, StoredLink } from './store.ts'
+
+type DoneStep = Extract<LinkStep, { kind: 'done' }>
 
 const LIVES_MS = 900_000
 const ATTEMPTS = 5
@@ -64,12 +66,14 @@ export class LinkFlows {
 
   /** Rejects with what the platform has against it; nothing is stored then. */
   async start(request: LinkRequest): Promise<LinkFlow> {
-    const { answerTakes } = this.#options
+    const { answerTakes, store } = this.#options
+    const { relinks, method, fields, userId } = request
     const platform = this.platform(request.platform)
     if (platform.unavailable) throw failed('bad_request', platform.unavailable)
     const target = await this.#options.gate.start(request)
+    const assertMeant = relinks === undefined ? undefined : await store.onlyFor(relinks)
     const attempt = await within(answerTakes, undefined, (signal) =>
-      platform.startLink(request.method, request.fields, signal, request.userId),
+      platform.startLink(method, fields, signal, userId, assertMeant),
     )
     try {
       return await this.#begin(request, target, attempt)
@@ -87,7 +91,7 @@ export class LinkFlows {
     const { store, clock } = this.#options
     const step = refuseAtOnce(attempt.step)
     const sessionId = randomBytes(16).toString('base64url')
-    await store.create({
+    const link = {
       sessionId,
       userId: request.userId,
       platform: request.platform,
@@ -101,17 +105,45 @@ export class LinkFlows {
       stored: step.kind === 'done' ? null : step.stored,
       attemptsLeft: ATTEMPTS,
       expiresAt: clock.now() + LIVES_MS,
-    })
+    }
     if (step.kind === 'done') {
-      await store.finish(sessionId, step.account, step.secrets)
+      await this.#finishAtOnce(link, step)
       await attempt.close()
-    } else this.#begun.set(sessionId, attempt)
+    } else {
+      await store.create(link)
+      this.#begun.set(sessionId, attempt)
+    }
     try {
       return await readBack(this.find(sessionId, request.userId))
     } finally {
       // No actor takes it over any more: the caller closes it.
       this.#begun.delete(sessionId)
     }
+  }
+
+  async #finishAtOnce(link: NewLink, { account, secrets }: DoneStep): Promise<void> {
+    const { store, logger } = this.#options
+    try {
+      await store.create(link)
+      await store.finish(link.sessionId, account, secrets)
+    } catch (cause) {
+      // A refused one is kept to be signed out.
+      if (!(cause instanceof LinkRefused)) {
+        await this.#signOut(link, secrets).catch((err) =>
+          logger.warn({ err }, 'a link that failed may have left a session signed in'),
+        )
+      }
+      throw cause
+    }
+  }
+
+  /** Ends a session that the network has opened and that no account has: no other node could have it, or end it later. */
+  async #signOut(link: Pick<NewLink, 'sessionId' | 'platform'>, secrets: Json): Promise<void> {
+    if (await this.#options.store.isLinked(link.sessionId)) return
+    const platform = this.platform(link.platform)
+    await within(SIGN_OUT_MS, undefined, async (signal) =>
+      platform.signOut?.(secrets, always, signal),
+    )
   }
 
   /** Rejects with `not_found`, also for another user's flow. */
@@ -180,7 +212,7 @@ export class LinkFlows {
     const link = live ? stored : { ...stored, ...resumable(stored) }
     const platform = this.platform(link.platform)
     const admitResend = () => this.#options.gate.resend(link)
-    const signOut = (secrets: Json) => signOutNow(platform, secrets)
+    const signOut = (secrets: Json) => this.#signOut(link, secrets)
     const actor = activateLink(link, live, { ...this.#options, platform, admitResend, signOut })
     this.#links.set(actor, link)
     return actor
@@ -195,11 +227,7 @@ export function resumable(facts: LinkFacts): LinkFacts {
 
 const SIGN_OUT_MS = 5_000
 
-/** No other node can have the session: it is stored nowhere. */
 const always: WritePermit = { isValid: true, valid: async () => {}, onEnd: () => undefined }
-
-const signOutNow = (platform: Platform, secrets: Json): Promise<void> =>
-  within(SIGN_OUT_MS, undefined, async (signal) => platform.signOut?.(secrets, always, signal))
 
 /** The first step of a flow; a network that refuses at once is a refusal of the request. */
 function refuseAtOnce(step: LinkStep): Exclude<LinkStep, { kind: 'refused' }> {

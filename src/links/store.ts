@@ -9,9 +9,9 @@ import { storedReason } from '../credentials/reasons.ts'
 import type { Database } from '../database/database.ts'
 import { databaseNow, LinkSession } from '../database/entities.ts'
 import type { Vault } from '../security/vault.ts'
-import { type Finished, finishLink, type Held } from './finish.ts'
+import { type Finished, finishLink, type Held, onlyFor } from './finish.ts'
 
-interface NewLink {
+export interface NewLink {
   readonly sessionId: string
   readonly userId: number
   readonly platform: string
@@ -19,6 +19,7 @@ interface NewLink {
   /** The credential that is linked again, if one was named. */
   readonly relinks: number | undefined
   readonly target: string | undefined
+  /** Undefined for one that is accepted at once: it has failed until the account is stored. */
   readonly step: ShownStep | undefined
   readonly stored: Json
   readonly attemptsLeft: number
@@ -94,7 +95,7 @@ export class PostgresLinkStore implements LinkStore {
       userId,
       platform,
       method,
-      state: step?.state ?? ('code_sent' as const),
+      state: step?.state ?? ('failed' as const),
       step: step ?? null,
       stored: await this.#seal(sessionId, userId, link.stored),
       attemptsLeft,
@@ -194,6 +195,17 @@ export class PostgresLinkStore implements LinkStore {
     const open = { id: sessionId, state: { $in: [...OPEN_STATES] } }
     const withSecret = OPEN_STATES.includes(state) ? change : { ...change, stored: null }
     await this.#db.records((em) => em.nativeUpdate(LinkSession, open, withSecret))
+  }
+
+  /** Throws for any other account than the one that is linked again. */
+  onlyFor(relinks: number): Promise<(native: string) => void> {
+    return onlyFor(this.#db, this.#vault, relinks)
+  }
+
+  /** Whether an account has the session of this flow. */
+  async isLinked(sessionId: string): Promise<boolean> {
+    const linked = { id: sessionId, state: 'linked' as const }
+    return (await this.#db.records((em) => em.count(LinkSession, linked))) > 0
   }
 
   async finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number> {

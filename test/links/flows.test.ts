@@ -1,9 +1,105 @@
-/** Link flows: which of them another process can go on with. */
-import t from 'tap'
+/** Link flows over the database: begun, ended by their first step, and gone on with in another process. */
+import t, { type Test } from 'tap'
+import type { LinkStep, Platform } from '../../actors/ports/platform.ts'
 import { OPEN_STATES } from '../../machines/link/events.ts'
-import { resumable } from '../../src/links/flows.ts'
+import { failed } from '../../machines/model/failure.ts'
+import { nativeIndex } from '../../src/credentials/identity.ts'
+import type { Database } from '../../src/database/database.ts'
+import { LinkFlows, resumable } from '../../src/links/flows.ts'
+import { PostgresLinkStore } from '../../src/links/store.ts'
 import { LinkRig } from '../actors/link/rig.ts'
 import { refused } from '../actors/refused.ts'
+import { failureOf } from '../support/accounts.ts'
+import { TestClock } from '../support/clock.ts'
+import { FakeLogger, only } from '../support/fakes.ts'
+import { testVault } from '../support/vault.ts'
+import { stage } from '../updates/stage.ts'
+
+const USER = 1
+
+/** A user with one account, on a network whose links are accepted at once. */
+async function scene(t: Test) {
+  const { db, credential } = await stage(t)
+  const vault = await testVault(t, db)
+  const credentialId = await credential()
+  const [row] = await db.query<{ user_id: number }>('select user_id from credential', [])
+  const userId = row?.user_id ?? USER
+  await db.query('update credential set native_id = $1', [nativeIndex(vault, 'own')])
+  const account = { native: 'other', firstName: 'Bo' }
+  const step: LinkStep = { kind: 'done', account, secrets: 'secret' }
+  const network = { asked: [] as string[], signedOut: [] as unknown[] }
+  const platform = only<Platform>(t, 'Platform', {
+    id: 'test',
+    unavailable: '',
+    linkMethods: [],
+    async startLink(_method, _fields, _signal, _user, assertMeant) {
+      assertMeant?.(account.native)
+      network.asked.push('changed')
+      const none = () => Promise.reject(failed('conflict'))
+      return { step, answer: none, changed: none, close: async () => undefined }
+    },
+    signOut: async (secrets) => void network.signedOut.push(secrets),
+  })
+  const platforms = new Map([['test', platform]])
+  const hurdle = { before: async (_: Database) => {}, after: async () => {} }
+  const store = new PostgresLinkStore({
+    db,
+    vault,
+    platforms,
+    held: () => undefined,
+    incarnation: () => null,
+    owner: () => null,
+    onFinish: () => hurdle.after(),
+  })
+  const { finish } = store
+  store.finish = async (...link) => {
+    await hurdle.before(db)
+    return finish.apply(store, link)
+  }
+  const flows = new LinkFlows({
+    store,
+    platforms,
+    clock: new TestClock(),
+    logger: new FakeLogger(),
+    answerTakes: 10_000,
+    gate: { start: async () => undefined, resend: async () => undefined },
+  })
+  t.teardown(() => flows.stop())
+  const start = (relinks?: number) =>
+    flows.start({ userId, platform: 'test', method: 'token', fields: {}, relinks })
+  const open = () => flows.open(userId, { limit: 9, before: undefined })
+  return { db, credentialId, network, hurdle, start, open }
+}
+
+t.test('of an account that is not the one to be linked again nothing is changed', async (t) => {
+  const { db, credentialId, network, start } = await scene(t)
+  t.match(await failureOf(start(credentialId)), {
+    code: 'bad_request',
+    reason: 'other_account',
+    description: 'this is another account than the one to be linked again',
+  })
+  t.same(network.asked, [])
+  t.same(await db.query('select from link_session', []), [])
+  await db.query('update credential set deleting_at = now()', [])
+  t.match(await failureOf(start(credentialId)), { reason: 'credential_deleted' })
+})
+
+t.test('a link that fails with its first step waits for nothing', async (t) => {
+  const { db, network, hurdle, start, open } = await scene(t)
+  hurdle.before = () => Promise.reject(new Error('disk full'))
+  await t.rejects(start(), { message: 'disk full' })
+  t.same(await open(), [])
+  t.same(await db.query('select state from link_session', []), [{ state: 'failed' }])
+  t.same(network.signedOut, ['secret'], 'and leaves nothing signed in')
+})
+
+t.test('an account that is stored keeps its session, whatever fails after that', async (t) => {
+  const { db, network, hurdle, start } = await scene(t)
+  hurdle.after = () => Promise.reject(new Error('it does not start'))
+  await t.rejects(start(), { message: 'it does not start' })
+  t.same(await db.query('select state from link_session', []), [{ state: 'linked' }])
+  t.same(network.signedOut, [])
+})
 
 t.test('a flow that only its first process could go on with is over in any other', async (t) => {
   const rig = new LinkRig(t)

@@ -69,8 +69,8 @@ export function definePlatform<Secrets>(connector: Connector<Secrets>): Platform
   const methods = facts.linkMethods.map(({ method }) => method)
   return {
     ...facts,
-    startLink: async (method, fields, signal, user) => {
-      if (methods.includes(method)) return startLink(method, fields, signal, user)
+    startLink: async (method, ...link) => {
+      if (methods.includes(method)) return startLink(method, ...link)
       throw invalidField('method', `must be ${methods.join(' or ')}`)
     },
     resumeLink,

@@ -1,7 +1,7 @@
 /** Links a bot by its token: one call returns the bot. */
 
-import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
-import { invalidField } from '../../../machines/model/failure.ts'
+import type { LinkAttempt, LinkStep, Platform } from '../../../actors/ports/platform.ts'
+import { invalidField, LinkRefused } from '../../../machines/model/failure.ts'
 import type { FailureReason } from '../../../machines/model/reason.ts'
 import { linkInOneStep, refused } from '../kit/platform.ts'
 import type { BotApiClient } from './client.ts'
@@ -30,31 +30,33 @@ function tokenIn(given: Readonly<Record<string, string>>): string {
 export async function link(
   given: Readonly<Record<string, string>>,
   open: (token: string) => BotApiClient,
-  flavour: Flavour,
-  signal: AbortSignal,
+  about: Omit<Trying, 'consents'>,
 ): Promise<LinkAttempt> {
   const token = tokenIn(given)
   const consents = /^(true|yes|1)$/i.test(given.delete_webhook ?? '')
   const attempt = (limit: AbortSignal) =>
-    tryToken(token, open(token), { consents, flavour, signal: limit })
-  return linkInOneStep(attempt, signal)
+    tryToken(token, open(token), { ...about, consents, signal: limit })
+  return linkInOneStep(attempt, about.signal)
 }
 
 interface Trying {
   readonly consents: boolean
   readonly flavour: Flavour
   readonly signal: AbortSignal
+  readonly assertMeant: Parameters<Platform['startLink']>[4]
 }
 
 async function tryToken(token: string, client: BotApiClient, trying: Trying): Promise<LinkStep> {
-  const { flavour, consents, signal } = trying
+  const { flavour, consents, signal, assertMeant } = trying
   try {
     const account = await client.me({ signal })
+    assertMeant?.(account.native)
     const host = await webhookHost(client, signal)
     if (host !== undefined && !consents) return webhookSet(host)
     if (host !== undefined) await client.call('deleteWebhook', {}, { signal })
     return { kind: 'done', account, secrets: { token } }
   } catch (cause) {
+    if (cause instanceof LinkRefused) throw cause
     return refusal(cause, flavour)
   }
 }

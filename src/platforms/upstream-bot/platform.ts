@@ -51,7 +51,8 @@ export function createBotApi(options: BotApiOptions): BotApiPlatform {
     capabilities: flavour.capabilities,
     linkMethods: [{ method: 'token', fields: [tokenField, consentField] }],
     logger,
-    startLink: (_method, given, signal) => link(given, clientOf, flavour, signal),
+    startLink: (_method, given, signal, _user, assertMeant) =>
+      link(given, clientOf, { flavour, signal, assertMeant }),
     parseSecrets: tokenOf,
     open: (account, token, report) => {
       const { permit } = account
