@@ -1,7 +1,7 @@
 /** One link flow: waiting for a code, a password or an act elsewhere, until the account is linked or the flow ends. */
 
 import { accepted, refused } from '../model/protocol.ts'
-import { checking, link, over, toWaiting, turnAway, wanted } from './setup.ts'
+import { again, checking, link, over, toWaiting, turnAway, wanted } from './setup.ts'
 
 export const linkMachine = link.createMachine({
   id: 'link',
@@ -125,7 +125,7 @@ export const linkMachine = link.createMachine({
         },
       },
     },
-    linked: { on: over },
+    linked: { on: { ...over, 'link.verify': again } },
     expired: { on: over },
     cancelled: { on: over },
     failed: { on: over },

@@ -40,6 +40,14 @@ export const over = {
   'link.refused': turnAway(ended),
 }
 
+/** Whoever lost the reply to the last answer gives it again. */
+export const again = {
+  actions: {
+    type: 'reply' as const,
+    params: ({ event }: { event: Command }): Reply => accepted(event),
+  },
+}
+
 export const link = setup({
   types: {
     input: {} as LinkInput,

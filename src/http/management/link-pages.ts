@@ -20,7 +20,7 @@ import { maskAddress, maskPhone } from '../../security/redact.ts'
 import { carriedOut, changesNothing } from '../changes.ts'
 import { answers, ok } from '../envelope.ts'
 import { shown } from '../validation.ts'
-import { linkRecord } from './links.ts'
+import { giveAnswer, linkRecord } from './links.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
 
 const PageParams = Type.Object({ token: Type.String({ maxLength: 100 }) })
@@ -133,11 +133,8 @@ const answeringRoutes: Routes = async (app, options) => {
       },
     },
     async (request) => {
-      const { otp, password } = request.body
       const flow = await flowOf(options, request, request.params.token)
-      if (otp === undefined && password === undefined) throw missingField('otp')
-      const given = otp !== undefined ? { code: otp } : { password: password ?? '' }
-      await carriedOut(request, flow.actor.ask({ type: 'link.verify', ...given }))
+      await giveAnswer(request, flow, request.body)
       return ok(await readBack(recordOf(options, flow)))
     },
   )

@@ -1,6 +1,7 @@
 /** The messengers that can be linked; linking an account: start, list, verify, look, send again, cancel. */
 
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
+import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Platform } from '../../../actors/ports/platform.ts'
 import type { Platforms } from '../../../actors/ports/ports.ts'
@@ -13,7 +14,7 @@ import type { LinkFlow, LinkFlows } from '../../links/flows.ts'
 import type { OpenLink } from '../../links/store.ts'
 import type { CredentialRecord } from '../../records/credential.ts'
 import { LinkRecord, OpenLinkRecord, PlatformRecord } from '../../records/link.ts'
-import { carriedOut, describeChange, noteUnnoted } from '../changes.ts'
+import { carriedOut, changesNothing, describeChange, noteUnnoted } from '../changes.ts'
 import { answers, ok, PageOf, PageQuery } from '../envelope.ts'
 import { shown } from '../validation.ts'
 import { type Authenticated, forUsers, userOf } from './owner.ts'
@@ -206,18 +207,31 @@ const verifyRoute: Routes = async (app, options) => {
       },
     },
     async (request) => {
-      const { session_id, otp, password } = request.body
+      const { session_id, ...answer } = request.body
       const flow = await flowOf(options, request.params.platform, session_id, userOf(request))
-      if (otp === undefined && password === undefined) {
-        throw missingField('otp')
-      }
       describeChange(request, { target: ['link', session_id] })
-      const given = otp !== undefined ? { code: otp } : { password: password ?? '' }
-      await carriedOut(request, flow.actor.ask({ type: 'link.verify', ...given }))
+      await giveAnswer(request, flow, answer)
       // The flow may be over now, and then takes no answer again.
       return ok(await readBack(recordOf(options, flow)))
     },
   )
+}
+
+interface Answer {
+  readonly otp?: string
+  readonly password?: string
+}
+
+/** It changes nothing where the account is linked: a caller that has lost what it was told gives its answer again. */
+export async function giveAnswer(
+  request: FastifyRequest,
+  { actor }: LinkFlow,
+  { otp, password }: Answer,
+): Promise<void> {
+  if (otp === undefined && password === undefined) throw missingField('otp')
+  if (actor.snapshot.value === 'linked') changesNothing(request)
+  const given = otp !== undefined ? { code: otp } : { password: password ?? '' }
+  await carriedOut(request, actor.ask({ type: 'link.verify', ...given }))
 }
 
 const stateRoute: Routes = async (app, options) => {

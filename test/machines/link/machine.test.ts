@@ -182,7 +182,7 @@ t.test('it can be cancelled at any step', async (t) => {
   }
 })
 
-const ends: LinkState[] = ['linked', 'expired', 'cancelled', 'failed']
+const ends: LinkState[] = ['expired', 'cancelled', 'failed']
 
 t.test('a flow that is over takes no answers, also in another process', async (t) => {
   for (const state of ends) {
@@ -194,6 +194,21 @@ t.test('a flow that is over takes no answers, also in another process', async (t
       ['v1', 'r1', 'c1'].map((id) => refusal(id, over)),
     )
     t.same(walk.effects, [])
+  }
+})
+
+t.test('whoever lost the reply that the account is linked gives the answer again', async (t) => {
+  for (const walk of [begin('linked', { credentialId: 7 }), begin().send(code, finished)]) {
+    walk.send(verify({ code: '12345' }, 'v2'), verify({ password: 'secret' }, 'v3'))
+    t.same(walk.replies, [yes('v2'), yes('v3')])
+    walk.send(resend(1e9), cancel)
+    t.same(
+      walk.replies,
+      ['r1', 'c1'].map((id) => refusal(id, over)),
+    )
+    t.same(walk.effects, [])
+    t.equal(walk.state, 'linked')
+    t.equal(walk.snapshot.context.credentialId, 7)
   }
 })
 
