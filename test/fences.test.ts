@@ -59,6 +59,7 @@ const unfenced: Readonly<Record<string, string>> = {
   'credentials/shares.ts account_share': user,
   'keys/changes.ts key_holder': user,
   'privacy/erase.ts account_share': old,
+  'privacy/erase.ts pending_sign_out': 'a session that nobody uses any more has no owner',
   'webhooks/secrets.ts webhook_secret': user,
   'webhooks/store.ts webhook': 'in the transaction that holds the credential (#asOwner)',
   'webhooks/store.ts api_key': 'in the transaction that holds the credential (#asOwner)',

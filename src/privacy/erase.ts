@@ -173,10 +173,27 @@ export class Eraser {
     return left.length > 0
   }
 
+  /** Only its owner can end it from now on, in the list of devices: nobody here has its secrets any more. */
+  async #giveUpLeft(userId: number): Promise<void> {
+    const { db, logger } = this.#options
+    const rows = await db.query<{ credentialId: number; platform: string }>(
+      `delete from pending_sign_out where user_id = $1
+       returning credential_id as "credentialId", platform`,
+      [userId],
+    )
+    for (const facts of rows) {
+      logger.warn(
+        { userId, ...facts },
+        'a session of a user who is erased stays signed in: its network did not end it',
+      )
+    }
+  }
+
   /** Resolves with whether nothing is left. */
   async #wipe(userId: number): Promise<boolean> {
     const { db, vault } = this.#options
     const hasLeft = await this.#hasLeft(userId)
+    if (!hasLeft) await this.#giveUpLeft(userId)
     const credentials = await db.query<{ id: number }>(
       'select id from credential where user_id = $1',
       [userId],

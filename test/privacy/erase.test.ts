@@ -27,10 +27,11 @@ async function scene(t: Test) {
   )
   const nothing = async () => undefined
   const sweeps = { answer: nothing as () => Promise<void> }
+  const logger = new FakeLogger()
   const eraser = new Eraser({
     db,
     vault,
-    logger: new FakeLogger(),
+    logger,
     deleteAccount: nothing,
     owns: () => false,
     tellOthers: nothing,
@@ -45,6 +46,7 @@ async function scene(t: Test) {
     db,
     vault,
     eraser,
+    logger,
     userId,
     sweeps,
     credential,
@@ -132,10 +134,14 @@ t.test('a session that is signed out during the erasure completes it', async (t)
 })
 
 t.test('a network that stays away for a day keeps nothing of them any longer', async (t) => {
-  const { db, eraser, userId, left, opened } = await scene(t)
+  const { db, eraser, logger, userId, left, opened } = await scene(t)
   t.notOk(await eraser.erase(userId))
+  t.same(logger.warnings, [])
   await db.query(`update app_user set erasing_at = now() - interval '25 hours'`)
   await eraser.resume()
+  t.same(logger.warnings, [
+    'a session of a user who is erased stays signed in: its network did not end it',
+  ])
   t.same(await left(), [])
   t.equal(await opened(), undefined)
 })
