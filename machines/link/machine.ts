@@ -1,7 +1,7 @@
 /** One link flow: waiting for a code, a password or an act elsewhere, until the account is linked or the flow ends. */
 
 import { accepted, refused } from '../model/protocol.ts'
-import { again, checking, link, over, toWaiting, turnAway, wanted } from './setup.ts'
+import { again, cancelling, checking, link, over, toWaiting, turnAway, wanted } from './setup.ts'
 
 export const linkMachine = link.createMachine({
   id: 'link',
@@ -55,13 +55,7 @@ export const linkMachine = link.createMachine({
             },
           ],
         },
-        'link.cancel': {
-          target: 'cancelled',
-          actions: [
-            { type: 'save', params: 'cancelled' },
-            { type: 'reply', params: ({ event }) => accepted(event) },
-          ],
-        },
+        'link.cancel': { target: 'cancelled', actions: cancelling },
       },
       initial: 'code_sent',
       states: {
@@ -127,7 +121,8 @@ export const linkMachine = link.createMachine({
     },
     linked: { on: { ...over, 'link.verify': again } },
     expired: { on: over },
-    cancelled: { on: over },
+    // Once more, where it could not be stored or the reply got lost.
+    cancelled: { on: { ...over, 'link.cancel': { actions: cancelling } } },
     failed: { on: over },
   },
 })

@@ -40,6 +40,11 @@ export const over = {
   'link.refused': turnAway(ended),
 }
 
+export const cancelling = [
+  { type: 'save' as const, params: 'cancelled' as const },
+  { type: 'reply' as const, params: ({ event }: { event: Command }): Reply => accepted(event) },
+]
+
 /** Whoever lost the reply to the last answer gives it again. */
 export const again = {
   actions: {

@@ -1,7 +1,7 @@
 /** Each statement of each change of the management API fails in turn: what is said not to be made is not, nor is its audit line. */
 import pg from 'pg'
 import t from 'tap'
-import { type Answer, ask } from '../support/client.ts'
+import { type Answer, ask, until } from '../support/client.ts'
 import { FailingStatements } from '../support/failing-statements.ts'
 import { scene } from './scene.ts'
 
@@ -77,6 +77,14 @@ const webhook = async () => {
   await client.result('PUT', path, { url: hook })
   return path
 }
+/** A webhook with an update that can be sent again. */
+const used = async () => {
+  const path = await webhook()
+  await client.write(ada.id, bot.id, 'once more')
+  const counting = { from_update_id: 1, count_only: true }
+  await until(async () => (await client.ask('POST', `${path}/resend`, counting)).status === 200)
+  return path
+}
 const action = async (state: string) => {
   const { rows } = await database.query(
     `insert into bulk_action (user_id, kind, state, total)
@@ -125,14 +133,11 @@ const posts: Changes = {
   },
   'a secret of a webhook': async () => own('POST', `${await webhook()}/secret`),
   'a replay': async () => own('POST', `${await webhook()}/replay`, { from_update_id: 1 }),
-  'a resend': async () => {
-    const path = await webhook()
-    await client.write(ada.id, bot.id, 'once more')
-    return own('POST', `${path}/resend`, { from_update_id: 1 })
-  },
+  'a resend': async () => own('POST', `${await used()}/resend`, { from_update_id: 1 }),
 }
 /** What was done by one of these may be done once more. */
 const repeatable: Changes = {
+  'the end of a link': async () => own('DELETE', (await link()).path),
   'a code on a page': async () => {
     const { person, path } = await page()
     const otp = await client.code(person.id)
@@ -168,8 +173,7 @@ const repeatable: Changes = {
     own('PUT', `${keyPath}/webhook/exchanges`, { keep: ++numbers % 2 ? 'all' : 'none' }),
   'a webhook': async () => own('PUT', await newKey(), { url: hook }),
   'the end of a resend': async () => {
-    const path = await webhook()
-    await client.write(ada.id, bot.id, 'once more')
+    const path = await used()
     await client.result('POST', `${path}/resend`, { from_update_id: 1 })
     return own('DELETE', `${path}/resend`)
   },

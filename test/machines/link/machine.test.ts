@@ -182,16 +182,24 @@ t.test('it can be cancelled at any step', async (t) => {
   }
 })
 
+t.test('what is cancelled can be cancelled again: perhaps it could not be stored', async (t) => {
+  const walk = begin('cancelled').send(cancel)
+  t.equal(walk.state, 'cancelled')
+  t.same(walk.replies, [yes('c1')])
+  t.same(walk.effects, [{ type: 'save', params: 'cancelled' }])
+})
+
 const ends: LinkState[] = ['expired', 'cancelled', 'failed']
 
 t.test('a flow that is over takes no answers, also in another process', async (t) => {
   for (const state of ends) {
     const walk = begin(state)
     t.equal(walk.state, state)
-    walk.send(code, resend(1e9), cancel)
+    walk.send(code, resend(1e9), ...(state === 'cancelled' ? [] : [cancel]))
+    const refused = state === 'cancelled' ? ['v1', 'r1'] : ['v1', 'r1', 'c1']
     t.same(
       walk.replies,
-      ['v1', 'r1', 'c1'].map((id) => refusal(id, over)),
+      refused.map((id) => refusal(id, over)),
     )
     t.same(walk.effects, [])
   }
