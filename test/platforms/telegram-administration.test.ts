@@ -78,6 +78,14 @@ t.test('an account of Telegram administers a forum', async (t) => {
       await ask('setChatMemberTag', { user_id: friend.id, tag: 'x' }),
       bad('USER_IS_ADMINISTRATOR'),
     )
+    t.match(
+      await ask('setChatAdministratorCustomTitle', { ...title, custom_title: '🍵' }),
+      bad('CUSTOM_TITLE_EMOJI_NOT_ALLOWED'),
+    )
+    t.match(
+      await ask('setChatMemberTag', { user_id: other.id, tag: '🍵' }),
+      bad('TAG_EMOJI_NOT_ALLOWED'),
+    )
   })
 
   await t.test('a kind of chat is sent its own rights alone, and shows no others', async (t) => {

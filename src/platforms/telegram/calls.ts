@@ -1,14 +1,14 @@
 /** Requests to the network: each has a time limit, and an error that means the end of the session ends it. */
 
 import { resolvePeer } from '@mtcute/core/methods.js'
-import { getMarkedPeerId, PeersIndex, type tl } from '@mtcute/node'
+import { getMarkedPeerId, PeersIndex, parseMarkedPeerId, type tl } from '@mtcute/node'
 import { limited } from '../../../actors/host/time.ts'
 import { failed, notFound, RequestFailed } from '../../../machines/model/failure.ts'
 import { sessionOver } from '../kit/failures.ts'
 import { type Ending, unlessAborted } from '../kit/session-life.ts'
 import type { TelegramClient } from './client.ts'
-import { endingOf, requestFailure, restrictionOf } from './failures.ts'
-import { isChannel, nativeOf } from './natives.ts'
+import { closedBy, endingOf, isClosed, requestFailure, restrictionOf } from './failures.ts'
+import { nativeOf } from './natives.ts'
 import { PeerUnread } from './storage/peers.ts'
 
 interface CallsOptions {
@@ -115,16 +115,19 @@ export class Calls {
     throw failed('bad_request', 'method is available only for supergroups and channels')
   }
 
-  /** Throws the error, or where a small group has become a supergroup, the reference's error that names it. */
+  /** Throws the error; where a chat is closed to the account, in the reference's words, which say what and why. */
   async refuse(native: string, cause: unknown): Promise<never> {
-    const chatId = -Number(native)
-    const failure = cause instanceof RequestFailed ? cause.failure : undefined
-    const isClosed = failure?.reason === 'chat_not_found' || failure?.code === 'forbidden'
-    if (!isClosed || chatId <= 0 || isChannel(native)) throw cause
-    const { chats } = await this.knownNow([{ _: 'peerChat', chatId }])
-    const chat = chats.get(chatId)
+    const id = Number(native)
+    if (!isClosed(cause) || id >= 0) throw cause
+    const [kind, number] = parseMarkedPeerId(id)
+    const peer: tl.TypePeer =
+      kind === 'channel'
+        ? { _: 'peerChannel', channelId: number }
+        : { _: 'peerChat', chatId: number }
+    const { chats } = await this.knownNow([peer])
+    const chat = chats.get(number)
     const movedTo = chat?._ === 'chat' ? chat.migratedTo : undefined
-    if (movedTo?._ !== 'inputChannel') throw cause
+    if (movedTo?._ !== 'inputChannel') throw closedBy(chat, cause)
     const { channelId } = movedTo
     const migrateToChatId = Number(nativeOf({ _: 'peerChannel', channelId }))
     const description = 'group chat was upgraded to a supergroup chat'

@@ -1,6 +1,7 @@
 /** The meaning of the network's refusals: for a request, and for the session. */
 
 import { MtPeerNotFoundError, MtTimeoutError, tl } from '@mtcute/node'
+import type { Surface } from '../../../machines/model/content.ts'
 import {
   failed,
   messageNotAllowed,
@@ -8,7 +9,7 @@ import {
   notFound,
   RequestFailed,
 } from '../../../machines/model/failure.ts'
-import { isImpatience, reconnecting } from '../kit/failures.ts'
+import { isImpatience, reconnecting, wrongFile } from '../kit/failures.ts'
 import type { Ending } from '../kit/session-life.ts'
 
 /** Unlike other ends it does not say who did it: a data centre that is out of order may give it, too. */
@@ -61,7 +62,10 @@ const noUser = () => notFound('user')
 const forbidden = (description: string, cause?: unknown) =>
   failed('forbidden', description, {}, { cause })
 
-const refusals: Readonly<Record<string, () => RequestFailed>> = {
+const outside = (kind: Exclude<Surface, 'private'>, cause: unknown) =>
+  forbidden(`bot is not a member of the ${kind} chat`, cause)
+
+const refusals: Readonly<Record<string, (cause: unknown) => RequestFailed>> = {
   PEER_ID_INVALID: noChat,
   CHAT_ID_INVALID: noChat,
   CHANNEL_INVALID: noChat,
@@ -73,33 +77,93 @@ const refusals: Readonly<Record<string, () => RequestFailed>> = {
   PHONE_NOT_OCCUPIED: noUser,
   INPUT_USER_DEACTIVATED: () =>
     failed('forbidden', 'user is deactivated', { reason: 'user_deactivated' }),
-  CHANNEL_PRIVATE: () => forbidden('the account is not a member of the chat'),
-  CHAT_FORBIDDEN: () => forbidden('the account is not a member of the chat'),
-  USER_BANNED_IN_CHANNEL: () => forbidden('the network keeps the account from writing there'),
-  PEER_FLOOD: () => forbidden('the network keeps the account from writing to strangers'),
-  YOU_BLOCKED_USER: () => forbidden('the account has blocked the user'),
-  USER_IS_BLOCKED: () => forbidden('the account was blocked by the user'),
-  USER_PRIVACY_RESTRICTED: () => forbidden("the user's privacy settings do not allow it"),
-  CHAT_ADMIN_REQUIRED: () => bad('not enough rights'),
-  RIGHT_FORBIDDEN: () => bad('not enough rights'),
-  USER_ADMIN_INVALID: () => bad('user is an administrator of the chat'),
+  CHANNEL_PRIVATE: (cause) => outside('supergroup', cause),
+  CHAT_FORBIDDEN: (cause) => outside('group', cause),
+  USER_IS_BLOCKED: () => forbidden('bot was blocked by the user'),
   MESSAGE_TOO_LONG: () => messageTooLong(),
   MEDIA_CAPTION_TOO_LONG: () => messageTooLong('message caption is too long'),
-  MESSAGE_EMPTY: () => bad('message text is empty'),
   MESSAGE_EDIT_TIME_EXPIRED: () => messageNotAllowed("message can't be edited"),
   MESSAGE_AUTHOR_REQUIRED: () => messageNotAllowed("message can't be edited"),
   MESSAGE_DELETE_FORBIDDEN: () => messageNotAllowed("message can't be deleted"),
-  CHAT_FORWARDS_RESTRICTED: () => messageNotAllowed("message can't be forwarded"),
-  MESSAGE_NOT_MODIFIED: () =>
-    bad(
-      'message is not modified: specified new message content and reply markup are exactly the ' +
-        'same as a current content and reply markup of the message',
-    ),
+  CHAT_FORWARDS_RESTRICTED: () =>
+    messageNotAllowed("message has protected content and can't be forwarded"),
+  MEDIA_EMPTY: wrongFile,
   STORY_ID_INVALID: () => notFound('story'),
   TOPIC_DELETED: () => notFound('message thread'),
-  CHANNEL_FORUM_MISSING: () => bad('the chat is not a forum'),
-  FILE_REFERENCE_EXPIRED: () => bad('the file is no longer available'),
-  FILE_ID_INVALID: () => bad('the file is no longer available'),
+}
+
+/** Bots look for the reference's sentences. The last ones are ours: it knows no accounts of people. */
+const sentences: Readonly<Record<string, string>> = {
+  CHAT_ADMIN_REQUIRED: 'not enough rights',
+  RIGHT_FORBIDDEN: 'not enough rights',
+  CHAT_WRITE_FORBIDDEN: 'have no write access to the chat',
+  USER_ADMIN_INVALID: 'user is an administrator of the chat',
+  MESSAGE_EMPTY: 'message text is empty',
+  MESSAGE_NOT_MODIFIED:
+    'message is not modified: specified new message content and reply markup are exactly the ' +
+    'same as a current content and reply markup of the message',
+  CHAT_ABOUT_NOT_MODIFIED: 'chat description is not modified',
+  MEDIA_GROUPED_INVALID: "can't use the media of the specified type in the album",
+  EXTENDED_MEDIA_INVALID: 'invalid paid media file specified',
+  PHOTO_EXT_INVALID:
+    'photo has unsupported extension. Use one of .jpg, .jpeg, .gif, .png, .tif or .bmp',
+  REPLY_TO_MONOFORUM_PEER_INVALID: 'wrong direct messages topic identifier specified',
+  PACK_SHORT_NAME_INVALID: 'invalid sticker set name is specified',
+  PACK_SHORT_NAME_OCCUPIED: 'sticker set name is already occupied',
+  STICKER_EMOJI_INVALID: 'invalid sticker emojis',
+  CHANNEL_FORUM_MISSING: 'the chat is not a forum',
+  FILE_REFERENCE_EXPIRED: 'the file is no longer available',
+  FILE_ID_INVALID: 'the file is no longer available',
+  USER_BANNED_IN_CHANNEL: 'the network keeps the account from writing there',
+  PEER_FLOOD: 'the network keeps the account from writing to strangers',
+  YOU_BLOCKED_USER: 'the account has blocked the user',
+  USER_PRIVACY_RESTRICTED: "the user's privacy settings do not allow it",
+}
+
+/** What a chat may keep its members from sending, by the network's name for it. */
+const WITHHELD: Readonly<Record<string, string>> = {
+  PLAIN: 'text messages',
+  PHOTOS: 'photos',
+  VIDEOS: 'videos',
+  ROUNDVIDEOS: 'video notes',
+  VOICES: 'voice notes',
+  AUDIOS: 'music',
+  DOCS: 'documents',
+  GIFS: 'animations',
+  STICKERS: 'stickers',
+  POLL: 'polls',
+  GAME: 'games',
+  INLINE: 'inline results',
+}
+
+function sentenceOf(word: string): string {
+  const withheld = WITHHELD[/^CHAT_SEND_(\w+)_FORBIDDEN$/.exec(word)?.[1] ?? '']
+  if (withheld !== undefined) return `not enough rights to send ${withheld} to the chat`
+  return sentences[word] ?? word
+}
+
+/** The network's words for a chat that the account cannot write to, whether or not it is in there. */
+const CLOSED = ['CHANNEL_PRIVATE', 'CHAT_FORBIDDEN', 'CHAT_WRITE_FORBIDDEN']
+
+/** Whether the chat itself turned a request away. */
+export const isClosed = (cause: unknown): boolean =>
+  CLOSED.includes(refusalOf(cause) ?? '') ||
+  (cause instanceof RequestFailed && cause.failure.reason === 'chat_not_found')
+
+/** The same failure in the words of the reference, which depend on what the chat is and whether the account is in it. */
+export function closedBy(chat: tl.TypeChat | undefined, cause: unknown): unknown {
+  const word = refusalOf(cause)
+  if (!chat || word === undefined) return cause
+  const isChannel = chat._ === 'channel' || chat._ === 'channelForbidden'
+  const broadcast = isChannel && chat.broadcast === true
+  const kind = broadcast ? 'channel' : isChannel ? 'supergroup' : 'group'
+  if (chat._ === 'channelForbidden' || chat._ === 'chatForbidden') {
+    return forbidden(`bot was kicked from the ${kind} chat`, cause)
+  }
+  if (word !== 'CHAT_WRITE_FORBIDDEN' || ('left' in chat && chat.left)) return outside(kind, cause)
+  if (!broadcast) return cause
+  const description = 'need administrator rights in the channel chat'
+  return failed('bad_request', description, { reason: 'channel_admin_needed' }, { cause })
 }
 
 /** The failure of a request. `readsOnly`: an unknown outcome does no harm. */
@@ -120,10 +184,7 @@ export function requestFailure(cause: unknown, { readsOnly = false } = {}): Requ
 function refused(cause: tl.RpcError, uncertain: { readonly certain?: false }): RequestFailed {
   const { code, text } = cause
   const known = refusals[text]
-  if (known) return known()
-  if (code === 403 || /_FORBIDDEN$/.test(text)) {
-    return forbidden(`not enough rights to write to the chat (${text})`, cause)
-  }
+  if (known) return known(cause)
   if (code === 401) {
     return failed('unavailable', 'the account is signed out', { retryAfterSeconds: 5 }, { cause })
   }
@@ -132,5 +193,5 @@ function refused(cause: tl.RpcError, uncertain: { readonly certain?: false }): R
     const remark = uncertain.certain === false ? '; it may have been done' : ''
     return failed('bad_gateway', `Telegram failed: ${text}${remark}`, uncertain, { cause })
   }
-  return bad(text, cause)
+  return bad(sentenceOf(text), cause)
 }

@@ -65,7 +65,7 @@ export function telegramHarness(stage: Stage): ContractHarness {
   }
 }
 
-/** In a channel a reader may not write. */
+/** Whoever was put out of a channel may not write there. */
 function contractAccount({ network }: Stage, person: Person, closed: Channel): Account {
   return {
     native: `${person.id}`,
@@ -80,7 +80,10 @@ function contractAccount({ network }: Stage, person: Person, closed: Channel): A
       const friend = network.people.get(Number(peer.chat))!
       network.delivery.send(person, friend, { message: text })
     },
-    forbiddenChat: async () => nativeOfPlace(closed),
+    async forbiddenChat() {
+      closed.members.delete(person.id)
+      return nativeOfPlace(closed)
+    },
     cut: async () => network.cut(person, LONG_OUTAGE_MS),
     async silence() {
       for (const connection of network.connectionsOf(person)) connection.silent = true

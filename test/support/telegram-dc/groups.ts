@@ -86,6 +86,7 @@ export function groupHandlers(network: TelegramNetwork): Handlers {
     'messages.editChatParticipantRank': ({ peer, participant, rank }, origin) => {
       const place = placed(peer, origin)
       if (place.owner !== network.asker(origin).id) throw new RpcRefusal(400, 'CHAT_ADMIN_REQUIRED')
+      if (/\p{Emoji_Presentation}/u.test(rank)) throw new RpcRefusal(400, 'RANK_EMOJI_NOT_ALLOWED')
       place.ranks.set(targetOf(network, origin, participant).id, rank)
       return nothing(network.asker(origin))
     },

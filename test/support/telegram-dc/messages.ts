@@ -37,7 +37,10 @@ export function messageHandlers(network: TelegramNetwork): Handlers {
     const target = targetOf(network, origin, request.peer)
     if ('movedTo' in target) throw new RpcRefusal(400, 'PEER_ID_INVALID')
     if (isPlace(target) && !mayWrite(person, target)) {
-      throw new RpcRefusal(403, 'CHAT_WRITE_FORBIDDEN')
+      const isShut = target.kind === 'channel' && !target.members.has(person.id)
+      throw isShut
+        ? new RpcRefusal(400, 'CHANNEL_PRIVATE')
+        : new RpcRefusal(403, 'CHAT_WRITE_FORBIDDEN')
     }
     const slow = isPlace(target) && target.kind === 'channel' ? target.slowSeconds : 0
     if (slow > 0) throw new RpcRefusal(420, `SLOWMODE_WAIT_${slow}`)

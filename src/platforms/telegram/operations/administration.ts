@@ -6,6 +6,7 @@ import type { Member } from '../../../../machines/model/membership.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
 import type { GeneralTopicChange } from '../../../../machines/model/operation-administration.ts'
 import { PERMISSIONS } from '../../../../machines/model/rights.ts'
+import { refusalOf } from '../failures.ts'
 import { messageId } from '../natives.ts'
 import { bannedRights, shutOut } from '../reading/memberships.ts'
 import { personById } from '../reading/peers.ts'
@@ -42,7 +43,7 @@ export const administration: Handlers<Context> = {
     if (status !== 'administrator' && status !== 'creator') {
       throw badRequest('user is not an administrator')
     }
-    return name(context, member, title)
+    return name(context, member, title, 'CUSTOM_TITLE')
   },
 
   async set_member_tag(context, { tag, ...member }) {
@@ -50,7 +51,7 @@ export const administration: Handlers<Context> = {
     if (status === 'administrator' || status === 'creator')
       throw badRequest('USER_IS_ADMINISTRATOR')
     if (!ORDINARY.includes(status)) throw badRequest('USER_NOT_PARTICIPANT')
-    return name(context, member, tag)
+    return name(context, member, tag, 'TAG')
   },
 
   ban_sender: (context, operation) => confineSender(context, operation, shutOut()),
@@ -123,16 +124,24 @@ function changed(change: GeneralTopicChange) {
   }
 }
 
-/** The network stores an administrator's title and a member's tag in the same field. */
+/**
+ * The network stores an administrator's title and a member's tag in the same field. Its refusals call both a rank; the
+ * reference says `called`.
+ */
 async function name(
   { calls, signal }: Context,
   { chat, person }: Pick<OperationOf<'member'>, 'chat' | 'person'>,
   rank: string,
+  called: 'CUSTOM_TITLE' | 'TAG',
 ): Promise<OperationResult> {
   const peer = await calls.peer(chat, signal)
   const participant = await calls.person(person, signal)
   const request = { _: 'messages.editChatParticipantRank', peer, participant, rank } as const
-  calls.take(await calls.call(request, { signal }))
+  const named = await calls.call(request, { signal }).catch((cause) => {
+    const word = refusalOf(cause)
+    throw word?.startsWith('RANK_') ? badRequest(word.replace('RANK', called)) : cause
+  })
+  calls.take(named)
   return done
 }
 
