@@ -3,6 +3,7 @@ import { xml } from '@xmpp/client'
 import t from 'tap'
 import { failed, notFound } from '../../machines/model/failure.ts'
 import { SentRequests } from '../../src/platforms/kit/sent-requests.ts'
+import { bounced } from '../../src/platforms/xmpp/failures.ts'
 import { Place } from '../../src/platforms/xmpp/places.ts'
 import type { Room } from '../../src/platforms/xmpp/rooms/room.ts'
 import { patience } from './contract/recorder.ts'
@@ -37,7 +38,7 @@ function roomThat(...refusals: readonly Error[]) {
   return { happened, post: () => place.post(xml('message', { id: 'one' }), patience()) }
 }
 
-for (const refusal of [notFound('chat'), failed('forbidden', 'not in the room')]) {
+for (const refusal of [bounced('item-not-found'), bounced('not-acceptable')]) {
   t.test(`${refusal.message}: the room is entered again`, async (t) => {
     const { happened, post } = roomThat(refusal)
     await post()

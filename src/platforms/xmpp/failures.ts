@@ -25,6 +25,16 @@ export const serverAway = (cause?: unknown): RequestFailed =>
     { cause },
   )
 
+/** A room, or the server of a chat, refused what it was sent. */
+export class Refused extends Error {
+  readonly condition: string
+
+  constructor(condition: string) {
+    super(`The answer was ${condition}`)
+    this.condition = condition
+  }
+}
+
 /** The failure for a message that bounced. */
 export function bounced(condition: string): RequestFailed {
   if (unreachable.has(condition)) return serverAway()
@@ -42,7 +52,12 @@ export function bounced(condition: string): RequestFailed {
     case 'not-acceptable':
     case 'registration-required':
     case 'subscription-required':
-      return failed('forbidden', 'not enough rights to send text messages to the chat')
+      return failed(
+        'bad_request',
+        'not enough rights to send text messages to the chat',
+        {},
+        { cause: new Refused(condition) },
+      )
     case 'resource-constraint':
     case 'policy-violation':
       return failed('rate_limited', '', { retryAfterSeconds: 10 })

@@ -8,6 +8,7 @@ import type { SentRequests } from '../kit/sent-requests.ts'
 import { type Address, bareOf, parseAddress, personAt, privateChat, whispering } from './address.ts'
 import type { Archive } from './archive.ts'
 import { nicknameOf } from './contact.ts'
+import { Refused } from './failures.ts'
 import { type Found, Lookup } from './lookup.ts'
 import { storable } from './message-identity.ts'
 import type { Outbox } from './outbox.ts'
@@ -213,7 +214,7 @@ export class Places {
  */
 const mayBeOut = (cause: unknown): boolean =>
   cause instanceof RequestFailed &&
-  (cause.failure.code === 'forbidden' || cause.failure.reason === 'chat_not_found')
+  (cause.cause instanceof Refused || cause.failure.reason === 'chat_not_found')
 
 /** Servers need not keep what is said to one occupant of a room. */
 const isWhisper = ({ native }: Chat) => parseAddress(native)?.resource !== undefined

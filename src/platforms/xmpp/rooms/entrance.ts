@@ -3,7 +3,7 @@ import { type Element, xml } from '@xmpp/client'
 import { failed, notFound } from '../../../../machines/model/failure.ts'
 import { unlessAborted } from '../../kit/session-life.ts'
 import { parseAddress } from '../address.ts'
-import { conditionOf } from '../failures.ts'
+import { conditionOf, Refused } from '../failures.ts'
 import { ns } from '../namespaces.ts'
 import type { Stream } from '../stream.ts'
 import type { Bookmark } from './bookmarks.ts'
@@ -11,16 +11,6 @@ import type { Bookmark } from './bookmarks.ts'
 const ENTER_MS = 15_000
 /** How often another nick is tried when one is taken. */
 const MOST_NICKS = 5
-
-/** The room answered with an error. */
-class Refused extends Error {
-  readonly condition: string
-
-  constructor(condition: string) {
-    super(`The room answered ${condition}`)
-    this.condition = condition
-  }
-}
 
 export class Entrance {
   readonly #bookmark: Bookmark
@@ -132,8 +122,10 @@ function refusal(cause: Refused) {
     case 'resource-constraint':
     case 'service-unavailable':
       return failed('unavailable', 'the room cannot be joined now', { retryAfterSeconds: 30 })
+    case 'forbidden':
+      return failed('forbidden', 'bot was kicked from the supergroup chat', {}, { cause })
     default:
-      // Banned, members only, or a missing password.
-      return failed('forbidden', 'the account is not a member of the chat', {}, { cause })
+      // Members only, or a missing password.
+      return failed('forbidden', 'bot is not a member of the supergroup chat', {}, { cause })
   }
 }
