@@ -208,9 +208,9 @@ function button(value: unknown, platform: Platform): Button {
   if (text === undefined) throw badButton('Can\'t find field "text"')
   if (text.trim() === '') throw badRequest('inline keyboard button text must be non-empty')
   const look = lookOf(value)
-  const url = stringField(value, 'url')
+  // An empty address or empty data is none: some libraries always write both fields.
+  const url = stringField(value, 'url') || undefined
   if (url !== undefined) return { text, ...look, url: linked(url) }
-  // Without data it is none of the buttons that carry data.
   const data = stringField(value, 'callback_data') || undefined
   if (data === undefined) return { text, ...look, action: actionOf(value, platform) }
   const bytes = Buffer.byteLength(data)

@@ -49,6 +49,16 @@ t.test('every kind of button is kept, with its looks, and shown', async (t) => {
   }
 })
 
+t.test('an address without a character is none', async (t) => {
+  const { body } = await send({ text: 'Press', url: '', callback_data: 'x' })
+  const shown = { inline_keyboard: [[{ text: 'Press', callback_data: 'x' }]] }
+  t.strictSame(body.result?.reply_markup, shown)
+  t.match(
+    await send({ text: 'Press', url: '' }),
+    bad("can't parse inline keyboard button: Text buttons are unallowed in the inline keyboard"),
+  )
+})
+
 t.test('buttons are shown as the reference makes them out', async (t) => {
   const shown = async (button: object) =>
     (await send({ text: 'Press', ...button })).body.result?.reply_markup.inline_keyboard[0][0]
