@@ -281,12 +281,13 @@ export function replyOf(args: Arguments, platform: Platform): ReplyTarget {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw failed('bad_request', 'object expected as reply parameters')
   }
+  if (Object.keys(value).length === 0) return {}
   const { message_id, chat_id, allow_sending_without_reply } = value as Record<string, unknown>
   if (message_id === undefined) throw failed('bad_request', 'can\'t find field "message_id"')
   const replyTo = numberOf(message_id, 'message_id')
-  if (replyTo <= 0) throw messageNotFound('message to be replied')
   const replyOptional = booleanOf(allow_sending_without_reply)
   const parts = { ...quoteIn(value), ...partIn(value, platform) }
+  if (replyTo <= 0) return {}
   // An empty name means no chat: some libraries always send the field.
   const isNamed = chat_id != null && chat_id !== ''
   const isElsewhere = isNamed && isAnotherChat(`${chat_id}`, args.text('chat_id') ?? '')

@@ -18,11 +18,24 @@ t.test('message_id is a number, or text that is written like one', async (t) => 
     t.match(await reply({ message_id: wrong }), invalid, JSON.stringify(wrong))
   }
   const missing = refused(400, 'Bad Request: message to be replied not found')
-  for (const unknown of [0, -1, '0', '-5', 2 ** 31 - 1]) {
-    t.match(await reply({ message_id: unknown }), missing, JSON.stringify(unknown))
-  }
+  t.match(await reply({ message_id: 2 ** 31 - 1 }), missing)
   const absent = refused(400, 'Bad Request: can\'t find field "message_id"')
   t.match(await reply({ quote: 'x' }), absent)
+})
+
+t.test('without a positive message_id it is no reply, whatever else is given', async (t) => {
+  for (const none of [0, -1, '0', '-5']) {
+    for (const more of [{}, { quote: 'first' }, { chat_id: '@somebody' }]) {
+      const { status, body } = await reply({ message_id: none, ...more })
+      t.equal(status, 200, JSON.stringify({ none, more }))
+      t.notOk(body.result?.reply_to_message)
+    }
+  }
+  t.match(
+    await reply({ message_id: 0, quote: '<b>', quote_parse_mode: 'HTML' }),
+    { status: 400 },
+    'the rest is read all the same',
+  )
 })
 
 t.test('allow_sending_without_reply is a boolean', async (t) => {
