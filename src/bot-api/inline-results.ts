@@ -11,7 +11,7 @@ import type { Call } from './method.ts'
 import { gameOf } from './methods/games.ts'
 import { invoiceOf } from './methods/payments.ts'
 import { contactOf, locationOf, venueContentOf } from './methods/structured.ts'
-import { captionOf, previewOf, textOf } from './text.ts'
+import { capitalized, captionOf, previewOf, textOf } from './text.ts'
 
 const RESULTS = 50
 const ID_BYTES = 64
@@ -85,8 +85,6 @@ function explained(cause: unknown): unknown {
   if (!isRefused) return cause
   return badRequest(`can't parse inline query result: ${capitalized(cause.failure.description)}`)
 }
-
-const capitalized = (text: string) => text.replace(/^\w/, (letter) => letter.toUpperCase())
 
 function inlineResult(call: Call, value: unknown): InlineResult {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

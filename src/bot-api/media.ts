@@ -34,9 +34,7 @@ export async function mediaOf(
   args: Arguments = call.args,
 ): Promise<Media> {
   const value = args.text(parameter)
-  if (value !== undefined && !value.startsWith('attach://') && !value.includes('.')) {
-    return knownMedia(call, kind, value)
-  }
+  if (value !== undefined && isFileId(value)) return knownMedia(call, kind, value)
   const source = sourceOf(call, args, parameter)
   if (!source) throw badRequest(`there is no ${kind.replace('_', ' ')} in the request`)
   const thumbnail = thumbnailOf(call, kind, args)
@@ -54,6 +52,10 @@ export async function mediaOf(
   const emoji = args.text('emoji')
   return kind === 'sticker' && emoji !== undefined ? { ...media, emoji } : media
 }
+
+/** Everything else is a part of the call, or an address on the web. */
+export const isFileId = (value: string): boolean =>
+  !value.startsWith('attach://') && !value.includes('.')
 
 const THUMBNAILED: readonly MediaKind[] = ['video', 'animation', 'audio', 'document', 'video_note']
 

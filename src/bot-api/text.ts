@@ -8,6 +8,7 @@ import {
   asciiLower,
   FormatError,
   type FormattedText,
+  MarkupError,
   type MessageEntity,
 } from './entities/entity.ts'
 import { parseExplicit } from './entities/explicit.ts'
@@ -100,10 +101,15 @@ const partOfPoll = (name: string): Form => ({
   limit: 1024,
 })
 
+/** Within a sentence the reference quotes its refusals as they are made: with a capital letter. */
+export const capitalized = (text: string): string =>
+  text.replace(/^\w/, (letter) => letter.toUpperCase())
+
 export const textOf = (args: Arguments): Text => formatted(args, message)
 
-/** Empty where there is none. */
-export const captionOf = (args: Arguments): Text => formatted(args, caption)
+/** Empty where there is none. `within` names the object that the caption belongs to, for refusals of its markup. */
+export const captionOf = (args: Arguments, within?: string): Text =>
+  formatted(args, caption, within)
 
 export const storyCaptionOf = (args: Arguments): Text => formatted(args, storyCaption)
 
@@ -119,7 +125,11 @@ export const quoteOf = (args: Arguments): Text => formatted(args, quote)
 /** `question`, `explanation`, `description`, or the `text` of an option. */
 export const pollTextOf = (args: Arguments, name: string): Text => formatted(args, partOfPoll(name))
 
-function formatted(args: Arguments, { text, mode, entities, kind, limit }: Form): Text {
+function formatted(
+  args: Arguments,
+  { text, mode, entities, kind, limit }: Form,
+  within?: string,
+): Text {
   const [parseMode, marked] = [args.text(mode), args.text(entities)]
   try {
     const done = formatText(args.text(text) ?? '', {
@@ -130,8 +140,10 @@ function formatted(args: Arguments, { text, mode, entities, kind, limit }: Form)
     })
     return { text: done.text, entities: done.entities.map(neutral) }
   } catch (cause) {
-    if (cause instanceof FormatError) throw failed('bad_request', cause.message)
-    throw cause
+    if (!(cause instanceof FormatError)) throw cause
+    const isOfObject = within !== undefined && cause instanceof MarkupError
+    const problem = isOfObject ? `can't parse ${within}: ${capitalized(cause.message)}` : undefined
+    throw failed('bad_request', problem ?? cause.message)
   }
 }
 
@@ -174,7 +186,7 @@ export function formatText(source: string, options: FormatOptions): FormattedTex
   const isCaption = options.kind === 'caption'
   if (source === '' && !isCaption) throw new FormatError('message text is empty')
   if (!source.isWellFormed()) throw new FormatError('strings must be encoded in UTF-8')
-  if (Buffer.byteLength(source) > MAX_BYTES) throw new FormatError('text is too long')
+  if (Buffer.byteLength(source) > MAX_BYTES) throw new MarkupError('text is too long')
   const parsed = parse(source, options)
   const { text, entities } = clean(parsed.text, parsed.entities)
   if (!isVisible(text)) {
@@ -200,7 +212,7 @@ function parse(source: string, { parseMode = '', entities }: FormatOptions): For
     case 'markdown':
       return parseMarkdown(source)
     default:
-      throw new FormatError('unsupported parse_mode')
+      throw new MarkupError('unsupported parse_mode')
   }
 }
 

@@ -92,3 +92,52 @@ t.test('in an album a file gives way to its like alone', async (t) => {
   t.match(edited.body.result, { message_id, video: Object, media_group_id })
   t.match(await edit(item('document', 'words')), bad("can't change media type in the album"))
 })
+
+t.test('a fault in an item is named as such, and one of its file by its place', async (t) => {
+  const good = item('photo', 'one')
+  const faults = {
+    "can't parse InputMedia: Can't parse entities: Can't find end tag corresponding to start tag \"b\"":
+      item('photo', 'two', { caption: '<b>open', parse_mode: 'HTML' }),
+    "can't parse InputMedia: Unsupported parse_mode": item('photo', 'two', {
+      caption: 'x',
+      parse_mode: 'RTF',
+    }),
+    "can't parse InputMedia: media not found": item('photo', 'absent'),
+    'can\'t parse InputMedia: type "sticker" is unsupported': item('sticker', 'two'),
+    'can\'t parse InputMedia: type "animation" can\'t be used in sendMediaGroup': item(
+      'animation',
+      'film',
+    ),
+    'message caption is too long': item('photo', 'two', { caption: 'x'.repeat(1_025) }),
+    'wrong remote file identifier specified: Wrong character in the string': {
+      type: 'photo',
+      media: 'no id',
+    },
+  }
+  for (const [description, faulty] of Object.entries(faults)) {
+    t.match(await album([good, faulty]), bad(description))
+  }
+  t.match(await album([good, item('photo', 'words')]), {
+    status: 400,
+    body: { description: /^Bad Request: failed to send message #2 with the error message ".+"$/ },
+  })
+})
+
+t.test('a new file of a message is read like an item of an album', async (t) => {
+  const { body } = await album([item('photo', 'one')])
+  const { message_id } = body.result[0]
+  const edit = (media: object | string) => {
+    const target = { chat_id: ada.id, message_id }
+    return callWithFiles(service.url, key, 'editMessageMedia', { ...target, media }, files)
+  }
+  t.match(await edit(''), bad('parameter "media" is required'))
+  t.match(await edit('{'), bad("can't parse input media JSON object"))
+  t.match(await edit(item('photo', 'absent')), bad("can't parse InputMedia: media not found"))
+  const marked = item('photo', 'two', { caption: '_', parse_mode: 'MarkdownV2' })
+  t.match(
+    await edit(marked),
+    bad(
+      "can't parse InputMedia: Can't parse entities: Can't find end of Italic entity at byte offset 0",
+    ),
+  )
+})

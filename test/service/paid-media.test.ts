@@ -138,8 +138,11 @@ t.test('wrong offers are refused', async (t) => {
   t.match(await send({ payload: 'x'.repeat(129) }), bad('PAYLOAD_INVALID'))
   t.match(await send({ media: [] }), bad('invalid number of paid media specified'))
   const audio = { type: 'audio', media: 'attach://film' }
-  const wrong = `can't parse InputMedia: type "audio" can't be used in sendPaidMedia`
-  t.match(await send({ media: [audio] }), bad(wrong))
+  const unread = "can't parse InputPaidMedia: "
+  t.match(await send({ media: [audio] }), bad(`${unread}type "audio" is unsupported`))
+  const absent = { type: 'photo', media: 'attach://absent' }
+  t.match(await send({ media: [absent] }), bad(`${unread}media not found`))
+  t.match(await send({ media: '{' }), bad("can't parse paid media JSON object"))
   const poor = await client.person('Poor')
   await client.write(poor.id, bot.id, 'hi')
   const { message_id } = await done('sendPaidMedia', {

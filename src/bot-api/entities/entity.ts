@@ -34,11 +34,16 @@ export type FormattedText = { text: string; entities: MessageEntity[] }
 
 /** A text the sender must correct; `message` is the description without its `Bad Request: `. */
 export class FormatError extends Error {
-  override readonly name = 'FormatError'
+  override readonly name: string = 'FormatError'
 }
 
-export const unparsable = (detail: string): FormatError =>
-  new FormatError(`can't parse entities: ${detail}`)
+/** The markup itself is at fault, which the reference reads before it looks at the words. */
+export class MarkupError extends FormatError {
+  override readonly name = 'MarkupError'
+}
+
+export const unparsable = (detail: string): MarkupError =>
+  new MarkupError(`can't parse entities: ${detail}`)
 
 export const isSpace = (char: string | undefined): boolean =>
   char === undefined || ' \t\r\n\v\0'.includes(char)

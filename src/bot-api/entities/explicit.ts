@@ -1,6 +1,12 @@
 /** Reads the `entities` parameter: a JSON array of MessageEntity, each checked as the reference does. */
 
-import { type EntityKind, FormatError, type MessageEntity, parseInteger } from './entity.ts'
+import {
+  type EntityKind,
+  FormatError,
+  MarkupError,
+  type MessageEntity,
+  parseInteger,
+} from './entity.ts'
 import { checkLink, dateTimeFormat, mentionOf, readMention } from './link.ts'
 import { cleanText } from './normalize.ts'
 
@@ -35,8 +41,8 @@ type Fields = {
   object(name: string): Fields
 }
 
-const refuseEntity = (detail: string): FormatError =>
-  new FormatError(`can't parse MessageEntity: ${detail}`)
+const refuseEntity = (detail: string): MarkupError =>
+  new MarkupError(`can't parse MessageEntity: ${detail}`)
 
 function fields(item: unknown): Fields {
   if (!isObject(item)) throw refuseEntity('expected an Object')

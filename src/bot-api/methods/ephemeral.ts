@@ -58,7 +58,7 @@ const editEphemeralMessageMedia: Method = {
   required: [...required, 'media'],
   run: async (call) => {
     const change = changedOf(call)
-    const content = await editedMedia(call, 'editEphemeralMessageMedia')
+    const content = await editedMedia(call)
     return result(await call.perform({ ...change, content }))
   },
 }

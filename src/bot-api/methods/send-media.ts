@@ -3,8 +3,9 @@
 import type { Content } from '../../../machines/model/content.ts'
 import { badRequest, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Media, MediaKind } from '../../../machines/model/media.ts'
+import type { Text } from '../../../machines/model/text.ts'
 import { Arguments } from '../arguments.ts'
-import { framedVideo, livePhotoOf, mediaOf, uploadOf } from '../media.ts'
+import { framedVideo, isFileId, livePhotoOf, mediaOf, uploadOf } from '../media.ts'
 import { type Call, type Method, type ParameterType, result } from '../method.ts'
 import {
   assertQuotable,
@@ -42,8 +43,8 @@ async function mediaContent(
   kind: ItemKind,
   parameter: string = kind,
   args: Arguments = call.args,
+  caption: Text = captionOf(args),
 ): Promise<Content & { readonly kind: 'media' }> {
-  const caption = captionOf(args)
   const media = await fileOf(call, kind, parameter, args)
   return {
     kind: 'media',
@@ -154,8 +155,11 @@ const sendMediaGroup: Method = {
     assertQuotable(platform, reply)
     const terms = { chat: args.chat(), ...deliveryOf(args), ...effectOf(args), ...reply }
     const contents = []
-    for (const [place, { kind, item }] of itemsOf(args).entries()) {
-      contents.push(await mediaContent(call, kind, 'media', item).catch(inItem(place)))
+    for (const [place, { kind, item, caption }] of itemsOf(call).entries()) {
+      const content = mediaContent(call, kind, 'media', item, caption)
+      // A file_id is read before anything is sent, so that its refusal stands alone.
+      const isRead = isFileId(item.text('media') ?? '')
+      contents.push(await (isRead ? content : content.catch(inItem(place))))
     }
     return result(await perform({ kind: 'send_album', ...terms, contents }))
   },
@@ -197,14 +201,14 @@ async function paidContent(call: Call): Promise<Content> {
   }
   const payload = args.text('payload') ?? ''
   if (Buffer.byteLength(payload) > PAYLOAD_BYTES) throw badRequest('PAYLOAD_INVALID')
-  const given = args.list('media', 'media', 'InputPaidMedia')
+  const given = args.list('media', 'paid media', 'InputPaidMedia')
   if (given.length === 0 || given.length > ITEMS) {
     throw badRequest('invalid number of paid media specified')
   }
   const caption = captionOf(args)
   const items: Media[] = []
   for (const value of given) {
-    const { kind, item } = itemOf(value, SOLD, 'sendPaidMedia')
+    const { kind, item } = itemOf(call, value, SOLD, 'InputPaidMedia')
     items.push(await fileOf(call, kind, 'media', item))
   }
   return {
@@ -227,18 +231,18 @@ const editMessageMedia: Method = {
 }
 
 async function newMedia(call: Call) {
-  const content = await editedMedia(call, 'editMessageMedia')
+  const content = await editedMedia(call)
   return { kind: 'edit' as const, content }
 }
 
 /** The content of `media`, by which a method changes a message. */
-export async function editedMedia(call: Call, method: string) {
-  const { kind, item } = itemOf(objectIn(call.args), EDITABLE, method)
+export async function editedMedia(call: Call) {
+  const { kind, item, caption } = captionedItem(call, objectIn(call.args), EDITABLE)
   // Its bytes would come from a bot that need not be in the chat.
   if (isInline(call) && uploadOf(call, item, 'media')) {
     throw badRequest("inline message media can't be uploaded")
   }
-  const content = await mediaContent(call, kind, 'media', item)
+  const content = await mediaContent(call, kind, 'media', item, caption)
   if (!EDITABLE.includes(content.media.kind)) throw badRequest("message media can't be edited")
   return content
 }
@@ -248,12 +252,17 @@ interface Item {
   readonly item: Arguments
 }
 
-function itemsOf(args: Arguments): Item[] {
+interface CaptionedItem extends Item {
+  readonly caption: Text
+}
+
+function itemsOf(call: Call): CaptionedItem[] {
+  const { args } = call
   if (!args.has('media')) throw badRequest('parameter "media" is required')
   const given = args.list('media', 'media', 'InputMedia')
   if (given.length === 0) throw badRequest('there are no messages to send')
   if (given.length > ITEMS) throw badRequest('too many messages to send as an album')
-  const items = given.map((value) => itemOf(value, IN_ALBUMS, 'sendMediaGroup'))
+  const items = given.map((value) => captionedItem(call, value, IN_ALBUMS))
   const [first] = items
   const odd = items.find(({ kind }) => kind !== first?.kind)
   const apart = [first?.kind, odd?.kind].find((kind) => kind && APART.includes(kind))
@@ -276,22 +285,47 @@ const inItem = (place: number) => (cause: unknown) => {
 }
 
 function objectIn(args: Arguments): unknown {
+  if (!args.has('media')) throw badRequest('parameter "media" is required')
   const given = args.json('media')
-  if (given === undefined) throw badRequest("can't parse media JSON object")
+  if (given === undefined) throw badRequest("can't parse input media JSON object")
   return given
 }
 
-function itemOf(value: unknown, kinds: readonly ItemKind[], method: string): Item {
+type Called = 'InputMedia' | 'InputPaidMedia'
+
+const unread = (called: Called, problem: string) => badRequest(`can't parse ${called}: ${problem}`)
+
+function captionedItem(call: Call, value: unknown, kinds: readonly ItemKind[]): CaptionedItem {
+  const called = 'InputMedia'
+  const read = itemOf(call, value, kinds, called)
+  return { ...read, caption: captionOf(read.item, called) }
+}
+
+function itemOf(call: Call, value: unknown, kinds: readonly ItemKind[], called: Called): Item {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw badRequest("can't parse InputMedia: expected an Object")
+    throw unread(called, 'expected an Object')
   }
   const item = Arguments.from(value)
   const type = item.text('type')
-  if (type === undefined) throw badRequest('can\'t parse InputMedia: Can\'t find field "type"')
+  if (type === undefined) throw unread(called, 'Can\'t find field "type"')
+  if (!isThere(call, item, 'media')) throw unread(called, 'media not found')
   const kind = kinds.find((known) => known === type.toLowerCase())
-  if (!kind) throw badRequest(`can't parse InputMedia: type "${type}" can't be used in ${method}`)
-  if (!item.has('media')) throw badRequest("can't parse InputMedia: media not found")
+  if (!kind) {
+    const isMoving = kinds === IN_ALBUMS && type === 'animation'
+    const problem = isMoving ? "can't be used in sendMediaGroup" : 'is unsupported'
+    throw unread(called, `type "${type}" ${problem}`)
+  }
+  if (kind === 'live_photo' && !isThere(call, item, 'photo')) {
+    throw unread(called, 'photo not found')
+  }
   return { kind, item }
+}
+
+/** Whether the file that an item names came along with the call, or needs not to. */
+function isThere(call: Call, item: Arguments, name: 'media' | 'photo'): boolean {
+  const value = item.text(name)
+  if (value === undefined) return false
+  return !value.startsWith('attach://') || uploadOf(call, item, name) !== undefined
 }
 
 export const albumMethods = [sendMediaGroup, sendPaidMedia, editMessageMedia]
