@@ -23,27 +23,29 @@ const bad = (detail: string, options?: ErrorOptions) =>
   )
 
 /** The scheme may be left out, and then it is https. */
+const wholeText = (text: string) =>
+  /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`
+
+/** Where the text of a webhook leads. The text itself is kept and shown as the bot has written it. */
+export function webhookUrl(text: string): URL {
+  const url = new URL(wholeText(text))
+  url.hash = ''
+  return url
+}
+
 export function parseWebhookUrl(text: string, allowPrivate: boolean): URL {
   const invalid = () =>
     failed('bad_request', 'invalid webhook URL specified', { reason: 'webhook_url' })
   if (text.length > LONGEST_URL || /[\s\p{Cc}]/u.test(text)) throw invalid()
-  const whole = /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`
-  if (!URL.canParse(whole)) throw invalid()
-  const url = new URL(whole)
+  if (!URL.canParse(wholeText(text))) throw invalid()
+  const url = webhookUrl(text)
   if (!['http:', 'https:'].includes(url.protocol) || url.hostname === '') throw invalid()
   if (url.hostname.length > 253) throw invalid()
-  url.hash = ''
   if (allowPrivate) return url
   if (url.protocol !== 'https:') throw bad('An HTTPS URL must be provided for webhook')
   if (url.username !== '' || url.password !== '') throw bad('the URL must not carry user info')
   if (!PORTS.has(url.port)) throw bad('Webhook can be set up only on ports 80, 88, 443 or 8443')
   return url
-}
-
-/** The address as it was given: without the slash that parsing has put behind a bare host. */
-export function givenUrl(text: string, { href, pathname, search }: URL): string {
-  const isBare = pathname === '/' && search === '' && !/\/(#.*)?$/.test(text)
-  return isBare ? href.slice(0, -1) : href
 }
 
 export function checkSecretToken(token: string): void {
@@ -96,7 +98,7 @@ export async function checkReachable(
 /** The address that a delivery would go to; undefined where there is none at the moment. */
 export async function addressOf(url: string, reach: Reach): Promise<string | undefined> {
   // The reference goes by IPv4 alone, so that it is named first.
-  const addresses = await checkReachable(new URL(url), undefined, reach).catch(() => [])
+  const addresses = await checkReachable(webhookUrl(url), undefined, reach).catch(() => [])
   return addresses.find((address) => isIP(address) === 4) ?? addresses[0]
 }
 
@@ -126,7 +128,7 @@ const words =
  * the same rule for old rows.
  */
 export function shownUrl(url: string): string {
-  const { origin, pathname } = new URL(url)
+  const { origin, pathname } = webhookUrl(url)
   const isSecret = (segment: string) => segment.length >= SHORTEST_SECRET && !words.test(segment)
   return (
     origin +

@@ -12,7 +12,7 @@ import type {
 import type { WebhookTarget } from '../../machines/webhook/terms.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
 import { GuardedConnections, type GuardOptions } from '../net/guard.ts'
-import { shownUrl } from './address.ts'
+import { shownUrl, webhookUrl } from './address.ts'
 import type { DeliveryPlace } from './delivery-log.ts'
 import { type EndpointReply, Exchange, type ExchangeResult, TIMED_OUT } from './exchange.ts'
 import { callIn, type ReplyCall } from './reply-call.ts'
@@ -99,7 +99,7 @@ export class Endpoint implements WebhookEndpoint {
   #address: string | undefined
 
   constructor(key: WebhookKey, target: WebhookTarget, parts: EndpointParts) {
-    const url = new URL(target.url)
+    const url = webhookUrl(target.url)
     const { guard, timeoutMs } = parts
     this.#apiKeyId = key.apiKeyId
     this.#userId = key.userId

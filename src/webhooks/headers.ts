@@ -1,6 +1,7 @@
 /** Headers that an owner adds to the deliveries of a webhook: which names and values may be added, and which stay. */
 import { invalidField } from '../../machines/model/failure.ts'
 import type { WebhookHeader, WebhookTarget } from '../../machines/webhook/terms.ts'
+import { webhookUrl } from './address.ts'
 
 /** Without `value`, the stored one stays. */
 interface GivenHeader {
@@ -61,7 +62,7 @@ export function headersAt(
 ): readonly WebhookHeader[] {
   if (!current?.headers) return []
   const isSame =
-    new URL(current.url).origin === new URL(next.url).origin &&
+    webhookUrl(current.url).origin === webhookUrl(next.url).origin &&
     current.ipAddress === next.ipAddress &&
     current.certificate === next.certificate
   return isSame ? current.headers : []

@@ -20,7 +20,7 @@ import type {
 import { isOwnedIn } from '../credentials/fence.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
-import { checkReachable, type Reach, shownUrl } from './address.ts'
+import { checkReachable, type Reach, shownUrl, webhookUrl } from './address.ts'
 
 /** The columns of a key and its webhook that `openWebhook` reads. */
 export const webhookColumns = `w.sealed, w.ip_address, w.max_connections, w.failures, w.failing_since,
@@ -123,7 +123,7 @@ export class WebhookStore {
     cursor: number,
   ): Promise<WebhookChanged> {
     const { vault, reach } = this.#options
-    await checkReachable(new URL(target.url), target.ipAddress, reach)
+    await checkReachable(webhookUrl(target.url), target.ipAddress, reach)
     const { url, secretToken, certificate, headers } = target
     const secrets = Buffer.from(JSON.stringify({ url, secretToken, certificate, headers }))
     const { apiKeyId } = key

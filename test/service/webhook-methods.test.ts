@@ -52,18 +52,38 @@ t.test('a webhook is set, found to be set, and deleted', async (t) => {
 })
 
 t.test('the address is shown as it was given', async (t) => {
-  const { origin } = new URL((await Receiver.open(t)).url)
-  const addresses = [
-    [origin, origin],
-    [`${origin}/`, `${origin}/`],
-    [`${origin}#part`, origin],
-    [`${origin}?a=1`, `${origin}/?a=1`],
-  ] as const
-  for (const [given, shown] of addresses) {
-    const { call } = await bot()
-    t.match(await call('setWebhook', { url: given }), { status: 200 })
-    t.equal((await call('getWebhookInfo')).body.result.url, shown, given)
+  const receiver = await Receiver.open(t)
+  const { origin, host } = new URL(receiver.url)
+  const addresses = {
+    [origin]: '/',
+    [`${origin}/`]: '/',
+    [`${origin}?a=1`]: '/?a=1',
+    [`HTTP://${host}/a/../{t}#part`]: '/%7Bt%7D',
   }
+  for (const [url, path] of Object.entries(addresses)) {
+    const { call } = await bot()
+    t.match(await call('setWebhook', { url }), { status: 200 })
+    t.equal((await call('getWebhookInfo')).body.result.url, url)
+    const before = receiver.received.length
+    await client.write(ada.id, '@gatebot', url)
+    t.equal((await receiver.count(before + 1))[before]?.path, path)
+    await call('deleteWebhook')
+  }
+})
+
+t.test('whether it is set already is told by what was given', async (t) => {
+  const { id, call } = await bot()
+  const given = 'localhost:443/{t}#part'
+  const set = async (url: string) => {
+    await new Promise((resolve) => setTimeout(resolve, 1_050))
+    return (await call('setWebhook', { url })).body
+  }
+  t.same(await set(given), described('Webhook was set'))
+  t.equal((await call('getWebhookInfo')).body.result.url, given)
+  t.same(await set(given), described('Webhook is already set'))
+  t.same(await set('https://localhost/%7Bt%7D'), described('Webhook was set'))
+  const { webhook } = await client.result('GET', `/api_keys/${id}`)
+  t.equal(webhook.url, 'https://localhost/%7Bt%7D', 'the owner sees where it leads')
 })
 
 t.test('setting the same again changes nothing but the kinds', async (t) => {

@@ -15,7 +15,6 @@ import {
   CERTIFICATE_BYTES,
   checkCertificate,
   checkSecretToken,
-  givenUrl,
   parseWebhookUrl,
 } from '../../webhooks/address.ts'
 import { headersAt } from '../../webhooks/headers.ts'
@@ -37,7 +36,7 @@ const USUAL_CONNECTIONS = 40
 /** Reads the target of a setWebhook call, checked in the reference's order and words. */
 async function webhookTargetOf(call: Call, url: string): Promise<WebhookTarget> {
   const { args, world } = call
-  const parsed = parseWebhookUrl(url, world.webhooks.allowPrivate)
+  parseWebhookUrl(url, world.webhooks.allowPrivate)
   const secretToken = args.text('secret_token')
   checkSecretToken(secretToken ?? '')
   const ipAddress = args.text('ip_address')
@@ -47,7 +46,7 @@ async function webhookTargetOf(call: Call, url: string): Promise<WebhookTarget> 
       params: { detail: 'Invalid IP address specified' },
     })
   }
-  const address = { url: givenUrl(url, parsed), ipAddress, certificate: await certificateOf(call) }
+  const address = { url, ipAddress, certificate: await certificateOf(call) }
   return {
     ...address,
     secretToken,

@@ -10,7 +10,7 @@ import { UPDATE_KINDS, wantedFrom } from '../../../machines/model/update-kinds.t
 import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ApiKeyRecord, TestAttempt } from '../../records/api-key.ts'
-import { checkSecretToken, givenUrl, parseWebhookUrl, wholeUrl } from '../../webhooks/address.ts'
+import { checkSecretToken, parseWebhookUrl, webhookUrl, wholeUrl } from '../../webhooks/address.ts'
 import { headersAt, headersFrom } from '../../webhooks/headers.ts'
 import { developerOf } from '../access.ts'
 import { carriedOut, describeChange } from '../changes.ts'
@@ -178,7 +178,7 @@ export const webhookSettingsRoutes: Routes = async (app, options) => {
 }
 
 /** The rest of an address may be a secret. */
-const hostOf = (target: WebhookTarget | undefined) => target && new URL(target.url).host
+const hostOf = (target: WebhookTarget | undefined) => target && webhookUrl(target.url).host
 
 async function usableKey({ keyService, keys }: WebhookSettingsOptions, userId: number, id: string) {
   const key = await keyService.usable(userId, idOf(id))
@@ -193,8 +193,8 @@ function targetOf(
   current: WebhookTarget | undefined,
 ): WebhookTarget {
   const { secret_token: secretToken, headers, max_connections: maxConnections } = given
-  const whole = wholeUrl(given.url, current?.url)
-  const url = givenUrl(whole, parseWebhookUrl(whole, allowPrivate))
+  const url = wholeUrl(given.url, current?.url)
+  parseWebhookUrl(url, allowPrivate)
   checkSecretToken(secretToken ?? '')
   const address = { url, ipAddress: undefined, certificate: undefined }
   return {
