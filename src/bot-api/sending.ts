@@ -33,9 +33,6 @@ interface InChat {
 }
 
 export function targetOf({ args, platform }: Call): InChat {
-  if (!args.has('chat_id') && !args.has('message_id')) {
-    throw failed('bad_request', 'message identifier is not specified')
-  }
   const buttons = buttonsOf(args, platform)
   return {
     chat: args.chat(),
@@ -46,7 +43,10 @@ export function targetOf({ args, platform }: Call): InChat {
 
 /** Whether the call names a message by the id that it has in inline mode. */
 export function isInline({ args, platform }: Call): boolean {
-  if (args.has('chat_id') || args.has('message_id') || !args.has('inline_message_id')) return false
+  if (args.has('chat_id') || args.messageId('message_id') > 0) return false
+  if (!args.has('inline_message_id')) {
+    throw failed('bad_request', 'message identifier is not specified')
+  }
   if (platform.capabilities.operations.includes('edit_inline')) return true
   throw failed('bad_request', `inline messages are not supported on ${platform.name}`)
 }

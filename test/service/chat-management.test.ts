@@ -119,7 +119,7 @@ t.test('messages are pinned and unpinned', async (t) => {
   await done('pinChatMessage', { chat_id, message_id: first })
   await done('pinChatMessage', { chat_id, message_id: second })
   t.equal(await pins(), second)
-  await done('unpinChatMessage', { chat_id })
+  await done('unpinChatMessage', { chat_id, message_id: 0 })
   t.equal(await pins(), first)
   await done('unpinAllChatMessages', { chat_id })
   t.equal(await pins(), undefined)

@@ -162,7 +162,13 @@ t.test('a game is offered in inline mode, and not in channels', async (t) => {
   t.match(query, { game_short_name: 'chess', inline_message_id: String })
   const inline = { inline_message_id: query.inline_message_id, user_id: ada.id }
   t.equal(await done('setGameScore', { ...inline, score: 3 }), true)
-  t.match(await done('getGameHighScores', inline), [{ position: 1, score: 3 }])
+  t.match(await done('getGameHighScores', { ...inline, message_id: 0 }), [
+    { position: 1, score: 3 },
+  ])
+  t.match(
+    await call('getGameHighScores', { user_id: ada.id }),
+    bad('message identifier is not specified'),
+  )
 
   const channel = await client.result('POST', '/sandbox/chats', {
     kind: 'channel',

@@ -174,7 +174,11 @@ t.test('an edit changes text and keyboard, and only what is there to be changed'
   t.match(await edit({ message_id: -4 }), bad('message to edit not found'))
   t.match(await edit({ text: '' }), bad('message text is empty'))
   t.match(await edit({ chat_id: '@nobody_here' }), bad('chat not found'))
-  t.match(await call('editMessageText', { text: 'x' }), bad('message identifier is not specified'))
+  for (const none of [{}, { message_id: 0 }, { message_id: -1 }]) {
+    const refused = await call('editMessageText', { text: 'x', ...none })
+    t.match(refused, bad('message identifier is not specified'), JSON.stringify(none))
+  }
+  t.match(await call('editMessageText', { text: 'x', message_id }), bad('chat_id is empty'))
   const theirs = await client.write(ada.id, bot.id, 'mine')
   t.match(await edit({ message_id: theirs.message_id }), bad("message can't be edited"))
 })
@@ -185,7 +189,10 @@ t.test('a deletion is for all, and happens once', async (t) => {
   t.match(await remove({}), { status: 200, body: { ok: true, result: true } })
   t.notOk((await inbox()).some((shown: { message_id: number }) => shown.message_id === message_id))
   t.match(await remove({}), bad('message to delete not found'))
-  t.match(await remove({ message_id: 0 }), bad('message to delete not found'))
+  for (const none of [0, -1, 'x']) {
+    const refused = await remove({ message_id: none })
+    t.match(refused, bad('message identifier is not specified'), `${none}`)
+  }
   t.match(await call('deleteMessage', { message_id }), bad('chat identifier is not specified'))
   t.match(
     await call('deleteMessage', { chat_id: ada.id }),

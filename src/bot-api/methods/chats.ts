@@ -172,11 +172,10 @@ export const chatMethods: readonly Method[] = [
     { ...businessParameters, message_id: 'integer' },
     [],
     'unpin',
-    (args) => ({
-      kind: 'unpin',
-      chat: args.chat(),
-      ...(args.has('message_id') && { message: args.messageId('message_id') }),
-    }),
+    (args) => {
+      const message = args.messageId('message_id')
+      return { kind: 'unpin', chat: args.chat(), ...(message > 0 && { message }) }
+    },
   ),
   change('unpinAllChatMessages', 'Unpins every message', {}, [], 'unpin_all', (args) => ({
     kind: 'unpin_all',

@@ -90,8 +90,8 @@ const deleteMessage: Method = {
   required,
   run: async ({ args, perform }) => {
     if (!args.has('chat_id')) throw failed('bad_request', 'chat identifier is not specified')
-    if (!args.has('message_id')) throw failed('bad_request', 'message identifier is not specified')
     const message = args.messageId('message_id')
+    if (message === 0) throw failed('bad_request', 'message identifier is not specified')
     return result(await perform({ kind: 'delete', chat: args.chat(), message }))
   },
 }
