@@ -104,7 +104,7 @@ t.test('a chat is a name or a number that is not 0', async (t) => {
 })
 
 t.test('message ids are numbers, or text that writes one', async (t) => {
-  const ids = fc.array(fc.integer(), { minLength: 1, maxLength: 100 })
+  const ids = fc.array(fc.integer({ min: 1, max: 2 ** 31 - 1 }), { minLength: 1, maxLength: 100 })
   fc.assert(
     fc.property(ids, fc.boolean(), (numbers, areTexts) => {
       const message_ids = areTexts ? numbers.map(String) : numbers
@@ -113,9 +113,16 @@ t.test('message ids are numbers, or text that writes one', async (t) => {
   )
   const told = (message_ids: unknown) => () => messageIdsOf(Arguments.from({ message_ids }))
   const refusal = (message: string) => ({ message })
-  for (const odd of [true, null, [5], {}, '', ' 5', '5 ', '0x10', '1e3', '05', 1.5, 2 ** 60]) {
-    const wrong = refusal('message identifier must be a valid Integer')
-    t.throws(told([1, odd]), wrong, JSON.stringify(odd))
+  const faults = {
+    'message identifier must be a Number': [true, null, [5], {}],
+    "can't parse message identifier as a Number": [
+      ...['', ' 5', '5 ', '0x10', '1e3', '05', '-0', 'x', `${2 ** 31}`],
+      ...[1.5, 2 ** 31, 2 ** 60],
+    ],
+    'invalid message identifier specified': [0, -1, '0', '-5', -(2 ** 31)],
+  }
+  for (const [problem, odd] of Object.entries(faults)) {
+    for (const one of odd) t.throws(told([1, one]), refusal(problem), JSON.stringify(one))
   }
   t.throws(told(undefined), refusal('message identifiers are not specified'))
   t.throws(told([]), refusal('message identifiers are not specified'))

@@ -13,9 +13,8 @@ import {
   result,
 } from '../method.ts'
 import { profilePhoto } from './files.ts'
+import { messageIdsOf } from './forwarding.ts'
 import { ownedByBusiness } from './gifts.ts'
-
-const MESSAGES = 100
 
 /** Requires a connection, except on networks whose accounts act only for themselves. */
 export function assertBusiness({ args, platform }: Call): void {
@@ -94,7 +93,7 @@ export const businessMethods: readonly Method[] = [
     'delete_for_business',
     { message_ids: 'json' },
     ['message_ids'],
-    (call) => ({ kind: 'delete_for_business', messages: messagesOf(call) }),
+    (call) => ({ kind: 'delete_for_business', messages: messageIdsOf(call.args) }),
   ),
   forBusiness(
     'setBusinessAccountName',
@@ -227,20 +226,6 @@ export const businessMethods: readonly Method[] = [
     ),
   ),
 ]
-
-function messagesOf({ args }: Call): readonly number[] {
-  if (!args.has('message_ids')) throw badRequest('message identifiers are not specified')
-  const given = args.list('message_ids', 'message_ids', 'message identifiers')
-  if (given.length === 0) throw badRequest('message identifiers are not specified')
-  if (given.length > MESSAGES) throw badRequest('too many message identifiers specified')
-  return given.map((id: unknown) => {
-    const number = Number(id)
-    if (!Number.isSafeInteger(number) || number <= 0) {
-      throw badRequest('invalid message identifier specified')
-    }
-    return number
-  })
-}
 
 function acceptedOf(args: Arguments): AcceptedGifts {
   if (!args.hasJson('accepted_gift_types')) throw badRequest("accepted gift types aren't specified")

@@ -5,6 +5,7 @@ import type { PublicChat } from '../../../machines/model/operation.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
 import type { FailureReason } from '../../../machines/model/reason.ts'
 import type { Arguments } from '../arguments.ts'
+import { parseInteger } from '../entities/entity.ts'
 import { markupOf } from '../markup.ts'
 import { type Call, type Method, result } from '../method.ts'
 import {
@@ -23,17 +24,23 @@ import { captionOf } from '../text.ts'
 
 const MESSAGES = 100
 
-/** Numbers, or text in their usual decimal form. */
+/** Positive numbers of 32 bits, or text in their usual decimal form. */
 export function messageIdsOf(args: Arguments): number[] {
   if (!args.has('message_ids')) throw badRequest('message identifiers are not specified')
   const ids = args.list('message_ids', 'message_ids', 'message identifiers')
   if (ids.length === 0) throw badRequest('message identifiers are not specified')
   if (ids.length > MESSAGES) throw badRequest('too many message identifiers specified')
-  return ids.map((id: unknown) => {
-    const number = typeof id === 'string' && /^(0|-?[1-9]\d*)$/.test(id) ? Number(id) : id
-    if (typeof number === 'number' && Number.isSafeInteger(number)) return number
-    throw badRequest('message identifier must be a valid Integer')
-  })
+  return ids.map(messageIdFrom)
+}
+
+function messageIdFrom(given: unknown): number {
+  if (typeof given !== 'number' && typeof given !== 'string') {
+    throw badRequest('message identifier must be a Number')
+  }
+  const id = parseInteger(`${given}`, 32)
+  if (id === undefined) throw badRequest("can't parse message identifier as a Number")
+  if (id <= 0n) throw badRequest('invalid message identifier specified')
+  return Number(id)
 }
 
 const one = {
