@@ -36,6 +36,15 @@ t.test('Telegram accounts do what they are asked', async (t) => {
     return { ...scene, group, chat, does, session }
   }
 
+  await t.test('what the account is about to do is shown, and ends', async (t) => {
+    const { friend, open } = await live(t, stage)
+    const session = await open()
+    for (const action of ['typing', 'record_voice', 'find_location', 'cancel']) {
+      const shown = perform(session, { kind: 'act', chat: `${friend.id}`, action })
+      t.match(await shown, { kind: 'done' }, action)
+    }
+  })
+
   await t.test('the file of a message is replaced by another, and by one it has', async (t) => {
     const { friend, open } = await live(t, stage)
     const session = await open()

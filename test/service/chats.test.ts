@@ -85,6 +85,16 @@ t.test('typing is shown, in any letter case of its kinds', async (t) => {
   const { typing } = await client.result('GET', `/sandbox/people/${ada.id}/inbox`)
   t.match(typing, [{ person: { id: bot.id }, action: 'typing' }])
   t.match(await act('Upload_Photo'), { status: 200 })
+  for (const [older, action] of Object.entries({
+    record_audio: 'record_voice',
+    upload_audio: 'upload_voice',
+    pick_up_location: 'find_location',
+  })) {
+    t.match(await act(older), { status: 200 }, older)
+    const inbox = await client.result('GET', `/sandbox/people/${ada.id}/inbox`)
+    t.match(inbox.typing, [{ action }])
+  }
+  t.match(await act('constructor'), bad('wrong parameter action in request'))
   t.match(await act('dancing'), bad('wrong parameter action in request'))
   t.match(await act(), bad('wrong parameter action in request'))
   t.match(await call('sendChatAction', { action: 'typing' }), bad('chat_id is empty'))

@@ -13,8 +13,6 @@ const ACTIONS = [
   'upload_video',
   'record_voice',
   'upload_voice',
-  'record_audio',
-  'upload_audio',
   'upload_document',
   'choose_sticker',
   'find_location',
@@ -22,6 +20,13 @@ const ACTIONS = [
   'upload_video_note',
   'cancel',
 ]
+
+/** Names that these had once, or in another place of the reference. */
+const OLDER: Readonly<Record<string, string>> = {
+  record_audio: 'record_voice',
+  upload_audio: 'upload_voice',
+  pick_up_location: 'find_location',
+}
 
 const ANSWER_LENGTH = 200
 
@@ -48,7 +53,8 @@ const sendChatAction: Method = {
   },
   required: ['chat_id', 'action'],
   run: async ({ args, perform }) => {
-    const action = (args.text('action') ?? '').toLowerCase()
+    const named = (args.text('action') ?? '').toLowerCase()
+    const action = OLDER[named] ?? named
     const chat = args.chat()
     if (!ACTIONS.includes(action)) {
       throw failed('bad_request', 'wrong parameter action in request')

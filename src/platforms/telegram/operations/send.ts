@@ -57,6 +57,7 @@ const actions: Readonly<Record<string, tl.TypeSendMessageAction>> = {
   find_location: { _: 'sendMessageGeoLocationAction' },
   record_video_note: { _: 'sendMessageRecordRoundAction' },
   upload_video_note: { _: 'sendMessageUploadRoundAction', progress: 0 },
+  cancel: { _: 'sendMessageCancelAction' },
 }
 
 export const sends: Handlers<Context> = {
