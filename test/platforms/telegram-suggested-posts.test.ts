@@ -119,7 +119,7 @@ t.test('the owner of a channel', async (t) => {
     )
     t.match(
       await ask('sendMessage', { chat_id, text }),
-      bad('REPLY_TO_MONOFORUM_PEER_INVALID'),
+      bad('wrong direct messages topic identifier specified'),
       'the refusal of the network',
     )
   })
