@@ -9,13 +9,13 @@ import {
 } from '../../machines/link/events.ts'
 import { linkMachine } from '../../machines/link/machine.ts'
 import { failed, isTransient, LinkRefused, settle } from '../../machines/model/failure.ts'
-import { type Failure, type Json, type Reply, refused } from '../../machines/model/protocol.ts'
+import { type Failure, type Reply, refused } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
 import { HostedActor } from '../host/actor.ts'
 import { ActorHost } from '../host/host.ts'
 import { within } from '../host/time.ts'
-import type { LinkAnswer, LinkAttempt, LinkStep, Platform } from '../ports/platform.ts'
-import type { Clock, LinkFacts, LinkStore, Logger } from '../ports/ports.ts'
+import type { LinkAnswer, LinkAttempt, LinkStep } from '../ports/platform.ts'
+import type { LinkFacts, LinkStore, LinkWorld } from '../ports/ports.ts'
 
 /** Whether the network has accepted the answer. */
 const isAccepting = (step: LinkStep): boolean =>
@@ -40,6 +40,7 @@ class LinkEffects {
   #isSettled = false
   /** What the network is asked now. */
   #asked: Promise<unknown> = Promise.resolve()
+  #leaving: Promise<void> = Promise.resolve()
   /** The flow is over. */
   #hasLeft = false
   #hasEnded = false
@@ -97,7 +98,7 @@ class LinkEffects {
   /** The flow is over without an account: what the network has signed in all the same is signed out at once. */
   leave(): void {
     this.#hasLeft = true
-    this.#asked.then(() => this.#signOut()).catch((cause) => this.#onDefect(cause))
+    this.#leaving = this.#leaving.then(() => this.#signOut())
   }
 
   /** The actor has ended; a `cause` means that it crashed. Another one goes on with a flow that is not over. */
@@ -112,19 +113,24 @@ class LinkEffects {
     return asked
   }
 
-  /** Never rejects. */
+  /** Never rejects. Another actor of the flow may have linked it, under the same session: only who has ended it signs out. */
   async #signOut(): Promise<void> {
+    await this.#limited(() => this.#asked).catch(() => undefined)
     // It is linked as soon as it is stored.
     if (this.isUnstored) return
-    const signOut = !this.#isSettled
-    this.#isSettled = true
+    const unstored = await this.ending.stored()
+    const signOut = !unstored && this.ending.isOurs && !this.#isSettled
+    if (signOut) this.#isSettled = true
     try {
       if (signOut && this.#facts.stored !== null) await this.#open()
       const step = this.#accepted ?? this.#attempt?.step
       if (signOut && step?.kind === 'done') await this.#world.signOut(step.secrets)
-      await this.#attempt?.close({ signOut })
     } catch (err) {
       this.#world.logger.warn({ err }, 'a link that is over may have left a session signed in')
+    } finally {
+      const attempt = this.#attempt
+      this.#attempt = undefined
+      await attempt?.close({ signOut }).catch((cause) => this.#onDefect(cause))
     }
   }
 
@@ -170,7 +176,7 @@ class LinkEffects {
       if (event) this.tell(event)
     } finally {
       this.isUnstored = false
-      if (this.#hasLeft) await this.#signOut()
+      if (this.#hasLeft) this.leave()
     }
   }
 
@@ -294,7 +300,9 @@ class LinkEnding {
   readonly #store: LinkStore
   readonly #sessionId: string
   readonly #onDefect: (cause: unknown) => void
-  #unsaved: (() => Promise<void>) | undefined
+  /** The flow was open until this actor ended it, and this node's. */
+  isOurs = false
+  #unsaved: (() => Promise<boolean>) | undefined
   #saving: Promise<void> = Promise.resolve()
 
   constructor(store: LinkStore, sessionId: string, onDefect: (cause: unknown) => void) {
@@ -324,7 +332,7 @@ class LinkEnding {
     const save = this.#unsaved
     if (!save) return
     try {
-      await save()
+      if (await save()) this.isOurs = true
       if (this.#unsaved === save) this.#unsaved = undefined
     } catch (cause) {
       this.#onDefect(cause)
@@ -336,19 +344,6 @@ export class LinkActor extends HostedActor<typeof linkMachine, LinkEffects> {
   override isIdle(forMilliseconds: number): boolean {
     return !this.effects.isUnstored && super.isIdle(forMilliseconds)
   }
-}
-
-interface LinkWorld {
-  readonly platform: Platform
-  readonly store: LinkStore
-  readonly clock: Clock
-  readonly logger: Logger
-  /** Milliseconds an answer may take on the network. */
-  readonly answerTakes: number
-  /** Ends a session that nobody has, for some seconds at most. */
-  signOut(secrets: Json): Promise<void>
-  /** Rejects when codes were sent too often. */
-  admitResend(): Promise<void>
 }
 
 /** The reply to an answer whose actor ends first: the network may have taken it. */

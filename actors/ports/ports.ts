@@ -230,15 +230,30 @@ export interface LinkFacts {
 
 export interface LinkStore {
   saveStep(sessionId: string, step: ShownStep, stored: Json): Promise<void>
+  /** Resolves with whether the flow was open, and this node's. */
   saveEnd(
     sessionId: string,
     state: LinkState,
     attemptsLeft: number,
     reason?: LinkReason,
-  ): Promise<void>
+  ): Promise<boolean>
   /**
    * Creates or revives the credential with its secrets in one commit, and starts its actor. Rejects with `LinkRefused`
    * where it is another account than was to be linked again.
    */
   finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number>
+}
+
+/** What a flow of linking needs of the service. */
+export interface LinkWorld {
+  readonly platform: Platform
+  readonly store: LinkStore
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Milliseconds an answer may take on the network. */
+  readonly answerTakes: number
+  /** Ends a session that nobody has, for some seconds at most. */
+  signOut(secrets: Json): Promise<void>
+  /** Rejects when codes were sent too often. */
+  admitResend(): Promise<void>
 }

@@ -112,9 +112,9 @@ export function createDiagnoses(options: DiagnosesOptions): Diagnoses {
       await webhooks.flush()
       return receivingFacts(db, key)
     },
-    isPolled: (apiKeyId) => {
+    isPolled: (apiKeyId, withinMs = POLLED_MS) => {
       const { waiting, lastPoll } = keys.peek(apiKeyId)?.snapshot.context ?? {}
-      return waiting !== undefined || clock.now() - (lastPoll?.at ?? 0) < POLLED_MS
+      return waiting !== undefined || clock.now() - (lastPoll?.at ?? 0) < withinMs
     },
     refusals: async (apiKeyId) => {
       await journal.flush()

@@ -85,6 +85,8 @@ export async function recentRefusals(db: Database, apiKeyId: number): Promise<Re
 
 /** Two clients that poll against each other are refused every few seconds. */
 const ONGOING_MS = 60_000
+/** A bot may work on what it has fetched for so long before it polls again. */
+const BUSY_MS = 120_000
 
 /** Step 4: whether one way of receiving is in use, and not two against each other. */
 export async function checkReceiveMode(
@@ -103,7 +105,8 @@ export async function checkReceiveMode(
   const isOngoing = (found: readonly Refusal[]) =>
     !isOut && found.some(({ at }) => at.getTime() > since)
   const isPolled = world.isPolled(apiKeyId)
-  const isIdle = receiving.mode !== 'webhook' && receiving.pending > 0 && !isPolled
+  const hasPolled = isPolled || world.isPolled(apiKeyId, BUSY_MS)
+  const isIdle = receiving.mode !== 'webhook' && receiving.pending > 0 && !hasPolled
   const mode = isIdle ? say('nobody_receives') : modeOf(receiving)
   const beside = because('webhook_active', 'webhook_changed')
   if (receiving.mode === 'webhook' && beside.length > 0) {

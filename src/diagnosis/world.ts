@@ -60,7 +60,7 @@ export interface ExaminerWorld {
   /** The latest refusals of the key's calls, newest first. */
   refusals(apiKeyId: number): Promise<readonly Refusal[]>
   /** Whether a client polls with the key, or did so a moment ago. */
-  isPolled(apiKeyId: number): boolean
+  isPolled(apiKeyId: number, withinMs?: number): boolean
 }
 
 type PlainCode = {

@@ -190,11 +190,16 @@ export class PostgresLinkStore implements LinkStore {
     state: LinkState,
     attemptsLeft: number,
     reason?: LinkReason,
-  ): Promise<void> {
+  ): Promise<boolean> {
     const change = { state, attemptsLeft, reason: reason ?? null }
     const open = { id: sessionId, state: { $in: [...OPEN_STATES] } }
     const withSecret = OPEN_STATES.includes(state) ? change : { ...change, stored: null }
-    await this.#db.records((em) => em.nativeUpdate(LinkSession, open, withSecret))
+    const own = { ...open, node: this.#world.incarnation() }
+    return this.#db.records(async (em) => {
+      if ((await em.nativeUpdate(LinkSession, own, withSecret)) > 0) return true
+      await em.nativeUpdate(LinkSession, open, withSecret)
+      return false
+    })
   }
 
   /** Throws for any other account than the one that is linked again. */

@@ -22,13 +22,13 @@ const bad = (detail: string, options?: ErrorOptions) =>
     options,
   )
 
-/** The scheme may be left out, and then it is https. */
-const wholeText = (text: string) =>
+/** The scheme may be left out, and then it is https. Nodes of the version before cannot read an address without it. */
+export const withScheme = (text: string) =>
   /^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : `https://${text}`
 
-/** Where the text of a webhook leads. The text itself is kept and shown as the bot has written it. */
+/** Where the text of a webhook leads. But for its scheme the text is kept and shown as the bot has written it. */
 export function webhookUrl(text: string): URL {
-  const url = new URL(wholeText(text))
+  const url = new URL(withScheme(text))
   url.hash = ''
   return url
 }
@@ -37,7 +37,7 @@ export function parseWebhookUrl(text: string, allowPrivate: boolean): URL {
   const invalid = () =>
     failed('bad_request', 'invalid webhook URL specified', { reason: 'webhook_url' })
   if (text.length > LONGEST_URL || /[\s\p{Cc}]/u.test(text)) throw invalid()
-  if (!URL.canParse(wholeText(text))) throw invalid()
+  if (!URL.canParse(withScheme(text))) throw invalid()
   const url = webhookUrl(text)
   if (!['http:', 'https:'].includes(url.protocol) || url.hostname === '') throw invalid()
   if (url.hostname.length > 253) throw invalid()

@@ -6,7 +6,8 @@ import type { Database } from '../../src/database/database.ts'
 import { asOwner, KeyService, type KeyServiceOptions } from '../../src/keys/service.ts'
 import { refused } from '../actors/refused.ts'
 
-const row = { id: 100_000, created_at: new Date(), expires_at: null, revoked_at: null, filter: [] }
+const made = { created_at: new Date(), expires_at: null, revoked_at: null }
+const row = { id: 100_000, ...made, filter: [], scopes: [] }
 
 function serviceOf(actor: object) {
   const stopped = { stop: () => undefined, hasWebhook: false }

@@ -9,7 +9,7 @@ t.test('of two changes at once the newer one is what the key goes on with', asyn
   let stored = 0
   const told: unknown[] = []
   const reading: (() => void)[] = []
-  const row = { created_at: new Date(), revoked_at: null, filter: [] }
+  const row = { created_at: new Date(), expires_at: null, revoked_at: null, filter: [], scopes: [] }
   const db = {
     query: async () => [row],
     records: async () => {
@@ -63,7 +63,7 @@ t.test('of two changes at once the newer one is what the key goes on with', asyn
 t.test('a sleeping key whose expiry moves delivers to its webhook again', async (t) => {
   const woken: number[] = []
   let isLive = true
-  const row = { id: 100_000, created_at: new Date(), revoked_at: null, filter: [] }
+  const row = { id: 100_000, created_at: new Date(), revoked_at: null, filter: [], scopes: [] }
   const serviceOf = (webhook: object) =>
     new KeyService({
       db: { query: async () => [{ ...row, ...webhook }], records: async () => 1 } as never,

@@ -189,3 +189,5 @@ const sweep = (changes: Changes, counting: { readonly count?: typeof count }) =>
 }
 sweep(posts, { count })
 sweep(repeatable, {})
+
+t.test('statements failed', async (t) => t.ok(statements.runs > 100, `${statements.runs} runs`))

@@ -42,3 +42,5 @@ for (const [method, [, given = {}]] of Object.entries(rowsOf(stage))) {
     t.same(await statements.sweep({ name: method, begin, count, isCostly: true }), []),
   )
 }
+
+t.test('statements failed', async (t) => t.ok(statements.runs > 500, `${statements.runs} runs`))

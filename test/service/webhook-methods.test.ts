@@ -79,7 +79,7 @@ t.test('whether it is set already is told by what was given', async (t) => {
     return (await call('setWebhook', { url })).body
   }
   t.same(await set(given), described('Webhook was set'))
-  t.equal((await call('getWebhookInfo')).body.result.url, given)
+  t.equal((await call('getWebhookInfo')).body.result.url, `https://${given}`)
   t.same(await set(given), described('Webhook is already set'))
   t.same(await set('https://localhost/%7Bt%7D'), described('Webhook was set'))
   const { webhook } = await client.result('GET', `/api_keys/${id}`)

@@ -16,6 +16,7 @@ import {
   checkCertificate,
   checkSecretToken,
   parseWebhookUrl,
+  withScheme,
 } from '../../webhooks/address.ts'
 import { headersAt } from '../../webhooks/headers.ts'
 import { uploadOf } from '../media.ts'
@@ -46,7 +47,7 @@ async function webhookTargetOf(call: Call, url: string): Promise<WebhookTarget> 
       params: { detail: 'Invalid IP address specified' },
     })
   }
-  const address = { url, ipAddress, certificate: await certificateOf(call) }
+  const address = { url: withScheme(url), ipAddress, certificate: await certificateOf(call) }
   return {
     ...address,
     secretToken,

@@ -10,7 +10,13 @@ import { UPDATE_KINDS, wantedFrom } from '../../../machines/model/update-kinds.t
 import type { WebhookTarget } from '../../../machines/webhook/terms.ts'
 import { asOwner, type KeyService } from '../../keys/service.ts'
 import { ApiKeyRecord, TestAttempt } from '../../records/api-key.ts'
-import { checkSecretToken, parseWebhookUrl, webhookUrl, wholeUrl } from '../../webhooks/address.ts'
+import {
+  checkSecretToken,
+  parseWebhookUrl,
+  webhookUrl,
+  wholeUrl,
+  withScheme,
+} from '../../webhooks/address.ts'
 import { headersAt, headersFrom } from '../../webhooks/headers.ts'
 import { developerOf } from '../access.ts'
 import { carriedOut, describeChange } from '../changes.ts'
@@ -196,7 +202,7 @@ function targetOf(
   const url = wholeUrl(given.url, current?.url)
   parseWebhookUrl(url, allowPrivate)
   checkSecretToken(secretToken ?? '')
-  const address = { url, ipAddress: undefined, certificate: undefined }
+  const address = { url: withScheme(url), ipAddress: undefined, certificate: undefined }
   return {
     ...address,
     secretToken: secretToken || undefined,

@@ -251,19 +251,24 @@ function gathering(isClosed: () => boolean): RpcCallMiddleware {
 
 /** What a request that changes something may be refused with. The other refusals end the session. */
 const REFUSALS = new Set([400, 403, 420])
-const READS = /\.(get|search|check|resolve)/
+/** Signing in has answers of its own to what was done before. */
+const READS = /^auth\.|\.(get|search|check|resolve)/
 
 /**
  * The library repeats what fails within the network. What it is then refused with may come of the first time, at which all
  * was done: the failure of that is the answer. `note` sees each time, `judge` what comes of them.
  */
 function doubting(): { readonly judge: RpcCallMiddleware; readonly note: RpcCallMiddleware } {
-  const failures = new WeakMap<object, unknown>()
+  const failures = new Map<object, unknown>()
   return {
     async judge(context, next) {
-      const answer = await next(context)
-      const failure = failures.get(context)
-      return failure && isError(answer) && REFUSALS.has(answer.errorCode) ? failure : answer
+      try {
+        const answer = await next(context)
+        const failure = failures.get(context)
+        return failure && isError(answer) && REFUSALS.has(answer.errorCode) ? failure : answer
+      } finally {
+        failures.delete(context)
+      }
     },
     async note(context, next) {
       const answer = await next(context)

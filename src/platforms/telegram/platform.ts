@@ -92,8 +92,7 @@ async function attempt(
   begin: (to: SignIn) => Promise<LinkAttempt>,
 ): Promise<LinkAttempt> {
   const settled = async (step: LinkStep) => {
-    if (step.kind === 'refused') await leave()
-    if (step.kind === 'done' || step.kind === 'refused') await to.client.destroy()
+    if (step.kind === 'done') await to.client.destroy()
     return step
   }
   /** The network may have taken an answer whose reply was lost. */
@@ -106,6 +105,7 @@ async function attempt(
   try {
     const link = await begin(to)
     await settled(link.step)
+    if (link.step.kind === 'refused') await to.client.destroy()
     return {
       step: link.step,
       answer: async (answer, signal) => settled(await link.answer(answer, signal)),

@@ -25,6 +25,7 @@ import {
   type Spot,
   sendResult,
   spotOf,
+  tooOld,
 } from './results.ts'
 
 const LIFETIME_SECONDS = 60
@@ -192,7 +193,7 @@ export async function answerInline(
     [isId ? query : null, by.person, JSON.stringify(storable(answer)), answer.cacheSeconds],
   )
   if (rows.length === 0) {
-    throw badRequest('query is too old and response timeout expired or query ID is invalid')
+    throw tooOld()
   }
   wake([])
   return { kind: 'done' }
@@ -259,7 +260,7 @@ export async function answerGuest(
        and q.asked_at > now() - make_interval(secs => ${LIFETIME_SECONDS})`,
     [isId ? query : null, by.person],
   )
-  if (!row) throw badRequest('query is too old and response timeout expired or query ID is invalid')
+  if (!row) throw tooOld()
   const { person, native, message: replyTo } = row
   const bot = await botOf(context, by.person)
   const spot = await spotOf(context, person, bot.id, native)
@@ -268,7 +269,8 @@ export async function answerGuest(
   const sending = { person, bot, spot, result, replyTo, isGuest: true as const, request }
   const { inline } = await sendResult(context, sending, signal)
   // Last, so that an answer that failed may be repeated.
-  const answered = `update sandbox_inline_query set answer = '{}' where id = $1`
-  await readBack(context.db.query(answered, [query]))
+  const answered = `
+    update sandbox_inline_query set answer = '{}' where id = $1 and answer is null returning id`
+  if ((await readBack(context.db.query(answered, [query]))).length === 0) throw tooOld()
   return { kind: 'sent_inline', ...(inline !== undefined && { inline }) }
 }

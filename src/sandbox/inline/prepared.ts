@@ -16,6 +16,7 @@ import {
   type Spot,
   sendResult,
   spotOf,
+  tooOld,
 } from './results.ts'
 
 const KEPT_SECONDS = 86_400
@@ -103,7 +104,7 @@ export async function answerWebApp(
      where w.id = $1 and w.bot_id = $2 and not w.is_answered and w.expires_at > to_timestamp($3)`,
     [query, by.person, context.now() / 1000],
   )
-  if (!row) throw badRequest('query is too old and response timeout expired or query ID is invalid')
+  if (!row) throw tooOld()
   const { person, native } = row
   const bot = await botOf(context, by.person)
   const spot = await spotOf(context, person, bot.id, native)
@@ -111,8 +112,9 @@ export async function answerWebApp(
   const sending = { person, bot, spot, result, request: `web_app:${query}` }
   const sent = await sendResult(context, sending, signal)
   // Last, so that an answer that failed may be repeated.
-  const answered = 'update sandbox_web_app set is_answered = true where id = $1'
-  await readBack(context.db.query(answered, [query]))
+  const answered =
+    'update sandbox_web_app set is_answered = true where id = $1 and not is_answered returning id'
+  if ((await readBack(context.db.query(answered, [query]))).length === 0) throw tooOld()
   return { kind: 'sent_inline', ...(sent.inline !== undefined && { inline: sent.inline }) }
 }
 

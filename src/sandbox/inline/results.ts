@@ -1,6 +1,6 @@
 /** Sends a result that a bot offered: as a message of the person who picked it, with the name of the bot. */
 import type { Content, Message } from '../../../machines/model/content.ts'
-import { notFound } from '../../../machines/model/failure.ts'
+import { badRequest, notFound } from '../../../machines/model/failure.ts'
 import type {
   InlinePlace,
   InlineResult,
@@ -62,6 +62,10 @@ export async function personNamed(db: Queryable, person: number): Promise<Person
   )
   return row!.person
 }
+
+/** Also where another answer was faster. */
+export const tooOld = () =>
+  badRequest('query is too old and response timeout expired or query ID is invalid')
 
 interface Sending {
   readonly person: number

@@ -25,9 +25,10 @@ t.test('an end that cannot be stored is not told, and is tried again', async (t)
   await refused(t, actor.ask({ type: 'link.cancel' }), unstored)
   t.same(rig.ends, [])
   rig.saving = Promise.resolve()
-  await refused(t, actor.ask({ type: 'link.cancel' }), {
-    description: 'the link session is over; start again',
-  })
+  rig.platform.onResumeLink = async () => rig.attempt
+  await actor.ask({ type: 'link.cancel' })
+  await settled()
+  t.same(rig.attempt.left.at(-1), true, 'the network is asked once it is stored')
   t.same(rig.ends, [['cancelled', 1, undefined]], 'the newest, once')
   t.match(rig.logger.errors[0], { err: { message: 'disk full' } })
 })
@@ -112,6 +113,46 @@ t.test('it is resumed for that where another process had it', async (t) => {
   t.same(rig.attempt.left, [true], 'once')
 })
 
+t.test('a session is left alone where another actor has linked it, or has the flow', async (t) => {
+  const rig = new LinkRig(t)
+  rig.isOpen = false
+  const actor = rig.begin()
+  await rig.clock.advance(900_000)
+  await settled()
+  t.equal(stateOf(actor), '"expired"')
+  t.same(rig.attempt.left, [false])
+})
+
+t.test('a second end waits for the network to be asked at the first', async (t) => {
+  const rig = new LinkRig(t)
+  const asked = Promise.withResolvers<void>()
+  const close = rig.attempt.close.bind(rig.attempt)
+  rig.attempt.close = async (options) => {
+    await close(options)
+    await asked.promise
+  }
+  const actor = rig.begin()
+  await actor.ask({ type: 'link.cancel' })
+  await actor.ask({ type: 'link.cancel' })
+  await settled()
+  t.same(rig.attempt.left, [true])
+  asked.resolve()
+  await settled()
+  t.same(rig.attempt.left, [true], 'and asks no more')
+})
+
+t.test('a question that has no end does not keep the attempt', async (t) => {
+  const rig = new LinkRig(t)
+  rig.attempt.next = () => new Promise(() => undefined)
+  const actor = rig.begin()
+  actor.ask({ type: 'link.verify', code: '1' }).catch(() => undefined)
+  await settled()
+  await actor.ask({ type: 'link.cancel' })
+  await rig.clock.advance(10_000)
+  await settled()
+  t.equal(rig.attempt.closed, rig.attempt.left.length)
+})
+
 t.test('a flow that goes on in another process is not signed out', async (t) => {
   const rig = new LinkRig(t)
   rig.begin().stop()
@@ -142,7 +183,7 @@ t.test('an answer under way decides whether there is a session to be signed out'
 t.test('a session that can be stored no more is signed out', async (t) => {
   for (const way of ['watched', 'answered'] as const) {
     const rig = new LinkRig(t)
-    rig.storing = rejected(away)
+    rig.finishing = rejected(away)
     const isWatched = way === 'watched'
     const actor = rig.begin(isWatched ? { state: 'waiting', step: { state: 'waiting' } } : {})
     rig.attempt.next = async () => done

@@ -71,6 +71,9 @@ export class LinkRig {
     }
   }
 
+  /** What is stored of the flow is open, and this node's. */
+  isOpen = true
+
   begin(more: Partial<LinkFacts> = {}, isFirst = true): LinkActor {
     return activateLink(this.facts(more), isFirst ? this.attempt : undefined, {
       platform: this.platform.port,
@@ -83,6 +86,7 @@ export class LinkRig {
           await this.storing
           await this.saving
           this.ends.push([state, attemptsLeft, reason])
+          return this.isOpen
         },
         finish: async () => {
           await this.storing
