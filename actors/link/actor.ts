@@ -302,7 +302,7 @@ class LinkEnding {
   readonly #onDefect: (cause: unknown) => void
   /** The flow was open until this actor ended it, and this node's. */
   isOurs = false
-  #unsaved: (() => Promise<boolean>) | undefined
+  #unsaved: (() => Promise<void>) | undefined
   #saving: Promise<void> = Promise.resolve()
 
   constructor(store: LinkStore, sessionId: string, onDefect: (cause: unknown) => void) {
@@ -312,7 +312,10 @@ class LinkEnding {
   }
 
   reach(state: LinkState, attemptsLeft: number, reason: LinkReason | undefined): void {
-    this.#unsaved = () => this.#store.saveEnd(this.#sessionId, state, attemptsLeft, reason)
+    this.#unsaved = async () => {
+      const wasOurs = await this.#store.saveEnd(this.#sessionId, state, attemptsLeft, reason)
+      if (wasOurs && !OPEN_STATES.includes(state)) this.isOurs = true
+    }
     this.#saveNext()
   }
 
@@ -332,7 +335,7 @@ class LinkEnding {
     const save = this.#unsaved
     if (!save) return
     try {
-      if (await save()) this.isOurs = true
+      await save()
       if (this.#unsaved === save) this.#unsaved = undefined
     } catch (cause) {
       this.#onDefect(cause)

@@ -115,8 +115,11 @@ t.test('it is resumed for that where another process had it', async (t) => {
 
 t.test('a session is left alone where another actor has linked it, or has the flow', async (t) => {
   const rig = new LinkRig(t)
-  rig.isOpen = false
   const actor = rig.begin()
+  rig.attempt.next = async () => wrong
+  await actor.ask({ type: 'link.verify', code: '1' }).catch(() => undefined)
+  t.match(rig.ends, [['code_sent', 2]])
+  rig.isOpen = false
   await rig.clock.advance(900_000)
   await settled()
   t.equal(stateOf(actor), '"expired"')
