@@ -4,18 +4,24 @@ import {
   type LinkEvent,
   type LinkState,
   OPEN_STATES,
-  type ShownStep,
   type VerifyLink,
 } from '../../machines/link/events.ts'
 import { linkMachine } from '../../machines/link/machine.ts'
-import { failed, isTransient, LinkRefused, settle } from '../../machines/model/failure.ts'
+import { ended } from '../../machines/link/setup.ts'
+import {
+  failed,
+  isTransient,
+  LinkRefused,
+  RequestFailed,
+  settle,
+} from '../../machines/model/failure.ts'
 import { type Failure, type Reply, refused } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
 import { HostedActor } from '../host/actor.ts'
 import { ActorHost } from '../host/host.ts'
 import { within } from '../host/time.ts'
 import type { LinkAnswer, LinkAttempt, LinkStep } from '../ports/platform.ts'
-import type { LinkFacts, LinkStore, LinkWorld } from '../ports/ports.ts'
+import { type LinkFacts, type LinkStore, type LinkWorld, shownStep } from '../ports/ports.ts'
 
 /** Whether the network has accepted the answer. */
 const isAccepting = (step: LinkStep): boolean =>
@@ -116,10 +122,11 @@ class LinkEffects {
   /** Never rejects. Another actor of the flow may have linked it, under the same session: only who has ended it signs out. */
   async #signOut(): Promise<void> {
     await this.#limited(() => this.#asked).catch(() => undefined)
+    await this.#finished
     // It is linked as soon as it is stored.
     if (this.isUnstored) return
-    const unstored = await this.ending.stored()
-    const signOut = !unstored && this.ending.isOurs && !this.#isSettled
+    while ((await this.ending.stored()) && !this.#hasEnded) await this.#pause()
+    const signOut = this.ending.isOurs && !this.#isSettled
     if (signOut) this.#isSettled = true
     try {
       if (signOut && this.#facts.stored !== null) await this.#open()
@@ -223,9 +230,14 @@ class LinkEffects {
         if (!isTransient(cause)) throw cause
         this.#world.logger.warn({ err: cause }, 'a step of a link flow is not stored yet')
       }
-      await new Promise<void>((resolve) => this.#world.clock.setTimeout(resolve, STORE_AGAIN_MS))
+      await this.#pause()
       if (isOver()) return undefined
     }
+  }
+
+  /** Until the storage may be back. */
+  #pause(): Promise<void> {
+    return new Promise((resolve) => this.#world.clock.setTimeout(resolve, STORE_AGAIN_MS))
   }
 
   async #finish(
@@ -234,9 +246,11 @@ class LinkEffects {
   ): Promise<LinkEvent> {
     try {
       const { store } = this.#world
-      const finishing = this.#finished.then(
-        (known) => known ?? store.finish(this.#facts.sessionId, account, secrets),
-      )
+      const finishing = this.#finished.then((known) => {
+        // What was signed out meanwhile is not linked.
+        if (known === undefined && this.#isSettled) throw new RequestFailed(ended)
+        return known ?? store.finish(this.#facts.sessionId, account, secrets)
+      })
       this.#finished = finishing.catch(() => undefined)
       const credentialId = await finishing
       this.#isSettled = true
@@ -255,37 +269,6 @@ class LinkEffects {
 
   #onDefect(cause: unknown): void {
     this.#world.logger.error({ err: cause }, 'a link flow failed')
-  }
-}
-
-/** The part of a step that its user may see. */
-export function shownStep(
-  step: Exclude<LinkStep, { kind: 'done' | 'refused' }>,
-  now: number,
-): ShownStep {
-  switch (step.kind) {
-    case 'code':
-      return {
-        state: 'code_sent',
-        sentVia: step.sentVia,
-        ...(step.way && { way: step.way }),
-        ...(step.length !== undefined && { codeLength: step.length }),
-        ...(step.resendAfterSeconds !== undefined && {
-          resendAt: now + step.resendAfterSeconds * 1000,
-        }),
-        ...(step.expiresInSeconds !== undefined && {
-          codeUntil: now + step.expiresInSeconds * 1000,
-        }),
-      }
-    case 'password':
-      return {
-        state: 'password_needed',
-        ...(step.hint !== undefined && { passwordHint: step.hint }),
-      }
-    case 'show': {
-      const { form, value, expiresInSeconds } = step
-      return { state: 'waiting', show: { form, value, until: now + expiresInSeconds * 1000 } }
-    }
   }
 }
 

@@ -8,7 +8,7 @@ import type { Json } from '../../machines/model/protocol.ts'
 import type { LinkReason, Reason } from '../../machines/model/reason.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'
 import type { WebhookFacts } from '../../machines/webhook/terms.ts'
-import type { AccountIdentity, LinkedAccount, Platform } from './platform.ts'
+import type { AccountIdentity, LinkedAccount, LinkStep, Platform } from './platform.ts'
 
 export interface Logger {
   info(facts: object, text: string): void
@@ -242,6 +242,37 @@ export interface LinkStore {
    * where it is another account than was to be linked again.
    */
   finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number>
+}
+
+/** The part of a step that its user may see. */
+export function shownStep(
+  step: Exclude<LinkStep, { kind: 'done' | 'refused' }>,
+  now: number,
+): ShownStep {
+  switch (step.kind) {
+    case 'code':
+      return {
+        state: 'code_sent',
+        sentVia: step.sentVia,
+        ...(step.way && { way: step.way }),
+        ...(step.length !== undefined && { codeLength: step.length }),
+        ...(step.resendAfterSeconds !== undefined && {
+          resendAt: now + step.resendAfterSeconds * 1000,
+        }),
+        ...(step.expiresInSeconds !== undefined && {
+          codeUntil: now + step.expiresInSeconds * 1000,
+        }),
+      }
+    case 'password':
+      return {
+        state: 'password_needed',
+        ...(step.hint !== undefined && { passwordHint: step.hint }),
+      }
+    case 'show': {
+      const { form, value, expiresInSeconds } = step
+      return { state: 'waiting', show: { form, value, until: now + expiresInSeconds * 1000 } }
+    }
+  }
 }
 
 /** What a flow of linking needs of the service. */

@@ -6,7 +6,7 @@ import { accepted, type Command, type Failure, type Reply, refused } from '../mo
 import type { LinkReason } from '../model/reason.ts'
 import type { LinkEvent, LinkInput, LinkState, ShownStep, VerifyLink } from './events.ts'
 
-const ended: Failure = {
+export const ended: Failure = {
   code: 'bad_request',
   description: 'the link session is over; start again',
   reason: 'link_over',

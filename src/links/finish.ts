@@ -4,7 +4,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { CredentialSupervisor } from '../../actors/credential/supervisor.ts'
 import type { AccountIdentity } from '../../actors/ports/platform.ts'
 import type { Owned } from '../../actors/ports/ports.ts'
-import { failed, LinkRefused, OwnershipLost } from '../../machines/model/failure.ts'
+import { OPEN_STATES } from '../../machines/link/events.ts'
+import { ended } from '../../machines/link/setup.ts'
+import { failed, LinkRefused, OwnershipLost, RequestFailed } from '../../machines/model/failure.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
 import { holdUser } from '../accounts/users.ts'
@@ -34,6 +36,8 @@ export type Held = (credentialId: number) => Owned | undefined
 
 interface Ending {
   readonly sessionId: string
+  /** The number of this start of the process. */
+  readonly node: number | null
   /** The incarnation of the node that runs the account from now on: no other may claim it meanwhile. */
   readonly owner: number | null
   readonly account: AccountIdentity
@@ -122,10 +126,13 @@ async function finishOnce(
       const taking = { credentialId, owner, held: held(credentialId)?.epoch, replaced }
       standing = await revive(tx, taking, sealed)
     }
-    await tx.query(
-      `update link_session set state = 'linked', credential_id = $2, stored = null where id = $1`,
-      [sessionId, credentialId],
+    const linking = await tx.query(
+      `update link_session set state = 'linked', credential_id = $2, stored = null
+       where id = $1 and (state = any ($3) or node is not distinct from $4) returning 1`,
+      [sessionId, credentialId, OPEN_STATES, ending.node],
     )
+    // Another node has ended it, and has signed its session out.
+    if (linking.length === 0) throw new RequestFailed(ended)
     await noteAnswer(tx, {
       target: ['link', sessionId],
       after: { credential_id: credentialId },

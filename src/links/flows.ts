@@ -4,9 +4,15 @@ import { randomBytes } from 'node:crypto'
 import { ActorRegistry } from '../../actors/host/actor.ts'
 import { Supervision } from '../../actors/host/host.ts'
 import { within } from '../../actors/host/time.ts'
-import { activateLink, type LinkActor, shownStep } from '../../actors/link/actor.ts'
+import { activateLink, type LinkActor } from '../../actors/link/actor.ts'
 import type { LinkAttempt, LinkStep, Platform, WritePermit } from '../../actors/ports/platform.ts'
-import type { Clock, LinkFacts, Logger, Platforms } from '../../actors/ports/ports.ts'
+import {
+  type Clock,
+  type LinkFacts,
+  type Logger,
+  type Platforms,
+  shownStep,
+} from '../../actors/ports/ports.ts'
 import { OPEN_STATES, type ShownStep } from '../../machines/link/events.ts'
 import { failed, LinkRefused, RequestFailed, readBack } from '../../machines/model/failure.ts'
 import type { Json } from '../../machines/model/protocol.ts'

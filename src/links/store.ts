@@ -77,6 +77,16 @@ interface LinkWorld {
   onFinish(finished: Finished): Promise<void>
 }
 
+/** Of this node, or of one that has ended. The second time, after an answer that was lost, it finds its own end. */
+const endOwn = `
+  update link_session l set state = $2, attempts_left = $3, reason = $4, node = $5,
+    stored = case when $7 then stored end
+  where id = $1 and (
+    state = any ($6) and (node is not distinct from $5
+      or not exists (select from node n where n.id = l.node and n.ended_at is null))
+    or state = $2 and node is not distinct from $5)
+  returning 1`
+
 export class PostgresLinkStore implements LinkStore {
   readonly #world: LinkWorld
   readonly #db: Database
@@ -194,12 +204,13 @@ export class PostgresLinkStore implements LinkStore {
     const change = { state, attemptsLeft, reason: reason ?? null }
     const open = { id: sessionId, state: { $in: [...OPEN_STATES] } }
     const withSecret = OPEN_STATES.includes(state) ? change : { ...change, stored: null }
-    const own = { ...open, node: this.#world.incarnation() }
-    return this.#db.records(async (em) => {
-      if ((await em.nativeUpdate(LinkSession, own, withSecret)) > 0) return true
-      await em.nativeUpdate(LinkSession, open, withSecret)
-      return false
-    })
+    const own = await this.#db.query(endOwn, [
+      ...[sessionId, state, attemptsLeft, reason ?? null, this.#world.incarnation()],
+      ...[OPEN_STATES, OPEN_STATES.includes(state)],
+    ])
+    if (own.length > 0) return true
+    await this.#db.records((em) => em.nativeUpdate(LinkSession, open, withSecret))
+    return false
   }
 
   /** Throws for any other account than the one that is linked again. */
@@ -216,7 +227,8 @@ export class PostgresLinkStore implements LinkStore {
   async finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number> {
     const { db, vault, platforms, held, owner, onFinish } = this.#world
     const leavesSession = (platform: string) => platforms.get(platform)?.signOut !== undefined
-    const ending = { sessionId, owner: owner(), account, secrets, leavesSession }
+    const node = this.#world.incarnation()
+    const ending = { sessionId, node, owner: owner(), account, secrets, leavesSession }
     const finished = await finishLink(db, vault, ending, held)
     await onFinish(finished)
     return finished.credentialId

@@ -36,7 +36,7 @@ export function webhookUrl(text: string): URL {
 export function parseWebhookUrl(text: string, allowPrivate: boolean): URL {
   const invalid = () =>
     failed('bad_request', 'invalid webhook URL specified', { reason: 'webhook_url' })
-  if (text.length > LONGEST_URL || /[\s\p{Cc}]/u.test(text)) throw invalid()
+  if (withScheme(text).length > LONGEST_URL || /[\s\p{Cc}]/u.test(text)) throw invalid()
   if (!URL.canParse(withScheme(text))) throw invalid()
   const url = webhookUrl(text)
   if (!['http:', 'https:'].includes(url.protocol) || url.hostname === '') throw invalid()

@@ -257,7 +257,7 @@ t.test('a former owner learns whether its session is of a link before', async (t
   ])
   const link = async (held?: Owned) => {
     await db.query(`update link_session set state = 'waiting' where id = 'again'`)
-    const ending = { sessionId: 'again', owner: 1, account, secrets: 'anew' }
+    const ending = { sessionId: 'again', node: 1, owner: 1, account, secrets: 'anew' }
     const linked = await finishLink(db, vault, ending, () => held)
     t.same((await finishLink(db, vault, ending, () => held)).link, linked.link, 'only once')
     return linked

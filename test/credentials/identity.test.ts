@@ -42,7 +42,7 @@ async function rig(t: Test) {
        values ($1, $2, 'xmpp', 'password', 'waiting', 5, now())`,
       [sessionId, userId],
     )
-    return await finishLink(db, vault, { sessionId, owner: null, account, secrets: {} })
+    return await finishLink(db, vault, { sessionId, node: null, owner: null, account, secrets: {} })
   }
   const source: RecordSource = {
     db,

@@ -92,7 +92,14 @@ async function scene(t: Test) {
          select $2, user_id, platform, 'phone', 'waiting', 5, now(), $3 from credential where id = $1`,
         [credentialId, sessionId, relinks ?? null],
       )
-      const ending = { sessionId, owner: HERE, account: who, secrets, leavesSession: () => true }
+      const ending = {
+        sessionId,
+        node: HERE,
+        owner: HERE,
+        account: who,
+        secrets,
+        leavesSession: () => true,
+      }
       return finishLink(through, vault, ending, () => owned)
     },
     /** Time has passed since it was left. */
@@ -244,7 +251,7 @@ t.test('a link that is finished again after its account was deleted is signed ou
   const { link, look, ended, db, vault, pending } = await scene(t)
   await link('second')
   await db.query('update credential set deleting_at = now()')
-  const ending = { sessionId: 'link 1', owner: HERE, account, secrets: 'second' }
+  const ending = { sessionId: 'link 1', node: HERE, owner: HERE, account, secrets: 'second' }
   const again = finishLink(db, vault, { ...ending, leavesSession: () => true })
   t.match(await again.catch((cause) => cause), { reason: 'credential_deleted' })
   t.same(await pending(), [

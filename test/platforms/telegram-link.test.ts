@@ -166,6 +166,7 @@ t.test('Telegram accounts are linked', async (t) => {
     const person = network.person()
     person.floodSeconds = 300
     const attempt = await stage.platform().startLink('phone', { phone: person.phone }, patience())
+    t.teardown(() => attempt.close())
     t.match(attempt.step, { kind: 'refused', reason: 'flood_wait', retryAfterSeconds: 300 })
   })
 
@@ -173,6 +174,7 @@ t.test('Telegram accounts are linked', async (t) => {
     const person = network.person()
     person.isBanned = true
     const attempt = await stage.platform().startLink('phone', { phone: person.phone }, patience())
+    t.teardown(() => attempt.close())
     t.match(attempt.step, { kind: 'refused', reason: 'account_banned' })
   })
 

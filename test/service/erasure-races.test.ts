@@ -56,7 +56,8 @@ for (let round = 0; round < ROUNDS; round++) {
       async () => (await db.query('select from app_user where id = $1', [user_id])).length === 0,
     )
     t.same(
-      [...statuses].filter((status) => status >= 500 && status !== 503),
+      // 504: what was asked of a link that was stopped may have been done.
+      [...statuses].filter((status) => status >= 500 && ![503, 504].includes(status)),
       [],
     )
     const left: string[] = []

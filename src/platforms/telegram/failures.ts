@@ -145,10 +145,12 @@ function sentenceOf(word: string): string {
 /** The network's words for a chat that the account cannot write to, whether or not it is in there. */
 const CLOSED = ['CHANNEL_PRIVATE', 'CHAT_FORBIDDEN', 'CHAT_WRITE_FORBIDDEN']
 
+/** Whether the account cannot read there, or cannot write. */
+export const isShut = (cause: unknown): boolean => CLOSED.includes(refusalOf(cause) ?? '')
+
 /** Whether the chat itself turned a request away. */
 export const isClosed = (cause: unknown): boolean =>
-  CLOSED.includes(refusalOf(cause) ?? '') ||
-  (cause instanceof RequestFailed && cause.failure.reason === 'chat_not_found')
+  isShut(cause) || (cause instanceof RequestFailed && cause.failure.reason === 'chat_not_found')
 
 /** The same failure in the words of the reference, which depend on what the chat is and whether the account is in it. */
 export function closedBy(chat: tl.TypeChat | undefined, cause: unknown): unknown {

@@ -105,7 +105,6 @@ async function attempt(
   try {
     const link = await begin(to)
     await settled(link.step)
-    if (link.step.kind === 'refused') await to.client.destroy()
     return {
       step: link.step,
       answer: async (answer, signal) => settled(await link.answer(answer, signal)),

@@ -55,6 +55,7 @@ export async function linkContract(t: Test, harness: ContractHarness) {
     const code = await codeOf(account)
     await need(account.expireCode, 'expiry').call(account)
     t.match(await answer(attempt, 'code', code), { kind: 'refused', reason: 'expired' })
+    await attempt.close({ signOut: true })
   })
 
   await able(t, harness, ['code'], 'a new process goes on from what a step stored', async (t) => {
@@ -111,5 +112,7 @@ async function isRefused(platform: Platform, account: Account, fields: Record<st
   const attempt = await platform
     .startLink(account.method, fields, patience())
     .catch((cause: unknown) => refusalOf(Promise.reject(cause)))
-  return 'code' in attempt || attempt.step.kind === 'refused'
+  if ('code' in attempt) return true
+  await attempt.close()
+  return attempt.step.kind === 'refused'
 }

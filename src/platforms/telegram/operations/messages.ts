@@ -14,7 +14,7 @@ import {
   RequestFailed,
 } from '../../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../../machines/model/operation.ts'
-import { isClosed, refusalOf } from '../failures.ts'
+import { isShut, refusalOf } from '../failures.ts'
 import { findMessage, findMessageWithPeers } from '../find-message.ts'
 import { isChannel, messageId } from '../natives.ts'
 import { messageOf } from '../reading/message.ts'
@@ -202,7 +202,7 @@ async function passOn(context: Context, operation: PassOn): Promise<OperationRes
   const source = { chat: from, message: operation.message }
   const original = await found(context, source, purpose).catch((cause: unknown) => {
     // Its words would be taken for those of the chat that it is to be sent to.
-    throw isClosed(cause) ? messageNotFound(purpose) : cause
+    throw isShut(cause) ? messageNotFound(purpose) : cause
   })
   if (original.content.kind === 'service') throw messageNotFound(purpose)
   // The network copies messages only unchanged, and not as a reply.
