@@ -52,12 +52,13 @@ async function key(scopes = ['bot:receive']) {
       receiving: (given) => receivingFacts(db, given),
       refusals: (id) => recentRefusals(db, id),
       now: () => Date.now(),
-      isPolled: () => isPolled,
+      isPolled: (_, withinMs = 10_000) => isPolled || lastPolledMs < withinMs,
       updatesLastMs: KEPT_MS,
     }) satisfies Partial<ExaminerWorld> as unknown as ExaminerWorld
   const facts = { userId: 1, apiKeyId: api_key_id }
   const examination = { facts, earlier: [] as readonly Finding[] } as Examination
   let isPolled = true
+  let lastPolledMs = Infinity
   return {
     webhook: (more: { failures?: number; suspended?: boolean; error?: string } = {}) =>
       db.query(
@@ -82,8 +83,9 @@ async function key(scopes = ['bot:receive']) {
       ),
     succeeded: () =>
       db.query('update webhook set last_success_at = now() where api_key_id = $1', [api_key_id]),
-    polled: (value: boolean) => {
+    polled: (value: boolean, agoMs = Infinity) => {
       isPolled = value
+      lastPolledMs = agoMs
     },
     refused: (reason: Refusal['reason'], secondsAgo = 0) =>
       db.query(
@@ -209,6 +211,8 @@ t.test('a bot that polled, and stopped', async (t) => {
   const stopped = await key()
   const mode = () => stopped.mode([], { receive_mode: 'polling' })
   t.match(await mode(), { verdict: 'passed', evidence: [/^Updates are fetched by getUpdates/] })
+  stopped.polled(false, 90_000)
+  t.notOk((await stopped.mode()).code, 'it may be at work on what it fetched')
   stopped.polled(false)
   t.match(await mode(), {
     verdict: 'passed',

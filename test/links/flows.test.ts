@@ -41,13 +41,14 @@ async function scene(t: Test) {
     signOut: async (secrets) => void network.signedOut.push(secrets),
   })
   const platforms = new Map([['test', platform]])
+  const process = { node: null as number | null }
   const hurdle = { before: async (_: Database) => {}, after: async () => {} }
   const store = new PostgresLinkStore({
     db,
     vault,
     platforms,
     held: () => undefined,
-    incarnation: () => null,
+    incarnation: () => process.node,
     owner: () => null,
     onFinish: () => hurdle.after(),
   })
@@ -68,7 +69,7 @@ async function scene(t: Test) {
   const start = (relinks?: number) =>
     flows.start({ userId, platform: 'test', method: 'token', fields: {}, relinks })
   const open = () => flows.open(userId, { limit: 9, before: undefined })
-  return { db, credentialId, network, hurdle, start, open }
+  return { db, credentialId, network, hurdle, start, open, store, userId, process, account }
 }
 
 t.test('of an account that is not the one to be linked again nothing is changed', async (t) => {
@@ -113,3 +114,47 @@ t.test('a flow that only its first process could go on with is over in any other
     description: 'the link session is over; start again',
   })
 })
+
+t.test(
+  'a flow is ended by who has it, and links no account once another has ended it',
+  async (t) => {
+    const { db, store, userId, process, account } = await scene(t)
+    const node = async (state: 'up' | 'gone') => {
+      const [row] = await db.query<{ id: number }>(
+        `insert into node (name, version, schema, state, ended_at)
+       values ($1, '1', '1', $1, case when $1 = 'gone' then now() end) returning id`,
+        [state],
+      )
+      return row!.id
+    }
+    const [here, living, gone] = [await node('up'), await node('up'), await node('gone')]
+    const begun = async (by: number) => {
+      const sessionId = crypto.randomUUID()
+      process.node = by
+      await store.create({
+        ...{ sessionId, userId, platform: 'test', method: 'token', attemptsLeft: 5 },
+        ...{ relinks: undefined, target: undefined, stored: 'secret' },
+        step: { state: 'code_sent' },
+        expiresAt: Date.now() + 60_000,
+      })
+      process.node = here
+      return sessionId
+    }
+    const end = (sessionId: string) => store.saveEnd(sessionId, 'cancelled', 5)
+    t.equal(await end(await begun(living)), false, 'its node ends the session')
+    const own = await begun(here)
+    t.equal(await end(own), true)
+    t.equal(await end(own), true, 'once more, where the answer was lost')
+    t.ok(await store.finish(own, account, 'late'), 'its own answer was under way')
+    t.equal(await end(own), false, 'an account has the session')
+
+    const left = await begun(gone)
+    t.equal(await end(left), true, 'of a node that has ended')
+    process.node = gone
+    const late = await failureOf(store.finish(left, { ...account, native: 'third' }, 'late'))
+    t.match(late, { reason: 'link_over', description: 'the link session is over; start again' })
+    t.same(await db.query(`select state from link_session where id = $1`, [left]), [
+      { state: 'cancelled' },
+    ])
+  },
+)

@@ -5,6 +5,7 @@ import type { Json } from '../../machines/model/protocol.ts'
 import { unconfiguredTelegram } from '../../src/platforms/telegram/facts.ts'
 import { acceptLogin } from '../support/telegram-dc/auth.ts'
 import { clock } from '../support/telegram-dc/clock.ts'
+import { RpcRefusal } from '../support/telegram-dc/data-centre.ts'
 import type { PersonOptions } from '../support/telegram-dc/network.ts'
 import { patience, run, Store } from './contract/recorder.ts'
 import { accountOf, refusalOf } from './contract/scene.ts'
@@ -91,6 +92,21 @@ t.test('Telegram accounts are linked', async (t) => {
       t.equal(accountOf(await code(resumed, person.code)).identity.native, `${person.id}`)
     },
   )
+
+  await t.test('a code that was taken before Telegram failed is not told as old', async (t) => {
+    const { person, attempt } = await begun(t, stage)
+    let failures = 1
+    network.between = async (name, carryOut) => {
+      const answer = await carryOut()
+      if (name === 'auth.signIn' && failures-- > 0) throw new RpcRefusal(500, 'RPC_CALL_FAIL')
+      return answer
+    }
+    t.teardown(() => {
+      network.between = (_, carryOut) => carryOut()
+    })
+    t.equal(accountOf(await code(attempt, person.code)).identity.native, `${person.id}`)
+    t.equal(network.devicesOf(person), 1)
+  })
 
   await t.test('a flow that ends without an account leaves no device signed in', async (t) => {
     const { person, attempt } = await begun(t, stage)

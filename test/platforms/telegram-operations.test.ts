@@ -6,6 +6,7 @@ import type { Operation } from '../../machines/model/operation.ts'
 import { capabilities } from '../../src/platforms/telegram/facts.ts'
 import { handlers } from '../../src/platforms/telegram/operations/handlers.ts'
 import { nativeOfPlace } from '../support/telegram-dc/channel.ts'
+import { RpcRefusal } from '../support/telegram-dc/data-centre.ts'
 import { follow } from '../support/telegram-dc/invites.ts'
 import { documentOf } from '../support/telegram-dc/media.ts'
 import { reactIn } from '../support/telegram-dc/opinions.ts'
@@ -42,6 +43,27 @@ t.test('Telegram accounts do what they are asked', async (t) => {
     for (const action of ['typing', 'record_voice', 'find_location', 'cancel']) {
       const shown = perform(session, { kind: 'act', chat: `${friend.id}`, action })
       t.match(await shown, { kind: 'done' }, action)
+    }
+  })
+
+  await t.test('a closed source is not told in the words of the destination', async (t) => {
+    const { person, chat, does } = await inGroup(t)
+    const source = network.channel(person, [], false)
+    const id = network.delivery.send(person, source, { message: 'from here' })
+    const passOn = { chat, from: nativeOfPlace(source), message: `${id}` }
+    await does({ kind: 'forward', ...passOn })
+    network.between = async (name, carryOut) => {
+      if (name === 'channels.getMessages') throw new RpcRefusal(400, 'CHANNEL_PRIVATE')
+      return carryOut()
+    }
+    t.teardown(() => {
+      network.between = (_, carryOut) => carryOut()
+    })
+    for (const kind of ['forward', 'copy'] as const) {
+      t.match(await refusalOf(does({ kind, ...passOn })), {
+        code: 'bad_request',
+        description: new RegExp(`^message to ${kind} not found$`),
+      })
     }
   })
 

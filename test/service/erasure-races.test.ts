@@ -49,15 +49,16 @@ for (let round = 0; round < ROUNDS; round++) {
     const linking = client.ask('POST', '/platforms/sandbox/link/verify', { session_id, otp })
     const gone = await client.ask('DELETE', '/user')
     t.equal(gone.status, 200)
-    statuses.add((await linking).status)
+    const { status: linked } = await linking
+    // 504: its link was stopped while the network was asked, which may have taken the code.
+    if (linked !== 504) statuses.add(linked)
     isOver = true
     await Promise.all(calls)
     await until(
       async () => (await db.query('select from app_user where id = $1', [user_id])).length === 0,
     )
     t.same(
-      // 504: what was asked of a link that was stopped may have been done.
-      [...statuses].filter((status) => status >= 500 && ![503, 504].includes(status)),
+      [...statuses].filter((status) => status >= 500 && status !== 503),
       [],
     )
     const left: string[] = []

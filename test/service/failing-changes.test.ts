@@ -1,4 +1,4 @@
-/** Each statement of each change of the management API fails in turn: what is said not to be made is not, nor is its audit line. */
+/** Each statement of changes of the management API fails in turn: what is said not to be made is not, or may be repeated. */
 import pg from 'pg'
 import t from 'tap'
 import { type Answer, ask, until } from '../support/client.ts'

@@ -1,4 +1,5 @@
 /** The end of a link flow: nothing is told that is not stored. */
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
 import { failed, LinkRefused } from '../../../machines/model/failure.ts'
@@ -42,6 +43,9 @@ t.test('a flow that expires while storage is down is expired once storage is bac
   await refused(t, actor.ask({ type: 'link.cancel' }), { code: 'bad_request' })
   await settled()
   t.same(rig.ends, [['expired', 3, undefined]])
+  t.same(rig.attempt.left, [])
+  await rig.clock.advance(1_000)
+  t.same(rig.attempt.left, [true])
 })
 
 t.test('an attempt that resumes as the flow ends is closed', async (t) => {
@@ -134,8 +138,8 @@ t.test('a second end waits for the network to be asked at the first', async (t) 
     await asked.promise
   }
   const actor = rig.begin()
-  await actor.ask({ type: 'link.cancel' })
-  await actor.ask({ type: 'link.cancel' })
+  const cancel = () => actor.ask({ type: 'link.cancel' })
+  await Promise.all([cancel(), cancel()])
   await settled()
   t.same(rig.attempt.left, [true])
   asked.resolve()
@@ -145,14 +149,33 @@ t.test('a second end waits for the network to be asked at the first', async (t) 
 
 t.test('a question that has no end does not keep the attempt', async (t) => {
   const rig = new LinkRig(t)
-  rig.attempt.next = () => new Promise(() => undefined)
-  const actor = rig.begin()
-  actor.ask({ type: 'link.verify', code: '1' }).catch(() => undefined)
+  rig.answerTakes = 20
+  rig.attempt.moved.promise.catch(() => undefined)
+  const actor = rig.begin({ state: 'waiting', step: { state: 'waiting' } })
   await settled()
   await actor.ask({ type: 'link.cancel' })
-  await rig.clock.advance(10_000)
+  t.same(rig.attempt.left, [])
+  await pause(60)
+  t.same(rig.attempt.left, [true])
+})
+
+t.test('an account that is being stored when its time is over is not signed out', async (t) => {
+  const rig = new LinkRig(t)
+  const stored = Promise.withResolvers<void>()
+  rig.answerTakes = 20
+  rig.finishing = stored.promise
+  rig.attempt.next = async () => done
+  const actor = rig.begin()
+  const asked = actor.ask({ type: 'link.verify', code: '1' })
   await settled()
-  t.equal(rig.attempt.closed, rig.attempt.left.length)
+  await actor.ask({ type: 'link.cancel' })
+  await pause(60)
+  t.same([rig.attempt.left, rig.signedOut], [[], []])
+  stored.resolve()
+  await asked
+  await settled()
+  t.same([rig.attempt.left, rig.signedOut, rig.finished], [[false], [], 1])
+  t.equal(stateOf(actor), '"linked"')
 })
 
 t.test('a flow that goes on in another process is not signed out', async (t) => {

@@ -71,6 +71,7 @@ export class LinkRig {
     }
   }
 
+  answerTakes = 10_000
   /** What is stored of the flow is open, and this node's. */
   isOpen = true
 
@@ -97,7 +98,7 @@ export class LinkRig {
       },
       clock: this.clock,
       logger: this.logger,
-      answerTakes: 10_000,
+      answerTakes: this.answerTakes,
       signOut: async (secrets) => void this.signedOut.push(secrets),
       admitResend: async () => undefined,
     })
