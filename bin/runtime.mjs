@@ -35,11 +35,11 @@ export function findRuntime(root, host = process) {
 }
 
 /**
- * Node.js lets 64 MB of young objects gather before it looks through them, and everybody waits meanwhile. It looks more
- * often with 16 MB, and is done sooner each time: less than that costs more than it saves
- * (`npm run bench -- beside --node=--max-semi-space-size=8`).
+ * Node.js lets 64 MB of young objects gather before it looks through them, and everybody waits meanwhile. With half of that it
+ * is done sooner each time; with less, more objects live long enough to be copied, and calls cost more
+ * (`npm run bench -- beside --node=--max-semi-space-size=16`).
  */
-const YOUNG_OBJECTS = '--max-semi-space-size=16'
+const YOUNG_OBJECTS = '--max-semi-space-size=32'
 
 /**
  * The options of the service's processes; what the operator gives comes last, and wins.

@@ -118,9 +118,9 @@ function heapLimit(NODE_OPTIONS: string): number {
   return Number(execFileSync(process.execPath, print, { env, encoding: 'utf8' })) / 2 ** 20
 }
 
-t.test('the service has small spaces of young objects', async (t) => {
+t.test('the service has half of the usual spaces of young objects', async (t) => {
   const old = '--max-old-space-size=256'
-  t.equal(heapLimit(serviceOptions(old)), 256 + 3 * 16)
-  t.equal(heapLimit(serviceOptions()) - heapLimit('--max-semi-space-size=1'), 3 * 15)
+  t.equal(heapLimit(serviceOptions(old)), 256 + 3 * 32)
+  t.equal(heapLimit(serviceOptions()) - heapLimit('--max-semi-space-size=1'), 3 * 31)
   t.equal(heapLimit(serviceOptions(`${old} --max-semi-space-size=4`)), 256 + 3 * 4, 'as wanted')
 })
