@@ -15,24 +15,40 @@ import { type Fenced, fencedRows, ownedRows } from './fence.ts'
  */
 const LINES_KEPT = 1_000
 const AT_ONCE = 5_000
+const ACCOUNTS_AT_ONCE = 100
 
-/** Account by account, in steps that are short of any time limit. */
+/** Some accounts after others, in steps that are short of any time limit. */
 export async function retainTimelines(db: Queryable, kept = LINES_KEPT): Promise<void> {
-  const accounts = await db.query<{ id: number }>(
-    'select id from credential where deactivated_at is null',
-  )
-  for (const { id } of accounts) {
-    let removed = AT_ONCE
-    while (removed === AT_ONCE) {
-      const gone = await db.query(
-        `delete from credential_transition where id in (
-           select id from credential_transition where credential_id = $1
-            order by id desc offset $2 limit ${AT_ONCE}) returning 1`,
-        [id, kept],
-      )
-      removed = gone.length
-    }
+  let after = 0
+  while (true) {
+    const accounts = await db.query<{ id: number }>(
+      `select id from credential where id > $1 and deactivated_at is null
+        order by id limit ${ACCOUNTS_AT_ONCE}`,
+      [after],
+    )
+    const last = accounts.at(-1)
+    if (!last) return
+    after = last.id
+    const ids = accounts.map(({ id }) => id)
+    while ((await removeOldLines(db, ids, kept)) === AT_ONCE);
   }
+}
+
+async function removeOldLines(
+  db: Queryable,
+  ids: readonly number[],
+  kept: number,
+): Promise<number> {
+  const gone = await db.query(
+    `delete from credential_transition where id in (
+       select line.id from unnest($1::bigint[]) as account (id)
+        cross join lateral (
+          select id from credential_transition where credential_id = account.id
+           order by id desc offset $2) as line
+        limit ${AT_ONCE}) returning 1`,
+    [ids, kept],
+  )
+  return gone.length
 }
 
 export class TimelineBuffer {

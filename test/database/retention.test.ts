@@ -40,6 +40,30 @@ t.test('a timeline keeps its newest lines', async (t) => {
   ])
 })
 
+t.test('each of many accounts keeps its own newest lines', async (t) => {
+  const { db } = await accounts(t)
+  await db.query(
+    `insert into credential (user_id, platform, native_id, account)
+     select id, 'xmpp', n::text, '{}' from app_user, generate_series(3, 250) n`,
+  )
+  await db.query(
+    `insert into credential_transition
+       (credential_id, at, from_state, to_state, event, actor, node, duration_ms)
+     select id, now(), 'a', 'b', 'line ' || line, '', '', 0
+       from credential, generate_series(1, 5) line where deactivated_at is null`,
+  )
+  await retainTimelines(db, 3)
+  const kept = await db.query(
+    `select event, count(distinct credential_id)::int as accounts
+       from credential_transition group by event order by event`,
+  )
+  t.strictSame(kept, [
+    { event: 'line 3', accounts: 249 },
+    { event: 'line 4', accounts: 249 },
+    { event: 'line 5', accounts: 249 },
+  ])
+})
+
 t.test('the messages of a deleted account are forgotten', async (t) => {
   const { db, used, deleted } = await accounts(t)
   await db.query(
