@@ -63,8 +63,8 @@ async function costOfLibrary(crowd: Crowd): Promise<Cost> {
   await bare.ask('open', count)
   const opening = ((await bare.ask<number>('processor')) - worked) / count
   await pause(SETTLES_MS)
-  const memory = perAccount(before, await bare.ask<Memory>('memory'), count)
   const resting = await restOf(bare)
+  const memory = perAccount(before, await bare.ask<Memory>('memory'), count)
   await bare.stop()
   return { memory, opening, resting }
 }
@@ -94,8 +94,9 @@ async function costOfService(stage: Stage, crowd: Crowd): Promise<Run> {
   const again = stage.options.once ? first : await startAgain(stage, first, crowd)
   const { service } = again
   await pause(SETTLES_MS)
-  const memory = perAccount(before, await service.memory(), count)
+  // Before the memory, which collects all garbage: after it, code is compiled anew and the spaces of young objects grow again.
   const resting = await restOf(service)
+  const memory = perAccount(before, await service.memory(), count)
   const descriptors = await service.ask<number>('descriptors')
   const trouble = await troubleOf(stage, service)
   const stopping = now()
