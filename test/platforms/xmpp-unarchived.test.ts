@@ -81,10 +81,9 @@ t.test('so is what another device of the account wrote', async (t) => {
 })
 
 /** Each call begins the next session of one account, with what the one before has stored. */
-function sessions() {
+function sessions(checkpoint: Json = null) {
   const told: Happening[] = []
   const confirmed: string[] = []
-  let checkpoint: Json = null
   const report = {
     async events(happenings: readonly Happening[], newest: Json) {
       told.push(...happenings)
@@ -109,7 +108,13 @@ function sessions() {
       measured: async (happenings) => happenings,
     })
   }
-  return { begin, told, confirmed, remembered: () => parseUnarchived(checkpoint).length }
+  return {
+    begin,
+    told,
+    confirmed,
+    remembered: () => parseUnarchived(checkpoint).length,
+    written: () => JSON.stringify(checkpoint).length,
+  }
 }
 
 t.test('what two sessions in a row are sent again is stored once', async (t) => {
@@ -182,6 +187,26 @@ t.test('what is stored for the next session has one limit, of all sessions toget
   await begin().commit(flood('a'))
   await begin().commit(flood('b'))
   t.equal(remembered(), 5_000)
+})
+
+t.test('what is written with each batch of a flood is short', async (t) => {
+  const { begin, told, remembered, written } = sessions()
+  const flood = Array.from({ length: 5_000 }, (_, at) => message(`${at}`, 'x'))
+  await begin().commit(flood)
+  t.equal(remembered(), 5_000)
+  t.ok(written() < 60_000, `${written()} characters`)
+  await begin().commit(flood.map(({ message: { attrs } }) => message(attrs.id ?? '', 'x', now())))
+  t.equal(told.length, 5_000)
+})
+
+t.test('what an earlier release has remembered is recognised', async (t) => {
+  const pairs = unarchivedOf([message('1', 'yes'), message('2', 'no')]).map((each) => [...each])
+  const { begin, told, remembered } = sessions({ unarchived: pairs })
+  await begin().commit([message('1', 'yes', now()), message('2', 'no', now()), message('3', 'x')])
+  t.equal(told.length, 1)
+  t.equal(remembered(), 3)
+  for (const unarchived of ['', 'x', '!:abcdefghijk', 'x:short', ':'])
+    t.strictSame(parseUnarchived({ unarchived }), [], unarchived)
 })
 
 t.test('a session that waits long for its stream does not forget meanwhile', async (t) => {

@@ -55,16 +55,16 @@ export function parseCheckpoints(stored: Json, own: string): Checkpoints {
 export function checkpointJson(
   checkpoints: Checkpoints,
   own: string,
-  { invited, unarchived }: { invited: readonly Invitation[]; unarchived: readonly Unarchived[] },
+  { invited, unarchived }: { invited: readonly Invitation[]; unarchived: string },
 ): Json {
-  if (checkpoints.size === 0 && invited.length === 0 && unarchived.length === 0) return null
+  if (checkpoints.size === 0 && invited.length === 0 && unarchived === '') return null
   const rooms = [...checkpoints].filter(([address]) => address !== own)
   const places = rooms.map(([room, place]) => [room, { ...place }] as const)
   return {
     ...checkpoints.get(own),
     ...(places.length > 0 && { rooms: Object.fromEntries(places) }),
     ...(invited.length > 0 && { invited: invited.map((each) => ({ ...each })) }),
-    ...(unarchived.length > 0 && { unarchived: unarchived.map((each) => [...each]) }),
+    ...(unarchived !== '' && { unarchived }),
   }
 }
 
@@ -89,11 +89,136 @@ export const unarchivedOf = (deliveries: readonly IncomingMessage[]): readonly U
     })
     .map(({ message, at }) => [fingerprintOf(message), at])
 
+const FINGERPRINT_LENGTH = 11
+
+/** In words: a time and the fingerprints of that time. It is written with each event, and a list of pairs takes far longer. */
+function unarchivedText(stored: readonly Unarchived[]): string {
+  const parts: string[] = []
+  let last: number | undefined
+  for (const [fingerprint, at] of stored) {
+    if (at !== last) parts.push(parts.length > 0 ? ' ' : '', at.toString(36), ':')
+    parts.push(fingerprint)
+    last = at
+  }
+  return parts.join('')
+}
+
 export function parseUnarchived(stored: Json): Unarchived[] {
   const { unarchived } = fieldsOf(stored)
+  if (typeof unarchived === 'string') return unarchived.split(' ').flatMap(parseWord)
+  // As earlier releases wrote it.
   return (Array.isArray(unarchived) ? unarchived : []).flatMap((each: Json): Unarchived[] => {
     const [fingerprint, at] = Array.isArray(each) ? each : []
     return typeof fingerprint === 'string' && typeof at === 'number' ? [[fingerprint, at]] : []
+  })
+}
+
+function parseWord(word: string): Unarchived[] {
+  const [time = '', fingerprints = ''] = word.split(':')
+  const at = Number.parseInt(time, 36)
+  const count = Number.isNaN(at) ? 0 : Math.floor(fingerprints.length / FINGERPRINT_LENGTH)
+  return Array.from({ length: count }, (_, place) => {
+    const start = place * FINGERPRINT_LENGTH
+    return [fingerprints.slice(start, start + FINGERPRINT_LENGTH), at]
+  })
+}
+
+/** So many are remembered however old they are, and of a flood those that the server may not have seen acknowledged. */
+const FEWEST_UNACKNOWLEDGED = 100
+const ACKNOWLEDGED_WITHIN_MS = 10_000
+/** Servers keep no more for a client that does not acknowledge; the same of all earlier sessions together. */
+const MOST_UNACKNOWLEDGED = 5_000
+/** After this time of a stream, the server has repeated all that earlier ones had not acknowledged to it. */
+const ACKNOWLEDGED_MS = 60_000
+
+/** Of earlier sessions; the first are written anew as they are dropped. */
+const BATCH_SIZE = 100
+
+/** Messages that were stored together, and how they are written: once, and not with each later event anew. */
+interface Batch {
+  readonly messages: readonly Unarchived[]
+  readonly storedAt: number
+  readonly text: string
+}
+
+const batchOf = (messages: readonly Unarchived[], storedAt: number): Batch => ({
+  messages,
+  storedAt,
+  text: unarchivedText(messages),
+})
+
+/** The newest messages without a place in an archive, the last one last: the server may not have seen their acknowledgement. */
+export class Unacknowledged {
+  /** Of earlier sessions, but for what came again: one that is killed early has acknowledged nothing to the server. */
+  #earlier: readonly Batch[]
+  #own: readonly Batch[] = []
+  #streamSince = performance.now()
+
+  constructor(earlier: readonly Unarchived[]) {
+    const batches: Batch[] = []
+    for (let start = 0; start < earlier.length; start += BATCH_SIZE) {
+      const messages = earlier.slice(start, start + BATCH_SIZE)
+      batches.push(batchOf(messages, Number.NEGATIVE_INFINITY))
+    }
+    this.#earlier = newest(batches, MOST_UNACKNOWLEDGED)
+  }
+
+  /** Returns what the server may send again on the stream that begins now. */
+  begin(): readonly Unarchived[] {
+    this.#streamSince = performance.now()
+    return this.#all().flatMap(({ messages }) => messages)
+  }
+
+  add(messages: readonly Unarchived[]): void {
+    if (messages.length === 0) return
+    const now = performance.now()
+    const own = [...this.#own, batchOf(messages, now)]
+    const recent = countOf(own.filter(({ storedAt }) => now - storedAt < ACKNOWLEDGED_WITHIN_MS))
+    const kept = Math.min(Math.max(recent, FEWEST_UNACKNOWLEDGED), MOST_UNACKNOWLEDGED)
+    this.#own = newest(own, kept)
+  }
+
+  /** They are handled once more, and the server may not see this acknowledgement either. */
+  addAgain(messages: readonly Unarchived[]): void {
+    if (messages.length === 0) return
+    const again = new Set(messages)
+    this.#earlier = without(this.#earlier, again)
+    this.#own = without(this.#own, again)
+    this.add(messages)
+  }
+
+  /** For the checkpoint. */
+  get text(): string {
+    const isEarly = performance.now() - this.#streamSince < ACKNOWLEDGED_MS
+    const batches = isEarly ? this.#all() : this.#own
+    return batches.map(({ text }) => text).join(' ')
+  }
+
+  #all(): readonly Batch[] {
+    return newest([...this.#earlier, ...this.#own], MOST_UNACKNOWLEDGED)
+  }
+}
+
+const countOf = (batches: readonly Batch[]): number =>
+  batches.reduce((sum, { messages }) => sum + messages.length, 0)
+
+function newest(batches: readonly Batch[], most: number): readonly Batch[] {
+  let over = countOf(batches) - most
+  if (over <= 0) return batches
+  return batches.flatMap((batch) => {
+    const { messages, storedAt } = batch
+    const dropped = Math.min(over, messages.length)
+    over -= dropped
+    if (dropped === 0) return batch
+    return dropped < messages.length ? batchOf(messages.slice(dropped), storedAt) : []
+  })
+}
+
+function without(batches: readonly Batch[], gone: ReadonlySet<Unarchived>): readonly Batch[] {
+  return batches.flatMap((batch) => {
+    const messages = batch.messages.filter((each) => !gone.has(each))
+    if (messages.length === batch.messages.length) return batch
+    return messages.length > 0 ? batchOf(messages, batch.storedAt) : []
   })
 }
 

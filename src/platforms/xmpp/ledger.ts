@@ -10,6 +10,7 @@ import {
   type Checkpoints,
   checkpointJson,
   Repeats,
+  Unacknowledged,
   type Unarchived,
   unarchivedOf,
   withCheckpoint,
@@ -82,13 +83,6 @@ interface LedgerStart {
 
 /** More invitations than real people send. */
 const MOST_INVITATIONS = 20
-/** So many are remembered however old they are, and of a flood those that the server may not have seen acknowledged. */
-const FEWEST_UNACKNOWLEDGED = 100
-const ACKNOWLEDGED_WITHIN_MS = 10_000
-/** Servers keep no more for a client that does not acknowledge; the same of all earlier sessions together. */
-const MOST_UNACKNOWLEDGED = 5_000
-/** After this time of a stream, the server has repeated all that earlier ones had not acknowledged to it. */
-const ACKNOWLEDGED_MS = 60_000
 
 export class Ledger {
   readonly #own: string
@@ -98,12 +92,7 @@ export class Ledger {
   #repeats: Repeats
   readonly #recent = new RecentMap<string, true>(MOST_REMEMBERED)
   readonly #recentIds = new SparseMap<string, RecentIds>()
-  /** The newest without a place in an archive, the last one last: the server may not have seen their acknowledgement. */
-  #unarchived: readonly { readonly stored: Unarchived; readonly at: number }[] = []
-  /** The same of earlier sessions, but for what came again: one that is killed early has acknowledged nothing to the server. */
-  #earlier: readonly Unarchived[]
-  /** The stream. */
-  #startedAt = performance.now()
+  readonly #unacknowledged: Unacknowledged
   #isRecalled = false
   #checkpoints: Checkpoints
   #invited: readonly Invitation[]
@@ -116,7 +105,7 @@ export class Ledger {
     this.#checkpoints = start.checkpoints
     this.#invited = start.invited
     this.#repeats = new Repeats(start.unarchived)
-    this.#earlier = start.unarchived.slice(-MOST_UNACKNOWLEDGED)
+    this.#unacknowledged = new Unacknowledged(start.unarchived)
     this.#line = new EventLine(report)
     this.#events = events
     this.#known = {
@@ -130,8 +119,7 @@ export class Ledger {
 
   /** The stream is a new one: the server may send again what was not acknowledged on an earlier one, also of this session. */
   expectRepeats(): void {
-    this.#startedAt = performance.now()
-    this.#repeats = new Repeats(this.#remembered())
+    this.#repeats = new Repeats(this.#unacknowledged.begin())
   }
 
   /** The stream of the session before goes on: what that one stored comes no more. */
@@ -192,7 +180,7 @@ export class Ledger {
   async #commit(deliveries: readonly IncomingMessage[]): Promise<void> {
     const again: Unarchived[] = []
     const news = deliveries.filter((delivery) => !this.#isRepeat(delivery, again))
-    this.#rememberAgain(again)
+    this.#unacknowledged.addAgain(again)
     if (!this.#isRecalled && news.some(({ message }) => namesUnknown(message))) {
       this.#isRecalled = true
       for (const delivery of await this.#events.recall()) read(delivery, this.#known)
@@ -212,7 +200,7 @@ export class Ledger {
     const invited = this.#withInvitations(foreign)
     const isInvited = invited !== this.#invited
     if (happenings.length > 0 || last || isInvited) {
-      this.#remember(unarchivedOf(news))
+      this.#unacknowledged.add(unarchivedOf(news))
       await this.#store(happenings, checkpoints, invited)
     }
     for (const { key } of news) this.#recent.set(key, true)
@@ -225,35 +213,11 @@ export class Ledger {
     checkpoints: Checkpoints,
     invited: readonly Invitation[],
   ): Promise<void> {
-    const isEarly = performance.now() - this.#startedAt < ACKNOWLEDGED_MS
-    const unarchived = this.#remembered(isEarly ? this.#earlier : [])
+    const unarchived = this.#unacknowledged.text
     const checkpoint = checkpointJson(checkpoints, this.#own, { invited, unarchived })
     await this.#line.store(happenings, checkpoint)
     this.#checkpoints = checkpoints
     this.#invited = invited
-  }
-
-  #remembered(earlier = this.#earlier): readonly Unarchived[] {
-    const all = [...earlier, ...this.#unarchived.map(({ stored }) => stored)]
-    return all.slice(-MOST_UNACKNOWLEDGED)
-  }
-
-  #remember(stored: readonly Unarchived[]) {
-    if (stored.length === 0) return
-    const now = performance.now()
-    const all = [...this.#unarchived, ...stored.map((each) => ({ stored: each, at: now }))]
-    const recent = all.filter(({ at }) => now - at < ACKNOWLEDGED_WITHIN_MS).length
-    const kept = Math.min(Math.max(recent, FEWEST_UNACKNOWLEDGED), MOST_UNACKNOWLEDGED)
-    this.#unarchived = all.slice(-kept)
-  }
-
-  /** They are handled once more, and the server may not see this acknowledgement either. */
-  #rememberAgain(stored: readonly Unarchived[]) {
-    if (stored.length === 0) return
-    const again = new Set(stored)
-    this.#earlier = this.#earlier.filter((each) => !again.has(each))
-    this.#unarchived = this.#unarchived.filter((each) => !again.has(each.stored))
-    this.#remember(stored)
   }
 
   #placeAfter(
