@@ -100,6 +100,7 @@ export class RateLimiter {
   readonly #rates: SendRates
   readonly #chats = new Map<string, number>()
   #key = 0
+  #forgetAbove = CHATS
 
   constructor(rates: SendRates) {
     this.#rates = rates
@@ -116,12 +117,14 @@ export class RateLimiter {
     if (overMs > 0) return Math.ceil(overMs / 1000)
     this.#key = key.theoretical
     if (chat !== '') this.#chats.set(chat, perChat.theoretical)
-    if (this.#chats.size > CHATS) this.#forget(now)
+    if (this.#chats.size > this.#forgetAbove) this.#forget(now)
     return undefined
   }
 
   #forget(now: number) {
     for (const [chat, theoretical] of this.#chats) if (theoretical <= now) this.#chats.delete(chat)
+    // Those that are not idle yet are not looked through again with each call.
+    this.#forgetAbove = Math.max(CHATS, 2 * this.#chats.size)
   }
 }
 

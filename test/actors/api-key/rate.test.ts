@@ -61,6 +61,18 @@ t.test('forgetting idle chats forgets no debt', async (t) => {
   t.ok(limiter.take('busy', START + 1_000))
 })
 
+t.test('a call costs no more where more chats than that are not idle', async (t) => {
+  const limiter = new RateLimiter({
+    key: { perSecond: 1e9, burst: 1e9 },
+    chat: { perSecond: 0.001, burst: 1 },
+  })
+  const before = process.cpuUsage()
+  for (let chat = 0; chat < 50_000; chat++) limiter.take(`${chat}`, START)
+  const { user } = process.cpuUsage(before)
+  t.ok(user < 1_000_000, `${Math.round(user / 1_000)} ms of processor time`)
+  t.ok(limiter.take('0', START + 1_000), 'none of them is forgotten')
+})
+
 t.test('a clock that was set back locks nobody out', async (t) => {
   const limiter = new RateLimiter({ key: free, chat: { perSecond: 1, burst: 3 } })
   for (let call = 0; call < 4; call++) limiter.take('a', START)
