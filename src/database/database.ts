@@ -1,6 +1,7 @@
 /** Access to PostgreSQL: one bounded pool for plain SQL and for MikroORM, short statements, short transactions. */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Socket } from 'node:net'
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql'
 import type { PostgresPoolClient } from 'kysely'
 import pg from 'pg'
@@ -138,21 +139,67 @@ function explainers(onUnavailable: (cause: unknown) => void = () => undefined) {
 /** A plain `select` of ours may be repeated. */
 const onlyReads = (text: string) => /^\s*select\b/i.test(text)
 
-type Waiting = <Result>(answer: Promise<Result>) => Promise<Result>
-
 const queryableOn = (
   target: pg.Pool | pg.ClientBase,
   { notDone, maybeDone }: ReturnType<typeof explainers> = explainers(),
-  wait: Waiting = (answer) => answer,
 ): Queryable => ({
   async query<Row extends object>(statement: string | Statement, values: readonly unknown[] = []) {
     const named = typeof statement === 'string' ? { text: statement } : statement
-    const result = await wait(target.query<Row>({ ...named, values: [...values] })).catch(
-      onlyReads(named.text) ? notDone : maybeDone,
-    )
+    const result = await target
+      .query<Row>({ ...named, values: [...values] })
+      .catch(onlyReads(named.text) ? notDone : maybeDone)
     return result.rows
   },
 })
+
+type Send = (...sent: unknown[]) => Promise<unknown> | undefined
+
+/**
+ * Breaks off a connection whose server does not answer within `query_timeout`. After a pause of the process its timers come
+ * before what arrived meanwhile, so the time is over only once that was read: pg's own would give up a living connection.
+ */
+export class PatientClient extends pg.Client {
+  constructor({ query_timeout, ...config }: pg.ClientConfig = {}) {
+    super(config)
+    const send = (...sent: unknown[]) => (super.query as Send).apply(this, sent)
+    const query = (...sent: unknown[]) => {
+      const answered = this.#expect(query_timeout || 0)
+      const callback = sent.at(-1)
+      if (typeof callback === 'function') {
+        return send(...sent.slice(0, -1), (...answer: readonly unknown[]) => {
+          answered()
+          callback(...answer)
+        })
+      }
+      const answer = send(...sent)
+      answer?.then(answered, answered)
+      return answer
+    }
+    this.query = query as typeof this.query
+  }
+
+  /** Returns what to call with the answer. */
+  #expect(takesMs: number): () => void {
+    let timer: NodeJS.Timeout | undefined
+    const wait = () => {
+      timer = setTimeout(() => {
+        const socket = this.connection.stream as Socket
+        const { bytesRead } = socket
+        setImmediate(() => {
+          if (!timer) return
+          // The rest of a long answer comes next.
+          if (socket.bytesRead > bytesRead) wait()
+          else socket.destroy(new Error('Query read timeout'))
+        })
+      }, takesMs)
+    }
+    wait()
+    return () => {
+      clearTimeout(timer)
+      timer = undefined
+    }
+  }
+}
 
 export function openDatabase(options: DatabaseOptions): Database {
   const { url, logger, maxConnections = 20, onUnavailable } = options
@@ -163,6 +210,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     application_name: 'chapar',
     max: maxConnections,
     types,
+    Client: PatientClient,
   })
   // The pool does not listen to a connection while it is borrowed.
   pool.on('connect', (client) => client.on('error', reportedByStatement))
@@ -170,7 +218,11 @@ export function openDatabase(options: DatabaseOptions): Database {
     // The server may end a connection that is being closed.
     if (!pool.ending) logger.warn({ err }, 'an idle database connection was lost')
   })
-  const orm = once(() => openOrm(pool))
+  let opened: Promise<MikroORM> | undefined
+  const orm = () => {
+    opened ??= openOrm(pool)
+    return opened
+  }
   return {
     pool,
     ...queryableOn(pool, explainers(onUnavailable)),
@@ -246,14 +298,6 @@ export async function openOrm(pool: pg.Pool): Promise<MikroORM> {
   )
 }
 
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
-}
-
 /** Closing the connection rolls back as well, so a long wait gains nothing. */
 const rollback = { text: 'rollback', query_timeout: 1_000 }
 
@@ -281,21 +325,6 @@ export interface Connection extends Queryable {
 
 /** Shorter than the lease of a node, so that one silent connection does not suspend the node. */
 const CONNECTION_TAKES_MS = 2_000
-
-/**
- * Rejects an answer that takes too long. After a pause of the process its timers come before what arrived meanwhile, so the
- * time is over only once that was read without the answer: pg's own `query_timeout` would give up a living connection.
- */
-const inTime: Waiting = async (answer) => {
-  const late = Promise.withResolvers<never>()
-  const reject = () => late.reject(new Error('Query read timeout'))
-  const timer = setTimeout(() => setImmediate(reject), CONNECTION_TAKES_MS)
-  try {
-    return await Promise.race([answer, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
-}
 
 const MOMENTS = 8
 
@@ -325,12 +354,13 @@ async function openInTime(client: pg.Client): Promise<void> {
 }
 
 export async function connect(url: string, name: string): Promise<Connection> {
-  const client = new pg.Client({
+  const client = new PatientClient({
     connectionString: url,
     application_name: name,
     // Only so that nothing is left of what was given up.
     connectionTimeoutMillis: 5 * CONNECTION_TAKES_MS,
     statement_timeout: CONNECTION_TAKES_MS,
+    query_timeout: CONNECTION_TAKES_MS,
     keepAlive: true,
     types,
   })
@@ -338,13 +368,13 @@ export async function connect(url: string, name: string): Promise<Connection> {
   const ended = new Promise<void>((resolve) => void client.once('end', () => resolve()))
   await openInTime(client)
   return {
-    ...queryableOn(client, explainers(), inTime),
+    ...queryableOn(client),
     ended,
     async listen(channel, heard) {
       client.on('notification', (notice) => {
         if (notice.channel === channel) heard(notice.payload ?? '')
       })
-      await inTime(client.query(`listen ${client.escapeIdentifier(channel)}`))
+      await client.query(`listen ${client.escapeIdentifier(channel)}`)
     },
     close: () => client.end(),
   }

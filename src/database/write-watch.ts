@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger, Storage } from '../../actors/ports/ports.ts'
+import { PatientClient } from './database.ts'
 import { databaseFailure } from './failures.ts'
 
 /** Shorter than the time limit of a readiness check. */
@@ -32,6 +33,7 @@ export function openWriteProbe({
     statement_timeout: LONGEST_MS,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
+    Client: PatientClient,
   })
   pool.on('connect', (client) => client.on('error', () => undefined))
   pool.on('error', (err) => {

@@ -6,8 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import t from 'tap'
 import type { RequestFailed } from '../../machines/model/failure.ts'
-import { openDatabase, readTwice } from '../../src/database/database.ts'
+import { openDatabase, PatientClient, readTwice } from '../../src/database/database.ts'
 import { isUnavailable, mayBeDone } from '../../src/database/failures.ts'
+import { openWriteProbe } from '../../src/database/write-watch.ts'
 import { refused } from '../actors/refused.ts'
 import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
@@ -131,6 +132,36 @@ t.test('a statement is given up after five seconds and is then retryable', async
   })
   const error = await tooSlow.catch((error: unknown) => error)
   t.ok(isUnavailable(error), `${error}`)
+})
+
+/** As a stopped process: what arrives meanwhile waits in the socket. */
+const standStill = (milliseconds: number) =>
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
+
+t.test('a process that stood still reads what came before it gives a statement up', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const probe = openWriteProbe({ url, node: 'here', logger: quietLogger })
+  t.teardown(() => probe.close())
+  const connected = [database.query('select pg_sleep(0.2)'), database.query('select pg_sleep(0.2)')]
+  await Promise.all([...connected, probe.write(0)])
+  // The answer of the last one is more than is read at once.
+  const long = `select repeat('x', 200) as text from generate_series(1, 1000)`
+  const waiting = [database.query(own), probe.write(0), database.query(long)]
+  await new Promise(setImmediate)
+  standStill(9_000)
+  const answers = await Promise.allSettled(waiting)
+  const givenUp = answers.filter(({ status }) => status === 'rejected')
+  t.strictSame(givenUp, [])
+})
+
+t.test('a connection without an answer is broken off', async (t) => {
+  const { url } = await testDatabase(t)
+  const client = new PatientClient({ connectionString: url, query_timeout: 200 })
+  const lost = new Promise((resolve) => client.on('error', resolve))
+  await client.connect()
+  t.match(await client.query('select 1 as one'), { rows: [{ one: 1 }] })
+  await t.rejects(client.query('select pg_sleep(10)'), { message: 'Query read timeout' })
+  t.match(await lost, { message: 'Query read timeout' })
 })
 
 t.test('an error of the statement itself is not taken for an outage', async (t) => {
