@@ -380,12 +380,12 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
   const { config, storage, core, nodes, bus, logger } = parts
   const { db, metrics } = storage
   await Promise.all([warnOfMemory(db, logger), warnOfFiles(db, logger)])
-  const claiming = { ...core, nodes, metrics, logger }
-  const started = await claimUnowned(claiming)
-  if (started.length > 0)
-    logger.info({ credentials: started.length }, 'credentials are coming back')
-  const behind = await core.webhookWaker.wakeBehind(started)
-  if (behind > 0) logger.info({ keys: behind }, 'webhooks have something to deliver')
+  const claimed = async (ids: readonly number[]) => {
+    const behind = await core.webhookWaker.wakeBehind(ids)
+    if (behind > 0) logger.info({ keys: behind }, 'webhooks have something to deliver')
+  }
+  const claiming = { ...core, nodes, metrics, logger, claimed }
+  await claimUnowned(claiming)
   opened.defer(
     followNodes({
       ...claiming,
@@ -393,7 +393,6 @@ async function takeAccounts(parts: TakingParts, opened: AsyncDisposableStack): P
       owned: () => core.supervisor.owned(),
       released: (look) => bus.on('released', look),
       announce: () => bus.tell('released', null),
-      claimed: (ids) => core.webhookWaker.wakeBehind(ids),
     }),
   )
   opened.defer(watchActors(core, { db, metrics, config, logger }))

@@ -135,6 +135,8 @@ interface Claiming {
   readonly ownership: Pick<Ownership, 'lost'>
   readonly metrics: Pick<Metrics, 'unowned'>
   readonly logger: Logger
+  /** Looks for their webhooks. */
+  claimed(credentialIds: readonly number[]): Promise<unknown>
 }
 
 const LOCKED =
@@ -159,6 +161,14 @@ function adoptAll(parts: Claiming, some: readonly Facts[], adopted: number[]): v
   }
 }
 
+async function wake({ claimed, logger }: Claiming, asleep: number[]): Promise<void> {
+  const ids = [...asleep]
+  if (ids.length === 0) return
+  logger.info({ credentials: ids.length }, 'credentials that belonged to no node are taken over')
+  await claimed(ids)
+  asleep.splice(0, ids.length)
+}
+
 /** Those of one page that a claim has left out. */
 interface Missed {
   /** Where the page begins. */
@@ -168,10 +178,10 @@ interface Missed {
 
 /**
  * Claims page by page those that belong to no living node and are placed here; the start budget limits how many connect
- * at once. Those whose rows somebody has locked keep no others waiting. Resolves with `claimed` and their ids, which stand
- * there also when a later page fails.
+ * at once. Those whose rows somebody has locked keep no others waiting, nor their webhooks. `asleep`: those whose webhooks were
+ * not looked for yet, also after a failure.
  */
-export async function claimUnowned(parts: Claiming, claimed: number[] = []): Promise<number[]> {
+export async function claimUnowned(parts: Claiming, asleep: number[] = []): Promise<void> {
   const { store, nodes, metrics, logger } = parts
   await nodes.refreshPins()
   const missed: Missed[] = []
@@ -179,7 +189,7 @@ export async function claimUnowned(parts: Claiming, claimed: number[] = []): Pro
   const claim = async (ids: readonly number[], waits: boolean) => {
     if (ids.length === 0) return []
     const some = await store.claimAll(ids, waits)
-    adoptAll(parts, some, claimed)
+    adoptAll(parts, some, asleep)
     const done = new Set(some.map(({ credentialId }) => credentialId))
     return ids.filter((id) => !done.has(id))
   }
@@ -194,6 +204,8 @@ export async function claimUnowned(parts: Claiming, claimed: number[] = []): Pro
     after = page.at(-1) ?? after
     isMore = page.length === PAGE
   }
+  // If it fails, it is tried again below.
+  if (missed.length > 0) await wake(parts, asleep).catch(() => undefined)
   for (const { after, ids } of missed) {
     const late = await claim(ids, true)
     if (late.length === 0) continue
@@ -204,7 +216,7 @@ export async function claimUnowned(parts: Claiming, claimed: number[] = []): Pro
     if (locked.length > 0) logger.warn(someOf(locked), LOCKED)
   }
   metrics.unowned(left)
-  return claimed
+  await wake(parts, asleep)
 }
 
 /** Claims are repeated at this interval, in case a change of the nodes was missed or a claim failed. */
@@ -219,7 +231,6 @@ interface Following extends Claiming {
   released?(look: () => void): void
   /** Tells the other nodes that there is something to claim. */
   announce(): void
-  claimed(credentialIds: readonly number[]): Promise<unknown>
 }
 
 /**
@@ -273,23 +284,18 @@ const NOT_RELEASED = 'credentials that belong to this node and do not run were n
 
 /** Claims accounts of ended nodes, and drops all accounts if this node was declared gone. Returns how to stop. */
 export function followNodes(parts: Following): () => void {
-  const { nodes, ownership, owned, logger, released, claimed } = parts
+  const { nodes, ownership, owned, logger, released } = parts
   let isStopped = false
   let claiming = Promise.resolve()
   /** They are claimed, but their webhooks are not looked for yet: a failure must not leave them asleep. */
-  let waiting: number[] = []
+  const asleep: number[] = []
   const releaseStrays = strayReleaser(parts)
   const claim = async (isRegular: boolean) => {
     if (isStopped) return
     if (isRegular) {
       await releaseStrays().catch((err) => logger.warn({ err }, NOT_RELEASED))
     }
-    await claimUnowned(parts, waiting)
-    if (waiting.length === 0) return
-    const facts = { credentials: waiting.length }
-    logger.info(facts, 'credentials that belonged to no node are taken over')
-    await claimed(waiting)
-    waiting = []
+    await claimUnowned(parts, asleep)
   }
   const look = (isRegular = false) => {
     claiming = claiming

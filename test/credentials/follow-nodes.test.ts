@@ -266,6 +266,7 @@ t.test('an account that somebody keeps locked keeps no other one without an owne
   const adopted: number[] = []
   const unowned: number[] = []
   const claims: object[] = []
+  const woken: number[] = []
   const started = Promise.withResolvers<void>()
   const { store } = world
   const parts = {
@@ -273,7 +274,7 @@ t.test('an account that somebody keeps locked keeps no other one without an owne
     store: {
       unowned: (after: number, limit: number) => store.unowned(after, limit),
       claimAll(some: readonly number[], waits: boolean) {
-        claims.push({ waits, after: [...adopted] })
+        claims.push({ waits, after: [...adopted], woken: [...woken] })
         return store.claimAll(some, waits)
       },
     },
@@ -285,6 +286,7 @@ t.test('an account that somebody keeps locked keeps no other one without an owne
     nodes: { isPlacedHere: () => true, refreshPins: () => started.promise },
     metrics: { unowned: (count: number) => void unowned.push(count) },
     ownership: { lost: () => undefined },
+    claimed: async (some: readonly number[]) => woken.push(...some),
   }
   const claiming = claimUnowned(parts)
   const locking = whileLocked(world.db, [locked, another], claiming)
@@ -296,22 +298,24 @@ t.test('an account that somebody keeps locked keeps no other one without an owne
     return rows.length === 2
   })
   started.resolve()
-  t.same(await claiming, [first, last])
+  await claiming
   t.same(
     claims,
     [
-      { waits: false, after: [] },
-      { waits: true, after: [first, last] },
+      { waits: false, after: [], woken: [] },
+      { waits: true, after: [first, last], woken: [first, last] },
     ],
-    'the others run before it waits',
+    'the others run before it waits, and so do their webhooks',
   )
+  t.same(woken, [first, last], 'each once')
   t.same(adopted, [first, last])
   t.same(unowned, [2], 'which is shown')
   t.same(logger.warnings, [
     'credentials could not be claimed yet: something else has locked their rows, or the database failed',
   ])
   await locking
-  t.same(await claimUnowned(parts), [locked, another], 'the next look finds them')
+  await claimUnowned(parts)
+  t.same(woken, [first, last, locked, another], 'the next look finds them')
   t.same(unowned, [2, 0])
 })
 

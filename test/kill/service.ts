@@ -81,18 +81,15 @@ const core = createCore({
   journal,
 })
 core.ownership.watch()
-const claiming = { ...core, nodes, metrics, logger }
+const claimed = (ids: readonly number[]) => core.webhookWaker.wakeBehind(ids)
+const claiming = { ...core, nodes, metrics, logger, claimed }
 await claimUnowned(claiming)
-await core.webhookWaker.wakeBehind(
-  [...core.supervisor.owned()].map(({ credentialId }) => credentialId),
-)
 const owned = () => core.supervisor.owned()
 followNodes({
   ...claiming,
   db,
   owned,
   logger,
-  claimed: (ids) => core.webhookWaker.wakeBehind(ids),
   announce: () => undefined,
 })
 
