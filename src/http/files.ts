@@ -9,6 +9,7 @@ import { FairSemaphore } from '../fair-semaphore.ts'
 import type { KeyGate } from '../keys/gate.ts'
 import { atMost, type Download, type Downloads } from '../media/downloads.ts'
 import { giveBackLent } from '../media/give-back.ts'
+import { Failed } from './envelope.ts'
 import { closeStalled, onClosed } from './gone-signal.ts'
 import { openToEveryOrigin } from './headers.ts'
 import { ofKey } from './request-log.ts'
@@ -105,7 +106,13 @@ const parameter = (name: string) => ({
   required: true,
   schema: { type: 'string' },
 })
-const bytes = { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } }
+const binary = { schema: { type: 'string', format: 'binary' } }
+/** Under the type of the file, where a browser runs nothing of that type. */
+const bytes = { 'application/octet-stream': binary, '*/*': binary }
+const failure = (description: string) => ({
+  description,
+  content: { 'application/json': { schema: Failed } },
+})
 
 /** For the OpenAPI document, which knows no wildcards. */
 export const filePaths = {
@@ -121,8 +128,9 @@ export const filePaths = {
         200: { description: 'All of it', content: bytes },
         206: { description: 'The range that was asked for', content: bytes },
         304: { description: 'Unchanged' },
-        404: { description: 'No such path, or its time is over' },
-        416: { description: 'Nothing of the range is there' },
+        404: failure('No such path, or its time is over'),
+        416: failure('Nothing of the range is there'),
+        default: failure('It failed'),
       },
     },
   },

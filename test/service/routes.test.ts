@@ -15,6 +15,12 @@ interface Route {
   readonly isPublic: boolean
 }
 
+interface Operation {
+  readonly responses: Readonly<
+    Record<string, { readonly content?: Readonly<Record<string, object>> }>
+  >
+}
+
 const values: Record<string, string> = {
   platform: 'sandbox',
   session_id: 'a'.repeat(22),
@@ -47,6 +53,21 @@ const standard = {
   'referrer-policy': 'no-referrer',
   'cache-control': /no-store|max-age/,
 }
+
+t.test('every operation describes its failures', (t) => {
+  const operations = Object.entries<Record<string, Operation>>(paths).flatMap(([path, verbs]) =>
+    Object.entries(verbs).map(([verb, { responses }]) => ({ name: `${verb} ${path}`, responses })),
+  )
+  t.ok(operations.length > routes.length, 'those of the bot API too')
+  const silent = operations.filter(
+    ({ responses }) => !responses.default?.content?.['application/json'],
+  )
+  t.strictSame(
+    silent.map(({ name }) => name),
+    [],
+  )
+  t.end()
+})
 
 t.test('only what must be is public', async (t) => {
   t.ok(routes.length > 40, `${routes.length} routes`)

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Accounts, SignedIn } from '../../accounts/accounts.ts'
 import { SentCode, User } from '../../records/account.ts'
-import { answers, Done, done, ok } from '../envelope.ts'
+import { answers, Done, done, Failed, ok } from '../envelope.ts'
 import { ONE_TIME_CODE } from '../validation.ts'
 import { presentUser } from './user.ts'
 
@@ -152,7 +152,7 @@ const signingKeysRoute: Routes = async (app, { accounts }) => {
       schema: {
         tags,
         summary: 'The public keys of the access tokens, as RFC 7517 has them',
-        response: { 200: Type.Object({ keys: Type.Array(Jwk) }) },
+        response: { 200: Type.Object({ keys: Type.Array(Jwk) }), default: Failed },
       },
     },
     async (_, reply) => {
