@@ -31,18 +31,36 @@ const wholeTree = { development: true, panel: true, timed: true }
 /**
  * A step is what Node.js is given to run, or a function that makes it when it is wanted; `beside` are steps that run at
  * the same time, one after another, at a low priority. `development` says that it needs the test tools, `panel` the built
- * panel, and `kept` that it is started again when it ends unexpectedly.
+ * panel, `kept` that it is started again when it ends unexpectedly, and `about` what the list of commands says of it.
  */
 const commands = {
-  start: { steps: [['src/main.ts']], panel: true, kept: true },
-  'build-panel': { steps: [], panel: true },
-  'drop-signing-keys': { steps: [['src/operator/drop-signing-keys.ts']] },
-  unlock: { steps: [['src/operator/unlock.ts']] },
-  nodes: { steps: [['src/nodes/command.ts']] },
-  drain: { steps: [['src/nodes/order-command.ts', 'drain']] },
-  undrain: { steps: [['src/nodes/order-command.ts', 'undrain']] },
-  move: { steps: [['src/nodes/order-command.ts', 'move']] },
-  migrate: { steps: [['src/nodes/migrate-command.ts']] },
+  start: { about: 'the service', steps: [['src/main.ts']], panel: true, kept: true },
+  'build-panel': { about: 'builds the panel, as a start does', steps: [], panel: true },
+  'drop-signing-keys': {
+    about: 'voids every access token',
+    steps: [['src/operator/drop-signing-keys.ts']],
+  },
+  unlock: {
+    about: 'lets a phone sign in again after wrong codes',
+    steps: [['src/operator/unlock.ts']],
+  },
+  nodes: {
+    about: 'lists the processes that serve the database',
+    steps: [['src/nodes/command.ts']],
+  },
+  drain: {
+    about: 'lets a node give its accounts away',
+    steps: [['src/nodes/order-command.ts', 'drain']],
+  },
+  undrain: {
+    about: 'lets it take accounts again',
+    steps: [['src/nodes/order-command.ts', 'undrain']],
+  },
+  move: { about: 'keeps an account on a node', steps: [['src/nodes/order-command.ts', 'move']] },
+  migrate: {
+    about: 'takes away what only earlier versions used',
+    steps: [['src/nodes/migrate-command.ts']],
+  },
   test: { steps: [everyTest], development: true, panel: true },
   'kill-test': { steps: [['test/kill/run.ts']], development: true },
   'cluster-test': { steps: [['test/cluster/run.ts']], development: true },
@@ -116,7 +134,23 @@ async function run({ steps, beside = [], development = false, panel = false, ...
   return codes.find((code) => code !== 0) ?? 0
 }
 
-if (Object.hasOwn(commands, command)) {
+function usage() {
+  const told = Object.entries(commands).filter(([, { about }]) => about)
+  const others = Object.keys(commands).filter((name) => !commands[name].about)
+  return `usage: chapar COMMAND [arguments]
+${told.map(([name, { about }]) => `  ${name.padEnd(18)} ${about}`).join('\n')}
+COMMAND --help tells the arguments. For development: ${others.join(', ')}
+`
+}
+
+const isHelp = (word) => ['help', '--help', '-h'].includes(word)
+
+// These take no arguments, and start something.
+const isAsked = commands[command]?.panel && commands[command].about && rest.some(isHelp)
+
+if (isHelp(command) || isAsked) {
+  process.stdout.write(usage())
+} else if (Object.hasOwn(commands, command)) {
   try {
     process.exitCode = await run(commands[command])
   } catch (error) {
@@ -124,6 +158,7 @@ if (Object.hasOwn(commands, command)) {
     process.exitCode = 1
   }
 } else {
-  process.stderr.write(`usage: chapar ${Object.keys(commands).join(' | ')} [arguments]\n`)
-  process.exitCode = command === 'help' ? 0 : 2
+  say(`there is no command ${command}`)
+  process.stderr.write(usage())
+  process.exitCode = 2
 }

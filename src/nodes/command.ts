@@ -1,13 +1,20 @@
 /** A command for the operator: lists the nodes of the database, and whether each of them beats. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { operate } from '../operator/command.ts'
+import type { Database } from '../database/database.ts'
+import { noWords, operate } from '../operator/command.ts'
 import { holdingsByNode } from './orders.ts'
 import { livingNodes } from './table.ts'
 
 /** Long enough for four beats of a node that is well. */
 const LOOK_MS = 1_000
 
-await operate(async ({ db }) => {
+await operate({
+  usage: 'usage: node bin/chapar.mjs nodes\n',
+  read: noWords,
+  run: ({ db }) => list(db),
+})
+
+async function list(db: Database): Promise<void> {
   const before = new Map((await livingNodes(db)).map((row) => [row.incarnation, row.beats]))
   await pause(LOOK_MS)
   const nodes = await livingNodes(db)
@@ -50,7 +57,7 @@ await operate(async ({ db }) => {
     'MEMORY',
   ]
   process.stdout.write(lines.length > 0 ? tableOf([titles, ...lines]) : 'No node is running.\n')
-})
+}
 
 function tableOf(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, place) =>

@@ -1,27 +1,25 @@
 /** A command for the operator: takes away what no version uses any more, once the nodes of earlier versions have ended. */
 import { noteChange } from '../audit/log.ts'
 import { contract, migrate } from '../database/migrate.ts'
-import { byOperator, operate } from '../operator/command.ts'
+import { byOperator, type OperatorTools, operate } from '../operator/command.ts'
 import { concerning } from '../process/fatal-errors.ts'
 
-const USAGE = `usage: node bin/chapar.mjs migrate --contract [--wait [SECONDS]]
-`
 const WAIT_SECONDS = 60
 
 /** The seconds to wait; undefined if the words were not understood. */
-function secondsIn([verb, option, value = `${WAIT_SECONDS}`, ...more]: string[]) {
+function secondsIn([verb, option, value = `${WAIT_SECONDS}`, ...more]: readonly string[]) {
   if (verb !== '--contract' || more.length > 0) return undefined
   if (option === undefined) return 0
   return option === '--wait' && /^\d{1,6}$/.test(value) ? Number(value) : undefined
 }
 
-await operate(async ({ url, db }) => {
-  const seconds = secondsIn(process.argv.slice(2))
-  if (seconds === undefined) {
-    process.stderr.write(USAGE)
-    process.exitCode = 2
-    return
-  }
+await operate({
+  usage: 'usage: node bin/chapar.mjs migrate --contract [--wait [SECONDS]]\n',
+  read: secondsIn,
+  run: contractWithin,
+})
+
+async function contractWithin({ url, db }: OperatorTools, seconds: number): Promise<void> {
   const migrations: string[] = []
   const waiting = await contract({
     run: (heldBack) => concerning('DATABASE_URL', migrate(url, heldBack)),
@@ -42,4 +40,4 @@ await operate(async ({ url, db }) => {
   }
   if (waiting.length > 0) process.exitCode = 1
   else if (migrations.length === 0) process.stdout.write('Nothing is left to do.\n')
-})
+}

@@ -35,42 +35,56 @@ async function isEmptied(db: Database, incarnation: number, seconds: number): Pr
   }
 }
 
-/** Whether it was understood. */
-async function order(db: Database, [verb, subject = '', ...more]: string[]): Promise<boolean> {
+type Order =
+  | { readonly verb: 'drain'; readonly node: NodeRef; readonly waitSeconds: number | undefined }
+  | { readonly verb: 'undrain'; readonly node: NodeRef }
+  /** Without a node it goes where it is placed. */
+  | { readonly verb: 'move'; readonly account: number; readonly node: string | null }
+
+/** Undefined if it was not understood. */
+function orderIn([verb, subject = '', ...more]: readonly string[]): Order | undefined {
   const [option, value] = more
-  if (subject === '' || subject.startsWith('-')) return false
+  if (subject === '' || subject.startsWith('-')) return undefined
   if (verb === 'move' && /^\d{1,15}$/.test(subject) && option && more.length === 1) {
-    const node = option === '--anywhere' ? null : option
-    await byOperator('node.account_moved', () => pinAccount(db, Number(subject), node))
-    say(node === null ? 'The account goes where it is placed.' : `The account goes to ${node}.`)
-    return true
+    return { verb, account: Number(subject), node: option === '--anywhere' ? null : option }
   }
-  if (verb === 'undrain' && more.length === 0) {
-    const incarnation = await byOperator('node.undrained', () =>
-      orderDrain(db, refOf(subject), false),
-    )
-    say(`Node ${incarnation} takes accounts.`)
-    return true
-  }
-  const seconds = Number(value ?? WAIT_SECONDS)
-  const mayWait = option === undefined || (option === '--wait' && seconds >= 0)
-  if (verb !== 'drain' || !mayWait || more.length > 2) return false
-  const incarnation = await byOperator('node.drained', () => orderDrain(db, refOf(subject), true))
-  say(`Node ${incarnation} gives its accounts away.`)
-  if (option === undefined) return true
-  if (await isEmptied(db, incarnation, seconds)) say('It has none left.')
-  else process.exitCode = 1
-  return true
+  const node = refOf(subject)
+  if (verb === 'undrain' && more.length === 0) return { verb, node }
+  if (verb !== 'drain' || more.length > 2) return undefined
+  if (option === undefined) return { verb, node, waitSeconds: undefined }
+  const waitSeconds = Number(value ?? WAIT_SECONDS)
+  return option === '--wait' && waitSeconds >= 0 ? { verb, node, waitSeconds } : undefined
 }
 
-await operate(async ({ db }) => {
-  try {
-    if (await order(db, process.argv.slice(2))) return
-    process.stderr.write(USAGE)
-    process.exitCode = 2
-  } catch (error) {
-    if (!(error instanceof RequestFailed)) throw error
-    process.stderr.write(`chapar: ${error.message}\n`)
-    process.exitCode = 1
+async function carryOut(db: Database, order: Order): Promise<void> {
+  if (order.verb === 'move') {
+    const { account, node } = order
+    await byOperator('node.account_moved', () => pinAccount(db, account, node))
+    say(node === null ? 'The account goes where it is placed.' : `The account goes to ${node}.`)
+    return
   }
+  if (order.verb === 'undrain') {
+    const incarnation = await byOperator('node.undrained', () => orderDrain(db, order.node, false))
+    say(`Node ${incarnation} takes accounts.`)
+    return
+  }
+  const incarnation = await byOperator('node.drained', () => orderDrain(db, order.node, true))
+  say(`Node ${incarnation} gives its accounts away.`)
+  if (order.waitSeconds === undefined) return
+  if (await isEmptied(db, incarnation, order.waitSeconds)) say('It has none left.')
+  else process.exitCode = 1
+}
+
+await operate({
+  usage: USAGE,
+  read: orderIn,
+  async run({ db }, order) {
+    try {
+      await carryOut(db, order)
+    } catch (error) {
+      if (!(error instanceof RequestFailed)) throw error
+      process.stderr.write(`chapar: ${error.message}\n`)
+      process.exitCode = 1
+    }
+  },
 })

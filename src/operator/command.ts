@@ -11,7 +11,7 @@ import { keepRunning } from '../database/embedded/supervisor.ts'
 import { createLogger } from '../observability/logger.ts'
 import { exitCodes, StartFailure } from '../process/fatal-errors.ts'
 
-interface OperatorTools {
+export interface OperatorTools {
   readonly config: Config
   readonly db: Database
   readonly url: string
@@ -22,11 +22,37 @@ interface OperatorTools {
 export const byOperator = <Result>(action: Action, work: () => Result): Result =>
   changedBy({ via: 'command', action, ip: hostname() }, work)
 
-/** Runs a command. A failure to reach the database is reported in one line, as at a start of the service. */
-export async function operate(command: (tools: OperatorTools) => Promise<void>): Promise<void> {
+interface OperatorCommand<Asked> {
+  readonly usage: string
+  /** What the words ask for; undefined where they are not understood. */
+  read(words: readonly string[]): Asked | undefined
+  run(tools: OperatorTools, asked: Asked): Promise<void>
+}
+
+/** As shells and their commands have it. */
+const MISUSED = 2
+const HELP: readonly string[] = ['--help', '-h']
+
+/** For a command that takes no words. */
+export const noWords = (words: readonly string[]) => (words.length === 0 ? words : undefined)
+
+/**
+ * Runs a command. Its words are read before anything is opened, so that a question or a mistyped word does nothing. A failure
+ * to reach the database is reported in one line, as at a start of the service.
+ */
+export async function operate<Asked>({ usage, read, run }: OperatorCommand<Asked>): Promise<void> {
+  const words = process.argv.slice(2)
+  const wantsHelp = words.some((word) => HELP.includes(word))
+  const asked = wantsHelp ? undefined : read(words)
+  if (asked === undefined) {
+    const to = wantsHelp ? process.stdout : process.stderr
+    to.write(usage)
+    process.exitCode = wantsHelp ? 0 : MISUSED
+    return
+  }
   try {
     await using opened = new AsyncDisposableStack()
-    await command(await open(opened))
+    await run(await open(opened), asked)
   } catch (error) {
     if (!(error instanceof StartFailure || error instanceof ConfigurationError)) throw error
     process.stderr.write(`chapar: ${error.message}\n`)
