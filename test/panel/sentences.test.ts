@@ -33,7 +33,12 @@ const english = translatorOf('en')
 
 t.test('values are taken over, words and times among them are translated', async (t) => {
   const said = (code: string, params: object) => persian.fact({ code, params }, 'as it is')
-  t.equal(said('signed_in', { name: 'Ada (@ada)' }), 'وارد شده با نام Ada (@ada)')
+  // What is not Persian keeps its own order within the sentence.
+  t.equal(said('signed_in', { name: 'Ada (@ada)' }), 'وارد شده با نام \u2068Ada (@ada)\u2069')
+  t.match(
+    said('last_error', { message: 'Connection refused', at: '2026-03-21T10:00:00.000Z' }),
+    /^\u2068Connection refused\u2069 \(\u2068[^\u2069]*۱۴۰۵[^\u2069]*\u2069\)$/,
+  )
   t.equal(said('pending', { count: 12 }), '۱۲ به‌روزرسانی منتظر است')
   t.equal(said('pending', { count: 1 }), '۱ به‌روزرسانی منتظر است')
   t.equal(

@@ -24,6 +24,17 @@ export interface Translate {
   word(group: string, word: string): string
 }
 
+/** In a sentence that runs from right to left, names, addresses and English keep their own order. */
+const isolated = (text: string) => `\u2068${text}\u2069`
+
+const changed = (values: Values, change: (text: string) => string): Values =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? change(value) : value,
+    ]),
+  )
+
 export function translator(catalogue: Catalogue, language: Language): Translate {
   const locale = locales[language]
   const numbers = new Intl.NumberFormat(locale)
@@ -44,17 +55,19 @@ export function translator(catalogue: Catalogue, language: Language): Translate 
   }
   /** Within a sentence, where a state begins with a small letter. */
   const stateOf = (state: string) => (messages[`state.${state}`] ?? state).toLocaleLowerCase(locale)
+  const apart = (text: string) => (language === 'fa' ? isolated(text) : text)
   /** The values as they are shown: times, states and reasons in the language, names and addresses as they are. */
   const shownValues = (params: Values): Values => {
     const { at, state, status, reason, refusal: words } = params
     return {
-      ...params,
-      ...(at !== undefined && { at: moments.format(new Date(at)) }),
+      ...changed(params, apart),
+      ...(at !== undefined && { at: apart(moments.format(new Date(at))) }),
       ...(state !== undefined && { state: stateOf(`${state}`) }),
       ...(status !== undefined && { status: `${status}` }),
       ...(reason !== undefined && { text: messages[`explained.${reason}`] ?? reason }),
       ...(words !== undefined && {
-        refusal: (reason !== undefined && refusal({ code: `${reason}`, params })) || words,
+        refusal:
+          (reason !== undefined && refusal({ code: `${reason}`, params })) || apart(`${words}`),
       }),
     }
   }
