@@ -43,11 +43,13 @@ const FATAL: readonly (string | undefined)[] = [
 /** Remarks after which nothing is to be done. */
 const HARMLESS: readonly (string | undefined)[] = ['events_repeated', 'events_disordered']
 
-/** A webhook that was turned off is why nobody receives, and why updates were dropped. */
+/** Why nothing comes: other remarks, such as that nobody receives, may only follow from these. */
+const SILENCING: readonly (string | undefined)[] = ['webhook_turned_off', 'updates_left_out']
+
 function weightOf({ code }: Finding): number {
   if (code === undefined) return 0
   if (HARMLESS.includes(code)) return 1
-  return code === 'webhook_turned_off' ? 3 : 2
+  return SILENCING.includes(code) ? 3 : 2
 }
 
 /**
@@ -57,6 +59,8 @@ function weightOf({ code }: Finding): number {
 function severityOf(finding: Finding): number {
   const { step, verdict, code } = finding
   if (verdict !== 'failed') return weightOf(finding)
+  // Its keys were revoked with it, and no other can be made for it.
+  if (code === 'credential_deleted') return 8
   if (FATAL.includes(code)) return 7
   return step === 'credential' ? 6 : step === 'receive_mode' ? 4 : 5
 }

@@ -8,6 +8,8 @@ type At = { readonly at: string }
 type Scope = { readonly scope: string }
 type To = { readonly to: string }
 type Url = { readonly url: string }
+type Address = { readonly address: string }
+type Kinds = { readonly kinds: string }
 type Key = { readonly key: number }
 /** The words of a network or of the service itself; `reason` where they have a code. */
 type Refusal = { readonly refusal: string; readonly reason?: FailureReason }
@@ -22,6 +24,7 @@ export interface Facts {
   readonly answers_as: { readonly username: string }
   readonly scopes: { readonly scopes: string }
   readonly calls_refused: Scope
+  readonly calls_refused_from: Address
   readonly scope_missing: Scope
   readonly may_not_receive: Scope
 
@@ -59,6 +62,7 @@ export interface Facts {
   readonly receives_by_webhook: Url
   readonly receives_by_polling: None
   readonly nobody_receives: None
+  readonly kinds_left_out: Kinds
 
   readonly pending: Count
   readonly webhook: Url
@@ -77,6 +81,7 @@ interface Remedies {
   readonly use_shown_key: Key
   readonly add_scope: Scope & Key
   readonly add_scope_or_use_other: Scope & Key
+  readonly allow_address: Address & Key
   readonly link_and_make_key: None
   readonly explained_remedy: { readonly reason: string; readonly action: string }
   readonly action: { readonly action: string }
@@ -93,6 +98,7 @@ interface Remedies {
   readonly run_one: None
   readonly others_are_over: None
   readonly start_receiving: None
+  readonly name_kinds: Kinds
   readonly compare_secrets: None
   readonly correct_address: None
   readonly mend_and_set: None
@@ -123,6 +129,7 @@ export type FindingCode =
   | Reason
   | AccountState
   | Exclude<FailureCode, 'rate_limited'>
+  | 'address_not_allowed'
   | 'chat_not_found'
   | 'credential_deleted'
   | 'endpoint_failing'
@@ -139,6 +146,7 @@ export type FindingCode =
   | 'slow'
   | 'two_pollers'
   | 'updates_dropped'
+  | 'updates_left_out'
   | 'user_suspended'
   | 'webhook_suspended'
   | 'webhook_turned_off'

@@ -7,9 +7,19 @@ import { RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import { chatFrom } from '../bot-api/arguments.ts'
 import { sendingRefusal, troubleOf } from '../credentials/reasons.ts'
+import type { ApiKeyRecord } from '../records/api-key.ts'
 import type { CredentialRecord } from '../records/credential.ts'
+import { restrictionOf } from '../security/addresses.ts'
 import { checkReceiveMode, checkWebhook } from './receiving.ts'
-import { type ExaminerWorld, failing, hasFailed, passed, say, skipped } from './world.ts'
+import {
+  type ExaminerWorld,
+  failing,
+  hasFailed,
+  passed,
+  type Refusal,
+  say,
+  skipped,
+} from './world.ts'
 
 /** Step 1: whether the key opens anything, and for which missing scope calls were refused. */
 async function checkKey(
@@ -45,21 +55,35 @@ async function checkKey(
     ...(opens ? [say('secret_right')] : []),
     say('scopes', { scopes: scopes.join(', ') }),
   ]
-  const scope = await missingScope(world, key, scopes)
+  const refusals = await world.refusals(key)
+  const address = lockedOut(refusals, record)
+  if (address !== undefined) {
+    const seen = [...evidence, say('calls_refused_from', { address })]
+    const remedy = say('allow_address', { address, key })
+    const code = 'address_not_allowed'
+    // Whoever polls now is let in: it was somebody else.
+    return world.isPolled(key)
+      ? passed('get_me', seen, { code, remedy })
+      : failing('get_me', code, seen, remedy)
+  }
+  const scope = missingScope(refusals, scopes)
   if (scope === undefined) return passed('get_me', evidence)
   const seen = [...evidence, say('calls_refused', { scope })]
   return failing('get_me', 'missing_scope', seen, say('add_scope_or_use_other', { scope, key }))
 }
 
-/** A scope that calls were refused for, and that the key still lacks. */
-async function missingScope(
-  world: ExaminerWorld,
-  apiKeyId: number,
-  scopes: readonly string[],
-): Promise<string | undefined> {
-  const refusals = await world.refusals(apiKeyId)
-  return refusals.find(({ scope }) => scope !== null && !scopes.includes(scope))?.scope ?? undefined
+/** An address that calls were refused at, and that the key still does not open for. */
+function lockedOut(refusals: readonly Refusal[], { allowed_ips }: ApiKeyRecord) {
+  const opensFrom = restrictionOf(allowed_ips)
+  if (!opensFrom) return undefined
+  return refusals.find(
+    ({ reason, address }) => reason === 'address_not_allowed' && !opensFrom(address),
+  )?.address
 }
+
+/** A scope that calls were refused for, and that the key still lacks. */
+const missingScope = (refusals: readonly Refusal[], scopes: readonly string[]) =>
+  refusals.find(({ scope }) => scope !== null && !scopes.includes(scope))?.scope ?? undefined
 
 /** Step 2: the account as its record shows it, and a round trip over its connection. */
 async function checkCredential(

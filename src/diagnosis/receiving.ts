@@ -6,6 +6,7 @@ import type { Finding } from '../../machines/diagnosis/events.ts'
 import type { FindingCode, Sentence } from '../../machines/diagnosis/facts.ts'
 import type { Database } from '../database/database.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
+import { nameOf, wantedBy } from '../updates/wanted.ts'
 import {
   type DiagnosedWebhook,
   type ExaminerWorld,
@@ -40,7 +41,27 @@ export async function receivingFacts(db: Database, key: ApiKeyRecord): Promise<R
         : { updates: key.dropped_update_count, at: key.dropped_at },
     webhook,
     turnedOff,
+    leftOut: await kindsLeftOut(db, key.api_key_id),
   }
+}
+
+interface Came {
+  readonly kind: string
+  readonly is_wanted: boolean
+}
+
+/** The kinds of the newest updates of the last day; none if the key gets one of them. What it did itself does not count. */
+async function kindsLeftOut(db: Database, apiKeyId: number): Promise<readonly string[]> {
+  const came = await db.query<Came>(
+    `select ${nameOf('u')} as kind, bool_or(${wantedBy}) as is_wanted
+       from api_key k cross join lateral (
+              select * from update_log
+               where credential_id = k.credential_id order by update_id desc limit 100) u
+      where k.id = $1 and u.api_key_id is distinct from k.id and u.at > now() - interval '1 day'
+      group by 1 order by count(*) desc, 1`,
+    [apiKeyId],
+  )
+  return came.some(({ is_wanted }) => is_wanted) ? [] : came.map(({ kind }) => kind)
 }
 
 async function webhooksOf(
@@ -75,7 +96,7 @@ async function webhooksOf(
 /** The calls of the key that were refused in the last ten minutes for a reason that says something, newest first. */
 export async function recentRefusals(db: Database, apiKeyId: number): Promise<Refusal[]> {
   return db.query<Refusal>(
-    `select at, reason, params ->> 'scope' as scope from request_log
+    `select at, reason, params ->> 'scope' as scope, ip as address from request_log
       where api_key_id = $1 and at > now() - interval '10 minutes'
         and error_code in (403, 409) and reason = any($2)
       order by at desc, id desc limit 100`,
@@ -124,16 +145,31 @@ export async function checkReceiveMode(
       ? failing('receive_mode', code, evidence, say('run_one'))
       : passed('receive_mode', evidence, { code, remedy: say('others_are_over') })
   }
-  const remark = { code: 'nobody_receives', remedy: say('start_receiving') } as const
-  return passed('receive_mode', [mode], isIdle ? remark : undefined)
+  return isIdle || receiving.leftOut.length === 0
+    ? passed('receive_mode', [mode], isIdle ? idle : undefined)
+    : leavingOut(mode, receiving.leftOut.join(', '))
 }
 
-/** No call is refused for want of a scope where a webhook should get the updates: it just gets none. */
-function withoutScope({ api_key_id: key, webhook }: ApiKeyRecord): Finding {
+const idle = { code: 'nobody_receives', remedy: say('start_receiving') } as const
+
+const leavingOut = (mode: Sentence, kinds: string): Finding =>
+  passed('receive_mode', [mode, say('kinds_left_out', { kinds })], {
+    code: 'updates_left_out',
+    remedy: say('name_kinds', { kinds }),
+  })
+
+/**
+ * No call is refused for want of a scope where a webhook should get the updates: it just gets none. Nor does a bot call that
+ * has given up polling. A key that never received is meant to send alone.
+ */
+function withoutScope({ api_key_id: key, webhook, receive_mode }: ApiKeyRecord): Finding {
   const scope = 'bot:receive'
-  if (!webhook) return skipped('receive_mode', say('may_not_receive', { scope }))
-  const seen = [say('receives_by_webhook', { url: webhook.url }), say('may_not_receive', { scope })]
-  return failing('receive_mode', 'missing_scope', seen, say('add_scope', { scope, key }))
+  const lacking = say('may_not_receive', { scope })
+  if (!webhook && receive_mode === 'none') return skipped('receive_mode', lacking)
+  const how = webhook
+    ? say('receives_by_webhook', { url: webhook.url })
+    : say('receives_by_polling')
+  return failing('receive_mode', 'missing_scope', [how, lacking], say('add_scope', { scope, key }))
 }
 
 function modeOf({ mode, webhook }: ReceivingFacts): Sentence {

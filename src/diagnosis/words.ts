@@ -20,6 +20,8 @@ const words: Words = {
   scopes: ({ scopes }) => `The key has the scopes ${scopes}`,
   calls_refused: ({ scope }) =>
     `Calls were refused in the last ten minutes: the key lacks the scope ${scope}`,
+  calls_refused_from: ({ address }) =>
+    `Calls from ${address} were refused in the last ten minutes: the key may not be used there`,
   scope_missing: ({ scope }) => `The key lacks the scope ${scope}`,
   may_not_receive: ({ scope }) => `The key may not receive: it lacks the scope ${scope}`,
 
@@ -64,6 +66,8 @@ const words: Words = {
   receives_by_webhook: ({ url }) => `Updates are delivered to ${url}`,
   receives_by_polling: () => 'Updates are fetched by getUpdates; there is no webhook',
   nobody_receives: () => 'Nobody fetches updates at the moment; there is no webhook',
+  kinds_left_out: ({ kinds }) =>
+    `All that came in the last day is of kinds that allowed_updates leaves out: ${kinds}`,
 
   pending: ({ count }) => counted(count, 'update waits', 'updates wait'),
   webhook: ({ url }) => `The webhook is ${url}`,
@@ -84,6 +88,8 @@ const words: Words = {
   add_scope: ({ scope, key }) => `Add ${scope} to the scopes with PATCH /api_keys/${key}`,
   add_scope_or_use_other: ({ scope, key }) =>
     `Add ${scope} to the scopes with PATCH /api_keys/${key}, or use another key for these calls`,
+  allow_address: ({ address, key }) =>
+    `Add ${address} to allowed_ips with PATCH /api_keys/${key}. If your bot is not there, somebody else has the key: POST /api_keys/${key}/rotate gives a new one`,
   link_and_make_key: () => 'Link the account again and make a key for it',
   explained_remedy: ({ reason, action }) => explained(reason, action).remedy,
   action: ({ action }) => explained(null, action).remedy,
@@ -100,12 +106,15 @@ const words: Words = {
   run_one: () => RUN_ONE,
   others_are_over: () => over(RUN_ONE),
   start_receiving: () => 'Call getUpdates, or set a webhook',
+  name_kinds: ({ kinds }) =>
+    `Name ${kinds} in allowed_updates of getUpdates or setWebhook; it counts for what comes from then on`,
   compare_secrets: () =>
     'Your endpoint refuses the requests: compare its secret_token with the one given to setWebhook',
   correct_address: () =>
     'Your endpoint says that it is gone: call setWebhook with the address that is right',
   mend_and_set: () => 'Mend the endpoint, then call setWebhook again: nothing was lost',
-  mend: () => 'Mend the endpoint: it must answer 2xx in time. The service keeps trying',
+  mend: () =>
+    'Mend the endpoint: it must be reachable, with a certificate that is trusted, and answer 2xx in time. The service keeps trying',
   set_correct_address: () => 'Call setWebhook with the address that is right',
   receive_more_often: () => 'Receive more often: updates are kept for a limited time',
 }

@@ -26,10 +26,13 @@ export interface ReceivingFacts {
   readonly webhook: DiagnosedWebhook | undefined
   /** A webhook that was removed because its endpoint said that it is gone; undefined once the key has polled. */
   readonly turnedOff: DiagnosedWebhook | undefined
+  /** The kinds of what came lately, where the filter of the key has left out all of it. */
+  readonly leftOut: readonly string[]
 }
 
 export const TELLING = [
   'missing_scope',
+  'address_not_allowed',
   'webhook_active',
   'webhook_changed',
   'other_poll',
@@ -40,6 +43,8 @@ export interface Refusal {
   readonly reason: (typeof TELLING)[number]
   /** The scope that the key lacked. */
   readonly scope: string | null
+  /** Where the call came from. */
+  readonly address: string
 }
 
 export interface ExaminerWorld {

@@ -115,6 +115,46 @@ t.test('a scope that is missing, until it is there', async (t) => {
   t.match((await diagnose(api_key_id)).cause, { code: 'missing_scope', text: /bot:receive/ })
 })
 
+t.test('a bot that polled until its key lost the scope for it', async (t) => {
+  const { client, key, keyId, diagnose } = await account('unscoped')
+  await client.bot(key, 'getUpdates')
+  await client.result('PATCH', `/api_keys/${keyId}`, { scopes: ['bot:send'] })
+  const { cause, next_action } = await diagnose()
+  t.match(cause, { step: 'receive_mode', code: 'missing_scope', text: /bot:receive/ })
+  t.match(next_action, /^Add bot:receive to the scopes/)
+})
+
+t.test('a key that may not be used where its bot is', async (t) => {
+  const { client, key, keyId, diagnose } = await account('elsewhere')
+  const allow = (...allowed_ips: string[]) =>
+    client.result('PATCH', `/api_keys/${keyId}`, { allowed_ips })
+  await allow('192.0.2.1')
+  t.match(await client.bot(key, 'getUpdates'), { status: 403 })
+  const { cause, next_action, steps } = await diagnose()
+  t.match(steps[0].verdict, 'failed')
+  t.match(cause, { step: 'get_me', code: 'address_not_allowed', text: /^Calls from 127\.0\.0\.1 / })
+  t.match(next_action, `Add 127.0.0.1 to allowed_ips with PATCH /api_keys/${keyId}`)
+  await allow('192.0.2.1', '127.0.0.1')
+  t.match(await diagnose(), { cause: null }, 'the step that was told works')
+})
+
+t.test('a filter that leaves out all that comes', async (t) => {
+  const { client, key, ada, bot, diagnose } = await account('filtered')
+  await client.bot(key, 'getUpdates', { allowed_updates: ['callback_query', 'edited_message'] })
+  t.match(await diagnose(), { cause: null }, 'nothing has come, so nothing was left out')
+  await client.write(ada.id, bot.id, 'hello?')
+  const left = await until(async () => {
+    const { cause, next_action } = await diagnose()
+    return cause && { cause, next_action }
+  })
+  t.match(left.cause, { step: 'receive_mode', code: 'updates_left_out', text: /: message$/ })
+  t.match(left.next_action, /^Name message in allowed_updates of getUpdates or setWebhook/)
+  await client.bot(key, 'getUpdates', { allowed_updates: ['message'] })
+  await client.write(ada.id, bot.id, 'and now?')
+  await until(async () => (await client.bot(key, 'getUpdates')).body.result.length === 1)
+  t.match(await diagnose(), { cause: null }, 'the step that was told works')
+})
+
 t.test('two instances that poll with one key', async (t) => {
   const { client, key, keyId, diagnose } = await account('doubled')
   const first = client.bot(key, 'getUpdates', { timeout: 20 })
@@ -140,8 +180,10 @@ t.test('updates that nobody fetches', async (t) => {
 t.test('a credential that was deleted', async (t) => {
   const { client, credentialId, diagnose } = await account('deleted')
   await client.result('DELETE', `/platforms/credentials/${credentialId}`)
-  const { steps } = await diagnose()
+  const { steps, cause, next_action } = await diagnose()
   t.match(steps, [{ code: 'key_revoked' }, { code: 'credential_deleted' }])
+  t.match(cause, { code: 'credential_deleted' }, 'no key can be made for it')
+  t.equal(next_action, 'Link the account again and make a key for it')
 })
 
 t.test('only its user reaches it, and only by its key', async (t) => {

@@ -103,6 +103,8 @@ t.test('an account that is out is the cause, whatever else was refused before', 
   t.equal(causeOf([scope, account, conflict]), account)
   t.equal(causeOf([revoked, account, conflict]), revoked, 'but with such a key nothing else counts')
   t.equal(causeOf([scope, conflict]), scope)
+  const deleted = found('credential', { verdict: 'failed', code: 'credential_deleted' })
+  t.equal(causeOf([revoked, deleted]), deleted, 'its keys were revoked with it')
 })
 
 t.test('an endpoint that fails is the cause, though somebody polled beside it', async (t) => {
@@ -127,5 +129,7 @@ t.test(
       t.equal(causeOf([harmless]), harmless)
     }
     t.equal(causeOf([nobody, off]), off, 'nobody receives because of it')
+    const leftOut = found('receive_mode', { code: 'updates_left_out' })
+    t.equal(causeOf([found('credential', { code: 'slow' }), leftOut]), leftOut)
   },
 )

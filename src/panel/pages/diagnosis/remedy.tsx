@@ -18,6 +18,7 @@ const places: Readonly<Partial<Record<string, Place>>> & Partial<Record<FindingC
   key_expired: 'key',
   wrong_secret: 'key',
   missing_scope: 'key',
+  address_not_allowed: 'key',
   credential_deleted: 'link',
   session_revoked: 'link',
   session_expired: 'link',
@@ -37,6 +38,7 @@ const places: Readonly<Partial<Record<string, Place>>> & Partial<Record<FindingC
   two_pollers: 'key',
   polling_and_webhook: 'webhook',
   nobody_receives: 'key',
+  updates_left_out: 'key',
   secret_refused: 'webhook',
   endpoint_gone: 'webhook',
   webhook_suspended: 'webhook',
@@ -50,6 +52,7 @@ type Evidence = Partial<Record<keyof Facts, string>>
 /** The tab of the key, or `account`, that shows what a line of evidence says. */
 const seenIn: Evidence & Readonly<Partial<Record<string, string>>> = {
   calls_refused: '?tab=requests&error_code=403',
+  calls_refused_from: '?tab=requests&error_code=403',
   scopes: '?tab=overview',
   key_revoked: '?tab=overview',
   key_expired: '?tab=overview',
@@ -71,6 +74,7 @@ const seenIn: Evidence & Readonly<Partial<Record<string, string>>> = {
   receives_by_webhook: '?tab=webhook',
   webhook: '?tab=webhook',
   webhook_removed: '?tab=webhook',
+  kinds_left_out: 'account',
   pending: '?tab=overview',
   dropped: '?tab=overview',
   last_answer: '?tab=deliveries',
