@@ -191,12 +191,21 @@ export function failureText(error: unknown): string {
     if (timedOut.includes(code)) return 'Connection timed out'
     if (unresolved.includes(code)) return 'Failed to resolve host: Name or service not known'
     if (code === 'UND_ERR_HEADERS_OVERFLOW') return "The header of the webhook's answer is too long"
-    if (isOfTls(code)) return `SSL error {${cause.message}}`
+    if (isOfTls(code)) return `SSL error {${tlsReason(cause)}}`
     if (reset.includes(code)) return 'Connection reset by peer'
     if (garbled.includes(code || cause.name)) return "The webhook's answer is not HTTP"
   }
   return "Can't connect to the webhook"
 }
+
+/**
+ * OpenSSL's messages name its source files; after a semicolon Node.js adds what would help whoever runs it. Neither is of
+ * the endpoint.
+ */
+const tlsReason = (cause: Error): string =>
+  'reason' in cause && typeof cause.reason === 'string'
+    ? cause.reason
+    : (cause.message.split(';', 1)[0] ?? '')
 
 const isOfTls = (code: string) => /CERT|SSL|TLS|SELF_SIGNED|ISSUER|UNABLE_TO|EPROTO|CRL/.test(code)
 

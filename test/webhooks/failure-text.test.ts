@@ -1,4 +1,6 @@
 /** Why an attempt failed, word for word, however deep the cause lies. */
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import t from 'tap'
 import { AddressRefused } from '../../src/net/guard.ts'
 import { failureText } from '../../src/webhooks/exchange.ts'
@@ -58,4 +60,19 @@ t.test('a chain of causes that never ends is not followed for ever', async (t) =
   one.cause = other
   other.cause = one
   t.equal(failureText(one), "Can't connect to the webhook")
+})
+
+t.test('what went wrong with TLS is told without what is of this machine', async (t) => {
+  const hinted =
+    'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca'
+  const selfSigned = Object.assign(new Error(hinted), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+  t.equal(failureText(selfSigned), 'SSL error {self-signed certificate}')
+
+  // It speaks plain HTTP.
+  const endpoint = createServer((socket) => socket.end('HTTP/1.1 200 OK\r\n\r\n'))
+  t.teardown(() => endpoint.close())
+  await once(endpoint.listen(0, '127.0.0.1'), 'listening')
+  const { port } = endpoint.address() as AddressInfo
+  const failure = await fetch(`https://127.0.0.1:${port}`).catch((error) => error)
+  t.equal(failureText(failure), 'SSL error {wrong version number}')
 })
