@@ -31,6 +31,7 @@ interface EraserOptions {
 }
 
 const AT_ONCE = 10
+const NOT_YET = 'a user was not erased yet'
 
 /**
  * What stays to sign out the sessions that a deletion has left: who they belong to, and the key that opens them. Of these
@@ -63,14 +64,20 @@ export class Eraser {
 
   /** Resolves with whether it is complete; otherwise `resume` continues it, at the latest within the hour. */
   async erase(userId: number): Promise<boolean> {
-    const { db, signOut } = this.#options
+    const { db, signOut, logger } = this.#options
     const marked = await db.query(
       'update app_user set erasing_at = coalesce(erasing_at, now()) where id = $1 returning id',
       [userId],
     )
     if (marked.length === 0) throw failed('not_found')
-    await signOut(userId)
-    return await this.#once(userId)
+    try {
+      await signOut(userId)
+      return await this.#once(userId)
+    } catch (err) {
+      // The user cannot ask again: no sign-in of theirs may be left.
+      logger.error({ err, userId }, NOT_YET)
+      return false
+    }
   }
 
   /** Continues the erasures that were interrupted. */
@@ -80,9 +87,7 @@ export class Eraser {
       'select id from app_user where erasing_at is not null order by id',
     )
     for (const { id } of rows) {
-      await this.#once(id).catch((err) =>
-        logger.error({ err, userId: id }, 'a user was not erased yet'),
-      )
+      await this.#once(id).catch((err) => logger.error({ err, userId: id }, NOT_YET))
     }
   }
 

@@ -11,7 +11,8 @@ import { answers, fileOf, ok } from '../envelope.ts'
 
 const Erased = Type.Object({
   erased: Type.Boolean({
-    description: 'False: a network was slow to sign an account out; the erasure goes on by itself',
+    description:
+      'False: a network was slow to sign an account out, or the database failed; the erasure goes on by itself',
   }),
 })
 const Rows = Type.Array(Type.Record(Type.String(), Type.Unknown()))
