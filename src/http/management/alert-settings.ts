@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox'
 import { type Static, Type } from 'typebox'
-import { failed, invalidField } from '../../../machines/model/failure.ts'
+import { failed, invalidField, readBack } from '../../../machines/model/failure.ts'
 import {
   CHANNELS,
   findNotification,
@@ -233,7 +233,7 @@ const testRoute: Routes = async (app, { db, alerts, now }) => {
       alerts.poke()
       const end = performance.now() + TEST_MS
       for (;;) {
-        const found = await findNotification(db, userId, id)
+        const found = await readBack(findNotification(db, userId, id))
         if (!found) throw changedMeanwhile()
         if (found.state !== 'waiting' || performance.now() > end) return ok(presentSent(found))
         await pause(LOOK_MS)

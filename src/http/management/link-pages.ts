@@ -114,7 +114,7 @@ const startingRoute: Routes = async (app, options) => {
       }
       const starting = begin(options, opened.page, request.body?.fields ?? {})
       const flow = await carriedOut(request, starting)
-      return ok(await recordOf(options, flow))
+      return ok(await readBack(recordOf(options, flow)))
     },
   )
 }
@@ -224,15 +224,15 @@ async function begin(
   if (unknown !== undefined) throw invalidField(shown(unknown), 'is unknown')
   await relinks.claim(page)
   const fields = { ...given, ...known }
-  try {
-    const flow = await links.start({ userId, platform, method, fields, relinks: credentialId })
-    await relinks.began(page, flow.link.sessionId)
-    return flow
-  } catch (cause) {
-    // A mistyped secret may be tried again; the limits of links count the tries.
-    if (asks.length > 0) await relinks.release(page)
-    throw cause
-  }
+  const flow = await links
+    .start({ userId, platform, method, fields, relinks: credentialId })
+    .catch(async (cause) => {
+      // A mistyped secret may be tried again; the limits of links count the tries.
+      if (asks.length > 0) await relinks.release(page)
+      throw cause
+    })
+  await readBack(relinks.began(page, flow.link.sessionId))
+  return flow
 }
 
 async function flowOf(
