@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { Forwarded } from '../../machines/credential/events.ts'
-import { failed, RequestFailed } from '../../machines/model/failure.ts'
+import { failed, isTransient, RequestFailed } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import type { Queryable } from '../database/database.ts'
 import type { Result } from './method.ts'
@@ -19,6 +19,7 @@ const MOST_ANSWERS = 100_000
 const COUNTED_FOR_MS = 60_000
 const RETRY_SECONDS = 3600
 const REMOVED_AT_ONCE = 5_000
+const MOST_UNDONE = 10_000
 
 /** For so long the network can still tell what became of the first call: archives are searched for two hours. */
 const RESOLVED = '1 hour'
@@ -56,6 +57,11 @@ export class IdempotentCalls {
     sizeCalculation: () => 1,
     ttl: COUNTED_FOR_MS,
   })
+  /** The ids of calls that certainly did nothing, though the database may still have them as begun, by API key and key. */
+  readonly #undone = new LRUCache<string, string>({
+    maxSize: MOST_UNDONE,
+    sizeCalculation: () => 1,
+  })
 
   constructor(db: Queryable, logger: Logger) {
     this.#db = db
@@ -74,9 +80,9 @@ export class IdempotentCalls {
     this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1)
     try {
       await this.#assertRoom(apiKeyId)
-      const begun = { id: randomUUID(), isRepeated: false }
+      const begun = { id: this.#newCallId(id), isRepeated: false }
       if (await this.#begin(apiKeyId, key, begun.id)) {
-        return await this.#execute(apiKeyId, key, () => run(begun))
+        return await this.#execute(apiKeyId, key, begun.id, () => run(begun))
       }
       // Before it is read: a call that ends meanwhile is not taken for one that was given up.
       const isUnderWay = (this.#underWay.get(id) ?? 0) > 1
@@ -91,20 +97,41 @@ export class IdempotentCalls {
     }
   }
 
-  /** Whether this call is the first one with its key. */
-  async #begin(apiKeyId: number, key: string, callId: string): Promise<boolean> {
-    const begun = await this.#db.query(
-      `insert into idempotent_call as c (api_key_id, key, call_id) values ($1, $2, $3)
-       on conflict (api_key_id, key) do update
-         set begun_at = now(), call_id = excluded.call_id, result = null, failure = null
-         where c.begun_at < now() - interval '${KEPT}'
-       returning 1`,
-      [apiKeyId, key, callId],
-    )
-    return begun.length > 0
+  /** That of a call before, which did nothing. Of two calls at the same time only one may have it. */
+  #newCallId(id: string): string {
+    const undone = this.#undone.get(id)
+    this.#undone.delete(id)
+    return undone ?? randomUUID()
   }
 
-  async #execute(apiKeyId: number, key: string, run: () => Promise<Result>): Promise<Result> {
+  /** Whether this call is the first one with its key. */
+  async #begin(apiKeyId: number, key: string, callId: string): Promise<boolean> {
+    try {
+      const begun = await this.#db.query(
+        `insert into idempotent_call as c (api_key_id, key, call_id) values ($1, $2, $3)
+         on conflict (api_key_id, key) do update
+           set begun_at = now(), call_id = excluded.call_id, result = null, failure = null
+           where c.begun_at < now() - interval '${KEPT}'
+              or c.call_id = excluded.call_id and c.result is null and c.failure is null
+         returning 1`,
+        [apiKeyId, key, callId],
+      )
+      return begun.length > 0
+    } catch (cause) {
+      this.#undone.set(`${apiKeyId} ${key}`, callId)
+      if (!isTransient(cause)) throw cause
+      // It may be noted, but it is not carried out.
+      const { certain: _, ...failure } = cause.failure
+      throw new RequestFailed(failure, { cause })
+    }
+  }
+
+  async #execute(
+    apiKeyId: number,
+    key: string,
+    callId: string,
+    run: () => Promise<Result>,
+  ): Promise<Result> {
     try {
       const result = await run()
       await this.#keep(apiKeyId, key, { result: result.json, failure: null })
@@ -112,8 +139,21 @@ export class IdempotentCalls {
     } catch (cause) {
       const failure: Failure =
         cause instanceof RequestFailed ? cause.failure : { code: 'internal', description: '' }
-      await this.#keep(apiKeyId, key, { result: null, failure })
+      if (leavesNoTrace(failure)) await this.#giveUp(apiKeyId, key, callId)
+      else await this.#keep(apiKeyId, key, { result: null, failure })
       throw cause
+    }
+  }
+
+  async #giveUp(apiKeyId: number, key: string, callId: string): Promise<void> {
+    try {
+      await this.#db.query('delete from idempotent_call where api_key_id = $1 and key = $2', [
+        apiKeyId,
+        key,
+      ])
+    } catch (err) {
+      this.#undone.set(`${apiKeyId} ${key}`, callId)
+      this.#logger.warn({ err, apiKeyId }, 'an Idempotency-Key could not be given up yet')
     }
   }
 
@@ -137,14 +177,12 @@ export class IdempotentCalls {
 
   /** An answer that cannot be stored is still given; a repeated call then learns that the message may have been sent. */
   async #keep(apiKeyId: number, key: string, { result, failure }: Answer): Promise<void> {
-    const isGivenUp = failure !== null && leavesNoTrace(failure)
-    const statement = isGivenUp
-      ? 'delete from idempotent_call where api_key_id = $1 and key = $2'
-      : 'update idempotent_call set result = $3, failure = $4 where api_key_id = $1 and key = $2'
-    const values = isGivenUp ? [] : [result, failure && JSON.stringify(failure)]
-    if (!isGivenUp) this.#counts.set(apiKeyId, (this.#counts.get(apiKeyId) ?? 0) + 1)
+    this.#counts.set(apiKeyId, (this.#counts.get(apiKeyId) ?? 0) + 1)
     try {
-      await this.#db.query(statement, [apiKeyId, key, ...values])
+      await this.#db.query(
+        'update idempotent_call set result = $3, failure = $4 where api_key_id = $1 and key = $2',
+        [apiKeyId, key, result, failure && JSON.stringify(failure)],
+      )
     } catch (err) {
       this.#logger.error({ err, apiKeyId }, 'the answer to a call with an Idempotency-Key was lost')
     }

@@ -2,6 +2,7 @@
 import t from 'tap'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
 import { forgetAnswers, IdempotentCalls } from '../../src/bot-api/idempotency.ts'
+import type { Queryable } from '../../src/database/database.ts'
 import { quietLogger } from '../support/logger.ts'
 import { stage } from '../updates/stage.ts'
 
@@ -267,4 +268,44 @@ t.test('an API key with very many answers is asked to wait', async (t) => {
   const failure = await failureOf(calls.once(busy, 'one more', sender().send))
   t.match(failure, { code: 'rate_limited', retryAfterSeconds: 3600 })
   t.same(await calls.once(key, 'another', sender().send), { json: '1' })
+})
+
+/** The database, whose answer to the next statement like this gets lost after it was carried out, or before. */
+function losing(lost: RegExp, isDone: boolean): Queryable {
+  let left = 1
+  return {
+    async query(statement, values) {
+      const text = typeof statement === 'string' ? statement : statement.text
+      const isLost = lost.test(text) && left-- > 0
+      const rows = isLost && !isDone ? [] : await db.query(statement, values)
+      if (isLost) throw failed('unavailable', 'the database does not answer', { certain: false })
+      return rows as never
+    },
+  }
+}
+
+t.test('a call whose beginning got lost is carried out when it is repeated', async (t) => {
+  for (const isDone of [true, false]) {
+    const cut = new IdempotentCalls(losing(/^insert/, isDone), quietLogger)
+    const one = sender()
+    const name = `cut ${isDone}`
+    const failure = await failureOf(cut.once(key, name, one.send))
+    t.same(failure, { code: 'unavailable', description: 'the database does not answer' })
+    t.equal(one.times, 0)
+    const both = await Promise.allSettled([1, 2].map(() => cut.once(key, name, one.send)))
+    t.ok(both.some(({ status }) => status === 'fulfilled'))
+    t.equal(one.times, 1, 'by one of two')
+    t.same(await cut.once(key, name, one.send), { json: '1' })
+    t.equal(one.times, 1)
+  }
+})
+
+t.test('a call that did nothing is carried out when its key could not be given up', async (t) => {
+  const cut = new IdempotentCalls(losing(/^delete/, false), quietLogger)
+  const one = sender(async (times) => {
+    if (times === 1) throw failed('rate_limited', '', { retryAfterSeconds: 1 })
+    return { json: 'true' }
+  })
+  t.match(await failureOf(cut.once(key, 'not given up', one.send)), { code: 'rate_limited' })
+  t.same(await cut.once(key, 'not given up', one.send), { json: 'true' })
 })
