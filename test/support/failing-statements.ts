@@ -30,6 +30,8 @@ export interface Flow {
   begin(): Promise<() => Promise<Answer>>
   /** What it needs takes long to make, or there are many of its kind: no statement fails alone. */
   readonly isCostly?: true
+  /** It waits long for a database that stays away: statements fail alone. */
+  readonly isPatient?: true
   /** How many things there are of the kind that the request makes. */
   count?(): Promise<number>
 }
@@ -79,8 +81,9 @@ export class FailingStatements {
     const answer = await request()
     if (!isDone(answer)) problems.push(`${answer.status} though nothing failed`)
     const texts = [...this.#heard].filter((text) => !isRollback(text) && !this.#usual.has(text))
+    const ways = flow.isPatient ? [false] : flow.isCostly ? [true] : [false, true]
     for (const text of texts) {
-      for (const lasts of flow.isCostly ? [true] : [false, true]) {
+      for (const lasts of ways) {
         const problem = await this.#attempt(flow, text, lasts)
         if (problem) problems.push(`${problem}: ${lasts ? 'from' : 'only'} ${brief(text)}`)
       }
