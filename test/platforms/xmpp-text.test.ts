@@ -124,6 +124,16 @@ t.test('XMPP text', { skip: serverUnderTest().skip }, async (t) => {
     ])
   })
 
+  await t.test('typing that is taken back ends', async (t) => {
+    const { friend, chat, first } = await scene(t, network)
+    for (const action of ['upload_photo', 'cancel'])
+      await perform(first, { kind: 'act', chat, action })
+    await sent(first, chat, 'never mind')
+    await friend.sees(({ body }) => body === 'never mind')
+    const states = friend.seen.map(({ state }) => state).filter((state) => state !== null)
+    t.same(states, ['composing', 'active', 'active'], 'the last one comes with the text')
+  })
+
   await t.test('others cannot change what the account wrote', async (t) => {
     const { friend, account, chat, first, store } = await scene(t, network)
     const { native } = await sent(first, chat, 'original')

@@ -94,6 +94,8 @@ t.test('typing is shown, in any letter case of its kinds', async (t) => {
     const inbox = await client.result('GET', `/sandbox/people/${ada.id}/inbox`)
     t.match(inbox.typing, [{ action }])
   }
+  t.match(await act('cancel'), { status: 200 })
+  t.same((await client.result('GET', `/sandbox/people/${ada.id}/inbox`)).typing, [])
   t.match(await act('constructor'), bad('wrong parameter action in request'))
   t.match(await act('dancing'), bad('wrong parameter action in request'))
   t.match(await act(), bad('wrong parameter action in request'))

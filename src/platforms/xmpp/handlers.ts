@@ -110,10 +110,11 @@ const messages: Handlers<Context> = {
 
   copy: passOn,
 
-  /** XMPP has one activity only: every action is shown as typing. */
-  async act({ places, stream, signal }, { chat }) {
+  /** XMPP has one activity only: every action but its end is shown as typing. */
+  async act({ places, stream, signal }, { chat, action }) {
     const place = await places.at(chat, signal)
-    await stream.sendWhenUp(chatState(place.envelope(''), 'composing'), signal)
+    const state = action === 'cancel' ? 'active' : 'composing'
+    await stream.sendWhenUp(chatState(place.envelope(''), state), signal)
     return done
   },
 }

@@ -142,7 +142,8 @@ const TYPING_SECONDS = 6
 const typing = {
   name: 'sandbox_type',
   text: `insert into sandbox_typing (chat_id, person_id, action, topic, until)
-    select c.id, $1, $3, $4::bigint, now() + make_interval(secs => ${TYPING_SECONDS})
+    select c.id, $1, $3, $4::bigint,
+      now() + make_interval(secs => case $3 when 'cancel' then 0 else ${TYPING_SECONDS} end)
     from sandbox_chat c
     join sandbox_member m on m.chat_id = c.id and m.person_id = $1
       and m.role not in ('left', 'kicked')
