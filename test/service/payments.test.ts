@@ -90,6 +90,32 @@ t.test('an invoice is shipped, agreed to and paid', async (t) => {
   t.ok(payment.provider_payment_charge_id)
 })
 
+t.test('a way of shipping that is chosen twice at once is paid once', async (t) => {
+  const asking = { need_shipping_address: true, is_flexible: true }
+  const { at } = await sendInvoice({ ...euros, ...asking })
+  const shipping_address = {
+    ...{ country_code: 'IR', state: '', city: 'Tehran' },
+    ...{ street_line1: 'Street 1', street_line2: '', post_code: '1' },
+  }
+  const paying = pay({ ...at, order_info: { shipping_address } })
+  const { id: shipping_query_id } = await next('shipping_query')
+  const shipping_options = [
+    { id: 'post', title: 'By post', prices: [{ label: 'Post', amount: 40 }] },
+  ]
+  await done('answerShippingQuery', { shipping_query_id, ok: true, shipping_options })
+  const { payment_id } = (await paying).body.result
+  const chosen = { payment_id, shipping_option_id: 'post' }
+  const both = [1, 2, 3, 4].map(() => pay(chosen))
+  await agree()
+  const told = await Promise.all(both)
+  t.equal(told.filter(({ body }) => body.result?.state === 'paid').length, 1)
+  t.match(
+    told.filter(({ body }) => !body.ok),
+    [1, 2, 3].map(() => bad('SHIPPING_OPTION_INVALID')),
+  )
+  await next('successful_payment')
+})
+
 t.test('the bot may refuse, and has to answer in time and once', async (t) => {
   const { at } = await sendInvoice(euros)
   const refusing = pay(at)

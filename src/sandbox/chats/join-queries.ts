@@ -36,7 +36,7 @@ export async function answerJoinQuery(
   if (decision === 'queue') return { kind: 'done' }
   const access = await accessOf(db, by.person, asked.native)
   assertMay(access, 'manage chat join requests', 'invite_users')
-  await decideJoin(context, by, access.chat, asked.person, decision === 'approve')
+  await decideJoin(context, by, access.chat, asked.person, decision === 'approve', query)
   return { kind: 'done' }
 }
 

@@ -133,19 +133,21 @@ export async function answerJoin(
   return { kind: 'done' }
 }
 
-/** Rejects where the person has not asked. */
+/** Rejects where the person has not asked, or no longer waits for the answer to this query. */
 export async function decideJoin(
   context: NetworkContext,
   by: ActingPerson,
   place: ChatKey,
   asker: number,
   approves: boolean,
+  query: string | null = null,
 ): Promise<void> {
   await lockChat(context, { chat: place.id, person: asker }, async (transaction) => {
     const { db } = transaction
     const [request] = await db.query<{ link: string | null }>(
-      'delete from sandbox_join_request where chat_id = $1 and person_id = $2 returning link',
-      [place.id, asker],
+      `delete from sandbox_join_request
+       where chat_id = $1 and person_id = $2 and ($3::text is null or query = $3) returning link`,
+      [place.id, asker, query],
     )
     if (!request) {
       const isMember = isInside(await memberOf(db, place.id, asker))

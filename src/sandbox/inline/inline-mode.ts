@@ -1,7 +1,7 @@
 /** A person uses a bot within another chat: inline mode, where they pick what it offers, and guest mode, where it writes. */
 
 import type { Message } from '../../../machines/model/content.ts'
-import { badRequest, readBack } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { Location } from '../../../machines/model/location.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type {
@@ -265,12 +265,10 @@ export async function answerGuest(
   const bot = await botOf(context, by.person)
   const spot = await spotOf(context, person, bot.id, native)
   const signal = AbortSignal.timeout(FETCH_MS)
-  const request = `guest:${query}`
-  const sending = { person, bot, spot, result, replyTo, isGuest: true as const, request }
-  const { inline } = await sendResult(context, sending, signal)
-  // Last, so that an answer that failed may be repeated.
-  const answered = `
+  const mark = `
     update sandbox_inline_query set answer = '{}' where id = $1 and answer is null returning id`
-  if ((await readBack(context.db.query(answered, [query]))).length === 0) throw tooOld()
+  const answers = { id: query, mark }
+  const sending = { person, bot, spot, result, replyTo, isGuest: true as const, answers }
+  const { inline } = await sendResult(context, sending, signal)
   return { kind: 'sent_inline', ...(inline !== undefined && { inline }) }
 }

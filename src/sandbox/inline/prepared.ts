@@ -1,7 +1,7 @@
 /** Messages that a bot prepares for a person, who sends them later; and those that a web app sends for the person. */
 import { randomBytes } from 'node:crypto'
 import type { Message } from '../../../machines/model/content.ts'
-import { badRequest, readBack } from '../../../machines/model/failure.ts'
+import { badRequest } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { InlinePlace, InlineResult } from '../../../machines/model/operation-inline.ts'
 import type { Person } from '../../../machines/model/person.ts'
@@ -109,12 +109,10 @@ export async function answerWebApp(
   const bot = await botOf(context, by.person)
   const spot = await spotOf(context, person, bot.id, native)
   const signal = AbortSignal.timeout(FETCH_MS)
-  const sending = { person, bot, spot, result, request: `web_app:${query}` }
-  const sent = await sendResult(context, sending, signal)
-  // Last, so that an answer that failed may be repeated.
-  const answered =
+  const mark =
     'update sandbox_web_app set is_answered = true where id = $1 and not is_answered returning id'
-  if ((await readBack(context.db.query(answered, [query]))).length === 0) throw tooOld()
+  const sending = { person, bot, spot, result, answers: { id: query, mark } }
+  const sent = await sendResult(context, sending, signal)
   return { kind: 'sent_inline', ...(sent.inline !== undefined && { inline: sent.inline }) }
 }
 

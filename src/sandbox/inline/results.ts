@@ -10,9 +10,10 @@ import type { Queryable } from '../../database/database.ts'
 import { accessOf } from '../chats/access.ts'
 import { findByName } from '../chats/lookup.ts'
 import { openPrivateChat } from '../chats/private-chat.ts'
+import { withOutbox } from '../chats/transaction.ts'
 import { inlineId, personOf } from '../delivery/mapping.ts'
 import { sendVia } from '../messages/send.ts'
-import type { NetworkContext } from '../network/context.ts'
+import type { NetworkContext, Outbox } from '../network/context.ts'
 import { type PersonRow, personJson } from '../network/rows.ts'
 
 /** A person or chat as a person names it: its id, or a public name with the at sign. */
@@ -76,8 +77,14 @@ interface Sending {
   readonly topic?: number
   /** The bot writes it itself, called by the person. */
   readonly isGuest?: true
-  /** What is sent with the same name again is not sent twice. */
-  readonly request?: string
+  /** The query that the message answers. */
+  readonly answers?: AnsweredQuery
+}
+
+interface AnsweredQuery {
+  readonly id: string
+  /** SQL: marks the query `$1` as answered, and returns a row unless it was before. */
+  readonly mark: string
 }
 
 interface SentResult {
@@ -88,12 +95,13 @@ interface SentResult {
 
 export async function sendResult(
   context: NetworkContext,
-  { person, bot, spot, result, replyTo, topic, isGuest, request = crypto.randomUUID() }: Sending,
+  { person, bot, spot, result, replyTo, topic, isGuest, answers }: Sending,
   signal: AbortSignal,
 ): Promise<SentResult> {
   const { buttons } = result
   const content = await contentOf(context, result.content, signal)
-  const call = { context, by: { person }, request }
+  const outbox = answers ? answeringOutbox(context, answers) : context.outbox
+  const call = { context: { ...context, outbox }, by: { person }, request: crypto.randomUUID() }
   const send = () =>
     sendVia(
       call,
@@ -111,6 +119,20 @@ export async function sendResult(
   const { message } = await context.capacity.reserve(context.network, 1, send)
   const key = { chat: spot.chat, message: Number(message.native) }
   return { message, ...((isGuest || buttons?.length) && { inline: inlineId(key) }) }
+}
+
+/** Stores a message and that its query is answered together: of two answers at once, one is sent and the other one is late. */
+function answeringOutbox(context: NetworkContext, { id, mark }: AnsweredQuery): Outbox {
+  const answer = <Sent>(send: (outbox: Outbox) => Promise<Sent>) =>
+    withOutbox(context, async (tx, outbox) => {
+      if ((await tx.query(mark, [id])).length === 0) throw tooOld()
+      return send(outbox)
+    })
+  return {
+    send: (message) => answer((outbox) => outbox.send(message)),
+    sendTogether: (messages) => answer((outbox) => outbox.sendTogether(messages)),
+    within: (tx, wake) => context.outbox.within(tx, wake),
+  }
 }
 
 async function contentOf(

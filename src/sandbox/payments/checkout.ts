@@ -208,10 +208,12 @@ export class Checkout {
     const isOffered = row?.answer?.options?.some(({ id }) => id === details.option)
     if (!row || !isOffered) throw badRequest('SHIPPING_OPTION_INVALID')
     const chosen = { ...row.details, ...details }
-    await db.query(
-      `update sandbox_payment set step = 'checkout', details = $2, asked_at = $3 where id = $1`,
+    const goesOn = await db.query(
+      `update sandbox_payment set step = 'checkout', details = $2, asked_at = $3
+       where id = $1 and step = 'shipping' returning id`,
       [row.id, JSON.stringify(storable(chosen)), new Date(now())],
     )
+    if (goesOn.length === 0) throw badRequest('SHIPPING_OPTION_INVALID')
     return this.#askCheckout(person, { ...row, details: chosen }, signal)
   }
 
