@@ -1,5 +1,6 @@
 /** The channels of alerts: a signed webhook, a chat through one of the user's keys, and e-mail. */
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import type { Platform } from '../../actors/ports/platform.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
 import { Arguments } from '../bot-api/arguments.ts'
 import { type CallExecution, execute, isPassedOn, preparePass } from '../bot-api/execute.ts'
@@ -20,10 +21,16 @@ export class NotTold extends Error {
   override readonly name = 'NotTold'
   readonly failure: FailedAttempt
 
-  constructor(code: Loss, detail: string | null, isFinal: boolean, options?: ErrorOptions) {
+  constructor(
+    code: Loss,
+    detail: string | null,
+    isFinal: boolean,
+    { isOpen = false, ...options }: ErrorOptions & Pick<FailedAttempt, 'isOpen'> = {},
+  ) {
     super(code, options)
     // Another server may have chosen its words, and the database refuses NUL.
-    this.failure = { code, detail: detail === null ? null : withoutControl(detail), isFinal }
+    const shown = detail === null ? null : withoutControl(detail)
+    this.failure = { code, detail: shown, isFinal, isOpen }
   }
 }
 
@@ -77,27 +84,35 @@ const webhook: Tell = async (due, { webhook: target }, { agent, timeoutMs, page,
 const isTimeout = (cause: unknown) => cause instanceof Error && cause.name === 'TimeoutError'
 
 const CHAT_MS = 30_000
+/** For so long, and no less, a network that can tell is asked what became of a message. */
+const RESOLVED_MS = 3_600_000
 
-const chat: Tell = async (due, { chat: target }, { keys, execution, page }, signal) => {
+const chat: Tell = async (due, { chat: target }, parts, signal) => {
   if (!target) throw new NotTold('not_set', null, true)
+  const { keys, execution, page, now } = parts
   const limit = AbortSignal.any([signal, AbortSignal.timeout(CHAT_MS)])
+  let isTold = false
   try {
     const key = await keys.find(target.apiKeyId)
+    const platform = await execution.credentials.platformOf(key.facts.credentialId)
+    isTold = platform.sends !== 'blind' && now() - due.created_at.getTime() < RESOLVED_MS
     const text = `${wordsOf(due).text}\n${pageOf(due, page)}`
-    await send(key, { chat_id: target.chatId, text }, due, execution, limit)
+    await send(key, platform, { chat_id: target.chatId, text }, due, execution, limit)
   } catch (cause) {
     if (!(cause instanceof RequestFailed)) throw cause
-    const { code, description } = cause.failure
+    const { code, description, certain } = cause.failure
     if (code === 'unauthorized') throw new NotTold('key_gone', description, true, { cause })
-    // These failures would be the same at the next attempt.
-    const isFinal = ['bad_request', 'forbidden', 'not_found'].includes(code)
-    throw new NotTold('chat_failed', description || code, isFinal, { cause })
+    const isOpen = certain === false
+    // These failures would be the same at the next attempt. Nobody gets a message twice that may have arrived.
+    const isFinal = ['bad_request', 'forbidden', 'not_found'].includes(code) || (isOpen && !isTold)
+    throw new NotTold('chat_failed', description || code, isFinal, { cause, isOpen })
   }
 }
 
 /** Sends by an ordinary call of the key, which obeys its scope and its rate limits. */
 async function send(
   key: ApiKeyActor,
+  platform: Platform,
   message: { readonly chat_id: string; readonly text: string },
   due: Due,
   execution: CallExecution,
@@ -105,10 +120,9 @@ async function send(
 ): Promise<void> {
   const method = 'sendMessage'
   const traceId = `alert-${due.id}`
-  // Each attempt has its own key, because the stored answer of an interrupted call would be repeated.
-  const idempotencyKey = `${traceId}-${due.attempts}`
+  // A call that failed for certain is over: its stored answer would be repeated.
+  const idempotencyKey = `${traceId}-${due.call}`
   const args = Arguments.from(message)
-  const platform = await execution.credentials.platformOf(key.facts.credentialId)
   const about = { key, method, traceId, idempotencyKey, leaving: () => signal }
   if (!isPassedOn(platform, method)) {
     await execute({ ...about, args, uploads: new Map(), signal: () => signal }, execution)

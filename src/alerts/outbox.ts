@@ -150,6 +150,8 @@ export async function tellForTest(
 /** A notification with the incident that it tells of. */
 export interface Due extends Notification {
   readonly user_id: number
+  /** Attempts with the same number may be one message. */
+  readonly call: number
   /** The owner of the incident. */
   readonly owner_id: number | null
   readonly rule: Rule | null
@@ -185,7 +187,7 @@ export function claimDue(
         set attempts = n.attempts + 1, next_at = $1::timestamptz + interval '${CLAIMED_MS} milliseconds'
        from due left join incident i on i.id = due.incident_id
       where n.id = due.id
-     returning ${columns.replaceAll(/\w+/g, 'n.$&')}, n.user_id, i.user_id as owner_id, i.rule, i.subject, i.opened_at, i.resolved_at`,
+     returning ${columns.replaceAll(/\w+/g, 'n.$&')}, n.user_id, n.call, i.user_id as owner_id, i.rule, i.subject, i.opened_at, i.resolved_at`,
     [now, incarnation, limit],
   )
 }
@@ -195,6 +197,8 @@ export interface FailedAttempt {
   readonly detail: string | null
   /** Another try would fail too. */
   readonly isFinal: boolean
+  /** It may have arrived all the same, so the next try must be recognized as the same. */
+  readonly isOpen?: boolean
 }
 
 const waitOf = (attempts: number) =>
@@ -214,11 +218,14 @@ export async function settleNotification(
   const next = new Date(Math.min(now.getTime() + waitOf(due.attempts), end))
   await db.query(
     `update alert_notification
-        set state = $2, code = $3, detail = $4,
+        set state = $2, code = $3, detail = $4, call = call + $8,
             next_at = case when $2 = 'waiting' then $5 else next_at end,
             ended_at = case when $2 <> 'waiting' then $6::timestamptz end
       where id = $1 and state = 'waiting' and ($2 = 'sent' or attempts = $7)`,
-    [due.id, state, failure?.code ?? null, failure?.detail ?? null, next, now, due.attempts],
+    [
+      ...[due.id, state, failure?.code ?? null, failure?.detail ?? null, next, now, due.attempts],
+      failure && !failure.isOpen ? 1 : 0,
+    ],
   )
   return state
 }

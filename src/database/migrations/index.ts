@@ -92,6 +92,7 @@ import { SuspendedIndex } from './0168-suspended-index.ts'
 import { ClaimedCodes } from './0169-claimed-codes.ts'
 import { PolledAt } from './0170-polled-at.ts'
 import { KnownPolls } from './0171-known-polls.ts'
+import { NotificationCalls } from './0174-notification-calls.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -197,4 +198,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0169-claimed-codes', class: ClaimedCodes },
   { name: '0170-polled-at', class: PolledAt },
   { name: '0171-known-polls', class: KnownPolls },
+  { name: '0174-notification-calls', class: NotificationCalls },
 ]

@@ -1,0 +1,8 @@
+/** Tries of a notification by chat that may be one message share a call. Nodes of the version before count attempts, as they did. */
+import { Migration } from '@mikro-orm/migrations'
+
+export class NotificationCalls extends Migration {
+  override up(): void {
+    this.addSql('alter table alert_notification add column call integer not null default 1')
+  }
+}
