@@ -14,6 +14,17 @@ export const KEY_LENGTH = 128
 /** How long an answer is kept, as an interval of the database. */
 const KEPT = '24 hours'
 
+/**
+ * Calls in answers to webhooks have keys that no caller can use: the value of a header begins with no space. There may be one
+ * for each update, so they leave no less room for those of callers, and are kept no longer than a node is away.
+ */
+const REPLY = ' '
+const REPLY_KEPT = '1 hour'
+const isReply = (key: string) => key.startsWith(REPLY)
+const IS_REPLY = `key like '${REPLY}%'`
+
+export const replyKey = (call: string): string => `${REPLY}${call}`
+
 /** Answers kept for one API key. Further keys are refused, because dropping an answer early would break the promise. */
 const MOST_ANSWERS = 100_000
 const COUNTED_FOR_MS = 60_000
@@ -79,7 +90,7 @@ export class IdempotentCalls {
     const id = `${apiKeyId} ${key}`
     this.#underWay.set(id, (this.#underWay.get(id) ?? 0) + 1)
     try {
-      await this.#assertRoom(apiKeyId)
+      if (!isReply(key)) await this.#assertRoom(apiKeyId)
       const begun = { id: this.#newCallId(id), isRepeated: false }
       if (await this.#begin(apiKeyId, key, begun.id)) {
         return await this.#execute(apiKeyId, key, begun.id, () => run(begun))
@@ -177,7 +188,7 @@ export class IdempotentCalls {
 
   /** An answer that cannot be stored is still given; a repeated call then learns that the message may have been sent. */
   async #keep(apiKeyId: number, key: string, { result, failure }: Answer): Promise<void> {
-    this.#counts.set(apiKeyId, (this.#counts.get(apiKeyId) ?? 0) + 1)
+    if (!isReply(key)) this.#counts.set(apiKeyId, (this.#counts.get(apiKeyId) ?? 0) + 1)
     try {
       await this.#db.query(
         'update idempotent_call set result = $3, failure = $4 where api_key_id = $1 and key = $2',
@@ -206,7 +217,7 @@ export class IdempotentCalls {
 
   async #count(apiKeyId: number): Promise<number> {
     const [row] = await this.#db.query<{ count: number }>(
-      'select count(*) as count from idempotent_call where api_key_id = $1',
+      `select count(*) as count from idempotent_call where api_key_id = $1 and not ${IS_REPLY}`,
       [apiKeyId],
     )
     const count = row?.count ?? 0
@@ -232,7 +243,13 @@ export async function forgetAnswers(db: Queryable): Promise<void> {
   const forget = `
     delete from idempotent_call where (api_key_id, key) in (
       select api_key_id, key from idempotent_call
-       where begun_at < now() - interval '${KEPT}' order by begun_at limit ${REMOVED_AT_ONCE})
+       where begun_at < now() - interval '${REPLY_KEPT}'
+         and (${IS_REPLY} or begun_at < now() - interval '${KEPT}') order by begun_at limit ${REMOVED_AT_ONCE})
     returning 1`
   while ((await db.query(forget)).length === REMOVED_AT_ONCE);
+}
+
+/** Updates that their owner has sent again are answered again. */
+export async function forgetReplies(db: Queryable, apiKeyId: number): Promise<void> {
+  await db.query(`delete from idempotent_call where api_key_id = $1 and ${IS_REPLY}`, [apiKeyId])
 }

@@ -1,10 +1,12 @@
 /** The method call that an answer to a delivery may carry: read like the body of an ordinary call. */
+import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
 import { Arguments, formEntries, utf8 } from '../bot-api/arguments.ts'
 import { type CallExecution, execute, isPassedOn, preparePass } from '../bot-api/execute.ts'
+import { replyKey } from '../bot-api/idempotency.ts'
 import { Receiving, releaseAll, type UploadPlace } from '../http/bot/multipart.ts'
 import { jsonEntries } from '../http/bot/parameters.ts'
 import type { EndpointReply } from './exchange.ts'
@@ -49,20 +51,29 @@ interface ReplyCallWorld extends CallExecution {
   readonly uploads: UploadPlace
 }
 
-/** Executes the call like any other call of this key, with a time limit of its own. */
+/**
+ * Executes the call like any other call of this key, with a time limit of its own. The same call in the answer to the same
+ * update, which a crash has delivered again, is executed once.
+ */
 export async function executeReplyCall(
   key: ApiKeyActor,
-  { method, args, files, body }: ReplyCall,
+  call: ReplyCall,
   traceId: string,
   { uploads: place, ...execution }: ReplyCallWorld,
 ): Promise<void> {
+  const { method, args, files, body } = call
+  const idempotencyKey = replyKey(`${traceId} ${await digestOf(call)}`)
   const signal = AbortSignal.timeout(TAKES_MS)
   const platform = await execution.credentials.platformOf(key.facts.credentialId)
   if (isPassedOn(platform, method)) {
-    const call = { verb: 'POST', query: '', body: { ...body, length: body.bytes.length } } as const
+    const passed = {
+      verb: 'POST',
+      query: '',
+      body: { ...body, length: body.bytes.length },
+    } as const
     const parameter = (name: string) => args.text(name)
-    const about = { key, method, traceId, parameter, leaving: () => signal }
-    const pass = await preparePass({ ...call, ...about }, execution)
+    const about = { key, method, traceId, idempotencyKey, parameter, leaving: () => signal }
+    const pass = await preparePass({ ...passed, ...about }, execution)
     await pass()
     return
   }
@@ -74,10 +85,20 @@ export async function executeReplyCall(
     }
     const { uploads } = receiving
     const own = { signal: () => signal, leaving: () => signal }
-    await execute({ method, key, args, uploads, traceId, ...own }, execution)
+    await execute({ method, key, args, uploads, traceId, idempotencyKey, ...own }, execution)
   } finally {
     await releaseAll(receiving.uploads)
   }
+}
+
+/** Of what is called, not of the bytes of the answer: the parts of a form are divided by other words each time. */
+async function digestOf({ method, args, files }: ReplyCall): Promise<string> {
+  const hash = createHash('sha256').update(method.toLowerCase())
+  for (const name of [...args.names()].sort()) hash.update(JSON.stringify([name, args.text(name)]))
+  for (const [part, file] of files) {
+    hash.update(JSON.stringify([part, file.name, file.size])).update(await file.bytes())
+  }
+  return hash.digest('base64url')
 }
 
 interface Content {

@@ -17,6 +17,7 @@ import type {
   WebhookFacts,
   WebhookTarget,
 } from '../../machines/webhook/terms.ts'
+import { forgetReplies } from '../bot-api/idempotency.ts'
 import { isOwnedIn } from '../credentials/fence.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import type { Vault } from '../security/vault.ts'
@@ -224,6 +225,7 @@ export class WebhookStore {
     return this.#asOwner(key, async (tx) => {
       const { cursor, progress, resend } = await whence(tx)
       const waits = progress && progress.open.length > 0
+      await forgetReplies(tx, apiKeyId)
       await tx.query(
         `update webhook set suspended_at = null, failures = 0, failing_since = null,
                 gone_since = null, due_at = null, resend = $2 where api_key_id = $1`,

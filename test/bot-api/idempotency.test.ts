@@ -1,7 +1,7 @@
 /** Calls with an Idempotency-Key: one key is carried out once, and its first answer is given again. */
 import t from 'tap'
 import { failed, RequestFailed } from '../../machines/model/failure.ts'
-import { forgetAnswers, IdempotentCalls } from '../../src/bot-api/idempotency.ts'
+import { forgetAnswers, IdempotentCalls, replyKey } from '../../src/bot-api/idempotency.ts'
 import type { Queryable } from '../../src/database/database.ts'
 import { quietLogger } from '../support/logger.ts'
 import { stage } from '../updates/stage.ts'
@@ -267,6 +267,8 @@ t.test('an API key with very many answers is asked to wait', async (t) => {
   )
   const failure = await failureOf(calls.once(busy, 'one more', sender().send))
   t.match(failure, { code: 'rate_limited', retryAfterSeconds: 3600 })
+  const reply = sender()
+  for (const _ of '12') t.same(await calls.once(busy, replyKey('1'), reply.send), { json: '1' })
   t.same(await calls.once(key, 'another', sender().send), { json: '1' })
 })
 
@@ -308,4 +310,21 @@ t.test('a call that did nothing is carried out when its key could not be given u
   })
   t.match(await failureOf(cut.once(key, 'not given up', one.send)), { code: 'rate_limited' })
   t.same(await cut.once(key, 'not given up', one.send), { json: 'true' })
+})
+
+t.test('calls in answers to webhooks take no room, and are forgotten after an hour', async (t) => {
+  const bot = await newKey(account)
+  await db.query(
+    `insert into idempotent_call (api_key_id, key)
+     select $1, $2 || n from generate_series(1, 100000) n`,
+    [bot, replyKey('')],
+  )
+  t.same(await calls.once(bot, 'of a caller', sender().send), { json: '1' })
+  await db.query(
+    `update idempotent_call set begun_at = now() - interval '61 minutes' where api_key_id = $1`,
+    [bot],
+  )
+  await forgetAnswers(db)
+  const kept = await db.query('select key from idempotent_call where api_key_id = $1', [bot])
+  t.same(kept, [{ key: 'of a caller' }])
 })
