@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { Long, type tl } from '@mtcute/node'
 import type { Request } from '../../../../actors/ports/platform.ts'
 import type { Message } from '../../../../machines/model/content.ts'
-import { RequestFailed } from '../../../../machines/model/failure.ts'
+import { failed, RequestFailed } from '../../../../machines/model/failure.ts'
 import type { OperationResult } from '../../../../machines/model/operation.ts'
 import type { Text } from '../../../../machines/model/text.ts'
 import type { MediaService } from '../../../media/media.ts'
@@ -50,6 +50,16 @@ export function writtenText(context: Context, text: Text): Promise<tl.TypeMessag
   const { calls, signal } = context
   return entitiesOf(text, (native) => calls.user(native, signal).catch(ignoreUnknownPerson))
 }
+
+/** The failure of an operation of which an earlier request was carried out. */
+export const doneInPart = (cause: unknown): never => {
+  if (!(cause instanceof RequestFailed)) throw cause
+  throw new RequestFailed({ ...cause.failure, certain: false }, { cause })
+}
+
+/** The failure of an operation that is done, and whose result the network does not tell. */
+export const untold = (what: string, cause?: unknown): RequestFailed =>
+  failed('timeout', `Telegram has ${what}`, { certain: false }, { cause })
 
 /** The messages in the network's answer, in its order. */
 export function messagesIn({ updates, peers }: AnswerUpdates, self: string): Message[] {

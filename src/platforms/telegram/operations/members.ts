@@ -15,7 +15,7 @@ import {
   shutOut,
 } from '../reading/memberships.ts'
 import { chatOfGroup, personById, type View } from '../reading/peers.ts'
-import { type Context, done, readOptions } from './context.ts'
+import { type Context, done, doneInPart, readOptions, untold } from './context.ts'
 import { fullChat } from './describe.ts'
 
 /** Invite links: created, changed and revoked; and the answers to join requests. */
@@ -105,7 +105,7 @@ async function resultOf(
   const peers = await calls.knownNow([{ _: 'peerUser', userId: creator }])
   const invite = inviteOf(exported, { self, peers })
   if (invite) return { kind: 'invite', invite }
-  throw failed('bad_gateway', 'Telegram did not tell the link')
+  throw untold('carried it out and does not tell the link')
 }
 
 const ADMINISTRATORS: readonly Member['status'][] = ['creator', 'administrator']
@@ -159,11 +159,11 @@ export const members: Handlers<Context> = {
     if (operation.onlyIfBanned) {
       const { status } = await memberIn(context, operation)
       if (status !== 'kicked') return done
-    } else {
-      // As the reference does it, a member is removed and may come back.
-      await confine(context, operation, shutOut())
+      return confine(context, operation, bannedRights(PERMISSIONS))
     }
-    return confine(context, operation, bannedRights(PERMISSIONS))
+    // As the reference does it, a member is removed and may come back.
+    await confine(context, operation, shutOut())
+    return confine(context, operation, bannedRights(PERMISSIONS)).catch(doneInPart)
   },
 
   restrict: (context, operation) =>

@@ -28,6 +28,7 @@ import {
   randomId,
   sendOptions,
   storeLocations,
+  untold,
   writtenText,
 } from './context.ts'
 import { repeated, unidentified } from './repeated.ts'
@@ -76,7 +77,7 @@ export const messages: Handlers<Context> = {
     const media = inputPollOf({ ...content.poll, isClosed: true })
     const result = await edited(context, target, { media })
     if (result.kind !== 'message' || result.message.content.kind !== 'poll') {
-      throw failed('bad_gateway', 'Telegram did not end the poll')
+      throw untold('edited the message and does not show its poll')
     }
     return { kind: 'poll', poll: result.message.content.poll }
   },
@@ -161,7 +162,11 @@ async function edited(
     .call({ _: 'messages.editMessage', peer, id, ...change }, { signal, chain: `send:${chat}` })
     .catch(missing('message to edit'))
   const [changed] = messagesIn(calls.take(result), self)
-  return { kind: 'message', message: changed ?? (await current(context, chat, id)) }
+  if (changed) return { kind: 'message', message: changed }
+  const reading = current(context, chat, id).catch((cause) => {
+    throw untold('edited the message and does not show it', cause)
+  })
+  return { kind: 'message', message: await reading }
 }
 
 async function captionIn(

@@ -10,7 +10,7 @@ import { locate, parseFileName, upload } from '../files.ts'
 import { documentOf, photoOf } from '../reading/media.ts'
 import { chatOf } from '../reading/peers.ts'
 import { inputMediaOf } from '../writing/media.ts'
-import { type Context, done, randomId, readOptions, writtenText } from './context.ts'
+import { type Context, done, randomId, readOptions, untold, writtenText } from './context.ts'
 import { isRepeated } from './repeated.ts'
 
 /** The account's own stories: posted for everybody, and deleted. */
@@ -91,9 +91,7 @@ async function posted(
     ? calls.take(result).updates.find((update) => update._ === 'updateStoryID')?.id
     : await postedBefore(context, caption.text)
   if (id !== undefined) return { kind: 'story', story: { chat: await ownChat(context), id } }
-  throw failed('timeout', 'Telegram has posted the story and does not say which it is', {
-    certain: false,
-  })
+  throw untold('posted the story and does not say which it is')
 }
 
 function mediaAgain(media: tl.TypeMessageMedia): tl.TypeInputMedia {

@@ -1,10 +1,9 @@
 /** Finds the message of a request that was carried out before and whose answer got lost. */
 import { Long, PeersIndex, type tl } from '@mtcute/node'
 import type { Content, Message } from '../../../../machines/model/content.ts'
-import { failed } from '../../../../machines/model/failure.ts'
 import { refusalOf } from '../failures.ts'
 import { messageOf } from '../reading/message.ts'
-import { type Context, readOptions } from './context.ts'
+import { type Context, readOptions, untold } from './context.ts'
 
 const NEWEST = 50
 
@@ -34,12 +33,7 @@ export async function repeated(
 export const isRepeated = (cause: unknown): boolean => refusalOf(cause) === 'RANDOM_ID_DUPLICATE'
 
 export const unidentified = (cause?: unknown) =>
-  failed(
-    'timeout',
-    'Telegram has sent the message and does not say which it is',
-    { certain: false },
-    { cause },
-  )
+  untold('sent the message and does not say which it is', cause)
 
 /** The account's own latest messages in a chat, the newest first. They are looked at for one that was sent. */
 export async function newest(context: Context, peer: tl.TypeInputPeer): Promise<Message[]> {

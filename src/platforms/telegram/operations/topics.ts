@@ -1,9 +1,8 @@
 /** Topics of forums: created, changed, closed, reopened, and deleted with all their messages. */
 import { Long, type tl } from '@mtcute/node'
 import type { Handlers } from '../../../../actors/ports/platform.ts'
-import { failed } from '../../../../machines/model/failure.ts'
 import type { OperationResult } from '../../../../machines/model/operation.ts'
-import { type Context, done, messagesIn, randomId } from './context.ts'
+import { type Context, done, doneInPart, messagesIn, randomId, untold } from './context.ts'
 import { topicId } from './send.ts'
 
 export const topics: Handlers<Context> = {
@@ -26,8 +25,7 @@ export const topics: Handlers<Context> = {
       const topic = { native, name, iconColor, ...(icon !== undefined && { icon }) }
       return { kind: 'topic', chat, topic }
     }
-    const remark = 'Telegram has made the topic and does not say which it is'
-    throw failed('timeout', remark, { certain: false })
+    throw untold('made the topic and does not say which it is')
   },
 
   async edit_topic(context, { chat, topic, name, icon }) {
@@ -48,11 +46,12 @@ export const topics: Handlers<Context> = {
     const channelId = peer._ === 'inputPeerChannel' ? peer.channelId : 0
     const request = { _: 'messages.deleteTopicHistory', peer, topMsgId } as const
     // Each call deletes some of the messages and answers how many are left.
-    for (let left = 1; left > 0; ) {
+    const deleteSome = async () => {
       const { pts, ptsCount, offset } = await calls.call(request, { signal })
       calls.count(pts, ptsCount, channelId)
-      left = offset
+      return offset
     }
+    for (let left = await deleteSome(); left > 0; ) left = await deleteSome().catch(doneInPart)
     return done
   },
 }
