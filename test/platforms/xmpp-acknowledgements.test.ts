@@ -8,12 +8,11 @@ import t from 'tap'
 import type { WritePermit } from '../../actors/ports/platform.ts'
 import {
   Acknowledgements,
-  BrokenWrite,
   countSent,
   pastLibrary,
   writtenTogether,
 } from '../../src/platforms/xmpp/acknowledgements.ts'
-import { conditionOf } from '../../src/platforms/xmpp/failures.ts'
+import { BrokenWrite, conditionOf } from '../../src/platforms/xmpp/failures.ts'
 import { ns } from '../../src/platforms/xmpp/namespaces.ts'
 
 function stage(resumed = 0) {

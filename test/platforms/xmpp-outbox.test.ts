@@ -1,8 +1,8 @@
 /** Whom a message's way is believed to: its end, and the servers between. */
 import { xml } from '@xmpp/client'
 import t from 'tap'
-import { BrokenWrite } from '../../src/platforms/xmpp/acknowledgements.ts'
 import { hostsRooms, roomFacts } from '../../src/platforms/xmpp/discovery.ts'
+import { BrokenWrite } from '../../src/platforms/xmpp/failures.ts'
 import { Outbox } from '../../src/platforms/xmpp/outbox.ts'
 import { RequestRefused, Requests } from '../../src/platforms/xmpp/requests.ts'
 import { patience } from './contract/recorder.ts'

@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import { type Client, type Element, type StreamManagement, xml } from '@xmpp/client'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
+import { BrokenWrite } from './failures.ts'
 import { ns } from './namespaces.ts'
 import { answerTo, isQuestion } from './requests.ts'
 
@@ -12,11 +13,6 @@ const LATEST_ANSWER_MS = 1_000
 
 /** A server may be far away, and those who send wait. */
 const LATEST_QUESTION_MS = 20
-
-/** A write that was begun and failed: a part of what was written may have arrived. */
-export class BrokenWrite extends Error {
-  override readonly name = 'BrokenWrite'
-}
 
 /** What the library needs for a login. A connection has one, and would hold it for as long as it lives. */
 const ofLogin = Object.fromEntries(

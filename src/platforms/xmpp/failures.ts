@@ -1,6 +1,6 @@
 /** The meanings of error conditions for a request, and the errors of our own that end a session. */
 import type { Element } from '@xmpp/client'
-import { failed, notFound, type RequestFailed } from '../../../machines/model/failure.ts'
+import { failed, notFound, RequestFailed } from '../../../machines/model/failure.ts'
 import { isImpatience, reconnecting } from '../kit/failures.ts'
 import { ns } from './namespaces.ts'
 
@@ -81,6 +81,11 @@ export class StorageAway extends Error {
   override readonly name = 'StorageAway'
 }
 
+/** A write that was begun and failed: a part of what was written may have arrived. */
+export class BrokenWrite extends Error {
+  override readonly name = 'BrokenWrite'
+}
+
 /** The failure for a request without an answer that would have changed nothing. */
 export function unanswered(cause: unknown): RequestFailed {
   if (!isImpatience(cause)) return reconnecting(cause)
@@ -90,6 +95,12 @@ export function unanswered(cause: unknown): RequestFailed {
     { reason: 'server_silent' },
     { cause },
   )
+}
+
+/** The failure of an operation that is done in part, or may be done. */
+export function doneInPart(cause: unknown): RequestFailed {
+  const { failure } = cause instanceof RequestFailed ? cause : unanswered(cause)
+  return new RequestFailed({ ...failure, certain: false }, { cause })
 }
 
 /** Nobody can say whether a message has arrived. */

@@ -11,7 +11,7 @@ import {
 } from '../../../machines/model/failure.ts'
 import type { Operation, OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import { type Carried, type Written, written } from './content.ts'
-import { unanswered } from './failures.ts'
+import { doneInPart, unanswered } from './failures.ts'
 import type { History } from './history.ts'
 import type { HttpUploads } from './media/uploads.ts'
 import { ns } from './namespaces.ts'
@@ -62,7 +62,8 @@ const messages: Handlers<Context> = {
       const inAlbum = isRecalled(item) ? item : { ...item, extras }
       const bonds = isReply && { replyTo }
       const posted = await post(place, nameOf(index), inAlbum, bonds, signal).catch((cause) => {
-        throw index === 0 ? cause : sentInPart(cause)
+        // The same request again sends the rest.
+        throw index === 0 ? cause : doneInPart(cause)
       })
       const { chat, self: from } = place
       const reply = isReply && { replyTo: { native: replyTo } }
@@ -225,12 +226,6 @@ async function post(
   const more = replyTo === undefined ? bonds : { ...bonds, replyTo: place.reference(replyTo) }
   const posted = await place.post(textMessage(place.envelope(id), item, more), signal)
   return { content: item.shown, ...posted }
-}
-
-/** Some of the album is sent: the same request again sends the rest. */
-function sentInPart(cause: unknown): unknown {
-  const { failure } = cause instanceof RequestFailed ? cause : unanswered(cause)
-  return new RequestFailed({ ...failure, certain: false }, { cause })
 }
 
 async function edit(context: Context, operation: OperationOf<'edit'>): Promise<OperationResult> {

@@ -6,7 +6,7 @@ import { limited } from '../../../actors/host/time.ts'
 import { SparseMap } from '../kit/recent-map.ts'
 import { unlessAborted } from '../kit/session-life.ts'
 import { parseAddress } from './address.ts'
-import { conditionOf } from './failures.ts'
+import { BrokenWrite, conditionOf, doneInPart } from './failures.ts'
 import { ns } from './namespaces.ts'
 
 /** The other side answered with an error; `condition` is its name in the standard. */
@@ -41,6 +41,8 @@ export interface RequestOptions {
   readonly signal: AbortSignal
 }
 
+const ANSWER_MS = 15_000
+
 export class Requests {
   readonly #own: string
   readonly #send: Send
@@ -53,21 +55,40 @@ export class Requests {
 
   /** Resolves with the whole answer. An answer that is lost with a broken connection ends in the time limit. */
   async ask(type: 'get' | 'set', payload: Element, options: RequestOptions): Promise<Element> {
-    const { milliseconds = 15_000, signal } = options
+    const { milliseconds = ANSWER_MS, signal } = options
     return limited([signal], milliseconds, (limit) => this.#ask(type, payload, options.to, limit))
   }
 
+  /** Asks for a change. Rejects with `RequestRefused`, or says whether it may have been made. */
+  async change(payload: Element, options: RequestOptions): Promise<void> {
+    let mayBeMade = false
+    const sent = () => {
+      mayBeMade = true
+    }
+    const { milliseconds = ANSWER_MS, signal, to } = options
+    await limited([signal], milliseconds, (limit) =>
+      this.#ask('set', payload, to, limit, sent),
+    ).catch((cause) => {
+      throw mayBeMade && !(cause instanceof RequestRefused) ? doneInPart(cause) : cause
+    })
+  }
+
+  /** Calls `sent` once the other side may have it. */
   async #ask(
     type: 'get' | 'set',
     payload: Element,
     to: string | undefined,
     limit: AbortSignal,
+    sent: () => void = () => undefined,
   ): Promise<Element> {
     limit.throwIfAborted()
     const id = randomUUID()
     const { promise, resolve, reject } = Promise.withResolvers<Element>()
     this.#waiting.set(id, { to, resolve, reject })
-    this.#send(xml('iq', { type, id, to }, payload), limit).catch(reject)
+    this.#send(xml('iq', { type, id, to }, payload), limit).then(sent, (cause) => {
+      if (cause instanceof BrokenWrite) sent()
+      reject(cause)
+    })
     try {
       return await unlessAborted(promise, limit)
     } finally {

@@ -5,10 +5,10 @@ import { limited } from '../../../actors/host/time.ts'
 import { SparseMap } from '../kit/recent-map.ts'
 import { unlessAborted } from '../kit/session-life.ts'
 import { Passage } from '../kit/steadily.ts'
-import { askForAnswer, BrokenWrite } from './acknowledgements.ts'
+import { askForAnswer } from './acknowledgements.ts'
 import { parseServer } from './address.ts'
 import { endingOf, isDecided, isReplacement } from './endings.ts'
-import { TakenOver } from './failures.ts'
+import { BrokenWrite, TakenOver } from './failures.ts'
 import {
   createTransport,
   type Login,

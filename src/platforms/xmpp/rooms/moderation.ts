@@ -5,6 +5,7 @@ import type { Member } from '../../../../machines/model/membership.ts'
 import type { Operation } from '../../../../machines/model/operation.ts'
 import { PERMISSIONS } from '../../../../machines/model/rights.ts'
 import { parseAddress } from '../address.ts'
+import { doneInPart, serverAway, unreachable } from '../failures.ts'
 import { ns } from '../namespaces.ts'
 import { RequestRefused, type Requests } from '../requests.ts'
 import { ADMINISTRATOR_RIGHTS, type Members } from './members.ts'
@@ -20,6 +21,10 @@ const SPEAKING = PERMISSIONS.filter((name) => name.startsWith('send_'))
 const BAN_MS = 15_000
 
 const unknownHere = (what: string) => badRequest(`${what} is not supported on XMPP`)
+
+type Item = Readonly<Record<string, string | undefined>>
+/** Sets one thing of one person. */
+type Change = (item: Item) => Promise<void>
 
 interface ModerationParts {
   readonly room: string
@@ -48,9 +53,17 @@ export class Moderation {
       throw badRequest('user is an administrator of the chat')
     }
     const purpose = isPromotion ? 'promote/demote' : 'restrict/unrestrict'
-    await this.#change(operation, member, signal).catch((cause) => {
-      throw cause instanceof RequestRefused ? refusal(cause, purpose) : cause
-    })
+    let isInPart = false
+    const set: Change = async (item) => {
+      try {
+        await this.#set(item, signal)
+      } catch (cause) {
+        const failure = cause instanceof RequestRefused ? refusal(cause, purpose) : cause
+        throw isInPart ? doneInPart(failure) : failure
+      }
+      isInPart = true
+    }
+    await this.#change(operation, member, set)
   }
 
   /** A room that admits a person whom it shows as banned, as ejabberd 23.01 does, does not enforce its own ban. */
@@ -58,50 +71,50 @@ export class Moderation {
     await this.#set({ nick, role: 'none' }, AbortSignal.timeout(BAN_MS))
   }
 
-  async #change(operation: Moderating, { status }: Member, signal: AbortSignal): Promise<void> {
+  async #change(operation: Moderating, { status }: Member, set: Change): Promise<void> {
     const { person } = operation
     switch (operation.kind) {
       case 'ban':
-        return this.#affiliate(person, 'outcast', signal)
+        return this.#affiliate(person, 'outcast', set)
       case 'unban':
-        if (status === 'kicked') return this.#affiliate(person, 'none', signal)
-        return operation.onlyIfBanned ? undefined : this.#putOut(person, signal)
+        if (status === 'kicked') return this.#affiliate(person, 'none', set)
+        return operation.onlyIfBanned ? undefined : this.#putOut(person, set)
       case 'restrict': {
         const role = operation.permissions.includes('send_messages') ? 'participant' : 'visitor'
-        if (!(await this.#give(person, role, signal))) throw badRequest('USER_NOT_PARTICIPANT')
+        if (!(await this.#give(person, role, set))) throw badRequest('USER_NOT_PARTICIPANT')
         return
       }
       case 'promote':
-        return this.#affiliate(person, operation.rights.length > 0 ? 'admin' : 'member', signal)
+        return this.#affiliate(person, operation.rights.length > 0 ? 'admin' : 'member', set)
     }
   }
 
   /** The person may come back, but not as a member. */
-  async #putOut(person: string, signal: AbortSignal): Promise<void> {
+  async #putOut(person: string, set: Change): Promise<void> {
     if (this.#parts.occupants.standing(person) === 'member') {
-      await this.#affiliate(person, 'none', signal)
+      await this.#affiliate(person, 'none', set)
     }
-    await this.#give(person, 'none', signal)
+    await this.#give(person, 'none', set)
   }
 
   /** Occupants without a visible address are named by their nick. */
-  async #affiliate(person: string, affiliation: string, signal: AbortSignal): Promise<void> {
+  async #affiliate(person: string, affiliation: string, set: Change): Promise<void> {
     const { room } = this.#parts
     const address = parseAddress(person)
     const whom = address?.bare === room ? { nick: address.resource } : { jid: person }
-    await this.#set({ ...whom, affiliation }, signal)
+    await set({ ...whom, affiliation })
   }
 
   /** Applied to each client of the person in the room; returns whether there was one. */
-  async #give(person: string, role: string, signal: AbortSignal): Promise<boolean> {
+  async #give(person: string, role: string, set: Change): Promise<boolean> {
     const nicks = this.#parts.occupants.nicksOf(person)
-    for (const nick of nicks) await this.#set({ nick, role }, signal)
+    for (const nick of nicks) await set({ nick, role })
     return nicks.length > 0
   }
 
-  async #set(item: Record<string, string | undefined>, signal: AbortSignal): Promise<void> {
+  async #set(item: Item, signal: AbortSignal): Promise<void> {
     const query = xml('query', ns.mucAdmin, xml('item', item))
-    await this.#parts.requests.ask('set', query, { to: this.#parts.room, signal })
+    await this.#parts.requests.change(query, { to: this.#parts.room, signal })
   }
 }
 
@@ -126,6 +139,7 @@ function assertExpressible(operation: Moderating): void {
 }
 
 function refusal(cause: RequestRefused, purpose: string) {
+  if (unreachable.has(cause.condition)) return serverAway(cause)
   switch (cause.condition) {
     case 'item-not-found':
     case 'jid-malformed':

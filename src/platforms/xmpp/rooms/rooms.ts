@@ -6,6 +6,7 @@ import { failed, notFound } from '../../../../machines/model/failure.ts'
 import { SparseMap } from '../../kit/recent-map.ts'
 import { parseAddress } from '../address.ts'
 import { hostsRooms, roomFacts } from '../discovery.ts'
+import { doneInPart } from '../failures.ts'
 import { type Invitation, readInvitation } from '../invitation.ts'
 import { ping, RequestRefused } from '../requests.ts'
 import { addBookmark, type Bookmark, bookmarks, removeBookmark } from './bookmarks.ts'
@@ -236,7 +237,9 @@ export class Rooms {
     } finally {
       this.#leaving -= 1
     }
-    await removeBookmark(this.#parts.requests, address, signal)
+    await removeBookmark(this.#parts.requests, address, signal).catch((cause) => {
+      throw doneInPart(cause)
+    })
   }
 
   /** The room as it stands, joined or not. */

@@ -1,6 +1,7 @@
 /** The settings of a room that its owners change: the form of the room is sent back with one answer changed (XEP-0045). */
 import { type Element, xml } from '@xmpp/client'
 import { failed } from '../../../../machines/model/failure.ts'
+import { serverAway, unreachable } from '../failures.ts'
 import { ns } from '../namespaces.ts'
 import { RequestRefused, type Requests } from '../requests.ts'
 
@@ -29,10 +30,11 @@ export async function setRoom(
       each.attrs.var === field ? answer(field, [value]) : kept(each),
     )
     const submit = xml('x', { xmlns: ns.form, type: 'submit' }, ...answers)
-    await requests.ask('set', xml('query', ns.mucOwner, submit), { to: room, signal })
+    await requests.change(xml('query', ns.mucOwner, submit), { to: room, signal })
   } catch (cause) {
-    if (cause instanceof RequestRefused) throw failed('bad_request', refusal, {}, { cause })
-    throw cause
+    if (!(cause instanceof RequestRefused)) throw cause
+    if (unreachable.has(cause.condition)) throw serverAway(cause)
+    throw failed('bad_request', refusal, {}, { cause })
   }
 }
 
