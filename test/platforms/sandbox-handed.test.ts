@@ -197,6 +197,7 @@ t.test('sessions wake for a checklist after its change is there', async (t) => {
     wake: () => void woken.push(isOpen),
     faultsChanged: () => undefined,
     end: () => undefined,
+    look: () => undefined,
   }
   sandbox.hub.add(session)
   t.teardown(() => sandbox.hub.remove(session))

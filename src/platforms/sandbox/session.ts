@@ -44,6 +44,7 @@ export class SandboxSession implements Session, LinkedSession {
   readonly #services: Services
   readonly #hub: Hub
   #context: NetworkContext
+  #token: string | undefined
   readonly #report: SessionReport
   #state: 'opening' | 'open' | 'over' = 'opening'
   #faults: Faults = {}
@@ -65,24 +66,28 @@ export class SandboxSession implements Session, LinkedSession {
 
   async open(account: LinkedAccount): Promise<void> {
     try {
-      const token = tokenOf(account.secrets)
-      const found = token === undefined ? undefined : await this.#hub.find(token)
+      this.#token = tokenOf(account.secrets)
+      const { news } = this.#hub
+      const found = await this.#find()
       if (this.#state !== 'opening') return
-      const ending = endingOf(token, found)
+      const ending = endingOf(this.#token, found)
       if (ending) return this.#end(ending)
       this.#start(account, found!)
+      if (this.#hub.news !== news) this.look()
     } catch (error) {
       this.#services.logger.warn({ err: error }, 'a sandbox session could not be opened')
       this.#end({ kind: 'lost', reason: isAway(error) ? 'storage' : 'network' })
     }
   }
 
+  async #find(): Promise<SessionRecord | undefined> {
+    return this.#token === undefined ? undefined : this.#hub.find(this.#token)
+  }
+
   #start({ checkpoint, recoversChannels }: LinkedAccount, record: SessionRecord) {
     const { id: person, session, network, events, faults, acknowledged } = record
     this.#context = { ...this.#services, network }
-    if (faults.downUntil !== undefined && faults.downUntil > this.#services.now()) {
-      return this.end('connection_lost')
-    }
+    if (this.#isDown(faults)) return this.end('connection_lost')
     this.reader = { person, session, openedAt: events, recoversChannels }
     this.#position = typeof checkpoint === 'number' ? checkpoint : acknowledged
     this.#state = 'open'
@@ -90,6 +95,24 @@ export class SandboxSession implements Session, LinkedSession {
     this.#report.opened(identityOf(record))
     // It also wakes.
     this.faultsChanged(faults)
+  }
+
+  #isDown({ downUntil = 0 }: Faults): boolean {
+    return downUntil > this.#services.now()
+  }
+
+  look() {
+    this.#look().catch((err) =>
+      this.#services.logger.warn({ err }, 'a sandbox session could not look what it is'),
+    )
+  }
+
+  async #look() {
+    const found = await this.#find()
+    const ending = endingOf(this.#token, found)
+    if (ending) this.#end(ending)
+    else if (this.#isDown(found!.faults)) this.end('connection_lost')
+    else if (this.#state === 'open') this.faultsChanged(found!.faults)
   }
 
   end(why: SessionEnd) {
@@ -111,7 +134,8 @@ export class SandboxSession implements Session, LinkedSession {
   }
 
   faultsChanged(faults: Faults) {
-    const { floodUntil = 0 } = this.#faults
+    const { floodUntil = 0, changes = 0 } = this.#faults
+    if ((faults.changes ?? 0) < changes) return
     this.#faults = faults
     const flood = Math.ceil(((faults.floodUntil ?? 0) - this.#services.now()) / 1000)
     if (flood > 0 && faults.floodUntil !== floodUntil) this.#report.limited('flood_wait', flood)

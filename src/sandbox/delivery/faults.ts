@@ -15,10 +15,14 @@ export interface Faults {
   readonly isReordering?: boolean
   /** The number of sends still to be carried out without an answer. */
   readonly lostAnswers?: number
+  /** How often they were changed: of two changes at once, sessions may hear in the other order. */
+  readonly changes?: number
 }
 
 /** Null takes a fault off. */
-export type FaultChange = { readonly [Name in keyof Faults]: Faults[Name] | null }
+export type FaultChange = {
+  readonly [Name in Exclude<keyof Faults, 'changes'>]?: Faults[Name] | null
+}
 
 export async function changeFaults(
   db: Queryable,
@@ -26,8 +30,10 @@ export async function changeFaults(
   changed: FaultChange,
 ): Promise<Faults> {
   const [row] = await db.query<{ faults: Faults }>(
-    `update sandbox_person set faults = jsonb_strip_nulls(faults || $2) where id = $1
-     returning faults`,
+    `update sandbox_person
+     set faults = jsonb_strip_nulls(faults || $2)
+       || jsonb_build_object('changes', coalesce((faults ->> 'changes')::bigint, 0) + 1)
+     where id = $1 returning faults`,
     [person, JSON.stringify(changed)],
   )
   if (!row) throw failed('not_found', '')

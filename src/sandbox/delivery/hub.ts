@@ -20,6 +20,8 @@ export interface LinkedSession {
   wake(messages?: readonly QueuedMessage[]): void
   faultsChanged(faults: Faults): void
   end(why: SessionEnd): void
+  /** Reads whether it still stands, and its faults: news of them may have been missed, or come late. */
+  look(): void
 }
 
 /** News for the sessions at other nodes. */
@@ -37,6 +39,7 @@ export class Hub {
   readonly #sessions = new Map<number, Set<LinkedSession>>()
   readonly #waitingToRead: (() => void)[] = []
   #reading = 0
+  #news = 0
   #changed: PromiseWithResolvers<void> | undefined
 
   constructor(db: Queryable, logger: Logger, announce: (news: HubNews) => void = () => undefined) {
@@ -73,21 +76,36 @@ export class Hub {
     this.#announce({ kind: 'woken', people })
   }
 
+  /** The number of news that sessions are told once: one that is not added yet misses them. */
+  get news(): number {
+    return this.#news
+  }
+
   faultsChanged(person: number, faults: Faults): void {
+    this.#news++
     for (const session of this.of(person)) session.faultsChanged(faults)
     this.#announce({ kind: 'faults', person, faults })
   }
 
   endSessions(person: number, why: SessionEnd): void {
+    this.#news++
     for (const session of this.of(person)) session.end(why)
     this.#announce({ kind: 'end', person, why })
   }
 
   /** From another node. */
   heard(news: HubNews): void {
-    if (news.kind === 'woken') this.#wakeHere(news.people)
-    else if (news.kind === 'end') for (const one of this.of(news.person)) one.end(news.why)
-    else for (const one of this.of(news.person)) one.faultsChanged(news.faults)
+    if (news.kind === 'woken') {
+      this.#wakeHere(news.people)
+      return
+    }
+    this.#news++
+    for (const one of this.of(news.person)) {
+      if (news.kind === 'faults') one.faultsChanged(news.faults)
+      else if (news.why === 'connection_lost') one.end(news.why)
+      // It may have begun since.
+      else one.look()
+    }
   }
 
   #wakeHere(people: readonly number[], messages: readonly QueuedMessage[] = []): void {
@@ -100,7 +118,11 @@ export class Hub {
 
   /** For changes whose writer could not wake the readers because the database failed. */
   wakeAll() {
-    for (const sessions of this.#sessions.values()) for (const session of sessions) session.wake()
+    this.#news++
+    for (const session of [...this.#sessions.values()].flatMap((sessions) => [...sessions])) {
+      session.wake()
+      session.look()
+    }
     this.#wakeWaiting()
   }
 
