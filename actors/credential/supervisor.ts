@@ -82,6 +82,8 @@ type SupervisorWorld = Omit<CredentialWorld, 'platform'> & {
   adopted?(facts: CredentialFacts): void
   /** The credential was claimed on demand, not at the start. */
   claimed?(credentialId: number): void
+  /** The credential was deleted, and its actor has ended. */
+  deleted?(credentialId: number): void
 }
 
 /** Keeps credentials alive: the next actor follows a crash at once, and its machine decides when to go on. */
@@ -273,8 +275,10 @@ export class CredentialSupervisor {
     actor.closed.then((cause) => {
       // A credential that another node has claimed is gone from the map, or in it again as a new entry.
       if (this.#stopped || this.#credentials.get(facts.credentialId) !== supervised) return
-      if (cause === undefined) this.#credentials.delete(facts.credentialId)
-      else this.#runAgain(supervised, actor.snapshot, cause)
+      if (cause === undefined) {
+        this.#credentials.delete(facts.credentialId)
+        this.#world.deleted?.(facts.credentialId)
+      } else this.#runAgain(supervised, actor.snapshot, cause)
       changed()
     })
   }

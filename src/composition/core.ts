@@ -90,6 +90,7 @@ interface CoreEvents {
   lost: [credentialIds: ReadonlySet<number>]
   /** A credential was claimed by itself, because a request asked for it. */
   claimed: [credentialId: number]
+  deleted: [credentialId: number]
   /** Updates of a credential were committed. */
   received: [credentialId: number, updates: number]
   webhookChanged: [apiKeyId: number, hasWebhook: boolean]
@@ -190,6 +191,7 @@ export function createCore(options: CoreOptions) {
     lost: (one) => fenced([one]),
     adopted: (facts) => takeovers.claimed(facts),
     claimed: (credentialId) => void events.emit('claimed', credentialId),
+    deleted: (credentialId) => void events.emit('deleted', credentialId),
     onCrash: () => onCrash('credential'),
   })
   const ownership = new Ownership({
@@ -249,8 +251,7 @@ export function createCore(options: CoreOptions) {
     const { credentialId, epoch } = hint as { credentialId: number; epoch: number }
     ownership.relinked(credentialId, epoch)
   })
-  events.on('lost', (credentialIds) => {
-    apiKeys.leave(credentialIds)
+  const forget = (credentialIds: ReadonlySet<number>) => {
     takeovers.lost(credentialIds)
     health.forget(credentialIds)
     for (const id of credentialIds) {
@@ -258,7 +259,12 @@ export function createCore(options: CoreOptions) {
       updates.close(id)
       translator.leave(id)
     }
+  }
+  events.on('lost', (credentialIds) => {
+    apiKeys.leave(credentialIds)
+    forget(credentialIds)
   })
+  events.on('deleted', (credentialId) => forget(new Set([credentialId])))
   events.on('claimed', (credentialId) => void webhookWaker.claimed(credentialId))
   events.on('received', (credentialId, updatesReceived) => {
     const facts = factsOf(credentialId)

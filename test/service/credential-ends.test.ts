@@ -1,5 +1,6 @@
 /** How accounts are let go: deletions that a stop cuts short, sessions that a new link replaces, secrets lost. */
 import t from 'tap'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import { openDatabase } from '../../src/database/database.ts'
 import { forgetLinks } from '../../src/links/store.ts'
 import { until } from '../support/client.ts'
@@ -36,6 +37,22 @@ t.test('a deletion that was only stored is carried out after a restart', async (
   })
   t.match(row, { secrets: null, state: 'deactivated' })
   t.same((await client.result('GET', '/platforms/credentials')).items, [])
+})
+
+t.test('an account that is deleted leaves nothing in the process', async (t) => {
+  const { client, credentialId, path, write, send } = await account('forgotten_bot')
+  await write('something to keep')
+  t.match(await send(), { status: 200 })
+  const { updates } = service.gateway.core
+  t.ok(updates.next(credentialId) > 0)
+  await client.result('DELETE', path)
+  await until(() => {
+    try {
+      return updates.next(credentialId) < 0
+    } catch (cause) {
+      return cause instanceof RequestFailed && cause.failure.reason === 'starting'
+    }
+  })
 })
 
 t.test('an account is linked anew while its deletion is still under way', async (t) => {
