@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger, Storage } from '../../actors/ports/ports.ts'
-import { PatientClient } from './database.ts'
+import { PatientClient, type Queryable } from './database.ts'
 import { databaseFailure } from './failures.ts'
 
 /** Shorter than the time limit of a readiness check. */
@@ -50,6 +50,13 @@ export function openWriteProbe({
     },
     close: () => pool.end(),
   }
+}
+
+/** Many a node never comes back by its name: each container has another one. */
+const DAYS_KEPT = 1
+
+export async function forgetProbes(db: Queryable): Promise<void> {
+  await db.query(`delete from write_probe where at < now() - interval '${DAYS_KEPT} days'`)
 }
 
 interface WriteWatchOptions {

@@ -2,7 +2,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { LATE_WRITES_MS, openWriteProbe, WriteWatch } from '../../src/database/write-watch.ts'
+import {
+  forgetProbes,
+  LATE_WRITES_MS,
+  openWriteProbe,
+  WriteWatch,
+} from '../../src/database/write-watch.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
 
@@ -158,4 +163,16 @@ t.test('a database that takes no writes is known by it, and so is its recovery',
   await turn('off')
   await watch.recovered(60_000)
   t.equal(await watch.trouble(), null)
+})
+
+t.test('what a node wrote whose name never came back is forgotten', async (t) => {
+  const { url, database } = await testDatabase(t)
+  const probe = openWriteProbe({ url, node: 'here', logger: quietLogger })
+  t.teardown(() => probe.close())
+  await probe.write(0)
+  await database.query(
+    `insert into write_probe (node, at) values ('gone', now() - interval '2 days')`,
+  )
+  await forgetProbes(database)
+  t.same(await database.query('select node from write_probe'), [{ node: 'here' }])
 })
