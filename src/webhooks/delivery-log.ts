@@ -2,6 +2,7 @@
 
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { AttemptRecord, WebhookKey } from '../../actors/ports/webhooks.ts'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import { kindNumber } from '../../machines/model/update-kinds.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import {
@@ -261,6 +262,8 @@ export class DeliveryLog {
   readonly #oneIn: number
   #waiting = noAttempts()
   #upkeepDue = 0
+  /** The last write failed, but its attempts may be stored. */
+  #mayBeStored = false
 
   /** Logs one in `oneIn` first attempts that worked, drawn by lot; failures and what came of them always. */
   constructor(db: Database, logger: Logger, days: number, oneIn = 1) {
@@ -295,7 +298,11 @@ export class DeliveryLog {
     if (attempts.at.length === 0) return
     this.#waiting = noAttempts()
     const { settled, cause } = await this.#insert(attempts)
-    if (settled === attempts.at.length) return
+    if (settled === attempts.at.length) {
+      this.#mayBeStored = false
+      return
+    }
+    this.#mayBeStored ||= cause instanceof RequestFailed && cause.failure.certain === false
     // Attempts that were written before the failure are left out, or they would be listed twice.
     const later = this.#waiting
     this.#waiting = mapColumns(attempts, (column, name) =>
@@ -317,6 +324,7 @@ export class DeliveryLog {
         await insert(
           this.#db,
           mapColumns(attempts, (column) => column.slice(from, to)),
+          this.#mayBeStored,
         )
       },
       refused: (_, refused) => leftOut(refused),
@@ -347,10 +355,15 @@ const statement = {
          join unnest($10::bigint[], $11::bigint[], $12::text[]) with ordinality
            as p (user_id, api_key_id, url, n) on p.n = d.place
          where exists (select from app_user where id = p.user_id and erasing_at is null)
+           and not ($13 and exists (
+             select from webhook_delivery w
+              where w.user_id = p.user_id and w.update_id = d.update_id
+                and w.at = to_timestamp(d.at / 1000) and w.api_key_id = p.api_key_id
+                and w.attempt = d.attempt))
          order by d.n`,
 }
 
-async function insert(db: Database, attempts: Columns): Promise<void> {
+async function insert(db: Database, attempts: Columns, mayBeStored: boolean): Promise<void> {
   const numbers = new Map<DeliveryPlace, number>()
   for (const place of attempts.place) {
     if (!numbers.has(place)) numbers.set(place, numbers.size + 1)
@@ -369,5 +382,6 @@ async function insert(db: Database, attempts: Columns): Promise<void> {
     arrayLiteral(places.map(({ key }) => key.userId)),
     arrayLiteral(places.map(({ key }) => key.apiKeyId)),
     textArray(places.map(({ url }) => url)),
+    mayBeStored,
   ])
 }

@@ -1,6 +1,7 @@
 /** The log of webhook attempts when only a part of the successes is stored. */
 import t from 'tap'
 import type { AttemptRecord } from '../../actors/ports/webhooks.ts'
+import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../../src/database/database.ts'
 import { DeliveryLog, listDeliveries } from '../../src/webhooks/delivery-log.ts'
 import { quietLogger } from '../support/logger.ts'
@@ -165,6 +166,42 @@ t.test('what was written before a write failed is not written again', async (t) 
   const all = await ids()
   t.equal(all.length, 5_000)
   t.ok(all.every((id, index) => id === index + 1))
+})
+
+t.test('what a write that failed has stored all the same is listed once', async (t) => {
+  const { database } = await databaseOfUser(t)
+  let isCut = true
+  const query: Database['query'] = async (statement, values) => {
+    const rows = await database.query(statement, values)
+    if (typeof statement === 'string' || !isCut) return rows as never
+    isCut = false
+    throw failed('unavailable', 'the connection broke', { certain: false })
+  }
+  const log = new DeliveryLog({ ...database, query }, quietLogger, 30)
+  const add = (updateId: number, attempt: number) =>
+    log.add(place, {
+      ...{ ok: false, at: Date.now(), updateId, attempt, durationMs: 1, status: 500 },
+      ...{ traceId: undefined, nextAttemptAt: undefined, error: 'bad' },
+      ...{ retryAfterMs: undefined, isRepeated: false },
+    })
+  for (const updateId of [1, 2]) add(updateId, 1)
+  await log.flush()
+  add(1, 2)
+  await log.flush()
+  add(2, 2)
+  await log.flush()
+  const rows = await database.query<{ update_id: number; attempt: number }>(
+    'select update_id, attempt from webhook_delivery order by id',
+  )
+  t.same(
+    rows.map(({ update_id, attempt }) => [update_id, attempt]),
+    [
+      [1, 1],
+      [2, 1],
+      [1, 2],
+      [2, 2],
+    ],
+  )
 })
 
 t.test(
