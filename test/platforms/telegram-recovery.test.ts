@@ -112,6 +112,18 @@ t.test('Telegram accounts miss nothing', async (t) => {
     t.notOk(missed.kind === 'message' && missed.message.from, 'posts have no writer')
   })
 
+  await t.test('what a session was not told that the network has forgotten is told', async (t) => {
+    const { person, friend, store, listen } = await live(t, stage)
+    const channel = network.channel(friend, [person])
+    const { session } = await listen()
+    network.delivery.send(friend, channel, { message: 'live post' })
+    await store.message('live post')
+    for (const connection of network.connectionsOf(person)) connection.forget()
+    network.delivery.send(friend, channel, { message: 'unheard post' })
+    await session.probe(patience())
+    await store.message('unheard post')
+  })
+
   await t.test('a flood wait is told with its end, and hinders nothing else', async (t) => {
     const { person, friend, open, store, write } = await live(t, stage)
     const session = await open()

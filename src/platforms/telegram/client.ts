@@ -2,7 +2,14 @@
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { IPeersRepository, RpcCallMiddleware } from '@mtcute/core'
 import { longFromFastString, toggleChannelIdMark } from '@mtcute/core/utils.js'
-import { BaseTelegramClient, Long, networkMiddlewares, TcpTransport, type tl } from '@mtcute/node'
+import {
+  BaseTelegramClient,
+  Long,
+  networkMiddlewares,
+  SessionConnection,
+  TcpTransport,
+  type tl,
+} from '@mtcute/node'
 import { permitted, type WritePermit } from '../../../actors/ports/platform.ts'
 import { unlessAborted } from '../kit/session-life.ts'
 import { endingOf } from './failures.ts'
@@ -177,6 +184,26 @@ function openForFilesLate(client: TelegramClient) {
     return getPoolSize(kind, ...where)
   }
 }
+
+/** What the library does not declare of its connections. */
+interface Sessions {
+  readonly _session: { lastSessionCreatedUid: Long }
+  _onNewSessionCreated(notice: { readonly uniqueId: Long }): void
+}
+
+/**
+ * The network may forget a session at any time, and what it told to nobody is not told again. The library asks what it
+ * missed where a session is not the first one that it hears of, but does not note that it has heard of one.
+ */
+function noteSessions() {
+  const sessions = SessionConnection.prototype as unknown as Sessions
+  const take = sessions._onNewSessionCreated
+  sessions._onNewSessionCreated = function (notice) {
+    take.call(this, notice)
+    this._session.lastSessionCreatedUid = notice.uniqueId
+  }
+}
+noteSessions()
 
 /** What the library does not declare of its data centres. */
 interface Centres {

@@ -105,6 +105,12 @@ export class Connection {
     this.#socket.destroy()
   }
 
+  /** The socket stays, and with it the client, who is told of no news until it says something. */
+  forget() {
+    if (this.#session) this.device?.sessions.delete(this.#session.id.toString())
+    this.#session = undefined
+  }
+
   /** Nothing is heard and nothing is said; the socket stays. */
   set silent(isSilent: boolean) {
     this.#isSilent = isSilent
