@@ -124,6 +124,17 @@ t.test('Telegram accounts miss nothing', async (t) => {
     await store.message('unheard post')
   })
 
+  await t.test('a session that the network begins repeats no request that began it', async (t) => {
+    const { person, listen } = await live(t, stage)
+    const asked = () => network.requests('updates.getState')
+    const { session } = await listen()
+    for (const connection of network.connectionsOf(person)) connection.forget()
+    const before = asked()
+    await session.probe(patience())
+    await session.probe(patience())
+    t.equal(asked(), before + 2)
+  })
+
   await t.test('a flood wait is told with its end, and hinders nothing else', async (t) => {
     const { person, friend, open, store, write } = await live(t, stage)
     const session = await open()

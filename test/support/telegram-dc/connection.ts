@@ -157,10 +157,10 @@ export class Connection {
     if (!proof.equals(messageKey)) throw new Error('the message key is wrong')
     const head = new Reader(plain)
     const salt = head.long()
-    const session = this.#sessionOf(head.long(), device)
+    const [name, id, sequence, length] = [head.long(), head.long(), head.uint(), head.uint()]
+    const session = this.#sessionOf(name, device, id)
     this.heardAt = performance.now()
     this.#hall.heard(this, device)
-    const [id, sequence, length] = [head.long(), head.uint(), head.uint()]
     const body = plain.subarray(32, 32 + length)
     const objection = objectionTo({ id, sequence, salt, body }, device.auth.salt)
     if (objection) this.#send(session, write(objection), ANSWER)
@@ -175,7 +175,8 @@ export class Connection {
     this.#write(new Writer().long(0).long(id).uint(body.length).raw(body).out())
   }
 
-  #sessionOf(id: Long, device: Device): ServerSession {
+  /** `firstMsgId`: the message that a new session begins with. */
+  #sessionOf(id: Long, device: Device, firstMsgId: Long): ServerSession {
     if (this.#session?.id.eq(id)) return this.#session
     const known = device.sessions.get(id.toString())
     if (known) {
@@ -192,7 +193,7 @@ export class Connection {
     device.sessions.set(id.toString(), session)
     const created = {
       _: 'mt_new_session_created',
-      firstMsgId: this.#hall.nextMessageId(0),
+      firstMsgId,
       uniqueId: new Long(randomBytes(4).readInt32LE(), 1),
       serverSalt: device.auth.salt,
     }
