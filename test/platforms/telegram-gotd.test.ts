@@ -172,6 +172,15 @@ t.test('an account of gotd', { skip, buffered: true }, async (t) => {
     await server.fault(SEND, { kind: 'error', code: 420, text: 'FLOOD_WAIT_1' })
     t.match((await send(scene, 'a second later')).body, { ok: true })
     once(t, sendings(scene, 'a second later'))
+    // They are to follow it, so that gotd refuses them as well.
+    await server.fault(SEND, { kind: 'error', code: 420, text: 'FLOOD_WAIT_1' })
+    const texts = ['one of three', 'two of three', 'three of three']
+    for (const { body } of await Promise.all(texts.map((text) => send(scene, text)))) {
+      t.equal(body.ok, true)
+    }
+    for (const text of texts) {
+      t.equal(sendings(scene, text).filter(({ done }) => done).length, 1)
+    }
     await server.fault(SEND, { kind: 'error', code: 420, text: 'FLOOD_WAIT_30' })
     t.strictSame((await send(scene, 'much later')).body, {
       ok: false,

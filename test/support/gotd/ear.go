@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"io"
+	"net"
 	"sync"
 	"time"
 
@@ -69,6 +71,49 @@ func (e ear) Read(from io.Reader, into *bin.Buffer) error {
 	}
 	e.frames.note(into.Copy())
 	return nil
+}
+
+// The server of gotd waits for the first bytes of a connection before it takes the next one.
+type door struct {
+	net.Listener
+	taken chan net.Conn
+}
+
+type begun struct {
+	net.Conn
+	from io.Reader
+}
+
+func (b begun) Read(into []byte) (int, error) { return b.from.Read(into) }
+
+func opened(socket net.Listener) door {
+	made := door{socket, make(chan net.Conn)}
+	go func() {
+		defer close(made.taken)
+		for {
+			conn, err := socket.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				first := make([]byte, 1)
+				if _, err := io.ReadFull(conn, first); err != nil {
+					_ = conn.Close()
+					return
+				}
+				made.taken <- begun{conn, io.MultiReader(bytes.NewReader(first), conn)}
+			}()
+		}
+	}()
+	return made
+}
+
+func (d door) Accept() (net.Conn, error) {
+	conn, isOpen := <-d.taken
+	if !isOpen {
+		return nil, net.ErrClosed
+	}
+	return conn, nil
 }
 
 // The clock of the server, and its message numbers, which gotd's own generator does not let go back.

@@ -11,6 +11,7 @@
 //   - it knows no invokeAfterMsg and no questions about messages, and answers acknowledgements with errors;
 //   - its messages have the sequence number 0, so that nobody acknowledges them, and its numbers of messages do not go back
 //     with its clock;
+//   - it takes no further connection until the one before has said something;
 //   - its cluster announces addresses of IPv4 as such of IPv6, and its service of messages counts the updates of all people
 //     together, drops entities, and takes a random number twice: neither is used.
 package main
@@ -121,7 +122,7 @@ func open(ctx context.Context, world *world, id int) (centre, error) {
 	server := tgtest.NewServer(key, world.handler(), options)
 	framed := func() transport.Codec { return ear{&codec.Intermediate{}, world.frames} }
 	go func() {
-		if err := server.Serve(ctx, transport.ListenCodec(framed, socket)); err != nil {
+		if err := server.Serve(ctx, transport.ListenCodec(framed, opened(socket))); err != nil {
 			log.Fatal(err)
 		}
 	}()
