@@ -1,6 +1,7 @@
 /** What a page shows stays true while it is open: health after a test, and what happened while nothing was heard. */
 import t from 'tap'
 import { until } from '../support/client.ts'
+import { httpReceiver } from '../support/http-receiver.ts'
 import { startService } from '../support/service.ts'
 import { noBrowser, openBrowser, signIn, visit } from './browser.ts'
 
@@ -145,6 +146,32 @@ t.test(
       await page.getByLabel('Which entries').selectOption('trouble')
       t.equal(await page.locator('.timeline button').count(), 4, 'all went well before')
       await page.unrouteAll()
+    })
+
+    await t.test('the keys of an account change on its page as they do on their own', async () => {
+      const { api_key_id, key } = await client.key(otherId)
+      await page.goto(`/dashboard/accounts/${otherId}`)
+      const keys = page.getByRole('region', { name: 'Its API keys' })
+      await keys.getByText('Not receiving').waitFor()
+      const bot = await httpReceiver(t)
+      await client.bot(key, 'setWebhook', { url: bot.url })
+      await keys.getByText('Webhook', { exact: true }).waitFor()
+      await client.result('DELETE', `/api_keys/${api_key_id}`)
+      await keys.getByText('No key yet').waitFor()
+    })
+
+    await t.test('deliveries that ended with their account do not succeed since', async () => {
+      const third = await client.person('Cora', 'cora_fresh')
+      const thirdId = await client.link(third)
+      const { api_key_id, key } = await client.key(thirdId)
+      const bot = await httpReceiver(t)
+      await client.bot(key, 'setWebhook', { url: bot.url })
+      await client.write(other.id, third.id, 'Are you there?')
+      await bot.count(1)
+      await page.goto(`/dashboard/keys/${api_key_id}`)
+      await ban(third, thirdId)
+      const told = page.locator('.notice', { hasText: 'Forbidden: ' })
+      await told.getByText('The last thing that went wrong', { exact: true }).waitFor()
     })
 
     await t.test('a chat says when nothing new is heard of', async () => {

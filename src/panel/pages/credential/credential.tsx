@@ -124,10 +124,13 @@ function useDeletion({ credential_id }: Credential) {
   })
 }
 
+/** Health, the latest event and keys change without an event of the stream. */
+const LOOK_MS = 10_000
+
 /** The keys of one account. */
 export function CredentialKeys({ credential }: { readonly credential: Credential }) {
   const t = useT()
-  const keys = useQuery(keysOfQuery(credential.credential_id))
+  const keys = useQuery({ ...keysOfQuery(credential.credential_id), refetchInterval: LOOK_MS })
   const own = keys.data?.items
   const create = `/dashboard/keys?create=${credential.credential_id}`
   return (
@@ -293,9 +296,6 @@ function withNewest(
 
 const isSame = (line: Transition, { from, to, event, reason }: LiveTransition) =>
   line.from === from && line.to === to && line.event === event && line.reason === reason
-
-/** Health and the latest event change without an event of the stream. */
-const LOOK_MS = 10_000
 
 /** The tags of the account, each leading to all that have it, and the button to change them; or what a share of it allows. */
 function OwnTags({ credential }: { readonly credential: Credential }) {

@@ -64,18 +64,25 @@ function Receiving({ apiKey }: { readonly apiKey: ApiKey }) {
           )}
         </Notice>
       )}
-      {webhook?.last_error_date !== undefined && (
-        <Notice tone={isTroubled(webhook) ? 'bad' : 'good'}>
-          <p className="label">
-            {t(isTroubled(webhook) ? 'webhook.lastError' : 'webhook.pastError')}
-          </p>
-          <p className="small ltr">{webhook.last_error_message}</p>
-          <p className="quiet small">
-            <Ago at={webhook.last_error_date * 1000} />
-          </p>
-        </Notice>
-      )}
+      {webhook && <LastError webhook={webhook} />}
     </Card>
+  )
+}
+
+/** What went wrong last; it may be that the account is out, which is no trouble of the webhook. */
+function LastError({ webhook }: { readonly webhook: NonNullable<ApiKey['webhook']> }) {
+  const t = useT()
+  const { last_error_date: at, last_error_message, last_success_date = 0 } = webhook
+  if (at === undefined) return null
+  const isPast = !isTroubled(webhook) && last_success_date >= at
+  return (
+    <Notice tone={isPast ? 'good' : 'bad'}>
+      <p className="label">{t(isPast ? 'webhook.pastError' : 'webhook.lastError')}</p>
+      <p className="small ltr">{last_error_message}</p>
+      <p className="quiet small">
+        <Ago at={at * 1000} />
+      </p>
+    </Notice>
   )
 }
 
