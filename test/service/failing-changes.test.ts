@@ -242,10 +242,6 @@ const repeatable: Changes = {
     const { session_id } = items.find(({ current }: { current: boolean }) => !current)
     return () => suspect.ask('DELETE', `/user/sessions/${session_id}`)
   },
-  'DELETE /user': async () => {
-    const leaving = await service.client(phone())
-    return () => leaving.ask('DELETE', '/user')
-  },
   'POST /users/{id}/suspend': async () => {
     await operator.ask('POST', `${suspectPath}/unsuspend`)
     return () => operator.ask('POST', `${suspectPath}/suspend`, reason)
@@ -314,6 +310,13 @@ const repeatable: Changes = {
     own('POST', `${await newKey()}/test`, { url: hook }),
 }
 
+/** It empties table after table. */
+const erasing: Changes = {
+  'DELETE /user': async () => {
+    const leaving = await service.client(phone())
+    return () => leaving.ask('DELETE', '/user')
+  },
+}
 const patient: Changes = {
   'DELETE /platforms/credentials/{credential_id}': async () => {
     const leaving = await client.link(await client.person('Leaving'))
@@ -351,7 +354,9 @@ t.test('each route that changes something is here, or has a reason not to be', a
     .filter(([path]) => !others.test(path))
     .flatMap(([path, verbs]) => Object.keys(verbs).map((verb) => `${verb.toUpperCase()} ${path}`))
   const changing = [...documented, ...hidden].filter((route) => !route.startsWith('GET '))
-  const here = [posts, repeatable, patient, exceptions].flatMap((routes) => Object.keys(routes))
+  const here = [posts, repeatable, erasing, patient, exceptions].flatMap((routes) =>
+    Object.keys(routes),
+  )
   t.same(here.sort(), changing.sort())
 })
 
@@ -366,6 +371,7 @@ t.before(async () => {
 })
 sweep(posts, { count, isCostly: true })
 sweep(repeatable, { isCostly: true })
+sweep(erasing, { alike: /^\s*delete from \S+ where ctid/, isCostly: true })
 sweep(patient, { isPatient: true })
 
-t.test('statements failed', async (t) => t.ok(statements.runs > 250, `${statements.runs} runs`))
+t.test('statements failed', async (t) => t.ok(statements.runs > 220, `${statements.runs} runs`))

@@ -32,6 +32,8 @@ export interface Flow {
   readonly isCostly?: true
   /** It waits long for a database that stays away: statements fail alone. */
   readonly isPatient?: true
+  /** Statements of which one stands for all. */
+  readonly alike?: RegExp
   /** How many things there are of the kind that the request makes. */
   count?(): Promise<number>
 }
@@ -80,7 +82,9 @@ export class FailingStatements {
     this.#heard.clear()
     const answer = await request()
     if (!isDone(answer)) problems.push(`${answer.status} though nothing failed`)
-    const texts = [...this.#heard].filter((text) => !isRollback(text) && !this.#usual.has(text))
+    const own = [...this.#heard].filter((text) => !isRollback(text) && !this.#usual.has(text))
+    const isAlike = (text: string) => flow.alike?.test(text) === true
+    const texts = own.filter((text) => !isAlike(text) || text === own.find(isAlike))
     const ways = flow.isPatient ? [false] : flow.isCostly ? [true] : [false, true]
     for (const text of texts) {
       for (const lasts of ways) {

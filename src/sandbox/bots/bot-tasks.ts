@@ -1,4 +1,5 @@
 /** Tasks that people give to bots, the bots that they make, channels in profiles, and corrected passports. */
+import { readBack } from '../../../machines/model/failure.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import { assignJoinBot, joinRequestsOf, openRequestsOf } from '../chats/join-queries.ts'
 import { setPersonalChat } from '../chats/reading.ts'
@@ -57,7 +58,7 @@ export class BotTasks {
     const { capacity, network, outbox } = this.#context
     const content = { kind: 'service', fact: 'managed_bot_created', bot: made } as const
     const said = { sender: person, native: manager, request: crypto.randomUUID(), content }
-    await capacity.reserve(network, 1, () => outbox.send(said))
+    await readBack(capacity.reserve(network, 1, () => outbox.send(said)))
     return made
   }
 

@@ -1,6 +1,6 @@
 /** Bots that people make for an account which manages them: their tokens, and who may write to them. */
 import { randomBytes } from 'node:crypto'
-import { badRequest, notFound } from '../../../machines/model/failure.ts'
+import { badRequest, notFound, readBack } from '../../../machines/model/failure.ts'
 import type { OperationOf, OperationResult } from '../../../machines/model/operation.ts'
 import type { Person } from '../../../machines/model/person.ts'
 import type { Queryable } from '../../database/database.ts'
@@ -28,13 +28,20 @@ export async function createManagedBot(
 ): Promise<Person> {
   if (!/bot$/i.test(username)) throw badRequest('USERNAME_INVALID')
   const [made] = await new People(context).create([{ first_name: firstName, username }])
+  const roles = { bot: made!.id, manager, owner }
+  // The bot is there, and its name is taken.
+  await readBack(giveToManager(context, roles))
+  return { ...personOf(made!), isBot: true }
+}
+
+async function giveToManager(context: NetworkContext, roles: Roles): Promise<void> {
+  const { bot, manager, owner } = roles
   await context.db.query(
     `insert into sandbox_managed_bot (bot_id, manager_id, owner_id, token)
      values ($1, $2, $3, $4)`,
-    [made!.id, manager, owner, newToken(made!.id)],
+    [bot, manager, owner, newToken(bot)],
   )
-  await tellManager(context, { bot: made!.id, manager, owner })
-  return { ...personOf(made!), isBot: true }
+  await tellManager(context, roles)
 }
 
 const newToken = (bot: number) => `${bot}:${randomBytes(26).toString('base64url')}`
