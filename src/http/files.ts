@@ -8,18 +8,40 @@ import { failed } from '../../machines/model/failure.ts'
 import { FairSemaphore } from '../fair-semaphore.ts'
 import type { KeyGate } from '../keys/gate.ts'
 import { atMost, type Download, type Downloads } from '../media/downloads.ts'
-import { giveBackLent } from '../media/give-back.ts'
+import { Gathered, giveBackLent } from '../media/give-back.ts'
 import { Failed } from './envelope.ts'
 import { closeStalled, onClosed } from './gone-signal.ts'
 import { openToEveryOrigin } from './headers.ts'
 import { ofKey } from './request-log.ts'
 
+const SMALL_BYTES = 1_024
+
+/** Small chunks are joined for a client that is behind: each takes far more memory than its bytes. */
+async function* joined(source: AsyncIterable<Buffer>, isBehind: () => boolean) {
+  let small = new Gathered()
+  let bytes = 0
+  for await (const chunk of source) {
+    if (bytes === 0 && (chunk.length >= SMALL_BYTES || !isBehind())) {
+      yield chunk
+      continue
+    }
+    small.add(chunk)
+    bytes += chunk.length
+    if (bytes < SMALL_BYTES && isBehind()) continue
+    yield Buffer.concat(small.pieces)
+    small = new Gathered()
+    bytes = 0
+  }
+  if (bytes > 0) yield Buffer.concat(small.pieces)
+}
+
 /** A file on its way to a client: the memory of each piece is free again as soon as the network has taken it. */
 function outgoing(source: Readable, raw: ServerResponse): Readable {
   const waiting: { readonly chunk: Buffer; readonly end: number }[] = []
   let total = 0
+  const isBehind = () => stream.readableLength + raw.writableLength > 0
   async function* pieces() {
-    for await (const chunk of source as AsyncIterable<Buffer>) {
+    for await (const chunk of joined(source, isBehind)) {
       // Bytes that neither this stream nor the response holds were sent.
       const gone = total - stream.readableLength - raw.writableLength
       while (waiting[0] && waiting[0].end <= gone) {

@@ -147,10 +147,12 @@ export class Downloads implements Pick<FilePaths, 'issue'> {
           return (await service.open(file.blob, range)).stream
         }
         const { stream } = await download(credentialId, file.native, offset, signal)
-        const source = Readable.fromWeb(stream as ReadableStream<Uint8Array>, { signal })
+        // By chunks: a network may send them so small that each takes a hundred times its bytes.
+        const one = { signal, objectMode: true, highWaterMark: 1 }
+        const source = Readable.fromWeb(stream as ReadableStream<Uint8Array>, one)
         const bytes =
           length === undefined ? atMost(limit - offset, source) : exactly(length, source)
-        return Readable.from(bytes, { objectMode: false })
+        return Readable.from(bytes)
       },
     }
   }
