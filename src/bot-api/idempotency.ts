@@ -46,6 +46,14 @@ interface FoundAnswer extends Answer {
   readonly isRecent: boolean
 }
 
+/** A first call with its key; `since` as the database wrote it. */
+interface Begun {
+  readonly apiKeyId: number
+  readonly key: string
+  readonly callId: string
+  readonly since: string
+}
+
 /** Carries out the call, which the network gets to know under this id. */
 type Run = (call: Forwarded) => Promise<Result>
 
@@ -92,8 +100,9 @@ export class IdempotentCalls {
     try {
       if (!isReply(key)) await this.#assertRoom(apiKeyId)
       const begun = { id: this.#newCallId(id), isRepeated: false }
-      if (await this.#begin(apiKeyId, key, begun.id)) {
-        return await this.#execute(apiKeyId, key, begun.id, () => run(begun))
+      const since = await this.#begin(apiKeyId, key, begun.id)
+      if (since !== undefined) {
+        return await this.#execute({ apiKeyId, key, callId: begun.id, since }, () => run(begun))
       }
       // Before it is read: a call that ends meanwhile is not taken for one that was given up.
       const isUnderWay = (this.#underWay.get(id) ?? 0) > 1
@@ -115,19 +124,19 @@ export class IdempotentCalls {
     return undone ?? randomUUID()
   }
 
-  /** Whether this call is the first one with its key. */
-  async #begin(apiKeyId: number, key: string, callId: string): Promise<boolean> {
+  /** When this call began, if it is the first one with its key. */
+  async #begin(apiKeyId: number, key: string, callId: string): Promise<string | undefined> {
     try {
-      const begun = await this.#db.query(
+      const [begun] = await this.#db.query<{ since: string }>(
         `insert into idempotent_call as c (api_key_id, key, call_id) values ($1, $2, $3)
          on conflict (api_key_id, key) do update
            set begun_at = now(), call_id = excluded.call_id, result = null, failure = null
            where c.begun_at < now() - interval '${KEPT}'
               or c.call_id = excluded.call_id and c.result is null and c.failure is null
-         returning 1`,
+         returning begun_at::text as since`,
         [apiKeyId, key, callId],
       )
-      return begun.length > 0
+      return begun?.since
     } catch (cause) {
       this.#undone.set(`${apiKeyId} ${key}`, callId)
       if (!isTransient(cause)) throw cause
@@ -137,12 +146,8 @@ export class IdempotentCalls {
     }
   }
 
-  async #execute(
-    apiKeyId: number,
-    key: string,
-    callId: string,
-    run: () => Promise<Result>,
-  ): Promise<Result> {
+  async #execute(begun: Begun, run: () => Promise<Result>): Promise<Result> {
+    const { apiKeyId, key } = begun
     try {
       const result = await run()
       await this.#keep(apiKeyId, key, { result: result.json, failure: null })
@@ -150,18 +155,19 @@ export class IdempotentCalls {
     } catch (cause) {
       const failure: Failure =
         cause instanceof RequestFailed ? cause.failure : { code: 'internal', description: '' }
-      if (leavesNoTrace(failure)) await this.#giveUp(apiKeyId, key, callId)
+      if (leavesNoTrace(failure)) await this.#giveUp(begun)
       else await this.#keep(apiKeyId, key, { result: null, failure })
       throw cause
     }
   }
 
-  async #giveUp(apiKeyId: number, key: string, callId: string): Promise<void> {
+  /** A deletion whose answer got lost may come late: it must not take the call that has begun since. */
+  async #giveUp({ apiKeyId, key, callId, since }: Begun): Promise<void> {
     try {
-      await this.#db.query('delete from idempotent_call where api_key_id = $1 and key = $2', [
-        apiKeyId,
-        key,
-      ])
+      await this.#db.query(
+        'delete from idempotent_call where api_key_id = $1 and key = $2 and begun_at = $3::timestamptz',
+        [apiKeyId, key, since],
+      )
     } catch (err) {
       this.#undone.set(`${apiKeyId} ${key}`, callId)
       this.#logger.warn({ err, apiKeyId }, 'an Idempotency-Key could not be given up yet')
@@ -240,13 +246,17 @@ function answered(answer: Answer | undefined, isUnderWay: boolean): Result {
 
 /** Deletes expired answers. */
 export async function forgetAnswers(db: Queryable): Promise<void> {
-  const forget = `
-    delete from idempotent_call where (api_key_id, key) in (
-      select api_key_id, key from idempotent_call
-       where begun_at < now() - interval '${REPLY_KEPT}'
-         and (${IS_REPLY} or begun_at < now() - interval '${KEPT}') order by begun_at limit ${REMOVED_AT_ONCE})
-    returning 1`
-  while ((await db.query(forget)).length === REMOVED_AT_ONCE);
+  for (const old of [
+    `${IS_REPLY} and begun_at < now() - interval '${REPLY_KEPT}'`,
+    `begun_at < now() - interval '${KEPT}'`,
+  ]) {
+    const forget = `
+      delete from idempotent_call where (api_key_id, key) in (
+        select api_key_id, key from idempotent_call
+         where ${old} order by begun_at limit ${REMOVED_AT_ONCE})
+      returning 1`
+    while ((await db.query(forget)).length === REMOVED_AT_ONCE);
+  }
 }
 
 /** Updates that their owner has sent again are answered again. */

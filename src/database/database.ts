@@ -163,7 +163,8 @@ export class PatientClient extends pg.Client {
     super(config)
     const send = (...sent: unknown[]) => (super.query as Send).apply(this, sent)
     const query = (...sent: unknown[]) => {
-      const answered = this.#expect(query_timeout || 0)
+      if (!query_timeout) return send(...sent)
+      const answered = this.#expect(query_timeout)
       const callback = sent.at(-1)
       if (typeof callback === 'function') {
         return send(...sent.slice(0, -1), (...answer: readonly unknown[]) => {
@@ -172,7 +173,9 @@ export class PatientClient extends pg.Client {
         })
       }
       const answer = send(...sent)
-      answer?.then(answered, answered)
+      // A cursor is no promise, and a callback within the statement is not seen here: neither has a limit.
+      if (answer instanceof Promise) answer.then(answered, answered)
+      else answered()
       return answer
     }
     this.query = query as typeof this.query

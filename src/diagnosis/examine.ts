@@ -61,8 +61,8 @@ async function checkKey(
     const seen = [...evidence, say('calls_refused_from', { address })]
     const remedy = say('allow_address', { address, key })
     const code = 'address_not_allowed'
-    // Whoever polls now is let in: it was somebody else.
-    return world.isPolled(key)
+    // Whoever polls now is let in: it was somebody else. A bot that gets its updates by a webhook may be the one, or not.
+    return world.isPolled(key) || record.webhook?.state === 'delivering'
       ? passed('get_me', seen, { code, remedy })
       : failing('get_me', code, seen, remedy)
   }

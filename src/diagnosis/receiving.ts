@@ -50,13 +50,16 @@ interface Came {
   readonly is_wanted: boolean
 }
 
+/** In a busy group, one update that a bot wants comes among many that it does not. */
+const LOOKED_AT = 1_000
+
 /** The kinds of the newest updates of the last day; none if the key gets one of them. What it did itself does not count. */
 async function kindsLeftOut(db: Database, apiKeyId: number): Promise<readonly string[]> {
   const came = await db.query<Came>(
     `select ${nameOf('u')} as kind, bool_or(${wantedBy}) as is_wanted
        from api_key k cross join lateral (
               select * from update_log
-               where credential_id = k.credential_id order by update_id desc limit 100) u
+               where credential_id = k.credential_id order by update_id desc limit ${LOOKED_AT}) u
       where k.id = $1 and u.api_key_id is distinct from k.id and u.at > now() - interval '1 day'
       group by 1 order by count(*) desc, 1`,
     [apiKeyId],

@@ -67,7 +67,7 @@ const words: Words = {
   receives_by_polling: () => 'Updates are fetched by getUpdates; there is no webhook',
   nobody_receives: () => 'Nobody fetches updates at the moment; there is no webhook',
   kinds_left_out: ({ kinds }) =>
-    `All that came in the last day is of kinds that allowed_updates leaves out: ${kinds}`,
+    `The newest updates are all of kinds that allowed_updates leaves out: ${kinds}`,
 
   pending: ({ count }) => counted(count, 'update waits', 'updates wait'),
   webhook: ({ url }) => `The webhook is ${url}`,

@@ -70,14 +70,13 @@ export class Eraser {
       [userId],
     )
     if (marked.length === 0) throw failed('not_found')
-    try {
-      await signOut(userId)
-      return await this.#once(userId)
-    } catch (err) {
-      // The user cannot ask again: no sign-in of theirs may be left.
+    const notYet = (err: unknown) => {
       logger.error({ err, userId }, NOT_YET)
       return false
     }
+    // The user may not be able to ask again, so whatever fails, the erasure goes on.
+    await signOut(userId).catch(notYet)
+    return this.#once(userId).catch(notYet)
   }
 
   /** Continues the erasures that were interrupted. */

@@ -1,9 +1,11 @@
 /** The method call that an answer to a delivery may carry: read like the body of an ordinary call. */
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gunzip, inflate } from 'node:zlib'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import { RequestFailed } from '../../machines/model/failure.ts'
 import { Arguments, formEntries, utf8 } from '../bot-api/arguments.ts'
 import { type CallExecution, execute, isPassedOn, preparePass } from '../bot-api/execute.ts'
 import { replyKey } from '../bot-api/idempotency.ts'
@@ -73,8 +75,10 @@ export async function executeReplyCall(
     } as const
     const parameter = (name: string) => args.text(name)
     const about = { key, method, traceId, idempotencyKey, parameter, leaving: () => signal }
-    const pass = await preparePass({ ...passed, ...about }, execution)
-    await pass()
+    await patiently(signal, async () => {
+      const pass = await preparePass({ ...passed, ...about }, execution)
+      await pass()
+    })
     return
   }
   const receiving = new Receiving(place, signal)
@@ -85,9 +89,25 @@ export async function executeReplyCall(
     }
     const { uploads } = receiving
     const own = { signal: () => signal, leaving: () => signal }
-    await execute({ method, key, args, uploads, traceId, idempotencyKey, ...own }, execution)
+    const about = { method, key, args, uploads, traceId, idempotencyKey, ...own }
+    await patiently(signal, () => execute(about, execution))
   } finally {
     await releaseAll(receiving.uploads)
+  }
+}
+
+/** The update is acknowledged, so nobody else tries again what the database has kept from beginning. */
+async function patiently(signal: AbortSignal, run: () => Promise<unknown>): Promise<void> {
+  for (;;) {
+    try {
+      await run()
+      return
+    } catch (cause) {
+      if (!(cause instanceof RequestFailed) || signal.aborted) throw cause
+      const { certain, reason, retryAfterSeconds = 1 } = cause.failure
+      if (certain === false || !reason?.startsWith('database_')) throw cause
+      await pause(1_000 * retryAfterSeconds, undefined, { signal }).catch(() => undefined)
+    }
   }
 }
 

@@ -328,3 +328,25 @@ t.test('calls in answers to webhooks take no room, and are forgotten after an ho
   const kept = await db.query('select key from idempotent_call where api_key_id = $1', [bot])
   t.same(kept, [{ key: 'of a caller' }])
 })
+
+t.test('a key that was given up too late is not taken from the call after', async (t) => {
+  let late: (() => Promise<unknown>) | undefined
+  const cut: Queryable = {
+    async query(statement, values) {
+      const text = typeof statement === 'string' ? statement : statement.text
+      if (!/^delete/.test(text) || late) return (await db.query(statement, values)) as never
+      late = () => db.query(statement, values)
+      throw failed('unavailable', 'the database does not answer', { certain: false })
+    },
+  }
+  const calls = new IdempotentCalls(cut, quietLogger)
+  const one = sender(async (times) => {
+    if (times === 1) throw failed('rate_limited', '', { retryAfterSeconds: 1 })
+    await late?.()
+    return { json: 'true' }
+  })
+  t.match(await failureOf(calls.once(key, 'given up late', one.send)), { code: 'rate_limited' })
+  t.same(await calls.once(key, 'given up late', one.send), { json: 'true' })
+  t.same(await calls.once(key, 'given up late', one.send), { json: 'true' })
+  t.equal(one.times, 2, 'it was carried out once')
+})

@@ -56,3 +56,16 @@ t.test('of an update that its owner sends again it is executed again', async (t)
   await until(async () => (await answers()).length === 3)
   t.same(await answers(), ['an answer', 'another answer', 'another answer'])
 })
+
+t.test('a call that the database keeps from beginning is executed a moment later', async (t) => {
+  await database.query(`
+    create sequence failures;
+    create function fail_once() returns trigger language plpgsql as
+      'begin if nextval(''failures'') = 1 then raise using errcode = ''57P01''; end if; return new; end';
+    create trigger fail_once before insert on idempotent_call for each row execute function fail_once()`)
+  text = 'a late answer'
+  await client.write(ada.id, '@gatebot', 'a further question')
+  await until(async () => (await answers()).includes('a late answer'))
+  const { rows } = await database.query('select last_value from failures')
+  t.equal(Number(rows[0].last_value), 2)
+})

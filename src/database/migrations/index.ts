@@ -93,6 +93,7 @@ import { ClaimedCodes } from './0169-claimed-codes.ts'
 import { PolledAt } from './0170-polled-at.ts'
 import { KnownPolls } from './0171-known-polls.ts'
 import { NotificationCalls } from './0174-notification-calls.ts'
+import { ReplyAnswers } from './0175-reply-answers.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -199,4 +200,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0170-polled-at', class: PolledAt },
   { name: '0171-known-polls', class: KnownPolls },
   { name: '0174-notification-calls', class: NotificationCalls },
+  { name: '0175-reply-answers', class: ReplyAnswers },
 ]
