@@ -148,6 +148,7 @@ export function watchActors(
       core.keys.passivate(config.timing.passivateAfter)
       core.updates.forgetOld(config.timing.passivateAfter)
       core.links.passivate(LINK_IDLE_MS)
+      void core.links.endLeft()
       core.webhookWaker
         .wakeDue()
         .catch((err) => logger.warn({ err }, 'webhooks whose rest is over were not looked for'))

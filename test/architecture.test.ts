@@ -288,6 +288,7 @@ const unawaited: Readonly<Record<string, readonly string[]>> = {
   'src/jobs/jobs.ts': ['handlers.set', 'remind'],
   'src/jobs/redis-queues.ts': ['this.#go', 'this.#open'],
   'src/keys/store.ts': ['this.#positions.flush'],
+  'src/maintenance.ts': ['core.links.endLeft'],
   'src/nodes/carriers.ts': ['this.#ask', 'this.#subscribe'],
   'src/nodes/nodes.ts': ['events.emit', 'events.on'],
   'src/nodes/peers.ts': ['pool.close'],

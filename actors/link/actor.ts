@@ -101,8 +101,16 @@ class LinkEffects {
     return () => leaving.abort()
   }
 
-  /** The flow is over without an account: what the network has signed in all the same is signed out at once. */
-  leave(): void {
+  /** A flow that is over without an account: what the network has signed in all the same is signed out at once. */
+  save(
+    state: LinkState,
+    { attemptsLeft, reason }: Pick<LinkFacts, 'attemptsLeft' | 'reason'>,
+  ): void {
+    this.ending.reach(state, attemptsLeft, reason)
+    if (!OPEN_STATES.includes(state)) this.#leave()
+  }
+
+  #leave(): void {
     this.#hasLeft = true
     this.#leaving = this.#leaving.then(() => this.#signOut())
   }
@@ -126,19 +134,26 @@ class LinkEffects {
     // It is linked as soon as it is stored.
     if (this.isUnstored) return
     while ((await this.ending.stored()) && !this.#hasEnded) await this.#pause()
-    const signOut = this.ending.isOurs && !this.#isSettled
+    const { isOurs } = this.ending
+    const signOut = isOurs && !this.#isSettled
     if (signOut) this.#isSettled = true
     try {
       if (signOut && this.#facts.stored !== null) await this.#open()
       const step = this.#accepted ?? this.#attempt?.step
       if (signOut && step?.kind === 'done') await this.#world.signOut(step.secrets)
+      await this.#close(signOut)
+      if (isOurs) await this.#world.store.saveLeft(this.#facts.sessionId)
     } catch (err) {
+      // A later actor of the flow tries again.
       this.#world.logger.warn({ err }, 'a link that is over may have left a session signed in')
-    } finally {
-      const attempt = this.#attempt
-      this.#attempt = undefined
-      await attempt?.close({ signOut }).catch((cause) => this.#onDefect(cause))
+      await this.#close(false).catch((cause) => this.#onDefect(cause))
     }
+  }
+
+  async #close(signOut: boolean): Promise<void> {
+    const attempt = this.#attempt
+    this.#attempt = undefined
+    await attempt?.close({ signOut })
   }
 
   async #give(requestId: string, answer: LinkAnswer): Promise<LinkEvent> {
@@ -183,7 +198,7 @@ class LinkEffects {
       if (event) this.tell(event)
     } finally {
       this.isUnstored = false
-      if (this.#hasLeft) this.leave()
+      if (this.#hasLeft) this.#leave()
     }
   }
 
@@ -354,11 +369,7 @@ const host = new ActorHost<typeof linkMachine, LinkEffects, LinkActor>({
         resend: async ({ self }, { requestId }) => {
           self.send(await host.effectsOf(self).resend(requestId))
         },
-        save: ({ self, context }, state) => {
-          const effects = host.effectsOf(self)
-          effects.ending.reach(state, context.attemptsLeft, context.reason)
-          if (!OPEN_STATES.includes(state)) effects.leave()
-        },
+        save: ({ self, context }, state) => host.effectsOf(self).save(state, context),
       },
     }),
 })
@@ -372,6 +383,9 @@ export function activateLink(
   const { clock } = world
   const input = { ...facts, expiresInMs: facts.expiresAt - clock.now() }
   const effects = new LinkEffects(facts, attempt, world)
+  const isOver = !OPEN_STATES.includes(facts.state) && facts.state !== 'linked'
+  // Whoever ended it has not had its session signed out.
+  if (isOver && facts.stored !== null) effects.save(facts.state, facts)
   return host.begin({ clock, input }, (ref) => {
     effects.tell = (event) => ref.send(event)
     return new LinkActor(ref, effects, clock, host)

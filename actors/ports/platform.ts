@@ -216,7 +216,7 @@ export interface LinkAttempt {
   changed(signal: AbortSignal): Promise<LinkStep>
   /**
    * Closes connections; does not undo a finished link. `signOut`: the flow is over without one, so what the network has
-   * signed in all the same is signed out before. Not for longer than some seconds.
+   * signed in all the same is signed out before; rejects where it may stand. Not for longer than some seconds.
    */
   close(options?: { readonly signOut: boolean }): Promise<void>
 }

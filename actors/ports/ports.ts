@@ -230,13 +230,15 @@ export interface LinkFacts {
 
 export interface LinkStore {
   saveStep(sessionId: string, step: ShownStep, stored: Json): Promise<void>
-  /** Resolves with whether the flow was open, and this node's. */
+  /** Resolves with whether the flow is this node's and was open, or its session is still to be signed out. */
   saveEnd(
     sessionId: string,
     state: LinkState,
     attemptsLeft: number,
     reason?: LinkReason,
   ): Promise<boolean>
+  /** The session of a flow that is over is signed out, or never was: nobody has to resume it any more. */
+  saveLeft(sessionId: string): Promise<void>
   /**
    * Creates or revives the credential with its secrets in one commit, and starts its actor. Rejects with `LinkRefused`
    * where it is another account than was to be linked again.

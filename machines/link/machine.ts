@@ -24,7 +24,7 @@ export const linkMachine = link.createMachine({
         { guard: { type: 'is', params: 'cancelled' }, target: 'cancelled' },
         { guard: { type: 'is', params: 'failed' }, target: 'failed' },
         { guard: { type: 'is', params: 'expired' }, target: 'expired' },
-        { guard: 'isPast', target: 'expired' },
+        { guard: 'isPast', target: 'expired', actions: { type: 'save', params: 'expired' } },
         { guard: { type: 'is', params: 'password_needed' }, target: 'open.password_needed' },
         { guard: { type: 'is', params: 'waiting' }, target: 'open.waiting' },
         { target: 'open.code_sent' },

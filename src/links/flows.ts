@@ -61,6 +61,7 @@ export class LinkFlows {
   readonly #links = new WeakMap<LinkActor, StoredLink>()
   /** Attempts this process began, until their actor takes them over. */
   readonly #begun = new Map<string, LinkAttempt>()
+  #ending: Promise<void> | undefined
 
   constructor(options: LinkFlowsOptions) {
     this.#options = options
@@ -182,8 +183,9 @@ export class LinkFlows {
     return this.#options.store.open(...wanted)
   }
 
-  /** Cancels what this user has under way here. */
+  /** Cancels what this user has under way here, or had at a node that has ended. */
   async endAll(userId: number): Promise<void> {
+    await this.#endLeft(userId)
     const theirs = [...this.#actors.live()].filter(
       ([, actor]) => this.#links.get(actor)?.userId === userId,
     )
@@ -204,6 +206,30 @@ export class LinkFlows {
 
   passivate(idleMilliseconds: number): void {
     this.#actors.passivate(idleMilliseconds)
+  }
+
+  /** Ends flows that nobody was there to end, and has sessions signed out for which nobody had the time. Never rejects. */
+  endLeft(): Promise<void> {
+    this.#ending ??= this.#endLeft().finally(() => {
+      this.#ending = undefined
+    })
+    return this.#ending
+  }
+
+  async #endLeft(userId?: number): Promise<void> {
+    const { store, platforms, logger } = this.#options
+    try {
+      for (const { sessionId, platform } of await store.unended(userId)) {
+        // Until it is available again, its sessions cannot be signed out.
+        if (platforms.get(platform)?.unavailable) continue
+        // Its actor does it as it begins. Another node may have been faster.
+        await this.#actors.find(sessionId).catch((err) => {
+          if (!(err instanceof RequestFailed)) logger.warn({ err }, UNENDED)
+        })
+      }
+    } catch (err) {
+      logger.warn({ err }, UNENDED)
+    }
   }
 
   stop(): Promise<void> {
@@ -232,6 +258,7 @@ export function resumable(facts: LinkFacts): LinkFacts {
 }
 
 const SIGN_OUT_MS = 5_000
+const UNENDED = 'a link flow that nobody has ended may have left a session signed in'
 
 const always: WritePermit = { isValid: true, valid: async () => {}, onEnd: () => undefined }
 

@@ -8,7 +8,7 @@ import type { LinkReason } from '../../machines/model/reason.ts'
 import { storedReason } from '../credentials/reasons.ts'
 import type { Database } from '../database/database.ts'
 import { databaseNow, LinkSession } from '../database/entities.ts'
-import type { Vault } from '../security/vault.ts'
+import { ifReadable, type Vault } from '../security/vault.ts'
 import { type Finished, finishLink, type Held, onlyFor } from './finish.ts'
 
 export interface NewLink {
@@ -77,15 +77,33 @@ interface LinkWorld {
   onFinish(finished: Finished): Promise<void>
 }
 
-/** Of this node, or of one that has ended. The second time, after an answer that was lost, it finds its own end. */
+/** It is this node's, or of one that has ended. */
+const isOurs = (node: string) => `(l.node is not distinct from ${node}
+      or not exists (select from node n where n.id = l.node and n.ended_at is null))`
+
+/**
+ * The second time, after an answer that was lost, it finds its own end. One that was ended before keeps its end; as long as
+ * there is a secret, nobody has had its session signed out.
+ */
 const endOwn = `
-  update link_session l set state = $2, attempts_left = $3, reason = $4, node = $5,
-    stored = case when $7 then stored end
+  update link_session l set node = $5,
+    state = case when state = any ($6) then $2 else state end,
+    attempts_left = case when state = any ($6) then $3 else attempts_left end,
+    reason = case when state = any ($6) then $4 else reason end
   where id = $1 and (
-    state = any ($6) and (node is not distinct from $5
-      or not exists (select from node n where n.id = l.node and n.ended_at is null))
+    (state = any ($6) or state <> 'linked' and stored is not null) and ${isOurs('$5')}
     or state = $2 and node is not distinct from $5)
   returning 1`
+
+/** An actor has noticed the end by then, if there is one. */
+const NOTICED = '30 seconds'
+const AT_ONCE = 100
+
+const unended = `
+  select id as "sessionId", platform from link_session l
+   where stored is not null and state <> 'linked' and ${isOurs('$1')}
+     and (user_id = $2 or $2 is null and expires_at < now() - interval '${NOTICED}')
+   order by expires_at limit ${AT_ONCE}`
 
 export class PostgresLinkStore implements LinkStore {
   readonly #world: LinkWorld
@@ -120,7 +138,8 @@ export class PostgresLinkStore implements LinkStore {
   async load(sessionId: string): Promise<StoredLink | undefined> {
     const link = await this.#db.records((em) => em.findOne(LinkSession, { id: sessionId }))
     if (!link) return undefined
-    const stored = link.stored && (await this.#vault.open(placeOf(sessionId), link.stored))
+    const stored =
+      link.stored && (await ifReadable(this.#vault.open(placeOf(sessionId), link.stored)))
     return {
       sessionId,
       userId: link.userId,
@@ -136,6 +155,11 @@ export class PostgresLinkStore implements LinkStore {
       reason: storedReason<LinkReason>(link.reason ?? null),
       target: link.target ?? undefined,
     }
+  }
+
+  /** Those of nobody else whose session may be signed in: of this user, or of all those whose time is over. */
+  unended(userId?: number): Promise<Pick<StoredLink, 'sessionId' | 'platform'>[]> {
+    return this.#db.query(unended, [this.#world.incarnation(), userId ?? null])
   }
 
   /** Resolves with the number of this node, which has the flow now; undefined where its node lives, or is another already. */
@@ -194,7 +218,7 @@ export class PostgresLinkStore implements LinkStore {
     await this.#db.records((em) => em.nativeUpdate(LinkSession, open, change))
   }
 
-  /** An ended flow keeps no secret, and ends only once. */
+  /** A flow ends only once. Its secret stays until its session is signed out. */
   async saveEnd(
     sessionId: string,
     state: LinkState,
@@ -203,14 +227,17 @@ export class PostgresLinkStore implements LinkStore {
   ): Promise<boolean> {
     const change = { state, attemptsLeft, reason: reason ?? null }
     const open = { id: sessionId, state: { $in: [...OPEN_STATES] } }
-    const withSecret = OPEN_STATES.includes(state) ? change : { ...change, stored: null }
     const own = await this.#db.query(endOwn, [
-      ...[sessionId, state, attemptsLeft, reason ?? null, this.#world.incarnation()],
-      ...[OPEN_STATES, OPEN_STATES.includes(state)],
+      ...[sessionId, state, attemptsLeft, reason ?? null, this.#world.incarnation(), OPEN_STATES],
     ])
     if (own.length > 0) return true
-    await this.#db.records((em) => em.nativeUpdate(LinkSession, open, withSecret))
+    await this.#db.records((em) => em.nativeUpdate(LinkSession, open, change))
     return false
+  }
+
+  async saveLeft(sessionId: string): Promise<void> {
+    const over = { id: sessionId, state: { $nin: [...OPEN_STATES] } }
+    await this.#db.records((em) => em.nativeUpdate(LinkSession, over, { stored: null }))
   }
 
   /** Throws for any other account than the one that is linked again. */
@@ -241,11 +268,9 @@ export class PostgresLinkStore implements LinkStore {
   }
 }
 
-/** A flow that is over keeps no secret, and after a week not even its name. */
+/** The secret of a flow that is over goes earlier, once its session is signed out (`saveLeft`). */
 export async function forgetLinks(db: Database): Promise<void> {
-  await db.records(async (em) => {
-    const over = { stored: { $ne: null }, expiresAt: { $lt: databaseNow() } }
-    await em.nativeUpdate(LinkSession, over, { stored: null })
-    await em.nativeDelete(LinkSession, { expiresAt: { $lt: databaseNow('7 days') } })
-  })
+  await db.records((em) =>
+    em.nativeDelete(LinkSession, { expiresAt: { $lt: databaseNow('7 days') } }),
+  )
 }

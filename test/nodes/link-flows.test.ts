@@ -1,7 +1,9 @@
 /** A flow of linking belongs to one node: after that has ended, to the first one that is asked for it. */
 import t, { type Test } from 'tap'
+import { openDatabase } from '../../src/database/database.ts'
 import type { OwnerRecord } from '../../src/nodes/owners.ts'
-import type { Client } from '../support/client.ts'
+import { type Client, until } from '../support/client.ts'
+import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
 import { SELF, startForwarder } from './forwarder-scene.ts'
 
@@ -42,6 +44,25 @@ t.test('a flow that was cancelled at one node takes no answer at another', async
   const late = await there.ask('POST', `${path}/verify`, { session_id, otp })
   t.match(late.body, { ok: false, error_code: ended.code, description: ended.description })
   t.equal(await stateAt(there), 'cancelled')
+})
+
+t.test('a link session that nobody ended is ended after a restart', async (t) => {
+  const own = await startService(t, { env: { PASSIVATE_AFTER_MS: '200' } })
+  const client = await own.client()
+  const { phone } = await client.person('Ivy')
+  const { session_id } = await client.result('POST', `${path}/start`, { phone })
+  await own.gateway.stop()
+  const table = openDatabase({ url: own.databaseUrl, logger: quietLogger })
+  t.teardown(() => table.close())
+  await table.query(`update link_session set expires_at = now() - interval '1 minute'`)
+  await own.restart()
+  await until(async () => {
+    const [link] = await table.query<{ state: string; sealed: boolean }>(
+      'select state, stored is not null as sealed from link_session where id = $1',
+      [session_id],
+    )
+    return link?.state === 'expired' && !link.sealed
+  })
 })
 
 t.test('a node that is too late to take a flow passes the request on', async (t) => {

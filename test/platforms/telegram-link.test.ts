@@ -129,6 +129,27 @@ t.test('Telegram accounts are linked', async (t) => {
     t.equal(network.devicesOf(linked.person), 1, 'an account that is linked stays')
   })
 
+  await t.test('one that another process ends leaves none either, or says so', async (t) => {
+    const { person, attempt } = await begun(t, stage)
+    person.lostAnswers = 1
+    await t.rejects(attempt.answer({ kind: 'code', code: person.code }, AbortSignal.timeout(300)))
+    await attempt.close()
+    t.equal(network.devicesOf(person), 1)
+    const resume = () => stage.platform().resumeLink(storedOf(attempt.step), patience())
+    network.between = (name, carryOut) => {
+      if (name === 'auth.logOut') throw new RpcRefusal(400, 'TRY_LATER')
+      return carryOut()
+    }
+    t.teardown(() => {
+      network.between = (_, carryOut) => carryOut()
+    })
+    await t.rejects((await resume()).close({ signOut: true }), { message: 'TRY_LATER' })
+    t.equal(network.devicesOf(person), 1)
+    network.between = (_, carryOut) => carryOut()
+    await (await resume()).close({ signOut: true })
+    t.equal(network.devicesOf(person), 0)
+  })
+
   await t.test('an account that has to name an e-mail address first', async (t) => {
     const { attempt } = await begun(t, stage, { email: '' })
     t.match(attempt.step, {

@@ -79,33 +79,21 @@ t.test('secrets that cannot be decrypted make the credential invalid', async (t)
   t.match(await send(), { status: 200 })
 })
 
-t.test(
-  'link sessions lose their secrets with their time, and a week later their names',
-  async (t) => {
-    const { client } = await account('forgotten_bot')
-    const start = async () => {
-      const { phone } = await client.person('Ivy')
-      return (await client.result('POST', '/platforms/sandbox/link/start', { phone })).session_id
-    }
-    const [open, over, old] = [await start(), await start(), await start()]
-    const age = (id: string, interval: string) =>
-      db.query('update link_session set expires_at = now() - $2::interval where id = $1', [
-        id,
-        interval,
-      ])
-    await age(over, '1 minute')
-    await age(old, '8 days')
-    await forgetLinks(db)
-    const left = await db.query<{ id: string; sealed: boolean }>(
-      'select id, stored is not null as sealed from link_session where id = any($1)',
-      [[open, over, old]],
-    )
-    t.same(
-      left.sort((a, b) => Number(b.sealed) - Number(a.sealed)),
-      [
-        { id: open, sealed: true },
-        { id: over, sealed: false },
-      ],
-    )
-  },
-)
+t.test('of a link session not even its name is left a week later', async (t) => {
+  const { client } = await account('forgotten_bot')
+  const start = async () => {
+    const { phone } = await client.person('Ivy')
+    return (await client.result('POST', '/platforms/sandbox/link/start', { phone })).session_id
+  }
+  const [over, old] = [await start(), await start()]
+  const age = (id: string, interval: string) =>
+    db.query('update link_session set expires_at = now() - $2::interval where id = $1', [
+      id,
+      interval,
+    ])
+  await age(over, '6 days')
+  await age(old, '8 days')
+  await forgetLinks(db)
+  const left = 'select id from link_session where id = any($1)'
+  t.same(await db.query(left, [[over, old]]), [{ id: over }])
+})

@@ -92,6 +92,7 @@ import { SuspendedIndex } from './0168-suspended-index.ts'
 import { ClaimedCodes } from './0169-claimed-codes.ts'
 import { PolledAt } from './0170-polled-at.ts'
 import { KnownPolls } from './0171-known-polls.ts'
+import { LeftLinks } from './0172-left-links.ts'
 import { NotificationCalls } from './0174-notification-calls.ts'
 import { ReplyAnswers } from './0175-reply-answers.ts'
 
@@ -199,6 +200,7 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0169-claimed-codes', class: ClaimedCodes },
   { name: '0170-polled-at', class: PolledAt },
   { name: '0171-known-polls', class: KnownPolls },
+  { name: '0172-left-links', class: LeftLinks },
   { name: '0174-notification-calls', class: NotificationCalls },
   { name: '0175-reply-answers', class: ReplyAnswers },
 ]

@@ -6,7 +6,6 @@ import type {
   Platform,
   WritePermit,
 } from '../../../actors/ports/platform.ts'
-import type { Logger } from '../../../actors/ports/ports.ts'
 import type { Json } from '../../../machines/model/protocol.ts'
 import { definePlatform, fieldsOf, noFurtherStep } from '../kit/platform.ts'
 import type { SessionOptions } from './assemble.ts'
@@ -54,7 +53,7 @@ export function telegramPlatform({ application, ...given }: TelegramOptions): Pl
     ...facts,
     logger: options.logger,
     startLink: (method, fields, signal) =>
-      attempt(signIn(), options.logger, (to) =>
+      attempt(signIn(), (to) =>
         method === 'qr'
           ? QrLink.start(to, signal)
           : PhoneLink.start(to, fields.phone ?? '', signal),
@@ -62,7 +61,6 @@ export function telegramPlatform({ application, ...given }: TelegramOptions): Pl
     resumeLink: (stored, signal) =>
       attempt(
         signIn(stored),
-        options.logger,
         async (to) =>
           PhoneLink.resume(to, stored) ??
           (await QrLink.resume(to, stored, signal)) ??
@@ -88,7 +86,6 @@ const LEAVES_MS = 5_000
 /** Closes the connection of a link that has ended or never began. */
 async function attempt(
   to: SignIn,
-  logger: Logger,
   begin: (to: SignIn) => Promise<LinkAttempt>,
 ): Promise<LinkAttempt> {
   const settled = async (step: LinkStep) => {
@@ -98,9 +95,7 @@ async function attempt(
   /** The network may have taken an answer whose reply was lost. */
   const leave = async () => {
     if (to.client.destroyed) return
-    await signOut(to.client, AbortSignal.timeout(LEAVES_MS)).catch((err) =>
-      logger.warn({ err }, 'a link that is over may have left a session signed in'),
-    )
+    await signOut(to.client, AbortSignal.timeout(LEAVES_MS))
   }
   try {
     const link = await begin(to)
@@ -110,8 +105,11 @@ async function attempt(
       answer: async (answer, signal) => settled(await link.answer(answer, signal)),
       changed: async (signal) => settled(await link.changed(signal)),
       async close(options) {
-        if (options?.signOut) await leave()
-        await link.close()
+        try {
+          if (options?.signOut) await leave()
+        } finally {
+          await link.close()
+        }
       },
     }
   } catch (cause) {

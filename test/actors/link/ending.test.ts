@@ -5,7 +5,7 @@ import type { LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
 import { failed, LinkRefused } from '../../../machines/model/failure.ts'
 import { settled } from '../../support/clock.ts'
 import { refused } from '../refused.ts'
-import { code, done, LinkRig, password, stateOf, wrong } from './rig.ts'
+import { code, done, FakeAttempt, LinkRig, password, stateOf, wrong } from './rig.ts'
 
 const failing = () => {
   const down = Promise.reject(new Error('disk full'))
@@ -98,10 +98,34 @@ t.test('a flow that ends without an account is signed out, however it ends', asy
     const rig = new LinkRig(t)
     await end(rig)
     await settled()
-    t.same(rig.attempt.left, [true], name)
+    t.same([rig.attempt.left, rig.forgotten], [[true], 1], name)
     t.same(rig.signedOut, [])
     t.same(rig.logger.errors, [])
   }
+})
+
+t.test('a network that may not have ended it is asked again by the next actor', async (t) => {
+  const rig = new LinkRig(t)
+  const close = rig.attempt.close.bind(rig.attempt)
+  rig.attempt.close = async (options) => {
+    await close(options)
+    if (options?.signOut) throw away
+  }
+  const actor = rig.begin()
+  await actor.ask({ type: 'link.cancel' })
+  await settled()
+  t.same([rig.attempt.left, rig.forgotten], [[true], 0])
+  t.same(rig.logger.warnings, ['a link that is over may have left a session signed in'])
+  actor.stop()
+  const next = new FakeAttempt()
+  rig.platform.onResumeLink = async () => next
+  rig.begin({ state: 'cancelled' }, false)
+  await settled()
+  t.same([next.left, rig.forgotten], [[true], 1])
+  rig.begin({ state: 'cancelled', stored: null }, false)
+  rig.begin({ state: 'linked' }, false)
+  await settled()
+  t.equal(rig.forgotten, 1, 'where there is something to be signed out')
 })
 
 t.test('it is resumed for that where another process had it', async (t) => {

@@ -44,6 +44,8 @@ export class LinkRig {
   readonly steps: [ShownStep, unknown][] = []
   finished = 0
   readonly signedOut: unknown[] = []
+  /** How often it was stored that nothing is left signed in. */
+  forgotten = 0
   readonly ends: [LinkState, number, string | undefined][] = []
   /** Holds back whatever is to be stored. */
   storing: Promise<unknown> = Promise.resolve()
@@ -89,6 +91,7 @@ export class LinkRig {
           this.ends.push([state, attemptsLeft, reason])
           return this.isOpen
         },
+        saveLeft: async () => void this.forgotten++,
         finish: async () => {
           await this.storing
           await this.finishing

@@ -222,7 +222,9 @@ t.test('whoever lost the reply that the account is linked gives the answer again
 
 t.test('a flow whose time passed while no process held it is expired', async (t) => {
   for (const expiresInMs of [0, -1]) {
-    t.equal(begin('code_sent', { expiresInMs }).state, 'expired')
+    const walk = begin('code_sent', { expiresInMs })
+    t.equal(walk.state, 'expired')
+    t.match(walk.effects, [{ type: 'save', params: 'expired' }])
     t.equal(begin('linked', { expiresInMs }).state, 'linked')
   }
 })
