@@ -239,6 +239,7 @@ export class LinkFlows {
   async #activate(sessionId: string): Promise<LinkActor> {
     const stored = await this.#options.store.load(sessionId)
     if (!stored) throw failed('not_found')
+    if (OPEN_STATES.includes(stored.state)) await this.#take(stored)
     const live = this.#begun.get(sessionId)
     this.#begun.delete(sessionId)
     const link = live ? stored : { ...stored, ...resumable(stored) }
@@ -248,6 +249,13 @@ export class LinkFlows {
     const actor = activateLink(link, live, { ...this.#options, platform, admitResend, signOut })
     this.#links.set(actor, link)
     return actor
+  }
+
+  /** An open flow is one node's. A request for it may come here where nodes do not pass requests on. */
+  async #take({ sessionId, node }: StoredLink): Promise<void> {
+    const { store } = this.#options
+    if (store.isOwn(node) || (await store.adopt(sessionId, node)) !== undefined) return
+    throw failed('unavailable', 'the link session is at another node', { retryAfterSeconds: 1 })
   }
 }
 

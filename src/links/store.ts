@@ -162,6 +162,11 @@ export class PostgresLinkStore implements LinkStore {
     return this.#db.query(unended, [this.#world.incarnation(), userId ?? null])
   }
 
+  /** Whether it is the number of this node. */
+  isOwn(node: number | null): boolean {
+    return node === this.#world.incarnation()
+  }
+
   /** Resolves with the number of this node, which has the flow now; undefined where its node lives, or is another already. */
   async adopt(sessionId: string, from: number | null): Promise<number | undefined> {
     const self = this.#world.incarnation()

@@ -6,6 +6,7 @@ import type { LinkState } from '../../machines/link/events.ts'
 import { LinkFlows } from '../../src/links/flows.ts'
 import { PostgresLinkStore } from '../../src/links/store.ts'
 import { steadyClock } from '../../src/nodes/nodes.ts'
+import { failureOf } from '../support/accounts.ts'
 import { FakeLogger, only } from '../support/fakes.ts'
 import { testVault } from '../support/vault.ts'
 import { stage } from '../updates/stage.ts'
@@ -189,4 +190,21 @@ t.test('flows of a user are cancelled also where their node has ended', async (t
   await pause(QUIET_MS)
   t.same(network.ended, ['flow 1'])
   t.match(await rows(), [{ state: 'cancelled', sealed: false }])
+})
+
+t.test('two nodes never run one flow', async (t) => {
+  const { network, node, hasEnded, processOf, begun, rows, userId } = await scene(t)
+  const [before, here, there] = [await node(), await node(), await node()]
+  const flow = await begun(before, -MINUTE)
+  const at = (id: number) => processOf(id).flows.find(flow, userId)
+  const elsewhere = {
+    ...{ code: 'unavailable', description: 'the link session is at another node' },
+    retryAfterSeconds: 1,
+  }
+  t.match(await failureOf(at(here)), elsewhere, 'its node lives')
+  await hasEnded(before)
+  t.match((await at(here)).actor.snapshot.value, { open: 'password_needed' })
+  t.match(await failureOf(at(there)), elsewhere, 'another has taken it')
+  t.match(await rows(), [{ state: 'password_needed', node: here }])
+  t.same(network.ended, [])
 })
