@@ -52,12 +52,20 @@ function remedyOf(code: FailureCode): Sentence {
     : { code: 'check_chat', params: {} }
 }
 
-interface Explained {
-  readonly text: string
+interface Remedy {
   readonly remedy: string
+  /** No share of the account allows it. */
+  readonly isOfOwner?: true
 }
 
-const LINK_AGAIN = 'Link the account again with POST /platforms/{platform}/link/start'
+interface Explained extends Remedy {
+  readonly text: string
+}
+
+const LINK_AGAIN = {
+  remedy: 'Link the account again with POST /platforms/{platform}/link/start',
+  isOfOwner: true,
+} as const
 const WAIT = 'Wait: the service keeps trying by itself'
 const SLOW =
   'Wait: it is tried again every five minutes; if it comes back, ask whoever runs the platform'
@@ -95,29 +103,31 @@ const reasons: Readonly<Record<Reason, Explained>> = {
     text: 'The platform restricts the account because it sent too much',
     remedy: 'Wait until the restriction ends, and send less',
   },
-  session_revoked: { text: 'The session was ended on the platform', remedy: LINK_AGAIN },
-  session_expired: { text: 'The session has expired on the platform', remedy: LINK_AGAIN },
+  session_revoked: { text: 'The session was ended on the platform', ...LINK_AGAIN },
+  session_expired: { text: 'The session has expired on the platform', ...LINK_AGAIN },
   session_duplicated: {
     text: 'The platform ended the session: it was in use at two places at once',
-    remedy: LINK_AGAIN,
+    ...LINK_AGAIN,
   },
   password_needed: {
     text: 'The platform asks for the password of the account',
-    remedy: LINK_AGAIN,
+    ...LINK_AGAIN,
   },
   account_banned: { text: 'The platform has banned the account', remedy: CONTACT },
   replaced_elsewhere: {
     text: 'Another client took the session over',
     remedy: `It is tried once more after five minutes. End the other client, then link again or restart. ${RESTART}`,
+    isOfOwner: true,
   },
   webhook_set: {
     text: 'The bot delivers its updates to a webhook of its own on the platform',
     remedy:
       'Delete the webhook there with deleteWebhook, or link the bot again with "delete_webhook": "true"; it is tried again every minute',
+    isOfOwner: true,
   },
   secrets_unreadable: {
     text: 'What is stored of the session cannot be read',
-    remedy: LINK_AGAIN,
+    ...LINK_AGAIN,
   },
   crashed: {
     text: 'The account crashed; it is started again in a moment',
@@ -126,6 +136,7 @@ const reasons: Readonly<Record<Reason, Explained>> = {
   crash_loop: {
     text: 'The account crashed again and again; it is tried every five minutes',
     remedy: `${RESTART}, and report it if it comes back`,
+    isOfOwner: true,
   },
   platform_unavailable: NOT_SET_UP,
   not_configured: NOT_SET_UP,
@@ -160,19 +171,21 @@ const reasons: Readonly<Record<Reason, Explained>> = {
     remedy: WAIT,
   },
   tls_failed: { text: 'No encrypted connection to the platform came about', remedy: WAIT },
-  password_changed: { text: 'The password of the account was changed', remedy: LINK_AGAIN },
+  password_changed: { text: 'The password of the account was changed', ...LINK_AGAIN },
   account_deleted: { text: 'The account was deleted on the platform', remedy: CONTACT },
   account_disabled: { text: 'The account is disabled on the platform', remedy: CONTACT },
   events_not_stored: { text: 'Events could not be stored', remedy: WAIT },
   storage: { text: 'The database of the service does not answer', remedy: WAIT },
 }
 
-const actions: Readonly<Record<string, string>> = {
-  none: WAIT,
-  wait: WAIT,
+const waiting: Remedy = { remedy: WAIT }
+
+const actions: Readonly<Record<string, Remedy>> = {
+  none: waiting,
+  wait: waiting,
   link_again: LINK_AGAIN,
-  restart: RESTART,
-  contact_platform: 'Contact the platform',
+  restart: { remedy: RESTART, isOfOwner: true },
+  contact_platform: { remedy: 'Contact the platform' },
 }
 
 /**
@@ -189,9 +202,9 @@ export const troubleOf = (reason: string | null, state: string): FindingCode =>
 
 /** The meaning of `reason` and the remedy; a word of another version is shown as it is. */
 export function explained(reason: string | null, action: string): Explained {
-  if (reason === null) return { text: 'The account is connecting', remedy: actions[action] ?? WAIT }
-  if (isKnown(reason)) return reasons[reason]
-  return { text: `The platform says: ${reason}`, remedy: actions[action] ?? WAIT }
+  if (reason !== null && isKnown(reason)) return reasons[reason]
+  const text = reason === null ? 'The account is connecting' : `The platform says: ${reason}`
+  return { text, ...(actions[action] ?? waiting) }
 }
 
 const isKnown = (reason: string): reason is Reason => Object.hasOwn(reasons, reason)

@@ -132,6 +132,26 @@ export function inWords(sentence: Sentence | string): string {
   return word(sentence.params)
 }
 
+/** What to do, said to whoever reads it: an account that is shared with them is its owner's to link and to restart. */
+export function remedyInWords(remedy: Sentence | string, isShared: boolean): string {
+  const text = inWords(remedy)
+  return isShared && isOfOwner(remedy)
+    ? `Ask the owner of the account, since a share does not allow it: ${text}`
+    : text
+}
+
+function isOfOwner(remedy: Sentence | string): boolean {
+  if (typeof remedy === 'string') return false
+  switch (remedy.code) {
+    case 'explained_remedy':
+      return explained(remedy.params.reason, remedy.params.action).isOfOwner === true
+    case 'action':
+      return explained(null, remedy.params.action).isOfOwner === true
+    default:
+      return remedy.code === 'link_and_make_key'
+  }
+}
+
 /** The same for programs and translators; null for text of an older version. */
 export const codeOf = (sentence: Sentence | string) =>
   typeof sentence === 'string' ? null : { code: sentence.code, params: { ...sentence.params } }

@@ -167,6 +167,10 @@ export async function markOf({ user }: Pick<FastifyRequest, 'user'>) {
   return user.sharing ? { shared: await user.sharing.mark() } : {}
 }
 
+/** Whether the account of this request is somebody else's, who shares it with the caller. */
+export const isShared = ({ user }: Pick<FastifyRequest, 'user'>): boolean =>
+  user.sharing !== undefined
+
 /** By whom a key of somebody else is made or changed. */
 export function developerOf({ user }: Pick<FastifyRequest, 'user'>): SharedBy | undefined {
   return user.sharing && { userId: user.sharing.id, shareId: user.sharing.share.shareId }

@@ -8,10 +8,10 @@ import { readBack } from '../../../machines/model/failure.ts'
 import { type Check, testCredential } from '../../credentials/health-test.ts'
 import type { ReceiveSettingsService } from '../../credentials/receive-settings.ts'
 import { findCredential, type RecordSource } from '../../credentials/records.ts'
-import { codeOf, inWords } from '../../diagnosis/words.ts'
+import { codeOf, inWords, remedyInWords } from '../../diagnosis/words.ts'
 import { Nullable } from '../../json/schemas.ts'
 import { CredentialRecord, HealthReport } from '../../records/credential.ts'
-import { markOf } from '../access.ts'
+import { isShared, markOf } from '../access.ts'
 import { demandScope } from '../authenticate.ts'
 import { carriedOut, describeChange } from '../changes.ts'
 import { answers, Done, done, ok } from '../envelope.ts'
@@ -54,19 +54,22 @@ export const credentialTestRoute: FastifyPluginAsyncTypebox<CredentialTestOption
       const record = await findCredential(source, userOf(request), credentialId)
       const actor = await credentials.find(credentialId)
       const report = await testCredential(actor, record, { sendTo: request.body?.send_to, now })
-      return ok({ ...report, checks: report.checks.map(present) })
+      return ok({
+        ...report,
+        checks: report.checks.map((check) => present(check, isShared(request))),
+      })
     },
   )
 }
 
-const present = ({ check, ok, latencyMs, seen, code, remedy }: Check) => ({
+const present = ({ check, ok, latencyMs, seen, code, remedy }: Check, isShared: boolean) => ({
   check,
   ok,
   latency_ms: latencyMs,
   detail: inWords(seen),
   detail_code: codeOf(seen),
   code,
-  remedy: remedy && inWords(remedy),
+  remedy: remedy && remedyInWords(remedy, isShared),
 })
 
 export const CredentialParams = Type.Object({ credential_id: Type.String({ maxLength: 20 }) })

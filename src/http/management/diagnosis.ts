@@ -5,10 +5,11 @@ import { type Static, Type } from 'typebox'
 import { causeOf, type Finding, STEPS } from '../../../machines/diagnosis/events.ts'
 import { nextStep } from '../../../machines/diagnosis/machine.ts'
 import type { Diagnoses, RunningDiagnosis } from '../../diagnosis/diagnoses.ts'
-import { codeOf, inWords } from '../../diagnosis/words.ts'
+import { codeOf, inWords, remedyInWords } from '../../diagnosis/words.ts'
 import { Nullable } from '../../json/schemas.ts'
 import type { KeyService } from '../../keys/service.ts'
 import { DiagnosisRecord } from '../../records/api-key.ts'
+import { isShared } from '../access.ts'
 import { demandScope } from '../authenticate.ts'
 import { answers, ok } from '../envelope.ts'
 import { type Authenticated, forUsers, IdParams, idOf, userOf } from './owner.ts'
@@ -83,7 +84,7 @@ const startRoute: Routes = async (app, { keyService, diagnoses }) => {
         opens: key === undefined ? undefined : await keyService.matches(api_key_id, key),
       })
       if (all) await diagnosis.actor.ask({ type: 'diagnosis.next', all })
-      return ok(present(diagnosis))
+      return ok(present(diagnosis, isShared(request)))
     },
   )
 }
@@ -103,14 +104,15 @@ const stepRoutes: Routes = async (app, { diagnoses }) => {
         all,
         ...(send_to !== undefined && { sendTo: send_to }),
       })
-      return ok(present(diagnosis))
+      return ok(present(diagnosis, isShared(request)))
     },
   )
 
   app.get(
     '/api_keys/:id/diagnosis/:diagnosis_id',
     { schema: { tags, summary: 'What was found so far', params: Params, response } },
-    async (request) => ok(present(await found(diagnoses, request.params, userOf(request)))),
+    async (request) =>
+      ok(present(await found(diagnoses, request.params, userOf(request)), isShared(request))),
   )
 }
 
@@ -125,7 +127,7 @@ export const diagnosisRoutes: Routes = async (app, options) => {
 const found = (diagnoses: Diagnoses, params: Static<typeof Params>, userId: number) =>
   diagnoses.find(params.diagnosis_id, userId, idOf(params.id))
 
-function present({ stored, actor }: RunningDiagnosis) {
+function present({ stored, actor }: RunningDiagnosis, isShared: boolean) {
   const { findings } = actor.snapshot.context
   const cause = causeOf(findings)
   const next = nextStep(findings)
@@ -134,20 +136,20 @@ function present({ stored, actor }: RunningDiagnosis) {
     api_key_id: stored.apiKeyId,
     credential_id: stored.credentialId,
     step: next ?? null,
-    steps: STEPS.map((step, place) => presentStep(step, findings[place])),
+    steps: STEPS.map((step, place) => presentStep(step, findings[place], isShared)),
     cause: cause ? presentCause(cause) : null,
-    next_action: actionOf(cause, next),
+    next_action: actionOf(cause, next, isShared),
     started_at: stored.startedAt.toISOString(),
   }
 }
 
-const presentStep = (step: string, finding: Finding | undefined) => ({
+const presentStep = (step: string, finding: Finding | undefined, isShared: boolean) => ({
   step,
   verdict: finding?.verdict ?? 'pending',
   code: finding?.code ?? null,
   evidence: (finding?.evidence ?? []).map(inWords),
   evidence_codes: (finding?.evidence ?? []).map(codeOf),
-  remedy: finding?.remedy ? inWords(finding.remedy) : null,
+  remedy: finding?.remedy ? remedyInWords(finding.remedy, isShared) : null,
 })
 
 function presentCause({ step, code, verdict, evidence }: Finding) {
@@ -155,7 +157,11 @@ function presentCause({ step, code, verdict, evidence }: Finding) {
   return { step, code: code ?? verdict, text: inWords(text), text_code: codeOf(text) }
 }
 
-function actionOf(cause: Finding | undefined, next: string | undefined): string | null {
-  if (cause) return cause.remedy ? inWords(cause.remedy) : null
+function actionOf(
+  cause: Finding | undefined,
+  next: string | undefined,
+  isShared: boolean,
+): string | null {
+  if (cause) return cause.remedy ? remedyInWords(cause.remedy, isShared) : null
   return next === undefined ? 'Nothing is wrong: look at the bot itself' : null
 }

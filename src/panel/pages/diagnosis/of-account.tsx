@@ -21,7 +21,7 @@ function Out({ credential }: { readonly credential: Credential }) {
         {reason && `${t.word('reason', reason)}. `}
         {t.word('action', action)}
       </p>
-      {action === 'link_again' && shared && <AskOwner shared={shared} />}
+      {['link_again', 'restart'].includes(action) && shared && <AskOwner shared={shared} />}
       {action === 'link_again' && !shared && (
         <div>
           <ButtonLink kind="first" to={`/dashboard/link?platform=${platform}&again=${id}`}>
