@@ -85,3 +85,12 @@ t.test('a banned or deleted account is not linked', async (t) => {
   await sandbox.people.change(person.id, { deactivated: true })
   t.match(await start(), { kind: 'refused', reason: 'account_deleted' })
 })
+
+t.test('a link whose code is forgotten since is over', async (t) => {
+  const { db, platform, attempt } = await started(t)
+  if (attempt.step.kind !== 'code') throw new Error('no code was sent')
+  await db.query('delete from sandbox_challenge', [])
+  const resumed = await platform.resumeLink(attempt.step.stored, patience())
+  t.match(resumed.step, { kind: 'refused', reason: 'expired', description: 'the code has expired' })
+  await resumed.close({ signOut: true })
+})

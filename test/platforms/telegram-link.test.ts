@@ -150,6 +150,40 @@ t.test('Telegram accounts are linked', async (t) => {
     t.equal(network.devicesOf(person), 0)
   })
 
+  await t.test(
+    'nothing is left of a QR code whose key Telegram has revoked meanwhile',
+    async (t) => {
+      const gone = [
+        'AUTH_KEY_UNREGISTERED',
+        'AUTH_KEY_INVALID',
+        'AUTH_KEY_DUPLICATED',
+        'SESSION_REVOKED',
+        'SESSION_EXPIRED',
+      ]
+      t.teardown(() => {
+        network.between = (_, carryOut) => carryOut()
+      })
+      for (const word of gone) {
+        const attempt = await stage.platform().startLink('qr', {}, patience())
+        await attempt.close()
+        network.between = (name, carryOut) => {
+          if (name.startsWith('auth.')) throw new RpcRefusal(401, word)
+          return carryOut()
+        }
+        const resumed = await stage.platform().resumeLink(storedOf(attempt.step), patience())
+        t.match(resumed.step, { kind: 'refused', reason: 'expired' }, word)
+        await resumed.close({ signOut: true })
+        network.between = (_, carryOut) => carryOut()
+      }
+    },
+  )
+
+  await t.test('a link that was closed before does not say that it has signed out', async (t) => {
+    const { attempt } = await begun(t, stage)
+    await attempt.close()
+    await t.rejects(attempt.close({ signOut: true }), { message: 'The client is closed' })
+  })
+
   await t.test('an account that has to name an e-mail address first', async (t) => {
     const { attempt } = await begun(t, stage, { email: '' })
     t.match(attempt.step, {

@@ -19,6 +19,7 @@ import {
   type Challenge,
   CODE_LENGTH,
   countWrongAnswer,
+  findChallenge,
   isExhausted,
   isPassword,
   loadChallenge,
@@ -104,7 +105,8 @@ export class Linking {
 
   async resume(stored: Json): Promise<LinkAttempt> {
     const id = challengeOf(stored)
-    return this.#attempt(await this.#stepOf(await loadChallenge(this.#db, id)), id)
+    const challenge = await findChallenge(this.#db, id)
+    return this.#attempt(challenge ? await this.#stepOf(challenge) : expired, id)
   }
 
   #attempt(step: LinkStep, id?: string): LinkAttempt {

@@ -88,14 +88,19 @@ async function attempt(
   to: SignIn,
   begin: (to: SignIn) => Promise<LinkAttempt>,
 ): Promise<LinkAttempt> {
+  /** The session is signed out, or whoever got its secrets does it. */
+  let isSettled = false
   const settled = async (step: LinkStep) => {
-    if (step.kind === 'done') await to.client.destroy()
+    if (step.kind !== 'done') return step
+    isSettled = true
+    await to.client.destroy()
     return step
   }
   /** The network may have taken an answer whose reply was lost. */
   const leave = async () => {
-    if (to.client.destroyed) return
+    if (isSettled) return
     await signOut(to.client, AbortSignal.timeout(LEAVES_MS))
+    isSettled = true
   }
   try {
     const link = await begin(to)

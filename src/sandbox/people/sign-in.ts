@@ -31,8 +31,14 @@ export async function beginChallenge(db: Queryable, person: number, now: number)
   return row!
 }
 
-export async function loadChallenge(db: Queryable, id: string): Promise<Challenge> {
+/** Undefined where it is forgotten since. */
+export async function findChallenge(db: Queryable, id: string): Promise<Challenge | undefined> {
   const [row] = await db.query<Challenge>('select * from sandbox_challenge where id = $1', [id])
+  return row
+}
+
+export async function loadChallenge(db: Queryable, id: string): Promise<Challenge> {
+  const row = await findChallenge(db, id)
   if (!row) throw failed('not_found', '')
   return row
 }

@@ -99,6 +99,11 @@ export function refusalStep(cause: unknown): LinkStep {
     case 'EMAIL_VERIFY_EXPIRED':
     case 'AUTH_TOKEN_EXPIRED':
     case 'AUTH_KEY_UNREGISTERED':
+    // The key is of no use any more: nothing is signed in with it, and nothing can be.
+    case 'AUTH_KEY_INVALID':
+    case 'AUTH_KEY_DUPLICATED':
+    case 'SESSION_REVOKED':
+    case 'SESSION_EXPIRED':
       return refused('expired', 'the code is too old')
     case 'PHONE_PASSWORD_FLOOD':
     case 'PHONE_NUMBER_FLOOD':
