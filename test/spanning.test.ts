@@ -48,6 +48,8 @@ const spanning: Readonly<Record<string, string>> = {
   'database/write-watch.ts write_probe': server,
   'identities/store.ts chat_identity': old,
   'jobs/backend.ts pg_class': server,
+  'links/store.ts link_session':
+    'looks for flows of its database that nobody has ended; each cell does it for itself',
   'media/blob-rows.ts media_object': old,
   'nodes/owners.ts link_page': oneUser,
   'nodes/orders.ts credential': 'what operators have ordered of the nodes of one cell',

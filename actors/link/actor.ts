@@ -32,7 +32,7 @@ const STORE_AGAIN_MS = 1_000
 /** The effects of one link flow. */
 class LinkEffects {
   readonly ending: LinkEnding
-  readonly #facts: LinkFacts
+  #facts: LinkFacts
   readonly #world: LinkWorld
   /** The attempt on the network: begun by this process, or resumed from what is stored. */
   #attempt: LinkAttempt | undefined
@@ -127,24 +127,26 @@ class LinkEffects {
     return asked
   }
 
-  /** Never rejects. Another actor of the flow may have linked it, under the same session: only who has ended it signs out. */
+  /** Never rejects. Another actor may link the flow, under the same session: only who has ended and claimed it signs out. */
   async #signOut(): Promise<void> {
     await this.#limited(() => this.#asked).catch(() => undefined)
-    await this.#finished
+    while ((await this.ending.stored()) && !this.#hasEnded) await this.#pause()
+    if (this.#accepted?.kind === 'done') await this.#asked
     // It is linked as soon as it is stored.
     if (this.isUnstored) return
-    while ((await this.ending.stored()) && !this.#hasEnded) await this.#pause()
+    const { store } = this.#world
+    const { sessionId } = this.#facts
     const { isOurs } = this.ending
-    const signOut = isOurs && !this.#isSettled
-    if (signOut) this.#isSettled = true
     try {
+      const signOut = isOurs && !this.#isSettled && (await store.claimLeft(sessionId))
       if (signOut && this.#facts.stored !== null) await this.#open()
       const step = this.#accepted ?? this.#attempt?.step
       if (signOut && step?.kind === 'done') await this.#world.signOut(step.secrets)
       await this.#close(signOut)
-      if (isOurs) await this.#world.store.saveLeft(this.#facts.sessionId)
+      if (signOut) this.#isSettled = true
+      if (isOurs && this.#isSettled) await store.saveLeft(sessionId)
     } catch (err) {
-      // A later actor of the flow tries again.
+      // The next end, or a later actor of the flow, tries again.
       this.#world.logger.warn({ err }, 'a link that is over may have left a session signed in')
       await this.#close(false).catch((cause) => this.#onDefect(cause))
     }
@@ -228,6 +230,7 @@ class LinkEffects {
     const { sessionId, step: first } = this.#facts
     const shown = { ...shownStep(step, clock.now()), ...accountIn(first) }
     await store.saveStep(sessionId, shown, step.stored)
+    this.#facts = { ...this.#facts, stored: step.stored }
     const wrong = step.kind !== 'show' && step.wrong
     if (wrong) return { type: 'answer.wrong', requestId, what: step.kind }
     return { type: 'step.reached', requestId, step: shown }

@@ -237,6 +237,8 @@ export interface LinkStore {
     attemptsLeft: number,
     reason?: LinkReason,
   ): Promise<boolean>
+  /** Resolves with whether the session of a flow that is over is this node's to sign out: no account can get it any more. */
+  claimLeft(sessionId: string): Promise<boolean>
   /** The session of a flow that is over is signed out, or never was: nobody has to resume it any more. */
   saveLeft(sessionId: string): Promise<void>
   /**

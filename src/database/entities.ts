@@ -226,6 +226,7 @@ export const LinkSession = defineEntity({
     createdAt: p.datetime().defaultRaw('now()'),
     target: p.text().nullable(),
     node: p.integer().nullable(),
+    signingOut: p.boolean().default(false),
   },
 })
 

@@ -128,10 +128,11 @@ async function finishOnce(
     }
     const linking = await tx.query(
       `update link_session set state = 'linked', credential_id = $2, stored = null
-       where id = $1 and (state = any ($3) or node is not distinct from $4) returning 1`,
+       where id = $1 and not signing_out and (state = any ($3) or node is not distinct from $4)
+       returning 1`,
       [sessionId, credentialId, OPEN_STATES, ending.node],
     )
-    // Another node has ended it, and has signed its session out.
+    // Somebody else has ended it, and signs its session out.
     if (linking.length === 0) throw new RequestFailed(ended)
     await noteAnswer(tx, {
       target: ['link', sessionId],

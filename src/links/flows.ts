@@ -136,7 +136,10 @@ export class LinkFlows {
     } catch (cause) {
       // A refused one is kept to be signed out.
       if (!(cause instanceof LinkRefused)) {
-        await this.#signOut(link, secrets).catch((err) =>
+        const leave = async () => {
+          if (await store.claimLeft(link.sessionId)) await this.#signOut(link, secrets)
+        }
+        await leave().catch((err) =>
           logger.warn({ err }, 'a link that failed may have left a session signed in'),
         )
       }
@@ -144,9 +147,8 @@ export class LinkFlows {
     }
   }
 
-  /** Ends a session that the network has opened and that no account has: no other node could have it, or end it later. */
-  async #signOut(link: Pick<NewLink, 'sessionId' | 'platform'>, secrets: Json): Promise<void> {
-    if (await this.#options.store.isLinked(link.sessionId)) return
+  /** Ends a session that the network has opened and that no account can get: it is claimed. */
+  async #signOut(link: Pick<NewLink, 'platform'>, secrets: Json): Promise<void> {
     const platform = this.platform(link.platform)
     await within(SIGN_OUT_MS, undefined, async (signal) =>
       platform.signOut?.(secrets, always, signal),
@@ -185,16 +187,21 @@ export class LinkFlows {
 
   /** Cancels what this user has under way here, or had at a node that has ended. */
   async endAll(userId: number): Promise<void> {
-    await this.#endLeft(userId)
+    const { store } = this.#options
+    await this.#endLeft(async () => {
+      const left = await store.leftOf(userId)
+      // An actor that began with an open flow would go on with it, and may link it.
+      for (const { sessionId, attemptsLeft } of left) {
+        await store.saveEnd(sessionId, 'cancelled', attemptsLeft)
+      }
+      return left
+    })
     const theirs = [...this.#actors.live()].filter(
       ([, actor]) => this.#links.get(actor)?.userId === userId,
     )
+    // An actor stays until it has signed out: a second one would ask the network beside it.
     await Promise.all(
-      theirs.map(async ([, actor]) => {
-        await actor.ask({ type: 'link.cancel' }).catch(unlessRefused)
-        actor.stop()
-        await actor.closed
-      }),
+      theirs.map(([, actor]) => actor.ask({ type: 'link.cancel' }).catch(unlessRefused)),
     )
   }
 
@@ -210,26 +217,28 @@ export class LinkFlows {
 
   /** Ends flows that nobody was there to end, and has sessions signed out for which nobody had the time. Never rejects. */
   endLeft(): Promise<void> {
-    this.#ending ??= this.#endLeft().finally(() => {
+    this.#ending ??= this.#endLeft(() => this.#options.store.leftOverdue()).finally(() => {
       this.#ending = undefined
     })
     return this.#ending
   }
 
-  async #endLeft(userId?: number): Promise<void> {
-    const { store, platforms, logger } = this.#options
+  async #endLeft(look: () => Promise<Pick<StoredLink, 'sessionId' | 'platform'>[]>): Promise<void> {
+    const { platforms, logger } = this.#options
+    const failures: unknown[] = []
     try {
-      for (const { sessionId, platform } of await store.unended(userId)) {
-        // Until it is available again, its sessions cannot be signed out.
+      for (const { sessionId, platform } of await look()) {
         if (platforms.get(platform)?.unavailable) continue
         // Its actor does it as it begins. Another node may have been faster.
         await this.#actors.find(sessionId).catch((err) => {
-          if (!(err instanceof RequestFailed)) logger.warn({ err }, UNENDED)
+          if (!(err instanceof RequestFailed)) failures.push(err)
         })
       }
     } catch (err) {
-      logger.warn({ err }, UNENDED)
+      failures.push(err)
     }
+    const [err] = failures
+    if (failures.length > 0) logger.warn({ err, failures: failures.length }, UNENDED)
   }
 
   stop(): Promise<void> {
@@ -239,10 +248,11 @@ export class LinkFlows {
   async #activate(sessionId: string): Promise<LinkActor> {
     const stored = await this.#options.store.load(sessionId)
     if (!stored) throw failed('not_found')
-    if (OPEN_STATES.includes(stored.state)) await this.#take(stored)
+    const node = await this.#take(stored)
     const live = this.#begun.get(sessionId)
     this.#begun.delete(sessionId)
-    const link = live ? stored : { ...stored, ...resumable(stored) }
+    if (stored.isUnreadable && !live) await this.#giveUp(stored)
+    const link = { ...(live ? stored : { ...stored, ...resumable(stored) }), node }
     const platform = this.platform(link.platform)
     const admitResend = () => this.#options.gate.resend(link)
     const signOut = (secrets: Json) => this.#signOut(link, secrets)
@@ -251,11 +261,23 @@ export class LinkFlows {
     return actor
   }
 
-  /** An open flow is one node's. A request for it may come here where nodes do not pass requests on. */
-  async #take({ sessionId, node }: StoredLink): Promise<void> {
+  /**
+   * An open flow is one node's. A request for it may come here where nodes do not pass requests on. Resolves with the number
+   * of the node that has it.
+   */
+  async #take({ sessionId, state, node }: StoredLink): Promise<number | null> {
     const { store } = this.#options
-    if (store.isOwn(node) || (await store.adopt(sessionId, node)) !== undefined) return
+    if (!OPEN_STATES.includes(state) || store.isOwn(node)) return node
+    const adopted = await store.adopt(sessionId, node)
+    if (adopted !== undefined) return adopted
     throw failed('unavailable', 'the link session is at another node', { retryAfterSeconds: 1 })
+  }
+
+  /** It is looked for no more. */
+  async #giveUp({ sessionId, attemptsLeft }: StoredLink): Promise<void> {
+    const { store } = this.#options
+    await store.saveEnd(sessionId, 'expired', attemptsLeft)
+    await store.saveLeft(sessionId)
   }
 }
 

@@ -31,6 +31,8 @@ export interface StoredLink extends LinkFacts {
   readonly method: string
   /** The incarnation of the node that has it. */
   readonly node: number | null
+  /** What is stored of it can never be read: nobody can go on with it, or sign it out. */
+  readonly isUnreadable: boolean
   /** Stands for the phone, address or bot that is tried. */
   readonly target: string | undefined
 }
@@ -95,20 +97,33 @@ const endOwn = `
     or state = $2 and node is not distinct from $5)
   returning 1`
 
+/** A flow of nobody else whose session may be signed in. */
+type LeftLink = Pick<StoredLink, 'sessionId' | 'platform' | 'attemptsLeft'>
+
+const left = `
+  select id as "sessionId", platform, attempts_left as "attemptsLeft", expires_at::text as "expiresAt"
+    from link_session l
+   where stored is not null and state <> 'linked' and ${isOurs('$1')}`
+
 /** An actor has noticed the end by then, if there is one. */
 const NOTICED = '30 seconds'
-const AT_ONCE = 100
+/** Each asks its network. */
+const AT_ONCE = 20
 
-const unended = `
-  select id as "sessionId", platform from link_session l
-   where stored is not null and state <> 'linked' and ${isOurs('$1')}
-     and (user_id = $2 or $2 is null and expires_at < now() - interval '${NOTICED}')
-   order by expires_at limit ${AT_ONCE}`
+const leftOverdue = `${left} and platform = any ($2)
+     and expires_at < now() - interval '${NOTICED}' and (expires_at, id) > ($3::timestamptz, $4)
+   order by expires_at, id limit ${AT_ONCE}`
+
+const leftOf = `${left} and user_id = $2`
+
+const START = { expiresAt: '-infinity', sessionId: '' }
 
 export class PostgresLinkStore implements LinkStore {
   readonly #world: LinkWorld
   readonly #db: Database
   readonly #vault: Vault
+  /** The last flow that the last look came to. */
+  #lookedTo = START
 
   constructor(world: LinkWorld) {
     this.#world = world
@@ -149,6 +164,7 @@ export class PostgresLinkStore implements LinkStore {
       state: link.state,
       step: link.step ?? undefined,
       stored: stored ? (JSON.parse(stored.toString()) as Json) : null,
+      isUnreadable: Boolean(link.stored) && !stored,
       attemptsLeft: link.attemptsLeft,
       expiresAt: link.expiresAt.getTime(),
       credentialId: link.credentialId ?? undefined,
@@ -157,9 +173,21 @@ export class PostgresLinkStore implements LinkStore {
     }
   }
 
-  /** Those of nobody else whose session may be signed in: of this user, or of all those whose time is over. */
-  unended(userId?: number): Promise<Pick<StoredLink, 'sessionId' | 'platform'>[]> {
-    return this.#db.query(unended, [this.#world.incarnation(), userId ?? null])
+  /** The next of those whose time is over, and then from the first again: one that cannot be ended keeps no other from it. */
+  async leftOverdue(): Promise<LeftLink[]> {
+    const { platforms, incarnation } = this.#world
+    // Until its network is available again, a session cannot be signed out.
+    const available = [...platforms].filter(([, { unavailable }]) => !unavailable)
+    const found = await this.#db.query<LeftLink & typeof START>(leftOverdue, [
+      ...[incarnation(), available.map(([id]) => id)],
+      ...[this.#lookedTo.expiresAt, this.#lookedTo.sessionId],
+    ])
+    this.#lookedTo = (found.length === AT_ONCE && found.at(-1)) || START
+    return found
+  }
+
+  leftOf(userId: number): Promise<LeftLink[]> {
+    return this.#db.query(leftOf, [this.#world.incarnation(), userId])
   }
 
   /** Whether it is the number of this node. */
@@ -240,6 +268,18 @@ export class PostgresLinkStore implements LinkStore {
     return false
   }
 
+  /** The same row update says whether it is linked: a late `finish`, of whichever actor, finds the claim. */
+  async claimLeft(sessionId: string): Promise<boolean> {
+    const claimed = await this.#db.query(
+      `update link_session set signing_out = true
+        where id = $1 and state <> 'linked' and state <> all ($2) and node is not distinct from $3
+        returning 1`,
+      [sessionId, OPEN_STATES, this.#world.incarnation()],
+    )
+    // One that is gone cannot be linked.
+    return claimed.length > 0 || !(await this.#isThere(sessionId))
+  }
+
   async saveLeft(sessionId: string): Promise<void> {
     const over = { id: sessionId, state: { $nin: [...OPEN_STATES] } }
     await this.#db.records((em) => em.nativeUpdate(LinkSession, over, { stored: null }))
@@ -250,12 +290,6 @@ export class PostgresLinkStore implements LinkStore {
     return onlyFor(this.#db, this.#vault, relinks)
   }
 
-  /** Whether an account has the session of this flow. */
-  async isLinked(sessionId: string): Promise<boolean> {
-    const linked = { id: sessionId, state: 'linked' as const }
-    return (await this.#db.records((em) => em.count(LinkSession, linked))) > 0
-  }
-
   async finish(sessionId: string, account: AccountIdentity, secrets: Json): Promise<number> {
     const { db, vault, platforms, held, owner, onFinish } = this.#world
     const leavesSession = (platform: string) => platforms.get(platform)?.signOut !== undefined
@@ -264,6 +298,10 @@ export class PostgresLinkStore implements LinkStore {
     const finished = await finishLink(db, vault, ending, held)
     await onFinish(finished)
     return finished.credentialId
+  }
+
+  async #isThere(sessionId: string): Promise<boolean> {
+    return (await this.#db.records((em) => em.count(LinkSession, { id: sessionId }))) > 0
   }
 
   async #seal(sessionId: string, userId: number, stored: Json): Promise<Buffer | null> {

@@ -86,12 +86,15 @@ t.test('of an account that is not the one to be linked again nothing is changed'
 })
 
 t.test('a link that fails with its first step waits for nothing', async (t) => {
-  const { db, network, hurdle, start, open } = await scene(t)
+  const { db, network, hurdle, start, open, store, account } = await scene(t)
   hurdle.before = () => Promise.reject(new Error('disk full'))
   await t.rejects(start(), { message: 'disk full' })
   t.same(await open(), [])
   t.same(await db.query('select state from link_session', []), [{ state: 'failed' }])
   t.same(network.signedOut, ['secret'], 'and leaves nothing signed in')
+  hurdle.before = async () => {}
+  const [flow] = await db.query<{ id: string }>('select id from link_session', [])
+  t.match(await failureOf(store.finish(flow!.id, account, 'secret')), { reason: 'link_over' })
 })
 
 t.test('an account that is stored keeps its session, whatever fails after that', async (t) => {

@@ -128,6 +128,35 @@ t.test('a network that may not have ended it is asked again by the next actor', 
   t.equal(rig.forgotten, 1, 'where there is something to be signed out')
 })
 
+t.test('a session that could not be signed out is kept, however often its flow ends', async (t) => {
+  for (const isFirst of [true, false]) {
+    const rig = new LinkRig(t)
+    const { attempt } = rig
+    const close = attempt.close.bind(attempt)
+    let isAway = true
+    attempt.close = async (options) => {
+      await close(options)
+      if (options?.signOut && isAway) throw away
+    }
+    rig.platform.onResumeLink = async () => attempt
+    // The other way it is about to be signed out as its user is suspended.
+    const actor = rig.begin(isFirst ? {} : { state: 'cancelled' }, isFirst)
+    const cancel = async () => {
+      await actor.ask({ type: 'link.cancel' })
+      await settled()
+    }
+    await cancel()
+    await cancel()
+    t.same([attempt.left.includes(true), rig.forgotten], [true, 0])
+    isAway = false
+    await cancel()
+    t.equal(rig.forgotten, 1, 'and signed out by the next end that the network answers')
+    const asked = attempt.left.length
+    await cancel()
+    t.equal(attempt.left.length, asked, 'once')
+  }
+})
+
 t.test('it is resumed for that where another process had it', async (t) => {
   const rig = new LinkRig(t)
   rig.platform.onResumeLink = async () => rig.attempt
@@ -200,6 +229,36 @@ t.test('an account that is being stored when its time is over is not signed out'
   await settled()
   t.same([rig.attempt.left, rig.signedOut, rig.finished], [[false], [], 1])
   t.equal(stateOf(actor), '"linked"')
+})
+
+t.test('one whose account is stored at last as its end is stored, neither', async (t) => {
+  for (const isSlow of [false, true]) {
+    const rig = new LinkRig(t)
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const saved = Promise.withResolvers<void>()
+    rig.answerTakes = 20
+    rig.finishing = first.promise
+    rig.attempt.next = async () => done
+    if (isSlow) rig.saving = saved.promise
+    const actor = rig.begin()
+    const ignored = () => undefined
+    const verified = actor.ask({ type: 'link.verify', code: '1' }).catch(ignored)
+    await settled()
+    const cancelled = actor.ask({ type: 'link.cancel' }).catch(ignored)
+    await pause(60)
+    rig.finishing = second.promise
+    first.reject(away)
+    await settled()
+    saved.resolve()
+    await settled()
+    await rig.clock.advance(1_000)
+    t.same([rig.attempt.left, rig.signedOut], [[], []])
+    second.resolve()
+    await Promise.all([verified, cancelled])
+    await settled()
+    t.same([rig.attempt.left, rig.signedOut, rig.finished], [[false], [], 1])
+    t.equal(stateOf(actor), '"linked"')
+  }
 })
 
 t.test('a flow that goes on in another process is not signed out', async (t) => {

@@ -4,6 +4,8 @@ import { activateLink, type LinkActor } from '../../../actors/link/actor.ts'
 import type { LinkAnswer, LinkAttempt, LinkStep } from '../../../actors/ports/platform.ts'
 import type { LinkFacts } from '../../../actors/ports/ports.ts'
 import type { LinkState, ShownStep } from '../../../machines/link/events.ts'
+import { ended } from '../../../machines/link/setup.ts'
+import { RequestFailed } from '../../../machines/model/failure.ts'
 import { TestClock } from '../../support/clock.ts'
 import { FakeLogger, FakePlatform, somebody } from '../../support/fakes.ts'
 
@@ -76,6 +78,8 @@ export class LinkRig {
   answerTakes = 10_000
   /** What is stored of the flow is open, and this node's. */
   isOpen = true
+  /** As the table does it: what is claimed to be signed out is not linked, and the other way round. */
+  #isClaimed = false
 
   begin(more: Partial<LinkFacts> = {}, isFirst = true): LinkActor {
     return activateLink(this.facts(more), isFirst ? this.attempt : undefined, {
@@ -91,10 +95,15 @@ export class LinkRig {
           this.ends.push([state, attemptsLeft, reason])
           return this.isOpen
         },
+        claimLeft: async () => {
+          this.#isClaimed = this.finished === 0
+          return this.#isClaimed
+        },
         saveLeft: async () => void this.forgotten++,
         finish: async () => {
           await this.storing
           await this.finishing
+          if (this.#isClaimed) throw new RequestFailed(ended)
           this.finished++
           return 7
         },
