@@ -169,6 +169,31 @@ t.test('it is resumed for that where another process had it', async (t) => {
   t.same(rig.attempt.left, [true], 'once')
 })
 
+t.test('what is stored is kept for the node that has taken the flow since it ended', async (t) => {
+  const rig = new LinkRig(t)
+  rig.isOwn = false
+  await rig.begin().ask({ type: 'link.cancel' })
+  await settled()
+  t.same([rig.attempt.left, rig.forgotten], [[false], 0])
+})
+
+t.test('it is resumed from the newest step where it could not be signed out', async (t) => {
+  const rig = new LinkRig(t)
+  rig.attempt.close = () => Promise.reject(away)
+  const resumed: unknown[] = []
+  rig.platform.onResumeLink = async (stored) => {
+    resumed.push(stored)
+    return new FakeAttempt()
+  }
+  const actor = rig.begin()
+  await actor.ask({ type: 'link.verify', code: '1' })
+  await actor.ask({ type: 'link.cancel' })
+  await settled()
+  await actor.ask({ type: 'link.cancel' })
+  await settled()
+  t.same([resumed, rig.forgotten], [[{ at: 'password' }], 1])
+})
+
 t.test('a session is left alone where another actor has linked it, or has the flow', async (t) => {
   const rig = new LinkRig(t)
   const actor = rig.begin()

@@ -78,6 +78,8 @@ export class LinkRig {
   answerTakes = 10_000
   /** What is stored of the flow is open, and this node's. */
   isOpen = true
+  /** No other node has taken it since this one ended it. */
+  isOwn = true
   /** As the table does it: what is claimed to be signed out is not linked, and the other way round. */
   #isClaimed = false
 
@@ -96,7 +98,7 @@ export class LinkRig {
           return this.isOpen
         },
         claimLeft: async () => {
-          this.#isClaimed = this.finished === 0
+          this.#isClaimed = this.isOwn && this.finished === 0
           return this.#isClaimed
         },
         saveLeft: async () => void this.forgotten++,
