@@ -25,6 +25,7 @@ export const ACTIONS = [
   'account.tested',
   'account.deleted',
   'account.tagged',
+  'account.session_left',
   'share.made',
   'share.accepted',
   'share.changed',

@@ -4,8 +4,11 @@ import type { Queryable, Records } from '../database/database.ts'
 import { AuditEntry } from '../database/entities.ts'
 import type { Action } from './actions.ts'
 
-/** How the author was known: by a sign-in, a token, a page for the owner of an account, a code, or as who runs commands. */
-export type Via = 'sign_in' | 'token' | 'page' | 'code' | 'command'
+/**
+ * How the author was known: by a sign-in, a token, a page for the owner of an account, a code, or as who runs commands;
+ * `service` where there is none, and it tells of what it could not do.
+ */
+export type Via = 'sign_in' | 'token' | 'page' | 'code' | 'command' | 'service'
 
 /** Who changes something now, from where, and what. */
 export interface Author {

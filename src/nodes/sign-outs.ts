@@ -4,8 +4,9 @@ import { within } from '../../actors/host/time.ts'
 import { type Lease, SessionPermit } from '../../actors/node/lease.ts'
 import type { Logger, Platforms } from '../../actors/ports/ports.ts'
 import type { Json } from '../../machines/model/protocol.ts'
+import { noteChange } from '../audit/log.ts'
 import { secretsOf } from '../credentials/identity.ts'
-import type { Database } from '../database/database.ts'
+import type { Database, Queryable } from '../database/database.ts'
 import { ifReadable, type Vault } from '../security/vault.ts'
 
 /** Sealed for its user, because the keys of its account are destroyed when that is deleted. */
@@ -92,6 +93,7 @@ interface Due {
 
 interface Taken {
   readonly id: string
+  readonly userId: number
   readonly credentialId: number
   readonly platform: string
   readonly secrets: Buffer
@@ -114,7 +116,7 @@ const take = `
   update pending_sign_out set tries = tries + 1,
          due_at = now() + make_interval(secs => least(${FIRST_PAUSE_SECONDS} * 2 ^ least(tries, 20), ${LONGEST_PAUSE_SECONDS}))
    where id = $1 and due_at <= now()
-  returning id, credential_id as "credentialId", platform, secrets, tries,
+  returning id, user_id as "userId", credential_id as "credentialId", platform, secrets, tries,
             created_at < now() - interval '${GIVEN_UP_AFTER}' as "isLast"`
 
 interface SignOutsOptions {
@@ -240,8 +242,8 @@ export class SignOuts {
     return true
   }
 
-  async #forget({ id }: Taken): Promise<void> {
-    const [row] = await this.#options.db.query<{ erased: number | null }>(
+  async #forget({ id }: Taken, db: Queryable = this.#options.db): Promise<void> {
+    const [row] = await db.query<{ erased: number | null }>(
       `delete from pending_sign_out p where id = $1
        returning (select id from app_user where id = p.user_id and erasing_at is not null) as erased`,
       [id],
@@ -249,15 +251,25 @@ export class SignOuts {
     if (typeof row?.erased === 'number') this.#ofErased.add(row.erased)
   }
 
-  /** Its user can still end it in the network's list of devices. */
-  async #giveUp(taken: Taken): Promise<void> {
+  /**
+   * Its user can still end it in the network's list of devices, and learns it where they look: in the timeline of the account,
+   * or in the audit log where that is deleted.
+   */
+  #giveUp(taken: Taken): Promise<void> {
     const { db, node } = this.#options
-    await db.query(
-      `insert into credential_transition (credential_id, at, from_state, to_state, event, duration_ms, actor, node)
-       select id, clock_timestamp(), machine_state, machine_state, 'signout.failed', 0, 'node:' || $2, $2
-         from credential where id = $1 and deactivated_at is null`,
-      [taken.credentialId, node],
-    )
-    await this.#forget(taken)
+    const { credentialId, platform, userId } = taken
+    return db.transaction(async (tx) => {
+      const told = await tx.query(
+        `insert into credential_transition (credential_id, at, from_state, to_state, event, duration_ms, actor, node)
+         select id, clock_timestamp(), machine_state, machine_state, 'signout.failed', 0, 'node:' || $2, $2
+           from credential where id = $1 and deactivated_at is null returning 1`,
+        [credentialId, node],
+      )
+      if (told.length === 0) {
+        const left = { target: ['account', credentialId], after: { platform }, userId } as const
+        await noteChange(tx, left, { via: 'service', action: 'account.session_left' })
+      }
+      await this.#forget(taken, tx)
+    })
   }
 }

@@ -11,7 +11,7 @@ export const AuditRecord = Type.Object({
   action: Type.String({ description: `One of ${ACTIONS.map((name) => `\`${name}\``).join(', ')}` }),
   via: Type.String({
     description:
-      'How the author was known: `sign_in`, `token`, `page` (of a link), `code` (at a sign-in), `command` (of the operator)',
+      'How the author was known: `sign_in`, `token`, `page` (of a link), `code` (at a sign-in), `command` (of the operator); `service`: nobody did it',
   }),
   author_id: Nullable(Type.Integer({ description: 'The user who did it' })),
   session_id: Nullable(Type.Integer()),

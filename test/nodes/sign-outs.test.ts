@@ -187,6 +187,7 @@ t.test(
     t.same(await lines(), [])
     await look('7 days')
     t.same([ended, await pending(), await lines()], [[], [], ['signout.failed']])
+    t.same(await db.query('select from audit_log'), [], 'where its owner looks')
   },
 )
 
@@ -211,6 +212,27 @@ t.test('a deleted account is signed out by what is kept of it', async (t) => {
   await look('2 minutes')
   t.same([ended.toSorted(), await pending()], [['first', 'second'], []])
 })
+
+t.test(
+  'the owner of a deleted account reads in the audit log what is left signed in',
+  async (t) => {
+    const { look, ended, network, pending, lines, store, owned, db } = await scene(t)
+    network.isAway = true
+    await store.deactivate(owned, true)
+    await look()
+    const changes = 'select user_id, action, via, target, target_id, after from audit_log'
+    t.same(await db.query(changes), [])
+    await look('8 days')
+    const [user] = await db.query<{ id: number }>('select id from app_user')
+    t.same(await db.query(changes), [
+      {
+        ...{ user_id: user?.id, action: 'account.session_left', via: 'service', target: 'account' },
+        ...{ target_id: `${owned.credentialId}`, after: { platform: 'test' } },
+      },
+    ])
+    t.same([ended, await pending(), await lines()], [[], [], []])
+  },
+)
 
 t.test('one that was signed out needs nothing to be kept', async (t) => {
   const { pending, store, owned } = await scene(t)

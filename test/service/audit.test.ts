@@ -138,6 +138,8 @@ const elsewhere: readonly Action[] = [
   'share.ended',
   // There is no other node to take the accounts.
   'node.drained',
+  // A network has to be away for a week: test/nodes/sign-outs.test.ts.
+  'account.session_left',
   // Time has to pass: a test below.
   'session.reused',
   // A code may be asked for again only after a while.

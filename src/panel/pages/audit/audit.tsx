@@ -107,7 +107,13 @@ function ChangeRecord({ change }: { readonly change: AuditedChange }) {
               {target_id !== null && <span className="mono quiet">{target_id}</span>}
             </span>
             <span className="quiet small block">
-              {t(`audit.via.${via as Via}`)} · <span className="ltr">{ip ?? t('unknown')}</span>
+              {t(`audit.via.${via as Via}`)}
+              {via !== 'service' && (
+                <>
+                  {' · '}
+                  <span className="ltr">{ip ?? t('unknown')}</span>
+                </>
+              )}
             </span>
           </span>
           <span className="quiet small">
@@ -128,7 +134,7 @@ function ChangeRecord({ change }: { readonly change: AuditedChange }) {
   )
 }
 
-type Via = 'sign_in' | 'token' | 'page' | 'code' | 'command'
+type Via = 'sign_in' | 'token' | 'page' | 'code' | 'command' | 'service'
 
 function Fact({ name, value }: { readonly name: string; readonly value: string | number | null }) {
   if (value === null) return null
