@@ -173,9 +173,8 @@ export class PatientClient extends pg.Client {
         })
       }
       const answer = send(...sent)
-      // A cursor is no promise, and a callback within the statement is not seen here: neither has a limit.
-      if (answer instanceof Promise) answer.then(answered, answered)
-      else answered()
+      // What is no promise, such as a cursor, has no limit.
+      Promise.resolve(answer).then(answered, answered)
       return answer
     }
     this.query = query as typeof this.query
@@ -221,11 +220,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     // The server may end a connection that is being closed.
     if (!pool.ending) logger.warn({ err }, 'an idle database connection was lost')
   })
-  let opened: Promise<MikroORM> | undefined
-  const orm = () => {
-    opened ??= openOrm(pool)
-    return opened
-  }
+  let orm: Promise<MikroORM> | undefined
   return {
     pool,
     ...queryableOn(pool, explainers(onUnavailable)),
@@ -236,7 +231,8 @@ export function openDatabase(options: DatabaseOptions): Database {
         maybeDone,
       ).catch(notDone),
     records: async (work) => {
-      const { em } = await orm().catch(notDone)
+      orm ??= openOrm(pool)
+      const { em } = await orm.catch(notDone)
       const use: RecordsUse = { hasWritten: false, borrowed: new Set() }
       return uses
         .run(use, () => work(em.fork()))
