@@ -62,9 +62,10 @@ async function key(scopes = ['bot:receive']) {
   return {
     webhook: (more: { failures?: number; suspended?: boolean; error?: string } = {}) =>
       db.query(
-        `insert into webhook (api_key_id, sealed, shown_url, max_connections, has_certificate,
+        // Times of deliveries have no microseconds, so one of the same millisecond would seem to come before.
+        `insert into webhook (api_key_id, sealed, shown_url, max_connections, has_certificate, set_at,
                               failures, suspended_at, last_error_at, last_error_message)
-         values ($1, 'x', 'https://bot.example/hook', 40, false, $2,
+         values ($1, 'x', 'https://bot.example/hook', 40, false, now() - interval '1 second', $2,
                  case when $3 then now() end, case when $4::text is not null then now() end, $4)`,
         [api_key_id, more.failures ?? 0, more.suspended ?? false, more.error ?? null],
       ),
