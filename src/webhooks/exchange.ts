@@ -203,7 +203,7 @@ export function failureText(error: unknown): string {
  * the endpoint.
  */
 const tlsReason = (cause: Error): string =>
-  'reason' in cause && typeof cause.reason === 'string'
+  'library' in cause && 'reason' in cause && typeof cause.reason === 'string'
     ? cause.reason
     : (cause.message.split(';', 1)[0] ?? '')
 
