@@ -161,6 +161,8 @@ function hold({ pid, claim }: OwnedServer, url: string, logger: Logger): Hold {
     while (held !== undefined) {
       await held.lost
       held = await claimAgain()
+      // Who has let go meanwhile knew only the claim before.
+      if (!wanted) await held?.release()
     }
   }
 

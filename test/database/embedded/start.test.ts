@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import { DatabaseInUse } from '../../../src/database/embedded/adopt.ts'
 import { isAlive } from '../../../src/database/embedded/processes.ts'
@@ -95,4 +96,15 @@ t.test('the owner keeps the server when every connection to it is cut', async (t
   await ask(server.url('postgres'), `${cut} and backend_type = 'client backend'`)
   await t.rejects(startEmbeddedPostgres({ dir, logger }), DatabaseInUse)
   t.ok(await isAlive(server.pid))
+})
+
+t.test('a stop ends the server also where its owner connects anew at that moment', async (t) => {
+  for (const afterMs of [0, 2, 4]) {
+    const server = await startEmbeddedPostgres({ dir, logger })
+    const cut = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'chapar owner'`
+    await ask(server.url('postgres'), cut)
+    await pause(afterMs)
+    await server.stop()
+    t.notOk(await isAlive(server.pid), `${afterMs} ms`)
+  }
 })
