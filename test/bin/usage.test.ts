@@ -33,6 +33,13 @@ for (const [command, usage] of Object.entries(usages)) {
   })
 }
 
+t.test('every command of the operator is among them', async (t) => {
+  const listed = [...chapar('--help').stdout.matchAll(/^ {2}(\S+) +\S/gm)].map(([, name]) => name)
+  // These take no arguments, and are asked for below.
+  const others = ['start', 'build-panel']
+  t.same(listed.toSorted(), [...Object.keys(usages), ...others].toSorted())
+})
+
 t.test('words that cannot be meant are refused before anything is looked up', async (t) => {
   const wrong = [
     ['drain'],

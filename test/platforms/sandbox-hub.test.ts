@@ -1,5 +1,5 @@
 /** What sessions hear of faults and of their end while something else happens at the same moment. */
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { Database } from '../../src/database/database.ts'
 import type { HubNews } from '../../src/sandbox/delivery/hub.ts'
 import { until } from '../support/client.ts'
@@ -35,7 +35,8 @@ const isSilent = (opened: ReturnType<typeof run>) =>
     () => true,
   )
 
-t.test('a session that is just being opened hears of its end', async (t) => {
+/** A session to which this happens while it is being opened. */
+async function openedAmid(t: Test, fault: 'revoke' | 'silence') {
   const { online, sandbox, db } = await stage(t)
   const { person, session, store } = await online()
   await session.stop()
@@ -43,21 +44,18 @@ t.test('a session that is just being opened hears of its end', async (t) => {
   const next = run(sandbox.platform, store)
   t.teardown(() => next.stop())
   await held
-  await sandbox.faults.put(person.id, { fault: 'revoke' })
+  await sandbox.faults.put(person.id, { fault })
   release()
+  return next
+}
+
+t.test('a session that is just being opened hears of its end', async (t) => {
+  const next = await openedAmid(t, 'revoke')
   t.match(await next.reported('revoked'), ['session_revoked'])
 })
 
 t.test('a session that is just being opened hears of its faults', async (t) => {
-  const { online, sandbox, db } = await stage(t)
-  const { person, session, store } = await online()
-  await session.stop()
-  const { held, release } = holdAnswer(db, /^sandbox_open$/)
-  const next = run(sandbox.platform, store)
-  t.teardown(() => next.stop())
-  await held
-  await sandbox.faults.put(person.id, { fault: 'silence' })
-  release()
+  const next = await openedAmid(t, 'silence')
   await next.reported('opened')
   await until(() => isSilent(next))
 })

@@ -27,6 +27,7 @@ async function scene(t: Test) {
   )
   const nothing = async () => undefined
   const sweeps = { answer: nothing as () => Promise<void> }
+  const signsOut = { answer: nothing as () => Promise<void> }
   const logger = new FakeLogger()
   const eraser = new Eraser({
     db,
@@ -35,7 +36,7 @@ async function scene(t: Test) {
     deleteAccount: nothing,
     owns: () => false,
     tellOthers: nothing,
-    signOut: nothing,
+    signOut: () => signsOut.answer(),
     endLinks: nothing,
     forgetKeys: nothing,
     flush: nothing,
@@ -49,6 +50,7 @@ async function scene(t: Test) {
     logger,
     userId,
     sweeps,
+    signsOut,
     credential,
     left: async () => {
       const rows = tables.map(async (table) => {
@@ -78,6 +80,16 @@ t.test(
     t.equal(await opened(), undefined)
   },
 )
+
+t.test('all the same goes where the sign-ins of the user could not be ended', async (t) => {
+  const { eraser, userId, left, signsOut, logger } = await scene(t)
+  signsOut.answer = async () => {
+    throw new Error('the database does not answer')
+  }
+  t.notOk(await eraser.erase(userId))
+  t.same(await left(), ['pending_sign_out', 'credential', 'app_user'])
+  t.match(logger.errors, [{ text: 'a user was not erased yet' }])
+})
 
 t.test('the phone may sign in anew at once, and the rows that stay tell nothing', async (t) => {
   const { db, vault, eraser, userId, credential, left } = await scene(t)

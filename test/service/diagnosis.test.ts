@@ -4,6 +4,7 @@ import { openDatabase } from '../../src/database/database.ts'
 import { until } from '../support/client.ts'
 import { quietLogger } from '../support/logger.ts'
 import { startService } from '../support/service.ts'
+import { Receiver } from '../webhooks/receiver.ts'
 import { linkedAccount, refused } from './scene.ts'
 
 const service = await startService(t)
@@ -136,6 +137,37 @@ t.test('a key that may not be used where its bot is', async (t) => {
   t.match(next_action, `Add 127.0.0.1 to allowed_ips with PATCH /api_keys/${keyId}`)
   await allow('192.0.2.1', '127.0.0.1')
   t.match(await diagnose(), { cause: null }, 'the step that was told works')
+})
+
+t.test('a stranger at another address, beside a webhook that works', async (t) => {
+  const { client, key, keyId, ada, bot, diagnose } = await account('watched')
+  const receiver = await Receiver.open(t)
+  await client.bot(key, 'setWebhook', { url: receiver.url })
+  await client.result('PATCH', `/api_keys/${keyId}`, { allowed_ips: ['192.0.2.1'] })
+  await client.write(ada.id, bot.id, 'hello')
+  await receiver.count(1)
+  t.match(await client.bot(key, 'getMe'), { status: 403 })
+  const { cause, steps } = await diagnose()
+  t.match(cause, { step: 'get_me', code: 'address_not_allowed' })
+  t.notOk(steps.some(({ verdict }: { verdict: string }) => verdict === 'failed'))
+})
+
+t.test('a filter that leaves out nearly all that comes', async (t) => {
+  const { client, key, ada, bot, credentialId, diagnose } = await account('chosen')
+  const { key: all } = await client.key(credentialId)
+  await client.bot(key, 'getUpdates', { allowed_updates: ['edited_message'] })
+  const { message_id } = await client.write(ada.id, bot.id, 'one')
+  const place = `/sandbox/people/${ada.id}/chats/${bot.id}/messages/${message_id}`
+  await client.result('PATCH', place, { text: 'two' })
+  await until(async () => (await client.bot(key, 'getUpdates')).body.result.length === 1)
+  const texts = Array.from({ length: 120 }, (_, place) => `further ${place}`)
+  await Promise.all(texts.map((text) => client.write(ada.id, bot.id, text)))
+  for (let seen = 0, offset = 0; seen < texts.length; ) {
+    const { result } = (await client.bot(all, 'getUpdates', { offset, timeout: 5 })).body
+    seen += result.length
+    offset = (result.at(-1)?.update_id ?? 0) + 1
+  }
+  t.match(await diagnose(), { cause: null })
 })
 
 t.test('a filter that leaves out all that comes', async (t) => {

@@ -2,7 +2,7 @@
 import pg from 'pg'
 import t from 'tap'
 import { rowsOf } from '../probe/methods.ts'
-import { FailingStatements } from '../support/failing-statements.ts'
+import { FailingStatements, sandboxCounter } from '../support/failing-statements.ts'
 import { methodStage } from './method-stage.ts'
 
 t.setTimeout(400_000)
@@ -13,14 +13,7 @@ const database = new pg.Client({ connectionString: stage.databaseUrl })
 await database.connect()
 t.teardown(() => database.end())
 
-/** These come and go by themselves, or are of no use to anybody without what would have named them. */
-const passing = ['event', 'file', 'poll', 'session', 'typing'].map((name) => `sandbox_${name}`)
-const { rows: tables } = await database.query<{ relname: string }>(
-  `select relname from pg_class where relkind = 'r' and relname like 'sandbox%' and relname <> all ($1)`,
-  [passing],
-)
-const counts = tables.map(({ relname }) => `(select count(*) from ${relname})`).join(' + ')
-const count = async () => Number((await database.query(`select ${counts} as total`)).rows[0].total)
+const count = await sandboxCounter(database)
 
 /** What the row of a method sets only once. */
 const again: Readonly<Record<string, () => Promise<unknown>>> = {

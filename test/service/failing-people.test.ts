@@ -2,7 +2,7 @@
 import pg from 'pg'
 import t from 'tap'
 import type { Answer } from '../support/client.ts'
-import { FailingStatements } from '../support/failing-statements.ts'
+import { FailingStatements, sandboxCounter } from '../support/failing-statements.ts'
 import { scene } from './scene.ts'
 
 t.setTimeout(400_000)
@@ -12,14 +12,7 @@ const database = new pg.Client({ connectionString: service.databaseUrl })
 await database.connect()
 t.teardown(() => database.end())
 
-/** These come and go by themselves, or are of no use to anybody without what would have named them. */
-const passing = ['event', 'file', 'poll', 'session', 'typing'].map((name) => `sandbox_${name}`)
-const { rows: tables } = await database.query<{ relname: string }>(
-  `select relname from pg_class where relkind = 'r' and relname like 'sandbox%' and relname <> all ($1)`,
-  [passing],
-)
-const counts = tables.map(({ relname }) => `(select count(*) from ${relname})`).join(' + ')
-const count = async () => Number((await database.query(`select ${counts} as total`)).rows[0].total)
+const count = await sandboxCounter(database)
 
 const bob = await client.person('Bob', 'bob_of_the_group')
 const group = await client.result('POST', '/sandbox/chats', {
