@@ -13,6 +13,7 @@ import type { Config } from './config/config.ts'
 import { forgetInvitations } from './credentials/shares.ts'
 import { retainTimelines } from './credentials/timeline.ts'
 import type { Database } from './database/database.ts'
+import { forgetMarks } from './database/write-behind.ts'
 import { forgetProbes } from './database/write-watch.ts'
 import { forgetMessages, forgetOldMessages } from './identities/store.ts'
 import type { Jobs } from './jobs/jobs.ts'
@@ -80,6 +81,7 @@ export function everyHour(
     bulk: () => retainActions(db),
     relinks: () => forgetRelinkPages(db),
     probes: () => forgetProbes(db),
+    marks: () => forgetMarks(db),
     // A service that has nothing more to deliver writes to neither, so their days end here.
     deliveries: () => dropDays(db, 'webhook_delivery', limits.deliveryDays),
     exchanges: () => dropDays(db, 'webhook_exchange', limits.bodyDays),

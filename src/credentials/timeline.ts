@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache'
 import type { CredentialFacts, Logger, Owned, Transition } from '../../actors/ports/ports.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { Database, Queryable } from '../database/database.ts'
-import { WriteBuffer } from '../database/write-behind.ts'
+import { type Mark, markStored, WriteBuffer } from '../database/write-behind.ts'
 import type { Bus } from '../nodes/bus.ts'
 import { type Fenced, fencedRows, ownedRows } from './fence.ts'
 
@@ -63,8 +63,8 @@ export class TimelineBuffer {
     this.#buffer = new WriteBuffer<Transition>({
       everyMs: 50,
       capacity: 100_000,
-      write: async (transitions) => {
-        const lost = await writeTransitions(db, node, transitions)
+      write: async (transitions, mark) => {
+        const lost = await writeTransitions(db, node, transitions, mark)
         if (lost.length > 0) fenced(lost)
       },
       rows: 'timelines',
@@ -139,31 +139,17 @@ async function writeTransitions(
   db: Database,
   node: string,
   transitions: readonly Transition[],
+  mark: Mark,
 ): Promise<Owned[]> {
   const newest = [...new Map(transitions.map((one) => [one.credentialId, one])).values()]
-  const lines = transitions.filter(({ isRepeat }) => !isRepeat)
-  const repeats = transitions.filter(({ isRepeat }) => isRepeat)
   return db.transaction(async (tx) => {
-    await tx.query(
-      `insert into credential_transition
-         (credential_id, at, from_state, to_state, event, reason, duration_ms, actor, node)
-       select t.credential_id, t.at, t.from_state, t.to_state, t.event, t.reason, t.duration_ms,
-              'credential:' || t.credential_id, $8
-         from unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[], $5::text[],
-                     $6::text[], $7::bigint[])
-              as t (credential_id, at, from_state, to_state, event, reason, duration_ms)
-         join credential c on c.id = t.credential_id`,
-      [
-        lines.map((one) => one.credentialId),
-        lines.map((one) => new Date(one.at)),
-        lines.map((one) => one.from),
-        lines.map((one) => one.to),
-        lines.map((one) => one.event),
-        lines.map((one) => one.reason ?? null),
-        lines.map((one) => Math.round(one.durationMs)),
-        node,
-      ],
+    const unstored = transitions.slice(await markStored(tx, mark, transitions.length))
+    await writeLines(
+      tx,
+      node,
+      unstored.filter(({ isRepeat }) => !isRepeat),
     )
+    const repeats = unstored.filter(({ isRepeat }) => isRepeat)
     if (repeats.length > 0) await countRepeats(tx, repeats)
     return tx.query<Owned>(
       `with ${ownedRows('$1', '$8', 'no key update')}, moved as (
@@ -190,6 +176,33 @@ async function writeTransitions(
       ],
     )
   })
+}
+
+async function writeLines(
+  tx: Queryable,
+  node: string,
+  lines: readonly Transition[],
+): Promise<void> {
+  await tx.query(
+    `insert into credential_transition
+       (credential_id, at, from_state, to_state, event, reason, duration_ms, actor, node)
+     select t.credential_id, t.at, t.from_state, t.to_state, t.event, t.reason, t.duration_ms,
+            'credential:' || t.credential_id, $8
+       from unnest($1::bigint[], $2::timestamptz[], $3::text[], $4::text[], $5::text[],
+                   $6::text[], $7::bigint[])
+            as t (credential_id, at, from_state, to_state, event, reason, duration_ms)
+       join credential c on c.id = t.credential_id`,
+    [
+      lines.map((one) => one.credentialId),
+      lines.map((one) => new Date(one.at)),
+      lines.map((one) => one.from),
+      lines.map((one) => one.to),
+      lines.map((one) => one.event),
+      lines.map((one) => one.reason ?? null),
+      lines.map((one) => Math.round(one.durationMs)),
+      node,
+    ],
+  )
 }
 
 /** Each is counted where its line was written last. */

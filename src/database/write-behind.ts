@@ -1,7 +1,10 @@
 /** Statements for many rows: buffered rows and newest values, statements that callers wait for, and the arrays that they take. */
+
+import { randomUUID } from 'node:crypto'
 import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { Logger } from '../../actors/ports/ports.ts'
 import { RequestFailed } from '../../machines/model/failure.ts'
+import type { Queryable } from './database.ts'
 import { isRefused, wasBlocked, wasDeadlock } from './failures.ts'
 
 const RETRY_MS = 1_000
@@ -76,6 +79,44 @@ export async function writeInOrder({
   return { settled }
 }
 
+/** Numbers the rows of one buffer, in the order in which they are written. */
+export interface Mark {
+  readonly writer: string
+  /** Rows before the first of a write. */
+  readonly before: number
+}
+
+/**
+ * SQL: the first part of a statement that stores rows of a writer. It is stored with them and tells up to which number
+ * rows were stored before: a write whose commit nobody has confirmed is repeated, and must not store them twice. If it
+ * is still under way, this waits for it.
+ */
+export const marked = (writer: string, upTo: string): string => `mark as (
+    insert into write_mark as m (writer, stored) values (${writer}::uuid, ${upTo}::bigint)
+    on conflict (writer) do update
+      set before = m.stored, stored = greatest(m.stored, excluded.stored), at = now()
+    returning before)`
+
+/** The same for a transaction of several statements. Resolves with how many of the first of `count` rows are stored. */
+export async function markStored(
+  tx: Queryable,
+  { writer, before }: Mark,
+  count: number,
+): Promise<number> {
+  const [row] = await tx.query<{ before: number }>(
+    `with ${marked('$1', '$2')} select before from mark`,
+    [writer, before + count],
+  )
+  return Math.min(count, Math.max(0, (row?.before ?? 0) - before))
+}
+
+/** Longer than any process keeps rows of which it does not know whether they are stored. */
+const MARKS_KEPT = '30 days'
+
+export async function forgetMarks(db: Queryable): Promise<void> {
+  await db.query(`delete from write_mark where at < now() - interval '${MARKS_KEPT}'`)
+}
+
 interface BufferOptions<Item> {
   readonly everyMs: number
   /** The number of newest rows that are kept while the database is unavailable. */
@@ -83,7 +124,8 @@ interface BufferOptions<Item> {
   /** Their name in the log. */
   readonly rows: string
   readonly logger: Pick<Logger, 'warn' | 'error'>
-  write(items: readonly Item[]): Promise<void>
+  /** Stores the mark with the rows, so that none is stored twice. */
+  write(items: readonly Item[], mark: Mark): Promise<void>
   onFailure?(): void
 }
 
@@ -97,8 +139,10 @@ export const refusal =
 export class WriteBuffer<Item> {
   readonly #options: BufferOptions<Item>
   readonly #flusher: Flusher
+  readonly #writer = randomUUID()
   #items: Item[] = []
   #writing = 0
+  #added = 0
 
   constructor(options: BufferOptions<Item>) {
     this.#options = options
@@ -112,6 +156,7 @@ export class WriteBuffer<Item> {
 
   add(item: Item): void {
     this.#items.push(item)
+    this.#added++
     this.#flusher.schedule()
   }
 
@@ -122,6 +167,8 @@ export class WriteBuffer<Item> {
   async #write(): Promise<void> {
     if (this.#items.length === 0) return
     const items = this.#items
+    const writer = this.#writer
+    const before = this.#added - items.length
     const { write, capacity, rows, logger, onFailure } = this.#options
     const leftOut = refusal(this.#options)
     this.#items = []
@@ -129,7 +176,7 @@ export class WriteBuffer<Item> {
     const { settled, cause } = await writeInOrder({
       count: items.length,
       most: items.length,
-      write: (from, to) => write(items.slice(from, to)),
+      write: (from, to) => write(items.slice(from, to), { writer, before: before + from }),
       refused: (_, refused) => leftOut(refused),
     })
     this.#writing = 0
@@ -145,7 +192,10 @@ export class WriteBuffer<Item> {
 const LATEST_AT_ONCE = 500
 
 interface LatestOptions<Key, Value>
-  extends Omit<BufferOptions<readonly [Key, Value]>, 'capacity'> {}
+  extends Omit<BufferOptions<readonly [Key, Value]>, 'capacity' | 'write'> {
+  /** Sets values, so that the same is written twice without harm. */
+  write(entries: readonly (readonly [Key, Value])[]): Promise<void>
+}
 
 /** The newest value of each key, written a moment late: older values of a key are never written. */
 export class Latest<Key, Value> {

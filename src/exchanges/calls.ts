@@ -2,7 +2,7 @@
 import type { Keeps, Logger } from '../../actors/ports/ports.ts'
 import type { Arguments } from '../bot-api/arguments.ts'
 import type { Database, Queryable } from '../database/database.ts'
-import { WriteBuffer } from '../database/write-behind.ts'
+import { type Mark, marked, WriteBuffer } from '../database/write-behind.ts'
 import { ifReadable, type Vault } from '../security/vault.ts'
 import { shownUrl } from '../webhooks/address.ts'
 import { bounded, headOf, isLong } from './log.ts'
@@ -75,8 +75,8 @@ export class CallLog {
     this.#buffer = new WriteBuffer<Entry>({
       everyMs: LAG_MS,
       capacity: CAPACITY,
-      write: async (entries) => {
-        await this.#write(entries)
+      write: async (entries, mark) => {
+        await this.#write(entries, mark)
         this.#ofKey.clear()
       },
       rows: 'parameters of calls',
@@ -109,7 +109,7 @@ export class CallLog {
     return this.#buffer.flush()
   }
 
-  async #write(entries: readonly Entry[]): Promise<void> {
+  async #write(entries: readonly Entry[], { writer, before }: Mark): Promise<void> {
     const { db, days } = this.#options
     if (Date.now() >= this.#upkeepDue) {
       await db.query('select call_exchange_upkeep(make_interval(days => $1))', [days])
@@ -122,6 +122,8 @@ export class CallLog {
       entries.map(({ call }) => call.apiKeyId),
       entries.map(({ call }) => call.requestId),
       sealed,
+      writer,
+      before,
     ])
   }
 
@@ -134,11 +136,12 @@ export class CallLog {
 }
 
 /** A call may end after the erasure of its user: then it is not stored. */
-const insertion = `insert into call_exchange (at, user_id, api_key_id, request_id, sealed)
+const insertion = `with ${marked('$6', '$7::bigint + cardinality($5::bytea[])')}
+  insert into call_exchange (at, user_id, api_key_id, request_id, sealed)
   select to_timestamp(e.at / 1000), e.user_id, e.api_key_id, e.request_id, e.sealed
-  from unnest($1::float8[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[])
-    as e (at, user_id, api_key_id, request_id, sealed)
-  where exists (select from app_user where id = e.user_id and erasing_at is null)`
+  from unnest($1::float8[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[]) with ordinality
+    as e (at, user_id, api_key_id, request_id, sealed, n)
+  where $7::bigint + e.n > (select before from mark) and exists (select from app_user where id = e.user_id and erasing_at is null)`
 
 /** As a JSON object. A bot may send all values as text, so the object can be sent again as it is. */
 const parametersOf = (args: Arguments): string =>

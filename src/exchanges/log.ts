@@ -9,7 +9,7 @@ import { failed } from '../../machines/model/failure.ts'
 import { noteIn } from '../audit/log.ts'
 import type { Database } from '../database/database.ts'
 import { ApiKey, forUpdate } from '../database/entities.ts'
-import { WriteBuffer } from '../database/write-behind.ts'
+import { type Mark, marked, WriteBuffer } from '../database/write-behind.ts'
 import { redact } from '../security/redact.ts'
 import { ifReadable, type Vault } from '../security/vault.ts'
 
@@ -74,7 +74,7 @@ export class ExchangeLog {
     this.#buffer = new WriteBuffer<Entry>({
       everyMs: LAG_MS,
       capacity: CAPACITY,
-      write: (entries) => this.#write(entries),
+      write: (entries, mark) => this.#write(entries, mark),
       rows: 'exchanges with webhooks',
       logger: options.logger,
       onFailure: () => {
@@ -104,16 +104,16 @@ export class ExchangeLog {
     return this.#buffer.flush()
   }
 
-  async #write(entries: readonly Entry[]): Promise<void> {
+  async #write(entries: readonly Entry[], { writer, before }: Mark): Promise<void> {
     const { db, days } = this.#options
     if (Date.now() >= this.#upkeepDue) {
       await db.query('select webhook_exchange_upkeep(make_interval(days => $1))', [days])
       this.#upkeepDue = Date.now() + UPKEEP_MS
     }
     const choices = await this.#load([...new Set(entries.map(({ key }) => key.apiKeyId))])
-    const kept = entries.filter(({ key, attempt }) =>
-      keeps(choices.get(key.apiKeyId) ?? 'none', attempt.ok),
-    )
+    const kept = entries
+      .map((entry, place) => ({ ...entry, number: before + place + 1 }))
+      .filter(({ key, attempt }) => keeps(choices.get(key.apiKeyId) ?? 'none', attempt.ok))
     if (kept.length === 0) return
     const sealed = await Promise.all(kept.map((entry) => this.#seal(entry)))
     await db.query(insertion, [
@@ -123,6 +123,9 @@ export class ExchangeLog {
       kept.map(({ attempt }) => attempt.updateId),
       kept.map(({ attempt }) => attempt.attempt),
       sealed,
+      kept.map(({ number }) => number),
+      writer,
+      before + entries.length,
     ])
   }
 
@@ -147,11 +150,12 @@ export class ExchangeLog {
   }
 }
 
-const insertion = `insert into webhook_exchange (at, user_id, api_key_id, update_id, attempt, sealed)
+const insertion = `with ${marked('$8', '$9')}
+  insert into webhook_exchange (at, user_id, api_key_id, update_id, attempt, sealed)
   select to_timestamp(e.at / 1000), e.user_id, e.api_key_id, e.update_id, e.attempt, e.sealed
-  from unnest($1::float8[], $2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::bytea[])
-    as e (at, user_id, api_key_id, update_id, attempt, sealed)
-  where exists (select from app_user where id = e.user_id and erasing_at is null)`
+  from unnest($1::float8[], $2::bigint[], $3::bigint[], $4::bigint[], $5::int[], $6::bytea[],
+    $7::bigint[]) as e (at, user_id, api_key_id, update_id, attempt, sealed, number)
+  where e.number > (select before from mark) and exists (select from app_user where id = e.user_id and erasing_at is null)`
 
 const keeps = (choice: Keeps, isGood: boolean): boolean =>
   choice === 'all' || (choice === 'failed' && !isGood)

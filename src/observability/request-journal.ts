@@ -1,7 +1,8 @@
 /** Request records and usage counts: stored in batches off the hot path, and read back newest first. */
+import { randomUUID } from 'node:crypto'
 import type { Database, Queryable } from '../database/database.ts'
 import { isUnavailable } from '../database/failures.ts'
-import { arrayLiteral, textArray, writeInOrder } from '../database/write-behind.ts'
+import { arrayLiteral, markStored, textArray, writeInOrder } from '../database/write-behind.ts'
 import { orElseAfter } from '../http/health.ts'
 import { lineOf, linesOnly } from '../security/redact.ts'
 import type { Logger } from './logger.ts'
@@ -40,8 +41,10 @@ export class RequestJournal {
   readonly #options: RequestJournalOptions & typeof defaults
   readonly #records: RequestRecord[] = []
   readonly #tally = new UsageTally()
+  readonly #writer = randomUUID()
+  #taken = 0
   /** Taken out of the tally, for the next batches. */
-  #usage: readonly UsageRow[] = []
+  #usage: UsageRow[] = []
   /** Taken out of those above and not stored yet: a retry must not count it again. */
   #batch: Batch | undefined
   /** Records that a flush still has to store. Later ones wait, or under load every batch would be a few rows. */
@@ -129,9 +132,10 @@ export class RequestJournal {
     for (const record of records) this.#tally.countRequest(record)
     if (this.#due > 0) this.#usage = [...this.#usage, ...this.#tally.take()]
     this.#due -= batchSize
-    const usage = this.#usage.slice(0, batchSize)
-    this.#usage = this.#usage.slice(batchSize)
-    return records.length + usage.length > 0 ? { records, usage } : undefined
+    const usage = this.#usage.splice(0, batchSize)
+    const count = records.length + usage.length
+    this.#taken += count
+    return count > 0 ? { records, usage } : undefined
   }
 
   async #store(batch: Batch): Promise<void> {
@@ -142,7 +146,9 @@ export class RequestJournal {
       most: count,
       write: (from, to) =>
         database.transaction(async (tx) => {
-          const { records, usage } = partOf(batch, from, to)
+          const mark = { writer: this.#writer, before: this.#taken - count + from }
+          const stored = await markStored(tx, mark, to - from)
+          const { records, usage } = partOf(batch, from + stored, to)
           if (records.length > 0) await storeRequests(tx, records)
           if (usage.length > 0) await storeUsage(tx, usage)
         }),
@@ -311,36 +317,31 @@ export async function upkeep(database: Queryable, retentionDays: number): Promis
 const isKept = `user_id is null
   or exists (select from app_user where app_user.id = user_id and erasing_at is null)`
 
+const columns = `request_id, user_id, api_key_id, credential_id, method, status, error_code,
+  description, reason, duration_ms, request_bytes, response_bytes, ip, user_agent`
+
 const insertRequests = {
   name: 'store_requests',
   text: `
-    insert into request_log (at, request_id, user_id, api_key_id, credential_id, method, status,
-      error_code, description, reason, params, duration_ms, request_bytes, response_bytes, ip,
-      user_agent)
-    select to_timestamp(at_ms / 1000), request_id, user_id, api_key_id, credential_id, method, status,
-      error_code, description, reason, params::jsonb, duration_ms, request_bytes, response_bytes, ip,
-      user_agent
-    from unnest($1::float8[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::text[],
-      $7::smallint[], $8::smallint[], $9::text[], $10::text[], $11::text[], $12::real[],
-      $13::bigint[], $14::bigint[], $15::text[], $16::text[])
-      as record(at_ms, request_id, user_id, api_key_id, credential_id, method, status, error_code,
-        description, reason, params, duration_ms, request_bytes, response_bytes, ip, user_agent)
+    insert into request_log (at, params, ${columns})
+    select to_timestamp(at_ms / 1000), params::jsonb, ${columns}
+    from unnest($1::float8[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[],
+      $7::text[], $8::smallint[], $9::smallint[], $10::text[], $11::text[], $12::real[],
+      $13::bigint[], $14::bigint[], $15::text[], $16::text[]) as record(at_ms, params, ${columns})
     where ${isKept}`,
 }
 
 /** Stores a batch of request records in one statement. */
-async function storeRequests(
-  database: Queryable,
-  records: readonly RequestRecord[],
-): Promise<void> {
+async function storeRequests(tx: Queryable, records: readonly RequestRecord[]): Promise<void> {
   // A few clients send most of a batch.
   const agents = new Map<string | null, string | null>()
   const cleanAgent = (agent: string | null) => {
     if (!agents.has(agent)) agents.set(agent, lineOf(agent))
     return agents.get(agent)
   }
-  await database.query(insertRequests, [
+  await tx.query(insertRequests, [
     arrayLiteral(records.map((record) => record.at)),
+    textArray(records.map((record) => record.params && JSON.stringify(record.params, linesOnly))),
     textArray(records.map((record) => record.requestId)),
     arrayLiteral(records.map((record) => record.userId)),
     arrayLiteral(records.map((record) => record.apiKeyId)),
@@ -350,7 +351,6 @@ async function storeRequests(
     arrayLiteral(records.map((record) => record.errorCode)),
     textArray(records.map((record) => lineOf(record.description))),
     textArray(records.map((record) => record.reason)),
-    textArray(records.map((record) => record.params && JSON.stringify(record.params, linesOnly))),
     arrayLiteral(records.map((record) => record.durationMs)),
     arrayLiteral(records.map((record) => record.requestBytes)),
     arrayLiteral(records.map((record) => record.responseBytes)),
@@ -387,8 +387,8 @@ const addUsage = {
 }
 
 /** Adds a batch of usage figures to those of accounts, keys and users. One figure may be there twice, from two batches of records. */
-async function storeUsage(database: Queryable, rows: readonly UsageRow[]): Promise<void> {
-  await database.query(addUsage, [
+async function storeUsage(tx: Queryable, rows: readonly UsageRow[]): Promise<void> {
+  await tx.query(addUsage, [
     arrayLiteral(rows.map((row) => row.userId)),
     arrayLiteral(rows.map((row) => row.hour)),
     arrayLiteral(rows.map((row) => row.credentialId)),

@@ -1,13 +1,15 @@
 /** The log of webhook attempts: written with a delay, read by their owners, deleted after some days. */
 
+import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../actors/ports/ports.ts'
 import type { AttemptRecord, WebhookKey } from '../../actors/ports/webhooks.ts'
-import { RequestFailed } from '../../machines/model/failure.ts'
 import { kindNumber } from '../../machines/model/update-kinds.ts'
 import type { Database, Queryable } from '../database/database.ts'
 import {
   arrayLiteral,
   Flusher,
+  type Mark,
+  marked,
   refusal,
   textArray,
   type WrittenRows,
@@ -260,10 +262,10 @@ export class DeliveryLog {
   readonly #logger: Logger
   readonly #flusher = new Flusher(LAG_MS, () => this.#write())
   readonly #oneIn: number
+  readonly #writer = randomUUID()
   #waiting = noAttempts()
+  #added = 0
   #upkeepDue = 0
-  /** The last write failed, but its attempts may be stored. */
-  #mayBeStored = false
 
   /** Logs one in `oneIn` first attempts that worked, drawn by lot; failures and what came of them always. */
   constructor(db: Database, logger: Logger, days: number, oneIn = 1) {
@@ -286,6 +288,7 @@ export class DeliveryLog {
     waiting.durationMs.push(Math.round(100 * attempt.durationMs) / 100)
     waiting.nextAttemptAt.push(attempt.nextAttemptAt)
     waiting.traceId.push(attempt.traceId)
+    this.#added++
     this.#flusher.schedule()
   }
 
@@ -296,13 +299,10 @@ export class DeliveryLog {
   async #write(): Promise<void> {
     const attempts = this.#waiting
     if (attempts.at.length === 0) return
+    const before = this.#added - attempts.at.length
     this.#waiting = noAttempts()
-    const { settled, cause } = await this.#insert(attempts)
-    if (settled === attempts.at.length) {
-      this.#mayBeStored = false
-      return
-    }
-    this.#mayBeStored ||= cause instanceof RequestFailed && cause.failure.certain === false
+    const { settled, cause } = await this.#insert(attempts, before)
+    if (settled === attempts.at.length) return
     // Attempts that were written before the failure are left out, or they would be listed twice.
     const later = this.#waiting
     this.#waiting = mapColumns(attempts, (column, name) =>
@@ -314,7 +314,7 @@ export class DeliveryLog {
     throw cause
   }
 
-  async #insert(attempts: Columns): Promise<WrittenRows> {
+  async #insert(attempts: Columns, before: number): Promise<WrittenRows> {
     const leftOut = refusal({ rows: ROWS, logger: this.#logger })
     return writeInOrder({
       count: attempts.at.length,
@@ -324,7 +324,7 @@ export class DeliveryLog {
         await insert(
           this.#db,
           mapColumns(attempts, (column) => column.slice(from, to)),
-          this.#mayBeStored,
+          { writer: this.#writer, before: before + from },
         )
       },
       refused: (_, refused) => leftOut(refused),
@@ -345,7 +345,8 @@ export class DeliveryLog {
  */
 const statement = {
   name: 'webhook-deliveries',
-  text: `insert into webhook_delivery (at, user_id, api_key_id, update_id, attempt, url, status,
+  text: `with ${marked('$13', '$14::bigint + cardinality($1::int[])')}
+         insert into webhook_delivery (at, user_id, api_key_id, update_id, attempt, url, status,
            error, duration_ms, next_attempt_at, trace_id)
          select to_timestamp(d.at / 1000), p.user_id, p.api_key_id, d.update_id, d.attempt, p.url,
            d.status, d.error, d.duration_ms, to_timestamp(d.next / 1000), d.trace_id
@@ -355,15 +356,11 @@ const statement = {
          join unnest($10::bigint[], $11::bigint[], $12::text[]) with ordinality
            as p (user_id, api_key_id, url, n) on p.n = d.place
          where exists (select from app_user where id = p.user_id and erasing_at is null)
-           and not ($13 and exists (
-             select from webhook_delivery w
-              where w.user_id = p.user_id and w.update_id = d.update_id
-                and w.at = to_timestamp(d.at / 1000) and w.api_key_id = p.api_key_id
-                and w.attempt = d.attempt))
+           and $14::bigint + d.n > (select before from mark)
          order by d.n`,
 }
 
-async function insert(db: Database, attempts: Columns, mayBeStored: boolean): Promise<void> {
+async function insert(db: Database, attempts: Columns, { writer, before }: Mark): Promise<void> {
   const numbers = new Map<DeliveryPlace, number>()
   for (const place of attempts.place) {
     if (!numbers.has(place)) numbers.set(place, numbers.size + 1)
@@ -382,6 +379,7 @@ async function insert(db: Database, attempts: Columns, mayBeStored: boolean): Pr
     arrayLiteral(places.map(({ key }) => key.userId)),
     arrayLiteral(places.map(({ key }) => key.apiKeyId)),
     textArray(places.map(({ url }) => url)),
-    mayBeStored,
+    writer,
+    before,
   ])
 }

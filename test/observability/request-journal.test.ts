@@ -148,6 +148,7 @@ t.test('figures of many keys are stored in steps, each of them once', async (t) 
       database.transaction((tx) =>
         work({
           async query(statement, values = []) {
+            if (typeof statement === 'string') return tx.query(statement, values)
             const rows = await tx.query<{ n: number }>(`select cardinality($1::bigint[]) as n`, [
               values[0],
             ])

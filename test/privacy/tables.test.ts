@@ -13,6 +13,7 @@ const impersonalTables: Readonly<Record<string, string>> = {
     'keys; those of a user are destroyed with the user, and what was sealed with them is unreadable wherever it is left',
   media_object: 'names of files that are about to be removed',
   write_probe: 'when the database last took a write',
+  write_mark: 'how many rows of a process are stored',
   node: 'the processes that serve the database',
   node_trouble: 'what is wrong with them',
   quota: 'keyed hashes and networks, for a day',

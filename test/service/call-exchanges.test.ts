@@ -128,7 +128,7 @@ t.test(
       db: {
         async query(text: string, values: unknown[]) {
           if (isAway) throw new Error('away')
-          if (/^insert/.test(text)) stored.push(values[2] as unknown[])
+          if (/insert into call_exchange/.test(text)) stored.push(values[2] as unknown[])
           return []
         },
       } as unknown as Database,
@@ -168,7 +168,7 @@ t.test('a bot that fails in a loop does not fill the disk', async (t) => {
   const log = new CallLog({
     db: {
       async query(text: string, values: unknown[]) {
-        if (/^insert/.test(text)) stored += (values[2] as unknown[]).length
+        if (/insert into call_exchange/.test(text)) stored += (values[2] as unknown[]).length
         return []
       },
     } as unknown as Database,

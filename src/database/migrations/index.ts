@@ -95,6 +95,7 @@ import { KnownPolls } from './0171-known-polls.ts'
 import { LeftLinks } from './0172-left-links.ts'
 import { NotificationCalls } from './0174-notification-calls.ts'
 import { ReplyAnswers } from './0175-reply-answers.ts'
+import { WriteMarks } from './0176-write-marks.ts'
 
 export interface NamedMigration {
   /** The file's name without its suffix. The database records it once the migration has run. */
@@ -203,4 +204,5 @@ export const migrationsList: readonly NamedMigration[] = [
   { name: '0172-left-links', class: LeftLinks },
   { name: '0174-notification-calls', class: NotificationCalls },
   { name: '0175-reply-answers', class: ReplyAnswers },
+  { name: '0176-write-marks', class: WriteMarks },
 ]
