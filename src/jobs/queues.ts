@@ -97,7 +97,10 @@ function open(
   const queue = backend.queue(name, {})
   const worker = backend.worker(name, process, { ...workerOptions, concurrency })
   const warn = boundedWarnings(logger)
-  const trouble = (err: unknown) => warn({ err, queue: name }, 'a queue has trouble')
+  const trouble = (err: unknown) => {
+    if (name !== reminders || answerOf(err) !== GONE)
+      warn({ err, queue: name }, 'a queue has trouble')
+  }
   for (const part of [queue, worker]) {
     part.on('error', trouble)
   }
@@ -114,16 +117,31 @@ function isOver(job: RunningJob | undefined, error: Error): boolean {
   return !job || error instanceof UnrecoverableError || job.attemptsMade >= (job.opts.attempts ?? 1)
 }
 
+/** BullMQ's number for what is wrong with one job, such as that another worker has its lock. Other errors have none. */
+function answerOf(error: unknown): number | undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  return typeof code === 'number' ? code : undefined
+}
+
+/**
+ * The job that has ended is not there. On PostgreSQL a later reminder of its target may remove it just as it begins, instead
+ * of waiting for its end: BullMQ looks at its state before it locks it.
+ */
+const GONE = -1
+
 const PAUSE_MS = 1_000
 
 /**
  * Returns a listener for the errors of a worker, which pauses it. BullMQ itself retries without a pause, and so floods a
- * database that is going down. Jobs under way go on meanwhile.
+ * database that is going down. An answer about one job shows that it is up. Jobs under way go on meanwhile.
  */
-function pauseOnError(worker: JobWorker, onFailure: (cause: unknown) => void): () => void {
+function pauseOnError(
+  worker: JobWorker,
+  onFailure: (cause: unknown) => void,
+): (error: Error) => void {
   let isPausing = false
-  return () => {
-    if (isPausing) return
+  return (error) => {
+    if (isPausing || answerOf(error) !== undefined) return
     isPausing = true
     worker.pause(true).catch(onFailure)
     setTimeout(() => {

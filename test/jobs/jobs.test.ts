@@ -5,6 +5,7 @@ import type { PostgresConnection } from 'bullmq'
 import t, { type Test } from 'tap'
 import { postgresBackend } from '../../src/jobs/backend.ts'
 import { createJobs, type Jobs, PermanentFailure } from '../../src/jobs/jobs.ts'
+import { until } from '../support/client.ts'
 import { testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
 import { hasRedis, startRedis } from '../support/redis.ts'
@@ -156,6 +157,53 @@ t.test('on PostgreSQL', async (t) => {
     await jobs.sendCode('after').catch(() => jobs.sendCode('after'))
     await sent.reach(2)
     t.same(sent.seen, ['kept', 'after'])
+  })
+
+  t.test('a reminder that is replaced as it begins keeps no other one waiting', async (t) => {
+    const { url, database } = await testDatabase(t)
+    const told: unknown[] = []
+    const logger = { ...quietLogger, warn: (_: object, line: string) => told.push(line) }
+    const jobs = await createJobs({ databaseUrl: url, logger })
+    t.teardown(() => jobs.close())
+    const begun = calls()
+    const done = Promise.withResolvers<void>()
+    jobs.onReminder('slow', async (id) => {
+      begun.note(id)
+      await done.promise
+    })
+    const woken = calls()
+    jobs.onReminder('other', async (id) => woken.note(id))
+    await jobs.remind({ kind: 'slow', id: '1', at: soon() })
+    await setTimeout(100)
+
+    const waiting = (count: number) =>
+      until(async () => {
+        const rows = await database.query(
+          `select from pg_stat_activity where datname = current_database()
+            and application_name = 'chapar jobs' and wait_event_type = 'Lock'`,
+        )
+        return rows.length === count
+      })
+    await database.transaction(async (tx) => {
+      await tx.query(`select from bullmq.job where name = 'slow' for update`)
+      jobs.start()
+      await waiting(1)
+      void jobs.remind({ kind: 'slow', id: '1', at: inAnHour() })
+      await waiting(2)
+    })
+    await begun.reach(1)
+    await until(async () => (await database.query('select from bullmq.job')).length === 1)
+    done.resolve()
+    await setTimeout(100)
+    const asked = performance.now()
+    for (const id of ['2', '3']) {
+      await jobs.remind({ kind: 'other', id, at: new Date() })
+      await woken.reach(Number(id) - 1)
+    }
+    t.ok(performance.now() - asked < 700, 'a pause takes a second')
+    t.same(told, [])
+    const [kept] = await database.query('select name, state from bullmq.job')
+    t.same(kept, { name: 'slow', state: 'delayed' }, 'the later one waits')
   })
 
   t.test('the statistics of the job table are frozen', async (t) => {
