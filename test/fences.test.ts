@@ -45,6 +45,7 @@ const unfenced: Readonly<Record<string, string>> = {
   'platforms/xmpp/rooms/kept.ts xmpp_room': old,
   'privacy/erase.ts credential': old,
   'privacy/erase.ts credential_log': old,
+  'privacy/erase.ts link_session': old,
   'updates/commit.ts chat_identity': 'a part of the statement that checks the epoch (moved)',
   'updates/commit.ts message_identity': 'a part of the statement that checks the epoch (moved)',
   'updates/pending.ts update_block': 'a count of what is stored: the same for whoever counts',

@@ -46,7 +46,8 @@ class LinkEffects {
   #isSettled = false
   /** What the network is asked now. */
   #asked: Promise<unknown> = Promise.resolve()
-  #leaving: Promise<void> = Promise.resolve()
+  /** Its session is signed out, or could not be; never rejects. */
+  leaving: Promise<void> = Promise.resolve()
   /** The flow is over. */
   #hasLeft = false
   #hasEnded = false
@@ -112,7 +113,7 @@ class LinkEffects {
 
   #leave(): void {
     this.#hasLeft = true
-    this.#leaving = this.#leaving.then(() => this.#signOut())
+    this.leaving = this.leaving.then(() => this.#signOut())
   }
 
   /** The actor has ended; a `cause` means that it crashed. Another one goes on with a flow that is not over. */

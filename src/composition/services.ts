@@ -1,6 +1,7 @@
 /** Builds what routes and webhooks call: services over the actors and the storage. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ApiKeyActor } from '../../actors/api-key/actor.ts'
+import { within } from '../../actors/host/time.ts'
 import { failed, OwnershipLost } from '../../machines/model/failure.ts'
 import type { Accounts } from '../accounts/accounts.ts'
 import { Staff, StaffUsers } from '../accounts/staff.ts'
@@ -38,6 +39,8 @@ const LOOK_MS = 200
 const FLUSH_TAKES_MS = 300
 /** Other nodes end the links of a user who is erased, and write what they still hold of them. */
 const OTHERS_TAKE_MS = 1_000
+/** A flow that ends asks its network once. */
+const LEAVES_MS = 8_000
 
 interface ServicesOptions {
   readonly config: Config
@@ -220,7 +223,11 @@ function eraserOf(
       await pause(OTHERS_TAKE_MS)
     },
     signOut: (userId) => accounts.signOut(userId),
-    endLinks: (userId) => core.links.endAll(userId),
+    endLinks: async (userId) => {
+      await core.links.endAll(userId)
+      // What a network does not end in this time is signed out later.
+      await within(LEAVES_MS, undefined, () => core.links.signedOut(userId)).catch(() => undefined)
+    },
     forgetKeys: async (userId) => {
       const keys = [...core.keys.live()].map(([, key]) => key)
       const theirs = keys.filter(({ facts }) => facts.userId === userId)
@@ -231,5 +238,10 @@ function eraserOf(
     sweepFiles: () => media.sweep(),
   })
   bus.on('erasing', (userId) => eraser.assist(Number(userId)))
+  core.links.onErased((userId) => {
+    eraser
+      .goOn(userId)
+      .catch((err) => logger.warn({ err, userId }, 'an erasure did not go on after a sign-out'))
+  })
   return eraser
 }

@@ -230,6 +230,9 @@ export const LinkSession = defineEntity({
   },
 })
 
+/** SQL: the session of a flow may be signed in, and no account has it. */
+export const mayBeSignedIn = `stored is not null and state <> 'linked'`
+
 export const LinkPage = defineEntity({
   name: 'LinkPage',
   tableName: 'link_page',

@@ -196,13 +196,26 @@ export class LinkFlows {
       }
       return left
     })
-    const theirs = [...this.#actors.live()].filter(
-      ([, actor]) => this.#links.get(actor)?.userId === userId,
-    )
     // An actor stays until it has signed out: a second one would ask the network beside it.
     await Promise.all(
-      theirs.map(([, actor]) => actor.ask({ type: 'link.cancel' }).catch(unlessRefused)),
+      this.#actorsOf(userId).map((actor) =>
+        actor.ask({ type: 'link.cancel' }).catch(unlessRefused),
+      ),
     )
+  }
+
+  /** Resolves once the sessions of this user's flows that have ended here are signed out, or could not be. */
+  async signedOut(userId: number): Promise<void> {
+    await Promise.all(this.#actorsOf(userId).map(({ effects }) => effects.leaving))
+  }
+
+  onErased(listener: (userId: number) => void): void {
+    this.#options.store.onErased(listener)
+  }
+
+  #actorsOf(userId: number): LinkActor[] {
+    const actors = [...this.#actors.live()].map(([, actor]) => actor)
+    return actors.filter((actor) => this.#links.get(actor)?.userId === userId)
   }
 
   platform(id: string): Platform {

@@ -5,9 +5,10 @@ import type { LinkFacts, LinkStore, Platforms } from '../../actors/ports/ports.t
 import { type LinkState, OPEN_STATES, type ShownStep } from '../../machines/link/events.ts'
 import type { Json } from '../../machines/model/protocol.ts'
 import type { LinkReason } from '../../machines/model/reason.ts'
+import { holdUser } from '../accounts/users.ts'
 import { storedReason } from '../credentials/reasons.ts'
 import type { Database } from '../database/database.ts'
-import { databaseNow, LinkSession } from '../database/entities.ts'
+import { databaseNow, LinkSession, mayBeSignedIn } from '../database/entities.ts'
 import { ifReadable, type Vault } from '../security/vault.ts'
 import { type Finished, finishLink, type Held, onlyFor } from './finish.ts'
 
@@ -79,6 +80,10 @@ interface LinkWorld {
   onFinish(finished: Finished): Promise<void>
 }
 
+const begin = `
+  insert into link_session (id, user_id, platform, method, state, step, stored, attempts_left, relinks,
+    expires_at, target, node) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
+
 /** It is this node's, or of one that has ended. */
 const isOurs = (node: string) => `(l.node is not distinct from ${node}
       or not exists (select from node n where n.id = l.node and n.ended_at is null))`
@@ -103,7 +108,7 @@ type LeftLink = Pick<StoredLink, 'sessionId' | 'platform' | 'attemptsLeft'>
 const left = `
   select id as "sessionId", platform, attempts_left as "attemptsLeft", expires_at::text as "expiresAt"
     from link_session l
-   where stored is not null and state <> 'linked' and ${isOurs('$1')}`
+   where ${mayBeSignedIn} and ${isOurs('$1')}`
 
 /** An actor has noticed the end by then, if there is one. */
 const NOTICED = '30 seconds'
@@ -124,6 +129,7 @@ export class PostgresLinkStore implements LinkStore {
   readonly #vault: Vault
   /** The last flow that the last look came to. */
   #lookedTo = START
+  #onErased: (userId: number) => void = () => undefined
 
   constructor(world: LinkWorld) {
     this.#world = world
@@ -131,23 +137,20 @@ export class PostgresLinkStore implements LinkStore {
     this.#vault = world.vault
   }
 
+  /** Rejects while the user is being erased. */
   async create(link: NewLink): Promise<void> {
     const { sessionId, userId, platform, method, step, attemptsLeft, expiresAt } = link
-    const row = {
-      id: sessionId,
-      userId,
-      platform,
-      method,
-      state: step?.state ?? ('failed' as const),
-      step: step ?? null,
-      stored: await this.#seal(sessionId, userId, link.stored),
-      attemptsLeft,
-      relinks: link.relinks ?? null,
-      expiresAt: new Date(expiresAt),
-      target: link.target ?? null,
-      node: this.#world.incarnation(),
-    }
-    await this.#db.records((em) => em.insert(LinkSession, row))
+    const { relinks = null, target = null } = link
+    const stored = await this.#seal(sessionId, userId, link.stored)
+    const state = step?.state ?? 'failed'
+    const values = [
+      ...[sessionId, userId, platform, method, state, step && JSON.stringify(step), stored],
+      ...[attemptsLeft, relinks, new Date(expiresAt), target, this.#world.incarnation()],
+    ]
+    await this.#db.transaction(async (tx) => {
+      await holdUser(tx, userId)
+      await tx.query(begin, values)
+    })
   }
 
   async load(sessionId: string): Promise<StoredLink | undefined> {
@@ -281,8 +284,18 @@ export class PostgresLinkStore implements LinkStore {
   }
 
   async saveLeft(sessionId: string): Promise<void> {
-    const over = { id: sessionId, state: { $nin: [...OPEN_STATES] } }
-    await this.#db.records((em) => em.nativeUpdate(LinkSession, over, { stored: null }))
+    const [saved] = await this.#db.query<{ erased: number | null }>(
+      `update link_session l set stored = null
+        where id = $1 and state <> all ($2) and stored is not null
+        returning (select id from app_user where id = l.user_id and erasing_at is not null) as erased`,
+      [sessionId, OPEN_STATES],
+    )
+    if (typeof saved?.erased === 'number') this.#onErased(saved.erased)
+  }
+
+  /** Calls back when the session of a flow is signed out, or given up, whose user is being erased: the erasure goes on. */
+  onErased(listener: (userId: number) => void): void {
+    this.#onErased = listener
   }
 
   /** Throws for any other account than the one that is linked again. */

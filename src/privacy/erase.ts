@@ -3,8 +3,10 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../../actors/ports/ports.ts'
+import { OPEN_STATES } from '../../machines/link/events.ts'
 import { failed } from '../../machines/model/failure.ts'
 import type { Database } from '../database/database.ts'
+import { mayBeSignedIn } from '../database/entities.ts'
 import type { Vault } from '../security/vault.ts'
 import { type PersonalTable, personalTables } from './tables.ts'
 
@@ -20,7 +22,7 @@ interface EraserOptions {
   tellOthers(userId: number): Promise<void>
   /** Ends every sign-in of this user. */
   signOut(userId: number): Promise<void>
-  /** Ends link flows under way: none may sign in on a network for a user who is erased. */
+  /** Ends link flows under way and signs them out: none may sign in on a network for a user who is erased. */
   endLinks(userId: number): Promise<void>
   /** Removes the user's keys from memory: a late call with one of them is refused like one with an unknown key. */
   forgetKeys(userId: number): Promise<void>
@@ -34,11 +36,23 @@ const AT_ONCE = 10
 const NOT_YET = 'a user was not erased yet'
 
 /**
- * What stays to sign out the sessions that a deletion has left: who they belong to, and the key that opens them. Of these
- * rows all else goes at once, so that the phone may sign in anew.
+ * What stays to sign out the sessions that deletions and link flows have left: who they belong to, and the key that opens
+ * them. Of these rows all else goes at once, so that the phone may sign in anew.
  */
 const emptied: Readonly<Record<string, (db: Database, userId: number) => Promise<unknown>>> = {
   pending_sign_out: async () => undefined,
+  link_session: async (db, userId) => {
+    await db.query(`delete from link_session where user_id = $1 and not (${mayBeSignedIn})`, [
+      userId,
+    ])
+    await db.query(
+      `update link_session set step = null, target = null, reason = null, relinks = null,
+              credential_id = null, resend_at = null, expires_at = least(expires_at, now()),
+              state = case when state = any ($2) then 'cancelled' else state end
+        where user_id = $1`,
+      [userId, OPEN_STATES],
+    )
+  },
   credential: async (db, userId) => {
     const left = 'select credential_id from pending_sign_out where user_id = $1'
     await db.query(`delete from credential where user_id = $1 and id not in (${left})`, [userId])
@@ -93,24 +107,28 @@ export class Eraser {
   /** The last session that kept an erasure from its end may be signed out now. A run under way may not know that yet. */
   async goOn(userId: number): Promise<void> {
     await this.#underWay.get(userId)?.catch(() => undefined)
-    await this.#once(userId)
+    if (await this.#isErasing(userId)) await this.#once(userId)
   }
 
   /** Another node erases this user: what only this one can end or write is done here. Never rejects. */
   async assist(userId: number): Promise<void> {
-    const { db, endLinks, owns, flush, logger } = this.#options
+    const { endLinks, owns, flush, logger } = this.#options
     try {
-      const erasing = await db.query(
-        'select from app_user where id = $1 and erasing_at is not null',
-        [userId],
-      )
-      if (erasing.length === 0 || this.#underWay.has(userId)) return
+      if (!(await this.#isErasing(userId)) || this.#underWay.has(userId)) return
       await flush()
       await endLinks(userId)
       await this.#deleteAccounts(userId, owns)
     } catch (err) {
       logger.warn({ err, userId }, 'the part of this node in an erasure failed')
     }
+  }
+
+  async #isErasing(userId: number): Promise<boolean> {
+    const erasing = await this.#options.db.query(
+      'select from app_user where id = $1 and erasing_at is not null',
+      [userId],
+    )
+    return erasing.length > 0
   }
 
   /** One erasure of a user at a time. */
@@ -170,8 +188,10 @@ export class Eraser {
   /** Whether sessions of this user are left to be signed out. */
   async #hasLeft(userId: number): Promise<boolean> {
     const left = await this.#options.db.query(
-      `select from pending_sign_out p join app_user u on u.id = p.user_id
-        where u.id = $1 and u.erasing_at > now() - interval '${STAYS_AT_MOST}' limit 1`,
+      `select from app_user u
+        where u.id = $1 and u.erasing_at > now() - interval '${STAYS_AT_MOST}'
+          and (exists (select from pending_sign_out where user_id = u.id)
+            or exists (select from link_session where user_id = u.id and ${mayBeSignedIn}))`,
       [userId],
     )
     return left.length > 0
@@ -185,7 +205,11 @@ export class Eraser {
        returning credential_id as "credentialId", platform`,
       [userId],
     )
-    for (const facts of rows) {
+    const flows = await db.query<{ platform: string }>(
+      `delete from link_session where user_id = $1 and ${mayBeSignedIn} returning platform`,
+      [userId],
+    )
+    for (const facts of [...rows, ...flows]) {
       logger.warn(
         { userId, ...facts },
         'a session of a user who is erased stays signed in: its network did not end it',

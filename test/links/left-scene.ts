@@ -103,5 +103,5 @@ export async function scene(t: Test) {
       t.same(await rows(), wanted)
     })
   }
-  return { db, userId, platform, network, node, hasEnded, processOf, begun, rows, stored }
+  return { db, vault, userId, platform, network, node, hasEnded, processOf, begun, rows, stored }
 }
