@@ -248,6 +248,37 @@ t.test('an answer is forgotten after a day, also where no chore came by', async 
   )
 })
 
+t.test(
+  'answers to calls of webhooks are found among many others without a look at them',
+  async (t) => {
+    const busy = await newKey(account)
+    await db.query(
+      `insert into idempotent_call (api_key_id, key, begun_at)
+     select $1, case when n % 1000 = 0 then ' ' else '' end || n, now() - interval '2 hours'
+       from generate_series(1, 20000) n`,
+      [busy],
+    )
+    await db.query('analyze idempotent_call')
+    const plans: string[] = []
+    const explaining: Queryable = {
+      async query(text, values) {
+        const plan = await db.query<{ 'QUERY PLAN': string }>(`explain ${text}`, values)
+        plans.push(plan.map((row) => row['QUERY PLAN']).join('\n'))
+        return []
+      },
+    }
+    await forgetAnswers(explaining)
+    t.match(plans[0], /using idempotent_call_replies on/)
+    t.notMatch(plans.join(), /Seq Scan on idempotent_call/)
+    await forgetAnswers(db)
+    const [kept] = await db.query<{ count: number }>(
+      'select count(*)::int from idempotent_call where api_key_id = $1',
+      [busy],
+    )
+    t.equal(kept?.count, 19_980)
+  },
+)
+
 t.test('a key has 1 to 128 characters', async (t) => {
   const one = sender()
   for (const name of ['', 'x'.repeat(129)]) {
