@@ -2,10 +2,11 @@
 import {
   type ApiKeyEvent,
   type ChangeWebhook,
+  type HeldPoll,
   type Poll,
   receivesAt,
 } from '../../machines/api-key/events.ts'
-import type { ApiKeyContext, HeldPoll } from '../../machines/api-key/setup.ts'
+import type { ApiKeyContext } from '../../machines/api-key/setup.ts'
 import { settle } from '../../machines/model/failure.ts'
 import type { Failure } from '../../machines/model/protocol.ts'
 import type { Filter } from '../../machines/model/update-kinds.ts'

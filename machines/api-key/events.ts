@@ -77,15 +77,28 @@ interface Reading {
   readonly waiting: Poll | undefined
 }
 
+/** `next` is the id that the log was to give then. */
+export interface LastPoll {
+  readonly offset: number
+  readonly at: number
+  readonly next: number
+  /** The polls in a row that got updates, while no offset since has confirmed any. */
+  readonly unconfirmed: number
+}
+
 /** How far past the next id an offset still counts as a confirmation (the reference's figure). */
 const FUTURE_SLACK = 10
+
+/** Whether such an offset comes from elsewhere: it confirms nothing. */
+export const isAhead = ({ offset, next }: Pick<LastPoll, 'offset' | 'next'>): boolean =>
+  offset > next + FUTURE_SLACK
 
 /**
  * Confirms everything below `offset`, where it is plausible. Far in the future it confirms nothing. Slightly ahead
  * it confirms what exists and no more: unlike the reference, an update that comes later is not skipped.
  */
 export function confirm(cursor: number, offset: number, next: number): number {
-  if (offset <= 0 || offset > next + FUTURE_SLACK) return cursor
+  if (offset <= 0 || isAhead({ offset, next })) return cursor
   return Math.max(cursor, Math.min(offset, next) - 1)
 }
 
@@ -114,6 +127,14 @@ export interface Poll extends Command {
   readonly filter: Filter
   /** It holds its connection: by the time the log was read for it, it may have been answered. */
   readonly held?: true
+}
+
+/** A poll that holds its connection; nothing up to `head` is for it. */
+export type HeldPoll = Poll & { readonly head: number; readonly heldAt: number }
+
+/** A held poll as a new one. */
+export function readAnew({ held: _, head: __, heldAt: ___, ...poll }: HeldPoll): Poll {
+  return poll
 }
 
 /** So long a call may take between nodes on a busy machine. */

@@ -110,6 +110,7 @@ export const apiKeyMachine = apiKey.createMachine({
             actions: [
               { type: 'moveTo', params: ({ event }) => event.cursor },
               'saveCursor',
+              { type: 'countAnswer', params: ({ event }) => event },
               { type: 'reply', params: ({ event }) => accepted(event.poll, pageOf(event)) },
             ],
           },
@@ -200,6 +201,7 @@ export const apiKeyMachine = apiKey.createMachine({
                 guard: { type: 'answersWaiting', params: ({ event }) => event },
                 target: 'quiet',
                 actions: [
+                  { type: 'countAnswer', params: ({ event }) => event },
                   { type: 'reply', params: ({ event }) => accepted(event.poll, pageOf(event)) },
                   'release',
                 ],

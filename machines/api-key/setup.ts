@@ -10,15 +10,18 @@ import {
   type ChangeWebhook,
   confirm,
   EMPTY_PAGE,
+  type HeldPoll,
   hasExpired,
   hasScope,
   type KeyChanged,
   type KeyTerms,
+  type LastPoll,
   madeAt,
   mayReceive,
   type Poll,
   type PollRead,
   type PollUpdates,
+  readAnew,
   readsNothing,
   receivesAt,
   type Scope,
@@ -37,16 +40,10 @@ export interface ApiKeyInput {
   readonly suspension?: Failure | undefined
 }
 
-/** A poll that holds its connection; nothing up to `head` is for it. */
-export type HeldPoll = Poll & { readonly head: number; readonly heldAt: number }
-
 export interface ApiKeyContext extends ApiKeyInput {
   /** The poll that holds its connection until something arrives. */
   readonly waiting: HeldPoll | undefined
-  /** `next` is the id that the log was to give then. */
-  readonly lastPoll:
-    | { readonly offset: number; readonly at: number; readonly next: number }
-    | undefined
+  readonly lastPoll: LastPoll | undefined
   readonly conflictAt: number
   readonly current: Poll | undefined
   /** The change of the webhook that is being carried out. */
@@ -77,18 +74,14 @@ function beginning(context: ApiKeyContext, event: PollUpdates) {
     timeoutMs: since < SAME_OFFSET_WAIT_MS ? Math.max(timeoutMs, SAME_OFFSET_WAIT_MS) : timeoutMs,
     filter,
   }
-  return { cursor, filter, poll, lastPoll: { offset, at: now, next } }
+  const unconfirmed = cursor > context.cursor ? 0 : (lastPoll?.unconfirmed ?? 0)
+  return { cursor, filter, poll, lastPoll: { offset, at: now, next, unconfirmed } }
 }
 
 /** The poll that is held; throws if there is none, which the chart rules out. */
 export function waitingIn({ waiting }: ApiKeyContext): HeldPoll {
   if (!waiting) throw new Error('no poll is held')
   return waiting
-}
-
-/** A held poll as a new one. */
-function readAnew({ held: _, head: __, heldAt: ___, ...poll }: HeldPoll): Poll {
-  return poll
 }
 
 /** The time from the beginning of the held poll to the expiry of the key. */
@@ -124,6 +117,10 @@ export const apiKey = setup({
         ...confirmed,
         waiting: { ...poll, held: true as const, head: next - 1, heldAt: now },
       }
+    }),
+    countAnswer: assign({
+      lastPoll: ({ context: { lastPoll } }, { count }: PollRead) =>
+        lastPoll && count > 0 ? { ...lastPoll, unconfirmed: lastPoll.unconfirmed + 1 } : lastPoll,
     }),
     moveTo: assign({ cursor: ({ context }, cursor: number) => Math.max(context.cursor, cursor) }),
     hold: assign({

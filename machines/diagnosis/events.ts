@@ -40,8 +40,12 @@ const FATAL: readonly (string | undefined)[] = [
   'user_suspended',
 ]
 
-/** Remarks after which nothing is to be done. */
-const HARMLESS: readonly (string | undefined)[] = ['events_repeated', 'events_disordered']
+/** Remarks that explain no other: the service has put it right, or has told the bot with each answer. */
+const HARMLESS: readonly (string | undefined)[] = [
+  'calls_too_fast',
+  'events_repeated',
+  'events_disordered',
+]
 
 /** Why nothing comes: other remarks, such as that nobody receives, may only follow from these. */
 const SILENCING: readonly (string | undefined)[] = ['webhook_turned_off', 'updates_left_out']

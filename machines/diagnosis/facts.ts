@@ -9,6 +9,7 @@ type Scope = { readonly scope: string }
 type To = { readonly to: string }
 type Url = { readonly url: string }
 type Address = { readonly address: string }
+type Offset = { readonly offset: number }
 type Kinds = { readonly kinds: string }
 type Key = { readonly key: number }
 /** The words of a network or of the service itself; `reason` where they have a code. */
@@ -25,6 +26,7 @@ export interface Facts {
   readonly scopes: { readonly scopes: string }
   readonly calls_refused: Scope
   readonly calls_refused_from: Address
+  readonly calls_paced: Count
   readonly scope_missing: Scope
   readonly may_not_receive: Scope
 
@@ -63,14 +65,19 @@ export interface Facts {
   readonly receives_by_polling: None
   readonly nobody_receives: None
   readonly kinds_left_out: Kinds
+  readonly offset_kept: Count & Offset
+  readonly offset_negative: Count & Offset
+  readonly offset_ahead: Offset & { readonly newest: number }
 
   readonly pending: Count
   readonly webhook: Url
   readonly last_answer: { readonly status: number }
   readonly failures: Count
+  readonly slow_answers: Count
   readonly last_error: { readonly message: string } & At
   readonly webhook_removed: Url
   readonly dropped: Count & At
+  readonly oldest_waits: At
 }
 
 /** Remedies: each code with the values of its sentence. */
@@ -82,6 +89,7 @@ interface Remedies {
   readonly add_scope: Scope & Key
   readonly add_scope_or_use_other: Scope & Key
   readonly allow_address: Address & Key
+  readonly heed_retry_after: None
   readonly link_and_make_key: None
   readonly explained_remedy: { readonly reason: string; readonly action: string }
   readonly action: { readonly action: string }
@@ -99,12 +107,19 @@ interface Remedies {
   readonly others_are_over: None
   readonly start_receiving: None
   readonly name_kinds: Kinds
+  readonly move_offset: None
+  readonly skip_once: None
+  readonly begin_without_offset: None
   readonly compare_secrets: None
   readonly correct_address: None
+  readonly set_final_address: None
+  readonly take_posts: None
+  readonly answer_at_once: None
   readonly mend_and_set: None
   readonly mend: None
   readonly set_correct_address: None
   readonly receive_more_often: None
+  readonly fetch_more: None
 }
 
 export interface Sentences extends Facts, Remedies {}
@@ -130,16 +145,24 @@ export type FindingCode =
   | AccountState
   | Exclude<FailureCode, 'rate_limited'>
   | 'address_not_allowed'
+  | 'bot_behind'
+  | 'calls_too_fast'
   | 'chat_not_found'
   | 'credential_deleted'
   | 'endpoint_failing'
   | 'endpoint_gone'
+  | 'endpoint_not_found'
+  | 'endpoint_redirects'
+  | 'endpoint_slow'
   | 'events_disordered'
   | 'events_repeated'
   | 'key_expired'
   | 'key_revoked'
   | 'missing_scope'
   | 'nobody_receives'
+  | 'offset_ahead'
+  | 'offset_kept'
+  | 'offset_negative'
   | 'outcome_unknown'
   | 'polling_and_webhook'
   | 'secret_refused'

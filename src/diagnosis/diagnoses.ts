@@ -22,7 +22,7 @@ import { Diagnosis, databaseNow } from '../database/entities.ts'
 import type { KeyService } from '../keys/service.ts'
 import type { RequestJournal } from '../observability/request-journal.ts'
 import { examiner } from './examine.ts'
-import { receivingFacts, recentRefusals } from './receiving.ts'
+import { receivingFacts, recentlyPaced, recentRefusals } from './receiving.ts'
 import type { ExaminerWorld } from './world.ts'
 
 /** Each keeps a row for a week. */
@@ -115,6 +115,11 @@ export function createDiagnoses(options: DiagnosesOptions): Diagnoses {
     isPolled: (apiKeyId, withinMs = POLLED_MS) => {
       const { waiting, lastPoll } = keys.peek(apiKeyId)?.snapshot.context ?? {}
       return waiting !== undefined || clock.now() - (lastPoll?.at ?? 0) < withinMs
+    },
+    lastPoll: (apiKeyId) => keys.peek(apiKeyId)?.snapshot.context.lastPoll,
+    paced: async (apiKeyId) => {
+      await journal.flush()
+      return recentlyPaced(db, apiKeyId)
     },
     refusals: async (apiKeyId) => {
       await journal.flush()

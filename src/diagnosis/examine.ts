@@ -67,10 +67,18 @@ async function checkKey(
       : failing('get_me', code, seen, remedy)
   }
   const scope = missingScope(refusals, scopes)
-  if (scope === undefined) return passed('get_me', evidence)
+  if (scope === undefined) return pacing(evidence, await world.paced(key))
   const seen = [...evidence, say('calls_refused', { scope })]
   return failing('get_me', 'missing_scope', seen, say('add_scope_or_use_other', { scope, key }))
 }
+
+const pacing = (evidence: readonly Sentence[], count: number): Finding =>
+  count === 0
+    ? passed('get_me', evidence)
+    : passed('get_me', [...evidence, say('calls_paced', { count })], {
+        code: 'calls_too_fast',
+        remedy: say('heed_retry_after'),
+      })
 
 /** An address that calls were refused at, and that the key still does not open for. */
 function lockedOut(refusals: readonly Refusal[], { allowed_ips }: ApiKeyRecord) {

@@ -1,9 +1,10 @@
 /** Steps 4 and 5: how a key receives, by polling, by a webhook or not at all, and how that goes. */
 
 import type { Examination } from '../../actors/diagnosis/actor.ts'
-import { mayReceive } from '../../machines/api-key/events.ts'
+import { isAhead, type LastPoll, mayReceive } from '../../machines/api-key/events.ts'
 import type { Finding } from '../../machines/diagnosis/events.ts'
 import type { FindingCode, Sentence } from '../../machines/diagnosis/facts.ts'
+import { behindSince } from '../alerts/rules.ts'
 import type { Database } from '../database/database.ts'
 import type { ApiKeyRecord } from '../records/api-key.ts'
 import { nameOf, wantedBy } from '../updates/wanted.ts'
@@ -28,6 +29,7 @@ interface Row {
   readonly last_error_at: Date | null
   readonly last_error_message: string | null
   readonly last_status: number | null
+  readonly answers_ms: number | null
 }
 
 export async function receivingFacts(db: Database, key: ApiKeyRecord): Promise<ReceivingFacts> {
@@ -42,7 +44,17 @@ export async function receivingFacts(db: Database, key: ApiKeyRecord): Promise<R
     webhook,
     turnedOff,
     leftOut: await kindsLeftOut(db, key.api_key_id),
+    behindSince: await oldestLate(db, key.api_key_id),
   }
+}
+
+/** As the alert about a backlog has it. */
+async function oldestLate(db: Database, apiKeyId: number): Promise<Date | undefined> {
+  const [late] = await db.query<{ at: Date }>(
+    `select late.at from api_key k cross join lateral (${behindSince('now()')}) late where k.id = $1`,
+    [apiKeyId],
+  )
+  return late?.at
 }
 
 interface Came {
@@ -76,7 +88,12 @@ async function webhooksOf(
             -- Not every success is in the log: a failure before the last one says nothing. Nor does one of the webhook before.
             (select case when d.error is null or d.at >= coalesce(w.last_success_at, d.at) then d.status end
                from webhook_delivery d where d.api_key_id = w.api_key_id and d.at >= w.set_at
-              order by d.at desc, d.id desc limit 1) as last_status
+              order by d.at desc, d.id desc limit 1) as last_status,
+            (select round(avg(a.duration_ms))::int from (
+               select d.duration_ms from webhook_delivery d
+                where d.api_key_id = w.api_key_id and d.error is null
+                  and d.at >= greatest(w.set_at, now() - interval '10 minutes')
+                order by d.at desc, d.id desc limit 10) a) as answers_ms
        from webhook w join api_key k on k.id = w.api_key_id
       -- Who polls since has no need of a webhook that was turned off.
       where w.api_key_id = $1 and (w.sealed is not null or k.polled_at is null)`,
@@ -89,6 +106,7 @@ async function webhooksOf(
     isSuspended: row.suspended_at !== null,
     failures: row.failures,
     lastError: at && message !== null ? { at, message } : undefined,
+    answersMs: row.answers_ms ?? undefined,
     lastStatus: row.last_status ?? undefined,
   }
   return row.is_on
@@ -105,6 +123,16 @@ export async function recentRefusals(db: Database, apiKeyId: number): Promise<Re
       order by at desc, id desc limit 100`,
     [apiKeyId, TELLING],
   )
+}
+
+/** The calls of the key that were too many in the last ten minutes, for the service or for the network. */
+export async function recentlyPaced(db: Database, apiKeyId: number): Promise<number> {
+  const [row] = await db.query<{ calls: number }>(
+    `select count(*)::int as calls from request_log
+      where api_key_id = $1 and at > now() - interval '10 minutes' and error_code = 429`,
+    [apiKeyId],
+  )
+  return row?.calls ?? 0
 }
 
 /** Two clients that poll against each other are refused every few seconds. */
@@ -141,12 +169,15 @@ export async function checkReceiveMode(
       : passed('receive_mode', evidence, { code, remedy: say('polling_is_over') })
   }
   const others = because('other_poll')
+  const conflict = [mode, say('other_pollers', { count: others.length })]
+  if (isOngoing(others) && isPolled) {
+    return failing('receive_mode', 'two_pollers', conflict, say('run_one'))
+  }
+  const stray = hasPolled && strayOffset(mode, receiving.pending, world.lastPoll(apiKeyId))
+  if (stray) return stray
   if (others.length > 0) {
-    const code = 'two_pollers'
-    const evidence = [mode, say('other_pollers', { count: others.length })]
-    return isOngoing(others) && isPolled
-      ? failing('receive_mode', code, evidence, say('run_one'))
-      : passed('receive_mode', evidence, { code, remedy: say('others_are_over') })
+    const remedy = say('others_are_over')
+    return passed('receive_mode', conflict, { code: 'two_pollers', remedy })
   }
   return isIdle || receiving.leftOut.length === 0
     ? passed('receive_mode', [mode], isIdle ? idle : undefined)
@@ -154,6 +185,26 @@ export async function checkReceiveMode(
 }
 
 const idle = { code: 'nobody_receives', remedy: say('start_receiving') } as const
+
+/** A client that lost an answer asks once more, and one that begins skips what waits: neither goes on with it. */
+const UNCONFIRMED = 3
+
+/** Of a client that gets updates again and again, and never confirms them. */
+function strayOffset(mode: Sentence, pending: number, last: LastPoll | undefined) {
+  if (!last || last.unconfirmed < UNCONFIRMED) return undefined
+  const { offset, unconfirmed: count, next } = last
+  if (offset < 0) {
+    const seen = say('offset_negative', { count, offset })
+    return failing('receive_mode', 'offset_negative', [mode, seen], say('skip_once'))
+  }
+  if (pending === 0) return undefined
+  if (isAhead(last)) {
+    const seen = say('offset_ahead', { offset, newest: next - 1 })
+    return failing('receive_mode', 'offset_ahead', [mode, seen], say('begin_without_offset'))
+  }
+  const seen = say('offset_kept', { count, offset })
+  return failing('receive_mode', 'offset_kept', [mode, seen], say('move_offset'))
+}
 
 const leavingOut = (mode: Sentence, kinds: string): Finding =>
   passed('receive_mode', [mode, say('kinds_left_out', { kinds })], {
@@ -205,7 +256,26 @@ export async function checkWebhook(
     }
   }
   const oldestKept = world.now() - world.updatesLastMs
-  return passed('webhook_info', evidence, lost(receiving, evidence, oldestKept))
+  const remark = lost(receiving, evidence, oldestKept) ?? late(receiving, evidence)
+  return passed('webhook_info', evidence, remark)
+}
+
+/** Of one chat, no more than one update is delivered in this time. */
+const SLOW_ANSWER_MS = 1_000
+
+/** Adds to `evidence` that what waits becomes more because the bot is slow. */
+function late(
+  { webhook, pending, behindSince: at }: ReceivingFacts,
+  evidence: Sentence[],
+): Trouble | undefined {
+  if (at) {
+    evidence.push(say('oldest_waits', { at: at.toISOString() }))
+    return { code: 'bot_behind', remedy: say('fetch_more') }
+  }
+  const took = webhook?.answersMs ?? 0
+  if (took < SLOW_ANSWER_MS || pending < 2) return undefined
+  evidence.push(say('slow_answers', { count: took }))
+  return { code: 'endpoint_slow', remedy: say('answer_at_once') }
 }
 
 interface Trouble {
@@ -223,19 +293,26 @@ function seenOf({ failures, lastError, lastStatus }: DiagnosedWebhook): Sentence
   ]
 }
 
+const isRedirect = (status: number | undefined) =>
+  status !== undefined && status >= 300 && status < 400
+
 function troubleOf({ isSuspended, failures, lastStatus }: DiagnosedWebhook): Trouble | undefined {
   const isWell = lastStatus === undefined ? failures === 0 : lastStatus < 300
-  if (isWell && !isSuspended) return undefined
+  if (lastStatus === 410) return { code: 'endpoint_gone', remedy: say('correct_address') }
+  if (isSuspended) return { code: 'webhook_suspended', remedy: say('mend_and_set') }
+  if (isWell) return undefined
   switch (lastStatus) {
     case 401:
     case 403:
       return { code: 'secret_refused', remedy: say('compare_secrets') }
-    case 410:
-      return { code: 'endpoint_gone', remedy: say('correct_address') }
+    case 404:
+    case 405:
+      return { code: 'endpoint_not_found', remedy: say('take_posts') }
+    default:
+      return isRedirect(lastStatus)
+        ? { code: 'endpoint_redirects', remedy: say('set_final_address') }
+        : { code: 'endpoint_failing', remedy: say('mend') }
   }
-  return isSuspended
-    ? { code: 'webhook_suspended', remedy: say('mend_and_set') }
-    : { code: 'endpoint_failing', remedy: say('mend') }
 }
 
 /** Adds what was lost to `evidence`. What was dropped before all that is kept now says nothing of now. */

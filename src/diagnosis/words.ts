@@ -22,6 +22,8 @@ const words: Words = {
     `Calls were refused in the last ten minutes: the key lacks the scope ${scope}`,
   calls_refused_from: ({ address }) =>
     `Calls from ${address} were refused in the last ten minutes: the key may not be used there`,
+  calls_paced: ({ count }) =>
+    `${counted(count, 'call was', 'calls were')} answered with 429 in the last ten minutes: too many came at once`,
   scope_missing: ({ scope }) => `The key lacks the scope ${scope}`,
   may_not_receive: ({ scope }) => `The key may not receive: it lacks the scope ${scope}`,
 
@@ -68,16 +70,24 @@ const words: Words = {
   nobody_receives: () => 'Nobody fetches updates at the moment; there is no webhook',
   kinds_left_out: ({ kinds }) =>
     `The newest updates are all of kinds that allowed_updates leaves out: ${kinds}`,
+  offset_kept: ({ count, offset }) =>
+    `The last ${counted(count, 'getUpdates', 'calls of getUpdates')} got updates and confirmed none of them: the offset is ${offset}`,
+  offset_negative: ({ count, offset }) =>
+    `The last ${counted(count, 'getUpdates', 'calls of getUpdates')} got updates, with the offset ${offset}: all that waits but the newest is dropped unread each time`,
+  offset_ahead: ({ offset, newest }) =>
+    `getUpdates is called with the offset ${offset}, while the newest update has the update_id ${newest}: nothing is confirmed`,
 
   pending: ({ count }) => counted(count, 'update waits', 'updates wait'),
   webhook: ({ url }) => `The webhook is ${url}`,
   last_answer: ({ status }) => `Its last answer was ${status}`,
+  slow_answers: ({ count }) => `Its last answers took ${count} ms on average`,
   failures: ({ count }) => counted(count, 'attempt failed', 'attempts in a row failed'),
   last_error: ({ message, at }) => `${message} (${at})`,
   webhook_removed: ({ url }) =>
     `The webhook ${url} was removed: it answered for too long that it is gone`,
   dropped: ({ count, at }) =>
     `${counted(count, 'update was', 'updates were')} dropped unread at ${at}`,
+  oldest_waits: ({ at }) => `The oldest update that waits came at ${at}`,
 
   make_key: () => 'Make a new key with POST /api_keys and give it to your bot',
   extend_key: ({ key }) => `Set a later expiry, or none, with PATCH /api_keys/${key}`,
@@ -90,6 +100,8 @@ const words: Words = {
     `Add ${scope} to the scopes with PATCH /api_keys/${key}, or use another key for these calls`,
   allow_address: ({ address, key }) =>
     `Add ${address} to allowed_ips with PATCH /api_keys/${key}. If your bot is not there, somebody else has the key: POST /api_keys/${key}/rotate gives a new one`,
+  heed_retry_after: () =>
+    'Let the bot wait for the retry_after of such an answer before it goes on, and call less often',
   link_and_make_key: () => 'Link the account again and make a key for it',
   explained_remedy: ({ reason, action }) => explained(reason, action).remedy,
   action: ({ action }) => explained(null, action).remedy,
@@ -108,15 +120,30 @@ const words: Words = {
   start_receiving: () => 'Call getUpdates, or set a webhook',
   name_kinds: ({ kinds }) =>
     `Name ${kinds} in allowed_updates of getUpdates or setWebhook; it counts for what comes from then on`,
+  move_offset: () =>
+    'Call getUpdates with an offset one above the highest update_id that the bot has worked off. If it is meant to do that, it may fail at the oldest update each time',
+  skip_once: () =>
+    'Use a negative offset only once, to skip what waits; then call getUpdates with an offset one above the highest update_id that the bot has worked off',
+  begin_without_offset: () =>
+    'Let the bot begin without an offset: the one that it kept is of another account, or of a time that the database has forgotten',
   compare_secrets: () =>
     'Your endpoint refuses the requests: compare its secret_token with the one given to setWebhook',
   correct_address: () =>
     'Your endpoint says that it is gone: call setWebhook with the address that is right',
-  mend_and_set: () => 'Mend the endpoint, then call setWebhook again: nothing was lost',
+  set_final_address: () =>
+    'Your endpoint redirects, and no redirect is followed: call setWebhook with the address that it leads to',
+  take_posts: () =>
+    'Your endpoint takes no POST at this address: correct its path, or call setWebhook with the address that is right. The service keeps trying',
+  answer_at_once: () =>
+    'Answer first and work afterwards: the next update of a chat is sent after the answer to the one before',
+  mend_and_set: () =>
+    'Mend the endpoint, then call setWebhook again: what still waits is delivered then',
   mend: () =>
     'Mend the endpoint: it must be reachable, with a certificate that is trusted, and answer 2xx in time. The service keeps trying',
   set_correct_address: () => 'Call setWebhook with the address that is right',
   receive_more_often: () => 'Receive more often: updates are kept for a limited time',
+  fetch_more: () =>
+    'Work updates off faster, or fetch more with each getUpdates (limit up to 100): updates are kept for a limited time',
 }
 
 const STOP_POLLING = 'Stop the client that polls, or remove the webhook with deleteWebhook'

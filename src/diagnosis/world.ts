@@ -1,5 +1,6 @@
 /** The port and the facts that the steps of a diagnosis see, and how they say their findings. */
 import type { CredentialActor } from '../../actors/credential/actor.ts'
+import type { LastPoll } from '../../machines/api-key/events.ts'
 import type { Finding, Step } from '../../machines/diagnosis/events.ts'
 import type { FindingCode, Sentence, Sentences } from '../../machines/diagnosis/facts.ts'
 import type { Json } from '../../machines/model/protocol.ts'
@@ -15,6 +16,8 @@ export interface DiagnosedWebhook {
   /** In a row, up to now. */
   readonly failures: number
   readonly lastError: { readonly at: Date; readonly message: string } | undefined
+  /** How long the last attempts that worked took, on average; undefined where there are none of late. */
+  readonly answersMs: number | undefined
   /** The status of the newest attempt; undefined without an attempt or an answer. */
   readonly lastStatus: number | undefined
 }
@@ -28,6 +31,8 @@ export interface ReceivingFacts {
   readonly turnedOff: DiagnosedWebhook | undefined
   /** The kinds of what came lately, where the filter of the key has left out all of it. */
   readonly leftOut: readonly string[]
+  /** When the oldest update came that waits, where the key polls and is behind for so long that it is an alert. */
+  readonly behindSince: Date | undefined
 }
 
 export const TELLING = [
@@ -64,6 +69,9 @@ export interface ExaminerWorld {
   receiving(key: ApiKeyRecord): Promise<ReceivingFacts>
   /** The latest refusals of the key's calls, newest first. */
   refusals(apiKeyId: number): Promise<readonly Refusal[]>
+  /** Calls that were answered with 429 in the last ten minutes. */
+  paced(apiKeyId: number): Promise<number>
+  lastPoll(apiKeyId: number): LastPoll | undefined
   /** Whether a client polls with the key, or did so a moment ago. */
   isPolled(apiKeyId: number, withinMs?: number): boolean
 }

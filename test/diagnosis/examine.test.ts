@@ -67,14 +67,15 @@ const refusal: fc.Arbitrary<Refusal> = fc.record({
 const webhook = fc
   .record({
     isSuspended: fc.boolean(),
-    lastStatus: fc.constantFrom(undefined, 200, 302, 401, 403, 410, 500),
+    lastStatus: fc.constantFrom(undefined, 200, 302, 401, 403, 404, 410, 500),
+    answersMs: fc.constantFrom(undefined, 20, 4_000),
     failures: fc.integer({ min: 1, max: 9 }),
   })
-  .map(({ isSuspended, lastStatus, failures }) => {
+  .map(({ isSuspended, lastStatus, answersMs, failures }) => {
     const isWell = lastStatus === 200 && !isSuspended
     const lastError = { at: ago(60), message: 'Wrong response from the webhook' }
     const trouble = isWell ? { failures: 0, lastError: undefined } : { failures, lastError }
-    return { url: 'https://bot.example/hook', isSuspended, lastStatus, ...trouble }
+    return { url: 'https://bot.example/hook', isSuspended, lastStatus, answersMs, ...trouble }
   })
 
 const receiving: fc.Arbitrary<ReceivingFacts> = fc
@@ -85,6 +86,7 @@ const receiving: fc.Arbitrary<ReceivingFacts> = fc
     webhook: fc.option(webhook, { nil: undefined }),
     turnedOff: fc.option(webhook, { nil: undefined }),
     leftOut: fc.subarray(['message', 'edited_message']),
+    behindSince: fc.constantFrom(undefined, ago(3_000)),
   })
   .map((facts) => ({
     ...facts,
@@ -114,6 +116,16 @@ const worlds = fc.record({
   refusals: fc.array(refusal, { maxLength: 3 }),
   receiving,
   isPolled: fc.boolean(),
+  lastPoll: fc.option(
+    fc.record({
+      offset: fc.constantFrom(-1, 0, 100, 900),
+      at: fc.constant(NOW),
+      next: fc.constant(100),
+      unconfirmed: fc.nat(4),
+    }),
+    { nil: undefined },
+  ),
+  paced: fc.nat(1),
   suspended: fc.constantFrom(undefined, undefined, 'Spam'),
 })
 
@@ -153,6 +165,8 @@ function worldOf(drawn: Drawn): ExaminerWorld {
     receiving: async () => drawn.receiving,
     refusals: async () => drawn.refusals,
     isPolled: () => drawn.isPolled,
+    lastPoll: () => drawn.lastPoll,
+    paced: async () => drawn.paced,
     suspendedWhy: () => drawn.suspended,
   } as unknown as ExaminerWorld
 }
@@ -180,6 +194,12 @@ const seenFor: Readonly<Record<string, string>> = {
   two_pollers: 'other_pollers',
   nobody_receives: 'nobody_receives',
   updates_left_out: 'kinds_left_out',
+  offset_kept: 'offset_kept',
+  offset_negative: 'offset_negative',
+  offset_ahead: 'offset_ahead',
+  bot_behind: 'oldest_waits',
+  calls_too_fast: 'calls_paced',
+  endpoint_slow: 'slow_answers',
   address_not_allowed: 'calls_refused_from',
   webhook_turned_off: 'webhook_removed',
   updates_dropped: 'dropped',

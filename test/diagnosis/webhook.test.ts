@@ -53,6 +53,7 @@ async function key(scopes = ['bot:receive']) {
       refusals: (id) => recentRefusals(db, id),
       now: () => Date.now(),
       isPolled: (_, withinMs = 10_000) => isPolled || lastPolledMs < withinMs,
+      lastPoll: () => undefined,
       updatesLastMs: KEPT_MS,
     }) satisfies Partial<ExaminerWorld> as unknown as ExaminerWorld
   const facts = { userId: 1, apiKeyId: api_key_id }
@@ -101,6 +102,15 @@ async function key(scopes = ['bot:receive']) {
         api_key_id,
       ]),
     polledOnce: () => db.query('update api_key set polled_at = now() where id = $1', [api_key_id]),
+    /** It polled a moment ago, and an update has waited for so many minutes. */
+    isBehind: async (minutes: number) => {
+      await db.query('update api_key set polled_at = now() where id = $1', [api_key_id])
+      await db.query(
+        `insert into update_log (credential_id, update_id, source_key, at, kind, payload)
+         values (7, 1, 's', now() - make_interval(mins => $1), 0, '{}')`,
+        [minutes],
+      )
+    },
     mode: async (earlier: readonly Finding[] = [], more?: Partial<ApiKeyRecord>) =>
       said(await checkReceiveMode(world(more), { ...examination, earlier })),
     info: async (more?: Partial<ApiKeyRecord>) =>
@@ -133,12 +143,15 @@ t.test('a failure in the log before a success that was not logged', async (t) =>
 t.test('each trouble of an endpoint has its code and its remedy', async (t) => {
   const cases = [
     [500, false, 'endpoint_failing', /2xx/],
-    [302, false, 'endpoint_failing', /2xx/],
+    [302, false, 'endpoint_redirects', /that it leads to$/],
+    [404, false, 'endpoint_not_found', /path/],
+    [405, false, 'endpoint_not_found', /path/],
     [null, false, 'endpoint_failing', /2xx/],
     [401, false, 'secret_refused', /secret_token/],
     [403, false, 'secret_refused', /secret_token/],
     [410, false, 'endpoint_gone', /setWebhook/],
     [500, true, 'webhook_suspended', /setWebhook again/],
+    [401, true, 'webhook_suspended', /setWebhook again/],
   ] as const
   for (const [status, suspended, code, remedy] of cases) {
     const troubled = await key()
@@ -239,6 +252,18 @@ t.test('updates that were dropped unread', async (t) => {
   const longAgo = await late.info(dropped(2 * KEPT_MS))
   t.match(longAgo, { verdict: 'passed', evidence })
   t.notOk(longAgo.code, 'what waits now came later')
+})
+
+t.test('a bot that is behind for as long as an alert takes', async (t) => {
+  const late = await key()
+  t.notOk((await late.info()).code)
+  await late.isBehind(20)
+  t.match(await late.info(), {
+    verdict: 'passed',
+    code: 'bot_behind',
+    evidence: ['3 updates wait', /^The oldest update that waits came at /],
+    remedy: /limit up to 100/,
+  })
 })
 
 t.test('a key that may not receive is not asked how it does', async (t) => {
