@@ -30,6 +30,11 @@ const values: Record<string, string> = {
   blocked: `${bot.id}`,
   chat: `${ada.id}`,
   message: '1',
+  topic: '1',
+  member: `${bot.id}`,
+  asker: `${bot.id}`,
+  community: '1',
+  account: `${bot.id}`,
   fault: 'drop',
 }
 const { paths } = (await raw(service.url, '/openapi.json')).body
@@ -228,6 +233,48 @@ t.test('bodies in other forms are refused', async (t) => {
   t.match(await post('application/json', '{"__proto__":{}}'), refused(400, /^Bad Request: /))
   const large = JSON.stringify({ name: 'x'.repeat(300_000) })
   t.match(await post('application/json', large), refused(413, 'Request Entity Too Large'))
+})
+
+/** Staff are told first that they are none; how an account is linked depends on its platform. */
+const otherwise = /^\/(users|operators)\/|\/link\/start$/
+
+t.test('a field that nobody knows is refused by its name, and is not in the log', async (t) => {
+  const field = 'nobody_knows'
+  const authorization = `Bearer ${client.token}`
+  const writing = routes.filter(
+    ({ method, pattern }) =>
+      !otherwise.test(pattern) && 'requestBody' in paths[pattern][method.toLowerCase()],
+  )
+  t.ok(writing.length > 70, `${writing.length} routes`)
+  const asked = new Map<unknown, Route>()
+  for (const route of writing) {
+    const answer = await raw(service.url, route.path, {
+      method: route.method,
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify({ [field]: 'canary-value' }),
+    })
+    asked.set(answer.headers['x-request-id'], route)
+    t.match(answer, { status: 400, headers: standard }, named(route))
+    const { errors = [] } = answer.body
+    t.ok(
+      errors.some((error: { field: string }) => error.field === field),
+      `${named(route)}: ${answer.text}`,
+    )
+  }
+  const database = openDatabase({ url: service.databaseUrl, logger: quietLogger })
+  t.teardown(() => database.close())
+  const logged = await until(async () => {
+    const rows = await database.query<{ request_id: string; method: string }>(
+      'select * from request_log where request_id = any($1)',
+      [[...asked.keys()]],
+    )
+    return rows.length === asked.size && rows
+  })
+  for (const { request_id: id, method } of logged) {
+    const { pattern, ...route } = asked.get(id)!
+    t.equal(method, `${route.method} ${pattern.replace(/\{(\w+)\}/g, ':$1')}`)
+  }
+  t.notMatch(JSON.stringify(logged), /canary-value/)
 })
 
 t.test('the log has a row for every request, and no secret in any', async (t) => {
