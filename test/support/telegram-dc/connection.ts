@@ -16,6 +16,8 @@ import { Writer, write } from './writer.ts'
 export interface Device {
   readonly auth: AuthKey
   readonly sessions: Map<string, ServerSession>
+  /** Whether each request was carried out, by the id of its message. */
+  readonly outcomes: Map<string, Promise<boolean>>
   userId?: number
   /** The code was right and the password is still to come. */
   pendingUserId?: number
@@ -45,7 +47,7 @@ export interface Hall {
   isCut(device: Device): boolean
   /** The client has said something with the key of this device. */
   heard(connection: Connection, device: Device): void
-  request(connection: Connection, device: Device, request: TlObject): Promise<unknown>
+  request(connection: Connection, device: Device, request: TlObject, id: Long): Promise<unknown>
   defect(cause: unknown): void
 }
 
@@ -169,7 +171,8 @@ export class Connection {
 
   #exchange(reader: Reader) {
     const { answer, made } = this.#handshake.answer(reader.object())
-    if (made) this.#hall.devices.set(made.id, { auth: made, sessions: new Map() })
+    if (made)
+      this.#hall.devices.set(made.id, { auth: made, sessions: new Map(), outcomes: new Map() })
     const body = write(answer)
     const id = this.#hall.nextMessageId(ANSWER)
     this.#write(new Writer().long(0).long(id).uint(body.length).raw(body).out())
@@ -233,7 +236,7 @@ export class Connection {
     session.received.add(id.toString())
     this.#seen.push(id)
     this.#hall
-      .request(this, session.device, object)
+      .request(this, session.device, object, id)
       .then((result) => {
         if (result === undefined) return
         const told = this.#packed(write(result))

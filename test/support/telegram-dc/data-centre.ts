@@ -60,6 +60,13 @@ const SET_BACK = 60n << 32n
 /** A connection that was heard so lately is in use. */
 const AT_ONCE_MS = 5_000
 
+/** Resolves once the request with this id is carried out; rejects if it is not, or never came. */
+async function after({ outcomes }: Device, id: Long): Promise<void> {
+  const isDone = outcomes.get(id.toString())
+  if (!isDone) throw new RpcRefusal(400, 'MSG_WAIT_TIMEOUT')
+  if (!(await isDone)) throw new RpcRefusal(400, 'MSG_WAIT_FAILED')
+}
+
 export class DataCentre implements Hall {
   readonly id: number
   readonly serverKey: ServerKey
@@ -137,10 +144,20 @@ export class DataCentre implements Hall {
     return device.userId !== undefined && this.#world.isCut(device.userId)
   }
 
-  async request(connection: Connection, device: Device, wrapped: TlObject): Promise<unknown> {
+  request(connection: Connection, device: Device, wrapped: TlObject, id: Long): Promise<unknown> {
+    const result = this.#carryOut(connection, device, wrapped)
+    const isDone = result.then((told) => (told as TlObject | undefined)?._ !== 'mt_rpc_error')
+    device.outcomes.set(id.toString(), isDone)
+    return result
+  }
+
+  async #carryOut(connection: Connection, device: Device, wrapped: TlObject): Promise<unknown> {
     let request = wrapped
     let isQuiet = false
+    const earlier: Long[] = []
     while (WRAPPERS.includes(request._)) {
+      if (request._ === 'invokeAfterMsg') earlier.push(request.msgId as Long)
+      if (request._ === 'invokeAfterMsgs') earlier.push(...(request.msgIds as Long[]))
       if (request._ === 'invokeWithoutUpdates') isQuiet = true
       if (request._ === 'initConnection') this.#introduce(connection, device, request)
       request = request.query as TlObject
@@ -153,6 +170,7 @@ export class DataCentre implements Hall {
       if (device.isDuplicated) throw new RpcRefusal(406, 'AUTH_KEY_DUPLICATED')
       const handler = this.#world.handlers[request._ as keyof Handlers] as AnyHandler | undefined
       if (!handler) throw new RpcRefusal(400, `METHOD_UNKNOWN_${request._}`)
+      for (const id of earlier) await after(device, id)
       const carryOut = async () => handler(request, { centre: this, device, connection })
       return await (this.#world.between?.(request._, carryOut) ?? carryOut())
     } catch (cause) {

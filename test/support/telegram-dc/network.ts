@@ -120,7 +120,7 @@ export class TelegramNetwork {
     key[0] = Math.max(1, key[0] ?? 1)
     const auth = { id: sha1(key).subarray(-8).toString('hex'), key, salt: longOf(randomBytes(8)) }
     const home = this.#centres.find((one) => one.id === centre)
-    home?.devices.set(auth.id, { auth, sessions: new Map(), userId: id })
+    home?.devices.set(auth.id, { auth, sessions: new Map(), outcomes: new Map(), userId: id })
     return key
   }
 
