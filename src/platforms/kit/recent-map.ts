@@ -1,4 +1,5 @@
 /** Maps for thousands of accounts, most of which have nothing in them. */
+import { hash, randomUUID } from 'node:crypto'
 
 const nothing = new Map<never, never>()
 
@@ -76,5 +77,25 @@ export class RecentMap<Key, Value> extends SparseMap<Key, Value> {
   override clear(): void {
     this.#oldest = undefined
     super.clear()
+  }
+}
+
+/**
+ * Names for reports of a state that have no number: the same state again is the same report, while one that comes back after
+ * another is a new one. What came before this session is not known.
+ */
+export class ReportNames {
+  readonly #last: RecentMap<string, { readonly state: string; readonly name: string }>
+
+  constructor(limit: number) {
+    this.#last = new RecentMap(limit)
+  }
+
+  of(subject: string, state: unknown): string {
+    const digest = hash('sha256', JSON.stringify(state), 'base64url')
+    const last = this.#last.get(subject)
+    const name = last?.state === digest ? last.name : randomUUID()
+    this.#last.set(subject, { state: digest, name })
+    return name
   }
 }

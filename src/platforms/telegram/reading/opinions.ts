@@ -4,7 +4,7 @@ import type { tl } from '@mtcute/node'
 import type { Chat, Reaction } from '../../../../machines/model/content.ts'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Person } from '../../../../machines/model/person.ts'
-import { RecentMap } from '../../kit/recent-map.ts'
+import { RecentMap, ReportNames } from '../../kit/recent-map.ts'
 import { nativeOf } from '../natives.ts'
 import { chatOf, personById, type View } from './peers.ts'
 
@@ -28,6 +28,7 @@ export class OpinionReader {
   readonly #acted = new RecentMap<string, number>(REMEMBERED)
   /** What edited messages contain, by its digest. */
   readonly #edited = new RecentMap<string, string>(REMEMBERED)
+  readonly #counts = new ReportNames(REMEMBERED)
   readonly #since: () => number
 
   /** `since`: what happened earlier is not reported. Unix time in seconds. */
@@ -59,7 +60,24 @@ export class OpinionReader {
       return changeOf(of, personById(id, view), before.get(id), now.get(id), view)
     })
     if (isWhole && chat.surface !== 'channel' && before.size + now.size > 0) return changed
-    return [...changed, countOf(of, results)]
+    return [...changed, this.#countOf(of, results)]
+  }
+
+  #countOf(of: Target, results: readonly tl.TypeReactionCount[]): Happening {
+    const counts = results.flatMap(({ reaction, count }) => {
+      const known = reactionOf(reaction)
+      return known ? [{ reaction: known, count }] : []
+    })
+    const name = this.#counts.of(`${of.chat.native}:${of.target}`, counts)
+    return {
+      kind: 'reaction_count',
+      // The network does not number these.
+      sourceKey: `r:${of.chat.native}:${of.target}:${name}`,
+      direction: 'incoming',
+      at: seconds(),
+      ...of,
+      counts,
+    }
   }
 
   /** Those whose reactions an update about this message may tell of. */
@@ -191,22 +209,6 @@ function changeOf(
       after: is,
     },
   ]
-}
-
-function countOf(of: Target, results: readonly tl.TypeReactionCount[]): Happening {
-  const counts = results.flatMap(({ reaction, count }) => {
-    const known = reactionOf(reaction)
-    return known ? [{ reaction: known, count }] : []
-  })
-  return {
-    kind: 'reaction_count',
-    // The network does not number these and never repeats them: each report is a new event.
-    sourceKey: `r:${of.chat.native}:${of.target}:${crypto.randomUUID()}`,
-    direction: 'incoming',
-    at: seconds(),
-    ...of,
-    counts,
-  }
 }
 
 /** Reactions of people; those of chats cannot be expressed in neutral terms. */

@@ -3,7 +3,7 @@ import type { tl } from '@mtcute/node'
 import type { Happening } from '../../../../machines/model/happening.ts'
 import type { Poll, PollMedia } from '../../../../machines/model/poll.ts'
 import type { Text } from '../../../../machines/model/text.ts'
-import { RecentMap } from '../../kit/recent-map.ts'
+import { RecentMap, ReportNames } from '../../kit/recent-map.ts'
 import { textOf } from '../entities.ts'
 
 type Standing = Pick<tl.RawMessageMediaPoll, 'poll' | 'results' | 'attachedMedia'>
@@ -56,6 +56,7 @@ const REMEMBERED = 500
 
 export class KnownPolls {
   readonly #polls = new RecentMap<string, tl.TypePoll>(REMEMBERED)
+  readonly #reports = new ReportNames(REMEMBERED)
 
   /** Remembers polls, also those that the account itself has sent. */
   noteIn(updates: readonly tl.TypeUpdate[]): void {
@@ -79,13 +80,14 @@ export class KnownPolls {
     if (poll) this.#note(poll)
     const known = poll ?? this.#polls.get(pollId.toString())
     if (!known) return undefined
+    const state = pollOf({ poll: known, results })
     return {
       kind: 'poll',
-      // The network does not number these and never repeats them: each report is a new event.
-      sourceKey: `p:${pollId}:${crypto.randomUUID()}`,
+      // The network does not number these.
+      sourceKey: `p:${pollId}:${this.#reports.of(`${pollId}`, state)}`,
       direction: 'incoming',
       at: Math.floor(Date.now() / 1000),
-      poll: pollOf({ poll: known, results }),
+      poll: state,
     }
   }
 
