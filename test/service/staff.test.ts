@@ -291,6 +291,14 @@ t.test('addresses of accounts are masked as phones are', async (t) => {
   const sought = encodeURIComponent('l@example')
   t.equal((await behalf(operator, `/platforms/credentials?search=${sought}`)).status, 403)
   t.equal((await behalf(operator, '/platforms/credentials?search=%40staff')).status, 200)
+  await user.result('PATCH', `/api_keys/${keyId}`, { name: 'Zoë zanzibar.l@example.org' })
+  const found = async (search: string) =>
+    (
+      await behalf(operator, `/api_keys?search=${encodeURIComponent(search)}`)
+    ).body.result.items.map(({ name }: { name: string }) => name)
+  const shown = ['Zoë z***@example.org']
+  for (const search of ['zoe', 'z', 'example', 'org']) t.same(await found(search), shown, search)
+  for (const search of ['za', 'zanzibar', 'bar.l']) t.same(await found(search), [], search)
   const hostile = 'a'.repeat(200_000)
   const begun = performance.now()
   t.same(shownTo({ acting }, { hostile }), { hostile })
