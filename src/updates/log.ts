@@ -3,6 +3,7 @@ import type { Appended, Owned, ReadUpdates, UpdateLog } from '../../actors/ports
 import type { Poll } from '../../machines/api-key/events.ts'
 import { EventsUnstorable, failed, RequestFailed } from '../../machines/model/failure.ts'
 import type { Happening } from '../../machines/model/happening.ts'
+import { wants } from '../../machines/model/update-kinds.ts'
 import type { Database } from '../database/database.ts'
 import { failedOfItsValues, isIdentityConflict } from '../database/failures.ts'
 import { type SharedStatements, sharedLookup } from '../database/write-behind.ts'
@@ -19,7 +20,7 @@ import {
   readRows,
   SharedPages,
 } from './read.ts'
-import type { Draft } from './row.ts'
+import type { Draft, Row } from './row.ts'
 import { Tail } from './tail.ts'
 
 export interface Translated {
@@ -228,9 +229,14 @@ export class PostgresUpdateLog implements UpdateLog {
     const { filter, limit, after, keepNewest } = poll
     const reader = { credentialId, apiKeyId, filter, limit, after }
     if (keepNewest === undefined) return readPage(this.#db, tail, reader, shared?.updates)
+    const isWanted = (row: Row) => row.apiKeyId !== apiKeyId && wants(filter, row)
+    const before = tail.before(keepNewest, after, isWanted)
+    if (before !== undefined) return readPage(this.#db, tail, { ...reader, after: before })
     const newest = { ...reader, next: tail.next, keep: keepNewest }
+    // What comes during the look would be one more than the reader keeps.
+    const most = Math.min(limit, keepNewest)
     return cursorBefore(this.#db, newest).then((after) =>
-      readPage(this.#db, tail, { ...reader, after }),
+      readPage(this.#db, tail, { ...reader, after, limit: most }),
     )
   }
 

@@ -60,6 +60,16 @@ export class Tail {
     return this.#rows.slice(after + 1 - this.#from)
   }
 
+  /** The id before the newest `count` wanted ones after `after`; undefined if the memory does not reach back so far. */
+  before(count: number, after: number, isWanted: (row: Row) => boolean): number | undefined {
+    let left = count
+    for (let at = this.#rows.length - 1; at >= 0 && this.#from + at > after; at--) {
+      const row = this.#rows[at]
+      if (row && isWanted(row) && --left === 0) return row.updateId - 1
+    }
+    return this.reaches(after) ? after : undefined
+  }
+
   /**
    * The log goes on at `next`. A commit whose answer was lost has stored the ids in between: the rows in memory end
    * before them, so they are dropped, and readers use the database.

@@ -81,6 +81,35 @@ t.test('a negative offset keeps the newest that the key wants', async (t) => {
   t.same(await newest(5, [edits]), ['m3', 'e0', 'e1', 'e2', 'e3'])
 })
 
+t.test('a negative offset brings no more than it keeps', async (t) => {
+  const { credential, node, db } = await stage(t)
+  const id = await credential()
+  const before = await node([id])
+  await before.append(id, many(4, 'a'))
+  let meanwhile = async () => {}
+  const slow: Database = {
+    ...db,
+    async query<Row extends object>(...[statement, values]: Parameters<Database['query']>) {
+      const rows = await db.query<Row>(statement, values)
+      if (typeof statement !== 'string' && statement.name === 'log-oldest-kept') await meanwhile()
+      return rows
+    },
+  }
+  const { append, read, updates } = await node([id], slow)
+  meanwhile = async () => void (await append(id, many(1, 'late')))
+  t.same((await read(id, FIRST - 1, { keepNewest: 2 })).texts, ['a2', 'a3'])
+  const poll = {
+    requestId: 'r',
+    askedAt: 0,
+    after: FIRST - 1,
+    limit: 100,
+    timeoutMs: 0,
+    filter: [],
+  }
+  const newest = updates.read(id, 0, { ...poll, keepNewest: 1 })
+  t.match(newest, { count: 1, cursor: FIRST + 3 }, 'from memory at once: nothing comes in between')
+})
+
 t.test('a commit whose answer was lost is neither lost nor skipped', async (t) => {
   const { credential, node, db, stored } = await stage(t)
   const id = await credential()
