@@ -26,7 +26,7 @@ export interface NodeTable {
   join(): Promise<Joined>
   /** Counts a beat; resolves with all rows that have not ended, or undefined where this node was declared gone. */
   beat(incarnation: number, state: 'up' | 'draining'): Promise<readonly NodeRow[] | undefined>
-  /** False for a node that has beaten since, or has ended. */
+  /** False for a node that has beaten since, or has ended, or that still listens though its lock is free. */
   declareGone(verdict: Verdict): Promise<boolean>
   leave(incarnation: number): Promise<void>
 }

@@ -139,8 +139,11 @@ export class PostgresNodes implements NodeTable {
     }
   }
 
-  async declareGone({ row: { incarnation, beats }, cause }: Verdict): Promise<boolean> {
+  async declareGone({ row: { incarnation, beats, address }, cause }: Verdict): Promise<boolean> {
     const { db } = this.#options
+    // Cut off from the database, it goes on answering for as long as it trusts itself: its silence tells when that is over.
+    if (cause === 'crashed' && address !== null && (await knock(address)) === 'listens')
+      return false
     const declared = await db.query(
       `update node set state = 'gone', ended_at = now(), ended_by = $3
         where id = $1 and beats = $2 and ended_at is null returning id`,
@@ -330,12 +333,19 @@ function assertCommon(own: Common, neighbours: readonly Neighbour[]): void {
 const ANSWERS_WITHIN_MS = 300
 
 /** Resolves with whether nothing listens there: the process has ended, and is not merely cut off from the database. */
-export function isRefused(address: string): Promise<boolean> {
+export const isRefused = async (address: string): Promise<boolean> =>
+  (await knock(address)) === 'refused'
+
+/** Resolves with undefined where neither is certain. */
+function knock(address: string): Promise<'listens' | 'refused' | undefined> {
   const { hostname, port } = new URL(address)
-  const { promise, resolve } = Promise.withResolvers<boolean>()
+  const { promise, resolve } = Promise.withResolvers<'listens' | 'refused' | undefined>()
   const socket = connectTcp({ host: bare(hostname), port: Number(port) })
-  socket.setTimeout(ANSWERS_WITHIN_MS, () => resolve(false))
-  socket.once('connect', () => resolve(false))
-  socket.once('error', (cause) => resolve('code' in cause && cause.code === 'ECONNREFUSED'))
+  socket.setTimeout(ANSWERS_WITHIN_MS, () => resolve(undefined))
+  socket.once('connect', () => resolve('listens'))
+  socket.once('error', (cause) => {
+    const isRefused = 'code' in cause && cause.code === 'ECONNREFUSED'
+    resolve(isRefused ? 'refused' : undefined)
+  })
   return promise.finally(() => socket.destroy())
 }

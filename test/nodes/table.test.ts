@@ -19,8 +19,13 @@ import { type TestDatabase, testDatabase } from '../support/database.ts'
 import { quietLogger } from '../support/logger.ts'
 import { untilLocksCount } from './old-locks.ts'
 
-async function joined(t: Test, { database: db, url }: TestDatabase, name: string) {
-  const table = new PostgresNodes({ db, url, name, address: null, weight: 1, version: 'test' })
+async function joined(
+  t: Test,
+  { database: db, url }: TestDatabase,
+  name: string,
+  address: string | null = null,
+) {
+  const table = new PostgresNodes({ db, url, name, address, weight: 1, version: 'test' })
   const { incarnation } = await table.join()
   t.teardown(() => table.leave(incarnation))
   return { table, incarnation, beat: () => table.beat(incarnation, 'up') }
@@ -47,6 +52,28 @@ t.test('a node that beats at the last moment is not declared gone', async (t) =>
   // Its connection was closed with the verdict.
   await two.beat().catch(() => undefined)
   t.equal(await two.beat(), undefined, 'and it learns that it is gone')
+})
+
+t.test('a node that is cut off and still listens is not declared gone by its lock', async (t) => {
+  const on = await testDatabase(t)
+  const one = await joined(t, on, 'one')
+  const listening = createServer().listen(0, '127.0.0.1')
+  await once(listening, 'listening')
+  t.teardown(() => listening.close())
+  const { port } = listening.address() as AddressInfo
+  const two = await joined(t, on, 'two', `https://127.0.0.1:${port}`)
+  await two.beat()
+  const row = rowOf(await one.beat(), two.incarnation)
+  t.notOk(await one.table.declareGone({ row, cause: 'crashed' }), 'it goes on answering')
+  t.ok(await two.beat())
+
+  const newer = rowOf(await one.beat(), two.incarnation)
+  t.ok(await one.table.declareGone({ row: newer, cause: 'silent' }), 'until it has been silent')
+  // Nobody listens there.
+  const three = await joined(t, on, 'three', 'https://127.0.0.1:9')
+  await three.beat()
+  const ended = rowOf(await one.beat(), three.incarnation)
+  t.ok(await one.table.declareGone({ row: ended, cause: 'crashed' }))
 })
 
 t.test('whoever joins again under its name is not held up by its own lock', async (t) => {
