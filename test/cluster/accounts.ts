@@ -48,7 +48,7 @@ const TRIES = 5
 const AGAIN_MS = 1_000
 
 /** A busy machine may refuse it for a moment; nothing is judged yet. */
-async function persistently<Item>(make: () => Promise<Item>): Promise<Item> {
+export async function persistently<Item>(make: () => Promise<Item>): Promise<Item> {
   for (let n = 1; ; n++) {
     try {
       return await make()
@@ -71,7 +71,7 @@ async function inTurn<Item>(count: number, make: (n: number) => Promise<Item>): 
 
 const phoneOf = (kind: number, n: number) => `+165${kind}${String(n).padStart(7, '0')}`
 
-async function linkedPerson(client: Client, first: string, name: string, phone: string) {
+export async function linkedPerson(client: Client, first: string, name: string, phone: string) {
   const person = await persistently(() => client.person(first, name, { phone }))
   // The code of a try that failed may be read by the next one.
   const link = async () => client.link(person, await client.newestCode(person.id))

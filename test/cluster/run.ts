@@ -22,6 +22,7 @@ const ROUNDS = {
   xmpp: 20,
   redis: 20,
   upgrade: 3,
+  linearizable: 28,
 }
 /** The load of the design, and one that a busy machine carries. */
 const FULL = { accounts: 3_000, writes: 200, sends: 20, polls: 300, webhooks: 50, libraries: 1 }

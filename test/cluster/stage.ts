@@ -22,6 +22,7 @@ import {
 import { Balancer } from './balancer.ts'
 import { violationsOf } from './checker.ts'
 import { type ExclusiveAccounts, openExclusive, telegramFor } from './exclusive.ts'
+import { type JudgedAccount, openJudged } from './linearizable.ts'
 import type { Load } from './load.ts'
 import { type Machine, openNetwork } from './network.ts'
 import { openPeerLines } from './peer-lines.ts'
@@ -53,6 +54,8 @@ export interface StageNeeds {
   readonly exclusive?: number
   /** So many accounts on each XMPP server that is here. */
   readonly xmpp?: number
+  /** An account on whose key all calls are recorded. */
+  readonly judged?: boolean
 }
 
 export interface StageNode {
@@ -83,6 +86,7 @@ export interface Stage {
   readonly load: Load
   readonly exclusive: ExclusiveAccounts | undefined
   readonly xmpp: XmppAccounts | undefined
+  readonly judged: JudgedAccount | undefined
   /** All nodes are up, and each has its share. */
   settled(): Promise<void>
   /** The owner of each account, as the table has it. */
@@ -159,8 +163,10 @@ export async function setStage(t: Testing, plan: StagePlan, needs: StageNeeds): 
   const accounts = await openAccounts(t, client, { ...plan, host: network?.address })
   const exclusive = telegram && (await openExclusive(t, client, telegram, needs.exclusive ?? 0))
   const xmpp = needs.xmpp ? await openXmpp(t, client, needs.xmpp) : undefined
+  const judged = needs.judged ? await openJudged(client) : undefined
   balancer.failed.length = 0
-  const parts = { postgres, redis, release, database, nodes, balancer, exclusive, xmpp, client }
+  const opened = { exclusive, xmpp, judged, client }
+  const parts = { postgres, redis, release, database, nodes, balancer, ...opened }
   return finished(parts, accounts)
 }
 
@@ -250,6 +256,7 @@ function finished(parts: Parts & { readonly client: Client }, accounts: Accounts
       ...(await historiesOf(accounts, client, database)).flatMap(violationsOf),
       ...(parts.exclusive?.violations() ?? []),
       ...((await parts.xmpp?.histories(database)) ?? []).flatMap(violationsOf),
+      ...(parts.judged?.violations ?? []),
     ],
   }
 }

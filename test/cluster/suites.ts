@@ -2,8 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { MINIMUM } from '../../src/database/migrate.ts'
 import { until } from '../support/client.ts'
-import type { Relay } from '../support/relay.ts'
 import { exclusive, xmpp } from './ends.ts'
+import { breakFor, crashBackend } from './faults.ts'
+import { linearizable } from './linearizable.ts'
 import { networkMissing } from './network.ts'
 import { releaseMissing } from './release.ts'
 import type { Stage, StageNode } from './stage.ts'
@@ -187,22 +188,6 @@ const handover: Suite = {
   },
 }
 
-/** The server ends all other backends, too, and begins anew in the same process. Resolves once it has. */
-async function crashBackend({ database }: Stage): Promise<void> {
-  const [own] = await database.query<{ pid: number; at: Date }>(
-    'select pg_backend_pid() as pid, clock_timestamp() as at',
-  )
-  if (!own) throw new Error('there is no backend')
-  process.kill(own.pid, 'SIGKILL')
-  const hasBegun = async () => {
-    const rows = await database.query('select from pg_stat_bgwriter where stats_reset > $1', [
-      own.at,
-    ])
-    return rows.length > 0
-  }
-  await until(() => hasBegun().catch(() => false), 30_000)
-}
-
 /** PostgreSQL, or only one of its backends, crashes and is back at once: no node is to blame another one. */
 const postgres: Suite = {
   name: 'PostgreSQL restart',
@@ -219,24 +204,6 @@ const postgres: Suite = {
 }
 
 const MOST_APART_MS = 13_000
-
-/** How a line fails: closed at once, or nothing comes through, of both sides or of one. */
-const FAULTS = ['cut', 'both', 'requests', 'answers'] as const
-
-/** Breaks the lines for some time; new connections are refused meanwhile. */
-async function breakFor(lines: readonly Relay[], ms: number, random: () => number): Promise<void> {
-  const fault = FAULTS[Math.floor(random() * FAULTS.length)] ?? 'cut'
-  for (const line of lines) {
-    line.block()
-    if (fault === 'cut') line.cut()
-    else line.silence(fault)
-  }
-  await pause(ms)
-  for (const line of lines) {
-    line.unblock()
-    line.unsilence()
-  }
-}
 
 const isReady = async ({ url }: StageNode) => (await fetch(`${url}/health/ready`)).ok
 
@@ -366,5 +333,6 @@ export const suites = {
   xmpp,
   redis,
   upgrade,
+  linearizable,
 }
 export type SuiteName = keyof typeof suites
