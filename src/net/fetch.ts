@@ -41,7 +41,6 @@ export function parseUrl(text: string): URL {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new UrlRefused('Unsupported URL protocol')
   }
-  if (url.hostname === '') throw new UrlRefused('URL host is empty')
   if (url.hostname.length > LONGEST_HOST || url.username !== '' || url.password !== '') {
     throw new UrlRefused('Host is invalid')
   }

@@ -108,14 +108,60 @@ t.test('redirects are an answer like any other unless they are asked for', async
   t.same(seen.slice(0, 3), ['secret', 'secret', undefined], 'a secret is not carried along')
 })
 
+t.test('only a redirect leads on, and only a GET follows it', async (t) => {
+  const url = await serve(t, (request, response) => {
+    const status = Number(request.url?.slice(1))
+    if (request.url === '/end') response.end('end')
+    else response.writeHead(status, { location: '/end' }).end()
+  })
+  const asked = { agent, totalMs: 2_000, maxBytes: 100, redirects: 3 }
+  const statusOf = async (path: string, more?: { method: 'POST' }) =>
+    (await fetchBeginning(`${url}/${path}`, { ...asked, ...more })).status
+  t.equal(await statusOf('300'), 200)
+  t.equal(await statusOf('399'), 200)
+  for (const path of ['201', '299', '400', '404']) t.equal(await statusOf(path), Number(path))
+  t.equal(await statusOf('302', { method: 'POST' }), 302, 'what was sent is sent nowhere else')
+})
+
+t.test('a redirect is left without its body', async (t) => {
+  let closed: Promise<unknown> | undefined
+  const url = await serve(t, (request, response) => {
+    if (request.url === '/end') return response.end('end')
+    closed = once(response, 'close')
+    response.writeHead(302, { location: '/end' }).write('and more comes, some day')
+  })
+  const { body } = await fetchBeginning(url, {
+    agent,
+    totalMs: 2_000,
+    maxBytes: 100,
+    redirects: 1,
+  })
+  t.equal(body.toString(), 'end')
+  await closed
+})
+
 t.test('a redirect leads inside no more than an address does', async (t) => {
+  const inside = await serve(t, (_, response) => response.end('a secret'))
+  const leading = (location: string) =>
+    serve(t, (_, response) => response.writeHead(302, { location }).end())
   const guarded = createGuardedAgent({
     resolve: async () => [{ address: '127.0.0.1', family: 4 }],
   })
   t.teardown(() => guarded.destroy())
-  await t.rejects(openUrl('http://evil.test/', { agent: guarded, totalMs: 1_000, redirects: 2 }), {
-    name: 'AddressRefused',
+  /** The first address is taken for a public one. */
+  const ask = (first: string) => {
+    const outside = guarded.compose(
+      (dispatch) => (options, handler) =>
+        options.origin === first ? agent.dispatch(options, handler) : dispatch(options, handler),
+    )
+    return openUrl(first, { agent: outside, totalMs: 1_000, redirects: 2 })
+  }
+  await t.rejects(ask(await leading(inside)), { name: 'AddressRefused' })
+  await t.rejects(ask(await leading('http://evil.test/')), { name: 'AddressRefused' })
+  await t.rejects(ask(await leading('file:///etc/passwd')), {
+    reason: 'Unsupported URL protocol',
   })
+  await t.rejects(ask(await leading('http://')), { reason: 'Host is invalid' })
 })
 
 t.test('addresses that are none are refused before anything is asked', async (t) => {
@@ -123,8 +169,12 @@ t.test('addresses that are none are refused before anything is asked', async (t)
     'ftp://example.com/': 'Unsupported URL protocol',
     'file:///etc/passwd': 'Unsupported URL protocol',
     'http://user:pass@example.com/': 'Host is invalid',
+    'http://user@example.com/': 'Host is invalid',
+    'http://:pass@example.com/': 'Host is invalid',
     'http://example.com#@127.0.0.1/': undefined,
+    'https://example.com/': undefined,
     'not an address': 'Host is invalid',
+    'http://': 'Host is invalid',
     [`http://${'a.'.repeat(130)}com/`]: 'Host is invalid',
   }
   for (const [text, reason] of Object.entries(refused)) {
