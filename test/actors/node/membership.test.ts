@@ -1,99 +1,11 @@
-/** Nodes on one table in memory and one simulated clock: who joins, beats, is suspended, and is declared gone. */
+/** Who joins, beats, is suspended, and is declared gone. */
 import t from 'tap'
-import { type Joined, Membership, type NodeTable } from '../../../actors/node/actor.ts'
-import type { NodeRow, Verdict } from '../../../actors/node/observer.ts'
+import { Membership } from '../../../actors/node/actor.ts'
 import type { Clock } from '../../../actors/ports/ports.ts'
-import { settled, TestClock } from '../../support/clock.ts'
+import { settled } from '../../support/clock.ts'
 import { FakeLogger } from '../../support/fakes.ts'
 import { quietLogger } from '../../support/logger.ts'
-
-interface Kept extends Omit<NodeRow, 'state'> {
-  beats: number
-  isLocked: boolean
-  state: NodeRow['state'] | 'left' | 'gone'
-}
-
-const hasEnded = ({ state }: Kept) => state === 'left' || state === 'gone'
-
-/** What PostgreSQL keeps for all nodes. */
-class Rows {
-  readonly all: Kept[] = []
-  readonly clock = new TestClock()
-
-  of(membership: Membership): Kept | undefined {
-    return this.all.find(({ incarnation }) => incarnation === membership.view.incarnation)
-  }
-
-  states(): string[] {
-    return this.all.map(({ state }) => state)
-  }
-}
-
-/** One node's way to the rows: it can be cut. */
-class Way implements NodeTable {
-  readonly #rows: Rows
-  isCut = false
-
-  constructor(rows: Rows) {
-    this.#rows = rows
-  }
-
-  async join(): Promise<Joined> {
-    this.#assertOpen()
-    const incarnation = this.#rows.all.length + 1
-    this.#rows.all.push({
-      incarnation,
-      name: `node-${incarnation}`,
-      address: null,
-      version: '1',
-      schema: '0083-nodes',
-      protocol: 1,
-      weight: 1,
-      state: 'joining',
-      beats: 0,
-      isToDrain: false,
-      isLocked: true,
-      startedAt: new Date(0),
-    })
-    return { incarnation, areLocksNew: true }
-  }
-
-  async beat(incarnation: number, state: 'up' | 'draining') {
-    this.#assertOpen()
-    const own = this.#rows.all[incarnation - 1]
-    if (!own || hasEnded(own)) return undefined
-    Object.assign(own, { state, beats: own.beats + 1, isLocked: true })
-    return this.#rows.all.filter((row) => !hasEnded(row)).map((row) => ({ ...row }) as NodeRow)
-  }
-
-  async declareGone({ row: { incarnation, beats } }: Verdict): Promise<boolean> {
-    const row = this.#rows.all[incarnation - 1]
-    if (!row || row.beats !== beats || hasEnded(row)) return false
-    Object.assign(row, { state: 'gone', isLocked: false })
-    return true
-  }
-
-  async leave(incarnation: number): Promise<void> {
-    this.#assertOpen()
-    Object.assign(this.#rows.all[incarnation - 1] ?? {}, { state: 'left', isLocked: false })
-  }
-
-  #assertOpen(): void {
-    if (this.isCut) throw new Error('the database does not answer')
-  }
-}
-
-/** So many nodes that have joined and seen each other. */
-async function nodes(count: number) {
-  const rows = new Rows()
-  const all = Array.from({ length: count }, () => {
-    const way = new Way(rows)
-    return { way, node: new Membership({ table: way, clock: rows.clock, logger: quietLogger }) }
-  })
-  for (const { node } of all) await node.join()
-  await rows.clock.advance(1_000)
-  return { rows, clock: rows.clock, all: all as [(typeof all)[0], ...typeof all] }
-}
+import { nodes, Rows, Way } from './rig.ts'
 
 t.test('a node that has joined is up, and sees itself', async (t) => {
   const { rows, clock, all } = await nodes(1)
@@ -140,6 +52,24 @@ t.test('a node that the database does not let join says why', async (t) => {
   await t.rejects(node.join(), { message: 'the database does not answer' })
   await rows.clock.advance(1_000)
   t.same(rows.all, [], 'and it does not try again')
+})
+
+t.test('a node that leaves before it has joined leaves no row behind', async (t) => {
+  const rows = new Rows()
+  const way = new Way(rows)
+  const answer = Promise.withResolvers<void>()
+  const join = way.join.bind(way)
+  way.join = async () => {
+    await answer.promise
+    return join()
+  }
+  const node = new Membership({ table: way, clock: rows.clock, logger: quietLogger })
+  void node.join()
+  await node.leave()
+  answer.resolve()
+  await rows.clock.advance(1_000)
+  t.same(rows.states(), ['left'])
+  t.equal(rows.all[0]?.beats, 0)
 })
 
 t.test('a node drains by an order, and comes back without it', async (t) => {
@@ -343,6 +273,37 @@ t.test('a database that was away for all has nobody declared gone', async (t) =>
   }
   await clock.advance(10_000)
   t.same(rows.states(), ['up', 'up', 'up'])
+})
+
+t.test('nor one that was away for the time of one beat', async (t) => {
+  const { rows, clock, all } = await nodes(2)
+  const [first, second] = all
+  for (const { way } of all) way.isCut = true
+  await clock.advance(250)
+  for (const row of rows.all) row.isLocked = false
+  first.way.isCut = false
+  await clock.advance(2_000)
+  t.ok((rows.of(first.node)?.beats ?? 0) > 8, 'the first is back')
+  if (second) second.way.isCut = false
+  await clock.advance(10_000)
+  t.same(rows.states(), ['up', 'up'])
+})
+
+t.test('an outage of the database is one line, however many beats it takes', async (t) => {
+  const rows = new Rows()
+  const logger = new FakeLogger()
+  const way = new Way(rows)
+  const node = new Membership({ table: way, clock: rows.clock, logger })
+  await node.join()
+  const line = 'the database did not answer a beat of this node'
+  for (const lines of [[line], [line, line]]) {
+    way.isCut = true
+    await rows.clock.advance(2_000)
+    t.same(logger.warnings, lines)
+    way.isCut = false
+    await rows.clock.advance(1_000)
+  }
+  await node.leave()
 })
 
 t.test('a node that beats at the last moment is not declared gone', async (t) => {
