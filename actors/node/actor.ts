@@ -291,7 +291,6 @@ export class Membership {
     else logger.error({ err: cause, incarnation }, 'the actor of this node crashed')
     // After a crash the next incarnation does: it has the same name.
     declaredGone?.()
-    if (this.#isLeaving) return
     // Not at once: an actor that cannot begin must not spin.
     this.#world.clock.setTimeout(() => {
       if (!this.#isLeaving) this.#begin()

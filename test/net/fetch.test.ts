@@ -158,10 +158,9 @@ t.test('a redirect leads inside no more than an address does', async (t) => {
   }
   await t.rejects(ask(await leading(inside)), { name: 'AddressRefused' })
   await t.rejects(ask(await leading('http://evil.test/')), { name: 'AddressRefused' })
-  await t.rejects(ask(await leading('file:///etc/passwd')), {
-    reason: 'Unsupported URL protocol',
-  })
-  await t.rejects(ask(await leading('http://')), { reason: 'Host is invalid' })
+  const refused = new UrlRefused('Unsupported URL protocol')
+  await t.rejects(ask(await leading('file:///etc/passwd')), refused)
+  await t.rejects(ask(await leading('http://')), new UrlRefused('Host is invalid'))
 })
 
 t.test('addresses that are none are refused before anything is asked', async (t) => {

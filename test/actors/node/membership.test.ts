@@ -50,6 +50,7 @@ t.test('a node that the database does not let join says why', async (t) => {
   way.isCut = true
   const node = new Membership({ table: way, clock: rows.clock, logger: quietLogger })
   await t.rejects(node.join(), { message: 'the database does not answer' })
+  way.isCut = false
   await rows.clock.advance(1_000)
   t.same(rows.all, [], 'and it does not try again')
 })
@@ -152,8 +153,33 @@ t.test(
     t.same(heard, [0, 250, 2_250, 4_250])
     t.equal(clock.timers, 2, 'the answer to the fourth, and the lease')
     await node.leave()
+    await clock.advance(5_000)
+    t.equal(clock.timers, 0, 'the answer to the fourth has no beat follow it')
   },
 )
+
+t.test('a node hears of each change among the nodes, once', async (t) => {
+  const rows = new Rows()
+  const { clock } = rows
+  let news = 0
+  const world = { table: new Way(rows), clock, logger: quietLogger }
+  const node = new Membership({ ...world, membersChanged: () => void news++ })
+  const other = new Membership(world)
+  const next = async () => {
+    news = 0
+    await clock.advance(10_000)
+    return news
+  }
+  await node.join()
+  t.equal(await next(), 0)
+  await other.join()
+  t.equal(await next(), 1)
+  other.drain()
+  t.equal(await next(), 1)
+  await other.leave()
+  t.equal(await next(), 1)
+  await node.leave()
+})
 
 t.test('whoever fails at news of the nodes does not stop the beats', async (t) => {
   const rows = new Rows()
@@ -226,6 +252,7 @@ t.test(
     await clock.advance(2_000)
     t.equal(dropped, 1)
     t.same(rows.states(), ['gone'])
+    t.equal(clock.timers, 0, 'it beats no more')
     await node.leave()
     t.equal(dropped, 1)
   },
