@@ -36,6 +36,17 @@ t.test('secrets are taken out of every form', async (t) => {
   }
 })
 
+t.test('a secret is taken out by the name of its field', async (t) => {
+  const names = ['authorization', 'cookie', 'set-cookie', 'api_key', 'key', 'otp', 'one_time_code']
+  names.push('password', 'phone', 'phone_number', 'pin', 'provider_token', 'refresh_token')
+  names.push('access_token', 'secret', 'secret_token', 'token')
+  for (const name of names) {
+    t.same(JSON.parse(redact(`{"${name}":"a \\"word\\"","a":1}`)), { [name]: '[redacted]', a: 1 })
+    t.same(JSON.parse(redact(`{"${name}":73,"a":1}`)), { [name]: '[redacted]', a: 1 })
+    t.equal(redact(`/path?${name}=word&a=1`), `/path?${name}=[redacted]&a=1`)
+  }
+})
+
 t.test('what is not secret stays', async (t) => {
   const texts = [
     'Bad Request: chat not found',

@@ -6,6 +6,7 @@ import type { Identities } from '../../../actors/ports/ports.ts'
 import { failed, OwnershipLost, RequestFailed } from '../../../machines/model/failure.ts'
 import type { Operation, OperationResult } from '../../../machines/model/operation.ts'
 import { settled } from '../../support/clock.ts'
+import { FakeCredentialStore, somebody } from '../../support/fakes.ts'
 import { refused } from '../refused.ts'
 import { CredentialRig, timing } from './rig.ts'
 
@@ -243,6 +244,52 @@ t.test('other keys learn what was done, though the database was away just then',
   await rig.clock.advance(60_000)
   t.equal(rig.updates.appended.length, 3, 'and no more once it is stored')
   t.equal(new Set(rig.updates.appended.map(({ happenings }) => happenings[0]?.sourceKey)).size, 1)
+})
+
+t.test('a failing disk is complained of when the last try has failed too', async (t) => {
+  const rig = new CredentialRig(t, { identities: plain })
+  const actor = await rig.online()
+  rig.platform.session.onPerform = async () => ({ kind: 'done' }) as OperationResult
+  rig.updates.onAppend = () => Promise.reject(away())
+  await perform(actor, deletes)
+  t.equal(rig.logger.errors.length, 1)
+  await rig.clock.advance(60_000)
+  t.equal(rig.updates.appended.length, 30)
+  t.equal(rig.logger.errors.length, 2)
+  rig.updates.onAppend = async () => ({ stored: true, count: 1 })
+  await perform(actor, deletes)
+  t.equal(rig.updates.appended.length, 31, 'and the next one is stored before its answer again')
+})
+
+t.test('each message of an album is an update of its own, of the key and the call', async (t) => {
+  const rig = new CredentialRig(t, { identities: plain })
+  const actor = await rig.online()
+  const message = { at: 7, chat: { surface: 'private' }, content: { kind: 'text' } }
+  rig.platform.session.onPerform = async () =>
+    ({ kind: 'messages', messages: [message, message, message] }) as unknown as OperationResult
+  await perform(actor, { ...send, callId: 'call', apiKeyId: 5, traceId: 'trace' })
+  const [batch] = rig.updates.appended
+  t.match(batch, { credentialId: 1, epoch: 3, apiKeyId: 5, traceId: 'trace' })
+  t.same(
+    batch?.happenings.map(({ sourceKey }) => sourceKey),
+    ['own:call', 'own:call:1', 'own:call:2'],
+  )
+})
+
+t.test('a new name is stored with the rest of the identity, and by nothing else', async (t) => {
+  const saved: unknown[] = []
+  const { port } = new FakeCredentialStore(t, {
+    saveIdentity: async (_, identity) => void saved.push(identity),
+  })
+  const rig = new CredentialRig(t, { identities: plain, store: port })
+  const actor = await rig.online()
+  rig.platform.session.onPerform = async () => ({ kind: 'done' }) as OperationResult
+  saved.length = 0
+  await perform(actor, deletes)
+  t.same(saved, [])
+  const operation = { kind: 'set_name', firstName: 'Grace' } as const
+  await perform(actor, { ...send, operation })
+  t.same(saved, [{ ...somebody, firstName: 'Grace' }])
 })
 
 t.test('what was done later is told later, also where the database is back by then', async (t) => {
