@@ -131,7 +131,7 @@ export class PostgresNodes implements NodeTable {
       const connection = await this.#connected()
       if (!this.#isLocked) await this.#lock(connection, incarnation)
       const isTold = this.#beats++ % BEATS_BETWEEN_FIGURES === 0
-      const figures = isTold ? this.figures?.() : undefined
+      const figures = isTold ? this.#readFigures() : undefined
       return await beatOn(connection, { incarnation, state, figures })
     } catch (cause) {
       await this.#disconnect()
@@ -165,6 +165,15 @@ export class PostgresNodes implements NodeTable {
       )
     } finally {
       await this.#disconnect()
+    }
+  }
+
+  /** The system keeps some in files, and a process that may open no more of them is alive. */
+  #readFigures(): NodeFigures | undefined {
+    try {
+      return this.figures?.()
+    } catch {
+      return undefined
     }
   }
 

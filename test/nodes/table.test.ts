@@ -281,6 +281,15 @@ t.test('a server that accepts a connection and says nothing is not waited for', 
   server.close()
 })
 
+t.test('a beat goes without figures that cannot be read', async (t) => {
+  const { table, beat } = await joined(t, await testDatabase(t), 'without files')
+  // As `process.memoryUsage.rss` does where no file can be opened.
+  table.figures = () => {
+    throw new Error('EMFILE: too many open files, uv_resident_set_memory')
+  }
+  t.ok(await beat())
+})
+
 t.test('an answer that does not come is not waited for', async (t) => {
   const on = await testDatabase(t)
   const { beat, incarnation } = await joined(t, on, 'locked')
